@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::audit_types::AttackedSamples;
+use super::audit::AttackedSamples;
 use super::options::Format;
 use super::output::{print, print_json};
 use dpgp_accounting::Guarantee;

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::completed::experiments;
+use super::options::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
 use dpgp_report::{Hides, RankedMethod, Ranking, RankingFilter, folded, plain_table, short};

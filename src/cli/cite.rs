@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::completed::experiments;
+use super::options::experiments;
 use super::options::{Format, Places};
 use super::output::{print_data, print_json};
 use dpgp_report::BibliographyEntry;

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places, ResultsPlace, StorePlace};
+use super::output::CollectedExperiment;
 use super::output::{print, print_json};
-use super::output_types::CollectedExperiment;
 use dpgp_report::{Report, publish};
 use dpgp_run::Study;
 use dpgp_run::store::{RunHeader, merge};

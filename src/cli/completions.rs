@@ -6,10 +6,10 @@ use clap_complete::env::Shells;
 use serde_json::json;
 
 use super::CliError;
-use super::completed::ASKED;
+use super::options::ASKED;
 use super::options::Format;
+use super::output::CompletionScript;
 use super::output::{print, print_json};
-use super::output_types::CompletionScript;
 
 const EXAMPLES: &str = "\
 Examples:

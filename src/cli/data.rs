@@ -4,11 +4,11 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::CliError;
-use super::completed::datasets;
 use super::list::status_name;
+use super::options::datasets;
 use super::options::{Format, Places};
+use super::output::{FetchedDataset, ListedDataset, VerifiedFile};
 use super::output::{print, print_json};
-use super::output_types::{FetchedDataset, ListedDataset, VerifiedFile};
 use dpgp_data::{Dataset, FileCheck, Outcome};
 use dpgp_report::plain_table;
 use dpgp_run::{Project, watcher};

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::Format;
+use super::output::{ChangedColumn, ComparedRow};
 use super::output::{print, print_json};
-use super::output_types::{ChangedColumn, ComparedRow};
 use dpgp_data::whole_text;
 use dpgp_report::{Difference, PublishError, RowPair, plain_table, side_by_side};
 

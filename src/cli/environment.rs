@@ -8,7 +8,7 @@ use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use clap_complete::CompleteEnv;
 
 use super::arguments::Arguments;
-use super::completed::ASKED;
+use super::options::ASKED;
 
 /// Answers a shell that asks what could follow, and ends the process then.
 pub fn answer() {

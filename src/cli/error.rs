@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::counted::counted;
 use super::interrupt::INTERRUPTED;
-use super::new_columns::{ColumnError, below};
+use super::new_data::{ColumnError, below};
+use super::options::counted;
 use dpgp_data::DataError;
 use dpgp_evidence::SampledProblem;
 use dpgp_release::ledger::{LedgerError, Receipt};

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places, Selection, StorePlace};
+use super::output::ExplainedExperiment;
 use super::output::{print, print_json};
-use super::output_types::ExplainedExperiment;
 use dpgp_run::{Plan, Reason, Stale};
 
 const EXAMPLES: &str = "\

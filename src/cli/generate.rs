@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::Format;
+use super::output::GeneratedRows;
 use super::output::{print, print_json};
-use super::output_types::GeneratedRows;
 use dpgp_data::rows::{RowMeter, RowWriter};
 use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
 use dpgp_fs::write_file_atomically;

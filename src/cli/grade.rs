@@ -6,11 +6,11 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::completed::experiments;
-use super::counted::counted;
+use super::options::counted;
+use super::options::experiments;
 use super::options::{Format, Places, ResultsPlace};
+use super::output::GradedExperiment;
 use super::output::{print, print_data, print_json};
-use super::output_types::GradedExperiment;
 use dpgp_data::whole_text;
 use dpgp_report::{Graded, GradedNumber, folded, grade as graded, plain_table, short};
 use dpgp_task::Experiment;

@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::counted::counted;
-use super::ledger_options::standing;
+use super::options::counted;
+use super::options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use dpgp_data::Fingerprint;

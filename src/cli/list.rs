@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places};
+use super::output::ListedExperiment;
 use super::output::{print, print_json};
-use super::output_types::ListedExperiment;
 use dpgp_data::Status;
 use dpgp_report::plain_table_sparing;
 use dpgp_run::Project;

@@ -7,8 +7,8 @@ use serde_json::json;
 use super::CliError;
 use super::arguments::Arguments;
 use super::options::Format;
+use super::output::ManualPage;
 use super::output::{print, print_json};
-use super::output_types::ManualPage;
 
 const EXAMPLES: &str = "\
 Examples:

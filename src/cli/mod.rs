@@ -3,15 +3,12 @@
 mod arguments;
 mod audit;
 mod audit_samples;
-mod audit_types;
 mod best;
 mod check;
 mod check_forms;
 mod cite;
 mod collect;
-mod completed;
 mod completions;
-mod counted;
 mod data;
 mod diff;
 mod emit;
@@ -22,28 +19,22 @@ mod generate;
 mod grade;
 mod interrupt;
 mod ledger;
-mod ledger_options;
 mod list;
 mod man;
 mod map;
-mod map_file;
 mod new;
 mod new_ask;
-mod new_columns;
 mod new_data;
 mod new_questions;
 mod new_rules;
 mod options;
 mod output;
 mod output_schema;
-mod output_types;
 mod pages;
-mod paired_contexts;
 mod paired_files;
 mod paired_runs;
 mod plan;
 mod predict;
-mod preview;
 mod price;
 mod release_types;
 mod report;
@@ -52,7 +43,6 @@ mod schema;
 mod show;
 mod stats;
 mod table;
-mod targets;
 mod verify;
 mod waiting;
 
@@ -67,15 +57,15 @@ use output::complain;
 
 use dpgp_data::is_decoding;
 
-use audit_types::{AttackedRelease, AttackedSamples, AuditedExperiment};
+use audit::{AttackedRelease, AttackedSamples, AuditedExperiment};
 use dpgp_report::{BibliographyEntry, Ranking};
 use options::Format;
-use output_schema::{Schemas, printed};
-use output_types::{
+use output::{
     CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExplainedExperiment,
     FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage, NewSpec,
     PlannedExperiment, PrintedTables, RunExperiment, RunShard, ShownExperiment, VerifiedFile, WrittenReport,
 };
+use output_schema::{Schemas, printed};
 use release_types::{
     CertificateFile, DrawnFile, LedgerOutput, PreviewOutput, PriceOutput, ReleasedHere, ReleasedToFile,
     SummedRows, VerifiedCertificate, VerifiedLedgerOutput,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::CliError;
-use super::paired_contexts::{AddedFilter, PairedContext};
+use super::paired_files::{AddedFilter, PairedContext};
 use super::paired_files::{NoisyParts, files_without_noise};
 use dpgp_evidence::AuditVerdict;
 use dpgp_release::EndToEndCheck;

@@ -7,11 +7,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::completed::experiments;
-use super::ledger_options::known_place;
+use super::options::experiments;
+use super::options::known_place;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
-use super::preview::{finite_epsilon, no_better, preview_rows, what_is_priced};
+use super::predict::{finite_epsilon, no_better, preview_rows, what_is_priced};
 use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
 use dpgp_mechanisms::PrivacySetting;

@@ -8,11 +8,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::completed::experiments;
-use super::counted::counted;
+use super::options::counted;
+use super::options::experiments;
 use super::options::{Format, Places, ResultsPlace};
+use super::output::WrittenReport;
 use super::output::{print, print_json, write_new};
-use super::output_types::WrittenReport;
 use super::pages::write_pages;
 use super::waiting::Waiting;
 use dpgp_fs::write_atomically;

@@ -6,11 +6,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::counted::counted;
 use super::interrupt::watch_signals;
+use super::options::counted;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
-use super::output_types::{RunClaim, RunExperiment, RunRow, RunShard};
+use super::output::{RunClaim, RunExperiment, RunRow, RunShard};
 use super::pages::write_pages;
 use dpgp_report::{
     Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, folded, publish, table_terminal,

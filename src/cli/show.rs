@@ -4,13 +4,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::completed::experiments;
-use super::counted::counted;
 use super::emit::shell;
 use super::list::{described, presence};
+use super::options::counted;
+use super::options::experiments;
 use super::options::{Format, Places, ResultsPlace};
+use super::output::{ShownAxis, ShownExperiment};
 use super::output::{print, print_json};
-use super::output_types::{ShownAxis, ShownExperiment};
 use dpgp_report::{Committed, folded};
 use dpgp_run::Project;
 use dpgp_spec::Owner;

@@ -7,12 +7,12 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::completed::experiments;
-use super::ledger_options::{LedgerArguments, balance};
+use super::options::distinct;
+use super::options::experiments;
 use super::options::{Format, Places, Work};
+use super::options::{LedgerArguments, balance};
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
-use super::targets::distinct;
 use dpgp_data::DataKey;
 use dpgp_data::rows::ensure_addresses;
 use dpgp_fs::with_ending;

@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::completed::experiments;
+use super::options::experiments;
 use super::options::{Format, Places, ResultsPlace};
+use super::output::{PrintedTable, PrintedTables};
 use super::output::{print, print_data, print_json};
-use super::output_types::{PrintedTable, PrintedTables};
 use dpgp_report::{Committed, Pivot, TableLanguage};
 use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;

@@ -1,10 +1,16 @@
 //! The interface of all accountants, and what they answer.
+//!
+//! The accountants by name.
+//!
+//! Why an accountant gives no number.
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-use super::{AccountingError, Event, Relation, Sampling};
+use super::{AdvancedComposition, Event, LossDistribution, Relation, Renyi, Sampling};
 
 /// A reason why a bound is weaker than it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -123,6 +129,89 @@ pub trait Accountant {
     ) -> AccountingError {
         let (accountant, sampling) = (self.name(), event.sampling);
         AccountingError::Refused { accountant, sampling, relation, why, accepted }
+    }
+}
+
+/// An accountant, as specs name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccountantKind {
+    /// Advanced composition with amplification by sub-sampling, as in 2016.
+    AdvancedComposition,
+    /// Renyi differential privacy.
+    Renyi,
+    /// Privacy loss distributions, with certified bounds.
+    LossDistribution,
+}
+
+impl AccountantKind {
+    /// The accountant.
+    pub fn accountant(self) -> Box<dyn Accountant> {
+        match self {
+            Self::AdvancedComposition => Box::new(AdvancedComposition),
+            Self::Renyi => Box::new(Renyi),
+            Self::LossDistribution => Box::new(LossDistribution::default()),
+        }
+    }
+}
+
+impl fmt::Display for AccountantKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AdvancedComposition => "advanced composition",
+            Self::Renyi => "Renyi accountant",
+            Self::LossDistribution => "loss distributions",
+        })
+    }
+}
+
+/// A question that an accountant does not answer.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum AccountingError {
+    /// The accountant's proof does not cover the event.
+    #[error(
+        "the {accountant} accountant does not cover {sampling} for {relation}: {why}; it accepts {accepted}"
+    )]
+    Refused {
+        /// The accountant that refuses.
+        accountant: &'static str,
+        /// How the event samples.
+        sampling: Sampling,
+        /// The neighbours asked for.
+        relation: Relation,
+        /// The missing proof.
+        why: &'static str,
+        /// The events that it accepts.
+        accepted: &'static str,
+    },
+    /// A number describes no mechanism or guarantee.
+    #[error("{what} must be {condition}, not {value:?}")]
+    OutOfRange {
+        /// The number.
+        what: &'static str,
+        /// The range that it must lie in.
+        condition: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// No noise multiplier between the ends of the search gives the guarantee.
+    #[error("no noise multiplier from {low:e} to {high:e} is the least for ({epsilon:?}, {delta:?})")]
+    NoMultiplier {
+        /// The least tried.
+        low: f64,
+        /// The greatest tried.
+        high: f64,
+        /// The target.
+        epsilon: f64,
+        /// The target.
+        delta: f64,
+    },
+}
+
+impl AccountingError {
+    /// The refusal of a number.
+    pub(super) fn out_of_range(what: &'static str, condition: &'static str, value: f64) -> Self {
+        Self::OutOfRange { what, condition, value }
     }
 }
 

@@ -7,15 +7,14 @@ mod budget;
 mod calibrate;
 mod calibration;
 mod certificate;
-mod error;
 mod event;
 mod gaussian;
-mod kind;
 mod loss_distribution;
 mod renyi;
 mod root;
-mod zcdp;
 
+pub use accountant::AccountantKind;
+pub use accountant::AccountingError;
 pub use accountant::{Accountant, AccountingCaveat, Given, Spent};
 pub use advanced_composition::AdvancedComposition;
 pub use assumed::{AssumePoisson, DoubledSensitivity};
@@ -25,12 +24,10 @@ pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most};
 pub use certificate::{
     Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, Release,
 };
-pub use error::AccountingError;
 pub use event::{Event, Relation, Sampling, Schedule};
 pub use gaussian::ExactGaussian;
-pub use kind::AccountantKind;
-pub use loss_distribution::LossDistribution;
-pub use renyi::Renyi;
-pub use zcdp::{
+pub use gaussian::{
     gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
 };
+pub use loss_distribution::LossDistribution;
+pub use renyi::Renyi;

@@ -2,10 +2,9 @@
 
 mod attack;
 mod binomial;
-mod digits;
 mod normal;
 
 pub use attack::{Contests, LowerBounds, Outputs, attack, provable_epsilon};
 pub use binomial::Trials;
-pub use digits::short;
 pub use normal::exact_delta;
+pub use normal::short;

@@ -5,7 +5,7 @@
 use nalgebra::DMatrix;
 
 use super::interior_point::{self, Solution, TARGET_GAP};
-use super::problem::{Evaluation, WeightProblem};
+use super::options::{Evaluation, WeightProblem};
 use dpgp_linalg::{LinalgError, gram, largest};
 
 /// Up to so many columns the interior point takes all of them at once, and so many times the rank.

@@ -4,7 +4,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::problem::{Evaluation, WeightProblem};
+use super::options::{Evaluation, WeightProblem};
 use dpgp_linalg::{Cholesky, LinalgError, each_piece, transposed_product, transposed_product_into};
 
 /// Multiplicative steps before Newton's: cheap, monotone, and they find the region of the optimum.

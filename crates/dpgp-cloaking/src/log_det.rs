@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::problem::{Evaluation, WeightProblem};
+use super::options::{Evaluation, WeightProblem};
 use dpgp_linalg::{Cholesky, LinalgError, add_outer_lower, gram_factor};
 
 /// The largest ratio of the diagonal entries of a factor of M for which M itself may be formed: beyond it, forming M

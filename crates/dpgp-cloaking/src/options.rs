@@ -1,10 +1,16 @@
 //! The settings of a noise design.
+//!
+//! The objectives of a noise design.
+//!
+//! What the solvers need to know of an objective.
+//!
+//! The sampling recipes.
 
+use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
-use super::attempts::Attempts;
-use super::objective::Objective;
-use super::recipe::ReleaseRecipe;
+use super::design::Attempts;
+use dpgp_linalg::{LinalgError, largest};
 
 /// How the weights are found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -45,6 +51,74 @@ pub struct CloakingOptions {
     pub solver: Solver,
     /// The release recipe.
     pub release: ReleaseRecipe,
+}
+
+/// What the noise covariance M minimises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// `log det M`, as published; its noise depends on the rank rule.
+    LogDet,
+    /// `tr M`, the expected squared noise.
+    Trace,
+}
+
+/// A convex problem over weights `v >= 0`, one for each column: minimise `sum v - phi(M(v))` where the
+/// gradient of `phi` is the vector of leverages `g_i = c_i' M(v)^-1 c_i`. It is optimal where every
+/// `g_i <= 1`, with equality wherever `v_i > 0`.
+pub(super) trait WeightProblem {
+    /// The columns (r x k).
+    fn columns(&self) -> &DMatrix<f64>;
+
+    /// The same problem over some of the columns.
+    fn restrict(&self, columns: &[usize]) -> Box<dyn WeightProblem>;
+
+    /// The leverages of all columns, with what the Hessian needs. Columns without weight do not matter to M.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if `M(v)` is singular.
+    fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError>;
+
+    /// Positive diagonals `d_q` with which the Hessian `-d g_i / d v_j` is `sum_q (a_i' diag(d_q) a_j)^2`, for the coordinates `a_i` of
+    /// the columns: exactly, or to a small relative error in every direction. One of less than r entries belongs to the last coordinates;
+    /// it is zero on the others.
+    fn terms(&self, at: &Evaluation) -> Vec<DVector<f64>>;
+
+    /// How far the rescaled covariance is from optimal: an upper bound, zero at the optimum.
+    fn gap(&self, weights: &[f64], at: &Evaluation) -> f64;
+
+    /// Rows R with `M(v) = R' R`, in the coordinates of the columns.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if the factorisation behind it fails.
+    fn root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError>;
+}
+
+/// Leverages and the coordinates that they were computed in.
+pub(super) struct Evaluation {
+    /// `g_i = c_i' M^-1 c_i`.
+    pub leverages: Vec<f64>,
+    /// The columns in the coordinates of the factor of M (r x k).
+    pub coordinates: DMatrix<f64>,
+    /// Eigenvalues of M, where the objective diagonalises it.
+    pub spectrum: Vec<f64>,
+}
+
+impl Evaluation {
+    /// The largest leverage.
+    pub fn largest(&self) -> f64 {
+        largest(self.leverages.iter().copied())
+    }
+}
+
+/// What is released when the rank rule drops directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReleaseRecipe {
+    /// `U U' C y` with noise on the kept directions U: the mean moves by the dropped ones.
+    Projection,
+    /// `C y` with a little noise in every direction.
+    Jitter,
 }
 
 #[cfg(test)]

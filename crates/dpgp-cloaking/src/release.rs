@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::objective::Objective;
-use super::recipe::ReleaseRecipe;
+use super::options::Objective;
+use super::options::ReleaseRecipe;
 use dpgp_linalg::{Cholesky, LinalgError, largest};
 use dpgp_noise::PrivacyError;
 

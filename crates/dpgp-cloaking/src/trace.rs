@@ -5,7 +5,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::log_det::weighted;
-use super::problem::{Evaluation, WeightProblem};
+use super::options::{Evaluation, WeightProblem};
 use dpgp_linalg::{LinalgError, RightSvd, gram_factor, right_svd, transposed_product};
 
 /// Where `exp(-t s)` has died out: what is left out of a sum `x sum w exp(-t x)` by it is below the sum of the terms with `t x > 10`,

@@ -1,18 +1,28 @@
 //! Where the files of a dataset are: in the project's data folder, in the cache, or in a mirror.
+//!
+//! The lock file: what the files without a published digest were when they first arrived.
+//!
+//! What a user sees while files arrive.
+//!
+//! Time stamps of trips.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::{fs, io};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Deserialize;
 
 use super::digest::{Digest, Stamp, stamp};
-use super::error::{Action, DataError, Doing, Place, Stamps};
-use super::expected::Expected;
+use super::error::{Action, DataError, Doing, Expected, Place, Stamps, shown_line, shown_text};
 use super::fetch::{FetchOptions, fetch};
-use super::lock::Lock;
 use super::manifest::{DataFile, Dataset};
 use super::outside::tell_outside;
-use super::progress::Progress;
 use super::shipped::{place_shipped, shipped_data};
-use dpgp_fs::refuse_links;
+use dpgp_fs::{refuse_links, temporary_file, unlinked};
 
 /// The places that files are looked for in, and how missing ones are fetched.
 #[derive(Debug, Clone)]
@@ -312,5 +322,253 @@ fn outcome(expected: Expected, found: Stamp) -> Outcome {
         _ if !expected.admits(&found) => Outcome::Mismatch { expected, found },
         Expected::Known(_) => Outcome::Right,
         Expected::Unknown { .. } => Outcome::Unlocked { found },
+    }
+}
+
+/// The name of the lock file in the cache folder.
+const NAME: &str = "datasets.lock.toml";
+
+const HEAD: &str = "# What the files without a published digest were when they first arrived.\n\
+                    # Later copies must agree. Delete an entry to trust the next copy.\n\n";
+
+/// The stamps of first copies, by path in the cache.
+#[derive(Debug, Clone)]
+pub struct Lock {
+    path: PathBuf,
+    stamps: BTreeMap<String, Stamp>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawLock {
+    #[serde(default)]
+    file: BTreeMap<String, Stamp>,
+}
+
+impl Lock {
+    /// Where the lock file of a cache folder is.
+    #[must_use]
+    pub fn path(cache: &Path) -> PathBuf {
+        cache.join(NAME)
+    }
+
+    /// The lock file of a cache folder; one that is not there is empty.
+    ///
+    /// # Errors
+    /// [`DataError::Io`] or [`DataError::LockSyntax`].
+    pub fn read(cache: &Path) -> Result<Self, DataError> {
+        let path = Self::path(cache);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            text => text.doing(Action::Read, &path)?,
+        };
+        let raw: RawLock = toml::from_str(&text)
+            .map_err(|source| DataError::LockSyntax { path: path.clone(), source: Box::new(source) })?;
+        Ok(Self { path, stamps: raw.file })
+    }
+
+    /// What the first copy of this file was.
+    #[must_use]
+    pub fn get(&self, file: &str) -> Option<Stamp> {
+        self.stamps.get(file).copied()
+    }
+
+    /// Records the first copy of a file, unless one is recorded already; gives back what stands in the lock file then.
+    /// Processes that record at once wait for each other.
+    ///
+    /// # Errors
+    /// [`DataError::Io`] or [`DataError::LockSyntax`].
+    pub fn record(cache: &Path, file: &str, stamp: Stamp) -> Result<Stamp, DataError> {
+        create_folder(cache)?;
+        let _guard = guard(&cache.join(format!("{NAME}.guard")))?;
+        let mut lock = Self::read(cache)?;
+        if let Some(first) = lock.get(file) {
+            return Ok(first);
+        }
+        lock.stamps.insert(file.to_owned(), stamp);
+        lock.write(cache)?;
+        Ok(stamp)
+    }
+
+    fn write(&self, cache: &Path) -> Result<(), DataError> {
+        let written = || -> io::Result<()> {
+            let mut file = temporary_file(cache, 0o600)?;
+            file.write_all(self.text().as_bytes())?;
+            // A reader finds the old file or the new one, never half of one.
+            file.persist(&self.path)?;
+            Ok(())
+        };
+        written().doing(Action::Write, &self.path)
+    }
+
+    fn text(&self) -> String {
+        let mut entries = Vec::new();
+        for (file, Stamp { digest, bytes }) in &self.stamps {
+            entries.push(format!("[file.{file:?}]\nsha256 = \"{digest}\"\nbytes = {bytes}\n"));
+        }
+        format!("{HEAD}{}", entries.join("\n"))
+    }
+}
+
+/// Creates a folder and those above it.
+pub(super) fn create_folder(folder: &Path) -> Result<(), DataError> {
+    fs::create_dir_all(folder).doing(Action::CreateFolder, folder)
+}
+
+/// Waits until no other process holds the file at `path`, and holds it until the result is dropped.
+/// `None` where the file system knows no locks.
+pub(super) fn guard(path: &Path) -> Result<Option<File>, DataError> {
+    let file = unlinked().create(true).append(true).open(path).doing(Action::Lock, path)?;
+    match file.lock() {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+        locked => locked.doing(Action::Lock, path).map(|()| Some(file)),
+    }
+}
+
+/// Told how a download goes. One file at a time.
+pub trait Progress: Send + Sync {
+    /// A transfer of `file` begins; `total` bytes will come, if that is known. A retry begins again.
+    fn start(&self, file: &str, total: Option<u64>);
+    /// So many more bytes are there.
+    fn advance(&self, bytes: u64);
+    /// Something the user should know, such as why a download is tried again.
+    fn note(&self, message: &str);
+    /// The transfer is over, for better or worse.
+    fn finish(&self);
+}
+
+/// Says nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn start(&self, _file: &str, _total: Option<u64>) {}
+    fn advance(&self, _bytes: u64) {}
+    fn note(&self, _message: &str) {}
+    fn finish(&self) {}
+}
+
+/// A progress bar on standard error, drawn only if that is a terminal. Notes are printed in either case.
+#[derive(Debug, Default)]
+pub struct Bars {
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Bars {
+    /// Bars on standard error. Where the user asked for quiet, take [`Silent`] instead.
+    #[must_use]
+    pub fn stderr() -> Self {
+        Self::default()
+    }
+
+    /// Runs `act` on the bar. A panic elsewhere does not spoil the bar, so a poisoned lock is taken as it is.
+    fn with(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
+        act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    }
+}
+
+impl Progress for Bars {
+    fn start(&self, file: &str, total: Option<u64>) {
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr())
+            .with_style(style(total.is_some()))
+            .with_message(shown_line(file).into_owned());
+        self.with(|slot| *slot = Some(bar));
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.with(|slot| {
+            if let Some(bar) = slot {
+                bar.inc(bytes);
+            }
+        });
+    }
+
+    fn note(&self, message: &str) {
+        self.with(|slot| {
+            if let Some(bar) = slot.take() {
+                bar.finish_and_clear();
+            }
+        });
+        eprintln!("{}", shown_text(message));
+    }
+
+    fn finish(&self) {
+        self.with(|slot| {
+            if let Some(bar) = slot.take() {
+                bar.finish_and_clear();
+            }
+        });
+    }
+}
+
+fn style(total_known: bool) -> ProgressStyle {
+    let template = if total_known {
+        "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
+    } else {
+        "{msg} {spinner} {bytes} {bytes_per_sec}"
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// The hours since Monday 0:00 of a local time: `2016-06-01 00:00:37`, `6/1/2016 00:00:37` (month first) or without
+/// seconds. None if the text is no such time.
+///
+/// ```
+/// use dpgp_data::hour_of_week;
+/// assert_eq!(hour_of_week("2017-07-17 06:30:00"), Some(6.5), "a Monday");
+/// assert_eq!(hour_of_week("8/2/2015 23:00"), Some(24.0 * 6.0 + 23.0), "a Sunday");
+/// assert_eq!(hour_of_week("2017-02-30 00:00:00"), None);
+/// ```
+pub fn hour_of_week(text: &str) -> Option<f64> {
+    let (date, time) = text.split_once(' ')?;
+    let day = weekday(date)?;
+    let mut parts = time.split(':').map(|part| part.parse::<u32>().ok());
+    let (hour, minute) = (parts.next()??, parts.next()??);
+    let second = parts.next().unwrap_or(Some(0))?;
+    if hour > 23 || minute > 59 || second > 60 || parts.next().is_some() {
+        return None;
+    }
+    let seconds = 60 * (60 * (24 * day + hour) + minute) + second;
+    Some(f64::from(seconds) / 3600.0)
+}
+
+/// The day of the week, Monday 0.
+fn weekday(date: &str) -> Option<u32> {
+    let parts: Option<Vec<i64>> = date.split(['-', '/']).map(|part| part.parse().ok()).collect();
+    let (year, month, day) = match (&parts?[..], date.contains('-'), date.contains('/')) {
+        (&[year, month, day], true, false) => (year, month, day),
+        (&[month, day, year], false, true) => (year, month, day),
+        _ => return None,
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let lengths = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let length = usize::try_from(month - 1).ok().and_then(|m| lengths.get(m))?;
+    if !(1..=*length).contains(&day) || !(1..=9999).contains(&year) {
+        return None;
+    }
+    // Days since 1 January of the year 1, a Monday.
+    let before = year - 1;
+    let passed: i64 = lengths[..(month - 1) as usize].iter().sum();
+    let days = 365 * before + before / 4 - before / 100 + before / 400 + passed + day - 1;
+    u32::try_from(days % 7).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn week_days_of_the_calendar() {
+        for (date, day) in
+            [("2000-01-01", 5), ("2015-08-01", 5), ("6/1/2016", 2), ("2016-02-29", 0), ("1970-01-01", 3)]
+        {
+            assert_eq!(weekday(date), Some(day), "{date}");
+        }
+        for broken in ["2016-13-01", "2015-02-29", "1/0/2016", "yesterday", "2016-01"] {
+            assert_eq!(weekday(broken), None, "{broken}");
+        }
+        for broken in ["2016-01-01", "2016-01-01 24:00:00", "2016-01-01 1", "2016-01-01 1:2:3:4"] {
+            assert_eq!(hour_of_week(broken), None, "{broken}");
+        }
     }
 }

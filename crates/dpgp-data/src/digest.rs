@@ -9,8 +9,8 @@ use std::str::FromStr;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
+use super::cache::{Progress, Silent};
 use super::error::{Action, DataError, Doing};
-use super::progress::{Progress, Silent};
 use super::whole_file::{MOST, too_large};
 
 /// How many bytes are read and hashed at a time.

@@ -1,15 +1,21 @@
 //! What can go wrong with data, and what the user can do about it.
+//!
+//! What a file must be.
+//!
+//! Texts of users as they are shown: what would steer a terminal, a page or a spreadsheet is made visible.
+//!
+//! Files of which no error shows what stands in them.
 
-use std::fmt;
-use std::io;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::{fmt, io};
 
 use super::digest::Stamp;
-use super::expected::Expected;
-use super::fetch_failure::{UrlFailure, failure_advice, list_failures};
-use super::manifest_problem::ManifestProblem;
+use super::fetch::{UrlFailure, failure_advice, list_failures};
+use super::manifest::ManifestProblem;
 use super::table_error::TableError;
-use super::withheld::is_withheld;
 
 /// Any failure of the data room.
 #[derive(Debug, thiserror::Error)]
@@ -301,4 +307,116 @@ fn nor_in_mirror(mirror: Option<&Path>) -> String {
         Some(mirror) => format!(" nor in the mirror {}", mirror.display()),
         None => " nor in a mirror (none was named)".to_owned(),
     }
+}
+
+/// What is known of a file before it is here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// Its digest and its size.
+    Known(Stamp),
+    /// Nobody has published a digest; the file may have at most so many bytes.
+    Unknown {
+        /// The bound on the size.
+        max_bytes: u64,
+    },
+}
+
+impl Expected {
+    /// The most bytes that the file may have.
+    #[must_use]
+    pub fn bound(&self) -> u64 {
+        match self {
+            Self::Known(stamp) => stamp.bytes,
+            Self::Unknown { max_bytes } => *max_bytes,
+        }
+    }
+
+    /// Whether a file with this stamp may be the one.
+    #[must_use]
+    pub fn admits(&self, found: &Stamp) -> bool {
+        match self {
+            Self::Known(stamp) => stamp == found,
+            Self::Unknown { max_bytes } => found.bytes <= *max_bytes,
+        }
+    }
+
+    /// Whether a file of this size may be the one.
+    #[must_use]
+    pub fn admits_size(&self, bytes: u64) -> bool {
+        match self {
+            Self::Known(stamp) => stamp.bytes == bytes,
+            Self::Unknown { max_bytes } => bytes <= *max_bytes,
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(stamp) => stamp.fmt(f),
+            Self::Unknown { max_bytes } => write!(f, "any SHA-256 (at most {max_bytes} bytes)"),
+        }
+    }
+}
+
+/// A message of several lines: every character that is not seen, but for ends of lines and tabs, is spelled out.
+///
+/// ```
+/// use dpgp_data::{shown_line, shown_text};
+///
+/// assert_eq!(shown_text("a\u{1b}[2J\nb"), "a\\u{1b}[2J\nb");
+/// assert_eq!(shown_line("a\nb"), "a\\nb");
+/// ```
+pub fn shown_text(text: &str) -> Cow<'_, str> {
+    spelled(text, |c| is_hidden(c) && c != '\n' && c != '\t')
+}
+
+/// A name, which has one line.
+pub fn shown_line(text: &str) -> Cow<'_, str> {
+    spelled(text, is_hidden)
+}
+
+/// A text as a cell of CSV: one that a spreadsheet would take for a formula begins with an apostrophe. Numbers stay as they are.
+///
+/// ```
+/// use dpgp_data::csv_cell;
+///
+/// assert_eq!(csv_cell("=1+1"), "'=1+1");
+/// assert_eq!(csv_cell("\u{ff1d}1+1"), "'\u{ff1d}1+1");
+/// assert_eq!(csv_cell("-1.5"), "-1.5");
+/// ```
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    // Spreadsheets in East Asian settings take the wide forms of these signs for the narrow ones.
+    let signs = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    let is_formula = text.starts_with(signs) && text.parse::<f64>().is_err();
+    if is_formula { format!("'{}", shown_line(text)).into() } else { shown_line(text) }
+}
+
+fn spelled(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_spelled) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_spelled(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown.into()
+}
+
+/// Controls; ends of lines and turns of direction of Unicode; and what XML does not allow.
+pub fn is_hidden(c: char) -> bool {
+    let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{fffe}' | '\u{ffff}')
+}
+
+static WITHHELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// From here on no error of this process shows what stands in a file; whether that is new.
+pub(super) fn withhold(file: &Path) -> bool {
+    WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_path_buf())
+}
+
+/// Whether what stands in a file is not shown.
+pub(super) fn is_withheld(file: &Path) -> bool {
+    WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).contains(file)
 }

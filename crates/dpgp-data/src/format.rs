@@ -1,4 +1,6 @@
 //! How the files of a dataset are laid out.
+//!
+//! What a file is by its first bytes, where rows of text were expected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,4 +111,115 @@ impl CsvFormat {
 pub(super) fn repeated(names: &[String]) -> Option<&str> {
     let mut seen = BTreeSet::new();
     names.iter().find(|name| !seen.insert(*name)).map(String::as_str)
+}
+
+/// Kinds of files that are no text, by how they begin, with what to do.
+const KINDS: [(&[u8], &str); 40] = [
+    (b"PAR1", "Parquet; give it a name that ends in .parquet"),
+    (b"PK\x03\x04", ZIP),
+    (b"PK\x05\x06", ZIP),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old workbook (.xls); save its sheet as CSV"),
+    (b"\x1f\x8b", "packed by gzip; give it a name that ends in .gz"),
+    (b"\x28\xb5\x2f\xfd", "packed by Zstandard (.zst); unpack it, or pack it by gzip (.csv.gz)"),
+    (b"\xfd7zXZ\x00", "packed by xz; unpack it, or pack it by gzip (.csv.gz)"),
+    (b"BZh", "packed by bzip2; unpack it, or pack it by gzip (.csv.gz)"),
+    (b"\x04\x22\x4d\x18", "packed by LZ4; unpack it, or pack it by gzip (.csv.gz)"),
+    (b"\xff\x06\x00\x00sNaPpY", "packed by Snappy; unpack it, or pack it by gzip (.csv.gz)"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it"),
+    (b"Rar!\x1a\x07", "a RAR archive; unpack it"),
+    (b"ARROW1", "an Arrow file (Feather); write it as Parquet or CSV"),
+    (b"\xff\xff\xff\xff", "a stream of Arrow; write it as Parquet or CSV"),
+    (b"FEA1", "an Arrow file (Feather); write it as Parquet or CSV"),
+    (b"ORC", "an ORC file; write it as Parquet or CSV"),
+    (b"Obj\x01", "an Avro file; write it as Parquet or CSV"),
+    (b"\x89HDF", "an HDF5 file; write its table as Parquet or CSV"),
+    (b"SQLite format 3", "a database of SQLite; write its table as CSV"),
+    (b"\x93NUMPY", "an array of NumPy; write it as CSV"),
+    (b"\x80\x02", PICKLE),
+    (b"\x80\x03", PICKLE),
+    (b"\x80\x04", PICKLE),
+    (b"\x80\x05", PICKLE),
+    (b"RDX", "a data file of R; write its table as CSV"),
+    (b"<stata_dta>", "a data file of Stata; write it as CSV"),
+    (b"$FL2", "a data file of SPSS; write it as CSV"),
+    (b"{\"", JSON),
+    (b"[{", JSON),
+    (b"[[", JSON),
+    (b"{\n", JSON),
+    (b"[\n", JSON),
+    (b"{ \"", JSON),
+    (b"[ {", JSON),
+    (b"<?xml", "XML; write its rows as CSV"),
+    (
+        b"sep=",
+        "text whose first line is a note to Excel (`sep=`); take that line out, and name the separator",
+    ),
+    (b"%PDF-", "a PDF; rows are needed as CSV"),
+    (b"\xff\xfe", UTF16),
+    (b"\xfe\xff", UTF16),
+    (b"<!DOCTYPE", "a page of the web, not a file of rows; fetch the file itself"),
+];
+
+const ZIP: &str = "a zip archive or a workbook (.xlsx, .ods); unpack it, or save its sheet as CSV";
+const PICKLE: &str = "a pickle of Python, which is not read; write its table as CSV or Parquet";
+const JSON: &str = "JSON; write its rows as CSV or Parquet";
+const UTF16: &str = "text in UTF-16; save it as UTF-8";
+
+/// What the first bytes of a file tell, with what to do about it; none where it may be text in UTF-8.
+///
+/// `BZh` and `ORC` may begin the name of a column: there bytes that no text has must follow.
+pub(super) fn other_kind(bytes: &[u8]) -> Option<&'static str> {
+    // Letters of UTF-16 without a mark at its beginning: every other byte is nought.
+    if let Some(first) = bytes.first_chunk::<4>()
+        && [[false, true, false, true], [true, false, true, false]].contains(&first.map(|byte| byte == 0))
+    {
+        return Some(UTF16);
+    }
+    let found = KINDS.iter().find(|(first, _)| bytes.starts_with(first));
+    let known = found.filter(|(first, _)| match *first {
+        b"BZh" => bytes.get(4..10).is_some_and(|block| block == b"1AY&SY" || block == b"\x17rE8P\x90"),
+        b"ORC" => bytes.get(3).is_some_and(u8::is_ascii_control),
+        _ => true,
+    });
+    known.map(|(_, kind)| *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_known_by_their_first_bytes() {
+        for (bytes, says) in [
+            (&b"PK\x03\x04\x14\x00"[..], "workbook"),
+            (b"PAR1\x15\x04", "Parquet"),
+            (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),
+            (b"\x1f\x8b\x08", "gzip"),
+            (b"BZh91AY&SY\x00", "bzip2"),
+            (b"{\"age\":1}", "JSON"),
+            (b"[{\"age\":1}]", "JSON"),
+            (b"\x80\x04\x95", "pickle"),
+            (b"\xff\xff\xff\xff\x78", "Arrow"),
+            (b"sep=;", "Excel"),
+            (b"\xff\xfea\x00,\x00", "UTF-16"),
+            (b"a\x00,\x00b\x00", "UTF-16"),
+            (b"\x00a\x00,\x00b", "UTF-16"),
+        ] {
+            assert!(other_kind(bytes).is_some_and(|kind| kind.contains(says)), "{says}");
+        }
+        for text in [
+            "age,height",
+            "",
+            "BZh9,ORC",
+            "ORCA,weight",
+            "PK,value",
+            "PARIS,1",
+            "[age],[height]",
+            "separate,x",
+            "\u{feff}x,y",
+            "PAR",
+        ] {
+            assert_eq!(other_kind(text.as_bytes()), None, "{text:?}");
+        }
+    }
 }

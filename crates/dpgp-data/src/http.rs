@@ -13,8 +13,8 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 
+use super::fetch::FetchFailure;
 use super::fetch::FetchOptions;
-use super::fetch_failure::FetchFailure;
 
 const USER_AGENT: &str = concat!("dpgp/", env!("CARGO_PKG_VERSION"));
 

@@ -1,18 +1,20 @@
 //! The manifest: every dataset there is, with its files, their digests and their origin.
+//!
+//! The rules of the manifest.
+//!
+//! JSON Schemas of files in TOML.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::digest::{Digest, NotADigest, Stamp};
-use super::error::DataError;
-use super::expected::Expected;
+use super::error::{DataError, Expected, is_hidden};
 use super::format::Format;
 use super::http::safe_url;
-use super::manifest_problem::ManifestProblem;
-use super::shown::is_hidden;
 use super::suggest::closest;
 
 /// The manifest that the project ships.
@@ -166,7 +168,7 @@ struct RawFile {
 
 /// The JSON Schema of a manifest.
 pub fn schema() -> serde_json::Value {
-    super::schema::toml_schema::<RawManifest>()
+    toml_schema::<RawManifest>()
 }
 
 impl RawDataset {
@@ -262,4 +264,108 @@ fn plain_path(path: &str) -> bool {
     };
     let ours = [".lock", ".guard", ".part", "datasets.lock.toml"];
     path.split('/').all(plain) && !ours.iter().any(|ending| path.ends_with(ending))
+}
+
+/// A rule of the manifest that an entry breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestProblem {
+    /// No file is listed.
+    #[error("it has no file: add a [[dataset.NAME.file]]")]
+    NoFile,
+    /// The path leaves the data folder, or is not in plain form.
+    #[error(
+        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", none that begins with \".\" or \"-\", and none of the files that downloads use"
+    )]
+    Path(String),
+    /// Two files have the same path.
+    #[error("path {0:?} is listed twice")]
+    RepeatedPath(String),
+    /// The digest is neither a digest nor "unknown".
+    #[error("sha256 of {path:?} must be 64 hexadecimal digits or \"unknown\", not {text:?}")]
+    Digest {
+        /// The file.
+        path: String,
+        /// What stands there.
+        text: String,
+    },
+    /// `bytes` and `max_bytes` do not suit the digest.
+    #[error("{0:?} needs `bytes` when its sha256 is known, `max_bytes` when it is \"unknown\", and not both")]
+    Size(String),
+    /// More bytes than any dataset has.
+    #[error(
+        "the size of {path:?} (`bytes` or `max_bytes`) is above {most} GiB, the most that a file of a dataset may have"
+    )]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// The most, in GiB.
+        most: u64,
+    },
+    /// The address is no https address.
+    #[error(
+        "url {url:?} of {path:?} must begin with https:// (or be http:// on this machine) and name no user"
+    )]
+    Url {
+        /// The file.
+        path: String,
+        /// The address.
+        url: String,
+    },
+    /// The layout is given neither for the dataset nor for the file.
+    #[error("{0:?} has no format: give one to the dataset or to the file")]
+    NoFormat(String),
+    /// The layout has no header and names no columns.
+    #[error("{0:?} has no header, so its columns must be listed")]
+    NoColumns(String),
+    /// A column is listed twice.
+    #[error("column {column:?} of {path:?} is listed twice")]
+    RepeatedColumn {
+        /// The file.
+        path: String,
+        /// The column.
+        column: String,
+    },
+    /// A unit is given for a column that is not listed.
+    #[error("a unit is given for the column {column:?} of {path:?}, which is not listed")]
+    StrayUnit {
+        /// The file.
+        path: String,
+        /// The column.
+        column: String,
+    },
+}
+
+/// The JSON Schema of a type as it is written in TOML, which has no null.
+pub fn toml_schema<T: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(T).to_value();
+    drop_null(&mut schema);
+    schema
+}
+
+fn drop_null(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::Array(types)) = fields.get_mut("type") {
+                types.retain(|one| one != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    fields.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = fields.get_mut("anyOf") {
+                choices.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
+                if let [Value::Object(only)] = choices.as_slice() {
+                    let only = only.clone();
+                    fields.remove("anyOf");
+                    fields.extend(only);
+                }
+            }
+            if fields.get("default").is_some_and(Value::is_null) {
+                fields.remove("default");
+            }
+            fields.values_mut().for_each(drop_null);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_null),
+        _ => {}
+    }
 }

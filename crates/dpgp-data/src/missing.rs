@@ -1,11 +1,22 @@
 //! Cells in which nothing stands.
+//!
+//! What a cell of a table says: a number, or text.
+//!
+//! How the cells of rows that come one after the other are read.
+//!
+//! Which rows of a table to keep.
 
-use polars::prelude::AnyValue;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use polars::prelude::{AnyValue, Series};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::cell::{number, text};
 use super::error::DataError;
+use super::identity::RowWitness;
+use super::person::PersonId;
 use super::table_error::{CellProblem, TableError};
 
 /// What becomes of a row that lacks a cell that is read. A cell is missing if it is a null, empty, or one of the words `NA`, `NaN`
@@ -100,6 +111,216 @@ impl DataError {
     }
 }
 
+/// A cell that is no number, and its row in its column, from 0.
+pub(super) struct BadCell {
+    pub row: usize,
+    pub problem: CellProblem,
+}
+
+/// Appends the cells of a column, all of which must be finite numbers, but for missing ones that may be left out: NaN.
+pub(super) fn append_numbers(column: &Series, missing: Missing, to: &mut Vec<f64>) -> Result<(), BadCell> {
+    // A stream of `DOUBLE` is copied as it stands: looking at its cells one by one takes longer than decoding them.
+    if let Some(numbers) = column.f64().ok().and_then(|column| column.cont_slice().ok())
+        && numbers.iter().all(|number| number.is_finite())
+    {
+        to.extend_from_slice(numbers);
+        return Ok(());
+    }
+    for (row, cell) in column.iter().enumerate() {
+        to.push(missing.or_nan(number(&cell)).map_err(|problem| BadCell { row, problem })?);
+    }
+    Ok(())
+}
+
+/// A cell as a finite number: of a type that holds numbers, or text that says one.
+pub(super) fn number(cell: &AnyValue<'_>) -> Result<f64, CellProblem> {
+    match cell {
+        AnyValue::Float64(value) if value.is_nan() => Err(CellProblem::Absent),
+        AnyValue::Float64(value) => finite(*value).ok_or(CellProblem::NotFinite),
+        AnyValue::Int64(value) => Ok(*value as f64),
+        AnyValue::UInt64(value) => Ok(*value as f64),
+        cell => parsed(text(cell).as_deref().unwrap_or_default()),
+    }
+}
+
+/// Text as a finite number, blanks around it apart.
+pub(super) fn parsed(text: &str) -> Result<f64, CellProblem> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(CellProblem::Missing);
+    }
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ if is_absent(text) => Err(CellProblem::Absent),
+        Ok(_) => Err(CellProblem::NotFinite),
+        Err(_) => Err(CellProblem::NotANumber),
+    }
+}
+
+/// A cell as text without blanks around it; none if it is missing.
+pub(super) fn text<'a>(cell: &AnyValue<'a>) -> Option<Cow<'a, str>> {
+    match cell {
+        AnyValue::Null => None,
+        AnyValue::String(text) => Some(text.trim()).filter(|text| !text.is_empty()).map(Cow::Borrowed),
+        // The shortest digits that are read as the same number.
+        AnyValue::Float64(value) => Some(Cow::Owned(format!("{value:?}"))),
+        whole => Some(Cow::Owned(whole.to_string())),
+    }
+}
+
+/// The person that a cell names.
+pub(super) fn person(cell: &AnyValue<'_>) -> Result<PersonId, CellProblem> {
+    let found = match cell {
+        AnyValue::Float64(value) => PersonId::of_number(*value),
+        cell => text(cell).as_deref().and_then(PersonId::of),
+    };
+    found.ok_or(CellProblem::NoPerson)
+}
+
+/// Shows a cell to a witness; `read` is whether a spec reads its column.
+pub(super) fn show(cell: &AnyValue<'_>, witness: &mut RowWitness, read: bool) {
+    match cell {
+        AnyValue::Float64(value) => witness.number(*value, read),
+        AnyValue::Int64(value) => witness.number(*value as f64, read),
+        AnyValue::UInt64(value) => witness.number(*value as f64, read),
+        cell => witness.text(text(cell).as_deref().unwrap_or_default().as_bytes(), read),
+    }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// Which columns hold words of a list, and what becomes of a row that lacks a cell.
+///
+/// ```
+/// use dpgp_data::{CellRules, Missing};
+/// assert_eq!(CellRules::from(Missing::Drop), CellRules { missing: Missing::Drop, ..CellRules::default() });
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CellRules {
+    /// What becomes of a row that lacks a cell.
+    pub missing: Missing,
+    /// The words of each column that is read as numbers by their places in a list, from 0.
+    pub codes: BTreeMap<String, Vec<String>>,
+}
+
+impl From<Missing> for CellRules {
+    fn from(missing: Missing) -> Self {
+        Self { missing, codes: BTreeMap::new() }
+    }
+}
+
+impl CellRules {
+    /// The words of a column; none if it holds numbers.
+    pub(super) fn codes(&self, column: &str) -> Option<&[String]> {
+        self.codes.get(column).map(Vec::as_slice)
+    }
+
+    /// A text in a column as a number, or NaN for a missing one that may be left out.
+    ///
+    /// # Errors
+    /// [`CellProblem`] for one that is none, or is missing and must not be.
+    pub(super) fn number(&self, column: &str, text: &str) -> Result<f64, CellProblem> {
+        match self.codes(column) {
+            Some(codes) => self.code(codes, Some(text.trim())),
+            None => self.missing.or_nan(parsed(text)),
+        }
+    }
+
+    /// Appends the cells of a column.
+    pub(super) fn append(&self, column: &str, cells: &Series, to: &mut Vec<f64>) -> Result<(), BadCell> {
+        let Some(codes) = self.codes(column) else { return append_numbers(cells, self.missing, to) };
+        for (row, cell) in cells.iter().enumerate() {
+            to.push(self.cell_code(codes, &cell).map_err(|problem| BadCell { row, problem })?);
+        }
+        Ok(())
+    }
+
+    fn cell_code(&self, codes: &[String], cell: &AnyValue<'_>) -> Result<f64, CellProblem> {
+        self.code(codes, text(cell).as_deref())
+    }
+
+    /// The place of a word. One that the list lacks is a missing cell where rows that lack one are left out, and counts as the first word
+    /// elsewhere: what is summed are private records, and an error, or a row less, would tell of the word. A word of the list is there,
+    /// whatever it stands for elsewhere.
+    fn code(&self, codes: &[String], word: Option<&str>) -> Result<f64, CellProblem> {
+        let word = word.filter(|word| !word.is_empty());
+        let place = word.and_then(|word| codes.iter().position(|code| code == word));
+        match (place, word) {
+            (Some(place), _) => Ok(place as f64),
+            (None, _) if self.missing == Missing::Drop => Ok(f64::NAN),
+            (None, Some(word)) if !is_absent(word) => match codes.is_empty() {
+                true => Err(CellProblem::NoCode(Vec::new())),
+                false => Ok(0.0),
+            },
+            (None, Some(_)) => Err(CellProblem::Absent),
+            (None, None) => Err(CellProblem::Missing),
+        }
+    }
+}
+
+/// Keeps the rows whose cell in `column` compares so to `value`. A row whose cell is missing is never kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter {
+    /// The column compared.
+    pub column: String,
+    /// How.
+    pub is: Comparison,
+    /// With what.
+    pub value: FilterValue,
+}
+
+/// How a cell is compared with a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+pub enum Comparison {
+    /// The cell equals the value.
+    #[serde(rename = "==")]
+    Equal,
+    /// The cell differs from the value.
+    #[serde(rename = "!=")]
+    NotEqual,
+    /// The cell is less than the value.
+    #[serde(rename = "<")]
+    Less,
+    /// The cell is at most the value.
+    #[serde(rename = "<=")]
+    LessOrEqual,
+    /// The cell is greater than the value.
+    #[serde(rename = ">")]
+    Greater,
+    /// The cell is at least the value.
+    #[serde(rename = ">=")]
+    GreaterOrEqual,
+}
+
+/// What cells are compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FilterValue {
+    /// A number: every cell that is not missing must be one too.
+    Number(f64),
+    /// A text, compared letter by letter (which puts ISO dates in order).
+    Text(String),
+}
+
+impl Comparison {
+    /// Whether a cell that stands so to the value passes.
+    #[must_use]
+    pub fn holds(self, cell_to_value: Option<Ordering>) -> bool {
+        let Some(order) = cell_to_value else {
+            return false;
+        };
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +354,56 @@ mod tests {
         ] {
             assert_eq!(ExpectedCell::Code(&codes).is_missing(&AnyValue::String(word)), missing, "{word:?}");
         }
+    }
+}
+
+#[cfg(test)]
+mod cell_rules_tests {
+    use polars::prelude::{IntoSeries, StringChunkedBuilder};
+
+    use super::*;
+
+    fn rules(missing: Missing) -> CellRules {
+        CellRules {
+            missing,
+            codes: BTreeMap::from([("g".to_owned(), ["NA", "7", "b c"].map(str::to_owned).to_vec())]),
+        }
+    }
+
+    #[test]
+    fn words_are_read_by_their_places() {
+        let refuse = rules(Missing::Refuse);
+        for (word, place) in [("NA", 0.0), (" 7 ", 1.0), ("b c", 2.0)] {
+            assert_eq!(refuse.number("g", word), Ok(place), "{word}");
+        }
+        assert_eq!(refuse.number("x", " 7 "), Ok(7.0));
+        assert_eq!(refuse.number("g", "7.0"), Ok(0.0), "counts as the first word");
+        assert_eq!(refuse.number("g", "null"), Err(CellProblem::Absent));
+        assert_eq!(refuse.number("g", " "), Err(CellProblem::Missing));
+    }
+
+    #[test]
+    fn a_word_that_the_list_lacks_is_missing() {
+        let drop = rules(Missing::Drop);
+        for word in ["d", "", "null", "7.0"] {
+            assert!(drop.number("g", word).is_ok_and(f64::is_nan), "{word:?}");
+        }
+        assert_eq!(drop.number("g", "7"), Ok(1.0));
+    }
+
+    #[test]
+    fn columns_of_words_are_appended() {
+        let mut numbers = Vec::new();
+        let words = |words: [&str; 2]| {
+            let mut cells = StringChunkedBuilder::new("g".into(), 2);
+            words.iter().for_each(|word| cells.append_value(word));
+            cells.finish().into_series()
+        };
+        assert!(rules(Missing::Refuse).append("g", &words(["b c", "NA"]), &mut numbers).is_ok());
+        assert_eq!(numbers, [2.0, 0.0]);
+        assert!(rules(Missing::Refuse).append("g", &words(["7", "d"]), &mut numbers).is_ok());
+        assert_eq!(numbers, [2.0, 0.0, 1.0, 0.0]);
+        let bad = rules(Missing::Refuse).append("g", &words(["7", ""]), &mut numbers);
+        assert!(bad.is_err_and(|bad| bad.row == 1));
     }
 }

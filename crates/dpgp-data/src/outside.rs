@@ -4,9 +4,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::error::shown_line;
+use super::error::withhold;
 use super::rows::is_address;
-use super::shown::shown_line;
-use super::withheld::withhold;
 use dpgp_fs::{leads_out, real};
 
 /// Says on standard error that a file is read which is outside of a folder, that of a spec or a project; once in a process. From here on

@@ -17,8 +17,8 @@ use super::parquet_type::ParquetField;
 use super::rows::RowText;
 use super::table::Table;
 use super::table_error::TableError;
+use super::text::TextLayout;
 use super::text::{LONGEST, TextReader, unread};
-use super::text_layout::TextLayout;
 
 /// Whether a file is Parquet, by the end of its name.
 pub fn is_parquet(path: &Path) -> bool {

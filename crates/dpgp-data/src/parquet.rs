@@ -11,7 +11,7 @@ use parquet::data_type::{ByteArray, DataType as Physical, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use polars::prelude::{Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked};
 
-use super::decoding::decoded;
+use super::archive::decoded;
 use super::error::DataError;
 use super::format::repeated;
 use super::parquet_notes::ParquetNotes;

@@ -10,9 +10,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use super::decoding::decoded;
+use super::archive::decoded;
 use super::error::{Action, DataError, Doing};
-use super::file_kind::other_kind;
+use super::format::other_kind;
 use super::rows::open_file;
 use super::table_error::TableError;
 

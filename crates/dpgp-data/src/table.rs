@@ -14,12 +14,12 @@ use polars::prelude::{
 };
 
 use super::archive::unzipped;
-use super::cell::{append_numbers, number, person, show, text};
 use super::error::{Action, DataError, Doing};
-use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, repeated};
 use super::identity::RowWitness;
 use super::missing::{ExpectedCell, Missing, is_absent};
+use super::missing::{Filter, FilterValue};
+use super::missing::{append_numbers, number, person, show, text};
 use super::own::is_parquet;
 use super::parquet::ParquetFile;
 use super::person::PersonId;

@@ -1,12 +1,13 @@
 //! Rows of a text, cut into cells: one reader for whole tables and for streams of any length.
+//!
+//! How text files of rows are laid out.
 
 use std::io::{BufRead, Error, Read};
 use std::path::{Path, PathBuf};
 use std::str::from_utf8;
 
 use super::error::{Action, DataError};
-use super::file_kind::other_kind;
-use super::format::{CsvFormat, Separator};
+use super::format::{CsvFormat, Separator, other_kind};
 use super::rows::{DamagedGzip, RowText};
 use super::table_error::TableError;
 
@@ -346,4 +347,39 @@ pub(super) fn unread(file: &Path, cause: Error) -> DataError {
         return DataError::table(file, TableError::Gzip(Box::new(cause)));
     }
     DataError::Io { action: Action::Read, path: file.to_owned(), source: cause }
+}
+
+/// What stands between two cells, and what the columns are called.
+///
+/// ```
+/// use dpgp_data::TextLayout;
+/// let named = TextLayout { separator: b';', columns: Some(vec!["age".to_owned(), "height".to_owned()]) };
+/// assert!(!named.format().header && TextLayout::default().format().header);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextLayout {
+    /// One ASCII character between two cells.
+    pub separator: u8,
+    /// The names of the columns, in their order, of files without a header; none where the first line has them.
+    pub columns: Option<Vec<String>>,
+}
+
+impl Default for TextLayout {
+    /// Commas, and a header.
+    fn default() -> Self {
+        Self { separator: b',', columns: None }
+    }
+}
+
+impl TextLayout {
+    /// The format that says the same.
+    #[must_use]
+    pub fn format(&self) -> CsvFormat {
+        CsvFormat {
+            separator: Separator::Byte(self.separator),
+            header: self.columns.is_none(),
+            columns: self.columns.clone().unwrap_or_default(),
+            ..CsvFormat::default()
+        }
+    }
 }

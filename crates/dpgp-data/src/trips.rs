@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::clock::hour_of_week;
+use super::cache::hour_of_week;
 use super::error::DataError;
 use super::table::Table;
 use super::table_error::CellProblem;

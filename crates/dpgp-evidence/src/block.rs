@@ -17,8 +17,8 @@ use std::f64::consts::TAU;
 
 use thiserror::Error;
 
-use crate::attacks::Attacks;
 use crate::exponential::exponential;
+use crate::finding::Attacks;
 use crate::finding::{AuditVerdict, Check, Finding, Found, ROUNDING};
 use crate::gaussian::{self, FunctionNorms, Scaling, moves};
 use crate::records::records;

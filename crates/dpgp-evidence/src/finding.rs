@@ -1,11 +1,14 @@
 //! The findings of an audit about a cell.
+//!
+//! How attacks sample.
 
+use rand_pcg::Pcg64;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use dpgp_accounting::{Certificate, Guarantee};
-use dpgp_audit::exact_delta;
-use dpgp_audit::short;
+use dpgp_audit::{exact_delta, short};
+use dpgp_task::{Known, Streams};
 
 /// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
 ///
@@ -126,5 +129,23 @@ impl Finding {
             self.reasons.extend(reasons);
         }
         self
+    }
+}
+
+/// How attacks sample: from streams of their own, so that an audit draws nothing that a run has drawn.
+#[derive(Debug, Clone)]
+pub struct Attacks<'a> {
+    /// Their random streams.
+    pub streams: Streams,
+    /// What has been computed already.
+    pub known: &'a Known,
+    /// The confidence of their bounds.
+    pub confidence: f64,
+}
+
+impl Attacks<'_> {
+    /// A stream of the block's own, apart from those of the task.
+    pub(super) fn stream(&self, purpose: &str) -> Pcg64 {
+        self.streams.of_block(&format!("audit {purpose}"))
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! Each check bounds the shift of the worst pair of neighbours in standard deviations of the noise; its exact delta at
 //! the claimed epsilon is then compared with the claim. Norms are computed in 106 bits, since the factors are graded.
+//!
+//! Noise on sums at inducing inputs and their midpoints that is the same along every direction.
+//!
+//! The maximum of a function of one number that is not negative.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -9,13 +13,11 @@ use std::sync::Arc;
 use nalgebra::DMatrix;
 
 use crate::finding::{Check, Found};
-use dpgp_accounting::Guarantee;
-use dpgp_accounting::Relation;
-use dpgp_audit::exact_delta;
-use dpgp_audit::short;
+use dpgp_accounting::{Guarantee, Relation};
+use dpgp_audit::{exact_delta, short};
 use dpgp_linalg::{largest, largest_quadratic_norm, largest_solved_norm};
-use dpgp_mechanisms::LinearRelease;
-use dpgp_mechanisms::Statistic;
+use dpgp_mechanisms::{LinearRelease, Statistic};
+use dpgp_task::ShapedRelease;
 
 /// Columns whose norm is computed in higher precision where there are many: those with the largest in ordinary one.
 const WORST: usize = 8;
@@ -154,6 +156,110 @@ pub(super) fn means(sd: f64, means: usize, range: f64, rows: usize, claim: Guara
     Check { found: Found::DeltaAtMost(exact_delta(shift, claim.epsilon)), ..Check::delta(shift, claim, note) }
 }
 
+/// Steps to a lengthscale where peaks are looked for.
+const STEPS: f64 = 500.0;
+
+/// The greatest squared shift, if each of the two sums has noise of one variance on all its numbers.
+///
+/// Obligation: with `K = sup |k|^2`, `P = sup |p|^2` and `a = inf p.p' / (k.k')^2` over the box, the squared shift of two records with `t = k.k'`
+/// is at most `2 R^2 (K + t) / s_a^2 + 2 (P - a t^2) / s_m^2` with t between 0 and K. Along one input `k.k'` and `p.p'` of two inputs are those of
+/// both at their mean u, times a fall with their distance that is squared in the second: the ratio depends on u alone, and is a product over the
+/// inputs.
+pub(super) fn isotropic(release: &ShapedRelease) -> Option<f64> {
+    let (on_a, on_m) = (one_variance(&release.weighted)?, one_variance(&release.plain)?);
+    let (variance, lengthscale) = release.kernel;
+    let (mut k, mut p, mut a) = (variance * variance, 1.0, variance.powi(-4));
+    for (range, ends) in release.inducing.iter().zip(&release.domain) {
+        let points: Vec<f64> = (0..range.points).map(|place| range.at(place)).collect();
+        let half = (range.to - range.from) / (2 * (range.points - 1)) as f64;
+        let middles = (0..2 * range.points - 1).map(|place| range.from + half * place as f64).collect();
+        let one = Bumps { rate: lengthscale.powi(-2), centres: points };
+        let two = Bumps { rate: 2.0 * lengthscale.powi(-2), centres: middles };
+        k *= one.peaks(*ends).greatest(|x| one.at(x));
+        p *= two.peaks(*ends).greatest(|x| two.at(x));
+        // The second derivative of 2 ln T - ln Q is at least -4 W^2 / l^4 for points within a range W, and T^2 / Q at most their number.
+        let curvature = 4.0 * range.points as f64 * (range.to - range.from).powi(2) * lengthscale.powi(-4);
+        let peaks = Peaks { curvature, ..one.peaks(*ends) };
+        a /= peaks.greatest(|x| (2.0 * one.logarithm(x) - two.logarithm(x)).exp());
+    }
+    let square = release.bound * release.bound;
+    // A parabola in t that opens downwards.
+    let t = (square * on_m / (2.0 * a * on_a)).min(k);
+    Some(2.0 * square * (k + t) / on_a + 2.0 * (p - a * t * t) / on_m)
+}
+
+/// The variance, where a covariance is a multiple of the identity.
+fn one_variance(covariance: &nalgebra::DMatrix<f64>) -> Option<f64> {
+    let least = covariance.diagonal().min();
+    let beside = covariance - nalgebra::DMatrix::from_diagonal(&covariance.diagonal());
+    let is_one = beside.amax() == 0.0 && covariance.diagonal().max() <= least * (1.0 + 1e-12);
+    (is_one && least > 0.0).then_some(least)
+}
+
+/// `sum exp(-rate (x - c)^2)`.
+struct Bumps {
+    rate: f64,
+    centres: Vec<f64>,
+}
+
+impl Bumps {
+    fn peaks(&self, [low, high]: [f64; 2]) -> Peaks {
+        let curvature = 2.0 * self.rate * self.centres.len() as f64;
+        Peaks { low, high, count: ((high - low) * STEPS * self.rate.sqrt()).ceil(), curvature }
+    }
+
+    fn at(&self, x: f64) -> f64 {
+        self.centres.iter().map(|c| (-self.rate * (x - c).powi(2)).exp()).sum()
+    }
+
+    /// Of the sum; far from all centres by the nearest, as every term is too small for a number.
+    fn logarithm(&self, x: f64) -> f64 {
+        let squares = self.centres.iter().map(|c| (x - c).powi(2));
+        let nearest = squares.clone().fold(f64::INFINITY, f64::min);
+        squares.map(|square| (-self.rate * (square - nearest)).exp()).sum::<f64>().ln() - self.rate * nearest
+    }
+}
+
+/// Between two ends, for a function whose second derivative is at least `-curvature`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peaks {
+    pub low: f64,
+    pub high: f64,
+    /// Steps between the ends.
+    pub count: f64,
+    pub curvature: f64,
+}
+
+impl Peaks {
+    /// The maximum: on a grid of step h, then refined around every point that may hide it. At a maximum inside the slope is zero, so that none is
+    /// further than `curvature h^2 / 8` above the grid.
+    pub fn greatest(self, function: impl Fn(f64) -> f64) -> f64 {
+        let step = (self.high - self.low) / self.count;
+        let places = (0..=self.count as usize).map(|i| self.low + step * i as f64);
+        let values: Vec<f64> = places.map(&function).collect();
+        let hidden = self.curvature * step * step / 8.0;
+        let top = largest(values.iter().copied());
+        let near = (0..values.len()).filter(|&i| values[i] >= top - hidden);
+        largest(near.map(|i| {
+            let x = self.low + step * i as f64;
+            peak(&function, (x - step).max(self.low), (x + step).min(self.high))
+        }))
+    }
+}
+
+/// The maximum between two ends, if there is one peak: by thirds.
+fn peak(function: &impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    for _ in 0..100 {
+        let third = (high - low) / 3.0;
+        if function(low + third) < function(high - third) {
+            low += third;
+        } else {
+            high -= third;
+        }
+    }
+    largest([function(low), function(high)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,5 +298,60 @@ mod tests {
         let places = [vec![release.clone()], vec![release]];
         let check = linear(&places, Scaling { noise: 2.0, change: 1.0 }, CLAIM);
         assert_eq!(check.found, Found::Delta(exact_delta(0.5f64.sqrt(), 1.0)));
+    }
+}
+
+#[cfg(test)]
+mod isotropic_tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+    use dpgp_spec::setting::RangeSetting;
+
+    fn release(points: usize, to: f64) -> ShapedRelease {
+        ShapedRelease {
+            weighted: DMatrix::identity(points, points),
+            plain: DMatrix::identity(2 * points - 1, 2 * points - 1) * 0.25,
+            kernel: (1.3, 1.0),
+            inducing: vec![RangeSetting { from: 0.0, to, points }],
+            domain: vec![[-1.0, to]],
+            bound: 2.0,
+        }
+    }
+
+    /// Far from each other inducing inputs know nothing of each other: near one of them `K = v^2 = 1.69`, `P = 1` and `t^2 a = q`, so that t = K is worst
+    /// if `R^2 / (2 c a) = 4 1.69^2 / 8 = 1.43` does not lie below it.
+    #[test]
+    fn the_bound_is_the_one_by_hand() {
+        let found = isotropic(&release(2, 60.0)).unwrap();
+        let (k, t) = (1.69f64, 1.69f64.powi(2) / 2.0);
+        let expected = 8.0 * (k + t) + 8.0 * (1.0 - t * t / (k * k));
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    }
+
+    #[test]
+    fn other_shapes_have_no_such_bound() {
+        let mut release = release(4, 3.0);
+        assert!(isotropic(&release).is_some());
+        release.plain[(0, 1)] = 0.01;
+        assert!(isotropic(&release).is_none());
+        release.plain[(0, 1)] = 0.0;
+        release.weighted[(2, 2)] = 1.1;
+        assert!(isotropic(&release).is_none());
+    }
+}
+
+#[cfg(test)]
+mod peaks_tests {
+    use super::*;
+
+    /// Of two peaks the higher one, which lies between places of the grid, where all are below the lower one.
+    #[test]
+    fn the_higher_peak_is_found() {
+        let peaks = Peaks { low: -1.0, high: 4.0, count: 50.0, curvature: 2.0 };
+        let found = peaks.greatest(|x| largest([1.0 - (x - 0.3).powi(2), 1.0001 - (x - 3.25).powi(2)]));
+        assert!((found - 1.0001).abs() < 1e-12, "{found}");
+        // At an end.
+        assert_eq!(Peaks { low: 1.0, ..peaks }.greatest(|x| 5.0 - x), 4.0);
     }
 }

@@ -19,20 +19,16 @@
 //! | exponential mechanism | exact ratios of its probabilities under adversarial targets, and the valid sensitivity |
 //! | private selection | the budgets of its parts, and attacks on samples with bounds of Clopper and Pearson |
 
-mod attacks;
 mod block;
 mod exponential;
 mod finding;
 mod gaussian;
-mod isotropic;
-mod peaks;
 mod records;
 mod sampled;
 mod selection;
 mod shaped;
-mod shared_rows;
 
-pub use attacks::Attacks;
 pub use block::{AuditError, audit};
+pub use finding::Attacks;
 pub use finding::{AuditVerdict, Check, Finding, Found};
 pub use sampled::{FirstLine, SampledOutputs, SampledProblem, read_sampled};

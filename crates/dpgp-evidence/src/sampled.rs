@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::shared_rows::{is_copy, share_draws};
+use crate::records::{is_copy, share_draws};
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{Outputs, provable_epsilon};
 use dpgp_data::{ColumnNames, DataError, Table, column_types, is_parquet, own_layout, read_own};

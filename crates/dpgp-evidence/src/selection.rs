@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use rand_pcg::Pcg64;
 
-use crate::attacks::Attacks;
+use crate::finding::Attacks;
 use crate::finding::{AuditVerdict, Check, Found, ROUNDING};
 use crate::records::records;
 use dpgp_accounting::Guarantee;

@@ -5,7 +5,7 @@
 use nalgebra::DMatrix;
 
 use crate::finding::{AuditVerdict, Check, Found, ROUNDING};
-use crate::isotropic::isotropic;
+use crate::gaussian::isotropic;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::exact_delta;
 use dpgp_audit::short;

@@ -4,8 +4,8 @@
 use nalgebra::DMatrix;
 
 use super::LinearMap;
-use super::jitter::ensure_same_model;
-use super::variance::unexplained;
+use super::binned::ensure_same_model;
+use super::predictive::unexplained;
 use crate::kernel::Kernel;
 use dpgp_linalg::{Cholesky, LinalgError};
 

@@ -1,9 +1,12 @@
 //! Predictive distributions of observations, and how well they are calibrated.
+//!
+//! What observations leave of a prior variance.
 
 use std::f64::consts::TAU;
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
+use crate::kernel::Kernel;
 use dpgp_number::{normal_cdf, normal_pdf};
 
 /// Independent normal distributions, one an input, that count with a weight.
@@ -169,6 +172,21 @@ fn mean_distance(m: f64, variance: f64) -> f64 {
     }
     let s = variance.sqrt();
     m * (2.0 * normal_cdf(m / s) - 1.0) + 2.0 * s * normal_pdf(m / s)
+}
+
+/// `k(x, x)` at each test input (t x d) less the squared norm of the column that explains it, at least zero.
+pub(super) fn unexplained(kernel: &dyn Kernel, test: &DMatrix<f64>, explained: &DMatrix<f64>) -> Vec<f64> {
+    left(kernel, test, explained.column_iter().map(|column| column.norm_squared()))
+}
+
+/// `k(x, x)` at each test input (t x d) less what is explained of it, at least zero.
+pub(super) fn left(
+    kernel: &dyn Kernel,
+    test: &DMatrix<f64>,
+    explained: impl Iterator<Item = f64>,
+) -> Vec<f64> {
+    // Explained and prior variance agree at an observation without noise, where rounding may leave less than zero.
+    kernel.diagonal(test).into_iter().zip(explained).map(|(k, explained)| (k - explained).max(0.0)).collect()
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use faer::{Accum, MatMut, MatRef, Par, Spec};
 use nalgebra::DMatrix;
 
 use super::LinalgError;
-use super::pieces::{each_piece, each_tile};
-use super::view::{is_finite, view, view_mut};
+use super::gram::{each_piece, each_tile};
+use super::gram::{is_finite, view, view_mut};
 
 /// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
 /// as small as the rounding of the factorisation itself, which the last one exceeds a million times.
@@ -314,7 +314,7 @@ mod large_cholesky_tests {
         let factor = lower();
         assert!((&factor * factor.transpose() - matrix()).amax() < 1e-13);
         let mut whole = matrix();
-        assert!(in_place(super::super::view::view_mut(&mut whole)));
+        assert!(in_place(super::super::gram::view_mut(&mut whole)));
         assert!((whole.lower_triangle() - &factor).amax() < 1e-12);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         assert_eq!(pool.install(lower), factor);

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::view::{is_finite, owned, view};
+use super::gram::{is_finite, owned, view};
 use super::{Cholesky, LinalgError};
 
 /// The lower factor `L` of `rows' rows = L L'`, for `rows` (k x r) with k >= r, by a Householder QR

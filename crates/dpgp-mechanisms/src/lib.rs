@@ -6,7 +6,6 @@
 mod binning;
 mod cloaking;
 mod coinpress;
-mod error;
 mod function;
 mod gaussian;
 mod gradient;
@@ -24,7 +23,6 @@ mod sums;
 pub use binning::{BinNoiseLaw, BinningEstimate, BinningSetting, Statistic};
 pub use cloaking::{CloakingSetting, cloaking};
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
-pub use error::MechanismError;
 pub use function::{FunctionNoise, FunctionSensitivity, FunctionSetting, NoisyFunction};
 pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
@@ -33,6 +31,7 @@ pub use linear::{
     LinearEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, deviations, noisy_predictions,
 };
 pub use mechanism::Mechanism;
+pub use mechanism::MechanismError;
 pub use moments::{
     DesignQuestion, Frequencies, LEAST_SIGMA, LeastRisk, MomentsDesign, MomentsGuarantee, MomentsModel,
     MomentsNoise, MomentsRelease, MomentsSetting, PairTable, PhaseTable, ReleasedMoments, SimulatedMoments,

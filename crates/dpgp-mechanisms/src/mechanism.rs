@@ -1,8 +1,15 @@
 //! What the rest of the program asks of every mechanism.
+//!
+//! What can go wrong in a mechanism.
 
 use std::any::Any;
 
+use thiserror::Error;
+
 use crate::LinearMechanism;
+use dpgp_linalg::LinalgError;
+use dpgp_noise::PrivacyError;
+use dpgp_number::OutOfRange;
 use dpgp_spec::setting::ChosenBy;
 
 /// The settings of a mechanism, and what follows from them alone.
@@ -53,4 +60,21 @@ pub trait Mechanism: Any {
     fn needs_public_rows(&self) -> bool {
         false
     }
+}
+
+/// A mechanism that gave no release.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum MechanismError {
+    /// A release cannot be made, or not safely.
+    #[error(transparent)]
+    Privacy(#[from] PrivacyError),
+    /// A factorisation failed.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+    /// A number lies beyond the arithmetic.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// Something is missing that the checks of a spec ask for.
+    #[error("this mechanism needs {0}")]
+    Missing(&'static str),
 }

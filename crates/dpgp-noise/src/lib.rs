@@ -3,9 +3,8 @@
 mod error;
 mod lattice;
 mod rounded;
-mod rounded_noise;
 
 pub use error::PrivacyError;
+pub use error::RoundedNoise;
 pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
 pub use rounded::RoundedGaussian;
-pub use rounded_noise::RoundedNoise;

@@ -1,16 +1,14 @@
 #![doc = include_str!("../README.md")]
 
-mod bisect;
-mod budget;
 mod count;
 mod out_of_range;
 mod real;
 mod special;
 pub mod text;
 
-pub use bisect::{Turn, bisect};
-pub use budget::Budget;
 pub use count::Count;
 pub use out_of_range::OutOfRange;
+pub use real::Budget;
 pub use real::{Delta, Epsilon, Finite, Fraction, NonNegative, Positive, Probability, Share, Tolerance};
+pub use special::{Turn, bisect};
 pub use special::{normal_cdf, normal_pdf};

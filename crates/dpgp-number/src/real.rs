@@ -1,4 +1,6 @@
 //! Real numbers with a range.
+//!
+//! The two numbers of a guarantee.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -169,6 +171,34 @@ real! {
     /// ```
     Delta(x) = (f64::MIN_POSITIVE..1.0).contains(&x), "at least 2.2250738585072014e-308 and less than 1", {
         "minimum": f64::MIN_POSITIVE, "exclusiveMaximum": 1
+    }
+}
+
+/// An epsilon with its delta: what a release, or several together, may spend.
+///
+/// ```
+/// use dpgp_number::Budget;
+/// let budget = Budget::new(1.0, 1e-6)?;
+/// assert_eq!((budget.epsilon.get(), budget.delta.get()), (1.0, 1e-6));
+/// assert!(Budget::new(1.0, 0.0).is_err());
+/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// Epsilon.
+    pub epsilon: Epsilon,
+    /// Delta.
+    pub delta: Delta,
+}
+
+impl Budget {
+    /// The budget of two bare numbers.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] of the first that is wrong.
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, OutOfRange> {
+        Ok(Self { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? })
     }
 }
 

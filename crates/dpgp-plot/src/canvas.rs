@@ -2,15 +2,17 @@
 //! draws.
 //!
 //! Cutting lines and areas at the edges of a plot.
+//!
+//! How lines and small marks are drawn.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::mark::Anchor;
-use super::palette::{self, Colour};
-use super::pen::{Pen, Stroke};
-use super::spot::{Rect, Spot};
+use super::palette;
+use super::palette::Colour;
+use super::surface::{Rect, Spot};
 use crate::PlotError;
 use dpgp_data::shown_line;
 
@@ -274,6 +276,52 @@ pub fn dashes(points: &[Spot], on: f64, off: f64) -> Vec<Vec<Spot>> {
     }
     dashes.retain(|dash| dash.len() > 1);
     dashes
+}
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pen {
+    /// Its colour.
+    pub colour: Colour,
+    /// Its width in pixels.
+    pub width: f64,
+    /// The pixels of a dash and of the gap after it.
+    pub dash: Option<[f64; 2]>,
+}
+
+impl Pen {
+    /// A pen for whole lines, its width in dots.
+    pub const fn new(colour: Colour, width: f64) -> Self {
+        Self { colour, width, dash: None }
+    }
+
+    /// The same, with dashes.
+    pub const fn dashed(self) -> Self {
+        Self { dash: Some([6.0, 4.0]), ..self }
+    }
+
+    /// The same, with dots.
+    pub const fn dotted(self) -> Self {
+        Self { dash: Some([self.width, 2.0 * self.width + 1.0]), ..self }
+    }
+
+    /// A solid line of one pixel in the same colour.
+    pub const fn thin(self) -> Self {
+        Self::new(self.colour, 1.0)
+    }
+}
+
+/// The shape of a small mark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stroke {
+    /// An upright cross.
+    Plus,
+    /// A diagonal cross.
+    Times,
+    /// A vertical stroke.
+    Tick,
+    /// The edges of a square.
+    Square,
 }
 
 #[cfg(test)]

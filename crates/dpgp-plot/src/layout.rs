@@ -1,8 +1,14 @@
 //! Where the panels of a figure stand.
+//!
+//! The axes of a plot, and the title of its panel.
 
-use super::canvas::text_width;
+use super::canvas::{Font, Pen, text_width, wrapped};
+use super::mark::Anchor;
+use super::palette::{BLACK, GRID};
 use super::picture::{Panel, Side, Ticks};
-use super::spot::Rect;
+use super::stage::Stage;
+use super::surface::{Rect, Spot};
+use crate::PlotError;
 
 /// The widths of a figure with one panel in a row, and with several.
 const WIDTHS: [f64; 2] = [680.0, 1000.0];
@@ -107,4 +113,110 @@ pub struct Arrangement {
     pub label_offset: f64,
     /// Between the axes of each panel.
     pub rects: Vec<Rect>,
+}
+
+/// Pixels that a tick needs for its text, along the x axis and along the y axis.
+const TICK_ROOM: [f64; 2] = [52.0, 30.0];
+const LABEL: f64 = 14.0;
+const LABEL_LINE: f64 = 17.0;
+const AXIS: Pen = Pen::new(BLACK, 1.0);
+const ACROSS: Pen = Pen::new(GRID, 1.0);
+const BELOW: Font = Font::new(TICK_TEXT, Anchor::Top);
+const BESIDE: Font = Font::new(TICK_TEXT, Anchor::Right);
+
+impl Stage<'_, '_> {
+    /// The y axis at the left, its label so far from it, then the x axis below.
+    pub fn sides(&self, label_offset: f64) -> Result<(), PlotError> {
+        self.y_side()?;
+        self.y_label(label_offset)?;
+        self.x_side()?;
+        if self.plot.x.label.is_empty() {
+            return Ok(());
+        }
+        let below = Spot::new(self.rect.centre().x, self.rect.bottom() + 26.0);
+        self.canvas.text(&self.plot.x.label, below, Font::new(LABEL, Anchor::Top))
+    }
+
+    fn x_side(&self) -> Result<(), PlotError> {
+        let (left, bottom) = (self.rect.left, self.rect.bottom());
+        if let Ticks::Names(names) = &self.plot.x.ticks {
+            return names.iter().enumerate().try_for_each(|(i, name)| {
+                let x = self.at(Spot::new(i as f64 + 0.5, 0.0)).x;
+                self.canvas.text(name, Spot::new(x, bottom + 7.0), BELOW)
+            });
+        }
+        self.x_line()?;
+        if self.plot.x.ticks == Ticks::Bare {
+            return Ok(());
+        }
+        for tick in self.plot.x.scale.ticks(room(self.rect.width / TICK_ROOM[0])) {
+            let foot = Spot::new(left + self.rect.width * tick.fraction, bottom);
+            if self.plot.x.ticks == Ticks::Lines {
+                self.canvas.line(&[foot, Spot::new(foot.x, self.rect.top)], ACROSS)?;
+            }
+            self.canvas.line(&[foot, foot.moved(0.0, 4.0)], AXIS)?;
+            self.canvas.text(&tick.text, foot.moved(0.0, 7.0), BELOW)?;
+        }
+        Ok(())
+    }
+
+    /// The line of the x axis; between two oblique strokes where it is broken.
+    fn x_line(&self) -> Result<(), PlotError> {
+        let bottom = self.rect.bottom();
+        let mut ends = vec![self.rect.left];
+        if let Some(gap) = self.plot.x.scale.gap() {
+            ends.extend(gap.map(|fraction| self.rect.left + self.rect.width * fraction));
+        }
+        for x in &ends[1..] {
+            let at = Spot::new(*x, bottom);
+            self.canvas.line(&[at.moved(-2.5, 6.0), at.moved(2.5, -6.0)], AXIS)?;
+        }
+        ends.push(self.rect.right());
+        ends.chunks(2)
+            .try_for_each(|ends| self.canvas.line(&[ends[0], ends[1]].map(|x| Spot::new(x, bottom)), AXIS))
+    }
+
+    fn y_side(&self) -> Result<(), PlotError> {
+        let (left, bottom) = (self.rect.left, self.rect.bottom());
+        if let Ticks::Names(names) = &self.plot.y.ticks {
+            return names.iter().enumerate().try_for_each(|(i, name)| {
+                let y = self.at(Spot::new(0.0, i as f64 + 0.5)).y;
+                self.canvas.text(name, Spot::new(left - 7.0, y), BESIDE)
+            });
+        }
+        for tick in self.plot.y.scale.ticks(room(self.rect.height / TICK_ROOM[1])) {
+            let foot = Spot::new(left, bottom - self.rect.height * tick.fraction);
+            if self.plot.y.ticks == Ticks::Lines {
+                self.canvas.line(&[foot, Spot::new(self.rect.right(), foot.y)], ACROSS)?;
+            }
+            self.canvas.line(&[foot.moved(-4.0, 0.0), foot], AXIS)?;
+            self.canvas.text(&tick.text, foot.moved(-7.0, 0.0), BESIDE)?;
+        }
+        self.canvas.line(&[Spot::new(left, self.rect.top), Spot::new(left, bottom)], AXIS)
+    }
+
+    fn y_label(&self, offset: f64) -> Result<(), PlotError> {
+        let lines = wrapped(&self.plot.y.label, LABEL, self.rect.height + 30.0);
+        let nearest = Spot::new(self.rect.left - offset, self.rect.centre().y);
+        let font = Font::new(LABEL, Anchor::Middle).upward();
+        let mut lines = lines.iter().rev().enumerate();
+        lines.try_for_each(|(i, line)| {
+            self.canvas.text(line, nearest.moved(-LABEL_LINE * i as f64, 0.0), font)
+        })
+    }
+
+    /// The title of the panel above.
+    pub fn title(&self, title: &str) -> Result<(), PlotError> {
+        let lines = wrapped(title, LABEL, self.rect.width + 40.0);
+        let above = 8.0 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
+        let first = Spot::new(self.rect.centre().x, self.rect.top - above);
+        let font = Font::new(LABEL, Anchor::Bottom);
+        let mut lines = lines.iter().enumerate();
+        lines.try_for_each(|(i, line)| self.canvas.text(line, first.moved(0.0, LABEL_LINE * i as f64), font))
+    }
+}
+
+/// At least two ticks.
+fn room(ticks: f64) -> usize {
+    (ticks as usize).max(2)
 }

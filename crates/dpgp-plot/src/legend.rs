@@ -1,10 +1,10 @@
 //! The head of a figure: its title, and what its marks mean.
 
 use super::canvas::{Canvas, Font, text_width, wrapped};
+use super::canvas::{Pen, Stroke};
 use super::mark::Anchor;
 use super::palette::Colour;
-use super::pen::{Pen, Stroke};
-use super::spot::{Rect, Spot};
+use super::surface::{Rect, Spot};
 use crate::PlotError;
 
 const TITLE: Font = Font::new(17.0, Anchor::TopLeft);

@@ -2,28 +2,24 @@
 //! one renderer draws all of them.
 
 mod canvas;
-mod error;
 mod layout;
 mod legend;
 mod mark;
 mod palette;
-mod pen;
 mod picture;
 mod render;
 mod scale;
-mod sides;
-mod spot;
 mod stage;
 mod surface;
 
-pub use error::PlotError;
+pub use canvas::{Pen, Stroke};
 pub use layout::{Layout, WIDTH_OF_ONE};
 pub use legend::{LegendEntry, Swatch};
 pub use mark::{Anchor, Disc, DiscUnit, Mark, Words, shifted};
 pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, RED, WHITE, ramp, viridis};
-pub use pen::{Pen, Stroke};
 pub use picture::{Backdrop, Panel, Picture, Plot, Side, Ticks};
+pub use render::PlotError;
 pub use render::{PLOT_GAP, Rendered, render, render_captioned};
 pub use scale::{Scale, ends, least_gap};
-pub use spot::{Rect, Spot, spots};
 pub use surface::Surface;
+pub use surface::{Rect, Spot, spots};

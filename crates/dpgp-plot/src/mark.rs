@@ -2,9 +2,9 @@
 
 use std::iter::zip;
 
+use super::canvas::{Pen, Stroke};
 use super::palette::Colour;
-use super::pen::{Pen, Stroke};
-use super::spot::Spot;
+use super::surface::Spot;
 use super::surface::Surface;
 
 /// One thing drawn between the axes, in their units. What lies outside is not drawn.
@@ -124,7 +124,7 @@ pub fn shifted(curve: &[Spot], factor: f64, column: &[f64]) -> Vec<Spot> {
 #[cfg(test)]
 mod tests {
     use super::super::palette::BLACK;
-    use super::super::spot::spots;
+    use super::super::surface::spots;
     use super::*;
 
     #[test]

@@ -3,14 +3,18 @@
 //! What stands below a figure.
 //!
 //! A figure in words, for who hears it: SVG's `title` and `desc`.
+//!
+//! Why nothing was drawn.
+
+use plotters::drawing::DrawingAreaErrorKind;
+use thiserror::Error;
 
 use super::canvas::{Canvas, FINE, Font, sheet, wrapped};
 use super::legend::Head;
 use super::mark::Anchor;
 use super::picture::{Panel, Picture};
-use super::spot::{Rect, Spot};
 use super::stage::Stage;
-use crate::PlotError;
+use super::surface::{Rect, Spot};
 use dpgp_data::shown_line;
 
 /// The gap between plots of a panel that stand one below the other.
@@ -165,6 +169,11 @@ fn axes(panel: &Panel) -> Vec<String> {
 fn escaped(text: &str) -> String {
     shown_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+/// The drawing library refused.
+#[derive(Debug, Error)]
+#[error("the figure could not be drawn: {0}")]
+pub struct PlotError(#[from] DrawingAreaErrorKind<std::io::Error>);
 
 #[cfg(test)]
 mod tests {

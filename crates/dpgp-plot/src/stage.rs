@@ -3,12 +3,12 @@
 //! The contour lines of a surface, with their levels written on them.
 
 use super::canvas::{Canvas, Font, text_width};
+use super::canvas::{Pen, Stroke};
 use super::mark::{Anchor, Disc, DiscUnit, Mark};
 use super::palette::{BLACK, WHITE};
-use super::pen::{Pen, Stroke};
 use super::picture::{Backdrop, Plot};
-use super::spot::{Rect, Spot};
 use super::surface::Surface;
+use super::surface::{Rect, Spot};
 use crate::PlotError;
 use dpgp_number::text::brief;
 

@@ -3,8 +3,8 @@
 use rand::Rng;
 use serde_json::{Value, json};
 
-use super::described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
 use super::draw::Guaranteed;
+use super::sums_model::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{CountsGuarantee, HistogramModel};

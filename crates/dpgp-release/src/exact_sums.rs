@@ -1,10 +1,19 @@
 //! The file of exact sums.
+//!
+//! Sums of rows that a program holds: summed batch by batch, added to those of others, written and read.
 
 use std::path::{Path, PathBuf};
 
+use super::add_sums::{OTHER_KEYS, other_summand, parsed};
 use super::new_file::new_file;
-use super::{ReleaseError, StreamedTotal, SumsModel};
+use super::sum_rows::{SummedRows, columns, distinct_files};
+use super::sums_model::SumsOf;
+use super::{ReleaseError, Streamed, StreamedTotal, SumsModel};
+use dpgp_data::rows::{HeldRows, OtherColumns, PresentRows, Rows};
+use dpgp_data::{DataKey, FilePart, Fingerprint};
 use dpgp_fs::{NewFile, Readers};
+use dpgp_run::Pool;
+use dpgp_stream::{BLOCK, FileRecord, Sum, SumRows, collect};
 
 /// Where exact sums are written, for the holder of the rows alone to read. It has no name before [`ExactSumsFile::finish`], so that
 /// nothing is left of sums whose release failed.
@@ -38,5 +47,328 @@ impl ExactSumsFile {
     /// [`ReleaseError::Io`].
     pub fn finish(self) -> Result<(), ReleaseError> {
         self.file.finish().map_err(ReleaseError::io(&self.path))
+    }
+}
+
+/// Rows that a program holds.
+pub struct HeldTable<'t> {
+    /// What messages call them.
+    pub name: &'t str,
+    /// The columns that are summed.
+    pub rows: &'t mut dyn Rows,
+    /// The other columns of the table, if it has any.
+    pub others: Option<&'t mut dyn OtherColumns>,
+}
+
+impl<M: SumsModel> Streamed<'_, M> {
+    /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
+    pub fn columns(&self) -> Vec<String> {
+        columns(&self.setting().data)
+    }
+
+    /// Sums rows with the columns of [`Streamed::columns`]: those of a file with these rows, to the last bit. With a key the sums
+    /// know which rows they are of. Messages call the rows `name`. Where the spec leaves out rows that lack a cell, NaN is such a cell.
+    ///
+    /// ```
+    /// use dpgp_data::rows::InMemory;
+    /// use dpgp_release::StreamedRelease;
+    /// use dpgp_run::{DataPlaces, Pool, Project};
+    ///
+    /// const SPEC: &str = r#"
+    /// experiment.title = "a histogram"
+    /// data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+    /// task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+    /// privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.histogram = { relation = "add-remove" } }
+    /// "#;
+    /// let project = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
+    /// let experiment = project.parse("histogram", SPEC)?;
+    /// let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment)? else { unreachable!() };
+    /// let pool = Pool::new(1)?;
+    /// let mut first = InMemory::new(vec![&[0.5, 1.5], &[1.0, 2.0]]);
+    /// let mut total = streamed.sum_held("rows", &mut first, &pool, None)?;
+    /// let mut second = InMemory::new(vec![&[1.7], &[1.0]]);
+    /// total.extend(streamed.sum_held("rows", &mut second, &pool, None)?)?;
+    /// assert_eq!(total.rows(), 3);
+    /// let read = streamed.parse("rows".as_ref(), &total.text()?)?;
+    /// assert_eq!(read.text()?, total.text()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ReleaseError::Data`] for a row with a number that is not finite;
+    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice.
+    pub fn sum_held(
+        &self,
+        name: &str,
+        rows: &mut dyn Rows,
+        pool: &Pool,
+        key: Option<&DataKey>,
+    ) -> Result<StreamedTotal<M>, ReleaseError> {
+        self.sum_table(HeldTable { name, rows, others: None }, pool, key)
+    }
+
+    /// The same for rows of a table with other columns, by which they are known, too.
+    ///
+    /// # Errors
+    /// As [`Streamed::sum_held`].
+    pub fn sum_table(
+        &self,
+        table: HeldTable<'_>,
+        pool: &Pool,
+        key: Option<&DataKey>,
+    ) -> Result<StreamedTotal<M>, ReleaseError> {
+        let HeldTable { name, rows, others } = table;
+        let data = &self.setting().data;
+        if data.person.is_some() {
+            return Err(ReleaseError::NotReleasable(
+                "the rows of persons (data.person) are read twice, and so from files alone",
+            ));
+        }
+        let columns = self.columns();
+        let held = HeldRows::new(rows, Path::new(name), &columns, key).lacking(data.missing);
+        let mut held = match others {
+            Some(others) => held.with_others(key, others),
+            None => held,
+        };
+        let (summand, threads) = (self.model().rows(), pool.threads());
+        let part = match data.drops_missing() {
+            true => collect(&mut PresentRows::new(&mut held), 0..u64::MAX, summand, threads)?,
+            false => collect(&mut held, 0..u64::MAX, summand, threads)?,
+        };
+        let rows = held.rows();
+        let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
+        let files = vec![FileRecord { name: name.to_owned(), bytes, rows }];
+        Ok(self.total(SummedRows { files, identity: held.fingerprint(), part, unchecked: Vec::new() }))
+    }
+
+    /// Sums from their text: all of some rows, as [`StreamedTotal::text`] and `dpgp stats --out` write them.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of a shard.
+    pub fn parse(&self, name: &Path, text: &str) -> Result<StreamedTotal<M>, ReleaseError> {
+        let record = parsed(name, text, &self.model().rows().zero())?;
+        if record.summand != self.identity() {
+            return Err(other_summand(name));
+        }
+        let (all, blocks) = (record.blocks().unwrap_or(u64::MAX), &record.part.blocks);
+        if *blocks != (0..all) {
+            let missing = all.saturating_sub(blocks.end - blocks.start);
+            return Err(ReleaseError::SumsIncomplete { missing, all });
+        }
+        let unchecked = record.checksum.is_none().then(|| name.to_path_buf());
+        Ok(StreamedTotal { record, unchecked: unchecked.into_iter().collect(), batches: Vec::new() })
+    }
+}
+
+impl<M: SumsModel> StreamedTotal<M> {
+    /// Fails if rows of a batch are there already, as far as both are known: a batch that was added before, or rows that make up
+    /// the same. Rows that count twice move sums twice as far as a release hides.
+    ///
+    /// # Errors
+    /// [`ReleaseError::RowsAgain`].
+    pub fn ensure_other_rows(&self, more: &Self) -> Result<(), ReleaseError> {
+        let known = self.batches();
+        let mut again = more.batches().iter().any(|batch| batch.rows > 0 && known.contains(batch));
+        if let (Some(one), Some(other)) = (self.fingerprint(), more.fingerprint()) {
+            again |= one.key == other.key && beside(one, other).repeated().is_some();
+        }
+        if again {
+            return Err(ReleaseError::RowsAgain(more.name().display().to_string()));
+        }
+        Ok(())
+    }
+
+    /// The parts that its rows were added in, as far as they are known.
+    fn batches(&self) -> &[FilePart] {
+        let of_tables = self.fingerprint().map_or(&[][..], |rows| &rows.parts);
+        if self.batches.is_empty() { of_tables } else { &self.batches }
+    }
+
+    /// Takes more rows of the same table.
+    ///
+    /// # Errors
+    /// [`ReleaseError::SumsDiffer`] for rows that are known by another key, or sums of another spec.
+    pub fn extend(&mut self, more: Self) -> Result<(), ReleaseError> {
+        self.ensure_fits(&more)?;
+        self.batches = [self.batches(), more.batches()].concat();
+        for (file, more) in self.record.files.iter_mut().zip(&more.record.files) {
+            file.bytes = file.bytes.saturating_add(more.bytes);
+            file.rows = file.rows.saturating_add(more.rows);
+        }
+        let identity = self.record.identity.take().zip(more.record.identity.as_ref());
+        self.record.identity = identity.map(|(mut identity, more)| {
+            identity.add(more);
+            identity
+        });
+        self.add_sums(&more.record.part.sums);
+        Ok(())
+    }
+
+    /// Takes the rows of other tables.
+    ///
+    /// # Errors
+    /// As [`StreamedTotal::extend`]; [`ReleaseError::SameRows`] for a table whose rows are there already.
+    pub fn merge(&mut self, other: Self) -> Result<(), ReleaseError> {
+        self.ensure_fits(&other)?;
+        let record = &self.record;
+        let files = record.files.iter().chain(&other.record.files).cloned().collect::<Vec<FileRecord>>();
+        let identities = record.identity.as_ref().zip(other.record.identity.as_ref());
+        let identity = identities.map(|(one, other)| beside(one, other));
+        distinct_files(&files, identity.as_ref())?;
+        self.batches = [self.batches(), other.batches()].concat();
+        (self.record.files, self.record.identity) = (files, identity);
+        self.add_sums(&other.record.part.sums);
+        Ok(())
+    }
+
+    /// Adds sums; blocks are those of all rows in their order.
+    fn add_sums(&mut self, sums: &SumsOf<M>) {
+        self.record.part.sums.add(sums);
+        self.record.part.blocks = 0..self.rows().div_ceil(BLOCK as u64);
+    }
+
+    fn ensure_fits(&self, other: &Self) -> Result<(), ReleaseError> {
+        let keys = [self, other].map(|total| total.fingerprint().map(|rows| rows.key.as_str()));
+        let what = if self.record.summand != other.record.summand {
+            "summands"
+        } else if let [Some(one), Some(other)] = keys
+            && one != other
+        {
+            OTHER_KEYS
+        } else {
+            return Ok(());
+        };
+        Err(ReleaseError::SumsDiffer { what, first: self.name(), second: other.name() })
+    }
+
+    /// What messages call it.
+    fn name(&self) -> PathBuf {
+        self.record.files.first().map_or_else(PathBuf::new, |file| PathBuf::from(&file.name))
+    }
+}
+
+/// The rows of both, one table after the other.
+fn beside(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
+    let mut both = one.clone();
+    both.add_files(other);
+    both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StreamedRelease;
+    use dpgp_data::rows::InMemory;
+    use dpgp_run::{DataPlaces, Project};
+
+    const SPEC: &str = r#"experiment.title = "a histogram"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.histogram = { relation = "add-remove", most_per_row = 2 } }
+"#;
+
+    /// What happens to rows with these numbers of trips, by a spec; the text of their sums, or why there are none.
+    fn summed(spec: &str, trips: &[f64], read: Option<&str>) -> Result<String, String> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("histogram", spec).unwrap();
+        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("counts")
+        };
+        let places = vec![0.5; trips.len()];
+        let mut rows = InMemory::new(vec![&places[..], trips]);
+        let mut total =
+            streamed.sum_held("rows", &mut rows, &Pool::new(1).unwrap(), None).map_err(|e| e.to_string())?;
+        if let Some(text) = read {
+            total
+                .merge(streamed.parse("other".as_ref(), text).map_err(|e| e.to_string())?)
+                .map_err(|e| e.to_string())?;
+        }
+        total.text().map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn rows_that_a_program_cannot_hold_are_refused() {
+        assert!(summed(SPEC, &[1.0, 2.0], None).is_ok());
+        assert!(summed(SPEC, &[f64::NAN], None).is_err());
+        let of_persons =
+            SPEC.replace("target = \"trips\"", "target = \"trips\", person = \"who\", rows_per_person = 2");
+        let said = summed(&of_persons, &[1.0], None).unwrap_err();
+        assert!(said.contains("data.person"), "{said}");
+    }
+
+    /// A row without a number of trips is in no bin and counts among the rows that were read; an infinite one is an error.
+    #[test]
+    fn rows_that_lack_a_cell_are_left_out() {
+        let lacking = SPEC.replace("target = \"trips\"", "target = \"trips\", missing = \"drop\"");
+        let bins = |trips: &[f64]| {
+            let record: serde_json::Value =
+                serde_json::from_str(&summed(&lacking, trips, None).unwrap()).unwrap();
+            (record["files"][0]["rows"].as_u64(), record["part"]["sums"]["bins"].clone())
+        };
+        let (rows, full) = bins(&[1.0, 2.0]);
+        assert_eq!(rows, Some(2));
+        assert_eq!(bins(&[1.0, f64::NAN, 2.0]), (Some(3), full));
+        assert!(summed(&lacking, &[f64::INFINITY], None).is_err());
+    }
+
+    /// A batch that is added again, and sums that hold it; rows of another key or of none are not known.
+    #[test]
+    fn rows_that_are_there_already_are_found() {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("histogram", SPEC).unwrap();
+        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("counts")
+        };
+        let pool = Pool::new(1).unwrap();
+        let batch = |places: &[f64], key: Option<&[u8]>| {
+            let trips = vec![1.0; places.len()];
+            let mut rows = InMemory::new(vec![places, &trips]);
+            streamed.sum_held("rows", &mut rows, &pool, key.map(DataKey::new).as_ref()).unwrap()
+        };
+        let mut total = batch(&[0.1, 0.2], Some(b"k"));
+        for more in [&[0.3, 0.4][..], &[0.5]] {
+            let more = batch(more, Some(b"k"));
+            total.ensure_other_rows(&more).unwrap();
+            total.extend(more).unwrap();
+        }
+        for again in [&[0.2, 0.1][..], &[0.4, 0.3], &[0.5], &[0.1, 0.2, 0.3, 0.4, 0.5]] {
+            let found = total.ensure_other_rows(&batch(again, Some(b"k")));
+            assert!(matches!(found, Err(ReleaseError::RowsAgain(name)) if name == "rows"), "{again:?}");
+        }
+        assert!(batch(&[0.5], Some(b"k")).ensure_other_rows(&total).is_err());
+        total.ensure_other_rows(&batch(&[0.2, 0.3], Some(b"k"))).unwrap();
+        total.ensure_other_rows(&batch(&[0.5], Some(b"other"))).unwrap();
+        total.ensure_other_rows(&batch(&[0.5], None)).unwrap();
+    }
+
+    #[test]
+    fn sums_of_another_spec_or_of_a_shard_are_refused() {
+        let text = summed(SPEC, &[1.0, 2.0], None).unwrap();
+        assert!(summed(SPEC, &[1.0], Some(&text)).is_ok());
+        let wider = SPEC.replace("to = 2.0", "to = 4.0");
+        assert!(summed(&wider, &[1.0], Some(&text)).is_err());
+        let mut shard: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut edited = shard.clone();
+        edited["files"][0]["bytes"] = serde_json::json!(7);
+        let said = summed(SPEC, &[1.0], Some(&edited.to_string())).unwrap_err();
+        assert!(said.contains("its checksum is not that"), "{said}");
+        shard.as_object_mut().unwrap().remove("checksum");
+        shard["part"]["blocks"] = serde_json::json!({ "start": 1, "end": 1 });
+        assert!(summed(SPEC, &[1.0], Some(&shard.to_string())).is_err());
+        assert!(summed(SPEC, &[1.0], Some("{}")).is_err());
+    }
+
+    /// Two rows of two columns of 8 bytes; sums of other specs are told by the names of their rows.
+    #[test]
+    fn held_rows_have_a_size_and_a_name() {
+        let text = summed(SPEC, &[1.0, 2.0], None).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(record["files"], serde_json::json!([{ "name": "rows", "bytes": 32, "rows": 2 }]));
+        let mut shard = record.clone();
+        shard.as_object_mut().unwrap().remove("checksum");
+        shard["part"]["blocks"] = serde_json::json!({ "start": 0, "end": 0 });
+        shard["files"][0]["rows"] = serde_json::json!(3 * BLOCK);
+        let said = summed(SPEC, &[1.0], Some(&shard.to_string())).unwrap_err();
+        assert!(said.contains("3 of 3"), "{said}");
     }
 }

@@ -1,7 +1,15 @@
 //! What keeps a guarantee from being given away, and what is said of a weak one and of a weak design.
+//!
+//! Settings whose arithmetic could overflow, which are refused before a row is read.
+//!
+//! The number of rows, where everybody may know it.
+
+use serde::Serialize;
+use serde_json::Value;
 
 use super::ReleaseError;
 use dpgp_accounting::{Caveat, Certificate};
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::text::exact;
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::Setting;
@@ -102,6 +110,61 @@ pub(super) fn design_warning(certificate: &Certificate) -> Option<String> {
     ))
 }
 
+/// The largest size of a public number of a release; its inverse is the smallest. Fifth powers of such numbers, over 2^48 rows, are
+/// doubles: `10^250 2^48 < 10^265`.
+const MOST: f64 = 1e50;
+
+/// Fails if a number of the model, the bounds, the task or the mechanism is so large or so small that sums over rows, noise or what
+/// follows from them could overflow in doubles.
+///
+/// Obligation: it looks at settings alone. Numbers that are drawn and not finite all the same are found after the charge.
+///
+/// # Errors
+/// [`ReleaseError::Magnitude`] with the key of the number.
+pub(super) fn ensure_moderate(setting: &Setting, privacy: &PrivacySetting) -> Result<(), ReleaseError> {
+    named("model", &setting.model.as_deref())?;
+    named("normalise", &*setting.normalise)?;
+    named("task", &*setting.task)?;
+    named("privacy.epsilon", &privacy.epsilon)?;
+    named("privacy.change", &privacy.change)?;
+    named("privacy.mechanism", &privacy.mechanism)
+}
+
+fn named(key: &str, section: &impl Serialize) -> Result<(), ReleaseError> {
+    // What is no JSON holds no numbers; infinite ones are null there, and are public choices (no effect of an input).
+    checked(key, &serde_json::to_value(section).unwrap_or(Value::Null))
+}
+
+fn checked(key: &str, value: &Value) -> Result<(), ReleaseError> {
+    match value {
+        Value::Number(number) => match number.as_f64().map(f64::abs) {
+            Some(size) if size != 0.0 && !(1.0 / MOST..=MOST).contains(&size) => {
+                Err(ReleaseError::Magnitude { key: key.to_owned(), value: number.as_f64().unwrap_or(size) })
+            }
+            _ => Ok(()),
+        },
+        Value::Array(values) => values.iter().try_for_each(|value| checked(key, value)),
+        Value::Object(values) => {
+            values.iter().try_for_each(|(name, value)| checked(&format!("{key}.{name}"), value))
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+    }
+}
+
+/// The number of rows that a delta may be compared with, of `rows` that are used; none where it is private.
+///
+/// Obligation: it is the same for neighbours. *Proof.* Where the target alone is private, neighbours have the same inputs, and so
+/// the same rows pass the filters, but for a filter by the target. Where records are replaced and every row counts, both have as many. The number that a spec gives for
+/// moments is a setting. All else is none: records that are added or removed, filters, missing cells and persons change the number.
+pub(super) fn public_rows(setting: &Setting, rows: u64) -> Option<u64> {
+    let mechanism = setting.privacy.mechanism.mechanism();
+    match mechanism.chosen_by() {
+        ChosenBy::Inputs => (!setting.data.chosen_by_target()).then_some(rows),
+        ChosenBy::Record if mechanism.hides_number_of_rows() => None,
+        ChosenBy::Record => mechanism.stated_rows().or_else(|| setting.data.keeps_all_rows().then_some(rows)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,5 +178,124 @@ mod tests {
         assert_eq!([None, Some(1e-11), Some(1e-4)].map(told_of), [None, None, None]);
         let warning = told_of(Some(2.84e-3)).unwrap();
         assert!(warning.contains("within 2.8e-3") && warning.contains("rank_tolerance"), "{warning}");
+    }
+}
+
+#[cfg(test)]
+mod magnitudes_tests {
+    use super::*;
+    use dpgp_run::{DataPlaces, Project};
+
+    const SPEC: &str = r#"experiment.title = "moments"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+task.surface = { map = [{ from = 0.5, to = 3.5, points = 2 }] }
+privacy = { epsilon = 1.0, delta = 1e-60, mechanism.moments = { target_bound = 1.25, domain = [[0.0, 4.0]] } }
+"#;
+
+    fn refused(spec: &str) -> Option<String> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("moments", spec).unwrap();
+        let setting = experiment.cells[0].setting();
+        match ensure_moderate(setting, &setting.privacy) {
+            Err(ReleaseError::Magnitude { key, .. }) => Some(key),
+            Err(other) => panic!("{other}"),
+            Ok(()) => None,
+        }
+    }
+
+    /// Numbers at both ends are let through, and no delta is refused, however small.
+    #[test]
+    fn numbers_beyond_the_arithmetic_are_named() {
+        assert_eq!(refused(SPEC), None);
+        for (number, other, key) in [
+            ("low = 0.0, high = 10.0, scale = 5.0", "low = -1e50, high = 1.0, scale = 1e50", None),
+            (
+                "low = 0.0, high = 10.0, scale = 5.0",
+                "low = -1.1e50, high = 1.0, scale = 1e50",
+                Some("normalise.bounds.low"),
+            ),
+            (
+                "low = 0.0, high = 10.0, scale = 5.0",
+                "low = 0.0, high = 1e-51, scale = 1e-50",
+                Some("normalise.bounds.high"),
+            ),
+            (
+                "low = 0.0, high = 10.0, scale = 5.0",
+                "low = 0.0, high = 1e50, scale = 1.1e50",
+                Some("normalise.bounds.scale"),
+            ),
+            ("noise_variance = 0.05", "noise_variance = 1e-50", None),
+            ("noise_variance = 0.05", "noise_variance = 1e155", Some("model.noise_variance")),
+            ("variance = 0.3", "variance = 5e-324", Some("model.kernel.eq.variance")),
+            ("target_bound = 1.25", "target_bound = 2e60", Some("privacy.mechanism.moments.target_bound")),
+            ("[0.0, 4.0]", "[0.0, 1e99]", Some("privacy.mechanism.moments.domain")),
+            ("to = 3.5", "to = 1e60", Some("task.surface.map.to")),
+        ] {
+            assert!(SPEC.contains(number), "{number}");
+            assert_eq!(refused(&SPEC.replace(number, other)).as_deref(), key, "{other}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod public_rows_tests {
+    use super::*;
+    use dpgp_run::{DataPlaces, Project};
+
+    const SPEC: &str = r#"experiment.title = "rows"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+TASK
+privacy = { epsilon = 1.0, delta = 1e-6, MECHANISM }
+"#;
+    const MAP: &str = "task.surface.map = [{ from = 0.0, to = 4.0, points = 2 }]";
+    const MOMENTS: &str = "mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0]] }";
+    const DENSITY: &str = "task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }";
+
+    fn public(spec: &str) -> Option<u64> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("rows", spec).unwrap();
+        public_rows(experiment.cells[0].setting(), 7)
+    }
+
+    fn spec(task: &str, mechanism: &str) -> String {
+        SPEC.replace("TASK", task).replace("MECHANISM", mechanism)
+    }
+
+    #[test]
+    fn a_private_number_of_rows_is_none() {
+        let moments = spec(MAP, MOMENTS);
+        assert_eq!(public(&moments), Some(7));
+        let given = moments.replace("target_bound", "rows = 100, target_bound");
+        for changed in [
+            "target = \"y\", filter = [{ column = \"x\", is = \">\", value = 1.0 }]",
+            "target = \"y\", missing = \"drop\"",
+            "target = \"y\", person = \"p\", rows_per_person = 2",
+        ] {
+            let filtered = given.replace("target = \"y\"", changed);
+            assert_eq!(public(&filtered), Some(100), "the number that the spec gives");
+        }
+        for (relation, rows) in [("replace-one", Some(7)), ("add-remove", None)] {
+            let histogram = spec(DENSITY, &format!("mechanism.histogram = {{ relation = \"{relation}\" }}"));
+            assert_eq!(public(&histogram), rows, "{relation}");
+            let filtered = histogram.replace(
+                "target = \"y\"",
+                "target = \"y\", filter = [{ column = \"x\", is = \">\", value = 1.0 }]",
+            );
+            assert_eq!(public(&filtered), None, "{relation}");
+        }
+        // Inputs and filters are public.
+        let cloaking = spec(
+            "task.prediction.grid = [{ from = 0.0, to = 4.0, points = 2 }]",
+            "change = 10.0, mechanism.cloaking.objective = \"risk\"",
+        );
+        let filtered = cloaking.replace(
+            "target = \"y\"",
+            "target = \"y\", filter = [{ column = \"x\", is = \">\", value = 1.0 }]",
+        );
+        assert_eq!(public(&filtered), Some(7));
     }
 }

@@ -4,9 +4,9 @@ use nalgebra::DMatrix;
 use rand::Rng;
 use serde_json::{Value, json};
 
-use super::certificate_words::INTERVALS;
-use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
+use super::certificate_file::INTERVALS;
 use super::draw::Guaranteed;
+use super::sums_model::{HeldDescription, HeldFacts, PublicFacts};
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{MomentsGuarantee, MomentsModel, SurfacePrediction};

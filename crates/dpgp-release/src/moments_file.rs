@@ -1,22 +1,24 @@
 //! A file of released moments, and predictions from it: at any points, with any kernel, at no further cost.
+//!
+//! The surface that released moments tell, asked as often as wanted.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::PredictionForm;
-use super::grid::of_box;
-use super::moments_surface::KnownMoments;
+use super::grid::{ensure_inside, held, of_box, outside_warning};
 use super::new_file::{new_file, put};
-use super::prediction_rows::PredictionRows;
-use super::{PublicPoints, ReleaseError};
+use super::prediction_files::PredictionRows;
+use super::predictions::little_known;
+use super::{PredictionForm, PublicPoints, ReleaseError};
 use dpgp_data::{Missing, whole_text};
 use dpgp_fs::Readers;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
-use dpgp_mechanisms::MomentsSetting;
-use dpgp_mechanisms::{MomentsModel, ReleasedMoments};
+use dpgp_gp::sites::SiteMixture;
+use dpgp_mechanisms::{MomentsModel, MomentsSetting, ReleasedMoments, SurfacePrediction};
 use dpgp_number::Positive;
 use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting, SourceSetting};
 use dpgp_task::{Points, Predictions};
@@ -193,4 +195,72 @@ impl FilePredictions {
 pub fn write_predictions(path: &Path, predictions: &FilePredictions) -> Result<(), ReleaseError> {
     let bytes = predictions.rows().bytes(PredictionForm::of(path)?)?;
     put(new_file(path, Readers::All)?, path, &bytes)
+}
+
+/// A release and a model of it.
+pub(super) struct KnownMoments {
+    pub data: DataSetting,
+    /// Where a grid without a file has its points.
+    pub places: DMatrix<f64>,
+    pub model: MomentsModel,
+    pub moments: ReleasedMoments,
+}
+
+/// The posterior of a release: computed once, then asked at any points. It follows from noisy numbers alone.
+pub struct MomentsSurface {
+    known: KnownMoments,
+    posterior: SiteMixture,
+}
+
+impl KnownMoments {
+    /// The points to predict at.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if they cannot be read or are none of the inputs.
+    pub fn points(&self, at: PublicPoints<'_>) -> Result<Points, ReleaseError> {
+        match at {
+            PublicPoints::File(file) => file.read(&self.data),
+            PublicPoints::Grid(grid) => Ok(Points::even(grid.points(&self.data, Some(self.places.clone()))?)),
+            PublicPoints::Held(points) => held(points, &self.data),
+        }
+    }
+
+    /// Its posterior.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Task`] if a covariance cannot be factorised.
+    pub fn surface(self) -> Result<MomentsSurface, ReleaseError> {
+        let posterior = self.model.posterior(&self.moments)?;
+        Ok(MomentsSurface { known: self, posterior })
+    }
+}
+
+impl MomentsFile {
+    /// The posterior by the model of the file or another one.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the kernel does not fit, or a covariance cannot be factorised.
+    pub fn surface(self, other: OtherModel) -> Result<MomentsSurface, ReleaseError> {
+        self.known(other)?.surface()
+    }
+}
+
+impl MomentsSurface {
+    /// Predictions at points.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the points cannot be read or are none of the inputs.
+    pub fn predict(&self, at: PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
+        self.at_points(self.known.points(at)?)
+    }
+
+    pub(super) fn at_points(&self, points: Points) -> Result<FilePredictions, ReleaseError> {
+        ensure_inside(self.known.model.mechanism(), &points.inputs)?;
+        let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
+        let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
+        let predictions = Predictions { mean, gp_sd: model_sd, noise_sd };
+        let outside = outside_warning(self.known.model.mechanism(), &points.inputs);
+        let warnings = outside.into_iter().chain(little_known(&predictions)).collect();
+        Ok(FilePredictions { data: self.known.data.clone(), points, predictions, warnings })
+    }
 }

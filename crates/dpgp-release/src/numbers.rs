@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::PrivatePredictions;
-use super::sums_file::SumsFile;
+use super::sums_model::SumsFile;
 
 /// Parts of a file that hold settings and what is not said, not numbers that were computed.
 const SETTINGS: [&str; 3] = ["model", "histogram", "rows"];

@@ -1,12 +1,21 @@
 //! The file of predictions and the certificate beside it.
+//!
+//! The form of a file of predictions.
+//!
+//! Predictions as rows of a table.
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use nalgebra::DMatrix;
+use serde_json::{Map, Value, json};
 
 use super::new_file::{SignedFile, new_file, put};
-use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError, SigningKey};
+use super::{Charged, PrivatePredictions, ReleaseError, SigningKey};
+use dpgp_data::{WrittenCells, WrittenColumn, csv_cell, parquet_table};
 use dpgp_fs::{NewFile, Readers, with_ending};
+use dpgp_number::text::exact;
+use dpgp_spec::setting::DataSetting;
+use dpgp_task::Predictions;
 
 /// Both files, before a release is charged.
 pub struct PredictionFiles<'k> {
@@ -43,4 +52,140 @@ impl<'k> PredictionFiles<'k> {
         put(self.predictions, &self.path, &bytes)?;
         Ok(certificate)
     }
+}
+
+/// How predictions are written, by the end of the name of their file.
+///
+/// ```
+/// use dpgp_release::PredictionForm;
+/// assert_eq!(PredictionForm::of("p.parquet".as_ref())?, PredictionForm::Parquet);
+/// assert_eq!(PredictionForm::of("p".as_ref())?, PredictionForm::Csv);
+/// assert!(PredictionForm::of("p.xlsx".as_ref()).is_err());
+/// # Ok::<(), dpgp_release::ReleaseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PredictionForm {
+    /// Comma-separated text with a header: `.csv`, and names without an ending.
+    Csv,
+    /// A row for each point and a column for each of those of the text: `.parquet`.
+    Parquet,
+    /// A list of records: `.json`.
+    Json,
+}
+
+/// Ends of names of maps.
+const MAPS: [&str; 3] = ["geojson", "svg", "html"];
+
+impl PredictionForm {
+    /// The form of a file of this name.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Form`] for any other ending.
+    pub fn of(path: &Path) -> Result<Self, ReleaseError> {
+        let Some(end) = path.extension() else { return Ok(Self::Csv) };
+        let end = end.to_string_lossy().to_ascii_lowercase();
+        match end.as_str() {
+            "csv" => Ok(Self::Csv),
+            "parquet" => Ok(Self::Parquet),
+            "json" => Ok(Self::Json),
+            _ => {
+                let hint =
+                    if MAPS.contains(&end.as_str()) { "; a map of them is what --map writes" } else { "" };
+                Err(ReleaseError::Form { path: path.to_path_buf(), hint })
+            }
+        }
+    }
+}
+
+/// The columns after the inputs.
+pub(super) const COLUMNS: [&str; 5] = ["private_mean", "gp_sd", "noise_sd", "low", "high"];
+
+/// Predictions at points.
+pub(super) struct PredictionRows<'a> {
+    pub data: &'a DataSetting,
+    /// The points (t x d), in the order of the inputs.
+    pub points: &'a DMatrix<f64>,
+    pub predictions: &'a Predictions,
+}
+
+impl PredictionRows<'_> {
+    /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
+    ///
+    /// # Errors
+    /// [`csv::Error`] if the rows cannot be written.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let inputs = &self.data.inputs;
+        let names = inputs.iter().map(|name| csv_cell(name).into_owned());
+        writer.write_record(names.chain(COLUMNS.map(str::to_owned)))?;
+        for row in 0..self.points.nrows() {
+            let cells = inputs.iter().enumerate();
+            let cells = cells.map(|(d, name)| shown(self.data, name, self.points[(row, d)]));
+            writer.write_record(cells.chain(self.row(row).map(exact)))?;
+        }
+        let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Csv`] or [`ReleaseError::Parquet`] if the rows cannot be written.
+    pub fn bytes(&self, form: PredictionForm) -> Result<Vec<u8>, ReleaseError> {
+        match form {
+            PredictionForm::Csv => Ok(self.csv()?.into_bytes()),
+            PredictionForm::Json => Ok(format!("{:#}\n", self.json()).into_bytes()),
+            PredictionForm::Parquet => parquet_table(&self.columns()).map_err(ReleaseError::Parquet),
+        }
+    }
+
+    /// The inputs, words as text, and the columns of numbers after them.
+    fn columns(&self) -> Vec<WrittenColumn> {
+        let mut columns = Vec::new();
+        for (d, name) in self.data.inputs.iter().enumerate() {
+            let numbers = (0..self.points.nrows()).map(|row| self.points[(row, d)]);
+            let cells = match self.data.encode.contains_key(name) {
+                true => WrittenCells::Words(numbers.map(|code| shown(self.data, name, code)).collect()),
+                false => WrittenCells::Numbers(numbers.collect()),
+            };
+            columns.push(WrittenColumn { name: name.clone(), cells });
+        }
+        for (place, name) in COLUMNS.iter().enumerate() {
+            let numbers = (0..self.points.nrows()).map(|row| self.row(row)[place]);
+            columns.push(WrittenColumn {
+                name: (*name).to_owned(),
+                cells: WrittenCells::Numbers(numbers.collect()),
+            });
+        }
+        columns
+    }
+
+    /// A list of records.
+    pub fn json(&self) -> Value {
+        let mut records = Vec::new();
+        for row in 0..self.points.nrows() {
+            let mut record = Map::new();
+            for (d, name) in self.data.inputs.iter().enumerate() {
+                record.insert(name.clone(), json!(self.points[(row, d)]));
+            }
+            for (name, x) in COLUMNS.iter().zip(self.row(row)) {
+                record.insert((*name).to_owned(), json!(x));
+            }
+            records.push(Value::Object(record));
+        }
+        Value::Array(records)
+    }
+
+    /// In the order of [`COLUMNS`].
+    fn row(&self, row: usize) -> [f64; 5] {
+        let predictions = self.predictions;
+        let (low, high) = predictions.interval(row);
+        [predictions.mean[row], predictions.gp_sd[row], predictions.noise_sd[row], low, high]
+    }
+}
+
+/// An input as the user wrote it: the word of a code.
+fn shown(data: &DataSetting, name: &str, value: f64) -> String {
+    let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
+    word.map_or_else(|| exact(value), |word| csv_cell(word).into_owned())
 }

@@ -1,19 +1,24 @@
 //! Private predictions at the points of a grid.
+//!
+//! Predictions that were released, read from their file.
+//!
+//! Points of which a release tells too little.
+
+use std::io::ErrorKind;
+use std::path::Path;
 
 use nalgebra::DMatrix;
 
-use super::ReleaseError;
 use super::draw::{Guaranteed, Offer};
-use super::exceptions::refuse_large;
+use super::exceptions::{ensure_moderate, public_rows, refuse_large};
+use super::grid::{PublicPoints, ensure_inside};
 use super::ledger::{LedgerPlace, ensure_protected};
-use super::magnitudes::ensure_moderate;
-use super::points_file::{PublicPoints, ensure_inside};
-use super::prediction_rows::PredictionRows;
-use super::public_rows::public_rows;
+use super::prediction_files::{COLUMNS, PredictionRows};
 use super::subject::Subject;
-use dpgp_data::{Fingerprint, Progress};
-use dpgp_mechanisms::MomentsModel;
-use dpgp_mechanisms::{LinearMechanism, MomentsSetting};
+use super::{ReleaseError, ReleaseStatement};
+use dpgp_data::{Fingerprint, Progress, whole_text};
+use dpgp_fs::with_ending;
+use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting};
 use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
@@ -239,5 +244,186 @@ impl<'a> PredictionRequest<'a> {
 
     pub(super) fn setting(&self) -> &Setting {
         self.cell.setting()
+    }
+}
+
+/// What a file of `dpgp predict` holds, and what may be said of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReleasedPredictions {
+    /// The columns of inputs.
+    pub inputs: Vec<ReleasedInput>,
+    /// The numbers at each point.
+    pub points: Vec<ReleasedPoint>,
+    /// What is guaranteed.
+    pub statement: ReleaseStatement,
+}
+
+/// A column of inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReleasedInput {
+    /// Its name.
+    pub name: String,
+    /// A number or a word for each point, as in the file.
+    pub cells: Vec<String>,
+}
+
+/// What was predicted at one point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReleasedPoint {
+    /// The prediction, with noise.
+    pub mean: f64,
+    /// Standard deviation of the function under the model.
+    pub gp_sd: f64,
+    /// Standard deviation that the privacy noise adds.
+    pub noise_sd: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+impl ReleasedPredictions {
+    /// Reads a CSV file of predictions, and the certificate beside it if there is one.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`], [`ReleaseError::NotPredictions`]; [`ReleaseError::NoCertificate`] if what stands beside it is none.
+    pub fn read(path: &Path) -> Result<Self, ReleaseError> {
+        let csv = whole_text(path).map_err(ReleaseError::io(path))?;
+        let beside = with_ending(path, ".certificate.json");
+        let statement = match whole_text(&beside) {
+            Ok(text) => ReleaseStatement::of(&beside, &text, Some(&csv))?,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => ReleaseStatement::none(),
+            Err(cause) => return Err(ReleaseError::Io { path: beside, cause }),
+        };
+        Self::of(path, &csv, statement)
+    }
+
+    /// Predictions from the text of their file.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotPredictions`] if it is none.
+    pub fn of(path: &Path, csv: &str, statement: ReleaseStatement) -> Result<Self, ReleaseError> {
+        parsed(csv, statement)
+            .map_err(|cause| ReleaseError::NotPredictions { path: path.to_path_buf(), cause })
+    }
+}
+
+fn parsed(text: &str, statement: ReleaseStatement) -> Result<ReleasedPredictions, String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| error.to_string())?.clone();
+    let dimensions = header.len().checked_sub(COLUMNS.len()).filter(|inputs| *inputs > 0);
+    let Some(dimensions) = dimensions.filter(|inputs| header.iter().skip(*inputs).eq(COLUMNS)) else {
+        return Err(format!("its columns are not inputs and then {}", COLUMNS.join(", ")));
+    };
+    let names = header.iter().take(dimensions);
+    let mut inputs: Vec<ReleasedInput> =
+        names.map(|name| ReleasedInput { name: name.to_owned(), cells: Vec::new() }).collect();
+    let mut points = Vec::new();
+    for row in reader.records() {
+        let row = row.map_err(|error| error.to_string())?;
+        inputs.iter_mut().zip(&row).for_each(|(input, cell)| input.cells.push(cell.to_owned()));
+        let mut numbers = [0.0; COLUMNS.len()];
+        for (number, cell) in numbers.iter_mut().zip(row.iter().skip(dimensions)) {
+            let read = cell.parse().ok().filter(|number: &f64| number.is_finite());
+            let line = points.len() + 2;
+            *number = read.ok_or_else(|| format!("line {line} has {cell:?} where a number belongs"))?;
+        }
+        let [mean, gp_sd, noise_sd, low, high] = numbers;
+        points.push(ReleasedPoint { mean, gp_sd, noise_sd, low, high });
+    }
+    if points.is_empty() {
+        Err("it has no rows".to_owned())
+    } else {
+        Ok(ReleasedPredictions { inputs, points, statement })
+    }
+}
+
+/// The share of the variance over all points that a point must explain.
+const EXPLAINED: f64 = 0.5;
+/// Fewer points say nothing of the variance over a map.
+const FEWEST: usize = 10;
+
+impl ReleasedPoint {
+    fn of(predictions: &Predictions, point: usize) -> Self {
+        let (low, high) = predictions.interval(point);
+        let Predictions { mean, gp_sd, noise_sd } = predictions;
+        Self { mean: mean[point], gp_sd: gp_sd[point], noise_sd: noise_sd[point], low, high }
+    }
+
+    /// `sqrt(gp_sd^2 + noise_sd^2)`.
+    pub fn uncertainty(&self) -> f64 {
+        self.gp_sd.hypot(self.noise_sd)
+    }
+}
+
+/// The uncertainty beyond which a point tells too little.
+///
+/// At a place drawn at random from the points the surface has the variance `S^2 = Var(mean) + E[v]`, `v = gp_sd^2 + noise_sd^2`, by the law
+/// of total variance. Where v is known it falls to that: a point explains `1 - v / S^2` of the variance over all, and less than
+/// half of it where `sqrt v > S / sqrt 2`. Both parts count, since where no row is gp_sd tells that nothing is known.
+pub fn most_uncertainty(points: &[ReleasedPoint]) -> f64 {
+    let number = points.len() as f64;
+    let mean = points.iter().map(|point| point.mean / number).sum::<f64>();
+    let squares = points.iter().map(|point| (point.mean - mean).powi(2) + point.uncertainty().powi(2));
+    (1.0 - EXPLAINED).sqrt() * (squares.sum::<f64>() / number).sqrt()
+}
+
+/// Says it where that is most of the points of a release about private inputs; it follows from what is released.
+pub(super) fn little_known(predictions: &Predictions) -> Option<String> {
+    let all = predictions.mean.len();
+    let points: Vec<ReleasedPoint> = (0..all).map(|point| ReleasedPoint::of(predictions, point)).collect();
+    let most = most_uncertainty(&points);
+    let little = points.iter().filter(|point| point.uncertainty() > most).count();
+    (all >= FEWEST && 2 * little > all).then(|| {
+        format!(
+            "at {little} of {all} points too little is known: gp_sd and noise_sd together leave more than half of the variance over the \
+             points. Noise hides the function, or no rows lie there, or the model is far off: are the ends of the map those of these \
+             inputs, in their order, and are the lengthscales and the noise variance about right?"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without a certificate nothing is claimed; one that cannot be read is an error.
+    #[test]
+    fn a_certificate_is_read_or_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        std::fs::write(&path, format!("x,{}\n1,2,3,4,5,6\n", COLUMNS.join(","))).unwrap();
+        let read = ReleasedPredictions::read(&path).unwrap();
+        assert_eq!(read.statement, ReleaseStatement::none());
+        assert_eq!(
+            read.points,
+            [ReleasedPoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]
+        );
+        std::fs::create_dir(with_ending(&path, ".certificate.json")).unwrap();
+        assert!(matches!(ReleasedPredictions::read(&path), Err(ReleaseError::Io { .. })));
+    }
+}
+
+#[cfg(test)]
+mod little_known_tests {
+    use super::*;
+
+    fn said(sds: &[f64]) -> Option<String> {
+        let mean = (0..sds.len()).map(|point| point as f64).collect();
+        little_known(&Predictions { mean, gp_sd: sds.to_vec(), noise_sd: vec![0.0; sds.len()] })
+    }
+
+    /// The means from 0 to 11 have the variance `143 / 12`: with uncertainties of 4 at seven of twelve the whole is `S^2 = 11.92 + 9.33`,
+    /// of which 16 is more than half.
+    #[test]
+    fn most_of_a_map_must_be_known() {
+        let mut sds = vec![0.0; 12];
+        sds[..7].fill(4.0);
+        assert!(said(&sds).unwrap().starts_with("at 7 of 12 points"));
+        // Half is not most of them, 2.5 is no large uncertainty here, and nine points are no map.
+        assert_eq!(said(&[&[4.0; 6][..], &[0.0; 6]].concat()), None);
+        assert_eq!(said(&[&[2.5; 7][..], &[0.0; 5]].concat()), None);
+        assert_eq!(said(&[9.0; 9]), None);
+        assert!(said(&[9.0; 10]).is_some());
     }
 }

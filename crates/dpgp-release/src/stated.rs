@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::certificate_words::{
+use super::certificate_file::{
     ALWAYS_OPEN, FILTERS_PUBLIC, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS,
     columns_about, not_covered_of_sums, several_names, wider_than,
 };

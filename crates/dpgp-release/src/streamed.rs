@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::class_sums::ClassSumsRelease;
 use super::counts::CountsRelease;
-use super::described_sums::HeldDescription;
 use super::draw::Offer;
-use super::magnitudes::ensure_moderate;
+use super::exceptions::ensure_moderate;
+use super::exceptions::public_rows;
 use super::moments::MomentsRelease;
-use super::public_rows::public_rows;
 use super::subject::Subject;
 use super::sum_rows::{RowSource, SummedRows, summed};
-use super::sums_file::SumsFile;
+use super::sums_model::HeldDescription;
+use super::sums_model::SumsFile;
 use super::sums_model::{SumsModel, SumsOf};
+use super::surface_sums::ClassSumsRelease;
 use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
 use dpgp_data::{DataKey, FilePart, Fingerprint};

@@ -1,13 +1,14 @@
 //! Sums over the rows of files.
+//!
+//! The rows of each person that are used, of the rows of files.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
-use super::person_rows::used_rows;
 use dpgp_data::rows::{FileState, Files, MarkedRows, PresentRows, RowFile, Rows, is_address, row_files};
-use dpgp_data::{DataError, DataKey, Fingerprint};
+use dpgp_data::{Comparison, DataError, DataKey, Fingerprint, KeptRows, PersonId, PersonRows};
 use dpgp_run::{Pool, RunError, Shard, passing_key};
 use dpgp_spec::setting::{ChosenBy, DataSetting};
 use dpgp_stream::{BLOCK, FileRecord, PartSums, SumRows, collect};
@@ -142,6 +143,175 @@ fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseEr
     Ok(records)
 }
 
+/// Which rows of the files are used, by their numbers in all of them; none where rows are not those of persons.
+///
+/// It takes a pass over all files, also where only a part of their rows is to be summed: what is used of a person depends on
+/// all rows of that person. Rows that do not pass the filters, or lack a cell, are nobody's.
+///
+/// # Errors
+/// [`ReleaseError::Data`] for a row that cannot be read, or names no person.
+pub(super) fn used_rows(
+    files: &[RowFile],
+    data: &DataSetting,
+    pool: &Pool,
+) -> Result<Option<UsedRows>, ReleaseError> {
+    let Some(limit) = data.person_limit() else { return Ok(None) };
+    let names = columns(data);
+    let rows = Files::of_persons(files, &data.source.text_layout(), &names, limit.column, data.cell_rules())?;
+    let mut rows = rows.watched(pool.row_meter("choosing", None))?;
+    let before = file_states(files)?;
+    let mut offered = OfferedRows::new(data, limit.rows);
+    let mut block = HeldRows::new(names.len());
+    while rows.read_persons(&mut block.columns, &mut block.persons, BLOCK)? > 0 {
+        offered.block(&block);
+        block.clear();
+    }
+    Ok(Some(UsedRows { kept: offered.chosen.kept(), before }))
+}
+
+/// The rows that are used, and the files as they were before it was found out.
+#[derive(Debug)]
+pub(super) struct UsedRows {
+    /// The rows.
+    pub kept: KeptRows,
+    before: Vec<FileState>,
+}
+
+impl UsedRows {
+    /// Fails if a file was written to since: other rows than were read may have the numbers of those that are used.
+    ///
+    /// # Errors
+    /// [`ReleaseError::FileChanged`], [`ReleaseError::Io`].
+    pub fn ensure_unchanged(&self, files: &[RowFile]) -> Result<(), ReleaseError> {
+        let after = file_states(files)?;
+        let changed = self.before.iter().zip(&after).position(|(before, after)| before != after);
+        changed.map_or(Ok(()), |place| Err(ReleaseError::FileChanged(files[place].path.clone())))
+    }
+}
+
+fn file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
+    let mut states = Vec::with_capacity(files.len());
+    for file in files {
+        states.push(FileState::of(&file.path)?);
+    }
+    Ok(states)
+}
+
+/// All rows of the files, folders and patterns.
+///
+/// # Errors
+/// As [`used_rows`].
+pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows, ReleaseError> {
+    let files = &row_files(Path::new(""), files)?;
+    let (names, layout) = (columns(data), data.source.text_layout());
+    let mut all = HeldRows::new(names.len());
+    match &data.person {
+        None => {
+            let mut rows = Files::open(files, &layout, &names, data.cell_rules())?;
+            while rows.read(&mut all.columns, BLOCK)? > 0 {}
+        }
+        Some(person) => {
+            let mut rows = Files::of_persons(files, &layout, &names, person, data.cell_rules())?;
+            while rows.read_persons(&mut all.columns, &mut all.persons, BLOCK)? > 0 {}
+        }
+    }
+    Ok(all)
+}
+
+/// Rows in memory.
+#[derive(Debug, Clone)]
+pub(super) struct HeldRows {
+    /// A list for each column that is read; a missing cell is NaN.
+    pub columns: Vec<Vec<f64>>,
+    /// Whose they are, if anybody's; empty where they are not those of persons.
+    pub persons: Vec<Option<PersonId>>,
+}
+
+impl HeldRows {
+    fn new(columns: usize) -> Self {
+        Self { columns: vec![Vec::new(); columns], persons: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.columns.iter_mut().for_each(Vec::clear);
+        self.persons.clear();
+    }
+
+    /// How many there are.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+
+    /// The cells of a row.
+    pub fn record(&self, row: usize) -> Vec<f64> {
+        self.columns.iter().map(|column| column[row]).collect()
+    }
+
+    /// The rows of the person that a row is of; that row alone where rows are not those of persons.
+    pub fn rows_with(&self, row: usize) -> Vec<usize> {
+        match self.persons.get(row) {
+            Some(Some(person)) => {
+                (0..self.rows()).filter(|other| self.persons[*other] == Some(*person)).collect()
+            }
+            Some(None) | None => vec![row],
+        }
+    }
+
+    /// The columns that are summed: where rows are those of persons or may lack a cell, with marks on the ones that are used.
+    pub fn marked(&self, data: &DataSetting) -> Vec<Vec<f64>> {
+        let mut columns = self.columns.clone();
+        if let Some(limit) = data.person_limit() {
+            let mut offered = OfferedRows::new(data, limit.rows);
+            offered.block(self);
+            columns.push(offered.chosen.kept().marks(0, self.rows()).collect());
+        } else if data.drops_missing() {
+            let rows = (0..self.rows()).map(|row| self.record(row));
+            columns.push(rows.map(|row| f64::from(u8::from(!lacks_cell(&row)))).collect());
+        }
+        columns
+    }
+}
+
+/// Whether a cell of a record is missing.
+fn lacks_cell(record: &[f64]) -> bool {
+    record.iter().any(|cell| cell.is_nan())
+}
+
+/// Rows of persons, block by block, and those that are used of them so far.
+struct OfferedRows {
+    chosen: PersonRows,
+    filters: Vec<(Comparison, f64)>,
+    /// The columns of a record: the inputs and the target; then come those of the filters.
+    record: usize,
+    next: u64,
+}
+
+impl OfferedRows {
+    /// At most so many of each person.
+    fn new(data: &DataSetting, most: usize) -> Self {
+        let filters = data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
+        Self { chosen: PersonRows::new(most), filters, record: data.inputs.len() + 1, next: 0 }
+    }
+
+    /// The next rows.
+    fn block(&mut self, rows: &HeldRows) {
+        for (row, person) in rows.persons.iter().enumerate() {
+            let cells = rows.record(row);
+            let Some(person) = person.filter(|_| !lacks_cell(&cells)) else { continue };
+            let (record, tested) = cells.split_at(self.record);
+            let passes = self
+                .filters
+                .iter()
+                .zip(tested)
+                .all(|(filter, cell)| filter.0.holds(cell.partial_cmp(&filter.1)));
+            if passes {
+                self.chosen.insert(person, record, self.next + row as u64);
+            }
+        }
+        self.next += rows.persons.len() as u64;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,5 +331,61 @@ mod tests {
         named(&[one.clone(), two, nowhere.clone(), nowhere]).unwrap();
         let roundabout = folder.path().join("sub/../one.csv");
         assert!(matches!(named(&[one, roundabout]), Err(ReleaseError::SameRows { .. })));
+    }
+}
+
+#[cfg(test)]
+mod person_rows_tests {
+    use super::*;
+    use dpgp_data::Manifest;
+    use dpgp_task::Experiment;
+
+    const SPEC: &str = r#"experiment.title = "bins"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "n", person = "id", rows_per_person = 1 }
+task.density = { bins = [{ from = 0.0, to = 4.0, bins = 4 }], test = [{ from = 0.0, to = 4.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add-remove", most_per_row = 2 } }
+"#;
+
+    /// A file that grows between the passes is noticed.
+    #[test]
+    fn files_must_stay_as_they_are() {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let files = [RowFile::named(&folder.path().join("rows.csv"))];
+        std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n").unwrap();
+        let (data, pool) = (&spec.cells[0].setting().data, Pool::new(1).unwrap());
+        let used = used_rows(&files, data, &pool).unwrap().unwrap();
+        assert_eq!((used.kept.rows(), used.kept.contains(2)), (2, true));
+        used.ensure_unchanged(&files).unwrap();
+        std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n4,1,b\n").unwrap();
+        assert!(matches!(used.ensure_unchanged(&files), Err(ReleaseError::FileChanged(_))));
+    }
+
+    /// More than one block, and with a missing cell in the second of three rows.
+    #[test]
+    fn all_rows_are_held_and_those_that_lack_a_cell_are_marked() {
+        let manifest = Manifest::shipped().unwrap();
+        let text = SPEC.replace(", person = \"id\", rows_per_person = 1", ", missing = \"drop\"");
+        let spec = Experiment::parse("s", "s.toml".as_ref(), text, &manifest).unwrap();
+        let data = &spec.cells[0].setting().data;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, format!("x,n\n{}", "1,1\n,1\n3,1\n".repeat(BLOCK))).unwrap();
+        let held = all_rows(&[path], data).unwrap();
+        assert_eq!((held.rows(), held.record(2)), (3 * BLOCK, vec![3.0, 1.0]));
+        let marks = held.marked(data).pop().unwrap();
+        assert_eq!(marks[..6], [1.0, 0.0, 1.0, 1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn all_rows_of_persons_are_held() {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, format!("x,n,id\n{}", "1,1,a\n2,1,b\n".repeat(BLOCK))).unwrap();
+        let held = all_rows(&[path], &spec.cells[0].setting().data).unwrap();
+        assert_eq!((held.rows(), held.rows_with(3).len()), (2 * BLOCK, BLOCK));
     }
 }

@@ -1,13 +1,24 @@
 //! What can be summed over rows and released.
+//!
+//! The file of released sums.
+//!
+//! What is said of sums, to everybody and to the holder of the rows.
 
-use serde_json::Value;
+use std::path::Path;
 
 use rand::Rng;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::described_sums::HeldDescription;
+use super::certificate_file::not_covered_of_sums;
+use super::content_digest::with_digest;
 use super::draw::Guaranteed;
-use dpgp_gp::variational::{Statistics, SumsUnits};
+use super::new_file::SignedFile;
+use super::{Charged, ReleaseError, SigningKey};
+use dpgp_gp::variational::{NoisyStatistics, Statistics, SumsUnits};
 use dpgp_mechanisms::PrivacySetting;
+use dpgp_run::PROGRAM;
 use dpgp_stream::{SumRows, Sums};
 use dpgp_task::{Setting, TaskError};
 
@@ -130,6 +141,152 @@ pub type SumsOf<M> = <<M as SumsModel>::Rows as SumRows>::Sum;
 /// A matrix, row by row.
 pub(super) fn matrix_rows(matrix: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix.row_iter().map(|row| row.iter().copied().collect()).collect()
+}
+
+/// Sums or counts with noise, and what follows from them.
+pub struct SumsFile {
+    pub(super) value: Value,
+}
+
+impl Charged<SumsFile> {
+    /// The release and what is guaranteed of it.
+    pub fn json(&self) -> Value {
+        let (mut value, certificate) = (self.value().value.clone(), self.certificate());
+        value["guarantee"] = json!({
+            "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
+            "delta_exact": certificate.delta_exact, "mu": self.mu(), "noise": self.noise_json(),
+            "certificate": certificate, "warnings": self.warnings(), "program": PROGRAM,
+        });
+        value["release_id"] = json!(self.release_id());
+        value["all_releases"] = json!(self.all_releases());
+        value["not_covered"] = json!(not_covered_of_sums(&certificate.unit, self.account().is_some()));
+        with_digest(value)
+    }
+}
+
+/// Where a release is written, before it is charged: a new file, with its signature if there is a key, or a pipe.
+pub struct SumsPlace<'k>(SignedFile<'k>);
+
+impl<'k> SumsPlace<'k> {
+    /// Makes sure that the file can be made, and its signature if there is a key, and that neither is there yet: a release that
+    /// was paid for is not replaced.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+    pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
+        SignedFile::open(path, key).map(Self)
+    }
+
+    /// Writes the release.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
+    pub fn write(self, charged: &Charged<SumsFile>) -> Result<(), ReleaseError> {
+        self.0.put(&format!("{:#}\n", charged.json()))
+    }
+}
+
+/// Sums with noise, which are whole numbers of the units beside them, to the nearest double.
+pub(super) fn sums_json(noisy: &NoisyStatistics, units: SumsUnits) -> Value {
+    json!({
+        "a": noisy.a.as_slice(), "b": matrix_rows(&noisy.b), "sd_a": noisy.sd_a, "sd_b": noisy.sd_b,
+        "unit_a": units.a, "unit_b": units.b,
+    })
+}
+
+/// What there is to say of sums.
+#[derive(Debug, Clone)]
+pub struct SumsDescription {
+    /// For programs.
+    pub facts: SumsFacts,
+    /// For people.
+    pub text: String,
+}
+
+/// Numbers of sums.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SumsFacts {
+    /// What only the holder of the rows may know; none where it is not said.
+    #[serde(flatten)]
+    pub private: Option<HeldFacts>,
+    /// What follows from the spec alone.
+    #[serde(flatten)]
+    pub public: PublicFacts,
+}
+
+/// Exact numbers that are as private as the rows.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct HeldFacts {
+    /// Always true: it stands beside the numbers wherever they go.
+    pub not_private: NotPrivate,
+    /// The number of rows.
+    pub rows: u64,
+    /// How many were clipped to public bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clipped: Option<u64>,
+    /// How many are of each class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<u64>>,
+    /// How many records lie in the bins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+    /// How many lie in none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<u64>,
+}
+
+/// The mark of numbers that are not private, `true`.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct NotPrivate(bool);
+
+impl Default for NotPrivate {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
+/// What the spec of sums says of their size.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub struct PublicFacts {
+    /// The number of inducing inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inducing_inputs: Option<usize>,
+    /// The number of cells of the box.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cells: Option<usize>,
+    /// The number of bins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bins: Option<usize>,
+}
+
+/// The same with what only the holder of the rows may know.
+#[derive(Debug, Clone)]
+pub struct HeldDescription {
+    /// Exact numbers that are as private as the rows, for programs.
+    pub private: HeldFacts,
+    /// The same for people.
+    pub counts: String,
+    /// What follows from the spec alone, for programs.
+    pub public: PublicFacts,
+    /// The same for people.
+    pub text: String,
+}
+
+impl HeldDescription {
+    /// What may be said to everybody.
+    pub fn of_all(self) -> SumsDescription {
+        let Self { public, text, .. } = self;
+        SumsDescription { facts: SumsFacts { private: None, public }, text: format!("{text}\n") }
+    }
+
+    /// What may be said to the holder.
+    pub fn of_holder(self) -> SumsDescription {
+        let Self { private, counts, public, text } = self;
+        let facts = SumsFacts { private: Some(private), public };
+        let text = format!("not private, for the holder of the rows alone: {counts}\n{text}\n");
+        SumsDescription { facts, text }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! was computed.
 
 mod bibtex;
-mod caption;
 mod figure;
 mod grade;
 mod map;

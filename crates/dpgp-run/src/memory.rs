@@ -1,9 +1,17 @@
 //! How much memory a process may take.
+//!
+//! The threads of the program.
+//!
+//! The random streams of a cell.
 
 use std::path::Path;
 
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+
 use super::RunError;
-use dpgp_task::{Experiment, ModelMemory};
+use dpgp_data::rows::RowMeter;
+use dpgp_task::{Cell, Experiment, ModelMemory, Streams};
 
 /// What is taken to be there where the system does not say: 16 GiB.
 const UNKNOWN: u64 = 16 << 30;
@@ -63,6 +71,64 @@ fn of_group(groups: &str, root: &Path) -> Option<u64> {
     let stat = read(&folder.join("memory.stat")).unwrap_or_default();
     let dropped = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.parse().ok());
     Some(limit.saturating_sub(held.saturating_sub(dropped.unwrap_or(0))))
+}
+
+/// A bounded number of threads. A program makes one pool and lends it to all that computes in parallel, so that no two parts
+/// compete for the cores.
+///
+/// ```
+/// let pool = dpgp_run::Pool::new(2)?;
+/// assert_eq!(pool.each(&[10, 20, 30], |number, item| number + item), [10, 21, 32]);
+/// # Ok::<(), dpgp_run::RunError>(())
+/// ```
+#[derive(Debug)]
+pub struct Pool {
+    threads: rayon::ThreadPool,
+    shows_rows: bool,
+}
+
+impl Pool {
+    /// The most threads that a pool has.
+    pub const MOST: usize = 1024;
+
+    /// A pool of `jobs` threads, at least one and at most [`Pool::MOST`].
+    ///
+    /// # Errors
+    /// [`RunError::Threads`] if the system gives no threads.
+    pub fn new(jobs: usize) -> Result<Self, RunError> {
+        let jobs = jobs.clamp(1, Self::MOST);
+        let threads = ThreadPoolBuilder::new().num_threads(jobs).build();
+        let threads = threads.map_err(|cause| RunError::Threads { jobs, cause })?;
+        Ok(Self { threads, shows_rows: false })
+    }
+
+    /// The same, with a bar on a terminal while rows are read.
+    #[must_use]
+    pub fn showing_rows(self, shows_rows: bool) -> Self {
+        Self { shows_rows, ..self }
+    }
+
+    /// The bar for what is done with rows, of which so many are expected; none where it is not wanted.
+    pub fn row_meter(&self, what: &'static str, expected: Option<u64>) -> Option<RowMeter> {
+        self.shows_rows.then(|| RowMeter::stderr(what, expected))
+    }
+
+    /// What becomes of each item and its number, in the order of the items. A thread takes one item at a time.
+    pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
+        self.threads.install(|| {
+            items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect()
+        })
+    }
+
+    /// The threads themselves, for sums over streamed rows.
+    pub fn threads(&self) -> &rayon::ThreadPool {
+        &self.threads
+    }
+}
+
+/// The streams of one replicate of the block that a cell belongs to.
+pub fn streams(cell: &Cell, seed: u32, replicate: u32) -> Streams {
+    Streams { seed, data: cell.data_id().to_string(), block: cell.block_id().to_string(), replicate }
 }
 
 #[cfg(test)]

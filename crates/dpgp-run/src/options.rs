@@ -1,8 +1,13 @@
 //! How a study is run.
+//!
+//! What this program is called where it is named.
+//!
+//! Where results come from.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::{Pool, Shard, Watcher};
+use super::{Clipped, Pool, PublicDigest, Shard, Watcher};
 use dpgp_data::Silent;
 
 /// How the missing part of an experiment is computed. None of it changes a number but the seed.
@@ -30,4 +35,34 @@ impl<'a> RunOptions<'a> {
     pub fn new(pool: &'a Pool) -> Self {
         Self { pool, watcher: &Silent, stop: &NEVER, seed: None, shard: Shard::WHOLE, fail_fast: false }
     }
+}
+
+/// The version, and the commit that a release build was made from. A build for development says that it is one: it may be of any
+/// state of the files. A build without git or from a package has the version alone.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("DPGP_BUILD"));
+
+/// The program and its version, as certificates name it.
+pub const PROGRAM: &str = concat!("dpgp ", env!("CARGO_PKG_VERSION"), env!("DPGP_BUILD"));
+
+/// What a run knows of its results that the experiment does not.
+#[derive(Debug, Clone)]
+pub struct Provenance {
+    /// Each data file, with a digest if anybody can have it.
+    pub data: Vec<PublicDigest>,
+    /// Whether the rows are the user's own: exact numbers computed from them are not private.
+    pub own_rows: bool,
+    /// Whether they stand in the spec, so that a digest of the spec would let anyone check a guess of them.
+    pub rows_in_spec: bool,
+    /// The project's folder, whose commit is recorded.
+    pub project: PathBuf,
+    /// The seed used.
+    pub seed: u32,
+    /// The version of the numerics.
+    pub numerics: u32,
+    /// Seconds that the computation took, over all threads.
+    pub seconds: f64,
+    /// When the last result was finished, in seconds since 1970.
+    pub finished: u64,
+    /// Targets of the user's own files outside public bounds; not private.
+    pub clipped: Vec<Clipped>,
 }

@@ -1,13 +1,18 @@
 //! Tables of the user's own files.
+//!
+//! Whose a project is: whoever can change one says what the program reads and writes.
+//!
+//! The rows of each person that are used, of rows in memory.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::RunError;
 use super::load::{Columns, Loader, parsed};
 use dpgp_data::rows::{RowFile, is_address, row_files};
-use dpgp_data::{DataError, Table, tell_outside};
-use dpgp_spec::setting::{DataSetting, SourceSetting};
-use dpgp_task::Experiment;
+use dpgp_data::{DataError, PersonId, PersonRows, Table, tell_outside};
+use dpgp_spec::setting::{ChosenBy, DataSetting, PersonLimit, SourceSetting};
+use dpgp_task::{Experiment, Sample};
 
 /// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none. Those
 /// outside of its folder are told.
@@ -64,5 +69,142 @@ fn table(file: &RowFile, data: &DataSetting, columns: Columns) -> Result<Table, 
     match columns {
         Columns::Used => Table::read_parquet(&file.path, &names),
         Columns::All => Table::read_whole_parquet(&file.path, &names),
+    }
+}
+
+/// The projects of other users that this one trusts: folders as in `PATH`; `*` is every folder.
+const SAFE: &str = "DPGP_SAFE_PROJECTS";
+
+/// What makes a folder a project, the folder itself first.
+const PARTS: [&str; 4] = ["", "experiments", "data", "data/datasets.toml"];
+
+/// Fails if a project, or one of the parts that make it one, belongs to another user whom nobody trusts. Trusted are this user, root, and
+/// for root the user who called `sudo`. In a folder without a project only what is used of it counts.
+///
+/// # Errors
+/// [`RunError::OtherOwner`].
+pub(super) fn ensure_own(folder: &Path, is_project: bool) -> Result<(), RunError> {
+    let parts = PARTS.iter().skip(usize::from(!is_project));
+    for path in parts.map(|part| if part.is_empty() { folder.to_path_buf() } else { folder.join(part) }) {
+        if let Some(owner) = other_owner(&path)
+            && !is_safe(folder)
+        {
+            let folder = dpgp_fs::real(folder);
+            return Err(RunError::OtherOwner { folder, path, owner });
+        }
+    }
+    Ok(())
+}
+
+fn is_safe(folder: &Path) -> bool {
+    let named = std::env::var_os(SAFE).unwrap_or_default();
+    let folder = dpgp_fs::real(folder);
+    let mut named = std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty());
+    named.any(|path| path == Path::new("*") || dpgp_fs::real(&path) == folder)
+}
+
+/// The owner of a file, or of the link in its place, if it is nobody who is trusted anyway.
+#[cfg(unix)]
+fn other_owner(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let found = [path.symlink_metadata(), path.metadata()];
+    let mut owners = found.into_iter().flatten().map(|found| found.uid());
+    owners.find(|owner| !trusted().contains(&Some(*owner))).map(named)
+}
+
+#[cfg(not(unix))]
+fn other_owner(_: &Path) -> Option<String> {
+    None
+}
+
+/// Root, who could change the program itself; this user; and the one for whom root acts.
+#[cfg(unix)]
+fn trusted() -> [Option<u32>; 3] {
+    let own = rustix::process::geteuid().as_raw();
+    let caller = std::env::var("SUDO_UID").ok().filter(|_| own == 0);
+    [Some(0), Some(own), caller.and_then(|caller| caller.parse().ok())]
+}
+
+/// A user by name, where the system lists it in a file.
+#[cfg(unix)]
+fn named(owner: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mut users = users.lines().map(|line| line.split(':'));
+    let name = users.find_map(|mut user| {
+        let name = user.next()?;
+        (user.nth(1)?.parse() == Ok(owner)).then(|| name.to_owned())
+    });
+    name.map_or_else(|| format!("user {owner}"), |name| format!("{name} (user {owner})"))
+}
+
+/// A sample that passed the filters, with at most so many rows of each person, in their order.
+pub(super) fn limited(
+    sample: &Sample,
+    persons: &[PersonId],
+    limit: PersonLimit<'_>,
+    chosen_by: ChosenBy,
+) -> Sample {
+    let mut chosen = PersonRows::new(limit.rows);
+    for (row, person) in persons.iter().enumerate() {
+        let mut cells: Vec<f64> = sample.inputs.row(row).iter().copied().collect();
+        if chosen_by == ChosenBy::Record {
+            cells.push(sample.targets[row]);
+        }
+        chosen.insert(*person, &cells, row as u64);
+    }
+    let kept = chosen.kept();
+    let rows: Vec<usize> = (0..sample.rows()).filter(|row| kept.contains(*row as u64)).collect();
+    let persons = numbered(rows.iter().map(|row| persons[*row]));
+    Sample { persons, ..sample.select(&rows) }
+}
+
+/// The number of each person, in the order in which they come.
+fn numbered(persons: impl Iterator<Item = PersonId>) -> Vec<usize> {
+    let mut numbers = BTreeMap::new();
+    let mut numbered = Vec::new();
+    for person in persons {
+        let next = numbers.len();
+        numbered.push(*numbers.entry(person).or_insert(next));
+    }
+    numbered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn person(name: &str) -> PersonId {
+        PersonId::of(name).unwrap()
+    }
+
+    fn used(targets: &[f64], chosen_by: ChosenBy) -> Sample {
+        let inputs: Vec<f64> = (0..targets.len()).map(|row| row as f64).collect();
+        let persons: Vec<PersonId> = (0..targets.len()).map(|row| person(["a", "b", "c"][row % 3])).collect();
+        let limit = PersonLimit { column: "id", rows: 2 };
+        limited(&Sample::new(&[inputs], targets.to_vec()), &persons, limit, chosen_by)
+    }
+
+    /// Where the target alone is private, which inputs are used does not depend on it.
+    #[test]
+    fn targets_do_not_choose_where_inputs_are_public() {
+        let [one, other] =
+            [1.0, -7.5].map(|factor| (0..30).map(|i| factor * f64::from(i * i % 11)).collect::<Vec<f64>>());
+        let by_inputs = [&one, &other].map(|targets| used(targets, ChosenBy::Inputs).inputs);
+        assert_eq!(by_inputs[0], by_inputs[1]);
+        let by_records = [&one, &other].map(|targets| used(targets, ChosenBy::Record).inputs);
+        assert_ne!(by_records[0], by_records[1]);
+    }
+
+    #[test]
+    fn rows_know_their_persons() {
+        let sample = used(&[0.0; 30], ChosenBy::Inputs);
+        assert_eq!((sample.rows(), sample.persons.len()), (6, 6));
+        for number in 0..3 {
+            let of_one: Vec<f64> = (0..6)
+                .filter(|row| sample.persons[*row] == number)
+                .map(|row| sample.inputs[row] % 3.0)
+                .collect();
+            assert_eq!((of_one.len(), of_one[0]), (2, of_one[1]));
+        }
     }
 }

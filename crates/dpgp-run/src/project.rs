@@ -6,8 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use super::owner::ensure_own;
-use super::pool::Pool;
+use super::memory::Pool;
+use super::own_tables::ensure_own;
 use super::store::RunHeader;
 use dpgp_data::suggest::closest;
 use dpgp_data::{Cache, DataError, Manifest};

@@ -1,11 +1,18 @@
 //! Checked cells and the blocks that share their work.
+//!
+//! Selectors: which cells of the grid a published value or a claim is about.
+//!
+//! Grid axes: names, labels and the settings that each label stands for.
 
 use std::sync::Arc;
 
-use super::TaskSection;
-use super::canonical::Identity;
-use super::section::{SECTIONS, SectionText};
+use toml::{Table, Value};
+
+use super::document::Document;
+use super::section::{Identity, SECTIONS, SectionText, SourceText};
+use super::{SpecError, TaskSection};
 use crate::setting::{Checked, Problem, Setting, fail};
+use dpgp_number::text::exact;
 
 /// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
 pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
@@ -92,4 +99,256 @@ pub struct Block {
     pub id: Identity,
     /// Indices of its cells in the experiment.
     pub cells: Vec<usize>,
+}
+
+/// Axis positions and the labels that they must have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selector {
+    wanted: Vec<(usize, String)>,
+}
+
+impl Selector {
+    /// Resolves a `where` table against the axes.
+    ///
+    /// # Errors
+    /// [`SpecError`] at `place` if an axis or a label does not exist.
+    pub(super) fn new(
+        table: &Table,
+        axes: &[Axis],
+        source: &SourceText,
+        place: &[&str],
+    ) -> Result<Self, SpecError> {
+        let mut wanted = Vec::new();
+        for (name, value) in table {
+            let error = |problem| source.error(&[place, &[name.as_str()]].concat(), problem);
+            let Some(axis) = axes.iter().position(|axis| axis.name == *name) else {
+                let known = listing(axes.iter().map(|axis| axis.name.as_str()));
+                return Err(error(Problem::UnknownAxis { axis: name.clone(), known }));
+            };
+            let label = label(value);
+            if !axes[axis].labels.contains(&label) {
+                let known = axes[axis].labels.join(", ");
+                return Err(error(Problem::SelectsNothing { axis: name.clone(), label, known }));
+            }
+            wanted.push((axis, label));
+        }
+        Ok(Self { wanted })
+    }
+
+    /// Whether it selects a cell with these labels.
+    pub fn selects(&self, labels: &[String]) -> bool {
+        self.wanted.iter().all(|(axis, label)| labels[*axis] == *label)
+    }
+
+    /// The one cell that it selects.
+    pub(super) fn only<T: TaskSection>(&self, cells: &[Cell<T>]) -> Result<usize, Problem> {
+        let selected: Vec<usize> = (0..cells.len()).filter(|&i| self.selects(cells[i].labels())).collect();
+        match selected[..] {
+            [cell] => Ok(cell),
+            _ => Err(Problem::SelectsMany { count: selected.len() }),
+        }
+    }
+}
+
+/// Names of axes, for messages.
+pub(super) fn listing<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// The columns that every result table has; the axes stand after the second. No bundle may be named after one.
+pub const FIXED_COLUMNS: [&str; 26] = [
+    "experiment",
+    "cell",
+    "metric",
+    "value",
+    "spread",
+    "spread_kind",
+    "repeats",
+    "published",
+    "published_spread",
+    "verdict",
+    "guarantee",
+    "epsilon",
+    "delta",
+    "delta_exact",
+    "gap",
+    "interval_low",
+    "interval_high",
+    "p_value",
+    "spread_verdict",
+    "authors",
+    "authors_verdict",
+    "reference",
+    "reference_spread",
+    "reference_verdict",
+    "ratio_to_print",
+    "z",
+];
+
+/// One axis of the grid.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    /// The name, as result tables show it: the last segments of the path that tell it from the others.
+    pub name: String,
+    /// The whole dotted path, or the name of a bundle.
+    pub path: String,
+    /// The labels of its values.
+    pub labels: Vec<String>,
+    pub(super) values: Vec<Vec<Assignment>>,
+    /// Where the axis stands in the spec.
+    pub(super) place: Vec<String>,
+}
+
+impl Axis {
+    /// Whether it is a named bundle of settings, and not a list of values.
+    pub fn is_bundle(&self) -> bool {
+        self.place.first().is_some_and(|section| section == "axis")
+    }
+}
+
+/// One dotted path and the value that an axis gives it.
+#[derive(Debug, Clone)]
+pub(super) struct Assignment {
+    pub path: Vec<String>,
+    pub value: Value,
+}
+
+/// The label of a value: numbers in their shortest form, lists joined by `+`, tables as
+/// `key(inner)` and `key=value`.
+pub fn label(value: &Value) -> String {
+    match value {
+        Value::String(s) => s.clone(),
+        Value::Float(x) => exact(*x),
+        Value::Array(list) => list.iter().map(label).collect::<Vec<_>>().join("+"),
+        Value::Table(table) => {
+            let entry = |(key, value): (&String, &Value)| match value {
+                Value::Table(inner) if inner.is_empty() => key.clone(),
+                Value::Table(_) => format!("{key}({})", label(value)),
+                other => format!("{key}={}", label(other)),
+            };
+            table.iter().map(entry).collect::<Vec<_>>().join(",")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// All axes of a spec, in the order of the text: `[grid]` lists, then `[axis.NAME.LABEL]` bundles.
+pub(super) fn axes(document: &Document, source: &SourceText) -> Result<Vec<Axis>, SpecError> {
+    let mut axes = Vec::new();
+    for (path, values) in &document.grid {
+        axes.push(list_axis(path, values, source)?);
+    }
+    for (name, bundles) in &document.axis {
+        axes.push(bundle_axis(name, bundles, source)?);
+    }
+    name_apart(&mut axes);
+    for axis in &axes {
+        check_axis(axis, &axes, source)?;
+    }
+    Ok(axes)
+}
+
+fn list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+    let Value::Array(values) = values else {
+        let problem = Problem::Shape("an axis is a list of values".to_owned());
+        return Err(source.error(&["grid", path], problem));
+    };
+    let segments: Vec<String> = path.split('.').map(str::to_owned).collect();
+    let assign = |value: &Value| vec![Assignment { path: segments.clone(), value: value.clone() }];
+    Ok(Axis {
+        name: path.to_owned(),
+        path: path.to_owned(),
+        labels: values.iter().map(label).collect(),
+        values: values.iter().map(assign).collect(),
+        place: vec!["grid".to_owned(), path.to_owned()],
+    })
+}
+
+fn bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+    let shape = || {
+        let text = "an axis holds one table of \"dotted.path\" = value for each label";
+        source.error(&["axis", name], Problem::Shape(text.to_owned()))
+    };
+    let bundles = bundles.as_table().ok_or_else(shape)?;
+    let mut values = Vec::new();
+    for bundle in bundles.values() {
+        values.push(assignments(bundle.as_table().ok_or_else(shape)?));
+    }
+    Ok(Axis {
+        name: name.to_owned(),
+        path: name.to_owned(),
+        labels: bundles.keys().cloned().collect(),
+        values,
+        place: vec!["axis".to_owned(), name.to_owned()],
+    })
+}
+
+fn assignments(bundle: &Table) -> Vec<Assignment> {
+    let split = |path: &String| path.split('.').map(str::to_owned).collect();
+    bundle.iter().map(|(path, value)| Assignment { path: split(path), value: value.clone() }).collect()
+}
+
+/// Shortens the dotted names to the last segments that keep them apart.
+fn name_apart(axes: &mut [Axis]) {
+    let full: Vec<Vec<String>> =
+        axes.iter().map(|a| a.name.split('.').map(str::to_owned).collect()).collect();
+    for (i, axis) in axes.iter_mut().enumerate() {
+        let tail = |path: &[String], n: usize| path[path.len().saturating_sub(n)..].join(".");
+        let unique = |n: &usize| {
+            let own = tail(&full[i], *n);
+            full.iter().enumerate().all(|(j, other)| j == i || tail(other, *n) != own)
+        };
+        let segments = (1..full[i].len()).find(unique).unwrap_or(full[i].len());
+        axis.name = tail(&full[i], segments);
+    }
+}
+
+/// Another axis that sets a path of this one, or a path around or inside it.
+fn overlap(axis: &Axis, axes: &[Axis]) -> Option<(String, String)> {
+    let paths = |axis: &Axis| axis.values.iter().flatten().map(|a| a.path.clone()).collect::<Vec<_>>();
+    let own = paths(axis);
+    for other in axes.iter().filter(|other| other.place != axis.place) {
+        for theirs in paths(other) {
+            if let Some(path) = own.iter().find(|p| p.starts_with(&theirs) || theirs.starts_with(p)) {
+                return Some((other.path.clone(), path.join(".")));
+            }
+        }
+    }
+    None
+}
+
+fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
+    let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
+    if axis.labels.is_empty() {
+        return Err(source.error(&place, Problem::Empty));
+    }
+    if FIXED_COLUMNS.contains(&axis.path.as_str()) {
+        return Err(source.error(&place, Problem::ReservedAxis { name: axis.path.clone() }));
+    }
+    if let Some((other, path)) = overlap(axis, axes) {
+        return Err(source.error(&place, Problem::OverlappingAxes { other, path }));
+    }
+    if axes.iter().filter(|other| other.name == axis.name).count() > 1 {
+        return Err(source.error(&place, Problem::DuplicateAxis { name: axis.name.clone() }));
+    }
+    for (i, label) in axis.labels.iter().enumerate() {
+        if axis.labels[..i].contains(label) {
+            return Err(source.error(&place, Problem::DuplicateValue { label: label.clone() }));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_short_and_the_same_for_equal_numbers() {
+        let value: Table =
+            toml::from_str("a = [1, 1.0, 1e300, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
+        let labels: Vec<String> = value["a"].as_array().unwrap().iter().map(label).collect();
+        assert_eq!(labels, ["1", "1", "1e300", "inf", "x", "age+weight", "eq(l=1)"]);
+    }
 }

@@ -1,10 +1,22 @@
 //! Statements about results: the papers' and ours.
+//!
+//! Claims, resolved against the axes and metrics of their experiment.
+//!
+//! Numbers that stand beside ours: a paper's, its authors', and references.
+//!
+//! Numbers beside ours, tied to their cells.
+
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::Selector;
+use super::document::Document;
+use super::experiment::Context;
+use super::value_table::{ValueEntry, ValueTable};
+use super::{Problem, Selector, SpecError, TaskSection};
+use dpgp_number::OutOfRange;
 
 /// A claim as the spec writes it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -194,4 +206,286 @@ pub enum Relation {
     Below,
     /// Greater than.
     Above,
+}
+
+impl<T: TaskSection> Context<'_, T> {
+    pub(super) fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
+        let number = i.to_string();
+        let place = |key| ["claim", number.as_str(), key];
+        if raw.quote.is_some() != raw.place.is_some() {
+            return Err(self.source.error(&["claim", &number], Problem::QuoteNeedsPlace));
+        }
+        let selector = |key, table: &Table| Selector::new(table, self.axes, self.source, &place(key));
+        let optional =
+            |key, table: &Option<Table>| table.as_ref().map(|table| selector(key, table)).transpose();
+        let one = raw.other.iter().map(|other| selector("other", other));
+        let others = one.chain(raw.others.iter().map(|other| selector("others", other)));
+        let others = others.collect::<Result<Vec<Selector>, SpecError>>()?;
+        let other = match (others.is_empty(), raw.value, &raw.uniform) {
+            (false, None, None) => OtherSide::Cells(others),
+            (true, Some(value), None) => OtherSide::Number(value),
+            (true, None, Some(pick)) => {
+                self.family(&place("uniform"), &pick.of)?;
+                self.family(&place("uniform"), &pick.allowed)?;
+                OtherSide::Uniform(pick.clone())
+            }
+            _ => return Err(self.source.error(&["claim", &number], Problem::ClaimNeedsOneSide)),
+        };
+        if let Some(share) = raw.share.filter(|share| !(0.0..1.0).contains(share)) {
+            let problem = OutOfRange::new("at least 0 and less than 1", share).into();
+            return Err(self.source.error(&place("share"), problem));
+        }
+        let metrics = [("metric", Some(&raw.metric)), ("other_metric", raw.other_metric.as_ref())];
+        for (key, metric) in metrics.into_iter().filter_map(|(key, metric)| Some((key, metric?))) {
+            match metric.strip_suffix("/*") {
+                Some(family) => self.family(&place(key), family)?,
+                None => self.metric(&place(key), metric)?,
+            }
+        }
+        if raw.other_metric.is_some() && !matches!(other, OtherSide::Cells(_)) {
+            return Err(self.source.error(&place("other_metric"), Problem::OtherMetricNeedsCells));
+        }
+        Ok(Claim {
+            from: raw.owner(),
+            place: raw.place.clone().unwrap_or_default(),
+            quote: raw.quote.clone().unwrap_or_default(),
+            text: raw.text.clone(),
+            metric: raw.metric.clone(),
+            cells: selector("cells", &raw.cells)?,
+            minus: optional("minus", &raw.minus)?,
+            is: raw.is,
+            other,
+            other_metric: raw.other_metric.clone(),
+            other_minus: optional("other_minus", &raw.other_minus)?,
+            margin: raw.margin,
+            share: raw.share,
+            agree: self.agreeing(raw),
+            open: self.open(&raw.cells),
+        })
+    }
+
+    /// The axes with several labels that a side does not name.
+    fn open(&self, side: &Table) -> Vec<(usize, String)> {
+        let all = self.axes.iter().enumerate();
+        let open = all.filter(|(_, axis)| axis.labels.len() > 1 && !side.contains_key(&axis.name));
+        open.map(|(i, axis)| (i, axis.name.clone())).collect()
+    }
+
+    /// The axes on which rows agree that a claim compares: if it pairs them, or subtracts one from the other, those that no side names.
+    fn agreeing(&self, raw: &RawClaim) -> Vec<usize> {
+        let subtracts = raw.minus.is_some() || raw.other_minus.is_some();
+        let sides = [Some(&raw.cells), raw.minus.as_ref(), raw.other.as_ref(), raw.other_minus.as_ref()];
+        let sides: Vec<&Table> = sides.into_iter().flatten().chain(&raw.others).collect();
+        let free = |axis: &usize| {
+            let name = &self.axes[*axis].name;
+            sides.iter().all(|side| !side.contains_key(name))
+        };
+        (0..self.axes.len()).filter(|axis| (raw.paired || subtracts) && free(axis)).collect()
+    }
+}
+
+/// A number that stands beside one of ours, tied to its cell.
+#[derive(Debug, Clone)]
+pub struct Counterpart {
+    /// Whose number it is.
+    pub owner: Owner,
+    /// Index of the cell.
+    pub cell: usize,
+    /// The metric.
+    pub metric: String,
+    /// The number.
+    pub value: f64,
+    /// Its spread, if any.
+    pub spread: Option<f64>,
+    /// What the spread is.
+    pub spread_kind: SpreadKind,
+    /// Over how many things the spread was taken.
+    pub count: Option<u32>,
+    /// The number is the mean of so many runs.
+    pub runs: u32,
+    /// The unit of the last printed digit.
+    pub precision: f64,
+    /// The largest difference that agrees, for formulas and readings off a figure.
+    pub tolerance: Option<f64>,
+    /// The difference that matters: an interval that is wider tells nothing.
+    pub effect: Option<f64>,
+    /// Why agreement shows nothing: a setting was chosen so that it fits.
+    pub fitted: Option<String>,
+    /// Where it stands.
+    pub source: String,
+    /// How it was read.
+    pub read: HowRead,
+}
+
+/// Whose a number is. Only the first was published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// Printed in the paper, or read off its figure.
+    Paper,
+    /// Of a result file or the code of its authors.
+    Authors,
+    /// Of an independent computation, not in the paper.
+    Reference,
+}
+
+impl Owner {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Paper, Self::Authors, Self::Reference];
+
+    /// The section of a spec that holds its numbers, and the column of a result table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "published",
+            Self::Authors => "authors",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+/// What a spread is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpreadKind {
+    /// There is none.
+    #[default]
+    None,
+    /// Standard deviation over folds.
+    SdFolds,
+    /// Standard deviation over replicates.
+    SdReplicates,
+    /// Standard error of the mean.
+    StandardError,
+}
+
+impl SpreadKind {
+    const ALL: [Self; 4] = [Self::None, Self::SdFolds, Self::SdReplicates, Self::StandardError];
+
+    /// The kind that result tables show by this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The names of all kinds.
+    pub fn names() -> String {
+        let named = Self::ALL.into_iter().filter(|kind| *kind != Self::None);
+        named.map(Self::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its name, as result tables show it; empty for none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::SdFolds => "sd-folds",
+            Self::SdReplicates => "sd-replicates",
+            Self::StandardError => "standard-error",
+        }
+    }
+}
+
+/// How a published number was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HowRead {
+    /// Printed in a table.
+    #[default]
+    Printed,
+    /// Stated in the text.
+    Text,
+    /// Read off a figure.
+    Figure,
+}
+
+/// The numbers that have a cell, and how many have none in a reduced grid.
+pub(super) struct Counterparts {
+    pub found: Vec<Counterpart>,
+    pub left_out: usize,
+}
+
+/// Where a table of numbers stands: its owner and its name.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    owner: Owner,
+    table: &'a str,
+}
+
+impl<T: TaskSection> Context<'_, T> {
+    /// Those of all tables of a spec. With reduced settings one that fails is left out: the full spec has been checked.
+    pub fn counterparts(&self, document: &Document) -> Result<Counterparts, SpecError> {
+        let mut all = Counterparts { found: Vec::new(), left_out: 0 };
+        let mut seen = BTreeSet::new();
+        for owner in Owner::ALL {
+            for (name, table) in document.values(owner) {
+                let place = Place { owner, table: name };
+                for (number, row) in table.rows.iter().enumerate() {
+                    match self.counterpart(place, table, number, row) {
+                        Err(_) if self.quick => all.left_out += 1,
+                        Err(error) => return Err(error),
+                        Ok(one) if seen.insert((owner, one.cell, one.metric.clone())) => all.found.push(one),
+                        Ok(_) => return Err(self.wrong(place, &number.to_string(), Problem::ValueTwice)),
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn counterpart(
+        &self,
+        place: Place<'_>,
+        table: &ValueTable,
+        number: usize,
+        row: &[toml::Value],
+    ) -> Result<Counterpart, SpecError> {
+        let row_text = number.to_string();
+        let at = [place.owner.name(), place.table, "rows", &row_text];
+        let entry = table.entry(row).map_err(|problem| self.source.error(&at, problem))?;
+        let selector = Selector::new(&entry.cells, self.axes, self.source, &at)?;
+        let cell = selector.only(self.cells).map_err(|problem| self.source.error(&at, problem))?;
+        self.metric(&at, &entry.metric)?;
+        let (value, runs) = (self.numbers(&at, &entry)?, self.runs(&at, &entry)?);
+        Ok(Counterpart {
+            owner: place.owner,
+            cell,
+            metric: entry.metric,
+            value,
+            spread: entry.spread,
+            spread_kind: entry.spread_kind,
+            count: entry.count,
+            runs,
+            precision: entry.precision,
+            tolerance: entry.tolerance,
+            effect: entry.effect,
+            fitted: entry.fitted,
+            source: entry.source,
+            read: entry.read,
+        })
+    }
+
+    /// Of how many runs an entry is the mean: of one where it says nothing.
+    fn runs(&self, at: &[&str], entry: &ValueEntry) -> Result<u32, SpecError> {
+        match entry.runs {
+            None => Ok(1),
+            Some(0) => Err(self.source.error(at, OutOfRange::new("at least 1", 0.0).into())),
+            Some(runs) => Ok(runs),
+        }
+    }
+
+    /// The numbers of an entry: finite, and none negative but the value itself, which is returned.
+    fn numbers(&self, at: &[&str], entry: &ValueEntry) -> Result<f64, SpecError> {
+        let value = entry.value.unwrap_or(f64::NAN);
+        let least_of_others = [entry.spread, Some(entry.precision), entry.tolerance, entry.effect];
+        if !value.is_finite() {
+            return Err(self.source.error(at, OutOfRange::new("finite", value).into()));
+        }
+        for found in least_of_others.into_iter().flatten() {
+            if !found.is_finite() || found < 0.0 {
+                return Err(self.source.error(at, OutOfRange::new("at least 0 and finite", found).into()));
+            }
+        }
+        Ok(value)
+    }
+
+    fn wrong(&self, place: Place<'_>, row: &str, problem: Problem) -> SpecError {
+        self.source.error(&[place.owner.name(), place.table, "rows", row], problem)
+    }
 }

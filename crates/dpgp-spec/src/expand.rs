@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use toml::Table;
 
-use super::axis::Axis;
+use super::cell::Axis;
 use super::cell::{Block, Cell, INNER, Texts};
 use super::section::{Builder, Fault, Section, SectionText, known_section};
-use super::source::{SourceText, keys, plain};
+use super::section::{SourceText, keys, plain};
 use super::{Problem, SpecError, TaskSection};
 use crate::setting::{
     Checked, DataSetting, Fault as ValueFault, ModelSetting, NormaliseSetting, PrivacySetting, Sections,

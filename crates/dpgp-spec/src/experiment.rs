@@ -9,17 +9,17 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::axis::{Axis, axes};
-use super::broken::{Broken, RawBroken};
+use super::cell::listing;
+use super::cell::{Axis, axes};
 use super::claim::Claim;
-use super::counterpart::Counterpart;
+use super::claim::Counterpart;
+use super::document::ErratumWords;
+use super::document::{Broken, RawBroken};
 use super::document::{Deviation, Document, Meta};
 use super::expand::{blamed, blocks, expand};
 use super::figure::{FigureSetting, Named};
-use super::layout::TableLayout;
-use super::select::listing;
-use super::source::{SourceText, keys, plain};
-use super::words::ErratumWords;
+use super::section::{SourceText, keys, plain};
+use super::value_table::TableLayout;
 use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
 use crate::setting::Fault;
 use dpgp_data::Manifest;

@@ -1,19 +1,22 @@
 //! The JSON Schema of the spec language.
+//!
+//! The task section of a spec, which the language itself does not know.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
 use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::TaskSection;
-use super::broken::RawBroken;
 use super::claim::RawClaim;
-use super::document::{Deviations, Meta};
+use super::document::{Deviations, ErratumWords, Meta, RawBroken};
 use super::figure::FigureSetting;
-use super::layout::TableLayout;
-use super::value_table::ValueTable;
-use super::words::ErratumWords;
-use crate::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting};
+use super::value_table::{TableLayout, ValueTable};
+use crate::setting::{
+    Checked, DataSetting, MechanismSection, ModelSetting, NormaliseSetting, PrivacySetting, Setting,
+};
 use dpgp_data::toml_schema;
 
 /// An experiment: what is measured on which data with which model and mechanism, over which grid, and what the paper
@@ -87,4 +90,28 @@ fn relax(schema: &mut Value, variant: bool) {
         Value::Array(list) => list.iter_mut().for_each(|value| relax(value, false)),
         _ => {}
     }
+}
+
+/// What the rooms above measure, as a spec writes it.
+pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+    /// What adds noise.
+    type Mechanism: MechanismSection;
+
+    /// Checks the section of a setting, and what it needs of the other sections.
+    ///
+    /// # Errors
+    /// [`crate::setting::Fault`] of the first value that is wrong.
+    fn check(setting: &Setting<Self>) -> Checked;
+
+    /// The metrics that are measured, with so many replicates.
+    fn metrics(&self, replicates: u32) -> Vec<String>;
+
+    /// The name of the erratum that is computed, for a task that computes one: an `[[erratum]]` describes it.
+    fn erratum(&self) -> Option<&str>;
+
+    /// Checks what depends on the number of rows that a replicate works on.
+    ///
+    /// # Errors
+    /// [`crate::setting::Fault`] where there are too few.
+    fn check_rows(&self, rows: usize) -> Checked;
 }

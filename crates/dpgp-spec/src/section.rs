@@ -1,14 +1,23 @@
 //! One section of a cell, built once for all cells that share it.
+//!
+//! The text of a spec, and where in it each key stands.
+//!
+//! The canonical text of a setting, and its digest.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use toml::{Table, Value};
+use serde::{Deserialize, Serialize};
+use serde_path_to_error::Segment;
+use sha2::{Digest, Sha256};
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
-use super::Problem;
-use super::canonical::{Identity, canonical};
+use super::{Problem, SpecError};
 
 /// The sections of a cell, in the order of their canonical text.
 pub(super) const SECTIONS: [&str; 5] = ["data", "model", "normalise", "privacy", "task"];
@@ -146,4 +155,268 @@ pub(super) fn known_section(path: &[String]) -> Result<(), Problem> {
     }
     let known = SECTIONS.map(|name| format!("`{name}`")).join(", ");
     Err(Problem::UnknownPath { reason: format!("unknown field `{}`, expected one of {known}", path[0]) })
+}
+
+/// A spec's text with its file name and the place of every key.
+#[derive(Debug, Clone)]
+pub struct SourceText {
+    file: PathBuf,
+    text: String,
+    places: Vec<(Vec<String>, usize)>,
+    /// The places whose value is NaN.
+    unfilled: Vec<(Vec<String>, usize)>,
+    /// Whether the `[quick]` table is laid over the text.
+    quick: bool,
+}
+
+impl SourceText {
+    /// Parses the text as TOML.
+    ///
+    /// # Errors
+    /// [`SpecError`] with line and column if the text is not TOML.
+    pub fn new(file: &Path, text: String) -> Result<Self, SpecError> {
+        let (file, places, unfilled) = (file.to_path_buf(), Vec::new(), Vec::new());
+        let mut source = Self { file, text, places, unfilled, quick: false };
+        let mut walk = Walk::default();
+        match DeTable::parse(&source.text) {
+            Ok(table) => walk.table(table.get_ref()),
+            Err(error) => return Err(source.toml_error(&error)),
+        }
+        (source.places, source.unfilled) = (walk.places, walk.unfilled);
+        Ok(source)
+    }
+
+    /// The same text with its `[quick]` table laid over it: errors point there first.
+    pub(super) fn with_quick(&self) -> Self {
+        Self { quick: true, ..self.clone() }
+    }
+
+    /// The file, as the user named it.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// An error of the TOML parser or of serde, at its own span.
+    pub fn toml_error(&self, error: &toml::de::Error) -> SpecError {
+        let offset = error.span().map(|span| span.start);
+        let path = offset.and_then(|at| self.path_at(at)).unwrap_or_default();
+        self.error_at(offset, path, Problem::Shape(plain(error.message())))
+    }
+
+    /// An error at a key path; if the path is not in the text, at its nearest ancestor that is.
+    pub fn error(&self, path: &[&str], problem: Problem) -> SpecError {
+        let quick = [&["quick"], path].concat();
+        for length in (1..=path.len()).rev() {
+            if let Some(offset) = self.place(&quick[..=length]).filter(|_| self.quick) {
+                return self.error_at(Some(offset), quick.join("."), problem);
+            }
+            if let Some(offset) = self.place(&path[..length]) {
+                return self.error_at(Some(offset), path.join("."), problem);
+            }
+        }
+        self.error_at(None, path.join("."), problem)
+    }
+
+    /// The key paths that there are.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &[String]> + Clone {
+        self.places.iter().map(|(path, _)| path.as_slice())
+    }
+
+    /// Where a key path stands, as a byte offset.
+    pub(super) fn place(&self, path: &[&str]) -> Option<usize> {
+        self.places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
+    }
+
+    /// The key at an offset, or the last one before it. The offset of a table is that of its brackets.
+    fn path_at(&self, offset: usize) -> Option<String> {
+        let (before, after) = self.text.split_at_checked(offset)?;
+        let brackets = after.len() - after.trim_start_matches('[').len();
+        let offset = if before.is_empty() || before.ends_with('\n') { offset + brackets } else { offset };
+        let before = self.places.iter().filter(|(_, at)| *at <= offset);
+        before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
+    }
+
+    /// What else is to be filled in, but for what stands in a line: its line and its key path.
+    fn other_unfilled(&self, line: usize) -> Vec<(usize, String)> {
+        let lines = self.unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
+        lines.filter(|(other, _)| *other != line).collect()
+    }
+
+    /// The line of an offset, from 1.
+    fn line_of(&self, offset: usize) -> usize {
+        self.text[..offset.min(self.text.len())].matches('\n').count() + 1
+    }
+
+    fn error_at(&self, offset: Option<usize>, path: String, problem: Problem) -> SpecError {
+        let before = &self.text[..offset.unwrap_or(0).min(self.text.len())];
+        let line = self.line_of(before.len());
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let unfilled = if problem.is_unfilled() { self.other_unfilled(line) } else { Vec::new() };
+        SpecError {
+            unfilled,
+            file: self.file.clone(),
+            line,
+            column: before[start..].chars().count() + 1,
+            path,
+            snippet: self.text[start..].lines().next().unwrap_or_default().to_owned(),
+            problem: Box::new(problem),
+        }
+    }
+}
+
+/// A message of serde without the names of Rust's types.
+pub(super) fn plain(message: &str) -> String {
+    let words = [
+        ("expected usize", "expected a whole number of at least 0"),
+        ("expected u32", "expected a whole number of at least 0"),
+        ("expected f64", "expected a number"),
+    ];
+    let text = words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words));
+    match text.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a table"),
+        None => text,
+    }
+}
+
+/// The keys and indices on the way to an error of serde.
+pub(super) fn keys(path: &serde_path_to_error::Path) -> impl Iterator<Item = String> {
+    path.iter().filter_map(|segment| match segment {
+        Segment::Unknown => None,
+        Segment::Seq { index } => Some(index.to_string()),
+        other => Some(other.to_string()),
+    })
+}
+
+/// Collects where keys and elements stand.
+#[derive(Default)]
+struct Walk {
+    path: Vec<String>,
+    places: Vec<(Vec<String>, usize)>,
+    unfilled: Vec<(Vec<String>, usize)>,
+}
+
+impl Walk {
+    fn table(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            self.step(key.get_ref().to_string(), key.span().start, value);
+        }
+    }
+
+    fn step(&mut self, key: String, at: usize, value: &Spanned<DeValue<'_>>) {
+        self.path.push(key);
+        self.places.push((self.path.clone(), at));
+        match value.get_ref() {
+            DeValue::Table(table) => self.table(table),
+            DeValue::Array(array) => {
+                for (i, element) in array.iter().enumerate() {
+                    self.step(i.to_string(), element.span().start, element);
+                }
+            }
+            DeValue::Float(float) if float.as_str().contains("nan") => {
+                self.unfilled.push((self.path.clone(), value.span().start));
+            }
+            _ => {}
+        }
+        self.path.pop();
+    }
+}
+
+/// SHA-256 of a canonical text: what a cell, a block or a section is known by. Shown in hex.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Identity([u8; 32]);
+
+impl Identity {
+    /// The identity of a text.
+    pub fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The first 16 hex digits, which tables show.
+    pub fn short(&self) -> String {
+        hex::encode(&self.0[..8])
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl From<[u8; 32]> for Identity {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl FromStr for Identity {
+    type Err = hex::FromHexError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text, &mut bytes)?;
+        Ok(Self(bytes))
+    }
+}
+
+impl TryFrom<String> for Identity {
+    type Error = hex::FromHexError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Identity> for String {
+    fn from(identity: Identity) -> Self {
+        identity.to_string()
+    }
+}
+
+/// Keys sorted, numbers in their shortest form with floats always marked as such, no white space.
+/// Two settings with the same meaning have the same text, however they were written.
+pub fn canonical(value: &Value) -> String {
+    match value {
+        Value::Table(table) => {
+            let mut entries: Vec<(&String, &Value)> = table.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            let entry = |(key, value): &(&String, &Value)| format!("{key:?}:{}", canonical(value));
+            format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(","))
+        }
+        Value::Array(list) => format!("[{}]", list.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::String(s) => format!("{s:?}"),
+        Value::Float(x) => format!("{:?}", x + 0.0),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_and_spelling_do_not_matter() {
+        let a: Value = toml::from_str("x = 1.0\n[t]\nb = [0.0, inf]\na = 'q'").unwrap();
+        let b: Value = toml::from_str("t = { a = \"q\", b = [-0.0, inf] }\nx = 1e0").unwrap();
+        assert_eq!(canonical(&a), canonical(&b));
+        assert_eq!(canonical(&a), r#"{"t":{"a":"q","b":[0.0,inf]},"x":1.0}"#);
+    }
+
+    #[test]
+    fn the_digest_is_sha_256() {
+        let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Identity::of("abc").to_string(), text);
+        assert_eq!(text.parse(), Ok(Identity::of("abc")));
+    }
 }

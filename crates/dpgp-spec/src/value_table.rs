@@ -1,11 +1,13 @@
 //! Numbers beside ours as a spec writes them: one line a number.
+//!
+//! How a table is laid out for people.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::Problem;
-use super::counterpart::{HowRead, SpreadKind};
+use super::claim::{HowRead, SpreadKind};
 
 /// A table of numbers: what its rows have in common, and what the columns of each row say.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -122,6 +124,32 @@ fn number(value: &Value) -> Result<f64, &'static str> {
 
 fn whole(value: &Value) -> Result<u32, &'static str> {
     value.as_integer().and_then(|whole| u32::try_from(whole).ok()).ok_or("a whole number")
+}
+
+/// A table as a paper lays it out: a metric over some axes downwards and some across. Cells that differ on another axis stand in
+/// tables of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TableLayout {
+    /// The metric that is shown.
+    pub metric: String,
+    /// The axes whose labels stand at the left.
+    pub rows: Vec<String>,
+    /// The axes whose labels stand at the top.
+    pub columns: Vec<String>,
+    /// Which number of a column is the best, and stands in bold; none without it.
+    #[serde(default)]
+    pub best: Option<Best>,
+}
+
+/// Which number is the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Best {
+    /// The smallest, as of an error.
+    Least,
+    /// The largest, as of an accuracy.
+    Greatest,
 }
 
 #[cfg(test)]

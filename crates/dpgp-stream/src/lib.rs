@@ -8,27 +8,21 @@
 
 mod class_sums;
 mod collect;
-mod counts;
-mod filters;
 mod kernel;
-mod lattice_summand;
 mod lattice_sums;
-mod part;
-mod record;
-mod sum;
 mod summand;
 mod sums;
 mod targets;
 
 pub use class_sums::{ClassSummand, ClassSums, class_of};
+pub use class_sums::{CountSummand, Counts};
 pub use collect::{BLOCK, collect, collect_here};
-pub use counts::{CountSummand, Counts};
 pub use kernel::{PackedKernel, Scratch};
-pub use lattice_summand::LatticeSummand;
+pub use lattice_sums::LatticeSummand;
 pub use lattice_sums::LatticeSums;
-pub use part::PartSums;
-pub use record::{FileRecord, Record};
-pub use sum::{Sum, SumRows};
+pub use summand::PartSums;
 pub use summand::Summand;
+pub use summand::{Sum, SumRows};
 pub use sums::Sums;
+pub use sums::{FileRecord, Record};
 pub use targets::{Targets, WholeTargets};

@@ -1,7 +1,17 @@
 //! The sums of a regression.
+//!
+//! The sums of a part of the rows.
+//!
+//! Summands and their sums.
+//!
+//! The rows that count.
 
-use super::filters::retain;
-use super::{PackedKernel, Scratch, SumRows, Sums, Targets};
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{PackedKernel, Scratch, Sums, Targets};
 use dpgp_data::Comparison;
 use dpgp_gp::variational::SumsUnits;
 
@@ -44,5 +54,92 @@ impl SumRows for Summand {
         sums.clipped += targets.clipped;
         let inputs: Vec<&[f64]> = columns[..self.inputs].iter().map(Vec::as_slice).collect();
         self.kernel.add(&inputs, &targets.numbers, sums, scratch);
+    }
+}
+
+/// The sums of a run of blocks.
+///
+/// ```
+/// use dpgp_stream::{PartSums, Sums};
+/// let mut part = PartSums { blocks: 0..3, sums: Sums::zero(1) };
+/// assert!(!part.add(&PartSums { blocks: 4..5, sums: Sums::zero(1) }), "block 3 is missing");
+/// assert!(part.add(&PartSums { blocks: 3..5, sums: Sums::zero(1) }));
+/// assert_eq!(part.blocks, 0..5);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartSums<S> {
+    /// The numbers of the blocks.
+    pub blocks: Range<u64>,
+    /// Over all their rows.
+    pub sums: S,
+}
+
+impl<S: Sum> PartSums<S> {
+    /// Adds the part that begins where this one ends; does nothing and says so if another does.
+    #[must_use]
+    pub fn add(&mut self, next: &Self) -> bool {
+        let follows = self.blocks.end == next.blocks.start;
+        if follows {
+            self.blocks.end = next.blocks.end;
+            self.sums.add(&next.sums);
+        }
+        follows
+    }
+}
+
+/// Sums over some of the rows.
+pub trait Sum: Clone + PartialEq + Send + Serialize + DeserializeOwned {
+    /// Adds those of other rows, in whole numbers.
+    fn add(&mut self, other: &Self);
+
+    /// Whether it can be added to another: it is of as many numbers, and there are rows that make it.
+    fn fits(&self, other: &Self) -> bool;
+}
+
+/// Something that is summed over rows of numbers.
+///
+/// Obligation: every row of numbers has its place in the sums, or none, by a public rule. A row that was refused would tell what stands
+/// in it.
+pub trait SumRows: Sync {
+    /// The sums of some rows.
+    type Sum: Sum;
+    /// Memory that one thread works in.
+    type Scratch: Default;
+
+    /// How many columns of the rows it needs: the inputs, the target, then one for each filter.
+    fn columns(&self) -> usize;
+
+    /// The sums of no rows.
+    fn zero(&self) -> Self::Sum;
+
+    /// Adds a block of rows to sums: one list for each column, in the order of the rows. The columns may be changed.
+    fn add(&self, columns: &mut [Vec<f64>], sums: &mut Self::Sum, scratch: &mut Self::Scratch);
+}
+
+/// More rows than any files hold: so many numbers of 64 bits that count rows never overflow.
+const MOST_ROWS: u64 = 1 << 48;
+
+/// Whether some rows can be of so many.
+pub(super) fn are_possible(rows: u64, all: u64) -> bool {
+    rows <= all && all <= MOST_ROWS
+}
+
+/// Whether a row passes all filters, of which each has a column of its own.
+pub(super) fn passes(filters: &[(Comparison, f64)], tested: &[Vec<f64>], row: usize) -> bool {
+    // A number that is not one compares with nothing, and no comparison holds of it.
+    filters.iter().zip(tested).all(|((is, value), column)| is.holds(column[row].partial_cmp(value)))
+}
+
+/// Takes rows that do not pass out of the first `kept` columns; the filters' columns follow them.
+pub(super) fn retain(filters: &[(Comparison, f64)], columns: &mut [Vec<f64>], kept: usize) {
+    if filters.is_empty() {
+        return;
+    }
+    let (kept, tested) = columns.split_at_mut(kept);
+    let keep: Vec<bool> = (0..tested[0].len()).map(|row| passes(filters, tested, row)).collect();
+    for column in kept {
+        let mut row = 0..;
+        column.retain(|_| row.next().is_some_and(|row: usize| keep[row]));
     }
 }

@@ -1,11 +1,16 @@
 //! Sums over some of the rows.
 //!
 //! The sums of a regression on disk.
+//!
+//! Sums on disk, to the last bit.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::Sum;
-use super::sum::are_possible;
+use super::collect::BLOCK;
+use super::summand::are_possible;
+use super::{PartSums, Sum};
+use dpgp_data::{Digest, Fingerprint};
 use dpgp_gp::variational::{Statistics, SumsUnits, WholeSums};
 
 /// The sums that a variational model needs of some rows: `A = sum_i k_i y_i`, `B = sum_i k_i k_i'`, the number of rows and
@@ -108,4 +113,158 @@ fn wide(texts: &[String]) -> Result<Vec<i128>, &'static str> {
 fn number(text: &str) -> Result<i128, &'static str> {
     let number = text.parse::<i128>().map_err(|_| "a sum is no whole number of 128 bits")?;
     if number.unsigned_abs() < 1 << 120 { Ok(number) } else { Err("a sum is larger than any rows make it") }
+}
+
+/// The version of the form of a record.
+const VERSION: u32 = 4;
+
+/// Sums over some blocks of the rows of some files. Numbers are written so that they read back exactly.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record<S> {
+    /// The version of its form.
+    #[serde(deserialize_with = "known_version")]
+    pub version: u32,
+    /// A note to readers: exact sums are as private as the rows.
+    pub note: String,
+    /// Rows of a block.
+    pub block: usize,
+    /// SHA-256 of the summand.
+    pub summand: String,
+    /// The files, in the order of their rows.
+    pub files: Vec<FileRecord>,
+    /// Which rows they are, by keyed digests; none where they were summed without a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Fingerprint>,
+    /// The sums.
+    pub part: PartSums<S>,
+    /// SHA-256 of the record without it; none in files of earlier versions. It tells damage, and is no signature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
+}
+
+/// A file of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileRecord {
+    /// Its name, without its folder, after the partitions that its path names.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its rows, those that do not pass the filters too.
+    pub rows: u64,
+}
+
+impl<S: Sum> Record<S> {
+    /// The record of a part of the rows of some files.
+    pub fn new(summand: String, files: Vec<FileRecord>, part: PartSums<S>) -> Self {
+        let note = "exact sums, not private: share them no more than the rows".to_owned();
+        Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, part, checksum: None }
+    }
+
+    /// The same with what is known of the rows.
+    #[must_use]
+    pub fn identified(self, identity: Option<Fingerprint>) -> Self {
+        Self { identity, ..self }
+    }
+
+    /// The same with its checksum.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if it cannot be written.
+    pub fn checked(self) -> serde_json::Result<Self>
+    where
+        S: Serialize,
+    {
+        let checksum = Some(self.sum_of_text()?);
+        Ok(Self { checksum, ..self })
+    }
+
+    /// Whether it is what its checksum is of; one without a checksum is not known to be another.
+    pub fn is_as_written(&self) -> bool
+    where
+        S: Serialize,
+    {
+        self.checksum.as_ref().is_none_or(|checksum| self.sum_of_text().is_ok_and(|found| found == *checksum))
+    }
+
+    /// Numbers are written in one way, so that layout does not count.
+    fn sum_of_text(&self) -> serde_json::Result<String>
+    where
+        S: Serialize,
+    {
+        let bare = Self { checksum: None, ..self.clone() };
+        Ok(Digest::of(serde_json::to_string(&bare)?.as_bytes()).to_string())
+    }
+
+    /// Whether this program makes such blocks, of the files, and their sums fit others. What is known of the rows must be of the
+    /// same files.
+    pub fn is_sound(&self, other: &S) -> bool {
+        let rows = || self.files.iter().map(|file| file.rows);
+        if !self.identity.as_ref().is_none_or(|identity| identity.fits(rows())) {
+            return false;
+        }
+        let blocks = &self.part.blocks;
+        let of_files = blocks.start <= blocks.end && self.blocks().is_some_and(|all| blocks.end <= all);
+        self.block == BLOCK && of_files && self.part.sums.fits(other)
+    }
+
+    /// The blocks that all rows make; none for more rows than there can be.
+    pub fn blocks(&self) -> Option<u64> {
+        let rows = self.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.rows));
+        rows.map(|rows| rows.div_ceil(BLOCK as u64))
+    }
+}
+
+/// Reads the version, which comes before all that depends on it.
+fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    match u32::deserialize(deserializer)? {
+        VERSION => Ok(VERSION),
+        other => Err(D::Error::custom(format!("they are of another version: {other}, not {VERSION}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::super::Sums;
+    use super::*;
+
+    #[test]
+    fn numbers_read_back_exactly() {
+        let value =
+            |i: usize| if i.is_multiple_of(2) { i as i128 - (1 << 118) } else { (1 << 90) + i as i128 };
+        let (a, b) = ((0..3).map(value).collect(), (4..10).map(value).collect());
+        let sums = Sums { a, b, rows: 9, squares: 1 << 100, clipped: 1 };
+        let files = vec![FileRecord { name: "f".to_owned(), bytes: 1, rows: 3 * BLOCK as u64 - 5 }];
+        let record = Record::new("x".to_owned(), files, PartSums { blocks: 1..3, sums });
+        let read: Record<Sums> = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
+        assert_eq!(read, record);
+        assert!(read.is_sound(&Sums::zero(3)) && !read.is_sound(&Sums::zero(2)));
+        assert!(read.is_as_written());
+        let checked = record.checked().unwrap();
+        let text = serde_json::to_string_pretty(&checked).unwrap();
+        let mut read: Record<Sums> = serde_json::from_str(&text).unwrap();
+        assert!(read == checked && read.is_as_written());
+        read.part.sums.squares += 1;
+        assert!(!read.is_as_written());
+    }
+
+    /// Whether a part of seven rows is sound.
+    fn of(blocks: Range<u64>, sums: Sums) -> bool {
+        let files = vec![FileRecord { name: "f".to_owned(), bytes: 1, rows: 7 }];
+        Record::new("x".to_owned(), files, PartSums { blocks, sums }).is_sound(&Sums::zero(1))
+    }
+
+    #[test]
+    fn sums_that_no_rows_make_are_not_sound() {
+        let sums = Sums { rows: 7, clipped: 2, ..Sums::zero(1) };
+        assert!(of(0..1, sums.clone()));
+        let backwards = Range { start: 1, end: 0 };
+        assert!(!of(0..2, sums.clone()) && !of(backwards, sums.clone()));
+        assert!(!of(0..1, Sums { clipped: 8, ..sums.clone() }));
+        assert!(!of(0..1, Sums { squares: -1, ..sums.clone() }));
+        assert!(!of(0..1, Sums { rows: u64::MAX, ..sums }));
+    }
 }

@@ -14,11 +14,11 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::grid::product_grid;
 use crate::model::noise_variance;
 use crate::noisy_sums::{TargetSums, split};
+use crate::sample::product_grid;
 use crate::site_sums::{BoxModel, SitePosterior, SiteRows, SummedRows};
-use crate::{Described, Frame, Job, Measured, Sample, Sampled, Task, TaskError, site_sums, sums_model};
+use crate::{Described, Frame, Job, Measured, Sample, Sampled, Task, TaskError, noisy_sums, site_sums};
 use dpgp_gp::Predictive;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
@@ -258,8 +258,8 @@ impl CalibrationTask {
     }
 
     fn check_sums(&self, setting: &Sections) -> Checked {
-        sums_model::model(PATH, setting)?.has_noise("calibration")?;
-        sums_model::inducing(PATH, &self.inducing, setting)?;
+        noisy_sums::model(PATH, setting)?.has_noise("calibration")?;
+        noisy_sums::inducing(PATH, &self.inducing, setting)?;
         let Some(posterior) = &self.posterior else {
             return fail(PATH, Problem::MissingKey { key: "posterior", by: "noisy sums" });
         };
@@ -267,7 +267,7 @@ impl CalibrationTask {
         match posterior {
             PosteriorRule::Sites => site_sums::check(PATH, &self.inducing, setting),
             PosteriorRule::NoiseAware(_) | PosteriorRule::Moment { .. } => {
-                sums_model::mechanism(setting, Summed::Targets).map(drop)
+                noisy_sums::mechanism(setting, Summed::Targets).map(drop)
             }
         }
     }

@@ -7,6 +7,8 @@
 //! What a spec says of binary classification by the Laplace approximation.
 //!
 //! What private Newton steps guarantee together.
+//!
+//! What tasks with a Laplace approximation need of a spec.
 
 use nalgebra::{DMatrix, DVector};
 use rand_pcg::Pcg64;
@@ -16,18 +18,16 @@ use serde::{Deserialize, Serialize};
 use crate::model::Process;
 use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
-use crate::streams::normal_vector;
-use crate::{
-    Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Sampled, Task, TaskError, classifier,
-};
+use crate::summary::normal_vector;
+use crate::{Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Sampled, Task, TaskError};
 use dpgp_accounting::{Caveat, CertifiedMechanism, Release};
-use dpgp_cloaking::CloakingOptions;
+use dpgp_cloaking::{CloakingOptions, ReleaseRecipe};
 use dpgp_gp::{Features, NewtonStep, averaged_probability, latent_variance, newton_path};
 use dpgp_linalg::{gram_factor, largest};
-use dpgp_mechanisms::{LinearRelease, PrivacySetting, PrivateStep, Sections};
+use dpgp_mechanisms::{LinearRelease, PrivacySetting, PrivateStep, Sections, cloaking};
 use dpgp_number::Count;
-use dpgp_spec::setting::rules::{points, to_test};
-use dpgp_spec::setting::{Checked, ThresholdSetting};
+use dpgp_spec::setting::rules::{fail, points, to_test};
+use dpgp_spec::setting::{Checked, Problem, ThresholdSetting};
 
 /// A training set as features, with its labels; test inputs likewise.
 pub(crate) struct Classifier {
@@ -305,7 +305,7 @@ impl ClassificationTask {
 impl Described for ClassificationTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.classification";
-        classifier::check(path, setting)?;
+        check(path, setting)?;
         points(&format!("{path}.at"), &self.at, setting.data.dimensions())
     }
 
@@ -384,4 +384,14 @@ impl<'a> Steps<'a> {
             vec![Sampled::Linear { places, scale: each.scale(), change: LABEL_CHANGE }]
         })
     }
+}
+
+/// Checks the model of a classifier and what it releases, for the task at a path.
+pub(super) fn check(path: &str, setting: &Sections) -> Checked {
+    setting.model(path)?.classifies()?;
+    if cloaking(&setting.privacy)?.release != ReleaseRecipe::Projection {
+        let why = "classification releases a projection".to_owned();
+        return fail("privacy.mechanism.cloaking.release", Problem::Shape(why));
+    }
+    Ok(())
 }

@@ -9,8 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::classification::{Classifier, Steps};
-use crate::metric::{Metric, names};
-use crate::{Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Task, TaskError, classifier};
+use crate::measurement::{Metric, names};
+use crate::{
+    Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Task, TaskError, classification,
+};
 use dpgp_gp::newton_path;
 use dpgp_mechanisms::{PrivacySetting, Sections};
 use dpgp_number::Count;
@@ -111,7 +113,7 @@ pub struct ConvergenceTask {
 
 impl Described for ConvergenceTask {
     fn check(&self, setting: &Sections) -> Checked {
-        classifier::check("task.convergence", setting)
+        classification::check("task.convergence", setting)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -1,9 +1,13 @@
 //! What every task is asked, and what it is asked with.
+//!
+//! What a spec may say of a task, apart from how it is measured.
+//!
+//! How many rows a model is fitted to at once.
 
 use super::model::Placing;
-use super::{Described, Known, Measured, Sample, Streams, TaskError};
-use dpgp_mechanisms::{PrivacySetting, Sections, SumsSetting};
-use dpgp_spec::setting::ModelSetting;
+use super::{Known, Measured, Sample, Streams, TaskError};
+use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, SumsSetting};
+use dpgp_spec::setting::{Checked, ModelSetting, SplitSetting};
 
 /// A quantity that can be measured.
 pub trait Task: Described {
@@ -65,5 +69,69 @@ impl<'a> Job<'a> {
     /// [`TaskError::Missing`], which the checks of a spec rule out.
     pub(super) fn sums(&self) -> Result<&'a SumsSetting, TaskError> {
         self.setting.privacy.mechanism.of().ok_or(TaskError::Missing { needed: "mechanism.sums" })
+    }
+}
+
+/// The setting of a task: what it needs of the other sections, and which metrics it has.
+pub trait Described {
+    /// Checks the values of the section and what the task needs of the others, which have been checked.
+    ///
+    /// # Errors
+    /// [`dpgp_spec::setting::Fault`] of the first value that is wrong.
+    fn check(&self, setting: &Sections) -> Checked;
+
+    /// The metrics that it measures, in the order of the table; with several replicates also their spread between
+    /// replicates.
+    fn metrics(&self, replicates: u32) -> Vec<String>;
+
+    /// The name of the erratum that it computes, for a task that computes one.
+    fn erratum(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether its certificates and its noise are about all rows of one person where `data.person` says whose they are. A task
+    /// that does not say so is refused with that key.
+    fn protects_persons(&self, _mechanism: &MechanismSetting) -> bool {
+        false
+    }
+
+    /// Checks what depends on the number of rows that a replicate works on.
+    ///
+    /// # Errors
+    /// [`dpgp_spec::setting::Fault`] where there are too few.
+    fn check_rows(&self, _rows: usize) -> Checked {
+        Ok(())
+    }
+
+    /// How many of the rows a Gaussian process with matrices of all of them is fitted to at once; none for a task without one.
+    fn fitted_rows(&self, _rows: usize) -> Option<FittedRows> {
+        None
+    }
+}
+
+/// Rows that a model is fitted to at once, and points that it predicts at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FittedRows {
+    /// Rows of one fit (n).
+    pub training: usize,
+    /// Points of one fit (p).
+    pub points: usize,
+    /// Points of all fits whose maps are kept (t).
+    pub all_points: usize,
+}
+
+impl FittedRows {
+    /// The greatest of the fits of a cross-validation.
+    pub(super) fn of_split(split: SplitSetting, rows: usize) -> Self {
+        let folds = split.folds().max(1);
+        match split {
+            SplitSetting::Tail(tested) => Self::of_test(rows.saturating_sub(tested), tested),
+            _ => Self { training: rows - rows / folds, points: rows.div_ceil(folds), all_points: rows },
+        }
+    }
+
+    /// One fit, and what it predicts.
+    pub(super) fn of_test(training: usize, points: usize) -> Self {
+        Self { training, points, all_points: points }
     }
 }

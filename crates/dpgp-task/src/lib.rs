@@ -1,22 +1,16 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
-mod against_constant;
 mod binned;
 mod calibration;
 mod classification;
-mod classifier;
 mod convergence;
 mod cross_validation;
 mod denoised_bins;
 mod density;
-mod described;
 mod dirichlet;
 mod errata;
 mod error;
 mod evidence;
-mod fitted_rows;
-mod frame;
-mod grid;
 mod hyperparameters;
 mod job;
 mod known;
@@ -24,13 +18,10 @@ mod leaderboard;
 mod measure;
 mod measurement;
 mod memory;
-mod metric;
 mod model;
 mod noise;
-mod noises;
 mod noisy_sums;
 mod normalise;
-mod one_target;
 mod posterior;
 mod prediction;
 mod registry;
@@ -39,21 +30,19 @@ mod release;
 mod sample;
 mod selection;
 mod site_sums;
-mod streams;
 mod summary;
-mod sums_model;
 mod surface;
 mod tutorial;
 
 pub use dirichlet::ClassModel;
 pub use error::TaskError;
 pub use evidence::{RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease, WeightedLabel};
-pub use fitted_rows::FittedRows;
-pub use frame::{Frame, MissingColumn};
+pub use job::FittedRows;
 pub use job::{Job, Task};
 pub use known::Known;
 pub use measure::measure;
 pub use measurement::{Certified, Measured, Measurement};
+pub use measurement::{Frame, MissingColumn};
 pub use memory::ModelMemory;
 pub use release::{
     Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, PreviewedOver, preview_moments,
@@ -61,7 +50,7 @@ pub use release::{
 };
 pub use sample::Sample;
 pub use selection::Selected;
-pub use streams::Streams;
+pub use summary::Streams;
 pub use summary::{Row, summarise};
 pub use surface::{SumsGuarantee, SurfaceModel};
 
@@ -69,10 +58,10 @@ pub use calibration::{CalibrationTask, PosteriorRule};
 pub use classification::ClassificationTask;
 pub use convergence::ConvergenceTask;
 pub use density::{DensityEstimate, DensityTask, ProcessSetting};
-pub use described::Described;
 pub use dirichlet::{DirichletRelease, DirichletTask};
 pub use errata::{ErrataTask, Erratum, Numbers};
 pub use hyperparameters::{BudgetRule, HyperparametersMethod, HyperparametersTask, RefusalRule};
+pub use job::Described;
 pub use leaderboard::{BaselineSetting, ChooseSetting, LeaderboardTask};
 pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 pub use prediction::PredictionTask;
@@ -82,4 +71,4 @@ pub use selection::{Candidate, GpCandidate, GpGrid, NoiseScale, RowsSetting, Sel
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 
-use one_target::OneTarget;
+use noise::OneTarget;

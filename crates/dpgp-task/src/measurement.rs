@@ -1,8 +1,13 @@
 //! The outcome of one replicate of one cell.
+//!
+//! What a figure shows beyond the metrics.
+//!
+//! Metrics: what a task measures, under which name.
 
 use serde::{Deserialize, Deserializer, Serialize};
+use thiserror::Error;
 
-use super::{Frame, Job, Sampled, TaskError};
+use super::{Job, Sampled, TaskError};
 use dpgp_accounting::{Caveat, Certificate};
 
 /// One metric of one cell in one replicate.
@@ -171,6 +176,131 @@ impl Certified {
     }
 }
 
+/// A frame has no column of this name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the frame `{frame}` has no column `{column}`: it has {}", columns.join(", "))]
+pub struct MissingColumn {
+    /// The name of the frame.
+    pub frame: String,
+    /// The column that was asked for.
+    pub column: String,
+    /// The columns that there are.
+    pub columns: Vec<String>,
+}
+
+/// A table of numbers that a cell hands to its figure: a curve, a map, the data behind them. The columns are of one
+/// length. Frames are of the first replicate alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// What it holds, as the kind of figure knows it.
+    pub name: String,
+    /// The columns: name and numbers, all finite.
+    pub columns: Vec<(String, Vec<f64>)>,
+}
+
+impl Frame {
+    /// A frame without columns.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), columns: Vec::new() }
+    }
+
+    /// With one more column.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
+        self.columns.push((name.into(), values.into_iter().collect()));
+        self
+    }
+
+    /// With a column for each dimension of some points (rows of a matrix): x1, x2, ...
+    #[must_use]
+    pub fn with_points(self, points: &nalgebra::DMatrix<f64>) -> Self {
+        let columns = points.column_iter().enumerate();
+        columns.fold(self, |frame, (d, column)| frame.with(format!("x{}", d + 1), column.iter().copied()))
+    }
+
+    /// A column by name.
+    ///
+    /// # Errors
+    /// [`MissingColumn`] if there is none.
+    pub fn column(&self, name: &str) -> Result<&[f64], MissingColumn> {
+        let found = self.columns.iter().find(|(column, _)| column == name);
+        found.map(|(_, values)| values.as_slice()).ok_or_else(|| MissingColumn {
+            frame: self.name.clone(),
+            column: name.to_owned(),
+            columns: self.columns.iter().map(|(column, _)| column.clone()).collect(),
+        })
+    }
+
+    /// The columns of this name and a number, in order.
+    pub fn numbered<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [f64]> {
+        let numbered = self.columns.iter().filter(move |(column, _)| {
+            let number = column.strip_prefix(name).unwrap_or_default();
+            !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit())
+        });
+        numbered.map(|(_, values)| values.as_slice())
+    }
+
+    pub(super) fn is_finite(&self) -> bool {
+        self.columns.iter().flat_map(|(_, values)| values).all(|v| v.is_finite())
+    }
+}
+
+/// A metric: its name in tables, specs and printed numbers, and its value, given what a task has computed.
+///
+/// A task has one list of them, which gives the names that its spec may ask for and the values that its results hold.
+pub(super) struct Metric<M> {
+    /// Its name: lower case, words joined by `-`.
+    pub name: &'static str,
+    /// Its value; NaN where it has none.
+    pub value: fn(&M) -> f64,
+    /// Why it may have none.
+    pub undefined: Option<&'static str>,
+}
+
+impl<M> Metric<M> {
+    /// A metric that always has a value.
+    pub const fn new(name: &'static str, value: fn(&M) -> f64) -> Self {
+        Self { name, value, undefined: None }
+    }
+
+    /// A metric that has none, for a reason, where its value is NaN.
+    pub const fn undefined(name: &'static str, value: fn(&M) -> f64, why: &'static str) -> Self {
+        Self { name, value, undefined: Some(why) }
+    }
+}
+
+/// The names of a list.
+pub(super) fn names<M>(metrics: &[Metric<M>]) -> Vec<String> {
+    metrics.iter().map(|metric| metric.name.to_owned()).collect()
+}
+
+impl Certified {
+    /// The metrics of a list, of what was computed once; and the largest jitter of a factorisation behind them.
+    pub(super) fn scored<M>(self, jitter: f64, metrics: &[Metric<M>], computed: &M) -> Measured {
+        self.scored_often(jitter, metrics, std::slice::from_ref(computed))
+    }
+
+    /// The same of what was computed several times: for each fold, or each draw of the noise.
+    pub(super) fn scored_often<M>(self, jitter: f64, metrics: &[Metric<M>], computed: &[M]) -> Measured {
+        let values = metrics.iter().map(|metric| computed.iter().map(metric.value).collect());
+        self.named(jitter, metrics, values)
+    }
+
+    /// Values for the metrics of a list, in its order.
+    pub(super) fn named<M>(
+        self,
+        jitter: f64,
+        metrics: &[Metric<M>],
+        values: impl IntoIterator<Item = Vec<f64>>,
+    ) -> Measured {
+        let measured = self.measured_often(jitter, metrics.iter().map(|metric| metric.name).zip(values));
+        metrics.iter().fold(measured, |measured, metric| match metric.undefined {
+            Some(why) => measured.undefined_where_nan(metric.name, why),
+            None => measured,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,5 +371,20 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
             certify(false, Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 }), counts)
                 .unwrap();
         assert!(measured.measured(0.0, [("m", 1.0)]).evidence().is_empty());
+    }
+}
+
+#[cfg(test)]
+mod frame_tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_by_name_and_by_number() {
+        let points = nalgebra::DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
+        let frame = Frame::new("curve").with_points(&points).with("drawn", [5.0, 6.0]);
+        assert_eq!(frame.column("x2").unwrap(), [2.0, 4.0]);
+        assert_eq!((frame.numbered("x").count(), frame.numbered("draw").count()), (2, 0));
+        let error = frame.column("x3").unwrap_err().to_string();
+        assert_eq!(error, "the frame `curve` has no column `x3`: it has x1, x2, drawn");
     }
 }

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
-use super::grid::product_grid;
+use super::sample::product_grid;
 use super::{Known, Streams, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{

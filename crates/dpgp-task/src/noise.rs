@@ -1,12 +1,25 @@
 //! Noise for the predictions of a model.
+//!
+//! The noise of all guarantees of a block.
+//!
+//! A guarantee about one target.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{OneTarget, Sampled, TaskError};
-use dpgp_accounting::{Caveat, Certificate, Release};
+use super::model::{ObservedProcess, Process};
+use super::{Sampled, TaskError};
+use dpgp_accounting::{
+    Calibration, Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, Release,
+};
 use dpgp_cloaking::CloakingOptions;
-use dpgp_gp::{LinearMap, PriorMoments};
-use dpgp_mechanisms::{CloakingSetting, LinearEvidence, LinearNoise, MechanismSetting, deviations};
+use dpgp_gp::kernel::Kernel;
+use dpgp_gp::{LinearMap, PriorMoments, Representer};
+use dpgp_linalg::LinalgError;
+use dpgp_mechanisms::{
+    CloakingSetting, LinearEvidence, LinearFit, LinearMechanism, LinearNoise, MechanismSetting,
+    PrivacySetting, deviations,
+};
+use dpgp_spec::setting::DataSetting;
 
 /// The options of cloaking by noise on the predictions of the model.
 ///
@@ -126,5 +139,183 @@ impl Noise {
         gap: Option<f64>,
     ) -> Certificate {
         target.gaussian(release, self.design.certified(), ratio).certificate().with_gap(gap)
+    }
+}
+
+/// One design for all sizes of noise, or one for each.
+pub(super) struct Noises(Vec<SizedNoise>);
+
+/// A design.
+struct SizedNoise {
+    /// The standard deviation that it is for (units of the model); none for any.
+    only: Option<f64>,
+    noise: Noise,
+}
+
+/// What releases are designed from.
+pub(super) struct Designer<'a> {
+    pub mechanism: &'a MechanismSetting,
+    pub process: &'a Process<'a>,
+    /// The test inputs.
+    pub test: &'a DMatrix<f64>,
+    /// From the targets to predictions at them.
+    pub map: &'a LinearMap,
+    /// Whether predictions are the best ones given what is released.
+    pub denoise: bool,
+    /// Public weights of the test inputs, where not all count alike: for a design of least risk.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl Designer<'_> {
+    /// The design for noise of this standard deviation (units of the model).
+    pub fn noise(&self, scale: f64) -> Result<Noise, TaskError> {
+        let (mechanism, fit) = (self.linear()?, Fit { process: self.process.observed()?, designer: self });
+        let noise = Noise::new(mechanism.design(&fit, scale)?);
+        if !self.denoise || mechanism.is_for_one_scale() {
+            return Ok(noise);
+        }
+        noise.denoised(&fit.moments()?, self.map, scale)
+    }
+
+    fn linear(&self) -> Result<&dyn LinearMechanism, TaskError> {
+        self.mechanism.linear().ok_or(TaskError::Missing { needed: "a mechanism for predictions" })
+    }
+
+    /// The designs for noise of these standard deviations, of which zero is none.
+    pub fn noises(&self, scales: &[f64]) -> Result<Noises, TaskError> {
+        if !self.linear()?.is_for_one_scale() && !self.denoise {
+            return Ok(Noises(vec![SizedNoise { only: None, noise: self.noise(1.0)? }]));
+        }
+        let private = scales.iter().filter(|scale| **scale > 0.0);
+        let designs = private.map(|&scale| Ok(SizedNoise { only: Some(scale), noise: self.noise(scale)? }));
+        designs.collect::<Result<_, TaskError>>().map(Noises)
+    }
+}
+
+/// A process at the test inputs of a designer.
+struct Fit<'a> {
+    process: ObservedProcess<'a>,
+    designer: &'a Designer<'a>,
+}
+
+impl LinearFit for Fit<'_> {
+    fn map(&self) -> &LinearMap {
+        self.designer.map
+    }
+
+    fn test(&self) -> &DMatrix<f64> {
+        self.designer.test
+    }
+
+    fn kernel(&self) -> &dyn Kernel {
+        self.process.kernel
+    }
+
+    fn representer(&self) -> Result<Representer, LinalgError> {
+        self.process.representer()
+    }
+
+    fn moments(&self) -> Result<PriorMoments, LinalgError> {
+        self.process.moments(self.designer.test, self.designer.map)
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        self.designer.weights
+    }
+}
+
+impl Noises {
+    /// The design for noise of this standard deviation.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`] if none was made.
+    pub fn at(&self, scale: f64) -> Result<&Noise, TaskError> {
+        let own = self.0.iter().find(|design| design.only.is_none_or(|only| only == scale));
+        own.map(|design| &design.noise).ok_or(TaskError::Missing { needed: "a design for this noise" })
+    }
+}
+
+/// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct OneTarget {
+    /// The most that a target changes, in its own units.
+    pub change: f64,
+    /// The most targets that change: those of one person.
+    pub rows: u64,
+    /// Epsilon; infinite without privacy.
+    pub epsilon: f64,
+    /// Delta.
+    pub delta: f64,
+    /// How the noise is set from both.
+    pub calibration: Calibration,
+}
+
+impl OneTarget {
+    /// The guarantee of a cell about one row.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`] where nothing bounds the change, which the checks of a spec rule out.
+    pub fn of(cell: &PrivacySetting) -> Result<Self, TaskError> {
+        let PrivacySetting { epsilon, delta, calibration, .. } = *cell;
+        let change = cell.change.ok_or(TaskError::Missing { needed: "privacy.change" })?;
+        Ok(Self { change: change.get(), rows: 1, epsilon: epsilon.get(), delta: delta.get(), calibration })
+    }
+
+    /// The same about the rows of one person, where the data say whose they are. Its certificates are to say so
+    /// ([`Certificate::about`]).
+    ///
+    /// # Errors
+    /// As [`OneTarget::of`].
+    pub fn of_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
+        Ok(Self { rows: data.unit().records(), ..Self::of(cell)? })
+    }
+
+    /// With another epsilon.
+    pub fn spending(self, epsilon: f64) -> Self {
+        Self { epsilon, ..self }
+    }
+
+    pub fn is_private(self) -> bool {
+        self.epsilon.is_finite()
+    }
+
+    /// The noise multiplier; zero without privacy.
+    pub fn sigma(self) -> f64 {
+        self.calibration.sigma(self.epsilon, self.delta)
+    }
+
+    /// The most that all targets together change.
+    pub fn moved(self) -> f64 {
+        self.change * self.rows as f64
+    }
+
+    /// What multiplies noise that is designed for one target and a change of 1.
+    ///
+    /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all of them
+    /// together, by the triangle inequality.
+    pub fn scale(self) -> f64 {
+        self.moved() * self.sigma()
+    }
+
+    pub fn neighbours(self) -> Neighbours {
+        Neighbours::OneTargetChanges(self.change)
+    }
+
+    /// The event of Gaussian noise where the release moves by `sensitivity`, in units of what the noise is scaled by; its
+    /// certificate claims nothing without privacy.
+    pub fn gaussian(
+        self,
+        release: Release,
+        mechanism: fn(Calibration) -> CertifiedMechanism,
+        sensitivity: f64,
+    ) -> GaussianEvent {
+        GaussianEvent {
+            release,
+            neighbours: self.neighbours(),
+            mechanism,
+            calibration: self.calibration,
+            guarantee: Guarantee { epsilon: self.epsilon, delta: self.delta },
+            sensitivity,
+        }
     }
 }

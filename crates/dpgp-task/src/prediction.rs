@@ -8,12 +8,12 @@ use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::grid::product_grid;
 use crate::model::{Fitted, Process};
 use crate::noise::Noise;
-use crate::noises::{Designer, Noises};
+use crate::noise::{Designer, Noises};
 use crate::normalise::{Normalised, caveats, normalise};
-use crate::streams::normal_vector;
+use crate::sample::product_grid;
+use crate::summary::normal_vector;
 use crate::{
     Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Sample, Streams, Task, TaskError,
 };

@@ -8,10 +8,10 @@ use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::grid::product_grid;
-use crate::metric::{Metric, names};
+use crate::measurement::{Metric, names};
 use crate::model::noise_variance;
-use crate::streams::normal_vector;
+use crate::sample::product_grid;
+use crate::summary::normal_vector;
 use crate::{Certified, Described, Frame, Job, Measured, Sample, Streams, Task, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::{Cholesky, thin_svd};

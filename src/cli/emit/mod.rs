@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places, StorePlace};
+use super::output::EmittedText;
 use super::output::{print_data, print_json, write_new};
-use super::output_types::EmittedText;
-use crate::cli::completed::experiments;
+use crate::cli::options::experiments;
 use dpgp_data::rows::is_address;
 
 const EXAMPLES: &str = "\

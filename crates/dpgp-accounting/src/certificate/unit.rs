@@ -1,9 +1,12 @@
 //! Whose records neighbours differ in.
+//!
+//! The two numbers of a claim.
 
 use serde::{Deserialize, Serialize};
 
 use super::Neighbours;
 use crate::Relation;
+use dpgp_number::Budget;
 
 /// What neighbours differ in: one record, one row that stands for several, or all rows of one person.
 ///
@@ -110,6 +113,42 @@ fn counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
+/// `(epsilon, delta)`-differential privacy as a release claims it: for all neighbours D, D' and all sets S of outputs
+/// `P(M(D) in S) <= e^epsilon P(M(D') in S) + delta`. Unlike a [`Budget`], it may be pure (`delta = 0`), or what several
+/// steps add up to.
+///
+/// ```
+/// use dpgp_accounting::Guarantee;
+/// assert_eq!(Guarantee::pure(0.5).times(4), Guarantee { epsilon: 2.0, delta: 0.0 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Guarantee {
+    /// Epsilon, in nats.
+    pub epsilon: f64,
+    /// Delta, a probability.
+    pub delta: f64,
+}
+
+impl Guarantee {
+    /// Pure differential privacy.
+    pub fn pure(epsilon: f64) -> Self {
+        Self { epsilon, delta: 0.0 }
+    }
+
+    /// That of so many steps, each with this one, also if steps follow the results of others: basic composition, `(k
+    /// epsilon, k delta)`. Source: Dwork and Roth 2014, Theorem B.1.
+    #[must_use]
+    pub fn times(self, steps: usize) -> Self {
+        Self { epsilon: self.epsilon * steps as f64, delta: self.delta * steps as f64 }
+    }
+}
+
+impl From<Budget> for Guarantee {
+    fn from(budget: Budget) -> Self {
+        Self { epsilon: budget.epsilon.get(), delta: budget.delta.get() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,5 +203,16 @@ mod tests {
         assert_eq!(read, [person(1), person(4)]);
         assert!(PrivacyUnit::Record.is_record() && !person(1).is_record());
         assert_eq!((person(4).records(), PrivacyUnit::Row { records: 7 }.records()), (12, 7));
+    }
+}
+
+#[cfg(test)]
+mod guarantee_tests {
+    use super::*;
+
+    #[test]
+    fn steps_add_up() {
+        let each = Guarantee { epsilon: 0.5, delta: 0.125 };
+        assert_eq!(each.times(4), Guarantee { epsilon: 2.0, delta: 0.5 });
     }
 }

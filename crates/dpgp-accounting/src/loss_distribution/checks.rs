@@ -1,7 +1,7 @@
 //! Enclosures of one and two steps against quadrature.
 
-use super::enclosure::Enclosure;
 use super::pair::DominatingPair;
+use super::refine::Enclosure;
 use super::refine::Refinement;
 use crate::{Event, Given, Relation, Sampling};
 

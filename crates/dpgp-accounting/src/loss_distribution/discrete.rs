@@ -1,7 +1,11 @@
 //! Privacy losses on a grid, from above: the pair they belong to dominates.
+//!
+//! Probabilities of intervals under both distributions of a pair, with bounds on their rounding.
+//!
+//! Privacy losses on a grid, from below: the pair they belong to is dominated.
 
-use super::cut::Masses;
 use super::pair::{DominatingPair, Range};
+use dpgp_number::normal_cdf;
 
 /// A distribution of privacy losses under `P`: `masses[i]` at `(first + i) width`, the rest infinite or dropped.
 #[derive(Debug, Clone)]
@@ -55,6 +59,127 @@ impl Discrete {
 /// of p, which is not far from their product, neither grows with `e^l`.
 fn raised_error(cell: Masses, loss: f64, ratio: f64) -> f64 {
     ratio * (cell.q_error + cell.q * f64::EPSILON * (4.0 + loss.abs()))
+}
+
+/// Masses of one set under both distributions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Masses {
+    pub p: f64,
+    pub q: f64,
+    /// A bound on the rounding error of `p`.
+    pub p_error: f64,
+    /// A bound on that of `q`. It is relative to `q`, which may be far less than `p`.
+    pub q_error: f64,
+}
+
+/// A point with the masses beyond it, on its side of zero: they keep their relative accuracy.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    pub x: f64,
+    pub beyond: Masses,
+}
+
+impl DominatingPair {
+    /// The cut at a point.
+    pub fn cut(&self, x: f64) -> Cut {
+        let (p, q) = (mixture(self.p, 1.0, x, self.sd), mixture(self.q, -1.0, x, self.sd));
+        let z = (x.abs() + 1.0) / self.sd;
+        // A relative error of x becomes one of z^2 of the tail, whose logarithm falls as -z^2 / 2. At infinity nothing is
+        // left, and nothing of it is wrong.
+        let relative = if x.is_finite() { 4.0 * f64::EPSILON * (1.0 + z * z) } else { 0.0 };
+        Cut { x, beyond: Masses { p, q, p_error: relative * p, q_error: relative * q } }
+    }
+}
+
+/// The mass of `(1 - rate) N(0, sd^2) + rate N(mean, sd^2)` beyond `x`, away from zero.
+fn mixture(rate: f64, mean: f64, x: f64, sd: f64) -> f64 {
+    (1.0 - rate) * one_sided(x, 0.0, sd) + rate * one_sided(x, mean, sd)
+}
+
+/// The mass of `N(mean, sd^2)` beyond `x`, away from zero.
+fn one_sided(x: f64, mean: f64, sd: f64) -> f64 {
+    let z = (x - mean) / sd;
+    normal_cdf(if x < 0.0 { z } else { -z })
+}
+
+impl Cut {
+    /// The masses between this point and one above it.
+    pub fn to(&self, above: &Self) -> Masses {
+        let (a, b) = (self.beyond, above.beyond);
+        // Tails on one side are subtracted on that side: their complements would all round to 1.
+        let (p, q, error) = match (self.x < 0.0, above.x < 0.0) {
+            (true, true) => (b.p - a.p, b.q - a.q, 0.0),
+            (false, false) => (a.p - b.p, a.q - b.q, 0.0),
+            _ => (1.0 - a.p - b.p, 1.0 - a.q - b.q, f64::EPSILON),
+        };
+        let (p_error, q_error) = (a.p_error + b.p_error + error, a.q_error + b.q_error + error);
+        Masses { p: p.max(0.0), q: q.max(0.0), p_error, q_error }
+    }
+}
+
+/// How far above its grid point the loss of a cell is aimed, as a share of the grid width.
+const AIM: f64 = 1e-5;
+
+impl Discrete {
+    /// Merges points into cells whose own loss `ln(p/q)` is a grid point: by data processing a lower bound on every
+    /// divergence. Each cell ends where its loss comes just above a grid point, and is then rounded down, so the
+    /// bound holds however well that end was found. What is below `low` or uncertain is dropped.
+    pub fn dominated(pair: &DominatingPair, width: f64, range: Range) -> Self {
+        let first = (pair.loss(range.low) / width).floor() as i64 - 1;
+        let last = (pair.loss(range.high) / width).ceil() as i64 + 1;
+        let mut masses = vec![0.0; (last - first + 2) as usize];
+        let mut start = pair.cut(range.low);
+        while start.x < range.high {
+            let LossCell { end, masses: cell } = end_of_cell(pair, width, &start);
+            // A smaller p and a larger q: whatever the rounding, the true cell has at least this mass and loss.
+            let mass = cell.p - cell.p_error;
+            let loss = (mass / (cell.q + cell.q_error)).ln() / width;
+            if mass > 0.0 && loss.floor() as i64 >= first {
+                let place = (loss.floor() as i64 - first).min(masses.len() as i64 - 1);
+                masses[place as usize] += mass;
+            }
+            start = end;
+        }
+        Self { first, width, masses, infinite: 0.0 }
+    }
+}
+
+/// A cell and the cut where it ends.
+struct LossCell {
+    end: Cut,
+    masses: Masses,
+}
+
+/// The end of the cell that starts at a cut, by secants in units of the loss. On a flat density the loss of a
+/// cell is in its middle, so the end is as far above the grid point as the start is below.
+fn end_of_cell(pair: &DominatingPair, width: f64, start: &Cut) -> LossCell {
+    let from = pair.loss(start.x) / width;
+    let goal = (from + 0.125).floor() + 1.0;
+    let mut end = 2.0 * goal - from + AIM;
+    let mut slope = 0.5;
+    let mut before: Option<(f64, f64)> = None;
+    let mut best = cell(pair, start, end * width);
+    // A few secants: a cell that ends elsewhere gives a weaker bound, not a wrong one.
+    for _ in 0..8 {
+        let over = (best.masses.p / best.masses.q).ln() / width - goal;
+        if !over.is_finite() || best.end.x == f64::INFINITY || (0.0..2.0 * AIM).contains(&over) {
+            break;
+        }
+        if let Some((end_before, over_before)) = before {
+            let secant = (over - over_before) / (end - end_before);
+            slope = if secant.is_finite() { secant.clamp(0.02, 1.0) } else { slope };
+        }
+        before = Some((end, over));
+        end = (end - (over - AIM) / slope).max(goal);
+        best = cell(pair, start, end * width);
+    }
+    best
+}
+
+/// The cell from a cut to a loss, or a little further where the loss lies below it.
+fn cell(pair: &DominatingPair, start: &Cut, loss: f64) -> LossCell {
+    let end = pair.cut(pair.point(loss).max(start.x + 1e-9 * pair.sd));
+    LossCell { end, masses: start.to(&end) }
 }
 
 #[cfg(test)]
@@ -140,5 +265,129 @@ mod tests {
         let more = ends.infinite / dpgp_number::normal_cdf(-15.75) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.75 * 16.75);
         assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
+    }
+}
+
+#[cfg(test)]
+mod cut_tests {
+    use super::*;
+    use crate::{Event, Relation, Sampling};
+
+    fn pairs() -> Vec<DominatingPair> {
+        let mut pairs = Vec::new();
+        for rate in [0.1, 0.999, 1.0] {
+            let event = Event { noise_multiplier: 0.8, sampling: Sampling::Poisson { rate }, steps: 1 };
+            for relation in [Relation::AddRemove, Relation::ReplaceOne] {
+                pairs.extend(DominatingPair::of(&event, relation).unwrap());
+            }
+        }
+        pairs
+    }
+
+    #[test]
+    fn masses_are_densities_integrated() {
+        for pair in pairs() {
+            for (low, high) in [(-1.3, -1.299), (-0.0004, 0.0006), (2.5, 2.501)] {
+                let masses = pair.cut(low).to(&pair.cut(high));
+                let middle = 0.5 * (low + high);
+                let loss = (masses.p / masses.q).ln();
+                assert!((loss - pair.loss(middle)).abs() < 1e-5, "{pair:?} {low}: {loss}");
+                let (p, q) = (masses.p_error / masses.p, masses.q_error / masses.q);
+                assert!(p.max(q) < 1e-10, "{masses:?}");
+            }
+            let all = pair.cut(f64::NEG_INFINITY).to(&pair.cut(f64::INFINITY));
+            assert_eq!((all.p, all.q), (1.0, 1.0));
+        }
+    }
+
+    fn relative_errors(Cut { beyond, .. }: &Cut) -> [f64; 2] {
+        [beyond.p_error / beyond.p, beyond.q_error / beyond.q]
+    }
+
+    /// At x = 3 the tail is `(1 + 1)^2 = 4` and 1 more times four units in the last place wrong; errors of both ends add up, and one
+    /// where their tails lie on different sides.
+    #[test]
+    fn errors_grow_with_the_tail() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        let (low, high) = (pair.cut(-1.0), pair.cut(3.0));
+        for (cut, squares) in [(&low, 2.0), (&high, 5.0)] {
+            assert!(
+                relative_errors(cut)
+                    .iter()
+                    .all(|error| (error / (4.0 * squares * f64::EPSILON) - 1.0).abs() < 1e-12)
+            );
+        }
+        let middle = low.to(&high);
+        assert_eq!(middle.p_error, low.beyond.p_error + high.beyond.p_error + f64::EPSILON);
+        assert_eq!(middle.q_error, low.beyond.q_error + high.beyond.q_error + f64::EPSILON);
+        let tail = high.to(&pair.cut(5.0));
+        assert_eq!(tail.q_error, high.beyond.q_error + pair.cut(5.0).beyond.q_error);
+        // P is N(1, 4), Q is N(0, 4).
+        assert!(
+            (high.beyond.p - normal_cdf(-1.0)).abs() < 1e-15
+                && (high.beyond.q - normal_cdf(-1.5)).abs() < 1e-15
+        );
+        assert!(
+            (low.beyond.p - normal_cdf(-1.0)).abs() < 1e-15
+                && (low.beyond.q - normal_cdf(-0.5)).abs() < 1e-15
+        );
+    }
+}
+
+#[cfg(test)]
+mod dominated_tests {
+    use super::*;
+    use crate::gaussian_delta;
+
+    /// The loss of a cell is just above the grid point that it is rounded down to, wherever the cell starts.
+    #[test]
+    fn cells_end_just_above_a_grid_point() {
+        for (sd, width) in [(2.0, 0.06), (0.7, 0.15)] {
+            let pair = DominatingPair { p: 1.0, q: 0.0, sd };
+            for place in -30..30 {
+                let start = pair.cut(0.1 * sd * f64::from(place) + 0.013);
+                let goal = (pair.loss(start.x) / width + 0.125).floor() + 1.0;
+                let LossCell { end, masses } = end_of_cell(&pair, width, &start);
+                let over = (masses.p / masses.q).ln() / width - goal;
+                assert!(end.x > start.x && (0.0..3.0 * AIM).contains(&over), "{sd} {place}: {over}");
+            }
+        }
+    }
+
+    /// Never above the divergence, and not far below on a fine grid.
+    #[test]
+    fn divergences_are_bounded_from_below() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        let losses = Discrete::dominated(&pair, 0.02, Range { low: -14.0, high: 15.0 });
+        for place in -40..80 {
+            let epsilon = 0.02 * f64::from(place);
+            let over = losses.losses().filter(|(loss, _)| *loss > epsilon);
+            let found = over.map(|(loss, mass)| mass * -f64::exp_m1(epsilon - loss)).sum::<f64>();
+            let exact = gaussian_delta(pair.sd, epsilon);
+            assert!(found <= exact && found > exact - 1e-3, "{epsilon}: {found} {exact}");
+        }
+        let all = losses.masses.iter().sum::<f64>();
+        assert!(all <= 1.0 && all > 1.0 - 1e-9 && losses.infinite == 0.0, "{all}");
+    }
+
+    /// Where Q has no mass that is a number the first cell is taken as it is: it ends as far above a grid point as it starts below.
+    #[test]
+    fn infinite_losses_are_not_searched_for() {
+        let (pair, width) = (DominatingPair { p: 1.0, q: 0.0, sd: 0.125 }, 0.35);
+        let start = pair.cut(5.0);
+        let LossCell { end, masses } = end_of_cell(&pair, width, &start);
+        assert!(masses.p > 0.0 && masses.q == 0.0);
+        // (5 - 0.5) / 0.125^2 = 288 is 822.86 widths.
+        let aimed = pair.point(width * (2.0 * 823.0 - 288.0 / width + AIM));
+        assert!((end.x - aimed).abs() < 1e-12, "{} {aimed}", end.x);
+    }
+
+    /// The grid begins a point below the loss of the range, where rounding may put the first cell.
+    #[test]
+    fn grids_begin_below_the_range() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        // (-14 - 1/2) / 4 = -3.625 and (15 - 1/2) / 4 = 3.625, in widths of a half.
+        let losses = Discrete::dominated(&pair, 0.5, Range { low: -14.0, high: 15.0 });
+        assert_eq!((losses.first, losses.masses.len()), (-9, 20));
     }
 }

@@ -3,17 +3,14 @@
 #[cfg(test)]
 mod checks;
 mod composed;
-mod cut;
 mod discrete;
-mod dominated;
-mod enclosure;
 mod loss_sum;
 mod pair;
 mod refine;
 
 use super::{Accountant, AccountingError, Event, Given, Relation, Spent};
-use enclosure::Enclosure;
 use pair::DominatingPair;
+use refine::Enclosure;
 use refine::Refinement;
 
 /// The accountant of privacy loss distributions, for full batches and Poisson sampling with either neighbours.

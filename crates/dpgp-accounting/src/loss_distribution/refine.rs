@@ -1,12 +1,13 @@
 //! Enclosures of epsilon or delta on ever finer grids.
 //!
 //! The epsilon at which a bound on delta passes a given one.
+//!
+//! Bounds from both sides.
 
 use std::convert::Infallible;
 
 use super::composed::Composed;
 use super::discrete::Discrete;
-use super::enclosure::Enclosure;
 use super::loss_sum::LossSum;
 use super::pair::{DominatingPair, Range};
 use crate::Given;
@@ -168,6 +169,25 @@ pub(super) fn greatest_epsilon(below: &Composed, delta: f64, upper: f64) -> f64 
         // The lower end, where the bound was seen to exceed delta.
         Some(Ok(bracket)) => bracket.low.x,
         None => 0.0,
+    }
+}
+
+/// A number lies between these two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Enclosure {
+    pub lower: f64,
+    pub upper: f64,
+}
+
+impl Enclosure {
+    /// Of the greater of two numbers.
+    pub fn or_worse(self, other: Self) -> Self {
+        Self { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
+    }
+
+    /// Of one number that lies in both.
+    pub fn and(self, other: Self) -> Self {
+        Self { lower: f64::max(self.lower, other.lower), upper: f64::min(self.upper, other.upper) }
     }
 }
 

@@ -10,13 +10,13 @@
 
 use std::sync::Arc;
 
+use super::basis::Outputs;
+use super::basis::Score;
 use super::basis::{Basis, Feature};
-use super::column::{ColumnScore, gaps};
-use super::goal::Goal;
+use super::half_line::Goal;
+use super::half_line::{ColumnScore, gaps};
 use super::half_line::{HalfLine, Promise, best};
 use super::lower_bounds::LowerBounds;
-use super::outputs::Outputs;
-use super::score::Score;
 use super::word::Word;
 use crate::binomial::Trials;
 use dpgp_accounting::Guarantee;

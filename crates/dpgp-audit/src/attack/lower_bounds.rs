@@ -1,8 +1,8 @@
 //! An attack: what outputs prove.
 
+use super::basis::Outputs;
 use super::contest::Contests;
-use super::goal::Goal;
-use super::outputs::Outputs;
+use super::half_line::Goal;
 use crate::binomial::Trials;
 use dpgp_accounting::Guarantee;
 

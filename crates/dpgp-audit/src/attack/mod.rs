@@ -3,7 +3,7 @@
 //! It knows nothing of the mechanism: it finds a mistake of a proof or of the code where both share it. Sources: Ding et al.
 //! 2018, "Detecting violations of differential privacy"; Bichsel et al. 2021, "DP-Sniper".
 //!
-//! A [`Score`](score::Score) makes a number of an output, and a half-line of that number is a set of outputs. Scores and
+//! A [`Score`](basis::Score) makes a number of an output, and a half-line of that number is a set of outputs. Scores and
 //! half-lines are chosen on some outputs and judged on others, by the bounds of Clopper and Pearson.
 //!
 //! | score | what it finds |
@@ -16,16 +16,12 @@
 //! | a logistic regression on curves of all columns | what many columns tell together |
 
 mod basis;
-mod column;
 mod contest;
-mod goal;
 mod half_line;
 mod lower_bounds;
-mod outputs;
-mod score;
 mod word;
 
+pub use basis::Outputs;
 pub use contest::Contests;
 pub use lower_bounds::provable_epsilon;
 pub use lower_bounds::{LowerBounds, attack};
-pub use outputs::Outputs;

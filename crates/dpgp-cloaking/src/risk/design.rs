@@ -7,11 +7,11 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::certificate::Bound;
+use super::certificate::Point;
 use super::newton::improve;
-use super::point::Point;
-use super::problem::RiskProblem;
+use super::newton::{normalised, with_slack};
 use super::reduced::Reduced;
-use super::sphere::{normalised, with_slack};
+use super::reduced::RiskProblem;
 use crate::release::Cloak;
 use dpgp_linalg::thin_svd;
 use dpgp_noise::PrivacyError;
@@ -269,7 +269,7 @@ fn process(problem: &Reduced) -> Result<DMatrix<f64>, PrivacyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::risk::sphere::with_slack;
+    use crate::risk::newton::with_slack;
     use crate::risk::tests::small;
 
     /// New rows stand above the slack, and all columns are of length 1 again.
@@ -331,7 +331,7 @@ mod tests {
 #[cfg(test)]
 mod start_tests {
     use super::*;
-    use crate::risk::sphere::released;
+    use crate::risk::newton::released;
     use crate::risk::tests::{covariance, small};
 
     /// A share has gained as much as it costs, `s^2 s_j^2 / (s^2 + a_j g_j)^2 = price`; one of nothing would gain less.

@@ -31,13 +31,9 @@
 mod certificate;
 mod design;
 mod newton;
-mod point;
-mod problem;
-mod quadratic;
 mod reduced;
-mod sphere;
 #[cfg(test)]
 mod tests;
 
 pub use design::{RiskDesign, risk_cloak};
-pub use problem::RiskProblem;
+pub use reduced::RiskProblem;

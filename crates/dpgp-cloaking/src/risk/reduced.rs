@@ -1,12 +1,17 @@
 //! The problem in the directions of the predictions that the targets can tell anything about.
+//!
+//! What a design needs to know: covariances of the prior, all of them public.
+//!
+//! The second-order model of the error around a strategy.
 
 use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::problem::RiskProblem;
-use dpgp_gp::SharedCovariance;
-use dpgp_linalg::leading_svd;
+use super::certificate::Point;
+use super::newton::released;
+use dpgp_gp::{PriorMoments, SharedCovariance};
+use dpgp_linalg::{leading_svd, product};
 use dpgp_noise::PrivacyError;
 
 /// The squared correlation of points and rows below which the prior mean has no digit that rows could change.
@@ -94,6 +99,124 @@ fn cut(values: &[f64], most: f64) -> Cut {
         at = Cut { rank: at.rank - 1, dropped };
     }
     at
+}
+
+/// Latent values at t points, to be predicted from the sums of the targets of equal inputs.
+#[derive(Debug, Clone)]
+pub struct RiskProblem {
+    /// The prior of both, in units of the model.
+    pub moments: PriorMoments,
+    /// Public weights (t), not negative: the error is the sum of the weighted squared errors. A point without weight is
+    /// predicted, but nothing is spent on it.
+    pub weights: Vec<f64>,
+}
+
+impl RiskProblem {
+    /// All points alike.
+    pub fn even(moments: PriorMoments) -> Self {
+        Self { weights: vec![1.0; moments.variances.len()], moments }
+    }
+
+    /// `K*` with its rows scaled by the roots of the weights.
+    pub(super) fn weighted_cross(&self) -> DMatrix<f64> {
+        let mut cross = self.moments.cross.clone();
+        for (mut row, weight) in cross.row_iter_mut().zip(&self.weights) {
+            row *= weight.sqrt();
+        }
+        cross
+    }
+
+    /// The weighted sum of the prior variances: the expected error of the prior mean.
+    pub(super) fn prior_error(&self) -> f64 {
+        self.moments.variances.iter().zip(&self.weights).map(|(variance, weight)| variance * weight).sum()
+    }
+}
+
+/// The least weight of a column in the metric, relative to the largest.
+const LEAST_WEIGHT: f64 = 1e-12;
+
+/// Gradient, Hessian and metric of half the error on the product of the unit spheres of the columns.
+///
+/// Along D (r x n), with `R = E D' - L W A D'` and `dL = R S^-1`, half the Hessian of the error is
+/// `lambda D - dL' E + L' dL W A + L' L D A`, less its part along the columns. Its largest terms are diagonal,
+/// `lambda_u + e_u (L' L)_jj`, and those are the metric.
+pub(super) struct Quadratic<'a> {
+    problem: &'a Reduced,
+    point: &'a Point,
+    /// `E'` (n x p).
+    residual_transposed: DMatrix<f64>,
+    pulls: Vec<f64>,
+    /// The gradient, tangent, with a row of slack.
+    pub gradient: DMatrix<f64>,
+    metric: DMatrix<f64>,
+    /// The columns of the strategy divided by the metric.
+    normals: DMatrix<f64>,
+}
+
+impl<'a> Quadratic<'a> {
+    pub fn new(problem: &'a Reduced, point: &'a Point) -> Self {
+        let pulls = point.pulls();
+        let last = point.rows.nrows();
+        let downhill = point.gradient.clone().insert_row(last, 0.0);
+        let metric = metric(problem, point, &pulls);
+        let normals = point.strategy.component_div(&metric);
+        let residual_transposed = point.residual.transpose();
+        let gradient = tangent(&point.strategy, -downhill);
+        Self { problem, point, residual_transposed, pulls, gradient, metric, normals }
+    }
+
+    /// The Hessian applied to a tangent direction, with a row of slack.
+    pub fn hessian(&self, direction: &DMatrix<f64>) -> DMatrix<f64> {
+        let (point, rows) = (self.point, released(direction));
+        let moved = self.problem.times_covariance(&rows);
+        let crossed = product(&point.rows, &moved.transpose());
+        let seen = product(&rows, &self.residual_transposed) - product(&crossed, &point.estimator);
+        let change = point.covariance.solve(&seen);
+        let turned = product(&point.estimator, &change.transpose());
+        let curved = product(&turned, &point.moved) - product(&change, &point.residual);
+        let mut image = direction.clone();
+        let last = rows.nrows();
+        for (u, mut column) in image.column_iter_mut().enumerate() {
+            column *= self.pulls[u];
+            for j in 0..last {
+                column[j] += curved[(j, u)] + point.spread[j] * moved[(j, u)];
+            }
+        }
+        tangent(&point.strategy, image)
+    }
+
+    /// The inverse of the metric on tangent directions.
+    pub fn precondition(&self, direction: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut scaled = direction.component_div(&self.metric);
+        for ((mut column, at), normal) in
+            scaled.column_iter_mut().zip(self.point.strategy.column_iter()).zip(self.normals.column_iter())
+        {
+            let share = column.dot(&at) / normal.dot(&at);
+            column.axpy(-share, &normal, 1.0);
+        }
+        scaled
+    }
+
+    /// The squared length of the strategy itself in the metric: the unit of the radius.
+    pub fn extent(&self) -> f64 {
+        self.point.strategy.iter().zip(self.metric.iter()).map(|(w, m)| w * w * m).sum()
+    }
+}
+
+/// `|lambda_u| + e_u (L' L)_jj`, and `|lambda_u|` for slack.
+fn metric(problem: &Reduced, point: &Point, pulls: &[f64]) -> DMatrix<f64> {
+    let floor = LEAST_WEIGHT * pulls.iter().fold(f64::MIN_POSITIVE, |most, pull| most.max(pull.abs()));
+    DMatrix::from_fn(point.strategy.nrows(), pulls.len(), |j, u| {
+        pulls[u].abs().max(floor) + problem.own[u] * point.spread.get(j).copied().unwrap_or(0.0)
+    })
+}
+
+/// Directions less their parts along the columns.
+fn tangent(strategy: &DMatrix<f64>, mut direction: DMatrix<f64>) -> DMatrix<f64> {
+    for (mut column, at) in direction.column_iter_mut().zip(strategy.column_iter()) {
+        column.axpy(-column.dot(&at), &at, 1.0);
+    }
+    direction
 }
 
 #[cfg(test)]

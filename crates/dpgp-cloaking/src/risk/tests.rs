@@ -11,9 +11,9 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use crate::risk::certificate::Bound;
-use crate::risk::point::Point;
+use crate::risk::certificate::Point;
+use crate::risk::newton::with_slack;
 use crate::risk::reduced::Reduced;
-use crate::risk::sphere::with_slack;
 use crate::{CloakingOptions, Objective, ReleaseRecipe, RiskProblem, Solver, cloak, risk_cloak};
 use dpgp_gp::{PriorMoments, SharedCovariance};
 use dpgp_linalg::Cholesky;

@@ -1,12 +1,22 @@
 //! What is known of the rows of some files.
+//!
+//! Whether two samples are too much alike to be of different people.
+//!
+//! Files of one call that hold the same rows.
+//!
+//! A sample of the values of a column, or of the rows of a file, with how often each of them stands there.
+//!
+//! Sums of digests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::PI;
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::column::ColumnMark;
-use super::counted::CountedSample;
-use super::{CellTotal, RowSketch, RowTotal};
+use super::{CellTotal, RowSketch};
 
 /// The rows of one file, or of a part of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -190,5 +200,406 @@ impl Fingerprint {
     fn shares_lines(&self, other: &Self) -> bool {
         let (Some(ours), Some(theirs)) = (&self.lines, &other.lines) else { return false };
         self.key == other.key && (ours.total == theirs.total || ours.shares_rows(theirs))
+    }
+}
+
+/// The exponents of which the best is taken.
+const EXPONENTS: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
+impl CountedSample {
+    /// The evidence that values were taken of the same rows, in bits: by chance there are `b` bits once in `2^b` times.
+    ///
+    /// Obligation: where two sets of rows were drawn independently of one population, whatever it is, their values have at least
+    /// `b` bits with probability at most `2^-b`. Of a value that was seen `s` times in both together, given `s`, a binomial number
+    /// was seen in one; both have the same number with probability `q <= C(s, s/2) / 2^s <= min(1/2, (pi s/2)^(-1/2))` if `s` is even, and
+    /// never if it is odd. With `w = -log2 q` for each value that was seen equally often, and nothing for others, Chernoff's bound for the sum
+    /// of these independent numbers holds at every exponent. Where all values are known, the last follows from the number of rows,
+    /// which may be the same by design: one that tells most is left out.
+    ///
+    /// Rows that were not drawn but laid out, such as the hours of a year, are alike without being the same.
+    pub(super) fn evidence(&self, other: &Self) -> f64 {
+        let mut pairs: Vec<(f64, bool)> = self.pairs(other).filter_map(chance).collect();
+        if self.is_complete() && other.is_complete() {
+            let same = pairs.iter().enumerate().filter(|(_, (_, same))| *same);
+            let telling = same.min_by(|(_, (one, _)), (_, (other, _))| one.total_cmp(other));
+            if let Some((place, _)) = telling {
+                pairs.swap_remove(place);
+            }
+        }
+        let alike: f64 = pairs.iter().filter(|(_, same)| *same).map(|(chance, _)| -chance.log2()).sum();
+        let bounds = EXPONENTS.map(|exponent| {
+            let spread = pairs.iter().map(|(chance, _)| (1.0 - chance + chance.powf(1.0 - exponent)).log2());
+            exponent * alike - spread.sum::<f64>()
+        });
+        bounds.into_iter().fold(0.0, f64::max)
+    }
+
+    /// The share that two columns have in common: 1 for equal ones, also where one is a fair part of the other, 0 for those without a
+    /// common value. Shares are of so many rows each.
+    pub(super) fn common(&self, rows: u64, other: &Self, of: u64) -> f64 {
+        let (mut least, mut most) = (0.0, 0.0);
+        for CountPair { one, other } in self.pairs(other) {
+            let (one, other) = (one as f64 / rows as f64, other as f64 / of as f64);
+            least += f64::min(one, other);
+            most += f64::max(one, other);
+        }
+        if most > 0.0 { least / most } else { 0.0 }
+    }
+}
+
+/// The chance that a value was seen equally often in both, and whether it was; nothing if it cannot be.
+fn chance(pair: CountPair) -> Option<(f64, bool)> {
+    let all = pair.one.saturating_add(pair.other);
+    let even = all > 0 && all.is_multiple_of(2);
+    even.then(|| ((PI * all as f64 / 2.0).powf(-0.5).min(0.5), pair.one == pair.other))
+}
+
+/// The evidence, in bits, by which two files hold the same rows: more than one pair in 4,096 has by chance.
+const ENOUGH: f64 = 12.0;
+
+impl Fingerprint {
+    /// Two files with the same rows, or with more of them in common than chance explains, by their places.
+    ///
+    /// Obligation: files whose rows were drawn independently of one population are found with probability at most `2^-12`, however
+    /// many they are.
+    pub fn repeated(&self) -> Option<(usize, usize)> {
+        for (second, part) in self.parts.iter().enumerate() {
+            let same = self.parts[..second].iter().position(|first| first == part && part.rows > 0);
+            if let Some(first) = same {
+                return Some((first, second));
+            }
+        }
+        let pairs = self.samples.len() * self.samples.len().saturating_sub(1) / 2;
+        let enough = ENOUGH + (pairs.max(1) as f64).log2();
+        let mut alike = self.with_common_rows().into_iter();
+        alike.find(|(first, second)| self.samples[*first].evidence(&self.samples[*second]) >= enough)
+    }
+
+    /// The pairs of files with a row in common.
+    fn with_common_rows(&self) -> BTreeSet<(usize, usize)> {
+        let mut files: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (file, sample) in self.samples.iter().enumerate() {
+            sample.digests().for_each(|digest| files.entry(digest).or_default().push(file));
+        }
+        let mut pairs = BTreeSet::new();
+        for files in files.into_values() {
+            for (place, second) in files.iter().enumerate() {
+                pairs.extend(files[..place].iter().map(|first| (*first, *second)));
+            }
+        }
+        pairs
+    }
+}
+
+/// The least digests of distinct values, 64 bits each, and how often each value was seen.
+///
+/// Obligation: which values are kept depends on the key alone, and the count of each is exact: the greatest digest that is kept
+/// only falls, so that one that is kept at the end was kept from its first time on. Samples of parts merge to that of the whole.
+///
+/// ```
+/// use dpgp_data::CountedSample;
+/// let (mut one, mut other, mut whole) = (CountedSample::new(2), CountedSample::new(2), CountedSample::new(2));
+/// [7, 3, 9, 3].iter().for_each(|digest| { one.insert(*digest); whole.insert(*digest) });
+/// [9, 7, 7].iter().for_each(|digest| { other.insert(*digest); whole.insert(*digest) });
+/// one.merge(&other);
+/// assert_eq!(one, whole);
+/// assert_eq!(String::from(one), "2 0000000000000003*2 0000000000000007*3");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CountedSample {
+    most: usize,
+    least: BTreeMap<u64, u64>,
+    /// The greatest digest that may be kept.
+    bound: u64,
+}
+
+impl CountedSample {
+    /// A sample of at most so many values.
+    pub fn new(most: usize) -> Self {
+        Self { most: most.max(1), least: BTreeMap::new(), bound: u64::MAX }
+    }
+
+    /// Takes the digest of a value.
+    #[inline]
+    pub fn insert(&mut self, digest: u64) {
+        if digest <= self.bound {
+            self.add(digest, 1);
+        }
+    }
+
+    fn add(&mut self, digest: u64, times: u64) {
+        if digest > self.bound {
+            return;
+        }
+        let count = self.least.entry(digest).or_default();
+        *count = count.saturating_add(times);
+        if self.least.len() > self.most {
+            self.least.pop_last();
+        }
+        if self.least.len() == self.most {
+            self.bound = self.least.last_key_value().map_or(u64::MAX, |(greatest, _)| *greatest);
+        }
+    }
+
+    /// Takes those of more values.
+    pub fn merge(&mut self, other: &Self) {
+        if other.most < self.most {
+            let mut fewer = Self::new(other.most);
+            self.least.iter().for_each(|(digest, times)| fewer.add(*digest, *times));
+            *self = fewer;
+        }
+        other.least.iter().for_each(|(digest, times)| self.add(*digest, *times));
+    }
+
+    /// About how many distinct values there are; exactly, if they are fewer than are kept.
+    pub(super) fn distinct(&self) -> f64 {
+        match self.is_complete() {
+            true => self.least.len() as f64,
+            false => (self.most - 1) as f64 / ((self.bound as f64 + 1.0) / 2f64.powi(64)),
+        }
+    }
+
+    /// Whether every value is kept.
+    pub(super) fn is_complete(&self) -> bool {
+        self.least.len() < self.most
+    }
+
+    /// How often every value was seen, if all of them were seen equally often.
+    pub(super) fn even(&self) -> Option<u64> {
+        let first = *self.least.values().next()?;
+        self.least.values().all(|times| *times == first).then_some(first)
+    }
+
+    /// The digests of the values that are kept.
+    pub(super) fn digests(&self) -> impl Iterator<Item = u64> + '_ {
+        self.least.keys().copied()
+    }
+
+    /// How often each of the values was seen in both, of those that both would have kept.
+    pub(super) fn pairs<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = CountPair> + use<'s> {
+        let bound = self.bound.min(other.bound);
+        let [ours, theirs] = [self, other].map(|sample| sample.least.range(..=bound));
+        let only_there = theirs.filter(move |(digest, _)| !self.least.contains_key(*digest));
+        let here = ours.map(move |(digest, times)| CountPair {
+            one: *times,
+            other: other.least.get(digest).copied().unwrap_or_default(),
+        });
+        here.chain(only_there.map(|(_, times)| CountPair { one: 0, other: *times }))
+    }
+}
+
+/// How often a value was seen here and there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CountPair {
+    pub one: u64,
+    pub other: u64,
+}
+
+impl TryFrom<String> for CountedSample {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let wrong = "a sample of values says how many it keeps, and of each 16 hexadecimal digits and how often it was seen";
+        let mut words = text.split(' ');
+        let most: usize = words.next().and_then(|most| most.parse().ok()).ok_or(wrong)?;
+        let mut sample = Self::new(most);
+        for word in words {
+            let (digest, times) = word.split_once('*').unwrap_or((word, "1"));
+            let digest = (digest.len() == 16).then(|| u64::from_str_radix(digest, 16).ok()).flatten();
+            let times: u64 = times.parse().map_err(|_| wrong)?;
+            sample.add(digest.ok_or(wrong)?, times);
+        }
+        Ok(sample)
+    }
+}
+
+impl From<CountedSample> for String {
+    fn from(sample: CountedSample) -> Self {
+        let mut text = sample.most.to_string();
+        for (digest, times) in &sample.least {
+            text.push_str(&format!(" {digest:016x}"));
+            if *times != 1 {
+                text.push_str(&format!("*{times}"));
+            }
+        }
+        text
+    }
+}
+
+/// A sum of digests modulo 2^256: that of a multiset of rows, in any order and in any parts.
+///
+/// ```
+/// use dpgp_data::RowTotal;
+/// let mut sum = RowTotal::default();
+/// [[0xff; 32], [0; 32], [0xff; 32]].iter().for_each(|digest| sum.add(&RowTotal::of(digest)));
+/// assert_eq!(sum.to_string(), format!("{}fe", "ff".repeat(31))); // 2 (2^256 - 1) = 2^256 - 2 modulo 2^256
+/// assert_eq!(sum.to_string().parse(), Ok(sum));
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RowTotal {
+    /// Sixty-four bits each, the least significant first.
+    words: [u64; 4],
+}
+
+/// The text is not 64 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a sum of digests has 64 hexadecimal digits")]
+pub struct NotATotal;
+
+impl RowTotal {
+    /// That of one digest, its first byte the most significant.
+    pub fn of(digest: &[u8; 32]) -> Self {
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().rev().zip(digest.chunks_exact(8)) {
+            *word = bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        }
+        Self { words }
+    }
+
+    /// Adds another sum.
+    pub fn add(&mut self, other: &Self) {
+        let mut carry = false;
+        for (word, more) in self.words.iter_mut().zip(other.words) {
+            let (sum, over) = word.overflowing_add(more);
+            let (sum, again) = sum.overflowing_add(u64::from(carry));
+            (*word, carry) = (sum, over || again);
+        }
+    }
+
+    /// The most significant 64 bits.
+    pub(super) fn head(&self) -> u64 {
+        self.words[3]
+    }
+}
+
+impl fmt::Display for RowTotal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.words.iter().rev().try_for_each(|word| write!(f, "{word:016x}"))
+    }
+}
+
+impl FromStr for RowTotal {
+    type Err = NotATotal;
+
+    fn from_str(text: &str) -> Result<Self, NotATotal> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| NotATotal)?;
+        Ok(Self::of(&bytes))
+    }
+}
+
+impl TryFrom<String> for RowTotal {
+    type Error = NotATotal;
+
+    fn try_from(text: String) -> Result<Self, NotATotal> {
+        text.parse()
+    }
+}
+
+impl From<RowTotal> for String {
+    fn from(total: RowTotal) -> Self {
+        total.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    fn sample(values: impl IntoIterator<Item = u64>) -> CountedSample {
+        let mut sample = CountedSample::new(256);
+        // An odd factor leaves distinct values distinct.
+        values.into_iter().for_each(|value| {
+            sample.insert(
+                value.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xff51_afd7_ed55_8ccd),
+            )
+        });
+        sample
+    }
+
+    /// Twenty-one values that stand once in both are twenty bits, as so many flips of a coin; a binary column is hardly any.
+    #[test]
+    fn evidence_counts_coincidences() {
+        let once = sample(0..21);
+        let bits = once.evidence(&once);
+        assert!((bits - 20.0).abs() < 1e-6, "{bits}");
+        let binary = sample((0..1000).map(|row| row % 2));
+        let bits = binary.evidence(&binary);
+        assert!(bits < 6.0 && bits > 5.0, "{bits}");
+        assert_eq!(once.evidence(&sample(100..121)), 0.0);
+        // A half, and a copy with a tenth of other rows.
+        assert!(sample(0..4000).evidence(&sample((0..4000).step_by(2))) > 60.0);
+        assert!(sample(0..4000).evidence(&sample(400..4400)) > 60.0);
+        // Ages: 80 values that stand about 12 times each, and fifty rows more.
+        let mut random = Pcg64::seed_from_u64(3);
+        let ages: Vec<u64> = (0..1000).map(|_| random.random_range(0..80)).collect();
+        let more: Vec<u64> = (0..50).map(|_| random.random_range(0..80)).collect();
+        let bits = sample(ages.iter().copied()).evidence(&sample(ages.iter().chain(&more).copied()));
+        assert!(bits > 20.0, "{bits}");
+    }
+
+    /// Strangers of one population, however many values it has and however uneven they are: of a thousand pairs none has 20 bits.
+    #[test]
+    fn strangers_are_told_apart() {
+        let mut random = Pcg64::seed_from_u64(7);
+        for values in [2.0, 30.0, 500.0, 3000.0, 1e9] {
+            for power in [1.0, 4.0] {
+                let mut draw = |rows: u64| {
+                    let drawn: Vec<u64> =
+                        (0..rows).map(|_| (random.random::<f64>().powf(power) * values) as u64).collect();
+                    sample(drawn)
+                };
+                let greatest =
+                    (0..100).map(|trial| draw(1000).evidence(&draw(1000 - trial))).fold(0.0, f64::max);
+                assert!(greatest < 12.0, "{values} {power}: {greatest}");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_are_of_rows() {
+        let (all, half) = (sample((0..1000).map(|row| row % 4)), sample((0..500).map(|row| row % 4)));
+        assert!((all.common(1000, &half, 500) - 1.0).abs() < 1e-9);
+        let other = sample((0..1000).map(|row| if row < 900 { 0 } else { 1 }));
+        assert!((all.common(1000, &other, 1000) - 0.35 / 1.65).abs() < 1e-9);
+        assert_eq!(sample(0..9).common(9, &sample(10..19), 9), 0.0);
+    }
+}
+
+#[cfg(test)]
+mod counted_tests {
+    use super::*;
+
+    /// However values are dealt out to parts, and in whatever order, their sample is one.
+    #[test]
+    fn parts_merge_to_the_whole() {
+        let values: Vec<u64> =
+            (0..3000u64).map(|i| (i * i % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let of = |values: &mut dyn Iterator<Item = &u64>, most| {
+            let mut sample = CountedSample::new(most);
+            values.for_each(|value| sample.insert(*value));
+            sample
+        };
+        let whole = of(&mut values.iter().rev(), 64);
+        let mut expected: BTreeMap<u64, u64> = BTreeMap::new();
+        values.iter().for_each(|value| *expected.entry(*value).or_default() += 1);
+        assert!(whole.least.iter().eq(expected.iter().take(64)) && !whole.is_complete());
+        let mut parts = of(&mut values.iter().step_by(2), 64);
+        parts.merge(&of(&mut values.iter().skip(1).step_by(2), 64));
+        assert_eq!(parts, whole);
+        let mut fewer = of(&mut values.iter().step_by(2), 100);
+        fewer.merge(&of(&mut values.iter().skip(1).step_by(2), 64));
+        assert_eq!(fewer, whole);
+        assert_eq!(CountedSample::try_from(String::from(whole.clone())), Ok(whole.clone()));
+        let distinct = expected.len() as f64;
+        assert!((whole.distinct() / distinct - 1.0).abs() < 0.5, "{} {distinct}", whole.distinct());
+        for wrong in ["", "x", "2 00", "2 000000000000000g", "2 0000000000000003*", "2  "] {
+            assert!(CountedSample::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
+        }
     }
 }

@@ -9,21 +9,14 @@
 //! they are called ([`ColumnMark`]), and so are rows of which two files hold different columns, and files of one call that hold
 //! the same rows, by how often the same values stand in both ([`CountedSample`]).
 
-mod cell_key;
 mod column;
-mod counted;
 mod fingerprint;
-mod key;
-mod likeness;
-mod repeated;
-mod sketch;
-mod total;
 mod witness;
 
+pub use column::DataKey;
 pub use column::{CellTotal, ColumnMark};
-pub use counted::CountedSample;
+pub use fingerprint::CountedSample;
 pub use fingerprint::{FilePart, Fingerprint, SketchedColumns};
-pub use key::DataKey;
-pub use sketch::RowSketch;
-pub use total::{NotATotal, RowTotal};
+pub use fingerprint::{NotATotal, RowTotal};
+pub use witness::RowSketch;
 pub use witness::RowWitness;

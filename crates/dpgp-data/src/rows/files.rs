@@ -1,20 +1,28 @@
 //! The rows of several files, one after the other.
 //!
 //! Rows of a file whose path names some of their columns.
+//!
+//! Addresses of files of rows that lie in a cloud.
+//!
+//! What stands in folders of files of rows.
+//!
+//! Columns that the path of a file names.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::parquet::ParquetRows;
 use super::text::TextRows;
-use super::{Beside, FileRows, FileState, Partition, ReadColumns, RowFile, RowMeter, Rows};
+use super::unpacked::is_gzip;
+use super::{Beside, FileRows, FileState, ReadColumns, RowFile, RowMeter, Rows, cloud};
 use crate::DataError;
-use crate::cell_rules::CellRules;
+use crate::error::{Action, Doing};
 use crate::identity::{DataKey, Fingerprint, RowWitness};
-use crate::missing::Missing;
+use crate::missing::{CellRules, Missing};
 use crate::own::is_parquet;
 use crate::person::PersonId;
 use crate::table_error::{CellProblem, TableError};
-use crate::text_layout::TextLayout;
+use crate::text::TextLayout;
 
 /// Files of one table: Parquet by their ending, text otherwise.
 pub struct Files {
@@ -351,5 +359,220 @@ pub(super) fn count(file: &RowFile, layout: &TextLayout) -> Result<u64, DataErro
     match is_parquet(&file.path) {
         true => ParquetRows::count(&file.path),
         false => TextRows::count(&file.path, layout),
+    }
+}
+
+/// How the addresses begin that can be read.
+#[cfg(feature = "cloud")]
+pub(super) const SCHEMES: [&str; 4] = ["s3", "gs", "az", "https"];
+
+/// Whether a name is the address of something that is not on this machine: `s3://bucket/rows.csv`.
+///
+/// ```
+/// use dpgp_data::rows::is_address;
+/// assert!(is_address("s3://bucket/rows.csv".as_ref()));
+/// assert!(!is_address("rows/s3:/rows.csv".as_ref()));
+/// ```
+pub fn is_address(name: &Path) -> bool {
+    scheme(name).is_some()
+}
+
+/// What stands before `://`, if that is the beginning of an address.
+pub(super) fn scheme(name: &Path) -> Option<&str> {
+    let (scheme, _) = name.to_str()?.split_once("://")?;
+    let is_word = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_word.then_some(scheme)
+}
+
+/// A file that is named relative to a folder; an address stays as it is.
+pub fn beside(folder: &Path, name: &Path) -> PathBuf {
+    if is_address(name) { name.to_path_buf() } else { folder.join(name) }
+}
+
+/// Fails for an address that this program cannot read, before anything is read or written.
+///
+/// # Errors
+/// [`DataError::Address`].
+pub fn ensure_addresses<'n>(names: impl IntoIterator<Item = &'n Path>) -> Result<(), DataError> {
+    names.into_iter().filter(|name| is_address(name)).try_for_each(cloud::check)
+}
+
+/// The error for an address where the program cannot read any.
+#[cfg(not(feature = "cloud"))]
+pub(super) fn refused(name: &Path) -> DataError {
+    let problem =
+        "this build reads no addresses; one that does is made by `cargo install --path . --features cloud`";
+    address_error(name, problem)
+}
+
+/// The error for an address that cannot be used. What may be a key of access is not told again.
+pub(super) fn address_error(name: &Path, problem: &'static str) -> DataError {
+    let text = name.to_string_lossy();
+    let plain = text.split(['?', '#']).next().unwrap_or_default();
+    let shown = match (plain.split_once("://"), plain.rsplit_once('@')) {
+        (Some(parts), Some(ends)) => format!("{}://{}", parts.0, ends.1),
+        _ => plain.to_owned(),
+    };
+    DataError::Address { name: shown.into(), problem }
+}
+
+/// The endings of files of rows, by which they are found in folders.
+const ENDINGS: [&str; 3] = ["parquet", "csv", "tsv"];
+
+/// The endings of compressed files.
+const PACKED: [&str; 6] = ["gz", "bz2", "xz", "zst", "lz4", "zip"];
+
+/// All files of rows in a folder and below, and those that would be some if they were not compressed.
+pub(super) fn files_below(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+    let mut files = Vec::new();
+    for folder in folders_from(folder, &mut Vec::new())? {
+        for path in entries(&folder)? {
+            let aside = path.file_name().is_none_or(|name| is_aside(&name.to_string_lossy()));
+            if !aside && holds_rows(&path) && !path.is_dir() {
+                files.push(path);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a file holds rows by its ending, compressed or not.
+pub(super) fn holds_rows(path: &Path) -> bool {
+    let inner = path.file_stem().filter(|_| is_packed(path));
+    has_ending(path, &ENDINGS) || inner.is_some_and(|inner| has_ending(Path::new(inner), &ENDINGS))
+}
+
+/// A folder and all below it. One that leads back to a folder `above` it is passed over.
+pub(super) fn folders_from(folder: &Path, above: &mut Vec<PathBuf>) -> Result<Vec<PathBuf>, DataError> {
+    let own = fs::canonicalize(here(folder)).doing(Action::Read, folder)?;
+    let parent = folder.parent().and_then(|parent| fs::canonicalize(here(parent)).ok());
+    let leads_back = parent.is_some_and(|parent| folder.is_symlink() && parent.starts_with(&own));
+    if leads_back || above.contains(&own) {
+        return Ok(Vec::new());
+    }
+    above.push(own);
+    let mut folders = vec![folder.to_path_buf()];
+    for path in entries(folder)? {
+        let aside = path.file_name().is_none_or(|name| is_aside(&name.to_string_lossy()));
+        if !aside && path.is_dir() {
+            folders.extend(folders_from(&path, above)?);
+        }
+    }
+    above.pop();
+    Ok(folders)
+}
+
+/// Hidden, or not data: `_SUCCESS`, `_temporary`.
+pub(super) fn is_aside(name: &str) -> bool {
+    name.starts_with(['.', '_'])
+}
+
+/// Whether a file is compressed.
+fn is_packed(path: &Path) -> bool {
+    has_ending(path, &PACKED)
+}
+
+/// Fails for the first file that is compressed in another way than text by gzip.
+///
+/// # Errors
+/// [`TableError::Packed`].
+pub(super) fn ensure_readable<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), DataError> {
+    for path in paths {
+        let text = is_gzip(path) && !path.file_stem().is_some_and(|inner| is_parquet(inner.as_ref()));
+        if is_packed(path) && !text {
+            return Err(DataError::table(path, TableError::Packed));
+        }
+    }
+    Ok(())
+}
+
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    path.extension().is_some_and(|end| endings.iter().any(|known| end.eq_ignore_ascii_case(known)))
+}
+
+/// What stands in a folder; nothing if there is none.
+pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+    if !here(folder).is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(here(folder)).doing(Action::Read, folder)? {
+        paths.push(folder.join(entry.doing(Action::Read, folder)?.file_name()));
+    }
+    Ok(paths)
+}
+
+/// A folder by a name that the system knows; the working directory has none.
+pub(super) fn here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
+/// What stands in a path for a missing value.
+const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// A column with one value in all rows of a file: `name=value`, a folder of its path.
+///
+/// ```
+/// use dpgp_data::rows::Partition;
+/// let month = Partition::of("month=06").map(|month| (month.name, month.value));
+/// assert_eq!(month, Some(("month".to_owned(), Some("06".to_owned()))));
+/// assert_eq!(Partition::of("at=12%3A30").and_then(|at| at.value).as_deref(), Some("12:30"));
+/// assert_eq!(Partition::of("at=__HIVE_DEFAULT_PARTITION__").map(|at| at.value), Some(None));
+/// assert_eq!(Partition::of("parts"), None);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Partition {
+    /// The column.
+    pub name: String,
+    /// Its cell; none if it is missing.
+    pub value: Option<String>,
+}
+
+impl Partition {
+    /// What a folder of this name says, if it says anything. A byte may be written as `%` and two hexadecimal digits.
+    pub fn of(folder: &str) -> Option<Self> {
+        let (name, value) = folder.split_once('=')?;
+        let (name, value) = (decoded(name), decoded(value));
+        let value = Some(value).filter(|value| !value.trim().is_empty() && value != MISSING);
+        if name.is_empty() { None } else { Some(Self { name, value }) }
+    }
+}
+
+/// The text that is written with some of its bytes as `%41`.
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).filter(|_| *first == b'%').and_then(|digits| hex::decode(digits).ok());
+        rest = if code.is_some() { &after[2..] } else { after };
+        bytes.extend(code.unwrap_or_else(|| vec![*first]));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_paths() {
+        for (name, known) in [
+            ("s3://b/rows.csv", Some("s3")),
+            ("ftp://host/rows.csv", Some("ftp")),
+            ("://b", None),
+            ("./s3://b", None),
+            ("rows", None),
+        ] {
+            assert_eq!(scheme(name.as_ref()), known, "{name}");
+        }
+        assert_eq!(beside("folder".as_ref(), "s3://b/x".as_ref()), Path::new("s3://b/x"));
+        assert_eq!(beside("folder".as_ref(), "x".as_ref()), Path::new("folder/x"));
+    }
+
+    /// A signature in an address is as good as a password.
+    #[test]
+    fn keys_of_access_are_not_told() {
+        let error = address_error("https://me:secret@host/rows.csv?sig=secret#secret".as_ref(), "no");
+        assert!(!error.to_string().contains("secret"), "{error}");
+        assert!(error.to_string().contains("https://host/rows.csv"), "{error}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use glob::Pattern;
 
-use super::walk::{ensure_readable, entries, files_below, folders_from, here, is_aside};
+use super::files::{ensure_readable, entries, files_below, folders_from, here, is_aside};
 use super::{RowFile, cloud, is_address};
 use crate::error::DataError;
 

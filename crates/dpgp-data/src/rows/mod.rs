@@ -1,44 +1,35 @@
 //! Rows of numbers, read in pieces: files of any length in constant memory.
 //!
 //! Files are text in a [`TextLayout`](super::TextLayout), packed by gzip or not, or Parquet; folders in their paths may name columns.
-mod address;
 pub(super) mod cloud;
-mod file_state;
 mod files;
 mod find;
 mod held;
-mod marked;
-mod memory;
-mod meter;
 mod parquet;
-mod partition;
-mod place;
-mod row_file;
 mod source;
 mod text;
 mod unpacked;
-mod walk;
 mod write;
 
-pub use address::{beside, ensure_addresses, is_address};
-pub use file_state::FileState;
 pub use files::Files;
+pub use files::Partition;
+pub use files::{beside, ensure_addresses, is_address};
 pub use find::row_files;
 pub use held::{HeldRows, OtherCell, OtherColumns};
-pub use marked::{MarkedRows, PresentRows};
-pub use memory::InMemory;
-pub use meter::RowMeter;
-pub use partition::Partition;
-pub(super) use place::places;
-pub use row_file::RowFile;
+pub use source::FileState;
+pub use source::InMemory;
+pub use source::RowMeter;
 pub use source::keyed_tag;
 pub(super) use source::open_file;
+pub(super) use source::places;
+pub use source::{MarkedRows, PresentRows};
+pub use text::RowFile;
 pub(super) use unpacked::{DamagedGzip, RowText};
 pub use write::RowWriter;
 
-use super::cell_rules::CellRules;
 use super::error::DataError;
 use super::identity::RowWitness;
+use super::missing::CellRules;
 use super::person::PersonId;
 
 /// Rows that come one after the other.

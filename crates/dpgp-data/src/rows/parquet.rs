@@ -4,13 +4,13 @@ use std::path::Path;
 
 use polars::prelude::{AnyValue, Series};
 
-use super::place::places;
+use super::source::places;
 use super::{Beside, FileRows, ReadColumns};
-use crate::cell::{person, show};
-use crate::cell_rules::CellRules;
 use crate::error::DataError;
 use crate::identity::RowWitness;
+use crate::missing::CellRules;
 use crate::missing::{Missing, is_nothing};
+use crate::missing::{person, show};
 use crate::parquet::{ParquetColumn, ParquetFile};
 use crate::person::PersonId;
 use crate::table_error::{RowUnit, TableError};

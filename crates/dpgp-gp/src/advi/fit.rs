@@ -1,10 +1,20 @@
 //! Stochastic variational inference with clipped and noisy gradients.
+//!
+//! Which rows a step sees. The accountant must price the scheme that is drawn: the three amplify privacy differently.
+//!
+//! AdaGrad with a window: steps that adapt to the size of recent gradients. It is post-processing of noisy gradients, and so
+//! costs no privacy.
+//!
+//! The mode of the posterior.
 
+use rand::RngExt;
+use rand::seq::index;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::batch::{BatchSampling, batch_size};
-use super::{Family, Guide, Model, WindowedAdaGrad};
+use super::{Family, Guide, Model};
 
 /// How a guide is fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,4 +145,163 @@ impl NoisyGradient {
 fn clip_factor(vector: &[f64], clip: f64) -> f64 {
     let norm = vector.iter().map(|g| g * g).sum::<f64>().sqrt();
     if norm > clip { clip / norm } else { 1.0 }
+}
+
+/// How the rows of a step are drawn, at the rate q of all n rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BatchSampling {
+    /// `floor(q n)` rows, each from all.
+    WithReplacement,
+    /// `floor(q n)` different rows.
+    WithoutReplacement,
+    /// Each row with probability q.
+    Poisson,
+}
+
+impl BatchSampling {
+    /// Draws the rows of one step, which replace what `batch` holds.
+    pub fn draw(self, rows: usize, rate: f64, stream: &mut Pcg64, batch: &mut Vec<usize>) {
+        batch.clear();
+        let size = batch_size(rows, rate);
+        match self {
+            Self::WithReplacement => batch.extend((0..size).map(|_| stream.random_range(0..rows))),
+            Self::WithoutReplacement => batch.extend(index::sample(stream, rows, size)),
+            Self::Poisson => poisson(rows, rate, stream, batch),
+        }
+    }
+}
+
+/// Each row with probability q, by the gaps between the rows taken, which are geometric: `floor(ln u / ln(1 - q))`.
+fn poisson(rows: usize, rate: f64, stream: &mut Pcg64, batch: &mut Vec<usize>) {
+    // A draw a row taken, not a draw a row. With q = 1 the logarithm is -inf, the scale -0 and every gap 0.
+    let scale = 1.0 / (-rate).ln_1p();
+    let mut row = 0;
+    while row < rows {
+        // In (0, 1], where the logarithm is finite.
+        let u: f64 = 1.0 - stream.random::<f64>();
+        let gap = (u.ln() * scale).floor();
+        // Compared as a float: a tiny rate makes gaps that no integer holds.
+        if gap >= (rows - row) as f64 {
+            return;
+        }
+        row += gap as usize;
+        batch.push(row);
+        row += 1;
+    }
+}
+
+/// Rows of a step (the expected number, rounded down, with Poisson sampling); at least one.
+///
+/// ```
+/// use dpgp_gp::advi::batch_size;
+/// assert_eq!(batch_size(3341, 0.1), 334);
+/// assert_eq!(batch_size(50, 0.001), 1);
+/// ```
+pub fn batch_size(rows: usize, rate: f64) -> usize {
+    ((rate * rows as f64).floor() as usize).clamp(1, rows)
+}
+
+/// Gradients that the window remembers.
+const WINDOW: usize = 10;
+/// What is added to the sum of squares. Gradients below its root make steps that are as small: noise alone does not move
+/// a parameter by the whole rate.
+const OFFSET: f64 = 0.1;
+
+/// `theta -= rate g / sqrt(sum of the last 10 g^2 + 0.1)`, elementwise. Source: `adagrad_window` of PyMC3, on which
+/// Jälkö, Dikmen and Honkela 2016 build.
+///
+/// ```
+/// use dpgp_gp::advi::WindowedAdaGrad;
+/// let mut theta = [1.0];
+/// WindowedAdaGrad::new(0.5, 1).step(&mut theta, &[3.0]);
+/// assert_eq!(theta[0], 1.0 - 0.5 * 3.0 / 9.1f64.sqrt());
+/// ```
+#[derive(Debug, Clone)]
+pub struct WindowedAdaGrad {
+    rate: f64,
+    /// The last squared gradients, the oldest overwritten (WINDOW x parameters).
+    squares: Vec<Vec<f64>>,
+    step: usize,
+}
+
+impl WindowedAdaGrad {
+    /// With a learning rate, for so many parameters.
+    pub fn new(rate: f64, parameters: usize) -> Self {
+        Self { rate, squares: vec![vec![0.0; parameters]; WINDOW], step: 0 }
+    }
+
+    /// One step down a gradient.
+    pub fn step(&mut self, parameters: &mut [f64], gradient: &[f64]) {
+        // A ring: the newest squares take the place of the oldest ones.
+        let oldest = &mut self.squares[self.step % WINDOW];
+        oldest.iter_mut().zip(gradient).for_each(|(square, g)| *square = g * g);
+        self.step += 1;
+        for (i, (parameter, g)) in parameters.iter_mut().zip(gradient).enumerate() {
+            // Added up anew: a running sum would keep the rounding of squares that have left the window.
+            let sum: f64 = self.squares.iter().map(|squares| squares[i]).sum();
+            *parameter -= self.rate * g / (sum + OFFSET).sqrt();
+        }
+    }
+}
+
+/// Iterations after which the search gives up.
+const MOST: usize = 10_000;
+
+/// Maximises the log joint density by gradient ascent with Barzilai-Borwein steps and backtracking, until the largest
+/// element of the gradient is below `tolerance`. None if it does not get there.
+///
+/// The step is `s's / s't` for the change s of z and the fall t of the gradient: the inverse curvature along s. Source:
+/// Barzilai and Borwein 1988.
+pub fn mode(model: &dyn Model, tolerance: f64) -> Option<Vec<f64>> {
+    let d = model.dimension();
+    let (mut z, mut gradient) = (vec![0.0; d], vec![0.0; d]);
+    let mut value = model.log_joint(&z, &mut gradient);
+    // The curvature grows with the number of rows.
+    let mut step = 1.0 / model.rows().max(1) as f64;
+    for _ in 0..MOST {
+        if gradient.iter().all(|g| g.abs() <= tolerance) {
+            return Some(z);
+        }
+        let mut next_gradient = vec![0.0; d];
+        let (next, next_value) = loop {
+            let next: Vec<f64> = z.iter().zip(&gradient).map(|(z, g)| z + step * g).collect();
+            let next_value = model.log_joint(&next, &mut next_gradient);
+            // A rounding error may look like a loss at the very top.
+            if next_value >= value - 1e-12 * value.abs() {
+                break (next, next_value);
+            }
+            step *= 0.5;
+            if step < f64::MIN_POSITIVE {
+                return None;
+            }
+        };
+        let change: Vec<f64> = next.iter().zip(&z).map(|(a, b)| a - b).collect();
+        let falls = gradient.iter().zip(&next_gradient).map(|(before, after)| before - after);
+        let moved: f64 = change.iter().map(|s| s * s).sum();
+        let turned: f64 = change.iter().zip(falls).map(|(s, t)| s * t).sum();
+        // Where the gradient does not fall along the way there is no curvature to go by, and steps grow.
+        step = if turned > 0.0 { moved / turned } else { 2.0 * step };
+        (z, value, gradient) = (next, next_value, next_gradient);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_forgets() {
+        let mut optimiser = WindowedAdaGrad::new(0.5, 1);
+        let mut theta = [0.0];
+        optimiser.step(&mut theta, &[3.0]);
+        assert_eq!(theta[0], -0.5 * 3.0 / 9.1f64.sqrt());
+        for _ in 0..10 {
+            optimiser.step(&mut theta, &[1.0]);
+        }
+        let before = theta[0];
+        optimiser.step(&mut theta, &[1.0]);
+        assert_eq!(theta[0], before - 0.5 / 10.1f64.sqrt());
+    }
 }

@@ -8,22 +8,17 @@
 //!
 //! Source: Kucukelbir et al. 2017 (the parametrisation); Jälkö, Dikmen and Honkela 2016 (clipping and noise).
 
-mod adagrad;
-mod batch;
 mod fit;
 mod guide;
 #[cfg(test)]
 mod laws;
-mod linear;
 mod logistic;
-mod mode;
-mod model;
 
-pub use adagrad::WindowedAdaGrad;
-pub use batch::{BatchSampling, batch_size};
+pub use fit::WindowedAdaGrad;
+pub use fit::mode;
+pub use fit::{BatchSampling, batch_size};
 pub use fit::{FitStreams, Training, fit};
+pub use guide::LinearRegression;
 pub use guide::{Family, Guide};
-pub use linear::LinearRegression;
 pub use logistic::LogisticRegression;
-pub use mode::mode;
-pub use model::Model;
+pub use logistic::Model;

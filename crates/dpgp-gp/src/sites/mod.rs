@@ -21,19 +21,15 @@
 //! beyond the features is taken for noise.
 
 mod between;
-mod correlated;
 mod counts;
 #[cfg(test)]
 mod dense;
 mod gram;
 mod grid;
-mod hyperparameters;
 mod inputs;
 mod lattice;
-mod member;
 mod mixture;
 mod passes;
-mod reference;
 mod squares;
 mod sums;
 
@@ -41,10 +37,10 @@ pub use between::BetweenSites;
 pub use counts::SiteCounts;
 pub use gram::{GramEntry, GramMap, GramPosterior, GramSum};
 pub use grid::{CountSites, box_grid, site_grid};
-pub use hyperparameters::{Graded, HyperGrid, SiteKernel};
 pub use inputs::{SeenWeights, SiteInputs};
 pub use lattice::{CountedRows, FullCell, Lattice, TARGET_BITS};
+pub use mixture::SiteReference;
+pub use mixture::{Graded, HyperGrid, SiteKernel};
 pub use mixture::{MixturePrediction, SiteMixture};
 pub use passes::{site_mixture, site_mixture_among};
-pub use reference::SiteReference;
 pub use sums::{NoisyFeatures, SiteFeatures, SummedFeatures};

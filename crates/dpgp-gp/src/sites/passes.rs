@@ -5,8 +5,8 @@
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
-use super::correlated::{Correlated, Seen};
-use super::member::{Chosen, SiteMember, Unsquared};
+use super::between::{Correlated, Seen};
+use super::mixture::{Chosen, SiteMember, Unsquared};
 use super::squares::add_quadratics;
 use super::{HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture};
 use dpgp_linalg::LinalgError;

@@ -4,9 +4,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::correlated::{Correlated, Seen, quadratic};
+use super::between::{Correlated, Seen, quadratic};
 use super::inputs::SeenWeights;
-use super::member::{Chosen, Unsquared};
+use super::mixture::{Chosen, Unsquared};
 use super::{SiteCounts, SiteInputs};
 use dpgp_linalg::{product, transposed_product};
 

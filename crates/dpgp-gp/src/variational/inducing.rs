@@ -1,9 +1,12 @@
 //! Public inducing inputs and the covariances of other inputs with them.
+//!
+//! Inducing inputs on a regular grid, where the second sum is one over midpoints.
 
 use nalgebra::{DMatrix, DVector};
 
+use super::Bumps;
 use crate::kernel::Kernel;
-use crate::variance::unexplained;
+use crate::predictive::unexplained;
 use dpgp_linalg::{Cholesky, LinalgError};
 
 /// m public inducing inputs Z (m x d) of a kernel, with the factor of `K_ZZ`.
@@ -85,6 +88,102 @@ impl<'k> Inducing<'k> {
     }
 }
 
+/// Inducing inputs on the product of equally spaced sides, the last input fastest, for an exponentiated quadratic kernel.
+///
+/// The product of two covariances is a bump at the midpoint of their inducing inputs, half as wide squared:
+///
+/// ```text
+/// k(x, z) k(x, z') = v^2 exp(-|z - z'|^2 / (4 l^2)) p(x),   p(x) = exp(-|x - (z + z') / 2|^2 / l^2).
+/// ```
+///
+/// So B is a fixed pattern times the sums of p at the midpoints, of which a side of g points has `2 g - 1`: `(2 g - 1)^d` numbers tell all
+/// that `g^d (g^d + 1) / 2` do.
+///
+/// ```
+/// use dpgp_gp::variational::InducingGrid;
+/// let grid = InducingGrid { sides: vec![vec![0.0, 1.0, 2.0]], variance: 1.0, lengthscale: 1.0 };
+/// assert_eq!((grid.covariances().len(), grid.midpoints().len()), (3, 5));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct InducingGrid {
+    /// The points along each input, equally spaced.
+    pub sides: Vec<Vec<f64>>,
+    /// v.
+    pub variance: f64,
+    /// l.
+    pub lengthscale: f64,
+}
+
+impl InducingGrid {
+    /// `k(x, z)` for all inducing inputs z.
+    pub fn covariances(&self) -> Bumps {
+        Bumps::new(self.sides.clone(), self.lengthscale, self.variance)
+    }
+
+    /// p at all midpoints.
+    pub fn midpoints(&self) -> Bumps {
+        Bumps::new(self.middles(), self.lengthscale * std::f64::consts::FRAC_1_SQRT_2, 1.0)
+    }
+
+    /// The midpoints along each input.
+    pub fn middles(&self) -> Vec<Vec<f64>> {
+        self.sides.iter().map(|side| middles(side)).collect()
+    }
+
+    /// The squared length of what one at each midpoint is in B: `w_s = v^4 sum exp(-|z - z'|^2 / (2 l^2))` over the ordered pairs whose
+    /// midpoint it is. In the metric in which entries beside the diagonal of B count twice, the length of a record's part of B
+    /// is `sum_s w_s p_s^2`, squared.
+    pub fn multiplicities(&self) -> DVector<f64> {
+        let mut sums = DVector::zeros(self.midpoints().len());
+        self.each_pair(|pair| sums[pair.midpoint] += pair.share * pair.share);
+        sums
+    }
+
+    /// The sums over midpoints that are nearest to a noisy B (m x m), by least squares in the same metric.
+    ///
+    /// Obligation: where noise on B is spherical in this metric with the standard deviation `sd`, they tell all that B does: their noise
+    /// is independent with the variances `sd^2 / w_s`, since no entry of B has a share in two midpoints.
+    pub fn folded(&self, b: &DMatrix<f64>) -> DVector<f64> {
+        let mut sums = DVector::zeros(self.midpoints().len());
+        self.each_pair(|pair| sums[pair.midpoint] += pair.share * b[(pair.one, pair.other)]);
+        sums.component_div(&self.multiplicities())
+    }
+
+    fn each_pair(&self, mut visit: impl FnMut(Pair)) {
+        let size: usize = self.sides.iter().map(Vec::len).product();
+        for one in 0..size {
+            for other in 0..size {
+                visit(self.pair(one, other));
+            }
+        }
+    }
+
+    fn pair(&self, one: usize, other: usize) -> Pair {
+        let (mut rest, mut place, mut square) = ([one, other], 1, 0.0);
+        let mut midpoint = 0;
+        for side in self.sides.iter().rev() {
+            let [i, j] = rest.map(|rest| rest % side.len());
+            midpoint += place * (i + j);
+            square += ((side[i] - side[j]) / self.lengthscale).powi(2);
+            place *= 2 * side.len() - 1;
+            rest = rest.map(|rest| rest / side.len());
+        }
+        Pair { one, other, midpoint, share: self.variance.powi(2) * (-0.25 * square).exp() }
+    }
+}
+
+/// Two inducing inputs, the place of their midpoint, and what multiplies p in the product of their covariances.
+struct Pair {
+    one: usize,
+    other: usize,
+    midpoint: usize,
+    share: f64,
+}
+
+fn middles(side: &[f64]) -> Vec<f64> {
+    (0..2 * side.len() - 1).map(|sum| 0.5 * (side[sum / 2] + side[sum.div_ceil(2)])).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +200,38 @@ mod tests {
         assert!((at.features[0] - 3.0).abs() < 1e-15 && (at.features[1] - near).abs() < 1e-15);
         let open = 3.0 - 3.0 * (-1.0f64).exp();
         assert!(at.conditional[0].abs() < 1e-14 && (at.conditional[1] - open).abs() < 1e-14);
+    }
+}
+
+#[cfg(test)]
+mod inducing_grid_tests {
+    use super::*;
+
+    fn grid() -> InducingGrid {
+        InducingGrid { sides: vec![vec![0.0, 0.7, 1.4], vec![-1.0, 1.0]], variance: 1.3, lengthscale: 0.9 }
+    }
+
+    #[test]
+    fn products_of_covariances_are_bumps_at_midpoints() {
+        let (grid, inputs) = (grid(), DMatrix::from_row_slice(2, 2, &[0.4, 0.1, 2.0, -1.5]));
+        let (k, p) = (grid.covariances().features(&inputs), grid.midpoints().features(&inputs));
+        for row in 0..2 {
+            let b = k.row(row).transpose() * k.row(row);
+            // Without noise the sums at the midpoints come back, and the length is that of the matrix.
+            assert!((grid.folded(&b) - p.row(row).transpose()).amax() < 1e-13);
+            let length = grid.multiplicities().dot(&p.row(row).transpose().map(|p| p * p));
+            assert!((length - b.norm_squared()).abs() < 1e-13);
+        }
+    }
+
+    /// Least squares: what is left of any matrix has no share in any midpoint.
+    #[test]
+    fn what_folding_leaves_is_orthogonal() {
+        let grid = grid();
+        let b = DMatrix::from_fn(6, 6, |i, j| ((3 * i * i + 3 * j * j + i + j) as f64).sin());
+        let folded = grid.folded(&b);
+        let mut rest = b.clone();
+        grid.each_pair(|pair| rest[(pair.one, pair.other)] -= pair.share * folded[pair.midpoint]);
+        assert!(rest.amax() > 0.1 && grid.folded(&rest).amax() < 1e-13);
     }
 }

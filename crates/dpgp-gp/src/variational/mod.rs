@@ -10,33 +10,25 @@
 //! the modules here use, whence no sigma in their formulas.
 
 mod bounds;
-mod bumps;
-mod correction;
 mod dirichlet;
 mod inducing;
-mod inducing_grid;
-mod moment;
 mod noise_aware;
 mod posterior;
-mod prediction;
-mod prior;
-mod regularisation;
 mod statistics;
 mod supremum;
-mod whole_sums;
 
+pub use bounds::Bumps;
 pub use bounds::FeatureBound;
-pub use bumps::Bumps;
-pub use correction::Correction;
 pub use dirichlet::DirichletLabels;
+pub use inducing::InducingGrid;
 pub use inducing::{Inducing, Located};
-pub use inducing_grid::InducingGrid;
-pub use moment::moment;
+pub use noise_aware::Correction;
+pub use noise_aware::Regularisation;
 pub use noise_aware::noise_aware;
+pub use posterior::Prediction;
 pub use posterior::WeightPosterior;
-pub use prediction::Prediction;
-pub use prior::prior_draw;
-pub use regularisation::Regularisation;
+pub use posterior::prior_draw;
 pub use statistics::{NoisyStatistics, Statistics};
+pub use statistics::{SumsUnits, WholeSums};
 pub use supremum::grid_supremum;
-pub use whole_sums::{SumsUnits, WholeSums};
+pub use supremum::moment;

@@ -1,9 +1,15 @@
 //! Which moments are released, and how much noise each has.
+//!
+//! Noise on Fourier moments.
+//!
+//! The sensitivity of Fourier moments.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
 
-use super::{Frequencies, MomentsNoise, PairTable, SquareRule};
-use dpgp_gp::sites::{BetweenSites, CountSites, SiteFeatures, SummedFeatures, site_grid};
+use super::{Frequencies, PairTable};
+use dpgp_gp::sites::{BetweenSites, CountSites, NoisyFeatures, SiteFeatures, SummedFeatures, site_grid};
 use dpgp_number::{OutOfRange, Positive};
 
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
@@ -120,6 +126,164 @@ pub(super) fn rule(weights: &[f64], bound: f64, kappa: f64) -> Result<SquareRule
     SquareRule::new(Positive::new(weights.iter().sum())?, Positive::new(bound)?, kappa)
 }
 
+/// The relative excess of the noise, which covers the rounding of closed forms for up to F = 256 frequencies (designs of least risk have
+/// at most 213): with `u = 2^-53` the sum of the weights is off by F u, a weight of a plain sum, which adds 2 F products, by 2 F u, both
+/// relative and under a root, and a dozen operations by u each: `(F + 2 F) u / 2 + 12 u < 4.5e-14`.
+const EXCESS: f64 = 5.7e-14;
+
+/// Standard deviations of independent noise on the moments.
+///
+/// Obligation: with `s = sigma D` the noise on a number of weight w is at least `s / sqrt(w)`, so that in units of the noise the
+/// release moves by at most `1 / sigma` ([`super::SquareRule`]).
+#[derive(Debug, Clone, PartialEq)]
+pub struct MomentsNoise {
+    /// On each sum that targets weigh (m).
+    pub weighted: DVector<f64>,
+    /// On each plain sum (k).
+    pub plain: DVector<f64>,
+    /// On the sum of squared targets.
+    pub squares: f64,
+    /// On the number of rows; none where it is public.
+    pub rows: Option<f64>,
+    /// On a number of weight 1: `s`.
+    pub scale: f64,
+}
+
+impl MomentsNoise {
+    /// Of a scale s, which is divided by the root of each weight.
+    pub(super) fn new(design: &MomentsDesign, scale: f64) -> Self {
+        let scale = scale * (1.0 + EXCESS);
+        let weighted: Vec<f64> = design.weights.iter().map(|u| scale / u.sqrt()).collect();
+        let plain: Vec<f64> = design.pair_weights.iter().map(|t| scale / t.sqrt()).collect();
+        Self {
+            scale,
+            weighted: design.frequencies.spread(&weighted),
+            plain: design.pairs.spread(&plain),
+            squares: scale / design.rule.square_weight().sqrt(),
+            rows: design.counted.then(|| scale / design.rule.count_weight().sqrt()),
+        }
+    }
+
+    /// A simulation of a release, with noise in floating point.
+    pub fn release(&self, sums: &SummedFeatures, stream: &mut impl Rng) -> NoisyFeatures {
+        let mut noisy = sums.clone();
+        noisy.weighted += self.weighted.map(|sd| sd * normal(stream));
+        noisy.plain += self.plain.map(|sd| sd * normal(stream));
+        noisy.squares += self.squares * normal(stream);
+        if let Some(sd) = self.rows {
+            noisy.rows = (noisy.rows as f64 + sd * normal(stream)).round().max(1.0) as usize;
+        }
+        self.stated(noisy)
+    }
+
+    /// Sums with this noise on them.
+    pub fn stated(&self, sums: SummedFeatures) -> NoisyFeatures {
+        NoisyFeatures {
+            sums,
+            weighted: self.weighted.map(|sd| sd * sd),
+            plain: self.plain.map(|sd| sd * sd),
+            squares: self.squares * self.squares,
+            rows: self.rows.map_or(0.0, |sd| sd * sd),
+        }
+    }
+}
+
+fn normal(stream: &mut impl Rng) -> f64 {
+    StandardNormal.sample(stream)
+}
+
+/// Weights under which sums of cosines and sines have a sensitivity in closed form, in any dimension.
+///
+/// Released are, for frequencies j with weights `u_j` (`sum u_j = V_0`) and their sums and differences k with weights `t_k`,
+/// `b_j = sum_i y_i e_j(x_i)`, `T_k = sum_i e_k(x_i)` with `e_j = (cos, sin)(2 pi j.x / P)`, and `q = sum_i y_i^2` with the weight `q_0`.
+///
+/// Obligation: one record (x, y) is replaced by any other, `|y| <= R`, inputs anywhere. With `kappa >= 1`, `c = kappa R^2 / (2 V_0)`,
+/// `t` at most `c` times the coefficients of the square of `V(d) = sum_j u_j cos(2 pi j.d / P)` ([`PairTable::autoconvolution`]) and
+/// `q_0` at most `(1 + 1 / kappa) V_0 / R^2`, the vector `(sqrt(u_j) b_j, sqrt(t_k) T_k, sqrt(q_0) q)` moves by at most
+///
+/// ```text
+/// D = R sqrt(V_0 (2 + kappa + 1 / kappa)).
+/// ```
+///
+/// *Proof.* As `cos a cos b + sin a sin b = cos(a - b)`, the squared distance depends on the inputs by `V = V(x - x')` alone:
+/// `2 c (V_0^2 - V^2) + (y^2 + y'^2) V_0 - 2 y y' V + q_0 (y^2 - y'^2)^2`, where the constant term of `V^2` cancels. With `s = y + y'` and
+/// `e = y - y'` it is `2 c (V_0^2 - V^2) + (s^2 / 2)(V_0 - V) + (e^2 / 2)(V_0 + V) + q_0 s^2 e^2`. As `|V| <= V_0` it rises with `|s|` and `|e|`,
+/// and `|s| + |e| <= 2 R`; so let `|e| = R (1 + r)`, `|s| = R (1 - r)`, `-1 <= r <= 1`. Then it is
+/// `R^2 V_0 (1 + r^2) + 2 R^2 r V + 2 c (V_0^2 - V^2) + q_0 R^4 (1 - r^2)^2`, concave in V and greatest at `V = V_0 r / kappa`, where it is
+/// `R^2 V_0 (1 + kappa + (1 + 1 / kappa) r^2) + q_0 R^4 (1 - r^2)^2`. That is convex in `r^2`, so that one of its ends is greatest:
+/// `r^2 = 1` gives `D^2`, and `r^2 = 0` gives `R^2 V_0 (1 + kappa) + q_0 R^4`, `D^2` at most. Smaller weights and numbers that are left out
+/// only take squares away.
+///
+/// A record that is left out, or comes in, moves less, so that the number of rows can be released with them, with the weight
+/// `w_n = kappa R^2 V_0 / 2`: such a neighbour moves the four by at most `R^2 V_0 + c V_0^2 + w_n + q_0 R^4`, of which `c V_0^2 = w_n`, and so by
+/// `R^2 V_0 (2 + kappa + 1 / kappa) = D^2`; one that is replaced does not move the number of rows.
+///
+/// With `kappa = 1` and no q this is Eq. 6 of Honkela 2021 for features of constant norm.
+///
+/// ```
+/// use dpgp_number::Positive;
+/// use dpgp_mechanisms::SquareRule;
+/// let one = Positive::ONE;
+/// assert_eq!(SquareRule::new(one, one, 1.0)?.sensitivity(), 2.0);
+/// assert!(SquareRule::new(one, one, 0.9).is_err());
+/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SquareRule {
+    total: f64,
+    bound: f64,
+    kappa: f64,
+}
+
+impl SquareRule {
+    /// For weights that add up to `total` (V_0), targets within `bound` (R), and kappa.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] unless kappa is at least 1 and finite: the proof needs it.
+    pub fn new(total: Positive, bound: Positive, kappa: f64) -> Result<Self, OutOfRange> {
+        if kappa >= 1.0 && kappa.is_finite() {
+            return Ok(Self { total: total.get(), bound: bound.get(), kappa });
+        }
+        Err(OutOfRange::new("at least 1 and finite", kappa))
+    }
+
+    /// `D`.
+    pub fn sensitivity(&self) -> f64 {
+        self.bound * (self.total * (2.0 + self.kappa + 1.0 / self.kappa)).sqrt()
+    }
+
+    /// `c`, the weights of the plain sums over the coefficients of V^2.
+    pub fn factor(&self) -> f64 {
+        self.kappa * self.bound * self.bound / (2.0 * self.total)
+    }
+
+    /// `q_0`.
+    pub fn square_weight(&self) -> f64 {
+        (1.0 + 1.0 / self.kappa) * self.total / (self.bound * self.bound)
+    }
+
+    /// `w_n`, the weight of the number of rows where it is private.
+    pub fn count_weight(&self) -> f64 {
+        0.5 * self.kappa * self.bound * self.bound * self.total
+    }
+
+    /// R.
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    /// Kappa.
+    pub fn kappa(&self) -> f64 {
+        self.kappa
+    }
+
+    /// `t_k` for these `u_j`.
+    pub fn pair_weights(&self, table: &PairTable, weights: &[f64]) -> Vec<f64> {
+        let factor = self.factor();
+        table.autoconvolution(weights).into_iter().map(|coefficient| factor * coefficient).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,5 +352,99 @@ mod tests {
         let error = (std::f64::consts::TAU / 7.5).powi(4) / 240.0;
         assert_eq!((between.plain.len(), between.plain[0]), (3, 0.0));
         assert!(between.plain.iter().skip(1).all(|e| (e / error - 1.0).abs() < 1e-12), "{}", between.plain);
+    }
+}
+
+#[cfg(test)]
+mod noise_tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    fn sums() -> SummedFeatures {
+        let zeros = |n| DVector::zeros(n);
+        SummedFeatures { rows: 1000, weighted: zeros(200), plain: zeros(300), squares: 50.0 }
+    }
+
+    fn noise(rows: Option<f64>) -> MomentsNoise {
+        let of = |n, sd| DVector::from_element(n, sd);
+        MomentsNoise { weighted: of(200, 2.0), plain: of(300, 3.0), squares: 4.0, rows, scale: 1.0 }
+    }
+
+    /// Means of 200 and 300 squares are within 5 standard errors of their variances; the variances are those that are stated.
+    #[test]
+    fn a_simulation_has_the_noise_that_it_states() {
+        let mut stream = Pcg64::seed_from_u64(3);
+        let released = noise(None).release(&sums(), &mut stream);
+        let of_b = released.sums.weighted.norm_squared() / 200.0 / 4.0;
+        let of_t = released.sums.plain.norm_squared() / 300.0 / 9.0;
+        assert!((of_b - 1.0).abs() < 0.5 && (of_t - 1.0).abs() < 0.41, "{of_b} {of_t}");
+        assert!(released.sums.weighted.mean().abs() < 0.75 && released.sums.squares != 50.0);
+        assert!(released.weighted.iter().all(|v| *v == 4.0) && released.plain.iter().all(|v| *v == 9.0));
+        assert_eq!((released.squares, released.rows, released.sums.rows), (16.0, 0.0, 1000));
+        // A number of rows that is private moves by its noise, and is at least 1.
+        let rows: Vec<f64> = (0..400)
+            .map(|_| noise(Some(20.0)).release(&sums(), &mut stream).sums.rows as f64 - 1000.0)
+            .collect();
+        let square = rows.iter().map(|x| x * x).sum::<f64>() / 400.0 / 400.0;
+        assert!((square - 1.0).abs() < 0.36, "{square}");
+        let few = SummedFeatures { rows: 2, ..sums() };
+        assert!((0..50).all(|_| noise(Some(1e3)).release(&few, &mut stream).sums.rows >= 1));
+        assert_eq!(noise(Some(5.0)).stated(sums()).rows, 25.0);
+    }
+
+    /// A number of rows of weight `w_n = 2 * 9 * 5 / 2 = 45` has noise of the scale over the root of it.
+    #[test]
+    fn a_private_number_of_rows_has_noise_by_its_weight() {
+        use super::super::Frequencies;
+        let frequencies = Frequencies::half_space([vec![0], vec![1]]);
+        let design = MomentsDesign::of(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap();
+        let counted = MomentsDesign { counted: true, ..design };
+        let noise = MomentsNoise::new(&counted, 2.0);
+        assert!((noise.rows.unwrap() * 45f64.sqrt() / noise.scale - 1.0).abs() < 1e-14);
+    }
+
+    /// The stream's draws are added as they come: those of b, of T, of the squares, of the rows.
+    #[test]
+    fn draws_are_added_in_their_order() {
+        let mut streams = [0, 1].map(|_| Pcg64::seed_from_u64(4));
+        let noise = MomentsNoise {
+            weighted: DVector::from_element(1, 2.0),
+            plain: DVector::from_element(1, 3.0),
+            squares: 4.0,
+            rows: Some(50.0),
+            scale: 1.0,
+        };
+        let sums = SummedFeatures {
+            rows: 1000,
+            weighted: DVector::zeros(1),
+            plain: DVector::zeros(1),
+            squares: 50.0,
+        };
+        let found = noise.release(&sums, &mut streams[0]).sums;
+        let drawn: Vec<f64> = (0..4).map(|_| normal(&mut streams[1])).collect();
+        let wider = MomentsNoise { weighted: DVector::from_element(1, 5.0), ..noise.clone() };
+        assert_eq!(wider.stated(found.clone()).weighted[0], 25.0);
+        assert_eq!((found.weighted[0], found.plain[0]), (2.0 * drawn[0], 3.0 * drawn[1]));
+        assert_eq!(
+            (found.squares, found.rows),
+            (50.0 + 4.0 * drawn[2], (1000.0 + 50.0 * drawn[3]).round() as usize)
+        );
+    }
+}
+
+#[cfg(test)]
+mod square_rule_tests {
+    use super::*;
+
+    /// U = 4, R = 3, kappa = 2: `3 sqrt(4 (4 + 1/2))`, `2 * 9 / 8`, `3/2 * 4 / 9` and `9 * 4`.
+    #[test]
+    fn weights_follow_from_the_total() {
+        let rule = SquareRule { total: 4.0, bound: 3.0, kappa: 2.0 };
+        assert!((rule.sensitivity() - 3.0 * 18f64.sqrt()).abs() < 1e-12);
+        assert_eq!((rule.factor(), rule.count_weight()), (2.25, 36.0));
+        assert!((rule.square_weight() - 2.0 / 3.0).abs() < 1e-15);
+        assert_eq!((rule.bound(), rule.kappa()), (3.0, 2.0));
     }
 }

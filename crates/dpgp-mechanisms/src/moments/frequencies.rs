@@ -1,8 +1,15 @@
 //! Frequencies of cosines and sines.
+//!
+//! Sums and differences of frequencies.
+//!
+//! Cosines and sines in whole numbers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{DMatrix, DVector};
+
+use dpgp_gp::sites::Lattice;
+use dpgp_number::OutOfRange;
 
 /// Vectors j of whole numbers, of j and -j only the one whose first entry that is not zero is positive. They come in the order of
 /// their norms, then in that of their entries: the zero, if there is one, comes first.
@@ -122,6 +129,135 @@ fn extended(start: &[i64], side: i64) -> impl Iterator<Item = Vec<i64>> {
     (-side..=side).map(move |entry| [start, &[entry]].concat())
 }
 
+/// The frequencies `k = +-(i - j)` and `+-(i + j)` of all pairs of some frequencies, but for the zero, and where each pair has its
+/// own.
+#[derive(Debug, Clone)]
+pub struct PairTable {
+    /// All k.
+    pub frequencies: Frequencies,
+    /// For each pair, row by row, the places of its difference and of its sum; none for the zero.
+    places: Vec<[Option<usize>; 2]>,
+}
+
+impl PairTable {
+    /// Of all pairs of these frequencies.
+    pub fn new(frequencies: &Frequencies) -> Self {
+        let vectors = frequencies.vectors();
+        let pairs =
+            vectors.iter().flat_map(|i| vectors.iter().map(move |j| [-1, 1].map(|s| combined(i, j, s))));
+        let pairs: Vec<[Vec<i64>; 2]> = pairs.collect();
+        let all = pairs.iter().flatten().filter(|vector| !is_zero(vector)).cloned();
+        let all = Frequencies::half_space(all);
+        let known: BTreeMap<&[i64], usize> =
+            all.vectors().iter().enumerate().map(|(place, vector)| (vector.as_slice(), place)).collect();
+        let places = pairs.iter().map(|pair| [0, 1].map(|which| known.get(pair[which].as_slice()).copied()));
+        Self { places: places.collect(), frequencies: all }
+    }
+
+    /// The coefficients `t_k` of `V^2 = t_0 + sum_k t_k cos(2 pi k.d / P)` for `V = sum_j u_j cos(2 pi j.d / P)`: a product of two
+    /// cosines is half the cosine of the difference and half that of the sum, so that each ordered pair adds `u_i u_j / 2` to
+    /// both.
+    ///
+    /// ```
+    /// use dpgp_mechanisms::{Frequencies, PairTable};
+    /// // (1/2 + 1/2 cos a)^2 = 3/8 + 1/2 cos a + 1/8 cos 2a.
+    /// let table = PairTable::new(&Frequencies::ball(1, 1, 1));
+    /// assert_eq!(table.autoconvolution(&[0.5, 0.5]), [0.5, 0.125]);
+    /// ```
+    pub fn autoconvolution(&self, weights: &[f64]) -> Vec<f64> {
+        let mut squared = vec![0.0; self.frequencies.len()];
+        for (pair, places) in self.places.iter().enumerate() {
+            let half = 0.5 * weights[pair / weights.len()] * weights[pair % weights.len()];
+            places.iter().flatten().for_each(|place| squared[*place] += half);
+        }
+        squared
+    }
+}
+
+/// `i + sign j`, or its negative.
+fn combined(i: &[i64], j: &[i64], sign: i64) -> Vec<i64> {
+    with_sign(i.iter().zip(j).map(|(a, b)| a + sign * b).collect())
+}
+
+/// Bits of a cosine.
+pub(super) const BITS: i32 = 40;
+
+/// The most points of a lattice along a side.
+const MOST: usize = 1 << 20;
+
+/// Cosines and sines at the midpoints of `points` cells to a side of the box, for a period of `turn` cells: for cell i and frequency j
+/// the phase `2 pi j.(i + 1/2) / turn` is a whole multiple of `pi / turn`, so that a table holds all of them, times `2^40` and rounded
+/// down.
+///
+/// Obligation: an entry is less than 2 units from the real number: 1 by rounding down, and the cosine of the library times `2^40` errs
+/// by far less than another.
+///
+/// ```
+/// use dpgp_mechanisms::PhaseTable;
+/// let table = PhaseTable::new(4, 6)?;
+/// assert_eq!(table.period(), 1.5);
+/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct PhaseTable {
+    points: i64,
+    turn: i64,
+    cosines: Vec<i64>,
+    sines: Vec<i64>,
+}
+
+/// A cosine and a sine times `2^40`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct WholePhase {
+    pub cosine: i64,
+    pub sine: i64,
+}
+
+impl PhaseTable {
+    /// # Errors
+    /// [`OutOfRange`] unless there is a cell, at most 2^20, and the period is no shorter than the box.
+    pub fn new(points: usize, turn: usize) -> Result<Self, OutOfRange> {
+        if points == 0 || turn < points || turn > MOST {
+            return Err(OutOfRange::new("at least the cells of a side, and at most 2^20", turn as f64));
+        }
+        let angles = (0..2 * turn).map(|phase| std::f64::consts::PI * phase as f64 / turn as f64);
+        Ok(Self {
+            points: points as i64,
+            turn: turn as i64,
+            cosines: angles.clone().map(|angle| whole(angle.cos())).collect(),
+            sines: angles.map(|angle| whole(angle.sin())).collect(),
+        })
+    }
+
+    /// For the cells of a box, and the period of whole cells that is nearest to one, in sides of the box.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] for a period that is no number, or longer than a table.
+    pub fn of(lattice: Lattice, period: f64) -> Result<Self, OutOfRange> {
+        Self::new(lattice.side(), lattice.turn(period))
+    }
+
+    /// P, in sides of the box.
+    pub fn period(&self) -> f64 {
+        self.turn as f64 / self.points as f64
+    }
+
+    /// The phases of one entry of a frequency at the midpoints of all cells along an input, each less than a whole turn.
+    pub(super) fn along(&self, entry: i64) -> Vec<usize> {
+        (0..self.points).map(|cell| (entry * (2 * cell + 1)).rem_euclid(2 * self.turn) as usize).collect()
+    }
+
+    /// The cosine and sine of a sum of phases.
+    pub(super) fn at(&self, phase: usize) -> WholePhase {
+        let place = phase % (2 * self.turn as usize);
+        WholePhase { cosine: self.cosines[place], sine: self.sines[place] }
+    }
+}
+
+fn whole(value: f64) -> i64 {
+    (value * f64::from(BITS).exp2()).floor() as i64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,5 +279,36 @@ mod tests {
         assert_eq!(three.spread(&[5.0, 6.0, 7.0]).as_slice(), [5.0, 6.0, 6.0, 7.0, 7.0]);
         assert_eq!(three.gathered(&[1.0, 2.0, 3.0, 4.0, 5.0]), [1.0, 5.0, 9.0]);
         assert_eq!(three.kept(&[true, false, true]).gathered(&[1.0, 4.0, 5.0]), [1.0, 9.0]);
+    }
+}
+
+#[cfg(test)]
+mod phases_tests {
+    use super::*;
+
+    /// Four cells in a turn of six: the phases of frequency 1 at their midpoints are 1, 3, 5 and 7 of twelve.
+    #[test]
+    fn phases_are_counted_in_half_cells() {
+        let table = PhaseTable::new(4, 6).unwrap();
+        assert_eq!(table.period(), 1.5);
+        assert_eq!(table.along(1), [1, 3, 5, 7]);
+        assert_eq!(table.along(2), [2, 6, 10, 2]);
+        assert_eq!(table.along(-1), [11, 9, 7, 5]);
+        let unit = f64::from(BITS).exp2();
+        for phase in 0..30 {
+            let WholePhase { cosine, sine } = table.at(phase);
+            let angle = std::f64::consts::PI * phase as f64 / 6.0;
+            let below = [unit * angle.cos() - cosine as f64, unit * angle.sin() - sine as f64];
+            // Rounded down, and the library's cosine of a whole turn more errs by less than the rest.
+            assert!(below.iter().all(|below| (-0.01..1.01).contains(below)), "{phase}: {below:?}");
+        }
+    }
+
+    #[test]
+    fn tables_have_a_size() {
+        assert!(PhaseTable::new(4, 4).is_ok() && PhaseTable::new(1, MOST).is_ok());
+        for (points, turn) in [(0, 4), (5, 4), (4, MOST + 1)] {
+            assert!(PhaseTable::new(points, turn).is_err(), "{points} {turn}");
+        }
     }
 }

@@ -4,34 +4,26 @@
 mod choice;
 mod design;
 mod frequencies;
-mod gram_map;
-mod lower_bound;
 mod model;
-mod noise;
-mod pairs;
-mod phases;
-mod reference;
 mod released;
 mod search;
 mod setting;
-mod square_rule;
-mod surface;
 mod torus;
 mod whole;
 
 pub use design::MomentsDesign;
+pub use design::MomentsNoise;
+pub use design::SquareRule;
 pub use frequencies::Frequencies;
+pub use frequencies::PairTable;
+pub use frequencies::PhaseTable;
 pub use model::{
     DesignQuestion, LEAST_SIGMA, MomentsGuarantee, MomentsModel, MomentsRelease, SimulatedMoments,
     moments_certificate,
 };
-pub use noise::MomentsNoise;
-pub use pairs::PairTable;
-pub use phases::PhaseTable;
-pub use reference::{check_moments, check_stationary, moments_reference, within_box};
+pub use model::{check_moments, check_stationary, moments_reference, within_box};
 pub use released::ReleasedMoments;
+pub use released::SurfacePrediction;
 pub use search::{LeastRisk, SitePrior, WeightSearch};
 pub use setting::MomentsSetting;
-pub use square_rule::SquareRule;
-pub use surface::SurfacePrediction;
 pub use whole::WholeMoments;

@@ -5,7 +5,7 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use super::frequencies::is_zero;
-use super::phases::{BITS, PhaseTable};
+use super::frequencies::{BITS, PhaseTable};
 use super::{Frequencies, MomentsDesign, MomentsNoise};
 use dpgp_gp::sites::{CountedRows, FullCell, NoisyFeatures, SummedFeatures};
 use dpgp_noise::RoundedGaussian;

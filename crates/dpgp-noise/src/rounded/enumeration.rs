@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use rand::{Rng, SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
-use super::bits::Bits;
+use super::Bits;
 
 /// The mass of each outcome over the strings of bits that decide it.
 pub(super) struct Outcomes<T> {

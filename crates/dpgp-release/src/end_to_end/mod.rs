@@ -9,14 +9,12 @@
 //! | of the same releases the last bits: which of the two data sets could not have given them | noise in floating point |
 //! | the program itself, run on files ([`ReplacedCell`] says which; the command line runs it) | private counts in messages, certificates, sizes, exit codes |
 
-mod file_cells;
 mod metric;
 mod neighbours;
 mod predictions;
 mod releases;
-mod sums;
 
-pub use file_cells::FileCells;
+pub use metric::FileCells;
 pub use metric::PairedRelease;
 pub use neighbours::ReplacedCell;
 

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::account::Account;
+use super::book::SealKey;
 use super::book::{Ledger, check_budget};
-use super::chain::SealKey;
+use super::entry::utc;
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::{LedgerError, spent};
+use super::file::NewRelease;
 use super::file::{PlacedLedger, present, real_path};
-use super::filter::NewRelease;
 use super::known::KnownLedgers;
-use super::time::utc;
 use dpgp_data::Fingerprint;
 use dpgp_fs::disk::DiskStep;
 use dpgp_fs::with_ending;

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::account::{LedgerState, listed};
 use super::charge::{Charge, LedgerPlace, charge, preview};
 use super::entry::BudgetSetting;
-use super::listing::{LedgerState, listed};
 use super::trial::{entry, rows};
 use crate::ReleaseError;
 use crate::new_file::{new_file, put};

@@ -1,11 +1,18 @@
 //! What stands in a ledger.
+//!
+//! Time stamps in UTC.
+//!
+//! Whether a release that was published stands in a ledger.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::account::{LedgerState, Listed};
+use super::error::LedgerError;
 use dpgp_accounting::{Budget, Neighbours, PrivacyUnit};
-use dpgp_data::{CellTotal, RowTotal};
+use dpgp_data::{CellTotal, RowTotal, whole_text};
 
 /// The epsilon and delta that all releases together keep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -98,9 +105,85 @@ fn is_positive(x: f64) -> bool {
     x > 0.0 && x.is_finite()
 }
 
+fn is_leap(year: u64) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+}
+
+/// Seconds since 1970 as `2026-11-21T15:04:05Z` (proleptic Gregorian calendar, without leap seconds).
+///
+/// ```
+/// assert_eq!(dpgp_release::ledger::utc(951_782_400), "2000-02-29T00:00:00Z");
+/// ```
+pub fn utc(seconds: u64) -> String {
+    let (mut day, second) = (seconds / 86_400, seconds % 86_400);
+    let mut year = 1970;
+    while day >= 365 + u64::from(is_leap(year)) {
+        day -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let lengths = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 1;
+    for length in lengths {
+        if day < length {
+            break;
+        }
+        day -= length;
+        month += 1;
+    }
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}Z", day + 1, second % 60)
+}
+
+/// What the file of a release says of its ledger.
+#[derive(Debug, Deserialize)]
+struct ReleaseFile {
+    #[serde(default)]
+    release_id: Option<String>,
+}
+
+/// Where a release stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entered {
+    /// In this ledger, at this place from 1.
+    At {
+        /// The ledger.
+        ledger: PathBuf,
+        /// Its place.
+        number: u64,
+    },
+    /// In none of the ledgers that were looked at: an earlier copy of its ledger was put back, or it was charged elsewhere.
+    Nowhere,
+    /// It does not say what a ledger knows it by: it was made without a ledger, or by a version that did not say it.
+    Unnamed,
+}
+
+/// Looks for the release of a certificate, or of a file of sums or counts, in ledgers.
+///
+/// A whole state folder that was put back is as it was written, and so is each ledger in it; the releases that it forgets are then
+/// found by their files alone.
+///
+/// # Errors
+/// [`LedgerError::NoRelease`] for a file that is no release.
+pub fn entered(path: &Path, ledgers: &[Listed]) -> Result<Entered, LedgerError> {
+    let text = whole_text(path).map_err(|cause| no_release(path, cause))?;
+    let file: ReleaseFile = serde_json::from_str(&text).map_err(|cause| no_release(path, cause))?;
+    let Some(id) = file.release_id else { return Ok(Entered::Unnamed) };
+    for Listed { path, state } in ledgers {
+        let (LedgerState::Sound(ledger) | LedgerState::Old(ledger)) = state else { continue };
+        if let Some(entry) = ledger.release.iter().find(|entry| entry.id == id) {
+            return Ok(Entered::At { ledger: path.clone(), number: entry.number });
+        }
+    }
+    Ok(Entered::Nowhere)
+}
+
+fn no_release(path: &Path, cause: impl ToString) -> LedgerError {
+    LedgerError::NoRelease { path: path.to_path_buf(), cause: cause.to_string() }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::roles::KnownRelease;
+    use super::super::error::KnownRelease;
     use super::*;
     use dpgp_accounting::Relation;
 
@@ -198,5 +281,20 @@ mod tests {
         for delta_exact in [-1e-300, 1.1, f64::NAN] {
             assert_eq!(LedgerEntry { delta_exact, ..sound() }.wrong_number(), Some("delta_exact"));
         }
+    }
+}
+
+#[cfg(test)]
+mod time_tests {
+    use super::*;
+
+    /// Computed with `date -u`.
+    #[test]
+    fn known_times() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(1_000_000_000), "2001-09-09T01:46:40Z");
+        assert_eq!(utc(4_107_542_399), "2100-02-28T23:59:59Z");
+        assert_eq!(utc(4_107_542_400), "2100-03-01T00:00:00Z");
+        assert_eq!(utc(1_735_689_599), "2024-12-31T23:59:59Z");
     }
 }

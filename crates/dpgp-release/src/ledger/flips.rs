@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::chain::SealKey;
+use super::book::SealKey;
 use super::error::LedgerError;
 use super::file::{PlacedLedger, placed};
 use super::known::{KnownLedgers, head_of};

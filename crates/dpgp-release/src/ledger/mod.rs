@@ -5,35 +5,27 @@
 //! it does not hold.
 
 mod account;
-mod agreement;
 mod book;
-mod chain;
 mod charge;
 #[cfg(test)]
 mod crashes;
 mod entry;
 mod error;
 mod file;
-mod filter;
 #[cfg(test)]
 mod flips;
 mod known;
-mod listing;
 mod old;
-mod protected;
-mod released;
-mod roles;
-mod time;
 #[cfg(test)]
 mod trial;
 
 pub use account::Account;
+pub use account::{LedgerState, Listed, listed, listed_about, listed_file};
 pub use book::Ledger;
 pub(super) use charge::{Charge, charge, preview};
 pub use charge::{LedgerPlace, Receipt};
+pub use entry::utc;
 pub use entry::{BudgetSetting, LedgerEntry};
+pub use entry::{Entered, entered};
 pub use error::LedgerError;
-pub use listing::{LedgerState, Listed, listed, listed_about, listed_file};
-pub(super) use protected::ensure_protected;
-pub use released::{Entered, entered};
-pub use time::utc;
+pub(super) use known::ensure_protected;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::book::SealKey;
 use super::book::{Ledger, check_numbers};
-use super::chain::SealKey;
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 

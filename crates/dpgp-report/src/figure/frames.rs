@@ -1,6 +1,6 @@
 //! Frames with the columns that a kind of figure knows.
 
-use super::error::FigureError;
+use super::drawing::FigureError;
 use crate::report::Report;
 use dpgp_plot::{Spot, spots};
 use dpgp_task::Frame;

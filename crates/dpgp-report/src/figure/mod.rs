@@ -2,7 +2,6 @@
 
 mod beside;
 mod drawing;
-mod error;
 mod estimate;
 #[cfg(test)]
 pub(super) mod fabricated;
@@ -11,9 +10,8 @@ mod groups;
 mod kinds;
 mod prelude;
 mod preview;
-mod shown;
 
-pub use error::FigureError;
+pub use drawing::FigureError;
 pub use kinds::figure_svg;
+pub use preview::figure_json;
 pub use preview::{WantedError, preview_svg};
-pub use shown::figure_json;

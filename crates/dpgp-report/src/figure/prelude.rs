@@ -2,7 +2,7 @@
 
 pub use super::beside::*;
 pub use super::drawing::Drawing;
-pub use super::error::FigureError;
+pub use super::drawing::FigureError;
 pub use super::estimate::*;
 pub use super::frames::*;
 pub use super::groups::*;

@@ -1,12 +1,17 @@
 //! What predictions are worth at each epsilon, before one is released.
+//!
+//! `figure.json`: what a figure shows beyond the rows of the table.
 
-use super::error::FigureError;
+use serde_json::{Map, Value, json};
+
+use super::drawing::FigureError;
+use crate::report::Report;
 use dpgp_number::text::{brief, exact};
 use dpgp_plot::{
     BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, Scale, Side, Spot, Swatch,
     render,
 };
-use dpgp_task::{Expected, Preview};
+use dpgp_task::{Expected, Frame, Preview};
 
 const HEIGHT: f64 = 520.0;
 const TOP: f64 = 16.0;
@@ -128,6 +133,32 @@ fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
     entries
 }
 
+/// Significant digits of a number, which is more than a figure shows.
+const DIGITS: usize = 7;
+
+/// One line per frame: its cell, the cell's labels, its name and its columns; none if no cell has a frame.
+pub fn figure_json(report: &Report<'_>) -> Option<String> {
+    let lines: Vec<String> = report.frames.iter().map(|(cell, frame)| line(report, *cell, frame)).collect();
+    (!lines.is_empty()).then(|| format!("[\n{}\n]\n", lines.join(",\n")))
+}
+
+fn line(report: &Report<'_>, cell: usize, frame: &Frame) -> String {
+    let cell = &report.experiment.cells[cell];
+    let axes = report.experiment.axes.iter().zip(cell.labels());
+    let labels: Map<String, Value> = axes.map(|(axis, label)| (axis.name.clone(), json!(label))).collect();
+    let columns = frame.columns.iter();
+    let columns: Map<String, Value> = columns
+        .map(|(name, values)| (name.clone(), values.iter().map(|value| rounded(*value)).collect()))
+        .collect();
+    json!({ "cell": cell.id().short(), "labels": labels, "frame": frame.name, "columns": columns })
+        .to_string()
+}
+
+fn rounded(value: f64) -> Value {
+    let rounded: f64 = format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value);
+    if rounded == rounded.trunc() && rounded.abs() < 1e15 { json!(rounded as i64) } else { json!(rounded) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +207,16 @@ mod tests {
         assert!(svg.contains("beyond the upper edge at epsilon = 0.1") && !svg.contains("\n100\n"));
         let svg = preview_svg("t", &preview(&[[2.0, 3.0, 5.0]]), None).unwrap();
         assert!(!svg.contains("beyond") && svg.contains("\n10\n"), "a single epsilon has an axis");
+    }
+}
+
+#[cfg(test)]
+mod shown_tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let texts = [1.0 / 3.0, 2.0, -0.0, 1.234_567_89e-9].map(|x| rounded(x).to_string());
+        assert_eq!(texts, ["0.3333333", "2", "0", "1.234568e-9"]);
     }
 }

@@ -1,9 +1,6 @@
 //! Pictures of predictions that were released, drawn from what their file holds and nothing else.
 
-mod axis;
-mod error;
 mod geojson;
-mod names;
 mod options;
 mod page;
 mod released_map;
@@ -11,7 +8,7 @@ mod svg;
 
 use serde_json::{Value, json};
 
-pub use error::MapError;
+pub use options::MapError;
 pub use options::{MapFormat, MapOptions, MapSlice};
 
 use dpgp_release::ReleasedPredictions;

@@ -1,9 +1,18 @@
 //! What a map is asked to show, and as what.
+//!
+//! An input along which a picture extends.
+//!
+//! Why no map was drawn.
 
 use std::path::Path;
 use std::str::FromStr;
 
-use super::MapError;
+use thiserror::Error;
+
+use super::page::shown;
+use super::released_map::MOST_CELLS;
+use dpgp_plot::PlotError;
+use dpgp_release::ReleasedInput;
 
 /// What a map is asked to show.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,4 +89,130 @@ impl MapFormat {
             _ => None,
         }
     }
+}
+
+/// An input along which a picture extends.
+#[derive(Debug, Clone)]
+pub struct MapAxis<'a> {
+    /// Its name in the file.
+    pub column: &'a str,
+    /// Its name as it is shown.
+    pub name: String,
+    /// The different values, rising.
+    pub places: Vec<f64>,
+    /// Where cells meet: half way between values, and at the first and the last of them.
+    pub edges: Vec<f64>,
+}
+
+impl<'a> MapAxis<'a> {
+    /// The axis of an input over some rows, and the place of each row along it.
+    ///
+    /// # Errors
+    /// [`MapError::Words`] if a value is no finite number.
+    pub fn new(input: &'a ReleasedInput, rows: &[usize]) -> Result<(Self, Vec<usize>), MapError> {
+        let numbers = rows.iter().map(|row| finite(&input.cells[*row]));
+        let numbers: Option<Vec<f64>> = numbers.collect();
+        let numbers = numbers.ok_or_else(|| MapError::Words(shown(&input.name)))?;
+        let mut places = numbers.clone();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let at = numbers.iter().map(|number| places.partition_point(|place| place < number)).collect();
+        let edges = edges(&places);
+        Ok((Self { column: &input.name, name: shown(&input.name), places, edges }, at))
+    }
+
+    /// From the first edge to the last.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.edges[0], self.edges[self.edges.len() - 1]]
+    }
+
+    /// The edges as parts of the way from the first to the last.
+    pub fn fractions(&self) -> Vec<f64> {
+        let [from, to] = self.ends();
+        self.edges.iter().map(|edge| (edge - from) / (to - from)).collect()
+    }
+}
+
+/// Minus zero is zero.
+fn finite(cell: &str) -> Option<f64> {
+    cell.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number + 0.0)
+}
+
+/// Nothing is drawn beyond the first and the last place.
+fn edges(places: &[f64]) -> Vec<f64> {
+    let between = places.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]) / 2.0);
+    places.first().copied().into_iter().chain(between).chain(places.last().copied()).collect()
+}
+
+/// Why no map was drawn.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MapError {
+    /// A slice that is none.
+    #[error("{0:?} is not INPUT=VALUE")]
+    Slice(String),
+    /// An option that names no input.
+    #[error("the predictions have no input {name:?}; they have {}", known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The inputs that there are.
+        known: Vec<String>,
+    },
+    /// A value that no point has.
+    #[error("no point has {input} = {value:?}; there are {}", known.join(", "))]
+    NoSuchValue {
+        /// The input.
+        input: String,
+        /// The value that was asked for.
+        value: String,
+        /// Some of those that there are.
+        known: Vec<String>,
+    },
+    /// One point, or several at one place.
+    #[error("all points have the same inputs: a picture needs points that differ in one input or two")]
+    NothingVaries,
+    /// Points in more dimensions than a picture has.
+    #[error(
+        "points differ in {}: a picture shows two inputs; choose a value of each of the others with --slice INPUT=VALUE",
+        .0.join(", ")
+    )]
+    TooManyInputs(Vec<String>),
+    /// Words along an axis.
+    #[error(
+        "the input {0} holds words or numbers that are not finite: choose one of them with --slice INPUT=VALUE"
+    )]
+    Words(String),
+    /// Two points at one place.
+    #[error("two points have equal inputs; a picture shows one prediction at each place")]
+    Twice,
+    /// Points that are scattered.
+    #[error("the points lie on no grid: {points} of the {places} crossings of their coordinates have one")]
+    NoGrid {
+        /// The points.
+        points: usize,
+        /// How many a grid would have.
+        places: usize,
+    },
+    /// More points than a picture shows.
+    #[error("{0} points; a picture shows at most {MOST_CELLS}")]
+    TooMany(usize),
+    /// A mask where nothing is masked.
+    #[error("--mask is for maps of two inputs; the bands around a line show the noise")]
+    MaskOfLine,
+    /// A mask that is no size.
+    #[error("--mask must be a finite number that is not negative")]
+    BadMask,
+    /// Inputs that are no places on the earth.
+    #[error(
+        "GeoJSON needs points that differ in a longitude from -180 to 180 and a latitude from -90 to 90: name their columns with \
+         --lon COLUMN --lat COLUMN"
+    )]
+    NotOnEarth,
+    /// The drawing failed.
+    #[error(transparent)]
+    Figure(#[from] PlotError),
+    /// The page could not be put together.
+    #[error("map: {0}")]
+    Template(#[from] minijinja::Error),
 }

@@ -1,15 +1,16 @@
 //! A map as a page that needs nothing else.
+//!
+//! Names and cells of somebody else's file, as they are shown.
 
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 use super::MapError;
-use super::names::{shown, shown_cell};
 use super::released_map::{MapCell, ReleasedMap};
 use super::svg::drawing;
 use dpgp_data::shown_line;
-use dpgp_number::text::brief;
+use dpgp_number::text::{brief, exact};
 use dpgp_plot::Rect;
 
 /// The columns after the inputs, as on the page.
@@ -78,4 +79,25 @@ fn row(map: &ReleasedMap<'_>, cell: &MapCell) -> PageRow {
 
 fn numbers(values: &[f64]) -> String {
     values.iter().map(|value| format!("{value:.6}")).collect::<Vec<String>>().join(" ")
+}
+
+/// The most letters of a name in a picture.
+const MOST: usize = 60;
+
+/// A name in one line without hidden characters, cut where it is too long for a picture.
+pub fn shown(name: &str) -> String {
+    let name = shown_line(name);
+    if name.chars().count() <= MOST {
+        name.into_owned()
+    } else {
+        name.chars().take(MOST).chain(['…']).collect()
+    }
+}
+
+/// A cell: numbers to seven digits.
+pub fn shown_cell(cell: &str) -> String {
+    match cell.parse::<f64>() {
+        Ok(number) => exact(format!("{number:.6e}").parse().unwrap_or(number)),
+        Err(_) => shown(cell),
+    }
 }

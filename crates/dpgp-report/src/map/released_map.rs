@@ -2,8 +2,8 @@
 //!
 //! Which cells of a map say too little.
 
-use super::axis::MapAxis;
-use super::names::{shown, shown_cell};
+use super::options::MapAxis;
+use super::page::{shown, shown_cell};
 use super::{MapError, MapOptions};
 use dpgp_number::text::brief;
 use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions, most_uncertainty};

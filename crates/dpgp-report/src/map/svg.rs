@@ -7,8 +7,8 @@
 use minijinja::HtmlEscape;
 
 use super::MapError;
-use super::axis::MapAxis;
-use super::names::shown;
+use super::options::MapAxis;
+use super::page::shown;
 use super::released_map::ReleasedMap;
 use dpgp_data::shown_line;
 use dpgp_number::text::brief;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::anchor;
-use crate::results::examined::Examined;
+use crate::results::committed::Examined;
 use crate::{RankedMethod, Ranking, RankingFilter, short};
 
 /// The tag of experiments that are leaderboards.

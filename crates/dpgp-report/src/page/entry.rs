@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::rows::{PageColumn, PageRow, PageTable, table};
 use super::{Totals, anchor};
 use crate::results::PublishError;
-use crate::results::examined::Examined;
+use crate::results::committed::Examined;
 use crate::{ClaimOutcome, Committed, OutcomeCounts, VerdictCounts, short};
 use dpgp_spec::{ClaimOwner, Deviation, ErratumKind, ErratumWords, Owner};
 use dpgp_task::{Cell, Experiment};

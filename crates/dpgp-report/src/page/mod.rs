@@ -8,8 +8,8 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
+use super::results::committed::{BEYOND, Examined};
 use super::results::covered::Covered;
-use super::results::examined::{BEYOND, Examined};
 use super::results::unreproduced::Unreproduced;
 use super::results::{OutcomeCounts, PublishError, Shelf, ToldPaper, VerdictCounts};
 use board::PageBoard;

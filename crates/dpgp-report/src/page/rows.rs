@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::anchor;
 use crate::Committed;
-use crate::table::notes::GuaranteeNotes;
+use crate::table::markdown::GuaranteeNotes;
 use crate::{exact, short};
 use dpgp_spec::FIXED_COLUMNS;
 

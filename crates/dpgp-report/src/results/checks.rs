@@ -1,17 +1,19 @@
 //! `CHECKS.md`: the checks of our program, on the second page: references, claims of ours, guarantees and the power of verdicts.
 //!
 //! The power of the verdicts: how often a number of another method would agree, too.
+//!
+//! Why results could not be published.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::committed::{Committed, Guarantees};
+use thiserror::Error;
+
+use super::committed::{Committed, Examined, Guarantees, Shelf};
 use super::counts::{OutcomeCounts, VerdictCounts};
 use super::covered::Covered;
-use super::error::PublishError;
-use super::examined::Examined;
-use super::shelf::Shelf;
 use super::unreproduced::Unreproduced;
+use crate::figure::FigureError;
 use dpgp_spec::{ClaimOwner, Coverage, Owner};
 use dpgp_task::Experiment;
 
@@ -230,5 +232,44 @@ impl<'a> Lines<'a> {
     fn is_one_line(&self, one: &[String], other: &[String]) -> bool {
         let mut columns = self.common.iter();
         columns.all(|column| self.committed.field(one, column) == self.committed.field(other, column))
+    }
+}
+
+/// Why results could not be published.
+#[derive(Debug, Error)]
+pub enum PublishError {
+    /// A file could not be written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// A table that stands there is none.
+    #[error("{path} is not a table of results: {cause}")]
+    NotATable {
+        /// The file, or what was compared.
+        path: PathBuf,
+        /// What the reader said.
+        cause: csv::Error,
+    },
+    /// The table could not be put into CSV.
+    #[error("table.csv: {0}")]
+    Csv(#[from] csv::Error),
+    /// The page could not be put together.
+    #[error("report: {0}")]
+    Template(#[from] minijinja::Error),
+    /// The rows of the page could not be compressed.
+    #[error("report: {0}")]
+    Packing(std::io::Error),
+    /// The figure could not be drawn.
+    #[error("figure.svg: {0}")]
+    Figure(#[from] FigureError),
+}
+
+impl PublishError {
+    pub(super) fn io(path: &Path, cause: std::io::Error) -> Self {
+        Self::Io { path: path.to_path_buf(), cause }
     }
 }

@@ -1,11 +1,16 @@
 //! Results that were published before, read back from their folder.
+//!
+//! Where results are looked for.
+//!
+//! Experiments beside what stands in their result folders.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
+use super::checks::PublishError;
 use super::counts::VerdictCounts;
-use super::error::PublishError;
 use crate::table::claims::ClaimOutcome;
 use crate::table::{Verdict, read_claims};
 use dpgp_data::shipped_text;
@@ -153,6 +158,60 @@ fn optional(path: &Path) -> Result<Option<String>, PublishError> {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(PublishError::io(path, cause)),
+    }
+}
+
+/// A folder of results, and whether those that come with the program stand in for what it has not.
+#[derive(Debug, Clone, Copy)]
+pub struct Shelf<'a> {
+    /// The folder.
+    pub folder: &'a Path,
+    /// Whether its experiments are those that come with the program.
+    pub is_shipped: bool,
+}
+
+impl Shelf<'_> {
+    /// The results of an experiment; none where there are none.
+    ///
+    /// # Errors
+    /// [`PublishError`] if a table there cannot be read.
+    pub fn of(&self, experiment: &Experiment) -> Result<Option<Committed>, PublishError> {
+        let found = Committed::read(&self.folder.join(experiment.folder()))?;
+        match found {
+            None if self.is_shipped => Committed::shipped(experiment),
+            found => Ok(found),
+        }
+    }
+}
+
+/// Where experiments stand that reproduce no paper.
+pub const BEYOND: &str = "beyond";
+
+/// An experiment and what stands in its result folder.
+#[derive(Debug)]
+pub struct Examined<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its results, if there are any.
+    pub committed: Option<Committed>,
+}
+
+impl<'a> Examined<'a> {
+    /// Reads the results of experiments, by paper; what reproduces none goes beyond them.
+    ///
+    /// # Errors
+    /// [`PublishError`] if a table there cannot be read.
+    pub fn by_paper(
+        results: &Shelf<'_>,
+        experiments: &'a [Experiment],
+    ) -> Result<BTreeMap<&'a str, Vec<Self>>, PublishError> {
+        let mut papers: BTreeMap<&str, Vec<Self>> = BTreeMap::new();
+        for experiment in experiments {
+            let committed = results.of(experiment)?;
+            let paper = experiment.meta.paper.as_deref().unwrap_or(BEYOND);
+            papers.entry(paper).or_default().push(Self { experiment, committed });
+        }
+        Ok(papers)
     }
 }
 

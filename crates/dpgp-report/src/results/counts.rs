@@ -1,10 +1,21 @@
 //! Verdicts and outcomes, counted.
+//!
+//! The printed numbers of a paper, counted for its readers.
+//!
+//! What a run shows of an experiment, in one sentence.
+//!
+//! What a reader of a paper is told of one of its places, in plain words.
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::table::{ClaimOutcome, Outcome, Verdict};
-use dpgp_spec::ClaimOwner;
+use super::committed::{Committed, Examined};
+use super::told::{NumberPlace, ToldRow};
+use crate::report::Report;
+use crate::table::{ClaimOutcome, Outcome, Verdict, hundredths};
+use dpgp_spec::{ClaimOwner, Coverage};
 
 /// How many numbers have each verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -99,6 +110,300 @@ impl OutcomeCounts {
     }
 }
 
+/// The tag of experiments on toys: a few points that nobody measured.
+const TOY: &str = "toy";
+
+/// How many numbers of a paper are what. Those that show little are apart: exact zeros, spreads of means that a setting was chosen by, and
+/// numbers of a toy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// All that it prints about results.
+    pub printed: usize,
+    /// Those that are entered.
+    pub entered: usize,
+    /// Inside what one run of ours gives.
+    pub same: usize,
+    /// Of these, those inside an interval that is wider than what matters.
+    pub wide: usize,
+    /// Inside, where a setting was chosen by it.
+    pub with_settings: usize,
+    /// Outside, in a place whose reason is known, or no more often than by chance.
+    pub with_reason: usize,
+    /// Outside, for an unknown reason.
+    pub unknown: usize,
+    /// Nothing can be told.
+    pub untold: usize,
+    /// Exact zeros.
+    pub zeros: usize,
+    /// Of these, those that agree.
+    pub agreeing_zeros: usize,
+    /// Spreads of means that a setting was chosen by.
+    pub fitted_spreads: usize,
+    /// Numbers of a toy.
+    pub toy: usize,
+}
+
+impl Tally {
+    /// Of a paper, by what its places are told to be.
+    pub fn of(coverage: Option<&Coverage>, examined: &[Examined<'_>], rows: &[ToldRow]) -> Self {
+        let mut tally = Self {
+            printed: coverage.map_or(0, |paper| paper.items.iter().map(|item| item.numbers).sum()),
+            ..Self::default()
+        };
+        let places: BTreeMap<&NumberPlace, &PlaceVerdict> = rows
+            .iter()
+            .flat_map(|row| row.numbers.iter().map(move |number| (number, &row.verdict)))
+            .collect();
+        for one in examined {
+            let Some(committed) = &one.committed else { continue };
+            let is_toy = one.experiment.meta.tags.iter().any(|tag| tag == TOY);
+            for (at, row) in committed.rows.iter().enumerate() {
+                for spread in [false, true] {
+                    let [print, verdict] = if spread {
+                        ["published_spread", "spread_verdict"]
+                    } else {
+                        ["published", "verdict"]
+                    };
+                    let print = committed.field(row, print);
+                    if print.is_empty() {
+                        continue;
+                    }
+                    tally.entered += 1;
+                    let place = NumberPlace { experiment: one.experiment.name.clone(), row: at, spread };
+                    let is_fitted = committed.field(row, "verdict") == Verdict::Fitted.name();
+                    if is_toy {
+                        tally.toy += 1;
+                    } else if spread && is_fitted {
+                        tally.fitted_spreads += 1;
+                    } else if !spread && print.parse() == Ok(0.0) {
+                        tally.zeros += 1;
+                        tally.agreeing_zeros +=
+                            usize::from(committed.field(row, verdict) == Verdict::Agrees.name());
+                    } else {
+                        tally.add(Verdict::named(committed.field(row, verdict)), places.get(&place).copied());
+                    }
+                }
+            }
+        }
+        tally
+    }
+
+    fn add(&mut self, verdict: Option<Verdict>, place: Option<&PlaceVerdict>) {
+        match (verdict, place) {
+            (Some(Verdict::Agrees | Verdict::Inconclusive), Some(PlaceVerdict::SameWithSettings))
+            | (Some(Verdict::Fitted), _) => self.with_settings += 1,
+            (Some(Verdict::Agrees), _) => self.same += 1,
+            // Inside, and so is what stands beside it.
+            (Some(Verdict::Inconclusive), Some(PlaceVerdict::Same)) => {
+                (self.same, self.wide) = (self.same + 1, self.wide + 1);
+            }
+            (Some(Verdict::Differs), Some(PlaceVerdict::Unknown(_)) | None) => self.unknown += 1,
+            (Some(Verdict::Differs), Some(_)) => self.with_reason += 1,
+            _ => self.untold += 1,
+        }
+    }
+}
+
+/// A printed number beside ours.
+struct Beside {
+    verdict: Verdict,
+    published: f64,
+    ratio: Option<f64>,
+    z: Option<f64>,
+}
+
+/// How many printed numbers agree, how far ours are from them, and how many claims hold; none where nothing is printed and nothing is
+/// claimed. Exact zeros are counted apart, which show little.
+pub fn closing_sentence(report: &Report<'_>) -> Option<String> {
+    let rows = report.rows.iter().filter_map(|row| {
+        let judged = row.published.as_ref()?;
+        let (published, ratio) = (judged.counterpart.value, judged.ratio(row.row.value));
+        Some(Beside { verdict: judged.verdict, published, ratio, z: judged.z() })
+    });
+    let mut outcomes = OutcomeCounts::of(&report.claims, ClaimOwner::Paper);
+    outcomes.add(OutcomeCounts::of(&report.claims, ClaimOwner::Ours));
+    sentence(&rows.collect::<Vec<_>>(), outcomes)
+}
+
+impl Committed {
+    /// The same of results that were published before.
+    pub fn closing_sentence(&self) -> Option<String> {
+        let rows = self.rows.iter().filter_map(|row| {
+            let number = |column| self.field(row, column).parse::<f64>().ok();
+            Some(Beside {
+                verdict: Verdict::named(self.field(row, "verdict"))?,
+                published: number("published")?,
+                ratio: number("ratio_to_print"),
+                z: number("z"),
+            })
+        });
+        let mut outcomes = OutcomeCounts::of(&self.claims, ClaimOwner::Paper);
+        outcomes.add(OutcomeCounts::of(&self.claims, ClaimOwner::Ours));
+        sentence(&rows.collect::<Vec<_>>(), outcomes)
+    }
+}
+
+fn sentence(rows: &[Beside], outcomes: OutcomeCounts) -> Option<String> {
+    let (zeros, others): (Vec<&Beside>, Vec<&Beside>) = rows.iter().partition(|one| one.published == 0.0);
+    let verdicts = VerdictCounts::of(others.iter().map(|one| one.verdict.name()));
+    let ratio = span("ours / print", others.iter().filter_map(|one| one.ratio));
+    let z = span("z", others.iter().filter_map(|one| one.z));
+    let parts = [numbers(verdicts), ratio, z, printed_zeros(&zeros), claims(outcomes)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The least and the largest of some numbers; the one that there is.
+fn span(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String> {
+    let mut all: Vec<f64> = numbers.collect();
+    all.sort_by(f64::total_cmp);
+    match all[..] {
+        [] => None,
+        [one] => Some(format!("{name} {}", hundredths(one))),
+        [least, .., most] => Some(format!("{name} {} to {}", hundredths(least), hundredths(most))),
+    }
+}
+
+fn printed_zeros(zeros: &[&Beside]) -> Option<String> {
+    let agree = zeros.iter().filter(|one| one.verdict == Verdict::Agrees).count();
+    (!zeros.is_empty()).then(|| format!("apart, {agree} of {} printed zeros agree", zeros.len()))
+}
+
+fn numbers(counts: VerdictCounts) -> Option<String> {
+    let VerdictCounts { agrees, differs, inconclusive, not_judged, fitted, stand_in } = counts;
+    let others = [
+        (differs, if differs == 1 { "differs" } else { "differ" }),
+        (inconclusive, "inconclusive"),
+        (not_judged, "not judged"),
+        (fitted, "fitted"),
+        (stand_in, "of other data"),
+    ];
+    let total = counts.total();
+    (total > 0).then(|| format!("{agrees} of {total} printed values agree{}", listed(&others)))
+}
+
+fn claims(counts: OutcomeCounts) -> Option<String> {
+    let OutcomeCounts { holds, fails, undecided, stand_in } = counts;
+    let others = [
+        (fails, if fails == 1 { "fails" } else { "fail" }),
+        (undecided, "undecided"),
+        (stand_in, "of other data"),
+    ];
+    let total = counts.total();
+    (total > 0).then(|| format!("{holds} of {total} claims hold{}", listed(&others)))
+}
+
+/// The other outcomes that there are.
+fn listed(others: &[(usize, &str)]) -> String {
+    let there = others.iter().filter(|(count, _)| *count > 0);
+    there.map(|(count, outcome)| format!(", {count} {outcome}")).collect()
+}
+
+/// One of the five verdicts on a table, a figure or a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "words")]
+pub enum PlaceVerdict {
+    /// Ours is what the paper says.
+    Same,
+    /// It is, with settings that the paper does not print and that we chose.
+    SameWithSettings,
+    /// It is not, and why.
+    Different(String),
+    /// It is not, and nobody knows why: what was tried.
+    Unknown(String),
+    /// Nothing can be told, and why.
+    Untold(String),
+}
+
+impl PlaceVerdict {
+    /// The verdict in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Same => "**same**".to_owned(),
+            Self::SameWithSettings => "**same with settings we chose**".to_owned(),
+            Self::Different(because) => format!("**different**: because {because}"),
+            Self::Unknown(tried) => format!("**different**: reason unknown; tried: {tried}"),
+            Self::Untold(why) => format!("**cannot be told**: {why}"),
+        }
+    }
+}
+
+/// What counts for the verdict on a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Printed numbers inside what one run gives, or statements that hold.
+    pub same: usize,
+    /// Of these, numbers that a setting was chosen by.
+    pub fitted: usize,
+    /// Printed numbers outside.
+    pub outside: usize,
+    /// Statements that fail.
+    pub fails: usize,
+    /// Printed numbers inside what one run gives, which is wider than what matters.
+    pub wide: usize,
+    /// Numbers and statements that ours leave open.
+    pub open: usize,
+    /// Those on other data.
+    pub stand_in: usize,
+}
+
+/// From so many numbers on a few may lie outside their 95 % by chance.
+const MANY: usize = 20;
+
+/// The share of papers that reproduce and are yet called different, at most.
+const LEVEL: f64 = 0.05;
+
+impl Evidence {
+    /// Adds that of others.
+    pub fn add(&mut self, other: Self) {
+        self.same += other.same;
+        self.fitted += other.fitted;
+        self.outside += other.outside;
+        self.fails += other.fails;
+        self.wide += other.wide;
+        self.open += other.open;
+        self.stand_in += other.stand_in;
+    }
+
+    /// Whether as many numbers outside are no more than chance: of n at 95 % so many or more lie outside in at least a twentieth of
+    /// cases, if they are independent.
+    pub fn is_chance(&self) -> bool {
+        self.are_many() && tail(self.numbers(), self.outside) >= LEVEL
+    }
+
+    /// Whether it leaves open what is said. A wide interval alone tells nothing of its number; many of them together do.
+    pub fn is_open(&self) -> bool {
+        let wide = if self.are_many() { 0 } else { self.wide };
+        let told = self.same + self.outside + self.wide - wide;
+        self.open + wide > told || told == 0
+    }
+
+    fn are_many(&self) -> bool {
+        self.numbers() >= MANY
+    }
+
+    fn numbers(&self) -> usize {
+        self.same + self.wide + self.outside
+    }
+
+    /// Whether ours is different.
+    pub fn is_different(&self) -> bool {
+        self.fails > 0 || (self.outside > 0 && !self.is_chance())
+    }
+}
+
+/// The probability of at least `least` of `count`, each with a probability of .05.
+fn tail(count: usize, least: usize) -> f64 {
+    let outside: f64 = 0.05;
+    let mut term = (1.0 - outside).powi(i32::try_from(count).unwrap_or(i32::MAX));
+    let mut below = 0.0;
+    for k in 0..least {
+        below += term;
+        term *= (count - k) as f64 / (k + 1) as f64 * outside / (1.0 - outside);
+    }
+    1.0 - below
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +445,88 @@ mod tests {
         let expected =
             VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
         assert_eq!(counts, expected);
+    }
+}
+
+#[cfg(test)]
+mod closing_tests {
+    use super::*;
+
+    fn beside(verdict: Verdict, published: f64, ours: f64, z: Option<f64>) -> Beside {
+        let ratio = (published != 0.0).then_some(ours / published);
+        Beside { verdict, published, ratio, z }
+    }
+
+    #[test]
+    fn every_outcome_is_told_that_there_is() {
+        let all = [
+            Verdict::Agrees,
+            Verdict::Differs,
+            Verdict::Differs,
+            Verdict::Inconclusive,
+            Verdict::NotJudged,
+            Verdict::Fitted,
+            Verdict::StandIn,
+        ];
+        let rows: Vec<Beside> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
+        let outcomes = OutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
+        let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 of other data; \
+                    ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 of other data";
+        assert_eq!(sentence(&rows, outcomes).unwrap(), said);
+        let one = [beside(Verdict::Differs, 4.0, 2.0, Some(-3.25))];
+        let failed = OutcomeCounts { fails: 1, ..OutcomeCounts::default() };
+        assert_eq!(
+            sentence(&one, failed).unwrap(),
+            "0 of 1 printed values agree, 1 differs; ours / print 0.50; z -3.25; 0 of 1 claims hold, 1 fails"
+        );
+        assert_eq!(sentence(&[], OutcomeCounts::default()), None);
+    }
+
+    /// Zeros are no values that agree, and have no ratio.
+    #[test]
+    fn zeros_are_counted_apart() {
+        let zeros =
+            [Verdict::Agrees, Verdict::Agrees, Verdict::Differs].map(|one| beside(one, 0.0, 1e-30, None));
+        let said = sentence(&zeros, OutcomeCounts::default()).unwrap();
+        assert_eq!(said, "apart, 2 of 3 printed zeros agree");
+    }
+}
+
+#[cfg(test)]
+mod reason_tests {
+    use super::*;
+
+    fn evidence(same: usize, outside: usize) -> Evidence {
+        Evidence { same, outside, ..Evidence::default() }
+    }
+
+    /// One of one is different; of 80 numbers four are expected, and seven or more happen in 11 % of cases, eight in 4.7 %.
+    #[test]
+    fn a_few_of_many_may_be_chance() {
+        for (same, outside, different) in
+            [(0, 1, true), (18, 1, true), (19, 1, false), (73, 7, false), (72, 8, true), (80, 0, false)]
+        {
+            assert_eq!(evidence(same, outside).is_different(), different, "{same} {outside}");
+        }
+        assert!(Evidence { fails: 1, ..evidence(80, 0) }.is_different());
+    }
+
+    /// Eight agree, 71 lie in intervals that are wide, one outside: together they are 80 numbers. Of three alone nothing can be told.
+    #[test]
+    fn many_wide_intervals_tell_together() {
+        let many = Evidence { wide: 71, ..evidence(8, 1) };
+        assert!(!many.is_different() && !many.is_open());
+        let few = Evidence { wide: 3, ..evidence(2, 0) };
+        assert!(!few.is_different() && few.is_open());
+        assert!(!Evidence { wide: 1, ..evidence(3, 0) }.is_open());
+        assert!(Evidence { open: 1, ..evidence(0, 0) }.is_open() && evidence(0, 0).is_open());
+    }
+
+    /// 1 - .95^20 = .6415; 1 - .95^20 - 20 .05 .95^19 = .2642.
+    #[test]
+    fn the_tail_is_that_of_the_binomial() {
+        for (count, least, expected) in [(20, 1, 0.641_514), (20, 2, 0.264_161), (5, 0, 1.0)] {
+            assert!((tail(count, least) - expected).abs() < 1e-6, "{count} {least}");
+        }
     }
 }

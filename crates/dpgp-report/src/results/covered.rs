@@ -4,8 +4,8 @@
 
 use serde::Serialize;
 
+use super::committed::Examined;
 use super::counts::{OutcomeCounts, VerdictCounts};
-use super::examined::Examined;
 use dpgp_spec::{ClaimOwner, Coverage, Owner};
 
 /// The standing of one paper.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::error::PublishError;
+use super::checks::PublishError;
+use super::folder::differing;
 use super::folder::files;
-use super::manifest::differing;
 use crate::report::Report;
 use crate::table::compare_tables;
 use dpgp_fs::unlinked_text;

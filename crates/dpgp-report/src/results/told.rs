@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::committed::Committed;
-use super::examined::Examined;
-use super::reason::{Evidence, PlaceVerdict};
+use super::committed::Examined;
+use super::counts::{Evidence, PlaceVerdict};
 use crate::table::{ClaimOutcome, Outcome, Verdict, short};
 use dpgp_spec::{ClaimOwner, DeviationKind, NumbersChosen, PlaceRow, ValueChosen, has_labels};
 

@@ -1,6 +1,16 @@
 //! What a table says of predictions that a constant would beat.
+//!
+//! What a table says of jitter that may be seen in its numbers.
+//!
+//! What a table says of metrics that are undefined.
+//!
+//! What the numbers after `±` are.
 
+use super::terminal::UNDEFINED;
 use crate::report::{Report, ReportRow};
+use dpgp_gp::jitter_share;
+use dpgp_number::text::short;
+use dpgp_spec::SpreadKind;
 
 /// The metric that compares an error with that of a constant: `1 - MSE / MSE of the constant`.
 const METRIC: &str = "r2";
@@ -47,6 +57,99 @@ fn is_worse(row: &ReportRow) -> bool {
     row.row.metric == METRIC && row.row.value < -ROUNDING
 }
 
+/// Four digits are shown: what is less moves none of them by more than a half.
+const SHOWN: f64 = 5e-5;
+
+/// The sentence on the largest share that jitter can have in a number; none where it cannot be seen.
+///
+/// A map of exact regression moves by at most `jitter / (noise variance + jitter)`, relative to its own norm ([`jitter_share`]); what is
+/// predicted with it moves by no more, relative to the map times the targets.
+pub(super) fn jitter_that_shows(report: &Report<'_>) -> Option<String> {
+    let shares = report.rows.iter().filter_map(|row| JitterShare::of(report, row));
+    let JitterShare { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
+    Some(format!(
+        "Jitter of up to {} was added to a covariance matrix that is singular to rounding, beside a noise variance of {}: predictions \
+         may differ from those of the model by {} of their size.",
+        short(jitter),
+        short(noise),
+        short(share)
+    ))
+}
+
+/// The jitter behind a row, beside the noise variance of its cell.
+struct JitterShare {
+    share: f64,
+    jitter: f64,
+    noise: f64,
+}
+
+impl JitterShare {
+    /// That of a row, if it can be seen.
+    fn of(report: &Report<'_>, row: &ReportRow) -> Option<Self> {
+        let model = report.experiment.cells[row.row.cell].setting().model.as_deref()?;
+        let (jitter, noise) = (row.row.jitter, model.noise_variance?.get());
+        let share = jitter_share(jitter, noise);
+        (share > SHOWN).then_some(Self { share, jitter, noise })
+    }
+}
+
+/// A sentence for each metric and reason, which names the first `most` of its cells.
+pub(super) fn undefined(report: &Report<'_>, most: usize) -> Vec<String> {
+    let mut groups: Vec<(&str, &str, Vec<&ReportRow>)> = Vec::new();
+    for row in &report.rows {
+        let Some(reason) = row.row.undefined.as_deref() else { continue };
+        let metric = row.row.metric.as_str();
+        match groups.iter_mut().find(|(of, why, _)| *of == metric && *why == reason) {
+            Some((_, _, rows)) => rows.push(row),
+            None => groups.push((metric, reason, vec![row])),
+        }
+    }
+    let said = groups.into_iter().map(|(metric, reason, rows)| {
+        format!("{UNDEFINED}: {metric} is undefined{}: {reason}.", cells(report, &rows, most))
+    });
+    said.collect()
+}
+
+/// The first cells in brackets; a table of one cell names it by nothing.
+fn cells(report: &Report<'_>, rows: &[&ReportRow], most: usize) -> String {
+    let named = rows.iter().take(most).map(|row| report.labels(row).collect::<Vec<_>>().join(", "));
+    let named = named.collect::<Vec<_>>().join("; ");
+    let more = rows.len().saturating_sub(most);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    if named.is_empty() { named } else { format!(" ({named}{more})") }
+}
+
+/// The spread of a row that has one.
+pub(super) struct Spread {
+    pub kind: SpreadKind,
+    /// Over how many folds or replicates.
+    pub repeats: usize,
+}
+
+/// The legend of all spreads of a table; empty where there is none.
+pub(super) fn legend(spreads: &[Spread]) -> String {
+    let kinds = [SpreadKind::SdFolds, SpreadKind::SdReplicates, SpreadKind::StandardError];
+    let meanings: Vec<String> = kinds.into_iter().filter_map(|kind| meaning(kind, spreads)).collect();
+    if meanings.is_empty() { String::new() } else { format!("±: one {}", meanings.join(", or one ")) }
+}
+
+fn meaning(kind: SpreadKind, spreads: &[Spread]) -> Option<String> {
+    let mut repeats: Vec<usize> =
+        spreads.iter().filter(|spread| spread.kind == kind).map(|spread| spread.repeats).collect();
+    repeats.sort_unstable();
+    repeats.dedup();
+    let number = match repeats[..] {
+        [] => return None,
+        [one] => format!("{one} "),
+        _ => String::new(),
+    };
+    Some(match kind {
+        SpreadKind::SdFolds => format!("standard deviation over {number}folds"),
+        SpreadKind::SdReplicates => format!("standard deviation over {number}replicates"),
+        SpreadKind::StandardError | SpreadKind::None => "standard error of the mean".to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +186,70 @@ mod tests {
         assert!(worse_than_a_constant(&report, 1).unwrap().ends_with("(r2 below 0): a; and 1 more."));
         let fine = Report::new(&experiment, vec![row(1, "r2", 0.5, None)], Vec::new());
         assert_eq!(worse_than_a_constant(&fine, 9), None);
+    }
+}
+
+#[cfg(test)]
+mod jitter_tests {
+    use super::*;
+    use crate::figure::fabricated::{experiment, row};
+    use dpgp_task::Row;
+
+    /// Jitter relative to the noise variance.
+    fn said(jitter: f64) -> Option<String> {
+        let experiment = experiment(&["a"], "");
+        let noise = experiment.cells[0].setting().model.as_deref().unwrap().noise_variance.unwrap().get();
+        let rows = vec![Row { jitter: jitter * noise, ..row(0, "rmse", 0.5, None) }];
+        jitter_that_shows(&Report::new(&experiment, rows, Vec::new()))
+    }
+
+    #[test]
+    fn jitter_is_told_where_it_can_be_seen() {
+        assert_eq!((said(0.0), said(4e-5)), (None, None));
+        let seen = said(0.25).unwrap();
+        assert!(seen.contains("by 0.2000 of their size"), "{seen}");
+    }
+}
+
+#[cfg(test)]
+mod undefined_tests {
+    use super::*;
+    use crate::figure::fabricated::{row, showing};
+    use dpgp_task::Row;
+
+    #[test]
+    fn cells_of_one_reason_are_named_together() {
+        let experiment = showing(&["a", "b", "c"], "[bars]\nlabel = \"y\"\n");
+        let of = |cell, reason: Option<&str>| Row {
+            undefined: reason.map(str::to_owned),
+            ..row(cell, "r2", if reason.is_some() { f64::NAN } else { 0.5 }, None)
+        };
+        let rows = vec![of(0, Some("nothing varies")), of(1, None), of(2, Some("nothing varies"))];
+        let report = Report::new(&experiment, rows, Vec::new());
+        assert_eq!(undefined(&report, 9), ["-: r2 is undefined (a; c): nothing varies."]);
+        assert_eq!(undefined(&report, 1), ["-: r2 is undefined (a; and 1 more): nothing varies."]);
+    }
+}
+
+#[cfg(test)]
+mod spreads_tests {
+    use super::*;
+
+    fn spread(kind: SpreadKind, repeats: usize) -> Spread {
+        Spread { kind, repeats }
+    }
+
+    #[test]
+    fn each_kind_is_said_once() {
+        let folds = [spread(SpreadKind::SdFolds, 5), spread(SpreadKind::SdFolds, 5)];
+        assert_eq!(legend(&folds), "±: one standard deviation over 5 folds");
+        let several = [spread(SpreadKind::SdReplicates, 3), spread(SpreadKind::SdReplicates, 4)];
+        assert_eq!(legend(&several), "±: one standard deviation over replicates");
+        let both = [spread(SpreadKind::StandardError, 7), spread(SpreadKind::SdFolds, 2)];
+        assert_eq!(
+            legend(&both),
+            "±: one standard deviation over 2 folds, or one standard error of the mean"
+        );
+        assert_eq!(legend(&[]), "");
     }
 }

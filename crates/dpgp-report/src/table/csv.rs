@@ -1,5 +1,12 @@
 //! `table.csv`: long form, one row per cell and metric.
+//!
+//! `claims.csv`: every claim with its outcome.
+//!
+//! The lines of a table for people: labels, numbers and a reference to the guarantee.
 
+use super::claims::ClaimOutcome;
+use super::markdown::GuaranteeNotes;
+use super::terminal::{HEADINGS, cells};
 use super::verdict::{Judged, Verdict};
 use crate::report::{Report, ReportRow};
 use dpgp_data::csv_cell;
@@ -80,4 +87,95 @@ fn verdict(judged: Option<&Judged>) -> String {
 
 fn optional(x: Option<f64>) -> String {
     x.map(exact).unwrap_or_default()
+}
+
+/// The claims of an experiment as CSV text, a row each: whose statement it is, where the paper says it, its sentence, the statement in
+/// words, the outcome, the pair of numbers that decides with the standard error of their difference, and the cell of the first.
+///
+/// # Errors
+/// The CSV writer's error; none is expected when writing to memory.
+pub fn claims_csv(claims: &[ClaimOutcome]) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for claim in claims {
+        writer.serialize(neutral(claim))?;
+    }
+    let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The texts as cells of CSV.
+fn neutral(claim: &ClaimOutcome) -> ClaimOutcome {
+    let [place, quote, text, at] =
+        [&claim.place, &claim.quote, &claim.text, &claim.at].map(|text| csv_cell(text).into_owned());
+    ClaimOutcome { place, quote, text, at, ..claim.clone() }
+}
+
+/// Reads them back, as cells.
+///
+/// # Errors
+/// The CSV reader's error if the text is no such table.
+pub fn read_claims(text: &str) -> Result<Vec<ClaimOutcome>, csv::Error> {
+    csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
+}
+
+/// Headings and cells, and the guarantees that the cells refer to.
+pub(super) struct Lines {
+    pub headings: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+    pub notes: GuaranteeNotes,
+}
+
+impl Lines {
+    /// Of the first rows of a report; columns that are empty in all of them are left out.
+    pub fn new(report: &Report<'_>, most: usize) -> Self {
+        let axes = report.axis_columns(&HEADINGS);
+        let names = axes.iter().map(|(_, name)| *name);
+        let headings = names.chain(HEADINGS).chain(["guarantee"]).map(str::to_owned).collect();
+        let mut lines = Self { headings, rows: Vec::new(), notes: GuaranteeNotes::default() };
+        for row in report.rows.iter().take(most) {
+            lines.add(row, &axes);
+        }
+        lines.drop_empty_columns();
+        lines
+    }
+
+    fn add(&mut self, row: &ReportRow, axes: &[(usize, &str)]) {
+        let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
+        let guarantee = self.notes.reference(&row.row.certificate.to_string());
+        self.rows.push(labels.chain(cells(row)).chain([guarantee]).collect());
+    }
+
+    fn drop_empty_columns(&mut self) {
+        for column in (0..self.headings.len()).rev() {
+            if !self.rows.is_empty() && self.rows.iter().all(|row| row[column].is_empty()) {
+                self.headings.remove(column);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::claims::Outcome;
+    use dpgp_spec::ClaimOwner;
+
+    #[test]
+    fn claims_are_read_back_as_they_were() {
+        let claim = ClaimOutcome {
+            from: ClaimOwner::Paper,
+            place: "Section 4, Table 1".to_owned(),
+            quote: "a \"sentence\", with commas".to_owned(),
+            text: "a is below b".to_owned(),
+            outcome: Outcome::Undecided,
+            left: Some(0.1 + 0.2),
+            right: Some(1e-300),
+            error: None,
+            at: "epsilon = 1".to_owned(),
+        };
+        let text = claims_csv(std::slice::from_ref(&claim)).unwrap();
+        assert!(text.starts_with("from,place,quote,text,outcome,left,right,error,at\n"));
+        assert_eq!(read_claims(&text).unwrap(), [claim]);
+    }
 }

@@ -3,7 +3,7 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 use unicode_width::UnicodeWidthStr;
 
-use super::width::{INDENT, Words, text_width};
+use super::terminal::{INDENT, Words, text_width};
 
 /// Headings and cells, and how they are drawn.
 pub(super) struct Fitted<'a> {

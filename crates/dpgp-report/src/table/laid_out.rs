@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::markdown_text::markdown_text;
+use super::markdown::markdown_text;
 use super::terminal::{ours, printed};
 use super::verdict::Verdict;
 use crate::report::{Report, ReportRow, named};

@@ -2,10 +2,10 @@
 
 use clap::ValueEnum;
 
-use super::markdown_text::markdown_text;
+use super::markdown::markdown_text;
 use super::pivot::Pivot;
-use super::plain::plain_table;
-use super::width::folded;
+use super::terminal::folded;
+use super::terminal::plain_table;
 use dpgp_data::csv_cell;
 
 /// What a table is written in.

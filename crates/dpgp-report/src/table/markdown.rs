@@ -1,16 +1,18 @@
 //! `table.md`: the table for people, with claims and deviations.
+//!
+//! Texts of users in Markdown.
+//!
+//! Guarantees below a table, referred to by number.
 
 use std::fmt::Write;
 
-use super::constant::worse_than_a_constant;
-use super::jitter::jitter_that_shows;
+use super::constant::{jitter_that_shows, undefined, worse_than_a_constant};
+use super::csv::Lines;
 use super::laid_out::laid_out;
-use super::lines::Lines;
-use super::markdown_text::markdown_text;
 use super::terminal::said;
-use super::undefined::undefined;
-use crate::caption::caption;
+use crate::bibtex::caption;
 use crate::report::Report;
+use dpgp_data::shown_line;
 use dpgp_run::Provenance;
 use dpgp_spec::DeviationKind;
 
@@ -115,5 +117,60 @@ fn deviations(text: &mut String, report: &Report<'_>) {
             markdown_text(&deviation.about),
             markdown_text(&deviation.note)
         );
+    }
+}
+
+/// A text that makes no line, no link and no element of HTML of its own. Comparisons such as `a < b` stay as they are.
+pub fn markdown_text(text: &str) -> String {
+    let mut neutral = String::with_capacity(text.len());
+    let text = shown_line(text).replace("](", "]\\(");
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let begins =
+            characters.peek().is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(*next));
+        if c == '<' && begins {
+            neutral.push_str("&lt;");
+            continue;
+        }
+        neutral.push(c);
+    }
+    neutral
+}
+
+/// The distinct guarantees, in order of appearance.
+#[derive(Debug, Default)]
+pub struct GuaranteeNotes {
+    pub texts: Vec<String>,
+}
+
+impl GuaranteeNotes {
+    /// What stands in a row for its guarantee: its number in brackets, or that there is none.
+    pub fn reference(&mut self, guarantee: &str) -> String {
+        if guarantee.is_empty() || guarantee == "none" {
+            return guarantee.to_owned();
+        }
+        let known = self.texts.iter().position(|known| known == guarantee);
+        let number = known.unwrap_or_else(|| {
+            self.texts.push(guarantee.to_owned());
+            self.texts.len() - 1
+        });
+        format!("[{}]", number + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_stay_texts() {
+        for (text, shown) in [
+            ("a < b <= c <5", "a < b <= c <5"),
+            ("<img src=x> </p> <!-- <?", "&lt;img src=x> &lt;/p> &lt;!-- &lt;?"),
+            ("![x](y) [1]", "![x]\\(y) [1]"),
+            ("a\n# b\u{1b}[0m", "a\\n# b\\u{1b}[0m"),
+        ] {
+            assert_eq!(markdown_text(text), shown);
+        }
     }
 }

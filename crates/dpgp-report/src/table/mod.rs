@@ -1,40 +1,30 @@
 //! Tables of results: how they are written, compared and judged.
 
 pub(super) mod claims;
-mod claims_csv;
-mod compare;
 mod compared;
 mod constant;
 mod csv;
 mod fitted;
-mod jitter;
 mod laid_out;
 mod languages;
-mod lines;
-mod markdown;
-mod markdown_text;
-pub(super) mod notes;
+pub(super) mod markdown;
 mod pivot;
-mod plain;
 mod predictive;
-mod spreads;
 mod terminal;
-mod undefined;
 pub(super) mod verdict;
-mod width;
 
 pub use claims::{ClaimOutcome, Outcome};
-pub(super) use claims_csv::{claims_csv, read_claims};
-pub use compare::{Difference, RowPair, compare_tables, side_by_side};
+pub use compared::{Difference, RowPair, compare_tables, side_by_side};
 pub use csv::table_csv;
+pub(super) use csv::{claims_csv, read_claims};
 pub use dpgp_number::text::{exact, short};
 pub use languages::TableLanguage;
+pub(super) use markdown::markdown_text;
 pub use markdown::{NOT_PRIVATE, table_markdown};
-pub(super) use markdown_text::markdown_text;
 pub use pivot::Pivot;
-pub use plain::{plain_table, plain_table_sparing};
 pub use predictive::Predictive;
+pub use terminal::folded;
 pub(super) use terminal::hundredths;
 pub use terminal::table_terminal;
+pub use terminal::{plain_table, plain_table_sparing};
 pub use verdict::{Judged, Verdict};
-pub use width::folded;

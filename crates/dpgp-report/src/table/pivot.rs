@@ -1,6 +1,6 @@
 //! A committed table with the labels of some axes at the left and of others at the top.
 
-use super::spreads::{Spread, legend};
+use super::constant::{Spread, legend};
 use super::terminal::{UNDEFINED, with_spread};
 use crate::report::named;
 use crate::results::Committed;

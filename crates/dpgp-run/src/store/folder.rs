@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::digest_map::DigestMap;
 use super::index::{self, IndexLine, Stamp};
 use super::line::{JSON_AT, Kind, SegmentLine, read_lines};
+use super::record::DigestMap;
 use super::session::{ENDING, Segment};
 use super::{Key, RunHeader, Session, StoreError, StoredResult};
 use dpgp_spec::Identity;

@@ -4,20 +4,16 @@
 //! one folder. A segment is lines of text; each says what it is, its key, a checksum and a JSON value. Beside a large segment stands an
 //! index of its lines, which anybody may delete.
 
-mod digest_map;
-mod error;
 mod folder;
 mod index;
-mod key;
 mod line;
-mod merge;
 mod record;
 mod session;
 
-pub use error::StoreError;
 pub use folder::{Store, Stored};
-pub(super) use key::key;
-pub use key::{Key, NUMERICS};
-pub use merge::merge;
+pub use record::StoreError;
+pub(super) use record::key;
+pub use record::{Key, NUMERICS};
 pub use record::{ResultAbout, RunHeader, StoredResult};
 pub use session::Session;
+pub use session::merge;

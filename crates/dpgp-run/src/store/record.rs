@@ -1,8 +1,17 @@
 //! What the lines of a segment say.
+//!
+//! What a stored result is addressed by.
+//!
+//! Values by digest.
+//!
+//! Why the store could not be used.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use dpgp_spec::Identity;
 use dpgp_task::{Frame, Measurement};
@@ -121,4 +130,135 @@ fn both(a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bool) -> bool {
 fn close(a: f64, b: f64) -> bool {
     // What is undefined is not a number.
     a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= SAME * a.abs().max(b.abs())
+}
+
+/// The version of the numerics. Raise it with every change that adds a metric or moves a number by more than `dpgp check` tolerates, a part in
+/// 10^9, which is more than rounding on another processor does: what was stored before is then computed again, and `dpgp explain` says
+/// why.
+pub const NUMERICS: u32 = 15;
+
+/// SHA-256 of everything that determines a result.
+pub type Key = Identity;
+
+/// The key of one replicate of one cell: `sha256("dpgp 1" | numerics | seed | replicate | cell | data digests)`.
+pub(crate) fn key(cell: Identity, seed: u32, replicate: u32, data: &[(String, String)]) -> Key {
+    let digests: Vec<&str> = data.iter().map(|(_, digest)| digest.as_str()).collect();
+    Identity::of(&format!("dpgp 1|{NUMERICS}|{seed}|{replicate}|{cell}|{}", digests.join("|")))
+}
+
+/// A map from digests, which are their own hashes.
+#[allow(clippy::disallowed_types, reason = "without random state its order is the same in every run")]
+pub(super) type DigestMap<V> = std::collections::HashMap<Identity, V, BuildHasherDefault<DigestHasher>>;
+
+/// Takes the first bytes of SHA-256 as they are: they are spread evenly already.
+#[derive(Debug, Default)]
+pub(super) struct DigestHasher(u64);
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // The length of the digest comes before it, the same for all.
+        self.0 ^= bytes.first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
+    }
+}
+
+/// A failure of the store.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// A file or folder could not be read or written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The same cell, replicate, data and numerics gave two results.
+    #[error(
+        "{place} of {experiment} was computed twice and does not agree: {} and {}; one of the two is wrong, or a \
+         result depends on more than its spec, data and seed", first.display(), second.display()
+    )]
+    Disagree {
+        /// The experiment.
+        experiment: String,
+        /// The labels of the cell and the replicate.
+        place: String,
+        /// The segment that was read first.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// Runs of one experiment that do not belong together.
+    #[error(
+        "the stores {} and {} hold runs of {experiment} that differ in their {what}; nothing was merged",
+        first.display(), second.display()
+    )]
+    RunsDiffer {
+        /// The experiment.
+        experiment: String,
+        /// In what they differ.
+        what: &'static str,
+        /// One store.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A record was changed or removed while it was read.
+    #[error("{path}: a record that was there has gone; is another program changing the store?")]
+    Gone {
+        /// The segment.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    /// An I/O error of a path.
+    pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::Io { path: path.clone(), cause }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_determines_a_result_is_in_its_key() {
+        let cell = Identity::of("cell");
+        let data = [("a.csv".to_owned(), "00ff".to_owned())];
+        let all = [
+            key(cell, 1, 0, &data),
+            key(Identity::of("other"), 1, 0, &data),
+            key(cell, 2, 0, &data),
+            key(cell, 1, 1, &data),
+            key(cell, 1, 0, &[]),
+        ];
+        for (i, one) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|other| other != one));
+        }
+        assert_eq!(all[0], Identity::of(&format!("dpgp 1|{NUMERICS}|1|0|{cell}|00ff")));
+    }
+}
+
+#[cfg(test)]
+mod digest_map_tests {
+    use std::hash::BuildHasher;
+
+    use super::*;
+
+    fn hash(text: &str) -> u64 {
+        BuildHasherDefault::<DigestHasher>::default().hash_one(Identity::of(text))
+    }
+
+    /// SHA-256 of the empty text begins with e3b0c44298fc1c14, that of "abc" with ba7816bf8f01cfea. What both have in common cancels.
+    #[test]
+    fn digests_differ_by_their_first_bytes() {
+        let both = 0xe3b0_c442_98fc_1c14_u64 ^ 0xba78_16bf_8f01_cfea;
+        assert_eq!(hash("") ^ hash("abc"), both.swap_bytes());
+        assert_eq!(hash("a"), hash("a"));
+    }
 }

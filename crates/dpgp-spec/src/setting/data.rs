@@ -1,6 +1,12 @@
 //! Rows, columns and filters of the data.
 //!
 //! The checks of where rows come from: the manifest must know the files, inline columns must fit each other.
+//!
+//! Rows that each replicate draws.
+//!
+//! Rows that lack a cell.
+//!
+//! Whose rows the data hold, and how many of each person are used.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +14,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, Fault, dimension, fail, range};
-use super::{DrawSetting, ImagesSetting, Problem, SourceSetting, TripsSetting};
+use super::{ImagesSetting, MechanismSection, Problem, SourceSetting, TripsSetting};
+use dpgp_accounting::PrivacyUnit;
 use dpgp_data::suggest::closest;
-use dpgp_data::{Comparison, Dataset, Format, Manifest, Missing, Separator};
+use dpgp_data::{CellRules, Comparison, DataError, Dataset, Format, Manifest, Missing, Separator};
 use dpgp_number::Count;
 
 /// Rows, columns and filters of the data.
@@ -234,4 +241,194 @@ pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -
         values.iter().try_for_each(|value| range(&path, value.is_finite(), "finite", *value))?;
     }
     Ok(())
+}
+
+/// Rows that each replicate draws, seeded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DrawSetting {
+    /// This many rows, without replacement, in random order.
+    Rows(Count),
+    /// As many rows of each kind as its quota says, without replacement.
+    Quotas(Vec<QuotaSetting>),
+}
+
+/// How many rows of a kind are drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuotaSetting {
+    /// The target of the rows.
+    pub target: f64,
+    /// The inputs of the rows.
+    pub inputs: Vec<f64>,
+    /// How many.
+    pub rows: usize,
+}
+
+impl DrawSetting {
+    /// Checks the numbers, for data with so many inputs.
+    pub(super) fn check(&self, inputs: usize) -> Checked {
+        match self {
+            Self::Rows(_) => Ok(()),
+            Self::Quotas(quotas) if quotas.is_empty() => fail("data.draw.quotas", Problem::Empty),
+            Self::Quotas(quotas) => quotas.iter().enumerate().try_for_each(|(i, quota)| {
+                dimension(&format!("data.draw.quotas.{i}.inputs"), inputs, quota.inputs.len())
+            }),
+        }
+    }
+}
+
+const PATH: &str = "data.missing";
+
+/// Obligation: a guarantee holds for the rows of the files, of which `missing = "drop"` leaves out those that lack a cell, and
+/// nothing that is released tells how many those are.
+///
+/// *Proof.* Whether a row is left out depends on its own cells alone: rows are mapped one by one, each to itself or to none.
+///
+/// Where the target alone is private ([`ChosenBy::Inputs`]), whether a row is left out depends on its inputs, its person and
+/// the columns of filters, all public and equal in neighbours. So neighbours keep the same rows, which differ in one target (or those
+/// of one person), and the guarantee is the one for these rows; their number is public. A row that lacks nothing but the target is an
+/// error: without it, the public inputs would be those of one row less, and tell that its target is missing.
+///
+/// Where records are private ([`ChosenBy::Record`]), a record that is added or removed is one that is kept, or none; one that is
+/// replaced is replaced, added, removed or none, as with a filter. No mechanism that is let through moves further by a record that comes
+/// in or goes than by one that is replaced:
+///
+/// - sums `(A, sqrt(c) B)`, of classes or not: a record without a correlation with any inducing input adds nothing, so that one that is
+///   left out moves them as its replacement by that one does;
+/// - moments: `SquareRule` of the mechanism, with the number of rows, which is released with noise; the design takes the
+///   number that `rows` says, a key that is needed then;
+/// - histograms: 1, with either relation; a row without a number of records has none.
+///
+/// A person's rows are those that are kept; whether one is depends on that row alone, so that neighbours use the same rows of all
+/// others. Number of rows: that of the files is public, if records are replaced, and that of the rows that are kept is in no release.
+/// Noisy gradients take the number of rows that are kept as public, and rows that `data.draw` chooses depend on it: both are
+/// refused.
+impl DataSetting {
+    /// Whether rows that lack a cell are left out.
+    pub fn drops_missing(&self) -> bool {
+        self.missing == Missing::Drop
+    }
+
+    /// How the cells of rows are read that come one after the other.
+    pub fn cell_rules(&self) -> CellRules {
+        CellRules { missing: self.missing, codes: self.encode.clone() }
+    }
+
+    /// Whether every row counts. How many pass a filter depends on private records, and so does how many lack no cell; how many a
+    /// person brings depends on private persons.
+    pub fn keeps_all_rows(&self) -> bool {
+        self.filter.is_empty() && self.person.is_none() && !self.drops_missing()
+    }
+
+    /// An error in the user's own files, which names the key that leaves out rows with a missing cell where it does.
+    pub fn offering_drop(&self, error: DataError, chosen_by: ChosenBy) -> DataError {
+        match (self.source.own_file(), self.missing, chosen_by) {
+            (None, _, _) | (_, Missing::Drop, _) => error,
+            (_, Missing::Refuse, ChosenBy::Inputs) => error.offering_drop(Some(&self.target)),
+            (_, Missing::Refuse, ChosenBy::Record) => error.offering_drop(None),
+        }
+    }
+
+    /// Checks that rows may be left out.
+    pub(super) fn check_missing(&self, mechanism: &impl MechanismSection) -> Checked {
+        let why = if !self.drops_missing() {
+            return Ok(());
+        } else if self.source.own_file().is_none() {
+            "\"drop\" leaves rows out of CSV and Parquet files of your own (source.csv, source.parquet); no other source has missing \
+             cells"
+                .to_owned()
+        } else if self.draw.is_some() {
+            "\"drop\" cannot stand beside data.draw: which rows are drawn would depend on how many are left out, which is private"
+                .to_owned()
+        } else if mechanism.needs_public_rows() {
+            let word = mechanism.word();
+            format!("\"drop\" cannot stand beside mechanism.{word}, which takes the number of rows as public")
+        } else {
+            return Ok(());
+        };
+        fail(PATH, Problem::Shape(why))
+    }
+}
+
+/// How many rows of each person are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PersonLimit<'d> {
+    /// The column that says whose row it is.
+    pub column: &'d str,
+    /// The most rows of each.
+    pub rows: usize,
+}
+
+/// The cells by which the rows that are used of a person are chosen.
+///
+/// Obligation: where the inputs are public, which of them are used is public, too, and must not depend on a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChosenBy {
+    /// The inputs, where the target alone is private.
+    Inputs,
+    /// The whole record, where it is private.
+    Record,
+}
+
+impl DataSetting {
+    /// How many rows of each person are used; none where rows are not those of persons.
+    pub fn person_limit(&self) -> Option<PersonLimit<'_>> {
+        let (column, rows) = (self.person.as_deref()?, self.rows_per_person?.get());
+        Some(PersonLimit { column, rows })
+    }
+
+    /// What a guarantee about these data is about.
+    pub fn unit(&self) -> PrivacyUnit {
+        match self.person_limit() {
+            None => PrivacyUnit::Record,
+            Some(PersonLimit { column, rows }) => {
+                PrivacyUnit::Person { column: column.to_owned(), rows: rows as u64, records_per_row: 1 }
+            }
+        }
+    }
+
+    /// What the columns of a stream of rows after the target are compared with: those of the filters, and the marks of the
+    /// rows that are used, where there is a limit or some lack a cell.
+    pub fn comparisons(&self) -> Vec<(Comparison, f64)> {
+        let filters = self.filter.iter().map(|filter| (filter.is, filter.value));
+        let marked = self.person_limit().is_some() || self.drops_missing();
+        filters.chain(marked.then_some((Comparison::Equal, 1.0))).collect()
+    }
+
+    /// Checks the two keys, and that the rows are such that persons can have them.
+    pub(super) fn check_person(&self) -> Checked {
+        let column = match (&self.person, self.rows_per_person) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => return missing("rows_per_person", "data.person"),
+            (None, Some(_)) => return missing("person", "data.rows_per_person"),
+            (Some(column), Some(_)) => column,
+        };
+        let why = if self.inputs.contains(column) {
+            "is an input; what says whose row it is must not be learned from"
+        } else if *column == self.target {
+            "is the target; name the column that says whose row it is"
+        } else if !self.source.can_hold_persons() {
+            "names no persons of generated points, images or trips, which are nobody's; persons need a table of rows"
+        } else if self.draw.is_some() {
+            "cannot stand beside data.draw, which chooses rows by chance from those of all persons"
+        } else {
+            return Ok(());
+        };
+        fail("data.person", Problem::Shape(format!("{column:?} {why}")))
+    }
+}
+
+fn missing(key: &'static str, by: &'static str) -> Checked {
+    fail("data", Problem::MissingKey { key, by })
+}
+
+impl SourceSetting {
+    /// Whether the rows come from a table, which may say whose they are.
+    fn can_hold_persons(&self) -> bool {
+        match self {
+            Self::Csv { .. } | Self::Parquet { .. } | Self::Inline(_) | Self::Dataset(_) => true,
+            Self::Synthetic(_) | Self::Images(_) | Self::Trips(_) => false,
+        }
+    }
 }

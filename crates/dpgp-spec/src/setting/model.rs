@@ -1,12 +1,17 @@
 //! Gaussian processes.
+//!
+//! Where inducing inputs lie.
+//!
+//! How posteriors follow from noisy sums.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, dimension, fail};
-use super::{InducingSetting, Problem};
+use super::rules::{Checked, check_grid, dimension, fail, points, range};
+use super::{Problem, RangeSetting};
 use dpgp_gp::kernel::{KernelSetting, Unfit, UnfitKey};
-use dpgp_number::{NonNegative, Positive};
+use dpgp_gp::variational::{Correction, Regularisation};
+use dpgp_number::{Count, NonNegative, Positive};
 
 /// A Gaussian process with Gaussian noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -123,4 +128,73 @@ impl ModelSetting {
 
 fn no_jitter() -> NonNegative {
     NonNegative::ZERO
+}
+
+/// Where inducing inputs lie.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum InducingSetting {
+    /// At the k-means centres of the training inputs.
+    Kmeans {
+        /// Number of centres.
+        centres: Count,
+        /// Restarts.
+        #[serde(default = "ten")]
+        restarts: Count,
+    },
+    /// At given points, one row each.
+    Points(Vec<Vec<f64>>),
+    /// At the points of a grid: the product of these, one per input.
+    Grid(Vec<RangeSetting>),
+}
+
+fn ten() -> Count {
+    Count::literal::<10>()
+}
+
+impl InducingSetting {
+    /// The most inducing inputs that there can be.
+    pub fn most(&self) -> usize {
+        match self {
+            Self::Kmeans { centres, .. } => centres.get(),
+            Self::Points(points) => points.len(),
+            Self::Grid(ranges) => ranges.iter().map(|range| range.points).product(),
+        }
+    }
+
+    /// Checks the numbers, for data with so many inputs; `path` is that of the sparse approximation.
+    pub(super) fn check(&self, path: &str, inputs: usize) -> Checked {
+        let path = format!("{path}.inducing");
+        match self {
+            Self::Kmeans { .. } => Ok(()),
+            Self::Grid(ranges) => check_grid(&format!("{path}.grid"), ranges, inputs),
+            Self::Points(all) if all.is_empty() => fail(&format!("{path}.points"), Problem::Empty),
+            Self::Points(all) => points(&format!("{path}.points"), all, inputs),
+        }
+    }
+}
+
+/// The settings of a regularised inverse.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoiseAwareSetting {
+    /// What is added to the diagonal.
+    pub regularisation: Regularisation,
+    /// What is added to the covariance.
+    pub correction: Correction,
+}
+
+impl NoiseAwareSetting {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// [`super::Problem::OutOfRange`].
+    pub fn check(&self, path: &str) -> Checked {
+        let (name, rho) = match self.regularisation {
+            Regularisation::Printed { rho } => ("printed", rho),
+            Regularisation::Inside { rho } => ("inside", rho),
+            Regularisation::Tight => return Ok(()),
+        };
+        range(&format!("{path}.regularisation.{name}.rho"), rho > 0.0 && rho < 1.0, "between 0 and 1", rho)
+    }
 }

@@ -1,12 +1,23 @@
 //! All sections of a cell.
+//!
+//! The mechanism of a spec, which the language itself does not know.
+//!
+//! The guarantee.
 
+use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::rules::{Checked, Fault};
-use super::{DataSetting, MechanismSection, ModelSetting, NormaliseSetting, PrivacySetting, Problem};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::rules::{Checked, Fault, fail, range};
+use super::{DataSetting, ModelSetting, NormaliseSetting, Problem};
 use crate::TaskSection;
+use dpgp_accounting::{Calibration, Guarantee};
 use dpgp_data::Manifest;
+use dpgp_number::{Delta, Epsilon, Positive};
 
 /// The sections of a cell but its task; `M` is what the crates above know as mechanisms. Cells share the sections that no axis changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,4 +81,106 @@ impl<M: MechanismSection> Sections<M> {
         model.regresses()?;
         Ok(model)
     }
+}
+
+/// What adds the noise, as a spec writes it below `privacy.mechanism`.
+pub trait MechanismSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+    /// Its word in specs.
+    fn word(&self) -> &'static str;
+
+    /// Whether the number of rows that are used must be public.
+    fn needs_public_rows(&self) -> bool;
+}
+
+/// The guarantee and the mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "PrivacySetting")]
+pub struct PrivacySetting<M> {
+    /// Epsilon; `inf` for no privacy.
+    pub epsilon: Epsilon,
+    /// Delta.
+    pub delta: Delta,
+    /// Most that one target can change, in units of the target; for mechanisms that protect targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Positive>,
+    /// Which targets the guarantee tells apart. Bounds on targets that are wider than `change` need `"metric"`.
+    #[serde(default, skip_serializing_if = "ChangeRelation::is_full")]
+    pub relation: ChangeRelation,
+    /// How noise is set from epsilon and delta.
+    #[serde(default = "analytic")]
+    pub calibration: Calibration,
+    /// The mechanism.
+    pub mechanism: M,
+}
+
+/// Which values of one target a guarantee hides from each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeRelation {
+    /// Any two within the bounds.
+    #[default]
+    Full,
+    /// Only two that differ by at most `change`, as in metric privacy; two that differ by k times as much are hidden with k times
+    /// the `mu`. Certificates then also state the guarantee for the whole width of the bounds.
+    Metric,
+}
+
+impl ChangeRelation {
+    fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
+}
+
+impl<M> PrivacySetting<M> {
+    /// Fails if targets may differ by more than is protected, and the spec does not say so.
+    ///
+    /// # Errors
+    /// [`Problem::NarrowChange`].
+    pub(super) fn covers(&self, normalise: &NormaliseSetting) -> Checked {
+        let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
+        match normalise.written_width_beyond(change) {
+            Some(width) if self.relation == ChangeRelation::Full => {
+                fail("privacy.change", Problem::NarrowChange { change, width })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The guarantee that the mechanism is set for.
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee { epsilon: self.epsilon.get(), delta: self.delta.get() }
+    }
+
+    /// The standard deviation of the noise over the sensitivity; zero without privacy.
+    pub fn noise_multiplier(&self) -> f64 {
+        self.calibration.sigma(self.epsilon.get(), self.delta.get())
+    }
+
+    /// Fails unless epsilon says that nothing is protected; `why` names what is computed without privacy.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`].
+    pub fn protects_nothing(&self, why: &'static str) -> Checked {
+        range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
+    }
+
+    /// Fails unless the most that a target can change is said, which `by` needs.
+    ///
+    /// # Errors
+    /// [`Problem::MissingKey`].
+    pub fn has_change(&self, by: &'static str) -> Checked {
+        let missing = Problem::MissingKey { key: "change", by };
+        if self.change.is_some() { Ok(()) } else { fail("privacy", missing) }
+    }
+
+    /// The fault of a mechanism that the task does not know.
+    pub fn wrong(&self, needed: &'static str) -> Fault {
+        Fault::new("privacy.mechanism", Problem::WrongMechanism { needed })
+    }
+}
+
+/// The classic calibration is not proved beyond epsilon = 1, and adds more noise than it must below.
+fn analytic() -> Calibration {
+    Calibration::Analytic
 }

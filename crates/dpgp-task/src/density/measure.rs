@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use nalgebra::{DMatrix, DVector};
 
 use super::setting::bins;
-use crate::grid::product_grid;
 use crate::model::Process;
 use crate::noise::Noise;
-use crate::streams::normals;
+use crate::sample::product_grid;
+use crate::summary::normals;
 use crate::{
     Certified, DensityEstimate, DensityTask, Frame, Job, Measured, OneTarget, ProcessSetting, Sample,
     Sampled, Task, TaskError,
@@ -351,7 +351,7 @@ mechanism.histogram.relation = "add-remove"
 #[cfg(test)]
 mod estimate_tests {
     use super::*;
-    use crate::streams::normal_vector;
+    use crate::summary::normal_vector;
     use dpgp_gp::kernel::Observed;
     use dpgp_linalg::Cholesky;
     use rand::SeedableRng;

@@ -6,13 +6,9 @@
 //! tables.
 
 mod measure;
-mod numbers;
 mod registry;
 mod selection;
-mod setting;
-mod smith2021;
-mod table2;
 
-pub use numbers::Numbers;
+pub use measure::ErrataTask;
+pub use measure::Numbers;
 pub use registry::Erratum;
-pub use setting::ErrataTask;

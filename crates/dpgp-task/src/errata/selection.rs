@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Numbers;
-use super::smith2021::{DESIGN, designed};
+use super::registry::{DESIGN, designed};
 use crate::TaskError;
 use crate::selection::expected_square;
 use dpgp_accounting::Calibration;

@@ -10,8 +10,8 @@ use nalgebra::DMatrix;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
+use super::measure::{MASS, Predicted};
 use super::method::{Leaderboard, Method};
-use super::predicted::{MASS, Predicted};
 use super::setting::CalibrateSetting;
 use crate::cross_validation::FoldRows;
 use crate::{Certified, Job, Sampled, TaskError};

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::scores::METRICS;
+use super::measure::METRICS;
 use crate::selection::{GpGrid, NoiseScale, SelectionTask};
-use crate::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
+use crate::{Described, FittedRows, ScoreSetting, noisy_sums, site_sums};
 use dpgp_gp::variational::{Correction, Regularisation};
 use dpgp_mechanisms::SensitivityRule;
 use dpgp_mechanisms::{
@@ -191,10 +191,10 @@ impl Described for LeaderboardTask {
         }
         let mechanism = &setting.privacy.mechanism;
         if mechanism.of::<SumsSetting>().is_some() {
-            sums_model::model(path, setting)?.has_noise("noisy sums")?;
-            sums_model::inducing(path, &self.inducing, setting)?;
+            noisy_sums::model(path, setting)?.has_noise("noisy sums")?;
+            noisy_sums::inducing(path, &self.inducing, setting)?;
             return match self.posterior {
-                BoardPosterior::NoiseAware => sums_model::mechanism(setting, Summed::Targets).map(drop),
+                BoardPosterior::NoiseAware => noisy_sums::mechanism(setting, Summed::Targets).map(drop),
                 BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
             };
         }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{PURPOSE, Points};
 use crate::model::{Fitted, Placing, Process, noise_variance};
-use crate::noises::Designer;
+use crate::noise::Designer;
 use crate::normalise::normalise;
 use crate::{Known, OneTarget, Streams, TaskError};
 use dpgp_gp::kernel::Kernel;

@@ -1,6 +1,25 @@
 //! The errors of a candidate in one fold.
+//!
+//! The cross-validated errors of each candidate.
+//!
+//! A choice that is part of another task.
+//!
+//! The evidence of a choice.
 
-use super::clipped_square::expected_square;
+use std::sync::Arc;
+
+use nalgebra::{DMatrix, DVector};
+
+use super::judged::{Judge, clipped_range, expected_square};
+use crate::cross_validation::{FoldRows, folds, others};
+use crate::known::Answers;
+use crate::noise::cloaking_options;
+use crate::summary::normal_vector;
+use crate::{Candidate, GpCandidate, Job, NoiseScale, OneTarget, Sampled, SelectionTask, TaskError};
+use dpgp_cloaking::{Cloak, cloak_from};
+use dpgp_gp::kernel::ExponentiatedQuadratic;
+use dpgp_gp::{LinearMap, exact, polynomial};
+use dpgp_linalg::largest;
 use dpgp_mechanisms::FoldColumns;
 
 /// One fold of one candidate.
@@ -42,5 +61,172 @@ impl CandidateFold {
                 of_draws.sum::<f64>() / draws.len() as f64
             }
         }
+    }
+}
+
+/// The rows that candidates are compared on, with targets on the scale of the model.
+pub(super) struct Compared<'a> {
+    pub job: &'a Job<'a>,
+    pub task: &'a SelectionTask,
+    pub inputs: &'a DMatrix<f64>,
+    pub targets: &'a [f64],
+}
+
+impl Compared<'_> {
+    /// The folds of each candidate of the task.
+    pub fn candidates(&self) -> Result<Vec<Vec<CandidateFold>>, TaskError> {
+        let splits = folds(self.targets.len(), self.task.split, self.job.streams);
+        let candidates = self.task.all_candidates();
+        let of_each = candidates.iter().map(|candidate| {
+            let folds = splits.iter().enumerate();
+            folds.map(|(number, test)| self.fold(candidate, number, test)).collect()
+        });
+        of_each.collect()
+    }
+
+    fn fold(&self, candidate: &Candidate, number: usize, test: &[usize]) -> Result<CandidateFold, TaskError> {
+        let training = others(self.targets.len(), test);
+        let map = self.map(candidate, &training, test)?;
+        let targets: Vec<f64> = training.iter().map(|&row| self.targets[row]).collect();
+        let predictions = map.predict(&targets);
+        let name = candidate.name();
+        let mut starts = self.job.streams.of_block(&format!("start {name} fold {number}"));
+        let options = cloaking_options(&self.job.setting.privacy.mechanism)?;
+        let cloak = cloak_from(map.columns(), &map.counts(), &options, &mut starts)?;
+        let purpose = format!("noise {name} fold {number}");
+        Ok(CandidateFold {
+            errors: test.iter().zip(predictions.iter()).map(|(&row, p)| p - self.targets[row]).collect(),
+            tests: test.to_vec(),
+            noise: self.noise(&cloak, &purpose),
+            longest: largest(map.columns().column_iter().map(|column| column.norm_squared())),
+            columns: FoldColumns { columns: map.expand(), rows: training },
+            gap: cloak.gap,
+        })
+    }
+
+    fn map(&self, candidate: &Candidate, training: &[usize], test: &[usize]) -> Result<LinearMap, TaskError> {
+        let (training, test) = (self.inputs.select_rows(training), self.inputs.select_rows(test));
+        Ok(match candidate {
+            Candidate::Polynomial(degree) => polynomial(*degree, &training, &test)?,
+            Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                let kernel = ExponentiatedQuadratic::isotropic(*variance, *lengthscale);
+                exact(&kernel, *noise_variance, &training, &test)?
+            }
+        })
+    }
+
+    fn noise(&self, cloak: &Cloak, purpose: &str) -> ErrorNoise {
+        let scale = match self.task.noise_scale {
+            NoiseScale::Delta => 1.0,
+            // The noise of a cloak is scaled by Delta already.
+            NoiseScale::DeltaSquared => cloak.widened,
+        };
+        let Some(draws) = self.task.draws else {
+            return ErrorNoise::Deviations(cloak.standard_deviations().iter().map(|sd| scale * sd).collect());
+        };
+        let mut stream = self.job.streams.of_block(purpose);
+        let map = cloak.noise_map() * scale;
+        let noise = (0..draws.get()).map(|_| &map * normal_vector(map.ncols(), &mut stream));
+        ErrorNoise::Draws(noise.map(|noise| noise.iter().copied().collect()).collect())
+    }
+}
+
+/// Gaussian processes of several lengthscales to choose from, by cross-validation on some training rows.
+pub(crate) struct Choice {
+    task: SelectionTask,
+    candidates: Vec<Vec<CandidateFold>>,
+    rows: usize,
+    scale: f64,
+    range: Option<(f64, f64)>,
+    chances: Answers<Budget, Arc<Vec<f64>>>,
+}
+
+/// What a choice may cost, and what is left for the release after it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Budget {
+    rest: OneTarget,
+    epsilon: f64,
+}
+
+impl Choice {
+    /// Among the candidates of a task, on the training rows of a fold, whose targets are in units of `scale`.
+    pub fn new(job: &Job<'_>, task: SelectionTask, rows: &FoldRows, scale: f64) -> Result<Self, TaskError> {
+        let compared = Compared { job, task: &task, inputs: &rows.inputs, targets: &rows.targets };
+        let candidates = compared.candidates()?;
+        let range = clipped_range(&job.setting.normalise, scale);
+        Ok(Self { candidates, rows: rows.targets.len(), task, scale, range, chances: Answers::default() })
+    }
+
+    fn judge(&self) -> Judge<'_> {
+        let Self { task, candidates, rows, scale, range, .. } = self;
+        Judge { task, candidates, rows: *rows, scale: *scale, range: *range }
+    }
+
+    /// The probability with which each is chosen with a budget, where the release after it has the guarantee of `rest`.
+    pub fn probabilities(&self, rest: OneTarget, epsilon: f64) -> Arc<Vec<f64>> {
+        let budget = Budget { rest, epsilon };
+        self.chances.of(&budget, || Arc::new(self.judge().judged(rest, epsilon).probability))
+    }
+
+    /// What is chosen from.
+    pub fn sampled(&self, rest: OneTarget, epsilon: f64) -> Sampled {
+        let judge = self.judge();
+        judge.sampled(rest, epsilon, &judge.judged(rest, epsilon))
+    }
+}
+
+/// What the exponential mechanism chose from, as a function of the targets.
+#[derive(Debug, Clone)]
+pub struct Selected {
+    /// The folds of each candidate that is allowed.
+    pub(super) candidates: Vec<Vec<CandidateFold>>,
+    /// The number of targets.
+    pub rows: usize,
+    /// What multiplies the noise of each prediction.
+    pub(super) noise: f64,
+    /// Errors are clipped to this, on the scale of the model; infinite without a clip.
+    pub clip: f64,
+    /// The most that one target changes.
+    pub change: f64,
+    /// The budget.
+    pub epsilon: f64,
+    /// The sensitivity that was used.
+    pub sensitivity: f64,
+    /// The range of targets, where they are clipped to one.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Selected {
+    /// The number of candidates.
+    pub fn candidates(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// The errors of a candidate's predictions as a linear map of the targets: a row for each tested row.
+    pub fn error_map(&self, candidate: usize) -> DMatrix<f64> {
+        let mut map = DMatrix::zeros(self.rows, self.rows);
+        for fold in &self.candidates[candidate] {
+            for (i, &test) in fold.tests.iter().enumerate() {
+                for (k, &row) in fold.columns.rows.iter().enumerate() {
+                    map[(test, row)] = fold.columns.columns[(i, k)];
+                }
+                map[(test, test)] = -1.0;
+            }
+        }
+        map
+    }
+
+    /// The sum of squared errors of a candidate from its errors, with the noise and the clip of the task.
+    pub fn sum(&self, candidate: usize, errors: &DVector<f64>) -> f64 {
+        let folds = self.candidates[candidate].iter().map(|fold| {
+            let errors: Vec<f64> = fold.tests.iter().map(|&test| errors[test]).collect();
+            fold.squares(&errors, self.noise, self.clip)
+        });
+        folds.sum()
+    }
+
+    /// The columns of a candidate's folds.
+    pub fn columns(&self, candidate: usize) -> impl Iterator<Item = &FoldColumns> {
+        self.candidates[candidate].iter().map(|fold| &fold.columns)
     }
 }

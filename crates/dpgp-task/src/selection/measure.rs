@@ -1,7 +1,7 @@
 //! The candidate that is selected, and how it errs.
 
-use super::candidates::Compared;
 use super::fold::CandidateFold;
+use super::fold::Compared;
 use super::judged::{Judge, Judged, clipped_range};
 use crate::normalise::{caveats, normalise};
 use crate::{Candidate, RowsSetting, SelectionTask};

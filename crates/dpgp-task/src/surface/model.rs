@@ -3,8 +3,8 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::grid::product_grid;
 use crate::noisy_sums::{NoisySums, TargetSums};
+use crate::sample::product_grid;
 use crate::{Sample, Sampled, TaskError};
 use crate::{Setting, SurfaceTask, TaskSetting};
 use dpgp_accounting::{Caveat, Certificate, PrivacyUnit};

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SurfaceModel;
-use crate::against_constant::{NO_VARIANCE, against_constant};
-use crate::grid::product_grid;
-use crate::metric::{Metric, names};
-use crate::{Described, Frame, Job, Measured, Sampled, Task, TaskError, sums_model};
+use crate::cross_validation::{NO_VARIANCE, against_constant};
+use crate::measurement::{Metric, names};
+use crate::sample::product_grid;
+use crate::{Described, Frame, Job, Measured, Sampled, Task, TaskError, noisy_sums};
 use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
 use dpgp_gp::variational::{Inducing, Located, Statistics, WeightPosterior};
 use dpgp_mechanisms::{
@@ -68,12 +68,12 @@ impl SurfaceTask {
             let why = "noisy sums need the kernel `eq` or `eq-ard`".to_owned();
             return fail("model.kernel", Problem::Shape(why));
         }
-        sums_model::inducing(PATH, &self.inducing, setting)?;
+        noisy_sums::inducing(PATH, &self.inducing, setting)?;
         let Some(posterior) = self.posterior else {
             return fail(PATH, Problem::MissingKey { key: "posterior", by: "noisy sums" });
         };
         posterior.check(&format!("{PATH}.posterior"))?;
-        sums_model::mechanism(setting, Summed::Targets)?.holds(&self.inducing)
+        noisy_sums::mechanism(setting, Summed::Targets)?.holds(&self.inducing)
     }
 }
 

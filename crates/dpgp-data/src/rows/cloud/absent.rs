@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::super::address::refused;
+use super::super::files::refused;
 use super::super::{FileState, RowFile};
 use crate::DataError;
 use crate::parquet_source::ParquetSource;

@@ -14,7 +14,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::object::Object;
 use crate::DataError;
-use crate::decoding::decoded;
+use crate::archive::decoded;
 use crate::error::{Action, Doing};
 use crate::parquet_source::{ParquetSource, chunk_range, undecoded};
 

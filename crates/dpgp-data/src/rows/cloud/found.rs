@@ -9,8 +9,8 @@ use object_store::ObjectStore;
 use object_store::path::Path as Key;
 
 use super::super::RowFile;
+use super::super::files::ensure_readable;
 use super::super::find::{bad_pattern, has_wildcard};
-use super::super::walk::ensure_readable;
 use super::location::Location;
 use super::meant::is_meant;
 use super::object::head;

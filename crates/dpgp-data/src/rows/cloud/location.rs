@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use object_store::path::Path as Key;
 
-use super::super::address::{SCHEMES, address_error, scheme};
+use super::super::files::{SCHEMES, address_error, scheme};
 use crate::DataError;
 
 /// An address: the store, the bucket in it (or the host), and the rest as it is written.

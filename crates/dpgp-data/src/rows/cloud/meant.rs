@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glob::Pattern;
 
-use super::super::walk::{holds_rows, is_aside};
+use super::super::files::{holds_rows, is_aside};
 
 /// Whether the name of an object, part by part, is one that patterns mean: each stands for one part, `**` for any number of
 /// folders. What comes after the last pattern is in a folder that matched: all rows in it and below are meant, as on a disk.

@@ -22,9 +22,8 @@
 //! Source: Pukelsheim, Optimal Design of Experiments (1993), Chapters 6 and 7, for the duality; Edmonds, Nikolov and Ullman 2020 for
 //! noise in the shape of an ellipsoid.
 
-mod axes;
 mod least_trace;
 mod shape;
 
-pub use axes::NoiseAxes;
+pub use least_trace::NoiseAxes;
 pub use shape::{Ellipsoid, SumMaps};

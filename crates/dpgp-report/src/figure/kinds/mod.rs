@@ -17,8 +17,8 @@ mod tutorial;
 mod violins;
 
 use super::drawing::Drawing;
-use super::error::FigureError;
-use crate::caption::caption;
+use super::drawing::FigureError;
+use crate::bibtex::caption;
 use crate::report::Report;
 use dpgp_plot::render;
 use dpgp_spec::FigureSetting;

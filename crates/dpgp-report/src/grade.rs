@@ -1,0 +1,483 @@
+//! Somebody else's table, judged as a run judges ours.
+//!
+//! The rows of a table that somebody else computed.
+//!
+//! The verdicts on somebody else's table.
+
+use std::collections::BTreeMap;
+
+use csv::StringRecord;
+use schemars::JsonSchema;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::results::{Committed, OutcomeCounts, VerdictCounts};
+use crate::table::Predictive;
+use crate::table::claims::{ClaimOutcome, ClaimRow, check};
+use crate::table::verdict::{Conditions, Verdict, verdict_by};
+use dpgp_accounting::Certificate;
+use dpgp_data::csv_cell;
+use dpgp_spec::{Axis, ClaimOwner, Counterpart, DeviationKind, FIXED_COLUMNS, Owner, SpreadKind};
+use dpgp_task::{Experiment, Row};
+
+/// Why a table cannot be judged.
+#[derive(Debug, Error)]
+pub enum GradeError {
+    /// It is no CSV.
+    #[error("is no table: {0}")]
+    Csv(#[from] csv::Error),
+    /// Columns that say which cell a row is of, or its number.
+    #[error("has no column {}; it needs metric, value and the axes of {experiment}", missing.join(", "))]
+    MissingColumns {
+        /// Their names.
+        missing: Vec<String>,
+        /// The experiment.
+        experiment: String,
+    },
+    /// A field that should be a number.
+    #[error("line {line}: {column} is no number: {found:?}")]
+    NoNumber {
+        /// Its line.
+        line: u64,
+        /// Its column.
+        column: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// A kind of spread that is none.
+    #[error("line {line}: spread_kind is {found:?}, which is none of {}", SpreadKind::names())]
+    NoKind {
+        /// Its line.
+        line: u64,
+        /// What stands there.
+        found: String,
+    },
+    /// A spread that is none.
+    #[error("line {line}: spread is {found:?}, and no spread is negative")]
+    NegativeSpread {
+        /// Its line.
+        line: u64,
+        /// What stands there.
+        found: f64,
+    },
+    /// An interval with one end, or whose ends are the wrong way round.
+    #[error("line {line}: interval_low and interval_high are the ends of no interval")]
+    NoInterval {
+        /// Its line.
+        line: u64,
+    },
+    /// An interval of another number.
+    #[error("line {line}: value {value:?} lies outside its own interval, {low:?} to {high:?}")]
+    Outside {
+        /// Its line.
+        line: u64,
+        /// The number.
+        value: f64,
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
+    /// Two rows for one number.
+    #[error("line {line} has the cell and the metric of a row above it")]
+    Twice {
+        /// The line of the second.
+        line: u64,
+    },
+    /// No row is of the experiment.
+    #[error("none of its {rows} rows is of a cell of {experiment}")]
+    NoCell {
+        /// How many rows it has.
+        rows: usize,
+        /// The experiment.
+        experiment: String,
+    },
+}
+
+/// A number with what its table says of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Given {
+    pub value: f64,
+    pub spread: Option<f64>,
+    pub spread_kind: SpreadKind,
+    pub repeats: Option<u32>,
+    /// Where another run lies, if the table says so.
+    pub interval: Option<[f64; 2]>,
+    pub line: u64,
+}
+
+/// All numbers of a table, by the index of their cell and their metric.
+#[derive(Debug, Default)]
+pub(super) struct GivenTable {
+    pub numbers: BTreeMap<(usize, String), Given>,
+    /// Rows of no cell of the experiment.
+    pub unknown: usize,
+    /// The first of them: its line, and its first label that no cell has.
+    pub first_unknown: Option<String>,
+}
+
+impl GivenTable {
+    /// Reads a table; other columns than those that are needed are left alone.
+    pub fn read(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
+        let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+        let columns = Columns { headings: reader.headers()?.clone() };
+        let axes = columns.all_of(experiment)?;
+        let (mut table, mut rows) = (Self::default(), 0);
+        for record in reader.records() {
+            let record = record?;
+            let line = record.position().map_or(0, csv::Position::line);
+            rows += 1;
+            let Some(cell) = cell_of(experiment, &axes, &record) else {
+                table.unknown += 1;
+                let found = || unknown_label(experiment, &axes, &record);
+                table.first_unknown.get_or_insert_with(|| format!("line {line}{}", found()));
+                continue;
+            };
+            let row = NumberedRow { columns: &columns, record: &record, line };
+            let Some(value) = row.number("value")? else { continue };
+            let metric = columns.field(&record, "metric").to_owned();
+            if table.numbers.insert((cell, metric), row.given(value)?).is_some() {
+                return Err(GradeError::Twice { line });
+            }
+        }
+        if table.numbers.is_empty() {
+            return Err(GradeError::NoCell { rows, experiment: experiment.name.clone() });
+        }
+        Ok(table)
+    }
+}
+
+struct Columns {
+    headings: StringRecord,
+}
+
+impl Columns {
+    fn at(&self, name: &str) -> Option<usize> {
+        self.headings.iter().position(|heading| heading.trim() == name || heading == csv_cell(name))
+    }
+
+    fn field<'a>(&self, record: &'a StringRecord, name: &str) -> &'a str {
+        self.at(name).and_then(|at| record.get(at)).unwrap_or_default().trim()
+    }
+
+    /// The column of an axis: its name, or its whole path where a fixed column has the name.
+    fn of_axis(&self, axis: &Axis) -> Option<usize> {
+        let is_fixed = FIXED_COLUMNS.contains(&axis.name.as_str());
+        self.at(&axis.path).filter(|_| is_fixed).or_else(|| self.at(&axis.name))
+    }
+
+    /// The columns of the axes. An axis with one label needs none.
+    fn all_of(&self, experiment: &Experiment) -> Result<Vec<Option<usize>>, GradeError> {
+        let needed = ["metric", "value"].into_iter().filter(|name| self.at(name).is_none());
+        let mut missing: Vec<String> = needed.map(str::to_owned).collect();
+        let axes: Vec<Option<usize>> = experiment.axes.iter().map(|axis| self.of_axis(axis)).collect();
+        let without =
+            experiment.axes.iter().zip(&axes).filter(|(axis, at)| axis.labels.len() > 1 && at.is_none());
+        missing.extend(without.map(|(axis, _)| axis.name.clone()));
+        if missing.is_empty() {
+            return Ok(axes);
+        }
+        Err(GradeError::MissingColumns { missing, experiment: experiment.name.clone() })
+    }
+}
+
+/// The cell whose labels a row has.
+fn cell_of(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> Option<usize> {
+    experiment.cells.iter().position(|cell| {
+        let mut labels = cell.labels().iter().zip(axes);
+        labels.all(|(label, at)| at.is_none_or(|at| is_label(record.get(at).unwrap_or_default(), label)))
+    })
+}
+
+/// The first label of a row that no cell of the experiment has, in words; nothing if each is one of some cell.
+fn unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> String {
+    let mut all = experiment.axes.iter().zip(axes).filter_map(|(axis, at)| Some((axis, record.get((*at)?)?)));
+    let unknown = all.find(|(axis, found)| !axis.labels.iter().any(|label| is_label(found, label)));
+    unknown.map_or(String::new(), |(axis, found)| format!(", {} = {found:?}", axis.name))
+}
+
+/// Numbers count by their value.
+fn is_label(found: &str, label: &str) -> bool {
+    let found = found.trim();
+    match (found.parse::<f64>(), label.parse::<f64>()) {
+        (Ok(found), Ok(label)) => found == label,
+        _ => found == label || found == csv_cell(label),
+    }
+}
+
+struct NumberedRow<'a> {
+    columns: &'a Columns,
+    record: &'a StringRecord,
+    line: u64,
+}
+
+impl NumberedRow<'_> {
+    /// A number; none where the field is empty.
+    fn number(&self, column: &'static str) -> Result<Option<f64>, GradeError> {
+        let found = self.columns.field(self.record, column);
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let number = found.parse::<f64>().ok().filter(|number| !number.is_nan());
+        let wrong = GradeError::NoNumber { line: self.line, column, found: found.to_owned() };
+        number.map(Some).ok_or(wrong)
+    }
+
+    /// What a spread is of; that of the plainest tables where the field is empty.
+    fn spread_kind(&self) -> Result<SpreadKind, GradeError> {
+        let found = self.columns.field(self.record, "spread_kind");
+        SpreadKind::named(found)
+            .ok_or_else(|| GradeError::NoKind { line: self.line, found: found.to_owned() })
+    }
+
+    fn given(&self, value: f64) -> Result<Given, GradeError> {
+        let repeats = self.number("repeats")?;
+        let spread = self.number("spread")?;
+        if let Some(found) = spread.filter(|spread| *spread < 0.0) {
+            return Err(GradeError::NegativeSpread { line: self.line, found });
+        }
+        Ok(Given {
+            value,
+            spread,
+            spread_kind: self.spread_kind()?,
+            repeats: repeats.map(|repeats| repeats as u32),
+            interval: self.interval()?,
+            line: self.line,
+        })
+    }
+
+    fn interval(&self) -> Result<Option<[f64; 2]>, GradeError> {
+        match [self.number("interval_low")?, self.number("interval_high")?] {
+            [None, None] => Ok(None),
+            [Some(low), Some(high)] if low <= high => Ok(Some([low, high])),
+            _ => Err(GradeError::NoInterval { line: self.line }),
+        }
+    }
+}
+
+/// A number of the table beside the one that the paper prints.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct GradedNumber {
+    /// The cell's label on each axis.
+    pub labels: Vec<String>,
+    /// The metric.
+    pub metric: String,
+    /// The number of the table.
+    pub value: f64,
+    /// Where another run of theirs lies, as far as their table tells.
+    pub interval: Option<[f64; 2]>,
+    /// What the paper prints.
+    pub published: f64,
+    /// What is said of it.
+    pub verdict: &'static str,
+    /// Why nothing is said of it; none where something is.
+    pub reason: Option<&'static str>,
+}
+
+/// Why a number is not judged that has no spread.
+const NO_SPREAD: &str =
+    "it has no spread over runs and no interval, and is random as far as our results tell";
+
+/// Why a number is not judged whose spread tells nothing of runs.
+const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
+
+/// What is said of a table.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Graded {
+    /// The numbers that the paper prints, too, in grid order.
+    pub numbers: Vec<GradedNumber>,
+    /// The claims of the experiment, checked by the rows of the table.
+    pub claims: Vec<ClaimOutcome>,
+    /// The verdicts, counted.
+    pub verdicts: VerdictCounts,
+    /// The outcomes of the claims, counted.
+    pub outcomes: OutcomeCounts,
+    /// Rows of no cell of the experiment.
+    pub unknown_rows: usize,
+    /// The first of them: its line, and its label that no cell has.
+    pub first_unknown: Option<String>,
+    /// Printed numbers that the table has no row for.
+    pub missing_numbers: usize,
+    /// Claims about rows that the table has not, which are left out.
+    pub missing_claims: usize,
+}
+
+impl Graded {
+    /// Whether a number differs or a claim fails.
+    pub fn fails(&self) -> bool {
+        self.verdicts.differs + self.outcomes.fails > 0
+    }
+}
+
+/// Judges a table as CSV by the numbers that the paper prints, and by all claims of the experiment.
+///
+/// It needs the columns `metric`, `value` and one for each axis, as `table.csv` of our own results has them. Where another run lies
+/// comes from `interval_low` and `interval_high`; else from the spread over `repeats` runs in a row of kind `sd-replicates` (of the metric or
+/// of `METRIC-replicates`). A number without any spread is compared with the printed one as it is where nothing is random in ours, the
+/// row of our results having no spread either; else it is not judged. Claims have no pairs of replicates here, so that some are
+/// undecided that our own rows decide.
+///
+/// # Errors
+/// [`GradeError`], with all columns that are missing, or the line that is wrong.
+pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> Result<Graded, GradeError> {
+    let table = GivenTable::read(table, experiment)?;
+    let stand_in = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
+    let conditions = Conditions { stand_in, reduced: experiment.quick };
+    let printed = experiment.counterparts.iter().filter(|one| one.owner == Owner::Paper);
+    let mut numbers: BTreeMap<(usize, &str), GradedNumber> = BTreeMap::new();
+    let mut missing = 0;
+    for counterpart in printed {
+        let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, counterpart.cell, &counterpart.metric));
+        match table.judged(experiment, counterpart, Ours { conditions, fixed })? {
+            Some(number) => {
+                numbers.insert((counterpart.cell, &counterpart.metric), number);
+            }
+            None => missing += 1,
+        }
+    }
+    let told = table.numbers.keys();
+    let rows: Vec<Row> = told
+        .map(|(cell, metric)| {
+            let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, *cell, metric));
+            table.row(*cell, metric, fixed)
+        })
+        .collect();
+    let printed_of = |row: &Row| {
+        let own = |one: &&Counterpart| {
+            one.owner == Owner::Paper && one.cell == row.cell && one.metric == row.metric
+        };
+        experiment.counterparts.iter().find(own).map(|one| [one.value, one.precision])
+    };
+    let seen = rows.iter().map(|row| ClaimRow {
+        labels: experiment.cells[row.cell].labels(),
+        row,
+        printed: printed_of(row),
+    });
+    let seen: Vec<ClaimRow<'_>> = seen.collect();
+    let all = experiment.claims.iter().map(|claim| check(claim, &seen, stand_in));
+    // A claim about no pair of rows says nothing of the table.
+    let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
+    let mut outcomes = OutcomeCounts::of(&claims, ClaimOwner::Paper);
+    outcomes.add(OutcomeCounts::of(&claims, ClaimOwner::Ours));
+    Ok(Graded {
+        verdicts: VerdictCounts::of(numbers.values().map(|number| number.verdict)),
+        missing_numbers: missing,
+        missing_claims: experiment.claims.len() - claims.len(),
+        numbers: numbers.into_values().collect(),
+        unknown_rows: table.unknown,
+        first_unknown: table.first_unknown,
+        claims,
+        outcomes,
+    })
+}
+
+/// What ours say of a number that is judged.
+#[derive(Debug, Clone, Copy)]
+struct Ours {
+    conditions: Conditions,
+    /// Nothing in it is random.
+    fixed: bool,
+}
+
+impl Committed {
+    /// Whether nothing is random in a number: the row of it has no spread.
+    fn is_fixed(&self, experiment: &Experiment, cell: usize, metric: &str) -> bool {
+        let labels = experiment.cells[cell].labels();
+        let own = self.rows.iter().find(|row| {
+            let mut axes = experiment.axes.iter().zip(labels);
+            self.field(row, "metric") == csv_cell(metric)
+                && axes.all(|(axis, label)| self.label(row, axis) == csv_cell(label))
+        });
+        own.is_some_and(|row| self.field(row, "spread").is_empty())
+    }
+}
+
+impl GivenTable {
+    fn get(&self, cell: usize, metric: &str) -> Option<&Given> {
+        self.numbers.get(&(cell, metric.to_owned()))
+    }
+
+    fn judged(
+        &self,
+        experiment: &Experiment,
+        counterpart: &Counterpart,
+        ours: Ours,
+    ) -> Result<Option<GradedNumber>, GradeError> {
+        let Counterpart { cell, metric, .. } = counterpart;
+        let Some(given) = self.get(*cell, metric) else { return Ok(None) };
+        let interval = match given.interval {
+            // Ends may be rounded as the paper prints.
+            Some([low, high])
+                if given.value < low - counterpart.precision
+                    || given.value > high + counterpart.precision =>
+            {
+                return Err(GradeError::Outside { line: given.line, value: given.value, low, high });
+            }
+            Some([low, high]) => Some(Predictive::told(low, high)),
+            None => {
+                let widened = counterpart.tolerance.unwrap_or(0.0);
+                let own = self.predictive(*cell, metric, counterpart.runs, ours.fixed);
+                own.map(|own| own.printed_to(counterpart.precision).widened(widened))
+            }
+        };
+        let verdict = verdict_by(interval, counterpart, ours.conditions);
+        let reason = if given.spread.is_none() { NO_SPREAD } else { OTHER_SPREAD };
+        Ok(Some(GradedNumber {
+            reason: (verdict == Verdict::NotJudged).then_some(reason),
+            labels: experiment.cells[*cell].labels().to_vec(),
+            metric: metric.clone(),
+            value: given.value,
+            interval: interval.map(|interval| [interval.low, interval.high]),
+            published: counterpart.value,
+            verdict: verdict.name(),
+        }))
+    }
+
+    /// Where so many more runs lie; none where the table does not tell. What is fixed is the same in every run.
+    fn predictive(&self, cell: usize, metric: &str, runs: u32, fixed: bool) -> Option<Predictive> {
+        let given = self.get(cell, metric)?;
+        let over_runs = self.over_runs(cell, metric);
+        match (over_runs.and_then(|one| Some((one.spread?, one.repeats?))), given.spread) {
+            (Some((spread, count)), _) if count > 1 => {
+                Some(Predictive::of_moments(given.value, spread, count, runs))
+            }
+            (_, None) if fixed => Some(Predictive::told(given.value, given.value)),
+            _ => None,
+        }
+    }
+
+    /// The row that says how much runs differ.
+    fn over_runs(&self, cell: usize, metric: &str) -> Option<&Given> {
+        let own = self.get(cell, metric).filter(|given| given.spread_kind == SpreadKind::SdReplicates);
+        own.or_else(|| self.get(cell, &format!("{metric}-replicates")))
+    }
+
+    /// A row as claims look at it: its error is that of the mean over runs where the table tells how much they differ, zero
+    /// where nothing is random, and else not a number: then no claim about it is decided.
+    fn row(&self, cell: usize, metric: &str, fixed: bool) -> Row {
+        let none = Given {
+            value: f64::NAN,
+            spread: None,
+            spread_kind: SpreadKind::None,
+            repeats: None,
+            interval: None,
+            line: 0,
+        };
+        let given = self.get(cell, metric).copied().unwrap_or(none);
+        let error_of = self.over_runs(cell, metric).copied().unwrap_or(given);
+        let is_known = fixed || error_of.spread.is_some();
+        Row {
+            cell,
+            metric: metric.to_owned(),
+            value: given.value,
+            spread: if is_known { error_of.spread } else { Some(f64::NAN) },
+            spread_kind: if is_known { error_of.spread_kind } else { SpreadKind::StandardError },
+            repeats: error_of.repeats.unwrap_or(1) as usize,
+            replicates: Vec::new(),
+            fold_spreads: Vec::new(),
+            certificate: Certificate::none(),
+            jitter: 0.0,
+            undefined: None,
+        }
+    }
+}

@@ -1,6 +1,0 @@
-//! Root mean squared error of held-out targets under privacy noise.
-
-mod measure;
-mod setting;
-
-pub use setting::{RegressionTask, ScoreSetting};
