@@ -75,7 +75,7 @@ tasks! {
 
 /// Why a key about persons is refused.
 const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; those that protect persons are task.regression with \
-    mechanism.cloaking, task.prediction with cloaking or function, task.surface and task.dirichlet with sums, and task.density \
+    mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, task.surface and task.dirichlet with sums, and task.density \
     with histogram";
 
 impl TaskSection for TaskSetting {

@@ -135,7 +135,7 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
         TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
             if setting.privacy.mechanism.linear().is_none() {
                 return Some(
-                    "its mechanism is only measured: predictions are released by mechanism.cloaking or mechanism.function",
+                    "its mechanism is only measured: predictions are released by mechanism.cloaking, mechanism.gaussian or mechanism.function",
                 );
             }
             if !matches!(*setting.normalise, NormaliseSetting::Bounds { .. }) {
@@ -214,6 +214,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
             "function.sensitivity = \"exact\"",
             "cloaking.objective = \"risk\"",
+            "gaussian = {}",
         ] {
             let release = prepared(mechanism, targets.clone());
             let mut largest = 0.0f64;
@@ -242,6 +243,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             "cloaking = { objective = \"trace\", rank_tolerance = 0.05 }",
             "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
             "function.sensitivity = \"exact\"",
+            "gaussian = {}",
         ] {
             let of_persons = SPEC.replace("MECHANISM", mechanism).replace(
                 "12, -3] }, inputs",
@@ -290,6 +292,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                 "cloaking = { objective = \"trace\", rank_tolerance = 1e-14, denoise = false }",
                 "cloaking = { objective = \"log-det\", rank_tolerance = 1e-14, release = \"jitter\", denoise = false }",
                 "function = { sensitivity = \"exact\", denoise = false }",
+                "gaussian = { denoise = false }",
             ] {
                 let spec = SPEC.replace("MECHANISM", mechanism).replace("high = 10", bounds);
                 let release = prepared_of(&spec, targets.clone());
