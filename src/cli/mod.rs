@@ -65,7 +65,7 @@ use output::{
     FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage, NewSpec,
     PlannedExperiment, PrintedTables, RunExperiment, RunShard, ShownExperiment, VerifiedFile, WrittenReport,
 };
-use output_schema::{Schemas, printed};
+use output_schema::Output;
 use release_types::{
     CertificateFile, DrawnFile, LedgerOutput, PreviewOutput, PriceOutput, ReleasedHere, ReleasedToFile,
     SummedRows, VerifiedCertificate, VerifiedLedgerOutput,
@@ -90,9 +90,9 @@ macro_rules! verbs {
                 }
             }
 
-            /// What each verb prints as JSON, by the name of the output.
-            fn schemas(schemas: &mut Schemas) {
-                $($($(printed!(schemas, $name, $($printed),+);)+)?)*
+            /// What each verb prints as JSON.
+            fn outputs() -> Vec<Output> {
+                vec![$($($(($name, |all| vec![$(all.subschema_for::<$printed>()),+]),)+)?)*]
             }
         }
     };
