@@ -39,11 +39,11 @@ const OPTIONS: [(&str, &str); 11] = [
     ("--mirror or DPGP_MIRROR", "DPGP_MIRROR"),
 ];
 
-/// Arguments of Python by the keys of the spec that they stand in, the longest first.
+/// ArgumentNames of Python by the keys of the spec that they stand in, the longest first.
 #[derive(Debug, Clone, Default)]
-pub struct Arguments(Vec<(String, String)>);
+pub struct ArgumentNames(Vec<(String, String)>);
 
-impl Arguments {
+impl ArgumentNames {
     /// From pairs of a key and an argument.
     pub fn new(mut pairs: Vec<(String, String)>) -> Self {
         pairs.sort_by_key(|(key, _)| std::cmp::Reverse(key.len()));
@@ -68,7 +68,7 @@ impl Failure {
     }
 
     /// A text that is no right spec: told by the argument of Python that a key of it came from, or by its line.
-    pub fn of_text(error: RunError, arguments: &Arguments) -> Self {
+    pub fn of_text(error: RunError, arguments: &ArgumentNames) -> Self {
         let RunError::Spec(wrong) = &error else { return Self::from(error).naming(arguments) };
         if let Some(argument) = arguments.of_key(&wrong.path, &wrong.snippet) {
             return Self::input(format!("{argument}: {}", wrong.problem)).naming(arguments);
@@ -81,7 +81,7 @@ impl Failure {
 
     /// The same with arguments of Python in the place of keys of a spec that nobody wrote.
     #[must_use]
-    pub fn naming(self, arguments: &Arguments) -> Self {
+    pub fn naming(self, arguments: &ArgumentNames) -> Self {
         let named = |text: String, (key, argument): &(String, String)| text.replace(key, argument);
         Self { text: arguments.0.iter().fold(self.text, named), ..self }
     }

@@ -16,8 +16,8 @@ use dpgp::setting::DataSetting;
 use dpgp::task::Experiment;
 use pyo3::prelude::*;
 
-use crate::errors::{Arguments, Failure};
-use crate::paid::{Asked, Paid, busy};
+use crate::errors::{ArgumentNames, Failure};
+use crate::paid::{PaidReleases, ReleaseRequest, busy};
 use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
 
@@ -32,7 +32,7 @@ enum Total {
 /// What is done with sums and what a spec says of them, whatever the model.
 macro_rules! with_streamed {
     ($experiment:expr, $streamed:ident, $model:ident => $body:expr) => {
-        match StreamedRelease::of($experiment)? {
+        match StreamedRelease::from_experiment($experiment)? {
             StreamedRelease::Surface($streamed) => {
                 let $model = Total::Surface;
                 $body
@@ -83,14 +83,14 @@ macro_rules! with_totals {
 pub struct MomentsCore {
     experiment: Arc<Experiment>,
     name: String,
-    arguments: Arguments,
+    arguments: ArgumentNames,
     key: Option<DataKey>,
     /// Whether the key is that of ledgers; else it tells rows of this process from each other, and nobody else has it.
     of_ledgers: bool,
     total: Option<Arc<Total>>,
     /// How often rows were added.
     changes: u64,
-    paid: Paid,
+    paid: PaidReleases,
 }
 
 #[pymethods]
@@ -107,18 +107,19 @@ impl MomentsCore {
         passing: Option<Vec<u8>>,
         arguments: Vec<(String, String)>,
     ) -> PyResult<Self> {
-        let arguments = Arguments::new(arguments);
+        let arguments = ArgumentNames::new(arguments);
         let project = Project::open(&DataPlaces::default()).map_err(Failure::from)?;
         let experiment = match text {
             true => project.parse("rows", spec).map_err(|error| Failure::of_text(error, &arguments)),
             false => project.only(spec).map_err(Failure::from),
         };
         let experiment = Arc::new(experiment?);
-        StreamedRelease::of(&experiment).map_err(|error| Failure::from(error).naming(&arguments))?;
+        StreamedRelease::from_experiment(&experiment)
+            .map_err(|error| Failure::from(error).naming(&arguments))?;
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let key = state.map(|state| state.key().clone());
         let key = key.or_else(|| passing.as_deref().map(DataKey::new));
-        let (total, changes, paid) = (None, 0, Paid::default());
+        let (total, changes, paid) = (None, 0, PaidReleases::default());
         Ok(Self { experiment, name, arguments, key, of_ledgers: ledger, total, changes, paid })
     }
 
@@ -148,9 +149,9 @@ impl MomentsCore {
         threads: Option<usize>,
         other_people: bool,
     ) -> PyResult<()> {
-        let columns = Columns::of(&columns)?;
-        let others = Others::of(&others, &columns)?;
-        let table = Table { columns, others };
+        let columns = Columns::from_objects(&columns)?;
+        let others = Others::from_objects(&others, &columns)?;
+        let table = PythonTable { columns, others };
         let (experiment, name, key) = (Arc::clone(&self.experiment), self.name.clone(), self.key.clone());
         let arguments = self.arguments.clone();
         let more = beside(py, move |gate| {
@@ -215,7 +216,8 @@ impl MomentsCore {
             return Err(Failure::input("no rows were added").into());
         };
         let changes = self.changes;
-        let asked = Asked { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
+        let asked =
+            ReleaseRequest { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
         if let Some(text) = self.paid.find(&asked) {
             return Ok(text);
         }
@@ -224,7 +226,7 @@ impl MomentsCore {
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let file = asked.ledger_file.clone();
         let place = state.map(|state| LedgerPlace { state, file, budget, other_people });
-        let how = Release { epsilon, place, allow_caveats, of_ledgers: self.of_ledgers };
+        let how = ReleaseTerms { epsilon, place, allow_caveats, of_ledgers: self.of_ledgers };
         let (work, arguments) = (self.paid.begin()?, self.arguments.clone());
         beside(py, move |gate| {
             let done = released(&experiment, &total, &how, gate);
@@ -277,13 +279,13 @@ impl MomentsCore {
 }
 
 /// Rows with all their columns.
-struct Table {
+struct PythonTable {
     columns: Columns,
     others: Others,
 }
 
 /// How a release is made.
-struct Release {
+struct ReleaseTerms {
     epsilon: Option<f64>,
     place: Option<LedgerPlace>,
     allow_caveats: bool,
@@ -300,7 +302,7 @@ fn parsed(experiment: &Experiment, name: &Path, text: &str) -> Result<Total, Fai
 
 fn summed(
     experiment: &Experiment,
-    table: &Table,
+    table: &PythonTable,
     name: &str,
     key: Option<&DataKey>,
     threads: Option<usize>,
@@ -318,8 +320,13 @@ fn summed(
     })
 }
 
-fn released(experiment: &Experiment, total: &Total, asked: &Release, gate: &Gate) -> Result<String, Failure> {
-    match (StreamedRelease::of(experiment)?, total) {
+fn released(
+    experiment: &Experiment,
+    total: &Total,
+    asked: &ReleaseTerms,
+    gate: &Gate,
+) -> Result<String, Failure> {
+    match (StreamedRelease::from_experiment(experiment)?, total) {
         (StreamedRelease::Surface(streamed), Total::Surface(sums)) => charged(&streamed, sums, asked, gate),
         (StreamedRelease::Moments(streamed), Total::Moments(sums)) => charged(&streamed, sums, asked, gate),
         (StreamedRelease::Classes(streamed), Total::Classes(sums)) => charged(&streamed, sums, asked, gate),
@@ -332,7 +339,7 @@ fn released(experiment: &Experiment, total: &Total, asked: &Release, gate: &Gate
 fn charged<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
-    asked: &Release,
+    asked: &ReleaseTerms,
     gate: &Gate,
 ) -> Result<String, Failure> {
     let privacy = streamed.privacy(asked.epsilon)?;

@@ -7,7 +7,7 @@ use crate::errors::Failure;
 
 /// How a release is asked for, and of which rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct ReleaseRequest {
     pub epsilon: Option<f64>,
     pub ledger: bool,
     pub ledger_file: Option<PathBuf>,
@@ -20,20 +20,20 @@ pub struct Asked {
 
 /// Releases that were charged and drawn and did not reach the caller: Ctrl-C came in between, or a warning that is an error.
 #[derive(Debug, Clone, Default)]
-pub struct Paid(Arc<Mutex<Kept>>);
+pub struct PaidReleases(Arc<Mutex<Kept>>);
 
 #[derive(Debug, Default)]
 struct Kept {
     at_work: bool,
-    releases: Vec<(Asked, String)>,
+    releases: Vec<(ReleaseRequest, String)>,
 }
 
 /// A release that is at work, until this is dropped.
-pub struct Work(Paid);
+pub struct ReleaseAtWork(PaidReleases);
 
-impl Paid {
+impl PaidReleases {
     /// The release that was asked for before in the same way and did not arrive.
-    pub fn find(&self, asked: &Asked) -> Option<String> {
+    pub fn find(&self, asked: &ReleaseRequest) -> Option<String> {
         let kept = self.kept();
         kept.releases.iter().find(|(before, _)| before == asked).map(|(_, text)| text.clone())
     }
@@ -47,14 +47,14 @@ impl Paid {
     ///
     /// # Errors
     /// [`Failure`] while another one is at work, since what was asked for twice would be charged twice.
-    pub fn begin(&self) -> Result<Work, Failure> {
+    pub fn begin(&self) -> Result<ReleaseAtWork, Failure> {
         let mut kept = self.kept();
         if kept.at_work {
             return Err(busy());
         }
         kept.at_work = true;
         drop(kept);
-        Ok(Work(self.clone()))
+        Ok(ReleaseAtWork(self.clone()))
     }
 
     /// Forgets a release, which has arrived.
@@ -67,14 +67,14 @@ impl Paid {
     }
 }
 
-impl Work {
+impl ReleaseAtWork {
     /// Keeps what was drawn, whoever waits for it.
-    pub fn keep(&self, asked: Asked, text: &str) {
+    pub fn keep(&self, asked: ReleaseRequest, text: &str) {
         self.0.kept().releases.push((asked, text.to_owned()));
     }
 }
 
-impl Drop for Work {
+impl Drop for ReleaseAtWork {
     fn drop(&mut self) {
         self.0.kept().at_work = false;
     }

@@ -60,7 +60,7 @@ impl Columns {
     ///
     /// # Errors
     /// [`Failure`] for what is no buffer of 64-bit numbers that lie without gaps, and for columns of several lengths.
-    pub fn of(objects: &[Bound<'_, PyAny>]) -> PyResult<Self> {
+    pub fn from_objects(objects: &[Bound<'_, PyAny>]) -> PyResult<Self> {
         let (mut columns, mut rows) = (Vec::with_capacity(objects.len()), None);
         for object in objects {
             let (column, length) = column(object)?;
@@ -120,7 +120,7 @@ impl Others {
     ///
     /// # Errors
     /// [`Failure`] for columns of another length.
-    pub fn of(objects: &[(String, Bound<'_, PyAny>)], rows: &Columns) -> PyResult<Self> {
+    pub fn from_objects(objects: &[(String, Bound<'_, PyAny>)], rows: &Columns) -> PyResult<Self> {
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for (name, object) in objects {
             let (column, length) = match object.extract::<(Vec<u8>, Vec<usize>)>() {

@@ -12,7 +12,7 @@ use crate::errors::Failure;
 use crate::work::{Gate, beside, jobs};
 
 /// What is run, and where.
-struct Asked {
+struct RunRequest {
     name: String,
     seed: Option<u32>,
     quick: bool,
@@ -35,11 +35,12 @@ pub fn run(
     results: Option<PathBuf>,
 ) -> PyResult<String> {
     let threads = jobs(threads);
-    let asked = Asked { name, seed, quick, threads, store: store.or_else(|| named("DPGP_STORE")), results };
+    let asked =
+        RunRequest { name, seed, quick, threads, store: store.or_else(|| named("DPGP_STORE")), results };
     beside(py, move |gate| ran(&asked, offline, gate))
 }
 
-fn ran(asked: &Asked, offline: bool, gate: &Gate) -> Result<String, Failure> {
+fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure> {
     let project = opened(offline)?;
     let names = [asked.name.clone()];
     let [experiment] = project.selected(&names, asked.quick)?.try_into().map_err(|several: Vec<_>| {

@@ -47,7 +47,7 @@ impl Surface {
             .map_err(|error| Failure::input(error.to_string()))?;
         let other = OtherModel { kernel, noise_variance };
         let surface =
-            beside(py, move |_| Ok(MomentsFile::of(Path::new("release"), &release)?.surface(other)?))?;
+            beside(py, move |_| Ok(MomentsFile::parse(Path::new("release"), &release)?.surface(other)?))?;
         Ok(Self { surface: Arc::new(surface) })
     }
 
@@ -57,7 +57,7 @@ impl Surface {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<PredictedBytes<'py>> {
-        let columns = Columns::of(&columns)?;
+        let columns = Columns::from_objects(&columns)?;
         let surface = Arc::clone(&self.surface);
         let [mean, gp, noise] = beside(py, move |gate| {
             let (mut rows, mut predicted) = (columns.held(gate), [(); 3].map(|()| Vec::new()));

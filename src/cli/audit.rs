@@ -19,7 +19,7 @@ use super::interrupt::watch_signals;
 use super::options::{Format, Places, Selection, Work, experiments};
 use super::output::{print, print_json};
 use super::paired_files::{NoisyParts, contexts, odd_neighbours};
-use super::paired_runs::{PairedPlan, PairedVerb, Points};
+use super::paired_runs::{PairedPlan, PairedPoints, PairedVerb};
 use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_data::rows::{FileState, RowFile, beside, row_files};
 use dpgp_evidence::{AuditVerdict, Check, Finding, Found};
@@ -108,7 +108,7 @@ pub fn audit(arguments: &AuditArguments, format: Format) -> Result<(), CliError>
 
 fn audit_experiments(arguments: &AuditArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiments = arguments.selection.of(&project)?;
+    let experiments = arguments.selection.experiments(&project)?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
     let (seed, confidence) = (arguments.seed, arguments.confidence.unwrap_or(0.95));
     let options = AuditOptions { pool: &pool, watcher: watcher.as_ref(), stop: &stop, seed, confidence };
@@ -273,7 +273,7 @@ fn checks(
         }
         files => files.to_vec(),
     };
-    let streamed = StreamedRelease::of(experiment).ok();
+    let streamed = StreamedRelease::from_experiment(experiment).ok();
     // A grid asks for predictions, also of a spec whose sums can be released.
     if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
         let mut checks = attack_sums(streamed, &files, seed)?;
@@ -377,8 +377,8 @@ pub fn run_predict(
     }
     let contexts = contexts(setting, &rows);
     let points = match &arguments.at {
-        Some(at) => Points::File(at.clone()),
-        None => Points::Text(rows.csv(Some(&data.inputs), rows.count().div_ceil(POINTS))?),
+        Some(at) => PairedPoints::File(at.clone()),
+        None => PairedPoints::Text(rows.csv(Some(&data.inputs), rows.count().div_ceil(POINTS))?),
     };
     let mut others = ["--out", "predictions.csv"].map(str::to_owned).to_vec();
     others.extend(arguments.cell.iter().flat_map(|cell| ["--cell".to_owned(), cell.clone()]));
@@ -398,7 +398,7 @@ pub fn run_predict(
 
 /// Whether files are too large for a copy of them for each neighbour.
 fn are_large(files: &[RowFile]) -> bool {
-    let bytes = files.iter().filter_map(|file| FileState::of(&file.path).ok()).map(|file| file.bytes);
+    let bytes = files.iter().filter_map(|file| FileState::read(&file.path).ok()).map(|file| file.bytes);
     bytes.sum::<u64>() > LARGE
 }
 

@@ -58,7 +58,7 @@ pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
     let (mut rankings, mut known) = (Vec::new(), Vec::new());
     for experiment in boards(&project, &arguments.names)? {
         let committed = arguments.results.current(&project, &experiment)?;
-        rankings.extend(Ranking::of(&experiment, &committed, &filter));
+        rankings.extend(Ranking::rank_all(&experiment, &committed, &filter));
         known.extend(Ranking::epsilons(&experiment, &committed));
     }
     if rankings.is_empty() {

@@ -57,7 +57,7 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
 /// Recomputes experiments and compares their tables, verdicts and claims with the committed ones.
 pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiments = arguments.selection.of(&project)?;
+    let experiments = arguments.selection.experiments(&project)?;
     let scratch = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
     let mut study = Study::open(&project, scratch.path())?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);

@@ -44,7 +44,7 @@ pub struct DiffArguments {
 type Tables = BTreeMap<String, String>;
 
 /// A row of two tables, and how it differs.
-struct Compared<'a> {
+struct ComparedTrees<'a> {
     experiment: &'a str,
     row: RowPair,
     changes: Vec<Difference>,
@@ -54,7 +54,7 @@ struct Compared<'a> {
 pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     let (before, after) = (tables(&arguments.before)?, tables(&arguments.after)?);
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let mut rows: Vec<Compared<'_>> = Vec::new();
+    let mut rows: Vec<ComparedTrees<'_>> = Vec::new();
     for experiment in names {
         let [before, after] =
             [&before, &after].map(|side| side.get(experiment).map_or(EMPTY, String::as_str));
@@ -62,7 +62,7 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
             .map_err(|cause| PublishError::NotATable { path: PathBuf::from(experiment), cause })?;
         for row in pairs {
             let changes = row.differences(arguments.tolerance);
-            rows.push(Compared { experiment, row, changes });
+            rows.push(ComparedTrees { experiment, row, changes });
         }
     }
     let (changed, total) = (rows.iter().filter(|row| !row.changes.is_empty()).count(), rows.len());
@@ -72,20 +72,20 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     // The order of the rows stays in both parts.
     rows.sort_by_key(|row| row.changes.is_empty());
     if format == Format::Json {
-        return print_json(&json!(rows.iter().map(Compared::described).collect::<Vec<_>>()));
+        return print_json(&json!(rows.iter().map(ComparedTrees::described).collect::<Vec<_>>()));
     }
     let summary = format!("{changed} of {total} rows changed\n");
     if rows.is_empty() {
         return print(&summary);
     }
     let headings = ["experiment", "row", arguments.before.as_str(), arguments.after.as_str(), "change"];
-    print(&format!("{summary}{}", plain_table(&headings, rows.iter().map(Compared::cells))))
+    print(&format!("{summary}{}", plain_table(&headings, rows.iter().map(ComparedTrees::cells))))
 }
 
 /// A table without rows.
 const EMPTY: &str = "experiment,cell,metric,value\n";
 
-impl Compared<'_> {
+impl ComparedTrees<'_> {
     fn cells(&self) -> Vec<String> {
         let (before, after) = self.row.values();
         let changes: Vec<String> = self.changes.iter().map(change).collect();

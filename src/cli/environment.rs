@@ -63,18 +63,18 @@ fn unless_empty(argument: Arg) -> Arg {
 }
 
 /// An option that people expect of a verb.
-struct Expected {
+struct ExpectedVariable {
     verb: &'static str,
     option: &'static str,
     /// Where it is.
     elsewhere: &'static str,
 }
 
-const fn expected(verb: &'static str, option: &'static str, elsewhere: &'static str) -> Expected {
-    Expected { verb, option, elsewhere }
+const fn expected(verb: &'static str, option: &'static str, elsewhere: &'static str) -> ExpectedVariable {
+    ExpectedVariable { verb, option, elsewhere }
 }
 
-const EXPECTED: &[Expected] = &[
+const EXPECTED: &[ExpectedVariable] = &[
     expected(
         "predict",
         "--set",

@@ -39,7 +39,7 @@ pub fn explain(arguments: &ExplainArguments, format: Format) -> Result<(), CliEr
     let project = arguments.places.project()?;
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
-    for experiment in &arguments.selection.of(&project)? {
+    for experiment in &arguments.selection.experiments(&project)? {
         let plan = study.plan(experiment, arguments.seed)?;
         let stale = study.explain(&plan)?;
         if format == Format::Text {

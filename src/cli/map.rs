@@ -11,7 +11,7 @@ use super::CliError;
 use super::options::Format;
 use super::output::{open_new, print, print_json, refused};
 use dpgp_fs::NewFile;
-use dpgp_release::{ReleaseStatement, ReleasedPredictions};
+use dpgp_release::{CertificateSummary, ReleasedPredictions};
 use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapSlice, draw_map};
 
 const EXAMPLES: &str = "\
@@ -113,7 +113,7 @@ pub(super) struct NewMap {
 impl NewMap {
     /// Refuses an ending that means no map, and a file that is there.
     pub fn open(path: &Path, choices: &MapChoices) -> Result<Self, CliError> {
-        let format = MapFormat::of(path).ok_or_else(|| CliError::MapEnding(path.to_path_buf()))?;
+        let format = MapFormat::from_path(path).ok_or_else(|| CliError::MapEnding(path.to_path_buf()))?;
         let file = open_new(path)?;
         let MapChoices { slice, mask, lon, lat, title, unit } = choices.clone();
         let options = MapOptions { slices: slice, mask, longitude: lon, latitude: lat, title, unit };
@@ -122,14 +122,14 @@ impl NewMap {
 
     /// Refuses points that make no map, whatever is predicted there.
     pub fn tried(&self, csv: &str) -> Result<(), CliError> {
-        let blank = ReleasedPredictions::of(&self.path, csv, ReleaseStatement::none())?;
+        let blank = ReleasedPredictions::parse(&self.path, csv, CertificateSummary::none())?;
         draw_map(&blank, &self.options, self.format)?;
         Ok(())
     }
 
     /// Draws predictions from the text of their file and what may be said of them.
-    pub fn write_csv(self, csv: &str, statement: ReleaseStatement) -> Result<DrawnMap, CliError> {
-        let released = ReleasedPredictions::of(&self.path, csv, statement)?;
+    pub fn write_csv(self, csv: &str, statement: CertificateSummary) -> Result<DrawnMap, CliError> {
+        let released = ReleasedPredictions::parse(&self.path, csv, statement)?;
         self.write(&released)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::CliError;
 use super::new_questions::{BOUNDS, Question, Source, asking_order, questions};
-use super::new_rules::{Answers, PERHAPS, four_digits};
+use super::new_rules::{NewSpecAnswers, PERHAPS, four_digits};
 use super::output::complain;
 use dpgp_data::Manifest;
 use dpgp_report::exact;
@@ -48,7 +48,7 @@ const BACK: &str = "back";
 const QUIT: &str = "quit";
 
 /// What was said to a question.
-enum Answer {
+enum Reply {
     Numbers(Vec<f64>),
     Back,
 }
@@ -77,9 +77,9 @@ impl<'a> Dialogue<'a> {
                 continue;
             }
             match self.answer(place)? {
-                Answer::Numbers(numbers) => self.answers[place] = Some(numbers),
-                Answer::Back if next == 0 => complain("this is the first question"),
-                Answer::Back => {
+                Reply::Numbers(numbers) => self.answers[place] = Some(numbers),
+                Reply::Back if next == 0 => complain("this is the first question"),
+                Reply::Back => {
                     next -= 1;
                     self.answers[order[next]] = None;
                     // It is asked in full.
@@ -91,7 +91,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// The answer to one question; on a terminal it is asked until it is one.
-    fn answer(&mut self, place: usize) -> Result<Answer, CliError> {
+    fn answer(&mut self, place: usize) -> Result<Reply, CliError> {
         let question = &self.questions[place];
         let proposed = match question.source {
             Source::Proposed(proposal) => proposal.value(self.questions, &self.answers),
@@ -105,7 +105,7 @@ impl<'a> Dialogue<'a> {
                 return Err(CliError::Unanswered(question.key.clone()));
             };
             match line.as_str() {
-                BACK => return Ok(Answer::Back),
+                BACK => return Ok(Reply::Back),
                 QUIT => return Err(CliError::Left(question.key.clone())),
                 _ => {}
             }
@@ -116,7 +116,7 @@ impl<'a> Dialogue<'a> {
             let needed = match read {
                 Ok(numbers) => {
                     question.caution(&numbers, proposed).iter().for_each(|caution| complain(caution));
-                    return Ok(Answer::Numbers(question.in_spec(numbers)));
+                    return Ok(Reply::Numbers(question.in_spec(numbers)));
                 }
                 Err(needed) => needed,
             };
@@ -302,7 +302,7 @@ const USUAL_EPSILON: f64 = 10.0;
 const GRID: &str = "\"privacy.epsilon\" = [1.0, inf]";
 
 /// The spec with the answers, and without the words that ask for them.
-fn filled(template: &str, questions: &[Question], answers: &Answers) -> String {
+fn filled(template: &str, questions: &[Question], answers: &NewSpecAnswers) -> String {
     let mut parts = Vec::new();
     for (question, answer) in questions.iter().zip(answers) {
         parts.extend(question.places.iter().cloned().zip(answer.iter().flatten().copied()));

@@ -29,7 +29,7 @@ pub(super) enum Rule {
 }
 
 /// The answers to all questions, as far as they are known.
-pub(super) type Answers = [Option<Vec<f64>>];
+pub(super) type NewSpecAnswers = [Option<Vec<f64>>];
 
 /// What begins the proposal in a comment.
 pub(super) const PERHAPS: &str = "perhaps ";
@@ -42,7 +42,7 @@ const MARGIN: f64 = 0.1;
 
 impl Proposal {
     /// Once the numbers that it follows from are known; without the digits that come of products.
-    pub fn value(self, questions: &[Question], answers: &Answers) -> Option<f64> {
+    pub fn value(self, questions: &[Question], answers: &NewSpecAnswers) -> Option<f64> {
         match self {
             Self::Number(value) => Some(value),
             Self::OfWidth(part) => {
@@ -75,7 +75,7 @@ impl Proposal {
 
 impl Rule {
     /// What follows, once the other answer is known.
-    pub fn numbers(self, answers: &Answers) -> Option<Vec<f64>> {
+    pub fn numbers(self, answers: &NewSpecAnswers) -> Option<Vec<f64>> {
         let (Self::Width { of, .. } | Self::Square { of, .. } | Self::Around(of) | Self::Middle(of)) = self;
         let [low, high] = answers[of].as_deref()? else { return None };
         let width = high - low;

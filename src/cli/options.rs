@@ -19,7 +19,7 @@ use super::CliError;
 use super::output::complain;
 use dpgp_fs::{refuse_links, with_ending};
 use dpgp_release::ledger::{Account, BudgetSetting, LedgerPlace, Receipt};
-use dpgp_report::{Committed, Shelf, ensure_no_links};
+use dpgp_report::{Committed, ResultsSource, ensure_no_links};
 use dpgp_run::{DataPlaces, Pool, Project, RunError, StateFolder, Study};
 use dpgp_task::Experiment;
 
@@ -107,7 +107,7 @@ pub fn told(project: Project) -> Project {
 
 impl Selection {
     /// The experiments that are meant.
-    pub fn of(&self, project: &Project) -> Result<Vec<Experiment>, RunError> {
+    pub fn experiments(&self, project: &Project) -> Result<Vec<Experiment>, RunError> {
         project.selected(&self.names, self.quick)
     }
 }
@@ -156,7 +156,7 @@ impl ResultsPlace {
     /// What was published of an experiment: in the folder, else what comes with the program with its own experiments.
     pub fn committed(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
         let folder = self.folder(project);
-        let found = self.shelf(&folder, project).of(experiment)?;
+        let found = self.shelf(&folder, project).read(experiment)?;
         found.ok_or_else(|| CliError::NoTables(folder.join(experiment.folder()).display().to_string()))
     }
 
@@ -175,8 +175,8 @@ impl ResultsPlace {
     }
 
     /// The folder with what comes with the program, where that has the same experiments and no folder was named.
-    pub fn shelf<'a>(&self, folder: &'a Path, project: &Project) -> Shelf<'a> {
-        Shelf { folder, is_shipped: self.directory.is_none() && project.is_shipped() }
+    pub fn shelf<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
+        ResultsSource { folder, is_shipped: self.directory.is_none() && project.is_shipped() }
     }
 }
 

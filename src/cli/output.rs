@@ -78,7 +78,7 @@ pub struct JsonValues {
 
 impl JsonValues {
     /// Of so many things.
-    pub fn of(things: usize) -> Self {
+    pub fn count(things: usize) -> Self {
         Self { several: things != 1, values: Vec::new() }
     }
 

@@ -29,13 +29,13 @@ pub struct PairedPlan<'a> {
     /// The situations that both are compared in; the first is the command as the user gives it.
     pub contexts: Vec<PairedContext>,
     /// The points to predict at.
-    pub points: Option<Points>,
+    pub points: Option<PairedPoints>,
     /// The verb and what follows the name of the spec.
     pub verb: PairedVerb,
 }
 
 /// Where points stand.
-pub enum Points {
+pub enum PairedPoints {
     /// In the user's file.
     File(PathBuf),
     /// In the text of a file.
@@ -50,7 +50,7 @@ pub struct PairedVerb {
 }
 
 /// All that a run shows, by what it is.
-type Shown = BTreeMap<String, String>;
+type ShownPair = BTreeMap<String, String>;
 
 impl PairedPlan<'_> {
     /// Runs the program on the file and on each neighbour, and compares.
@@ -82,14 +82,14 @@ impl PairedPlan<'_> {
             let note = format!(
                 "`dpgp {verb}` prints and writes the same of the file and of {runs} neighbours{also}, but for numbers with noise"
             );
-            return Ok(EndToEndCheck::of(true, note));
+            return Ok(EndToEndCheck::from_outcome(true, note));
         }
         let differ = differ.into_iter().collect::<Vec<_>>().join(", ");
-        Ok(EndToEndCheck::of(false, format!("`dpgp {verb}` TELLS NEIGHBOURS APART by {differ}")))
+        Ok(EndToEndCheck::from_outcome(false, format!("`dpgp {verb}` TELLS NEIGHBOURS APART by {differ}")))
     }
 
     /// What the program shows of some rows, in a folder of their own and with a key and a ledger of their own.
-    fn run(&self, rows: &FileCells, context: &PairedContext) -> Result<Shown, CliError> {
+    fn run(&self, rows: &FileCells, context: &PairedContext) -> Result<ShownPair, CliError> {
         let folder = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
         let (path, spec) = (folder.path(), self.spec_name());
         put(path, ROWS, &rows.csv(None, 1)?)?;
@@ -148,11 +148,11 @@ impl PairedPlan<'_> {
     fn put_points(&self, folder: &Path) -> Result<Option<String>, CliError> {
         let Some(points) = &self.points else { return Ok(None) };
         match points {
-            Points::Text(text) => {
+            PairedPoints::Text(text) => {
                 put(folder, "points.csv", text)?;
                 Ok(Some("points.csv".to_owned()))
             }
-            Points::File(file) => {
+            PairedPoints::File(file) => {
                 // The ending tells CSV from Parquet.
                 let ending = file.extension().unwrap_or_default().to_string_lossy();
                 let name = format!("points.{ending}");

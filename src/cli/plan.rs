@@ -54,7 +54,7 @@ struct Forecast {
 /// Says for each experiment how many cells there are, how many are stored, and how long the rest takes.
 pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiments = arguments.selection.of(&project)?;
+    let experiments = arguments.selection.experiments(&project)?;
     let study = arguments.store.study(&project)?;
     let mut forecasts = Vec::new();
     for experiment in &experiments {

@@ -23,8 +23,8 @@ use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::{Epsilon, Positive};
 use dpgp_release::{
-    Charged, GridChoice, MomentsFile, OtherModel, PointsFile, PredictionFiles, PredictionForm,
-    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseStatement, SigningKey, Terms,
+    CertificateSummary, Charged, GridChoice, MomentsFile, OtherModel, PointsFile, PredictionFiles,
+    PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, SigningKey, Terms,
     chosen_cell, publish, refuse_private_filter, write_predictions,
 };
 use dpgp_report::{DrawnMap, PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
@@ -102,7 +102,7 @@ pub struct PredictArguments {
 /// Releases predictions: the ledger is charged, then the noise is drawn, then the file is written.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
     // Before any row is read or a state folder made.
-    arguments.out.as_deref().map(PredictionForm::of).transpose()?;
+    arguments.out.as_deref().map(PredictionForm::from_path).transpose()?;
     if let Some(from) = &arguments.released.from {
         distinct(&targets(arguments))?;
         let (points, map) = (arguments.points.chosen(), arguments.map.open()?);
@@ -183,7 +183,7 @@ fn show(
 fn draw(map: NewMap, charged: &Charged<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
     let csv = charged.csv()?;
     let certificate = charged.certificate_json(csv.as_bytes()).to_string();
-    map.write_csv(&csv, ReleaseStatement::of(Path::new("certificate"), &certificate, Some(&csv))?)
+    map.write_csv(&csv, CertificateSummary::parse(Path::new("certificate"), &certificate, Some(&csv))?)
 }
 
 /// What is said of a release: the guarantee, what it leaves out, what is left of the budget, and, to the holder of the data, how
@@ -320,9 +320,9 @@ impl FromArguments {
 }
 
 /// What is guaranteed of the file, and so of all that follows from it.
-fn statement(from: &Path) -> Result<ReleaseStatement, CliError> {
+fn statement(from: &Path) -> Result<CertificateSummary, CliError> {
     let text = whole_text(from).map_err(CliError::io(from))?;
-    Ok(ReleaseStatement::of(from, &text, None)?)
+    Ok(CertificateSummary::parse(from, &text, None)?)
 }
 
 fn kernel(text: &str) -> Result<KernelSetting, String> {

@@ -71,7 +71,7 @@ pub struct RunArguments {
 /// the failures are listed at the end.
 pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiments = project.changed(arguments.selection.of(&project)?, &arguments.set)?;
+    let experiments = project.changed(arguments.selection.experiments(&project)?, &arguments.set)?;
     // Before anything is computed or written.
     experiments.iter().try_for_each(|each| arguments.results.writable(&project, each).map(drop))?;
     let mut study = arguments.store.study(&project)?;
@@ -84,7 +84,7 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         fail_fast: arguments.fail_fast,
     };
-    let mut told = Told { format, values: JsonValues::of(experiments.len()) };
+    let mut told = RunSummary { format, values: JsonValues::count(experiments.len()) };
     let done = run_all(&experiments, &mut study, &options, arguments, &mut told);
     // What was done is told even where something failed.
     let shown = told.values.finish();
@@ -95,7 +95,7 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
 }
 
 /// How results are told.
-struct Told {
+struct RunSummary {
     format: Format,
     values: JsonValues,
 }
@@ -105,7 +105,7 @@ fn run_all(
     study: &mut Study<'_>,
     options: &RunOptions<'_>,
     arguments: &RunArguments,
-    told: &mut Told,
+    told: &mut RunSummary,
 ) -> Result<(), CliError> {
     let mut failures = Vec::new();
     for experiment in experiments {
@@ -127,7 +127,7 @@ fn run_one(
     study: &mut Study<'_>,
     options: &RunOptions<'_>,
     arguments: &RunArguments,
-    told: &mut Told,
+    told: &mut RunSummary,
 ) -> Result<(), CliError> {
     let mut done = study.run_as_far(experiment, options)?;
     if arguments.shard.is_some() {
@@ -147,7 +147,12 @@ fn run_one(
 }
 
 /// Shows what was published.
-fn said(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &mut Told) -> Result<(), CliError> {
+fn said(
+    report: &Report<'_>,
+    done: &StudyReport,
+    folder: &Path,
+    told: &mut RunSummary,
+) -> Result<(), CliError> {
     let experiment = report.experiment;
     if told.format == Format::Json {
         return told.values.push(as_json(report, done, &folder.to_string_lossy()));
@@ -171,7 +176,7 @@ fn shard_done(
     shard: Shard,
     blocks: usize,
     study: &Study<'_>,
-    told: &mut Told,
+    told: &mut RunSummary,
 ) -> Result<(), CliError> {
     let (name, folder) = (&experiment.name, study.store().directory().display().to_string());
     if told.format == Format::Json {

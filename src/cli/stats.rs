@@ -105,7 +105,7 @@ pub struct StatsArguments {
 pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError> {
     ensure_addresses(arguments.files.iter().map(PathBuf::as_path))?;
     let experiment = arguments.places.project()?.only(&arguments.name)?;
-    match StreamedRelease::of(&experiment)? {
+    match StreamedRelease::from_experiment(&experiment)? {
         StreamedRelease::Surface(streamed) => answer(&streamed, arguments, format),
         StreamedRelease::Moments(streamed) => answer(&streamed, arguments, format),
         StreamedRelease::Classes(streamed) => answer(&streamed, arguments, format),

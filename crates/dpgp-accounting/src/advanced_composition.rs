@@ -1,6 +1,6 @@
 //! The account of 2016: classic Gaussian noise, amplification by sampling, advanced composition.
 
-use super::root::{Bracket, Search};
+use super::root::{Bracket, RootSearch};
 use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relation, Sampling, Spent};
 
 /// Advanced composition as Jälkö, Dikmen and Honkela 2016, Section 3.2, apply it, with `delta' = delta / 2`:
@@ -62,7 +62,7 @@ impl AdvancedSteps {
     /// The epsilon falls as delta grows, so the least delta is a root along `ln delta`; 1 if there is none.
     fn delta(&self, epsilon: f64) -> Result<f64, AccountingError> {
         let excess = |log_delta: f64| Ok(self.epsilon(log_delta.exp()) - epsilon);
-        let search = Search { start: -10.0, stride: 5.0, least: -700.0, greatest: 0.0 };
+        let search = RootSearch { start: -10.0, stride: 5.0, least: -700.0, greatest: 0.0 };
         Ok(match Bracket::search(excess, search)? {
             Some(bracket) => bracket.narrow(excess, 1e-13)?.high.x.exp(),
             None if excess(0.0)? > 0.0 => 1.0,

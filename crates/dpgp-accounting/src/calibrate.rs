@@ -1,6 +1,6 @@
 //! From a guarantee back to the noise.
 
-use super::root::{Bracket, Search};
+use super::root::{Bracket, RootSearch};
 use super::{Accountant, AccountingError, Relation, Schedule};
 use dpgp_number::Budget;
 
@@ -40,7 +40,7 @@ pub fn noise_multiplier(
         let spent = accountant.delta(&schedule.with_noise(log_noise.exp()), relation, epsilon)?;
         Ok((spent.upper / delta).ln())
     };
-    let search = Search { start: 0.0, stride: 0.5, least: LEAST.ln(), greatest: GREATEST.ln() };
+    let search = RootSearch { start: 0.0, stride: 0.5, least: LEAST.ln(), greatest: GREATEST.ln() };
     match Bracket::search(excess, search)? {
         Some(bracket) => Ok(bracket.narrow(excess, PRECISION)?.high.x.exp()),
         None => Err(AccountingError::NoMultiplier { low: LEAST, high: GREATEST, epsilon, delta }),

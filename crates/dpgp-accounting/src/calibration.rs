@@ -20,7 +20,7 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
     if sigma <= 0.0 {
         return 1.0;
     }
-    let Terms { first, second, .. } = Terms::new(sigma, epsilon);
+    let DeltaTerms { first, second, .. } = DeltaTerms::new(sigma, epsilon);
     // Both terms are nearly equal for large epsilon; the clamp removes a negative rounding error of their difference.
     (first - second).clamp(0.0, 1.0)
 }
@@ -49,19 +49,19 @@ fn at_most(sigma: f64, epsilon: f64) -> f64 {
     if sigma <= 0.0 {
         return 1.0;
     }
-    let Terms { first, second, error } = Terms::new(sigma, epsilon);
+    let DeltaTerms { first, second, error } = DeltaTerms::new(sigma, epsilon);
     ((first - second).max(0.0) + error).min(1.0)
 }
 
 /// The two terms of the exact delta.
-struct Terms {
+struct DeltaTerms {
     first: f64,
     second: f64,
     /// A bound on the rounding error of their difference.
     error: f64,
 }
 
-impl Terms {
+impl DeltaTerms {
     fn new(sigma: f64, epsilon: f64) -> Self {
         let (half, shift) = (0.5 / sigma, epsilon * sigma);
         let (d, s) = (half - shift, half + shift);
@@ -204,7 +204,7 @@ mod tests {
     /// `1/(2 sigma)` and `epsilon sigma` are both 50 here, so that half an ulp of either moves `Phi(0)` by `2^-48 phi(0)`.
     #[test]
     fn the_error_covers_terms_that_cancel() {
-        let error = Terms::new(0.01, 5000.0).error;
+        let error = DeltaTerms::new(0.01, 5000.0).error;
         assert!(error >= 2f64.powi(-48) * 0.398, "{error:e}");
     }
 
@@ -252,12 +252,12 @@ mod tests {
     /// At sigma = epsilon = 1 the first term is `Phi(-1/2)`, and s is 3/2: relative to it `16 + 4 * 3/2 * 5/2 + 1` units, twice.
     #[test]
     fn the_error_of_the_terms_grows_with_their_place() {
-        let Terms { first, error, .. } = Terms::new(1.0, 1.0);
+        let DeltaTerms { first, error, .. } = DeltaTerms::new(1.0, 1.0);
         assert!((first - 0.308_537_538_725_986_9).abs() < 1e-15);
         assert!((error / (64.0 * f64::EPSILON * first) - 1.0).abs() < 1e-12, "{error:e}");
         // Beyond 37 there is the error of the series, too.
-        let far = Terms::new(40.0, 1.0);
+        let far = DeltaTerms::new(40.0, 1.0);
         assert!(far.error > 1.9e-12 * far.first, "{:e} {:e}", far.error, far.first);
-        assert_eq!(Terms::new(41.0, 1.0).error, LEAST);
+        assert_eq!(DeltaTerms::new(41.0, 1.0).error, LEAST);
     }
 }

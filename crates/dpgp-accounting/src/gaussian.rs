@@ -5,7 +5,7 @@
 //! rho-zCDP bounds every Rényi divergence of order a between neighbours by `rho a`; rho adds up over adaptive releases
 //! (Bun and Steinke 2016, Definition 1.1 and Lemma 2.3).
 
-use super::root::{Bracket, Search};
+use super::root::{Bracket, RootSearch};
 use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent};
 use crate::{Calibration, gaussian_delta, gaussian_delta_at_most};
 use dpgp_number::bisect;
@@ -45,7 +45,7 @@ fn epsilon(sigma: f64, delta: f64) -> Result<Spent, AccountingError> {
     if excess(sigma, delta, 0.0) <= 0.0 {
         return Ok(Spent::at_most(0.0));
     }
-    let search = Search { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
+    let search = RootSearch { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
     let Some(bracket) = Bracket::search(|epsilon| Ok(excess(sigma, delta, epsilon)), search)? else {
         return Ok(Spent::at_most(f64::INFINITY));
     };

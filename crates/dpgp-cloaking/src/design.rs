@@ -329,7 +329,7 @@ mod attempts_tests {
 
     use crate::log_det::LogDet;
 
-    fn of(attempts: usize, still: f64) -> Attempts {
+    fn five_steps(attempts: usize, still: f64) -> Attempts {
         Attempts {
             step: Positive::constant(0.05),
             steps: Count::literal::<5>(),
@@ -350,15 +350,15 @@ mod attempts_tests {
     /// More attempts with the same draws cannot end with a larger determinant; of a map without full rank the first is kept.
     #[test]
     fn the_attempt_with_the_least_determinant_is_kept() {
-        let least = |attempts| log_det(&columns(), &found(of(attempts, 1e-9), true).weights).unwrap();
+        let least = |attempts| log_det(&columns(), &found(five_steps(attempts, 1e-9), true).weights).unwrap();
         assert!(least(30) < least(1), "{} {}", least(30), least(1));
-        assert_eq!(found(of(30, 1e-9), false).weights, found(of(1, 1e-9), true).weights);
+        assert_eq!(found(five_steps(30, 1e-9), false).weights, found(five_steps(1, 1e-9), true).weights);
     }
 
     /// Five steps, or one where none moves a weight by so much; no weight is negative.
     #[test]
     fn an_attempt_ends_after_its_steps_or_when_nothing_moves() {
-        let (all, one) = (found(of(1, 1e-9), true), found(of(1, 1e6), true));
+        let (all, one) = (found(five_steps(1, 1e-9), true), found(five_steps(1, 1e6), true));
         assert_eq!((all.steps, one.steps), (5, 1));
         assert!(all.weights.iter().all(|weight| *weight >= 0.0) && all.gap > 0.0);
     }
@@ -366,7 +366,7 @@ mod attempts_tests {
     /// A single column of one target starts at a weight w, has the leverage 1 / w and moves by `0.05 (1 / w - 1)`.
     #[test]
     fn a_step_follows_the_leverage() {
-        let scheme = Attempts { steps: Count::literal::<1>(), ..of(1, 1e-9) };
+        let scheme = Attempts { steps: Count::literal::<1>(), ..five_steps(1, 1e-9) };
         let problem = LogDet::new(DMatrix::from_element(1, 1, 1.0));
         let found = scheme.ascend(&problem, &[1], true, &mut Pcg64::seed_from_u64(9)).unwrap();
         let start = 0.8 * Pcg64::seed_from_u64(9).random::<f64>();

@@ -70,7 +70,7 @@ impl fmt::Display for Stamp {
 impl Digest {
     /// The SHA-256 of `bytes`.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn known_digests() {
         assert_eq!(
-            Digest::of(b"abc").to_string(),
+            Digest::of_bytes(b"abc").to_string(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
         assert_eq!(
-            Digest::of(b"").to_string(),
+            Digest::of_bytes(b"").to_string(),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
     }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn what_has_no_end_has_a_most_of_bytes() {
         let exactly = hashed(&b"abc"[..], 3, &Silent).unwrap();
-        assert_eq!(exactly, Stamp { digest: Digest::of(b"abc"), bytes: 3 });
+        assert_eq!(exactly, Stamp { digest: Digest::of_bytes(b"abc"), bytes: 3 });
         let beyond = hashed(std::io::repeat(0), 3 << 20, &Silent).unwrap_err();
         assert_eq!(beyond.kind(), io::ErrorKind::FileTooLarge);
     }

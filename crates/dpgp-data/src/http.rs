@@ -45,7 +45,7 @@ impl Client {
     /// A client for `url`. The proxies of the environment are used, except for this machine itself.
     pub(super) fn new(url: &str, options: &FetchOptions) -> Result<Self, FetchFailure> {
         ensure_reach(url, options)?;
-        let reach = Reach::of(options);
+        let reach = Reach::from_options(options);
         install_cryptography();
         let builder = Inner::builder()
             .user_agent(USER_AGENT)
@@ -114,11 +114,11 @@ enum Reach {
 
 /// Fails for an address that may not be asked, as far as its text tells.
 pub(super) fn ensure_reach(url: &str, options: &FetchOptions) -> Result<(), FetchFailure> {
-    Reach::of(options).ensure(url)
+    Reach::from_options(options).ensure(url)
 }
 
 impl Reach {
-    fn of(options: &FetchOptions) -> Self {
+    fn from_options(options: &FetchOptions) -> Self {
         if options.local_urls { Self::Anywhere } else { Self::Internet }
     }
 

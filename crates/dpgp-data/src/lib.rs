@@ -57,7 +57,7 @@ pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use missing::CellRules;
 pub use missing::{Comparison, Filter, FilterValue};
 pub use missing::{ExpectedCell, Missing};
-pub use no_number::{NoNumber, is_number_for_name};
+pub use no_number::{NumberError, is_number_for_name};
 pub use outside::tell_outside;
 pub use own::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, named_layout, own_columns,

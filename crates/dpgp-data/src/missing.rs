@@ -172,7 +172,7 @@ pub(super) fn text<'a>(cell: &AnyValue<'a>) -> Option<Cow<'a, str>> {
 pub(super) fn person(cell: &AnyValue<'_>) -> Result<PersonId, CellProblem> {
     let found = match cell {
         AnyValue::Float64(value) => PersonId::of_number(*value),
-        cell => text(cell).as_deref().and_then(PersonId::of),
+        cell => text(cell).as_deref().and_then(PersonId::parse),
     };
     found.ok_or(CellProblem::NoPerson)
 }

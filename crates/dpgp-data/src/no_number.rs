@@ -6,7 +6,7 @@ use super::missing::is_absent;
 
 /// What a cell looks like that should be a number and is none. The cell itself is not told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoNumber {
+pub enum NumberError {
     /// `1,5`.
     DecimalComma,
     /// `1,234`.
@@ -36,9 +36,9 @@ const NOTHING: [&str; 10] = ["N/A", "#N/A", "-", "--", "?", ".", "none", "nil", 
 const CURRENCIES: [&str; 12] =
     ["$", "\u{20ac}", "\u{a3}", "\u{a5}", "\u{20b9}", "EUR", "USD", "GBP", "CHF", "JPY", "SEK", "NOK"];
 
-impl NoNumber {
+impl NumberError {
     /// What keeps a cell from being a number; none if it is one, or nothing stands in it.
-    pub(super) fn of(cell: &str) -> Option<Self> {
+    pub(super) fn in_cell(cell: &str) -> Option<Self> {
         let text = cell.trim();
         if text.is_empty() || is_absent(text) || is_number(text) {
             return None;
@@ -86,7 +86,7 @@ fn is_numeric(text: &str) -> bool {
 }
 
 /// What commas in a number stand for; none if it is no number with commas.
-fn with_commas(text: &str) -> Option<NoNumber> {
+fn with_commas(text: &str) -> Option<NumberError> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
     if !digits.contains(',') || !digits.bytes().all(|byte| byte.is_ascii_digit() || b",.".contains(&byte)) {
@@ -96,10 +96,10 @@ fn with_commas(text: &str) -> Option<NoNumber> {
     let are_thousands = groups[1..].iter().all(|group| group.len() == 3) && !decimals.contains(',');
     match groups.len() {
         // `1,234` may be either.
-        2 if are_thousands && digits == whole => Some(NoNumber::Comma),
-        2.. if are_thousands && is_number(&text.replace(',', "")) => Some(NoNumber::Thousands),
+        2 if are_thousands && digits == whole => Some(NumberError::Comma),
+        2.. if are_thousands && is_number(&text.replace(',', "")) => Some(NumberError::Thousands),
         // Points may part thousands where a comma begins the decimals.
-        _ => is_number(&text.replace('.', "").replace(',', ".")).then_some(NoNumber::DecimalComma),
+        _ => is_number(&text.replace('.', "").replace(',', ".")).then_some(NumberError::DecimalComma),
     }
 }
 
@@ -128,7 +128,7 @@ pub fn is_number_for_name(name: &str) -> bool {
     is_number(name) || with_commas(name).is_some()
 }
 
-impl fmt::Display for NoNumber {
+impl fmt::Display for NumberError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DecimalComma => "a number with a comma before its decimals, where a point is needed",
@@ -156,40 +156,40 @@ mod tests {
     #[test]
     fn causes_are_told_apart() {
         for (cell, cause) in [
-            ("1,5", Some(NoNumber::DecimalComma)),
-            ("-24,92", Some(NoNumber::DecimalComma)),
-            ("1.234,5", Some(NoNumber::DecimalComma)),
-            ("1,234", Some(NoNumber::Comma)),
-            ("24,923", Some(NoNumber::Comma)),
-            (",5", Some(NoNumber::DecimalComma)),
-            ("1,234.5", Some(NoNumber::Thousands)),
-            ("1.234.567,8", Some(NoNumber::DecimalComma)),
-            ("1,234,567", Some(NoNumber::Thousands)),
-            ("1.234.567", Some(NoNumber::PointThousands)),
-            ("31.12.202", Some(NoNumber::Time)),
-            ("$1,234.50", Some(NoNumber::Currency)),
-            ("5 EUR", Some(NoNumber::Currency)),
-            ("-\u{20ac}5", Some(NoNumber::Currency)),
-            ("5 %", Some(NoNumber::Percent)),
-            ("175.5 cm", Some(NoNumber::Unit)),
-            ("3kg", Some(NoNumber::Unit)),
-            ("N/A", Some(NoNumber::Nothing)),
-            ("-", Some(NoNumber::Nothing)),
-            ("2020-01-31", Some(NoNumber::Time)),
-            ("31.12.2020", Some(NoNumber::Time)),
-            ("12:30", Some(NoNumber::Time)),
-            ("2016-06-01 00:00:37", Some(NoNumber::Time)),
-            ("Total", Some(NoNumber::Text)),
-            ("25|175", Some(NoNumber::Text)),
-            ("25-30", Some(NoNumber::Text)),
-            ("25 175", Some(NoNumber::Text)),
-            ("1,2,3", Some(NoNumber::Text)),
-            ("5\u{b0}", Some(NoNumber::Unit)),
+            ("1,5", Some(NumberError::DecimalComma)),
+            ("-24,92", Some(NumberError::DecimalComma)),
+            ("1.234,5", Some(NumberError::DecimalComma)),
+            ("1,234", Some(NumberError::Comma)),
+            ("24,923", Some(NumberError::Comma)),
+            (",5", Some(NumberError::DecimalComma)),
+            ("1,234.5", Some(NumberError::Thousands)),
+            ("1.234.567,8", Some(NumberError::DecimalComma)),
+            ("1,234,567", Some(NumberError::Thousands)),
+            ("1.234.567", Some(NumberError::PointThousands)),
+            ("31.12.202", Some(NumberError::Time)),
+            ("$1,234.50", Some(NumberError::Currency)),
+            ("5 EUR", Some(NumberError::Currency)),
+            ("-\u{20ac}5", Some(NumberError::Currency)),
+            ("5 %", Some(NumberError::Percent)),
+            ("175.5 cm", Some(NumberError::Unit)),
+            ("3kg", Some(NumberError::Unit)),
+            ("N/A", Some(NumberError::Nothing)),
+            ("-", Some(NumberError::Nothing)),
+            ("2020-01-31", Some(NumberError::Time)),
+            ("31.12.2020", Some(NumberError::Time)),
+            ("12:30", Some(NumberError::Time)),
+            ("2016-06-01 00:00:37", Some(NumberError::Time)),
+            ("Total", Some(NumberError::Text)),
+            ("25|175", Some(NumberError::Text)),
+            ("25-30", Some(NumberError::Text)),
+            ("25 175", Some(NumberError::Text)),
+            ("1,2,3", Some(NumberError::Text)),
+            ("5\u{b0}", Some(NumberError::Unit)),
             (" 1.5e3 ", None),
             ("NA", None),
             ("", None),
         ] {
-            assert_eq!(NoNumber::of(cell), cause, "{cell:?}");
+            assert_eq!(NumberError::in_cell(cell), cause, "{cell:?}");
         }
     }
 

@@ -11,7 +11,7 @@ use polars::prelude::DataType;
 use super::error::DataError;
 use super::format::repeated;
 use super::missing::is_absent;
-use super::no_number::NoNumber;
+use super::no_number::NumberError;
 use super::parquet::ParquetFile;
 use super::parquet_type::ParquetField;
 use super::rows::RowText;
@@ -83,7 +83,7 @@ pub struct ColumnType {
     /// What it holds.
     pub kind: ColumnKind,
     /// Its first cell that is there and no number, of a CSV file: the line, and what it looks like.
-    pub no_number: Option<(usize, NoNumber)>,
+    pub no_number: Option<(usize, NumberError)>,
 }
 
 /// What a column holds.
@@ -164,7 +164,7 @@ pub fn own_columns(path: &Path, layout: &TextLayout) -> Result<OwnColumns, DataE
 struct SeenCells {
     /// Whether some cell is a number.
     numbers: bool,
-    no_number: Option<(usize, NoNumber)>,
+    no_number: Option<(usize, NumberError)>,
 }
 
 impl SeenCells {
@@ -173,7 +173,7 @@ impl SeenCells {
         if self.numbers && self.no_number.is_some() {
             return;
         }
-        match NoNumber::of(cell) {
+        match NumberError::in_cell(cell) {
             Some(what) => self.no_number = self.no_number.or(Some((line, what))),
             None => self.numbers = self.numbers || !(cell.trim().is_empty() || is_absent(cell)),
         }

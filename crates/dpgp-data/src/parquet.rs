@@ -43,7 +43,7 @@ impl ParquetFile {
     /// Opens a file and reads its schema, whose names must be distinct.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let source = source(path)?;
-        let notes = ParquetNotes::of(source.metadata().file_metadata());
+        let notes = ParquetNotes::from_footer(source.metadata().file_metadata());
         let file = Self { path: path.to_owned(), source, notes };
         let names: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         if let Some(column) = repeated(&names) {
@@ -95,7 +95,7 @@ impl ParquetFile {
     /// The columns.
     pub fn fields(&self) -> Vec<ParquetField> {
         let schema = self.source.metadata().file_metadata().schema_descr();
-        schema.columns().iter().map(|column| ParquetField::of(column, &self.notes)).collect()
+        schema.columns().iter().map(|column| ParquetField::from_column(column, &self.notes)).collect()
     }
 
     /// The columns that number the rows, as the program says that wrote the file.
@@ -123,8 +123,8 @@ impl ParquetFile {
     /// A column of a row group, by its place in the file.
     pub fn column(&self, group: usize, place: usize) -> Result<ParquetColumn, DataError> {
         let column = self.source.metadata().file_metadata().schema_descr().column(place);
-        let field = ParquetField::of(&column, &self.notes);
-        let Some(cells) = ParquetCells::of(&column).filter(|_| field.holds.is_some()) else {
+        let field = ParquetField::from_column(&column, &self.notes);
+        let Some(cells) = ParquetCells::from_column(&column).filter(|_| field.holds.is_some()) else {
             return Err(self.wrong(field.refused()));
         };
         self.ensure_inside(group, place)?;

@@ -22,7 +22,7 @@ pub(super) struct ParquetNotes {
 
 impl ParquetNotes {
     /// What stands in a footer; nothing of what cannot be understood, which says nothing of a column.
-    pub fn of(footer: &FileMetaData) -> Self {
+    pub fn from_footer(footer: &FileMetaData) -> Self {
         let note = |key: &str| {
             let notes = footer.key_value_metadata()?;
             notes.iter().find(|note| note.key == key)?.value.as_deref()
@@ -65,7 +65,7 @@ pub(super) fn duration_columns(text: &str) -> Vec<String> {
 fn durations(message: &[u8]) -> Option<Vec<String>> {
     // The message follows its length; newer writers put four bytes of ones first.
     let message = message.strip_prefix(&[0xff; 4]).unwrap_or(message).get(4..)?;
-    let message = Table::at(message, offset(message, 0)?)?;
+    let message = NotesTable::at(message, offset(message, 0)?)?;
     if message.byte(1)? != SCHEMA {
         return None;
     }
@@ -74,7 +74,7 @@ fn durations(message: &[u8]) -> Option<Vec<String>> {
     let count = usize::try_from(number(bytes, fields)?).ok()?.min(bytes.len() / 4);
     let mut names = Vec::new();
     for entry in (0..count).map(|field| fields + 4 + 4 * field) {
-        let field = Table::at(bytes, offset(bytes, entry)?)?;
+        let field = NotesTable::at(bytes, offset(bytes, entry)?)?;
         if field.byte(2) == Some(DURATION) {
             names.push(field.text(0)?);
         }
@@ -84,14 +84,14 @@ fn durations(message: &[u8]) -> Option<Vec<String>> {
 
 /// A table of FlatBuffers: its fields stand where a list says that comes before or after it.
 #[derive(Clone, Copy)]
-struct Table<'b> {
+struct NotesTable<'b> {
     bytes: &'b [u8],
     at: usize,
     /// Where the list begins.
     list: usize,
 }
 
-impl<'b> Table<'b> {
+impl<'b> NotesTable<'b> {
     fn at(bytes: &'b [u8], at: usize) -> Option<Self> {
         let back = i32::from_le_bytes(four(bytes, at)?);
         let list = usize::try_from(i64::try_from(at).ok()? - i64::from(back)).ok()?;

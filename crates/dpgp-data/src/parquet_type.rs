@@ -20,13 +20,13 @@ pub(super) struct ParquetField {
 
 impl ParquetField {
     /// What the schema says, and the notes beside it.
-    pub fn of(column: &ColumnDescriptor, notes: &ParquetNotes) -> Self {
+    pub fn from_column(column: &ColumnDescriptor, notes: &ParquetNotes) -> Self {
         if notes.durations.contains(&column.path().string()) {
             let found = format!("{} (DURATION)", column.physical_type());
             return Self { name: column.path().string(), holds: None, found, time: true };
         }
         let nested = column.max_rep_level() > 0 || column.path().parts().len() > 1;
-        let holds = ParquetCells::of(column).filter(|_| !nested).map(ParquetCells::holds);
+        let holds = ParquetCells::from_column(column).filter(|_| !nested).map(ParquetCells::holds);
         let found = format!("{}{}", if nested { "nested " } else { "" }, type_name(column));
         Self { name: column.path().string(), holds, found, time: is_time(column) }
     }
@@ -69,7 +69,7 @@ pub(super) enum ParquetCells {
 }
 
 impl ParquetCells {
-    pub fn of(column: &ColumnDescriptor) -> Option<Self> {
+    pub fn from_column(column: &ColumnDescriptor) -> Option<Self> {
         use ConvertedType as C;
         use LogicalType as L;
         let known = [None, Some(&L::String), Some(&L::Enum)].contains(&column.logical_type_ref());

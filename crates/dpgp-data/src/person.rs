@@ -36,7 +36,7 @@ const PURPOSE: &[u8] = b"dpgp row of a person\n";
 /// ```
 /// use dpgp_data::{PersonId, PersonRows};
 /// let mut rows = PersonRows::new(2);
-/// let (ann, bob) = (PersonId::of("Ann").unwrap(), PersonId::of("Bob").unwrap());
+/// let (ann, bob) = (PersonId::parse("Ann").unwrap(), PersonId::parse("Bob").unwrap());
 /// (0..5).for_each(|row| rows.insert(ann, &[row as f64], row));
 /// rows.insert(bob, &[0.0], 5);
 /// let kept = rows.kept();
@@ -98,25 +98,25 @@ fn tag(person: PersonId, cells: &[f64]) -> u128 {
 ///
 /// ```
 /// use dpgp_data::PersonId;
-/// assert_eq!(PersonId::of(" 7.0 "), PersonId::of("07"));
-/// assert_ne!(PersonId::of("9007199254740993"), PersonId::of("9007199254740992"));
-/// assert_ne!(PersonId::of("Ann"), PersonId::of("ann"));
-/// assert_eq!(PersonId::of("  "), None);
-/// assert_eq!(PersonId::of("NA"), None);
+/// assert_eq!(PersonId::parse(" 7.0 "), PersonId::parse("07"));
+/// assert_ne!(PersonId::parse("9007199254740993"), PersonId::parse("9007199254740992"));
+/// assert_ne!(PersonId::parse("Ann"), PersonId::parse("ann"));
+/// assert_eq!(PersonId::parse("  "), None);
+/// assert_eq!(PersonId::parse("NA"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonId([u8; 32]);
 
 impl PersonId {
     /// The person that a text names; none if it is empty, or a word for a missing cell: `NA`, `NaN` and `null`, in any case.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty() && !is_absent(text)).then(|| Self(Sha256::digest(plain(text).as_bytes()).into()))
     }
 
     /// The person that a number names; none if it is not finite.
     pub fn of_number(number: f64) -> Option<Self> {
-        if number.is_finite() { Self::of(&shortest(number)) } else { None }
+        if number.is_finite() { Self::parse(&shortest(number)) } else { None }
     }
 
     pub(super) fn bytes(&self) -> &[u8; 32] {
@@ -269,7 +269,7 @@ mod tests {
     /// Cells that a row is not chosen by have no say: the first of equal rows are taken.
     #[test]
     fn the_first_of_equal_rows_are_taken() {
-        let ann = PersonId::of("Ann").unwrap();
+        let ann = PersonId::parse("Ann").unwrap();
         let mut chosen = PersonRows::new(2);
         [7, 3, 5].into_iter().for_each(|row| chosen.insert(ann, &[1.0], row));
         let kept = chosen.kept();
@@ -311,24 +311,24 @@ mod id_tests {
             ("a1", "a01", false),
             ("-", "--", false),
         ] {
-            assert_eq!(PersonId::of(one) == PersonId::of(other), same, "{one:?} {other:?}");
+            assert_eq!(PersonId::parse(one) == PersonId::parse(other), same, "{one:?} {other:?}");
         }
     }
 
     #[test]
     fn a_missing_cell_is_nobody() {
         for nothing in ["", "  ", "NA", " na ", "NaN", "nan", "null", "NULL"] {
-            assert_eq!(PersonId::of(nothing), None, "{nothing:?}");
+            assert_eq!(PersonId::parse(nothing), None, "{nothing:?}");
         }
         for there in ["N/A", "Nan A", "none", "-", "0"] {
-            assert!(PersonId::of(there).is_some(), "{there:?}");
+            assert!(PersonId::parse(there).is_some(), "{there:?}");
         }
     }
 
     #[test]
     fn numbers_of_columns_are_those_of_text() {
         for (number, text) in [(1.0, "1"), (-0.0, "0"), (0.1, "0.1"), (1e21, "1000000000000000000000")] {
-            assert_eq!(PersonId::of_number(number), PersonId::of(text), "{text}");
+            assert_eq!(PersonId::of_number(number), PersonId::parse(text), "{text}");
         }
         assert_eq!(PersonId::of_number(f64::NAN), None);
     }

@@ -21,7 +21,7 @@ pub use super::synthetic;
 
 /// Generated rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rows {
+pub struct SyntheticRows {
     /// One list of numbers per input.
     pub inputs: Vec<Vec<f64>>,
     /// One target per row.
@@ -34,8 +34,8 @@ const RADIUS: f64 = 0.8;
 /// Points of two classes (0 and 1, with equal probability) on two half circles of radius 0.8 that hold each
 /// other, the upper one centred at (-0.4, -0.2) and the lower one at (0.4, 0.2), plus `N(0, noise^2)` in either
 /// coordinate: within the square of side 2.4 around the origin but for the noise.
-pub fn moons(points: usize, noise: f64, rng: &mut impl Rng) -> Rows {
-    let mut rows = Rows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
+pub fn moons(points: usize, noise: f64, rng: &mut impl Rng) -> SyntheticRows {
+    let mut rows = SyntheticRows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let lower = rng.random::<f64>() < 0.5;
         let angle = PI * rng.random::<f64>();
@@ -56,8 +56,8 @@ const HALF_WIDTH: f64 = 4.0;
 
 /// Training points with `x ~ U(-4, 4)` and `y = sin(2 x) / (2 x) + N(0, noise^2)`; then `grid` test points at
 /// equal distances from -4 to 4, with noise, and the same without. Source: Honkela 2021, Section 6.1.
-pub fn sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> Rows {
-    let mut rows = Rows { inputs: vec![Vec::new()], targets: Vec::new() };
+pub fn sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> SyntheticRows {
+    let mut rows = SyntheticRows { inputs: vec![Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let x = HALF_WIDTH * (2.0 * rng.random::<f64>() - 1.0);
         rows.push_noisy(x, noise, rng);
@@ -70,7 +70,7 @@ pub fn sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> Rows 
     rows
 }
 
-impl Rows {
+impl SyntheticRows {
     fn push_noisy(&mut self, x: f64, noise: f64, rng: &mut impl Rng) {
         let z: f64 = StandardNormal.sample(rng);
         self.inputs[0].push(x);
@@ -90,8 +90,8 @@ const TURNS: f64 = 0.35;
 /// Points of as many classes as there are arms, with equal probabilities. Along an arm the distance from the
 /// origin grows evenly from 0.15 to 1 over 0.35 turns; arms differ by a rotation. `N(0, noise^2)` is added to
 /// either coordinate.
-pub fn spirals(points: usize, arms: usize, noise: f64, rng: &mut impl Rng) -> Rows {
-    let mut rows = Rows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
+pub fn spirals(points: usize, arms: usize, noise: f64, rng: &mut impl Rng) -> SyntheticRows {
+    let mut rows = SyntheticRows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let arm = rng.random_range(0..arms);
         let along = rng.random::<f64>();
@@ -116,8 +116,8 @@ const STRIPE: f64 = 5.0;
 /// equal squares, with their true classes.
 ///
 /// With u uniform, `x2 = 10 (1 - sqrt(u))` has the density `(10 - x2) / 50`.
-pub fn stripes(points: usize, flips: f64, grid: usize, rng: &mut impl Rng) -> Rows {
-    let mut rows = Rows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
+pub fn stripes(points: usize, flips: f64, grid: usize, rng: &mut impl Rng) -> SyntheticRows {
+    let mut rows = SyntheticRows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {
         let x = [SIDE * rng.random::<f64>(), SIDE * (1.0 - rng.random::<f64>().sqrt())];
         let flipped = rng.random::<f64>() < flips;
@@ -134,7 +134,7 @@ fn class(x: [f64; 2]) -> f64 {
     if (x[0] + x[1]) % (2.0 * STRIPE) < STRIPE { 1.0 } else { 0.0 }
 }
 
-impl Rows {
+impl SyntheticRows {
     fn push(&mut self, x: [f64; 2], target: f64) {
         self.inputs.iter_mut().zip(x).for_each(|(column, x)| column.push(x));
         self.targets.push(target);

@@ -207,7 +207,7 @@ pub(super) struct MomentWeights {
 }
 
 impl MomentWeights {
-    pub fn of(release: &MomentsRelease) -> Self {
+    pub fn from_release(release: &MomentsRelease) -> Self {
         Self {
             weighted: waves(&release.weighted, release.noise.weighted.as_slice()),
             plain: waves(&release.plain, release.noise.plain.as_slice()),
@@ -318,7 +318,7 @@ fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
 
 /// The delta of the worst pair of records: at most what the weights allow, at least what a search over pairs finds.
 pub(super) fn moments(release: &MomentsRelease, claim: Guarantee) -> Check {
-    let weights = MomentWeights::of(release);
+    let weights = MomentWeights::from_release(release);
     let most = exact_delta(weights.bound().sqrt(), claim.epsilon);
     let found = exact_delta(weights.search().sqrt(), claim.epsilon);
     if most <= claim.delta * (1.0 + ROUNDING) {
@@ -360,7 +360,7 @@ mod moments_tests {
     fn release(dimensions: usize, kappa: f64, sigma: f64) -> MomentsRelease {
         let frequencies = Frequencies::ball(2, 4, dimensions);
         let weights = (0..frequencies.len()).map(|j| 1.0 / (1.0 + j as f64)).collect();
-        let design = MomentsDesign::of(frequencies, weights, 1.3, 2.0, kappa).unwrap();
+        let design = MomentsDesign::from_weights(frequencies, weights, 1.3, 2.0, kappa).unwrap();
         MomentsRelease {
             noise: design.noise(sigma),
             weighted: design.frequencies,
@@ -377,7 +377,7 @@ mod moments_tests {
         for (dimensions, kappa) in [(1, 1.0), (1, 2.5), (2, 1.5)] {
             let release = release(dimensions, kappa, sigma);
             assert_eq!(moments(&release, CLAIM).verdict, AuditVerdict::Holds);
-            let weights = MomentWeights::of(&release);
+            let weights = MomentWeights::from_release(&release);
             // D / (sigma D), but for the small excess of the noise.
             assert!((weights.bound().sqrt() * sigma - 1.0).abs() < 1e-12);
             let ratio = weights.search() / weights.bound();

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use dpgp_accounting::{Certificate, Guarantee};
 use dpgp_audit::{exact_delta, short};
-use dpgp_task::{Known, Streams};
+use dpgp_task::{RunCache, Streams};
 
 /// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
 ///
@@ -138,7 +138,7 @@ pub struct Attacks<'a> {
     /// Their random streams.
     pub streams: Streams,
     /// What has been computed already.
-    pub known: &'a Known,
+    pub known: &'a RunCache,
     /// The confidence of their bounds.
     pub confidence: f64,
 }

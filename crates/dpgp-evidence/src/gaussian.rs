@@ -68,7 +68,7 @@ pub(super) struct FunctionNorms {
 type WeightsAndGram = (DMatrix<f64>, DMatrix<f64>);
 
 impl FunctionNorms {
-    fn of(&self, mean: &Arc<WeightsAndGram>) -> f64 {
+    fn norm(&self, mean: &Arc<WeightsAndGram>) -> f64 {
         let known = self.known.borrow().iter().find(|(of, _)| Arc::ptr_eq(of, mean)).map(|known| known.1);
         known.unwrap_or_else(|| {
             let norm = largest_norm(&mean.0, &mean.1);
@@ -99,7 +99,7 @@ pub(super) fn function(
     scaling: Scaling,
     claim: Guarantee,
 ) -> Check {
-    let (norm, columns) = (norms.of(mean), mean.0.ncols());
+    let (norm, columns) = (norms.norm(mean), mean.0.ncols());
     let note = format!(
         "one target moves the function by {} in its Hilbert space, in 106 bits for the {} worst of {columns}",
         short(scaling.change * norm),
@@ -137,8 +137,8 @@ pub(super) fn moves(statistic: Statistic, records: usize, change: f64) -> f64 {
     let middle = records / 2;
     let ends = [0, middle.saturating_sub(1), middle, records.saturating_sub(1)];
     let moves = ends.into_iter().filter(|high| *high < records).filter_map(|high| {
-        let before = statistic.of(&at_the_ends(records, high, change))?;
-        Some((statistic.of(&at_the_ends(records, high + 1, change))? - before).abs())
+        let before = statistic.compute(&at_the_ends(records, high, change))?;
+        Some((statistic.compute(&at_the_ends(records, high + 1, change))? - before).abs())
     });
     largest(moves)
 }

@@ -259,10 +259,10 @@ const CHANGES: usize = 64;
 /// `E exp(-w d^2 / m)` is at most that of a fair coin, and by Markov's inequality `P(sum d^2 / m <= D) <= exp(w D) prod E exp(-w d^2 / m)`
 /// for every `w > 0`. The counts of a file add up to its length, which leaves one difference less: of V outputs V - 1 are free.
 pub(super) fn share_draws(outputs: [&Outputs; 2]) -> bool {
-    let whole = Counts::of(outputs, usize::MAX);
+    let whole = Counts::from_outputs(outputs, usize::MAX);
     let shortest = outputs.map(Outputs::len).into_iter().min().unwrap_or(0);
     let tests = WEIGHTS.len() as f64 + FEW as f64;
-    let of_one_length = Counts::of(outputs, shortest);
+    let of_one_length = Counts::from_outputs(outputs, shortest);
     whole.log_chance_of_pairs().min(of_one_length.log_chance_of_squares()) < (ERROR / tests).ln()
 }
 
@@ -271,7 +271,7 @@ struct Counts(Vec<[u64; 2]>);
 
 impl Counts {
     /// Of the first rows of each file, which are in an order that tells nothing.
-    fn of(outputs: [&Outputs; 2], most: usize) -> Self {
+    fn from_outputs(outputs: [&Outputs; 2], most: usize) -> Self {
         let mut counts: BTreeMap<Vec<u64>, [u64; 2]> = BTreeMap::new();
         for (file, outputs) in outputs.into_iter().enumerate() {
             for row in outputs.rows().take(most) {

@@ -128,7 +128,7 @@ pub fn read_sampled(
     }
     let both = [&first, &second];
     let codes: Vec<ColumnCode<'_>> =
-        (0..first.columns.len()).map(|column| ColumnCode::of(both, column)).collect();
+        (0..first.columns.len()).map(|column| ColumnCode::from_files(both, column)).collect();
     let outputs = [0, 1].map(|file| both[file].outputs(&codes, &mut stream(seed, file)));
     if first.are_copied(&second) || share_draws(outputs.each_ref()) {
         let [one, other] = [one, other].map(Path::to_path_buf);
@@ -240,10 +240,10 @@ const EXACT: i128 = 1 << 53;
 
 impl<'c> ColumnCode<'c> {
     /// For the cells of a column in both files.
-    pub fn of(files: [&'c Cells; 2], column: usize) -> Self {
+    pub fn from_files(files: [&'c Cells; 2], column: usize) -> Self {
         let distinct: BTreeSet<&str> = files.into_iter().flat_map(|cells| cells.column(column)).collect();
         let (numbers, words): (Vec<&str>, Vec<&str>) = distinct.into_iter().partition(|cell| is_number(cell));
-        let whole = WholeNumbers::of(&numbers);
+        let whole = WholeNumbers::parse(&numbers);
         let is_cut = matches!(whole, WholeNumbers::No) && are_cut(&numbers);
         Self { words, whole, is_cut }
     }
@@ -263,7 +263,7 @@ impl<'c> ColumnCode<'c> {
 
 impl WholeNumbers {
     /// Whole numbers among the cells that are numbers: none if some have decimals, or all are small.
-    fn of(numbers: &[&str]) -> Self {
+    fn parse(numbers: &[&str]) -> Self {
         let finite = numbers.iter().filter(|cell| cell.parse::<f64>().is_ok_and(f64::is_finite));
         let Some(mut whole) = finite.map(|cell| whole(cell)).collect::<Option<Vec<i128>>>() else {
             return Self::No;
@@ -406,7 +406,7 @@ mod sampled_cells_tests {
             cells: vec![cells.iter().map(|cell| Some((*cell).to_owned())).collect()],
         };
         let (one, none) = (of(cells), of(&[]));
-        let code = ColumnCode::of([&one, &none], 0);
+        let code = ColumnCode::from_files([&one, &none], 0);
         (cells.iter().map(|cell| code.number(cell)).collect(), code.is_cut)
     }
 

@@ -21,7 +21,7 @@ const SIDE: usize = 7;
 /// The delta of the worst pair of records: at most what a grid and the curvature between its places allow, at least what pairs of its places
 /// have.
 pub(super) fn shaped(release: &ShapedRelease, claim: Guarantee) -> Check {
-    let Some(records) = Records::of(release) else {
+    let Some(records) = Records::from_release(release) else {
         let note = "the covariance of the noise has no factor".to_owned();
         return Check { verdict: AuditVerdict::Broken, found: Found::DeltaAtLeast(1.0), note };
     };
@@ -59,10 +59,10 @@ struct Worst {
 
 impl Records {
     /// None if a covariance has no factor.
-    fn of(release: &ShapedRelease) -> Option<Self> {
+    fn from_release(release: &ShapedRelease) -> Option<Self> {
         let side = SIDES.get(release.domain.len() - 1).copied().unwrap_or(SIDE);
         let grid = Grid { domain: &release.domain, side };
-        let features = Features::of(release);
+        let features = Features::from_release(release);
         let factors = Factors {
             weighted: Cholesky::without_jitter("the noise on A", &release.weighted).ok()?,
             plain: Cholesky::without_jitter("the noise on M", &release.plain).ok()?,
@@ -171,7 +171,7 @@ struct Features<'a> {
 }
 
 impl<'a> Features<'a> {
-    fn of(release: &'a ShapedRelease) -> Self {
+    fn from_release(release: &'a ShapedRelease) -> Self {
         Self { release, sides: release.inducing.iter().map(points).collect() }
     }
 
@@ -287,7 +287,7 @@ mod tests {
         for inputs in [1, 2] {
             let release = release(inputs, 1.0);
             let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
-            let worst = Records::of(&release).unwrap().worst();
+            let worst = Records::from_release(&release).unwrap().worst();
             assert!((worst.shift * sigma - 1.0).abs() < 1e-6, "{}", worst.shift * sigma);
             assert!(worst.bound > worst.shift && worst.bound < 1.02 * worst.shift);
         }

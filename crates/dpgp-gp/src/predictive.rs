@@ -34,7 +34,7 @@ pub struct WeightedNormals {
 ///     mean: DVector::zeros(1),
 ///     variance: DVector::from_element(1, variance),
 /// };
-/// let mixture = Predictive::of(vec![normal(0.5, 1.0), normal(0.5, 9.0)]);
+/// let mixture = Predictive::mixture(vec![normal(0.5, 1.0), normal(0.5, 9.0)]);
 /// assert_eq!(mixture.variance()[0], 5.0);
 /// // A normal distribution of that variance would have 0.9 within 3.678 of its mean.
 /// assert!(mixture.central_masses(&[3.678])[0] < 0.9);
@@ -46,7 +46,7 @@ pub struct Predictive {
 
 impl Predictive {
     /// The mixture of these parts, at least one, whose weights add up to 1.
-    pub fn of(parts: Vec<WeightedNormals>) -> Self {
+    pub fn mixture(parts: Vec<WeightedNormals>) -> Self {
         Self { parts }
     }
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn masses_and_densities_of_the_normal() {
-        let normal = Predictive::of(vec![part(1.0, &[1.0, 0.0], &[3.0, 0.0])]).with_noise(1.0);
+        let normal = Predictive::mixture(vec![part(1.0, &[1.0, 0.0], &[3.0, 0.0])]).with_noise(1.0);
         let masses = normal.central_masses(&[1.0 + 2.0 * 1.644_853_626_951_472_7, -0.5]);
         assert!((masses[0] - 0.9).abs() < 1e-14);
         assert!((masses[1] - 0.382_924_922_548_026).abs() < 1e-14);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     fn mixture() -> Predictive {
-        Predictive::of(vec![
+        Predictive::mixture(vec![
             part(0.5, &[1.0], &[4.0]),
             part(0.3, &[-0.5], &[0.25]),
             part(0.2, &[2.0], &[9.0]),
@@ -246,7 +246,7 @@ mod tests {
     /// The integral of `(F(u) - [u >= y])^2` by the midpoint rule.
     #[test]
     fn ranked_probability_scores_are_integrals() {
-        let one = Predictive::of(vec![part(1.0, &[1.0], &[4.0])]);
+        let one = Predictive::mixture(vec![part(1.0, &[1.0], &[4.0])]);
         for (distribution, y) in [(mixture(), 2.5), (mixture(), -3.0), (one, 0.3)] {
             let step = 2e-3;
             let squares = (-20_000..20_000).map(|i| {
@@ -256,7 +256,7 @@ mod tests {
             let (expected, found) = (squares.sum::<f64>(), distribution.ranked_probability_scores(&[y])[0]);
             assert!((found - expected).abs() < 1e-6, "{found} {expected}");
         }
-        let certain = Predictive::of(vec![part(1.0, &[2.0], &[0.0])]);
+        let certain = Predictive::mixture(vec![part(1.0, &[2.0], &[0.0])]);
         assert_eq!(certain.ranked_probability_scores(&[1.75]), [0.25]);
     }
 }

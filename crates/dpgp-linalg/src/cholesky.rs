@@ -192,7 +192,7 @@ pub(super) fn factorise_in_panels(a: &mut DMatrix<f64>, factorise: impl Fn(MatMu
             .copy_from(columns(panel, size).submatrix(first, 0, below, width).transpose());
         let corner = Corner(columns(panel, size).submatrix(start, 0, width, width));
         each_piece(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
-        let rows = Rows { columns: columns(&rows, width), size };
+        let rows = RowBlock { columns: columns(&rows, width), size };
         columns_mut(panel, size).submatrix_mut(first, 0, below, width).copy_from(rows.columns.transpose());
         each_piece(rest.chunks_mut(PANEL * size), |place, tile| rows.subtract(place * PANEL, tile));
     }
@@ -211,12 +211,12 @@ impl Corner<'_> {
 }
 
 /// The rows of the factor below a block of the diagonal, as columns; they are the last ones of n.
-struct Rows<'a> {
+struct RowBlock<'a> {
     columns: MatRef<'a, f64>,
     size: usize,
 }
 
-impl Rows<'_> {
+impl RowBlock<'_> {
     /// Subtracts their products from some columns of the matrix (n each), the first of which is `above` columns behind the block.
     fn subtract(&self, above: usize, tile: &mut [f64]) {
         let (left, here) = (self.columns.ncols() - above, tile.len() / self.size);

@@ -128,7 +128,7 @@ pub enum Statistic {
 
 impl Statistic {
     /// The statistic of the targets of one bin; none of an empty one, which has no mean.
-    pub fn of(self, targets: &[f64]) -> Option<f64> {
+    pub fn compute(self, targets: &[f64]) -> Option<f64> {
         let n = targets.len();
         if self == Self::Count {
             return Some(n as f64);
@@ -178,11 +178,11 @@ mod tests {
     fn statistics_of_bins_and_how_far_they_move() {
         let targets = [5.0, 1.0, 4.0, 2.0];
         assert_eq!(
-            [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.of(&targets)),
+            [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.compute(&targets)),
             [Some(4.0), Some(3.0), Some(3.0)]
         );
-        assert_eq!(Statistic::Median.of(&targets[..3]), Some(4.0));
-        assert_eq!((Statistic::Count.of(&[]), Statistic::Mean.of(&[])), (Some(0.0), None));
+        assert_eq!(Statistic::Median.compute(&targets[..3]), Some(4.0));
+        assert_eq!((Statistic::Count.compute(&[]), Statistic::Mean.compute(&[])), (Some(0.0), None));
         for (n, moves) in [(4, [0.0, 0.75, 1.5]), (5, [0.0, 0.6, 3.0])] {
             let found =
                 [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.sensitivity(n, 3.0));

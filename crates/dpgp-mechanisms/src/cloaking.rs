@@ -16,7 +16,7 @@ use dpgp_cloaking::{
 use dpgp_gp::LinearMap;
 use dpgp_noise::PrivacyError;
 use dpgp_number::Tolerance;
-use dpgp_spec::setting::rules::{Checked, Fault};
+use dpgp_spec::setting::rules::{Checked, SettingError};
 use dpgp_spec::setting::{ChosenBy, Problem};
 
 /// The settings of cloaking.
@@ -74,15 +74,15 @@ impl CloakingSetting {
     /// # Errors
     /// [`Problem::MissingKey`] without a rank rule, [`Problem::OnlyPredictions`] for the objective that designs predictions
     /// together with their noise.
-    pub fn options(&self) -> Result<CloakingOptions, Fault> {
+    pub fn options(&self) -> Result<CloakingOptions, SettingError> {
         let objective = match self.objective {
             ObjectiveSetting::LogDet => Objective::LogDet,
             ObjectiveSetting::Trace => Objective::Trace,
-            ObjectiveSetting::Risk => return Err(Fault::new(OBJECTIVE, Problem::OnlyPredictions)),
+            ObjectiveSetting::Risk => return Err(SettingError::new(OBJECTIVE, Problem::OnlyPredictions)),
         };
         let missing = Problem::MissingKey { key: "rank_tolerance", by: "cloaking" };
         let rank_tolerance =
-            self.rank_tolerance.ok_or_else(|| Fault::new("privacy.mechanism.cloaking", missing))?;
+            self.rank_tolerance.ok_or_else(|| SettingError::new("privacy.mechanism.cloaking", missing))?;
         Ok(CloakingOptions {
             objective,
             rank_tolerance: rank_tolerance.get(),
@@ -102,8 +102,9 @@ impl CloakingSetting {
 /// # Errors
 /// [`Problem::WrongMechanism`] with another mechanism, [`Problem::OnlyPredictions`] with the objective risk, or what is wrong
 /// with the settings.
-pub fn cloaking(privacy: &PrivacySetting) -> Result<&CloakingSetting, Fault> {
-    let cloaking = privacy.mechanism.of::<CloakingSetting>().ok_or_else(|| privacy.wrong("cloaking"))?;
+pub fn cloaking(privacy: &PrivacySetting) -> Result<&CloakingSetting, SettingError> {
+    let cloaking =
+        privacy.mechanism.downcast::<CloakingSetting>().ok_or_else(|| privacy.wrong("cloaking"))?;
     noisy_predictions(privacy)?;
     cloaking.options().map(|_| cloaking)
 }
@@ -169,7 +170,7 @@ impl LinearNoise for CloakedPredictions {
     }
 
     fn evidence(&self) -> LinearEvidence {
-        LinearEvidence::Numbers(LinearRelease::of(&self.cloak))
+        LinearEvidence::Numbers(LinearRelease::from_cloak(&self.cloak))
     }
 }
 

@@ -66,9 +66,9 @@ impl FunctionSensitivity {
     /// // One target with weight 1 on two points: it moves the function twice as far as a row sum says.
     /// let weights = DMatrix::from_column_slice(2, 1, &[1.0, 1.0]);
     /// let norms = [2f64.sqrt()];
-    /// assert_eq!((Published.of(&weights, &norms), Column.of(&weights, &norms)), (1.0, 2.0));
+    /// assert_eq!((Published.bound(&weights, &norms), Column.bound(&weights, &norms)), (1.0, 2.0));
     /// ```
-    pub fn of(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
+    pub fn bound(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
         match self {
             Self::Published => largest(weights.row_iter().map(|row| row.lp_norm(1))),
             Self::Column => largest(weights.column_iter().map(|column| column.lp_norm(1))),
@@ -153,8 +153,8 @@ impl NoisyFunction {
         test: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
         Ok(Self {
-            bound: rule.of(&mean.weights, &mean.norms),
-            exact: FunctionSensitivity::Exact.of(&mean.weights, &mean.norms),
+            bound: rule.bound(&mean.weights, &mean.norms),
+            exact: FunctionSensitivity::Exact.bound(&mean.weights, &mean.norms),
             noise: FunctionNoise::new(&kernel.matrix(test, test))?,
             mean: Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis))),
         })

@@ -33,10 +33,10 @@ pub use linear::{
 pub use mechanism::Mechanism;
 pub use mechanism::MechanismError;
 pub use moments::{
-    DesignQuestion, Frequencies, LEAST_SIGMA, LeastRisk, MomentsDesign, MomentsGuarantee, MomentsModel,
-    MomentsNoise, MomentsRelease, MomentsSetting, PairTable, PhaseTable, ReleasedMoments, SimulatedMoments,
-    SitePrior, SquareRule, SurfacePrediction, WeightSearch, WholeMoments, check_moments, check_stationary,
-    moments_certificate, moments_reference, within_box,
+    DesignQuestion, Frequencies, IntegerMoments, LEAST_SIGMA, LeastRisk, MomentsDesign, MomentsGuarantee,
+    MomentsModel, MomentsNoise, MomentsRelease, MomentsSetting, PairTable, PhaseTable, ReleasedMoments,
+    SimulatedMoments, SitePrior, SquareRule, SurfacePrediction, WeightSearch, check_moments,
+    check_stationary, moments_certificate, moments_reference, within_box,
 };
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;
@@ -45,6 +45,6 @@ pub use registry::{MechanismSetting, PrivacySetting, Sections};
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
 pub use sums::{
     Ellipsoid, FeaturesSetting, HeteroscedasticRule, MidpointBounds, NoiseAxes, ProductsSetting,
-    RecordBounds, SumMaps, Summed, SumsNoise, SumsRule, SumsSetting, SumsShape, class_sums_sensitivity,
-    free_split,
+    RecordBounds, SumMaps, SummedTargets, SumsNoise, SumsRule, SumsSetting, SumsShape,
+    class_sums_sensitivity, free_split,
 };

@@ -11,14 +11,14 @@ use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{LinearMap, PriorMoments, Representer};
 use dpgp_linalg::LinalgError;
 use dpgp_noise::PrivacyError;
-use dpgp_spec::setting::{Checked, Fault};
+use dpgp_spec::setting::{Checked, SettingError};
 
 /// A mechanism that covers predictions `C y` of targets y: a change of one target moves them along a column of C, which is public.
 pub trait LinearMechanism: Mechanism {
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`Fault`] of the first value that is wrong.
+    /// [`SettingError`] of the first value that is wrong.
     fn check(&self) -> Checked {
         Ok(())
     }
@@ -131,7 +131,7 @@ pub struct LinearRelease {
 
 impl LinearRelease {
     /// The release of a cloak.
-    pub fn of(cloak: &Cloak) -> Self {
+    pub fn from_cloak(cloak: &Cloak) -> Self {
         Self { columns: cloak.released_columns().clone(), factor: cloak.noise_factor().clone() }
     }
 }
@@ -154,7 +154,7 @@ pub enum LinearEvidence {
 ///
 /// # Errors
 /// [`WrongMechanism`](dpgp_spec::setting::Problem::WrongMechanism) for a mechanism that covers no predictions, or what is wrong with its settings.
-pub fn noisy_predictions(privacy: &PrivacySetting) -> Result<&dyn LinearMechanism, Fault> {
+pub fn noisy_predictions(privacy: &PrivacySetting) -> Result<&dyn LinearMechanism, SettingError> {
     let mechanism = privacy.mechanism.linear().ok_or_else(|| privacy.wrong("cloaking"))?;
     privacy.has_change(privacy.mechanism.word())?;
     mechanism.check()?;

@@ -70,11 +70,11 @@ impl MechanismSetting {
     /// use dpgp_mechanisms::{HistogramSetting, MechanismSetting, SumsSetting};
     ///
     /// let mechanism: MechanismSetting = toml::from_str("histogram.relation = \"add-remove\"")?;
-    /// assert!(mechanism.of::<HistogramSetting>().is_some());
-    /// assert!(mechanism.of::<SumsSetting>().is_none());
+    /// assert!(mechanism.downcast::<HistogramSetting>().is_some());
+    /// assert!(mechanism.downcast::<SumsSetting>().is_none());
     /// # Ok::<(), toml::de::Error>(())
     /// ```
-    pub fn of<T: Mechanism>(&self) -> Option<&T> {
+    pub fn downcast<T: Mechanism>(&self) -> Option<&T> {
         let mechanism: &dyn Any = self.mechanism();
         mechanism.downcast_ref()
     }

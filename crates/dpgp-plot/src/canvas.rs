@@ -12,7 +12,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::mark::Anchor;
 use super::palette;
 use super::palette::Colour;
-use super::surface::{Rect, Spot};
+use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 use dpgp_data::shown_line;
 
@@ -74,7 +74,7 @@ fn fine(pixels: f64) -> i32 {
     (FINE * pixels).round() as i32
 }
 
-fn raster(spot: Spot) -> (i32, i32) {
+fn raster(spot: PlotPoint) -> (i32, i32) {
     (fine(spot.x), fine(spot.y))
 }
 
@@ -88,20 +88,20 @@ fn style(pen: Pen) -> ShapeStyle {
 
 impl Canvas<'_> {
     /// A line through some places.
-    pub fn line(&self, spots: &[Spot], pen: Pen) -> Result<(), PlotError> {
+    pub fn line(&self, spots: &[PlotPoint], pen: Pen) -> Result<(), PlotError> {
         match pen.dash {
             None => self.path(spots, pen),
             Some([on, off]) => dashes(spots, on, off).iter().try_for_each(|dash| self.path(dash, pen)),
         }
     }
 
-    fn path(&self, spots: &[Spot], pen: Pen) -> Result<(), PlotError> {
+    fn path(&self, spots: &[PlotPoint], pen: Pen) -> Result<(), PlotError> {
         let spots: Vec<(i32, i32)> = spots.iter().copied().map(raster).collect();
         Ok(self.area.draw(&PathElement::new(spots, style(pen)))?)
     }
 
     /// A filled area; nothing without corners.
-    pub fn area(&self, corners: &[Spot], colour: Colour) -> Result<(), PlotError> {
+    pub fn area(&self, corners: &[PlotPoint], colour: Colour) -> Result<(), PlotError> {
         if corners.is_empty() {
             return Ok(());
         }
@@ -111,7 +111,7 @@ impl Canvas<'_> {
 
     /// A filled rectangle.
     pub fn rectangle(&self, rect: Rect, colour: Colour) -> Result<(), PlotError> {
-        let ends = [Spot::new(rect.left, rect.top), Spot::new(rect.right(), rect.bottom())];
+        let ends = [PlotPoint::new(rect.left, rect.top), PlotPoint::new(rect.right(), rect.bottom())];
         Ok(self.area.draw(&Rectangle::new(ends.map(raster), rgba(colour).filled()))?)
     }
 
@@ -119,21 +119,21 @@ impl Canvas<'_> {
     pub fn outline(&self, rect: Rect, pen: Pen) -> Result<(), PlotError> {
         let (left, top, right, bottom) = (rect.left, rect.top, rect.right(), rect.bottom());
         let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
-        self.line(&corners.map(Spot::from), pen)
+        self.line(&corners.map(PlotPoint::from), pen)
     }
 
     /// A filled circle.
-    pub fn disc(&self, centre: Spot, radius: f64, colour: Colour) -> Result<(), PlotError> {
+    pub fn disc(&self, centre: PlotPoint, radius: f64, colour: Colour) -> Result<(), PlotError> {
         Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), rgba(colour).filled()))?)
     }
 
     /// A circle.
-    pub fn ring(&self, centre: Spot, radius: f64, pen: Pen) -> Result<(), PlotError> {
+    pub fn ring(&self, centre: PlotPoint, radius: f64, pen: Pen) -> Result<(), PlotError> {
         Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), style(pen)))?)
     }
 
     /// A small mark with arms of so many pixels.
-    pub fn stroke(&self, at: Spot, stroke: Stroke, arm: f64, pen: Pen) -> Result<(), PlotError> {
+    pub fn stroke(&self, at: PlotPoint, stroke: Stroke, arm: f64, pen: Pen) -> Result<(), PlotError> {
         let upright = [at.moved(0.0, -arm), at.moved(0.0, arm)];
         match stroke {
             Stroke::Tick => self.line(&upright, pen),
@@ -153,7 +153,7 @@ impl Canvas<'_> {
     }
 
     /// Text at a place.
-    pub fn text(&self, text: &str, at: Spot, font: Font) -> Result<(), PlotError> {
+    pub fn text(&self, text: &str, at: PlotPoint, font: Font) -> Result<(), PlotError> {
         let turn = if font.upward { FontTransform::Rotate270 } else { FontTransform::None };
         let style = (FAMILY, FINE * font.size).into_font().transform(turn).color(&rgba(font.colour));
         Ok(self.area.draw_text(&shown_line(text), &style.pos(position(font.anchor)), raster(at))?)
@@ -194,12 +194,12 @@ pub fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
 
 impl Rect {
     /// How far inside each edge a point lies; negative outside of it.
-    fn depths(&self, spot: Spot) -> [f64; 4] {
+    fn depths(&self, spot: PlotPoint) -> [f64; 4] {
         [spot.x - self.left, self.right() - spot.x, spot.y - self.top, self.bottom() - spot.y]
     }
 
     /// The part of a segment inside (Liang and Barsky): its ends, if there is any.
-    fn segment(&self, from: Spot, to: Spot) -> Option<[Spot; 2]> {
+    fn segment(&self, from: PlotPoint, to: PlotPoint) -> Option<[PlotPoint; 2]> {
         let (mut enter, mut leave) = (0.0f64, 1.0f64);
         for (at_from, at_to) in self.depths(from).into_iter().zip(self.depths(to)) {
             if at_from < 0.0 && at_to < 0.0 {
@@ -218,8 +218,8 @@ impl Rect {
     }
 
     /// The runs of a line inside.
-    pub fn line(&self, points: &[Spot]) -> Vec<Vec<Spot>> {
-        let mut runs: Vec<Vec<Spot>> = Vec::new();
+    pub fn line(&self, points: &[PlotPoint]) -> Vec<Vec<PlotPoint>> {
+        let mut runs: Vec<Vec<PlotPoint>> = Vec::new();
         for ends in points.windows(2) {
             let Some([from, to]) = self.segment(ends[0], ends[1]) else { continue };
             match runs.last_mut() {
@@ -231,11 +231,11 @@ impl Rect {
     }
 
     /// The part of an area inside (Sutherland and Hodgman), edge by edge.
-    pub fn area(&self, corners: &[Spot]) -> Vec<Spot> {
+    pub fn area(&self, corners: &[PlotPoint]) -> Vec<PlotPoint> {
         (0..4).fold(corners.to_vec(), |area, edge| self.cut(&area, edge))
     }
 
-    fn cut(&self, corners: &[Spot], edge: usize) -> Vec<Spot> {
+    fn cut(&self, corners: &[PlotPoint], edge: usize) -> Vec<PlotPoint> {
         let mut kept = Vec::with_capacity(corners.len());
         for (i, &to) in corners.iter().enumerate() {
             let from = corners[(i + corners.len() - 1) % corners.len()];
@@ -252,7 +252,7 @@ impl Rect {
 }
 
 /// The dashes of a line: so many pixels on, so many off.
-pub fn dashes(points: &[Spot], on: f64, off: f64) -> Vec<Vec<Spot>> {
+pub fn dashes(points: &[PlotPoint], on: f64, off: f64) -> Vec<Vec<PlotPoint>> {
     let mut dashes = vec![points.first().copied().into_iter().collect::<Vec<_>>()];
     let (mut drawing, mut left) = (true, on);
     for ends in points.windows(2) {
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_sheet_has_the_size_asked_for_and_a_finer_raster() {
-        let ends = [Spot::new(0.0, 0.0), Spot::new(100.0, 49.75)];
+        let ends = [PlotPoint::new(0.0, 0.0), PlotPoint::new(100.0, 49.75)];
         let svg = sheet(100.0, 50.0, |canvas| canvas.line(&ends, Pen::new(palette::BLACK, 1.0))).unwrap();
         assert!(svg.starts_with("<svg width=\"100\" height=\"50\" viewBox=\"0 0 400 200\""), "{svg}");
         assert!(svg.contains("points=\"0,0 400,199 \""), "{svg}");
@@ -352,21 +352,22 @@ mod clip_tests {
 
     #[test]
     fn a_line_that_leaves_and_returns_has_two_runs() {
-        let runs = UNIT.line(&[(0.0, 0.5), (0.25, 0.5), (0.5, 2.5), (0.75, 0.5), (1.0, 0.5)].map(Spot::from));
-        let first = [(0.0, 0.5), (0.25, 0.5), (0.3125, 1.0)].map(Spot::from).to_vec();
-        let second = [(0.6875, 1.0), (0.75, 0.5), (1.0, 0.5)].map(Spot::from).to_vec();
+        let runs =
+            UNIT.line(&[(0.0, 0.5), (0.25, 0.5), (0.5, 2.5), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from));
+        let first = [(0.0, 0.5), (0.25, 0.5), (0.3125, 1.0)].map(PlotPoint::from).to_vec();
+        let second = [(0.6875, 1.0), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
         assert_eq!(runs, [first, second]);
         assert!(
-            UNIT.line(&[(-1.0, 0.5), (0.5, 3.0)].map(Spot::from)).is_empty(),
+            UNIT.line(&[(-1.0, 0.5), (0.5, 3.0)].map(PlotPoint::from)).is_empty(),
             "passes the corner outside"
         );
-        let across = [(0.0, 0.5), (1.0, 0.5)].map(Spot::from).to_vec();
-        assert_eq!(UNIT.line(&[(-1.0, 0.5), (3.0, 0.5)].map(Spot::from)), [across]);
+        let across = [(0.0, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
+        assert_eq!(UNIT.line(&[(-1.0, 0.5), (3.0, 0.5)].map(PlotPoint::from)), [across]);
     }
 
     #[test]
     fn an_area_is_cut_at_the_edges() {
-        let diamond = [(0.5, -0.5), (1.5, 0.5), (0.5, 1.5), (-0.5, 0.5)].map(Spot::from);
+        let diamond = [(0.5, -0.5), (1.5, 0.5), (0.5, 1.5), (-0.5, 0.5)].map(PlotPoint::from);
         let corners = UNIT.area(&diamond);
         let turn = |i: usize| {
             let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
@@ -374,15 +375,15 @@ mod clip_tests {
         };
         let doubled: f64 = (0..corners.len()).map(turn).sum();
         assert!((doubled - 2.0).abs() < 1e-12, "the diamond holds the unit square: {corners:?}");
-        assert!(UNIT.area(&[(2.0, 2.0), (3.0, 2.0), (3.0, 3.0)].map(Spot::from)).is_empty());
+        assert!(UNIT.area(&[(2.0, 2.0), (3.0, 2.0), (3.0, 3.0)].map(PlotPoint::from)).is_empty());
         assert!(UNIT.area(&[]).is_empty());
     }
 
     #[test]
     fn dashes_go_round_corners() {
-        let found = dashes(&[(0.0, 0.0), (3.0, 0.0), (3.0, 4.0)].map(Spot::from), 4.0, 2.0);
-        let first = [(0.0, 0.0), (3.0, 0.0), (3.0, 1.0)].map(Spot::from).to_vec();
-        assert_eq!(found, [first, [(3.0, 3.0), (3.0, 4.0)].map(Spot::from).to_vec()]);
+        let found = dashes(&[(0.0, 0.0), (3.0, 0.0), (3.0, 4.0)].map(PlotPoint::from), 4.0, 2.0);
+        let first = [(0.0, 0.0), (3.0, 0.0), (3.0, 1.0)].map(PlotPoint::from).to_vec();
+        assert_eq!(found, [first, [(3.0, 3.0), (3.0, 4.0)].map(PlotPoint::from).to_vec()]);
         assert!(dashes(&[], 4.0, 2.0).is_empty());
     }
 }

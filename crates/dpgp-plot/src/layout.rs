@@ -6,8 +6,8 @@ use super::canvas::{Font, Pen, text_width, wrapped};
 use super::mark::Anchor;
 use super::palette::{BLACK, GRID};
 use super::picture::{Panel, Side, Ticks};
-use super::stage::Stage;
-use super::surface::{Rect, Spot};
+use super::stage::PlotArea;
+use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 
 /// The widths of a figure with one panel in a row, and with several.
@@ -124,7 +124,7 @@ const ACROSS: Pen = Pen::new(GRID, 1.0);
 const BELOW: Font = Font::new(TICK_TEXT, Anchor::Top);
 const BESIDE: Font = Font::new(TICK_TEXT, Anchor::Right);
 
-impl Stage<'_, '_> {
+impl PlotArea<'_, '_> {
     /// The y axis at the left, its label so far from it, then the x axis below.
     pub fn sides(&self, label_offset: f64) -> Result<(), PlotError> {
         self.y_side()?;
@@ -133,7 +133,7 @@ impl Stage<'_, '_> {
         if self.plot.x.label.is_empty() {
             return Ok(());
         }
-        let below = Spot::new(self.rect.centre().x, self.rect.bottom() + 26.0);
+        let below = PlotPoint::new(self.rect.centre().x, self.rect.bottom() + 26.0);
         self.canvas.text(&self.plot.x.label, below, Font::new(LABEL, Anchor::Top))
     }
 
@@ -141,8 +141,8 @@ impl Stage<'_, '_> {
         let (left, bottom) = (self.rect.left, self.rect.bottom());
         if let Ticks::Names(names) = &self.plot.x.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
-                let x = self.at(Spot::new(i as f64 + 0.5, 0.0)).x;
-                self.canvas.text(name, Spot::new(x, bottom + 7.0), BELOW)
+                let x = self.at(PlotPoint::new(i as f64 + 0.5, 0.0)).x;
+                self.canvas.text(name, PlotPoint::new(x, bottom + 7.0), BELOW)
             });
         }
         self.x_line()?;
@@ -150,9 +150,9 @@ impl Stage<'_, '_> {
             return Ok(());
         }
         for tick in self.plot.x.scale.ticks(room(self.rect.width / TICK_ROOM[0])) {
-            let foot = Spot::new(left + self.rect.width * tick.fraction, bottom);
+            let foot = PlotPoint::new(left + self.rect.width * tick.fraction, bottom);
             if self.plot.x.ticks == Ticks::Lines {
-                self.canvas.line(&[foot, Spot::new(foot.x, self.rect.top)], ACROSS)?;
+                self.canvas.line(&[foot, PlotPoint::new(foot.x, self.rect.top)], ACROSS)?;
             }
             self.canvas.line(&[foot, foot.moved(0.0, 4.0)], AXIS)?;
             self.canvas.text(&tick.text, foot.moved(0.0, 7.0), BELOW)?;
@@ -168,36 +168,37 @@ impl Stage<'_, '_> {
             ends.extend(gap.map(|fraction| self.rect.left + self.rect.width * fraction));
         }
         for x in &ends[1..] {
-            let at = Spot::new(*x, bottom);
+            let at = PlotPoint::new(*x, bottom);
             self.canvas.line(&[at.moved(-2.5, 6.0), at.moved(2.5, -6.0)], AXIS)?;
         }
         ends.push(self.rect.right());
-        ends.chunks(2)
-            .try_for_each(|ends| self.canvas.line(&[ends[0], ends[1]].map(|x| Spot::new(x, bottom)), AXIS))
+        ends.chunks(2).try_for_each(|ends| {
+            self.canvas.line(&[ends[0], ends[1]].map(|x| PlotPoint::new(x, bottom)), AXIS)
+        })
     }
 
     fn y_side(&self) -> Result<(), PlotError> {
         let (left, bottom) = (self.rect.left, self.rect.bottom());
         if let Ticks::Names(names) = &self.plot.y.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
-                let y = self.at(Spot::new(0.0, i as f64 + 0.5)).y;
-                self.canvas.text(name, Spot::new(left - 7.0, y), BESIDE)
+                let y = self.at(PlotPoint::new(0.0, i as f64 + 0.5)).y;
+                self.canvas.text(name, PlotPoint::new(left - 7.0, y), BESIDE)
             });
         }
         for tick in self.plot.y.scale.ticks(room(self.rect.height / TICK_ROOM[1])) {
-            let foot = Spot::new(left, bottom - self.rect.height * tick.fraction);
+            let foot = PlotPoint::new(left, bottom - self.rect.height * tick.fraction);
             if self.plot.y.ticks == Ticks::Lines {
-                self.canvas.line(&[foot, Spot::new(self.rect.right(), foot.y)], ACROSS)?;
+                self.canvas.line(&[foot, PlotPoint::new(self.rect.right(), foot.y)], ACROSS)?;
             }
             self.canvas.line(&[foot.moved(-4.0, 0.0), foot], AXIS)?;
             self.canvas.text(&tick.text, foot.moved(-7.0, 0.0), BESIDE)?;
         }
-        self.canvas.line(&[Spot::new(left, self.rect.top), Spot::new(left, bottom)], AXIS)
+        self.canvas.line(&[PlotPoint::new(left, self.rect.top), PlotPoint::new(left, bottom)], AXIS)
     }
 
     fn y_label(&self, offset: f64) -> Result<(), PlotError> {
         let lines = wrapped(&self.plot.y.label, LABEL, self.rect.height + 30.0);
-        let nearest = Spot::new(self.rect.left - offset, self.rect.centre().y);
+        let nearest = PlotPoint::new(self.rect.left - offset, self.rect.centre().y);
         let font = Font::new(LABEL, Anchor::Middle).upward();
         let mut lines = lines.iter().rev().enumerate();
         lines.try_for_each(|(i, line)| {
@@ -209,7 +210,7 @@ impl Stage<'_, '_> {
     pub fn title(&self, title: &str) -> Result<(), PlotError> {
         let lines = wrapped(title, LABEL, self.rect.width + 40.0);
         let above = 8.0 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
-        let first = Spot::new(self.rect.centre().x, self.rect.top - above);
+        let first = PlotPoint::new(self.rect.centre().x, self.rect.top - above);
         let font = Font::new(LABEL, Anchor::Bottom);
         let mut lines = lines.iter().enumerate();
         lines.try_for_each(|(i, line)| self.canvas.text(line, first.moved(0.0, LABEL_LINE * i as f64), font))

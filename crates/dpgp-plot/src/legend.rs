@@ -4,7 +4,7 @@ use super::canvas::{Canvas, Font, text_width, wrapped};
 use super::canvas::{Pen, Stroke};
 use super::mark::Anchor;
 use super::palette::Colour;
-use super::surface::{Rect, Spot};
+use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 
 const TITLE: Font = Font::new(17.0, Anchor::TopLeft);
@@ -60,7 +60,7 @@ impl Swatch {
     }
 
     /// Drawn to the right of a place.
-    fn paint(self, canvas: &Canvas<'_>, at: Spot) -> Result<(), PlotError> {
+    fn paint(self, canvas: &Canvas<'_>, at: PlotPoint) -> Result<(), PlotError> {
         let middle = at.moved(SWATCH / 2.0, 0.0);
         match self {
             Self::Line(pen) => canvas.line(&[at, at.moved(SWATCH, 0.0)], pen),
@@ -71,7 +71,7 @@ impl Swatch {
                 let feet =
                     (0..).map(|k| left + APART * f64::from(k)).take_while(|x| x + height <= left + width);
                 for x in feet {
-                    canvas.line(&[Spot::new(x, top + height), Spot::new(x + height, top)], pen)?;
+                    canvas.line(&[PlotPoint::new(x, top + height), PlotPoint::new(x + height, top)], pen)?;
                 }
                 Ok(())
             }
@@ -90,7 +90,7 @@ impl Swatch {
 }
 
 /// The area of a swatch to the right of a place.
-fn area(at: Spot) -> Rect {
+fn area(at: PlotPoint) -> Rect {
     Rect { left: at.x, top: at.y - 6.0, width: SWATCH, height: 12.0 }
 }
 
@@ -111,13 +111,13 @@ impl<'a> Head<'a> {
     }
 
     /// Where each entry begins; an entry that does not fit begins a new line.
-    fn places(&self) -> Vec<Spot> {
-        let mut next = Spot::new(MARGIN, self.below_title() + LINE / 2.0);
+    fn places(&self) -> Vec<PlotPoint> {
+        let mut next = PlotPoint::new(MARGIN, self.below_title() + LINE / 2.0);
         let mut places = Vec::with_capacity(self.entries.len());
         for LegendEntry { swatch, text } in self.entries {
             let wide = swatch.room() + text_width(text, TEXT.size) + GAP;
             if next.x > MARGIN && next.x + wide - GAP / 2.0 > self.width {
-                next = Spot::new(MARGIN, next.y + LINE);
+                next = PlotPoint::new(MARGIN, next.y + LINE);
             }
             places.push(next);
             next.x += wide;
@@ -132,7 +132,7 @@ impl<'a> Head<'a> {
 
     pub fn paint(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         for (i, line) in self.title.iter().enumerate() {
-            canvas.text(line, Spot::new(MARGIN, 12.0 + TITLE_LINE * i as f64), TITLE)?;
+            canvas.text(line, PlotPoint::new(MARGIN, 12.0 + TITLE_LINE * i as f64), TITLE)?;
         }
         for (entry, at) in self.entries.iter().zip(self.places()) {
             entry.swatch.paint(canvas, at)?;

@@ -22,4 +22,4 @@ pub use render::PlotError;
 pub use render::{PLOT_GAP, Rendered, render, render_captioned};
 pub use scale::{Scale, ends, least_gap};
 pub use surface::Surface;
-pub use surface::{Rect, Spot, spots};
+pub use surface::{PlotPoint, Rect, spots};

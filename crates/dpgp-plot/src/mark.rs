@@ -4,26 +4,26 @@ use std::iter::zip;
 
 use super::canvas::{Pen, Stroke};
 use super::palette::Colour;
-use super::surface::Spot;
+use super::surface::PlotPoint;
 use super::surface::Surface;
 
 /// One thing drawn between the axes, in their units. What lies outside is not drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Mark {
     /// A line through some spots.
-    Line(Vec<Spot>, Pen),
+    Line(Vec<PlotPoint>, Pen),
     /// The area inside some corners.
-    Area(Vec<Spot>, Colour),
+    Area(Vec<PlotPoint>, Colour),
     /// A line from edge to edge, at a height.
     Across(f64, Pen),
     /// A line from edge to edge, at a place of the x axis.
     Upright(f64, Pen),
     /// Small marks with arms of so many pixels.
-    Strokes(Vec<Spot>, Stroke, f64, Pen),
+    Strokes(Vec<PlotPoint>, Stroke, f64, Pen),
     /// Strokes on the lower edge.
     Rug(Vec<f64>, Pen),
     /// Circles of so many pixels.
-    Rings(Vec<Spot>, f64, Pen),
+    Rings(Vec<PlotPoint>, f64, Pen),
     /// Discs, all with radii and offsets in one unit.
     Discs(Vec<Disc>, DiscUnit),
     /// The contour lines of a surface at multiples of a step, with their levels.
@@ -36,9 +36,9 @@ pub enum Mark {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Disc {
     /// Its centre.
-    pub at: Spot,
+    pub at: PlotPoint,
     /// How far its centre is moved to the right and down.
-    pub offset: Spot,
+    pub offset: PlotPoint,
     /// Its radius, in the unit of its mark.
     pub radius: f64,
     /// Its colour.
@@ -51,7 +51,7 @@ pub enum DiscUnit {
     /// Dots of the picture.
     Pixel,
     /// The shorter side of a rectangle with these sides.
-    Cell(Spot),
+    Cell(PlotPoint),
 }
 
 /// A text at a spot.
@@ -60,9 +60,9 @@ pub struct Words {
     /// What they say.
     pub text: String,
     /// Where they stand.
-    pub at: Spot,
+    pub at: PlotPoint,
     /// How many pixels it is moved to the right and down.
-    pub offset: Spot,
+    pub offset: PlotPoint,
     /// Which of their points stands there.
     pub anchor: Anchor,
     /// Their colour.
@@ -90,34 +90,34 @@ pub enum Anchor {
 
 impl Mark {
     /// A line through some places.
-    pub fn line<S: Into<Spot>>(spots: impl IntoIterator<Item = S>, pen: Pen) -> Self {
+    pub fn line<S: Into<PlotPoint>>(spots: impl IntoIterator<Item = S>, pen: Pen) -> Self {
         Self::Line(spots.into_iter().map(Into::into).collect(), pen)
     }
 
     /// An area between some corners.
-    pub fn area<S: Into<Spot>>(corners: impl IntoIterator<Item = S>, colour: Colour) -> Self {
+    pub fn area<S: Into<PlotPoint>>(corners: impl IntoIterator<Item = S>, colour: Colour) -> Self {
         Self::Area(corners.into_iter().map(Into::into).collect(), colour)
     }
 
     /// The area between two curves over the same values of x.
-    pub fn band(low: &[Spot], high: &[Spot], colour: Colour) -> Self {
+    pub fn band(low: &[PlotPoint], high: &[PlotPoint], colour: Colour) -> Self {
         Self::Area(high.iter().chain(low.iter().rev()).copied().collect(), colour)
     }
 
     /// The rectangle between two of its corners.
-    pub fn tile(from: Spot, to: Spot, colour: Colour) -> Self {
-        Self::area([from, Spot::new(to.x, from.y), to, Spot::new(from.x, to.y)], colour)
+    pub fn tile(from: PlotPoint, to: PlotPoint, colour: Colour) -> Self {
+        Self::area([from, PlotPoint::new(to.x, from.y), to, PlotPoint::new(from.x, to.y)], colour)
     }
 
     /// Discs of so many pixels.
-    pub fn dots(spots: &[Spot], radius: f64, colour: Colour) -> Self {
-        let offset = Spot::new(0.0, 0.0);
+    pub fn dots(spots: &[PlotPoint], radius: f64, colour: Colour) -> Self {
+        let offset = PlotPoint::new(0.0, 0.0);
         Self::Discs(spots.iter().map(|&at| Disc { at, offset, radius, colour }).collect(), DiscUnit::Pixel)
     }
 }
 
 /// The curve moved up by a multiple of another column.
-pub fn shifted(curve: &[Spot], factor: f64, column: &[f64]) -> Vec<Spot> {
+pub fn shifted(curve: &[PlotPoint], factor: f64, column: &[f64]) -> Vec<PlotPoint> {
     zip(curve, column).map(|(spot, value)| spot.moved(0.0, factor * value)).collect()
 }
 

@@ -13,8 +13,8 @@ use super::canvas::{Canvas, FINE, Font, sheet, wrapped};
 use super::legend::Head;
 use super::mark::Anchor;
 use super::picture::{Panel, Picture};
-use super::stage::Stage;
-use super::surface::{Rect, Spot};
+use super::stage::PlotArea;
+use super::surface::{PlotPoint, Rect};
 use dpgp_data::shown_line;
 
 /// The gap between plots of a panel that stand one below the other.
@@ -75,7 +75,7 @@ fn plot_rects(panel: &Panel, rect: Rect) -> Vec<Rect> {
 
 fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], label_offset: f64) -> Result<(), PlotError> {
     for (i, (plot, rect)) in panel.plots.iter().zip(rects).enumerate() {
-        let stage = Stage { canvas, plot, rect: *rect };
+        let stage = PlotArea { canvas, plot, rect: *rect };
         stage.ground()?;
         stage.sides(label_offset)?;
         if i == 0 {
@@ -111,7 +111,7 @@ impl Foot {
     pub fn paint(&self, canvas: &Canvas<'_>, top: f64) -> Result<(), PlotError> {
         let mut lines = self.lines.iter().enumerate();
         lines.try_for_each(|(i, line)| {
-            canvas.text(line, Spot::new(MARGIN, top + ROOM + LINE * i as f64), TEXT)
+            canvas.text(line, PlotPoint::new(MARGIN, top + ROOM + LINE * i as f64), TEXT)
         })
     }
 }

@@ -40,7 +40,7 @@ impl Scale {
     }
 
     /// A scale that shows some values, with a little room; from 0 to 1 without any.
-    pub fn of(log: bool, values: impl IntoIterator<Item = f64>) -> Self {
+    pub fn covering(log: bool, values: impl IntoIterator<Item = f64>) -> Self {
         match ends(values.into_iter().map(|value| place(log, value))) {
             None => Self { log, ..Self::between(0.0, 1.0) },
             Some([low, high]) => {
@@ -84,7 +84,7 @@ impl Scale {
     /// A scale that shows some places along an axis, infinity beyond a break.
     pub fn along(log: bool, values: &[f64]) -> Self {
         let finite = values.iter().copied().filter(|value| value.is_finite());
-        Self::of(log, finite).with_infinity(values.iter().copied())
+        Self::covering(log, finite).with_infinity(values.iter().copied())
     }
 
     /// With a place for infinity beyond a break at its end, if some of these values is infinite.
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn infinity_is_the_last_tick_beyond_a_break() {
-        let finite = Scale::of(true, [0.1, 2.0]);
+        let finite = Scale::covering(true, [0.1, 2.0]);
         let scale = finite.with_infinity([0.1, f64::INFINITY]);
         let texts: Vec<String> = scale.ticks(11).into_iter().map(|tick| tick.text).collect();
         assert_eq!(texts, ["0.1", "0.2", "0.5", "1", "2", "inf"]);
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn ends_and_fractions() {
-        let scale = Scale::of(true, [1.0, 100.0]).within(Some(0.1), Some(1000.0));
+        let scale = Scale::covering(true, [1.0, 100.0]).within(Some(0.1), Some(1000.0));
         assert!((scale.fraction(1.0) - 0.25).abs() < 1e-12, "{scale:?}");
         assert!(scale.fraction(0.0) < 0.0, "zero lies below a logarithmic scale");
         assert_eq!(Scale::tight([]).roomy(), Scale::between(-0.04, 1.04));

@@ -8,7 +8,7 @@ use super::mark::{Anchor, Disc, DiscUnit, Mark};
 use super::palette::{BLACK, WHITE};
 use super::picture::{Backdrop, Plot};
 use super::surface::Surface;
-use super::surface::{Rect, Spot};
+use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 use dpgp_number::text::brief;
 
@@ -19,17 +19,17 @@ const RUG: f64 = 7.0;
 const ABOVE_EDGE: f64 = 8.0;
 
 /// The rectangle between a pair of axes.
-pub struct Stage<'a, 'b> {
+pub struct PlotArea<'a, 'b> {
     pub canvas: &'a Canvas<'b>,
     pub plot: &'a Plot,
     pub rect: Rect,
 }
 
-impl Stage<'_, '_> {
+impl PlotArea<'_, '_> {
     /// Where a pair of values stands on the sheet.
-    pub fn at(&self, value: Spot) -> Spot {
+    pub fn at(&self, value: PlotPoint) -> PlotPoint {
         let (x, y) = (self.plot.x.scale.fraction(value.x), self.plot.y.scale.fraction(value.y));
-        Spot::new(self.rect.left + self.rect.width * x, self.rect.bottom() - self.rect.height * y)
+        PlotPoint::new(self.rect.left + self.rect.width * x, self.rect.bottom() - self.rect.height * y)
     }
 
     pub fn ground(&self) -> Result<(), PlotError> {
@@ -51,16 +51,16 @@ impl Stage<'_, '_> {
         match mark {
             Mark::Line(spots, pen) => self.line(spots, *pen),
             Mark::Area(corners, colour) => {
-                let corners: Vec<Spot> = corners.iter().map(|corner| self.at(*corner)).collect();
+                let corners: Vec<PlotPoint> = corners.iter().map(|corner| self.at(*corner)).collect();
                 self.canvas.area(&self.rect.area(&corners), *colour)
             }
             Mark::Across(height, pen) => {
-                let y = self.at(Spot::new(0.0, *height)).y;
-                self.cut(&[Spot::new(self.rect.left, y), Spot::new(self.rect.right(), y)], *pen)
+                let y = self.at(PlotPoint::new(0.0, *height)).y;
+                self.cut(&[PlotPoint::new(self.rect.left, y), PlotPoint::new(self.rect.right(), y)], *pen)
             }
             Mark::Upright(place, pen) => {
-                let x = self.at(Spot::new(*place, 0.0)).x;
-                self.cut(&[Spot::new(x, self.rect.bottom()), Spot::new(x, self.rect.top)], *pen)
+                let x = self.at(PlotPoint::new(*place, 0.0)).x;
+                self.cut(&[PlotPoint::new(x, self.rect.bottom()), PlotPoint::new(x, self.rect.top)], *pen)
             }
             Mark::Strokes(spots, stroke, arm, pen) => {
                 self.inside(spots).try_for_each(|at| self.canvas.stroke(at, *stroke, *arm, *pen))
@@ -83,23 +83,23 @@ impl Stage<'_, '_> {
     }
 
     /// A line through some values.
-    pub fn line(&self, values: &[Spot], pen: Pen) -> Result<(), PlotError> {
-        let spots: Vec<Spot> = values.iter().map(|value| self.at(*value)).collect();
+    pub fn line(&self, values: &[PlotPoint], pen: Pen) -> Result<(), PlotError> {
+        let spots: Vec<PlotPoint> = values.iter().map(|value| self.at(*value)).collect();
         self.cut(&spots, pen)
     }
 
-    fn cut(&self, spots: &[Spot], pen: Pen) -> Result<(), PlotError> {
+    fn cut(&self, spots: &[PlotPoint], pen: Pen) -> Result<(), PlotError> {
         self.rect.line(spots).iter().try_for_each(|run| self.canvas.line(run, pen))
     }
 
     /// The places of those values that lie inside.
-    fn inside(&self, values: &[Spot]) -> impl Iterator<Item = Spot> {
+    fn inside(&self, values: &[PlotPoint]) -> impl Iterator<Item = PlotPoint> {
         values.iter().map(|value| self.at(*value)).filter(|spot| self.rect.holds(*spot))
     }
 
     fn rug(&self, values: &[f64], pen: Pen) -> Result<(), PlotError> {
         let bottom = self.rect.bottom();
-        let feet = values.iter().map(|x| Spot::new(self.at(Spot::new(*x, 0.0)).x, bottom));
+        let feet = values.iter().map(|x| PlotPoint::new(self.at(PlotPoint::new(*x, 0.0)).x, bottom));
         feet.filter(|foot| self.rect.holds(*foot))
             .try_for_each(|foot| self.canvas.stroke(foot.moved(0.0, -ABOVE_EDGE), Stroke::Tick, RUG, pen))
     }
@@ -108,7 +108,7 @@ impl Stage<'_, '_> {
         let unit = match unit {
             DiscUnit::Pixel => 1.0,
             DiscUnit::Cell(sides) => {
-                let (from, to) = (self.at(Spot::new(0.0, 0.0)), self.at(sides));
+                let (from, to) = (self.at(PlotPoint::new(0.0, 0.0)), self.at(sides));
                 (to.x - from.x).abs().min((to.y - from.y).abs())
             }
         };
@@ -128,7 +128,7 @@ const LEVEL: Font = Font::new(11.0, Anchor::Middle);
 const APART: f64 = 18.0;
 
 /// Draws the contours at the multiples of a step.
-pub fn paint(stage: &Stage<'_, '_>, surface: &Surface, step: f64, pen: Pen) -> Result<(), PlotError> {
+pub fn paint(stage: &PlotArea<'_, '_>, surface: &Surface, step: f64, pen: Pen) -> Result<(), PlotError> {
     let mut taken = Vec::new();
     for level in surface.levels(step) {
         let lines = surface.lines(level);
@@ -142,10 +142,10 @@ pub fn paint(stage: &Stage<'_, '_>, surface: &Surface, step: f64, pen: Pen) -> R
 
 /// Writes a level on its line: as near the middle as other levels leave room.
 fn write_level(
-    stage: &Stage<'_, '_>,
-    line: &[Spot],
+    stage: &PlotArea<'_, '_>,
+    line: &[PlotPoint],
     level: f64,
-    taken: &mut Vec<Spot>,
+    taken: &mut Vec<PlotPoint>,
 ) -> Result<(), PlotError> {
     let text = brief(level);
     let half = text_width(&text, LEVEL.size) / 2.0 + 2.0;
@@ -163,7 +163,7 @@ fn write_level(
 }
 
 /// The spots of a line by their distance from its middle.
-fn from_the_middle(line: &[Spot]) -> Vec<Spot> {
+fn from_the_middle(line: &[PlotPoint]) -> Vec<PlotPoint> {
     let (before, after) = line.split_at(line.len() / 2);
     let mut order = Vec::with_capacity(line.len());
     let mut before = before.iter().rev();

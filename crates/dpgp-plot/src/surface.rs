@@ -42,8 +42,8 @@ impl Surface {
     }
 
     /// The sides of the first square of the grid.
-    pub fn cell(&self) -> Spot {
-        Spot::new(self.x[1] - self.x[0], self.y[1] - self.y[0])
+    pub fn cell(&self) -> PlotPoint {
+        PlotPoint::new(self.x[1] - self.x[0], self.y[1] - self.y[0])
     }
 
     fn value(&self, i: usize, j: usize) -> f64 {
@@ -58,7 +58,7 @@ impl Surface {
     }
 
     /// The lines along which the surface has this value.
-    pub fn lines(&self, level: f64) -> Vec<Vec<Spot>> {
+    pub fn lines(&self, level: f64) -> Vec<Vec<PlotPoint>> {
         let squares = (1..self.x.len()).flat_map(|i| (1..self.y.len()).map(move |j| (i - 1, j - 1)));
         let segments: Vec<ContourPiece> = squares.flat_map(|(i, j)| self.square(i, j, level)).collect();
         let chains = chains(&segments).into_iter();
@@ -83,11 +83,11 @@ impl Surface {
     }
 
     /// Where an edge has this value.
-    fn crossing(&self, edge: GridEdge, level: f64) -> Spot {
+    fn crossing(&self, edge: GridEdge, level: f64) -> PlotPoint {
         let GridEdge { i, j, along_x } = edge;
         let (k, l) = if along_x { (i + 1, j) } else { (i, j + 1) };
         let t = (level - self.value(i, j)) / (self.value(k, l) - self.value(i, j));
-        Spot::new(self.x[i], self.y[j]).towards(Spot::new(self.x[k], self.y[l]), t)
+        PlotPoint::new(self.x[i], self.y[j]).towards(PlotPoint::new(self.x[k], self.y[l]), t)
     }
 }
 
@@ -124,14 +124,14 @@ fn walk(
 
 /// A pair of values of a plot, or a place on the sheet in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spot {
+pub struct PlotPoint {
     /// To the right.
     pub x: f64,
     /// Upwards in data, downwards in dots.
     pub y: f64,
 }
 
-impl Spot {
+impl PlotPoint {
     /// A place.
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y }
@@ -153,15 +153,15 @@ impl Spot {
     }
 }
 
-impl From<(f64, f64)> for Spot {
+impl From<(f64, f64)> for PlotPoint {
     fn from(pair: (f64, f64)) -> Self {
         Self::new(pair.0, pair.1)
     }
 }
 
 /// Two columns as spots.
-pub fn spots(x: &[f64], y: &[f64]) -> Vec<Spot> {
-    zip(x, y).map(|(x, y)| Spot::new(*x, *y)).collect()
+pub fn spots(x: &[f64], y: &[f64]) -> Vec<PlotPoint> {
+    zip(x, y).map(|(x, y)| PlotPoint::new(*x, *y)).collect()
 }
 
 /// A rectangle of the sheet, in pixels.
@@ -189,8 +189,8 @@ impl Rect {
     }
 
     /// Its centre.
-    pub fn centre(&self) -> Spot {
-        Spot::new(self.left + self.width / 2.0, self.top + self.height / 2.0)
+    pub fn centre(&self) -> PlotPoint {
+        PlotPoint::new(self.left + self.width / 2.0, self.top + self.height / 2.0)
     }
 
     /// The same in a unit that is so many times smaller.
@@ -201,7 +201,7 @@ impl Rect {
     }
 
     /// Whether a spot lies inside or on an edge; NaN lies in none.
-    pub fn holds(&self, spot: Spot) -> bool {
+    pub fn holds(&self, spot: PlotPoint) -> bool {
         (self.left..=self.right()).contains(&spot.x) && (self.top..=self.bottom()).contains(&spot.y)
     }
 }

@@ -153,7 +153,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
         fn text(&self) -> (String, String) {
             let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
             let experiment = project.parse("histogram", SPEC).unwrap();
-            let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap()
+            else {
                 panic!("counts")
             };
             let row = [self.blocks.start as f64 / 2.0];

@@ -87,11 +87,11 @@ impl Charged<PrivatePredictions<'_>> {
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
             "columns": columns_about(self.hides_records()),
-            "intervals": setting.privacy.mechanism.of::<MomentsSetting>().map(|_| INTERVALS),
+            "intervals": setting.privacy.mechanism.downcast::<MomentsSetting>().map(|_| INTERVALS),
             "points": self.points(),
             "target": setting.data.target,
-            "predictions_sha256": Digest::of(predictions).to_string(),
-            "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
+            "predictions_sha256": Digest::of_bytes(predictions).to_string(),
+            "spec_sha256": (!inline).then(|| Digest::of_bytes(spec.as_bytes()).to_string()),
             "program": PROGRAM,
         }))
     }
@@ -99,7 +99,7 @@ impl Charged<PrivatePredictions<'_>> {
     /// What is said of the guarantee and the design, and of points that the model knows nothing of.
     pub fn all_warnings(&self) -> Vec<String> {
         let PrivatePredictions { setting, points, predictions, .. } = self.value();
-        let (outside, long) = match setting.privacy.mechanism.of::<MomentsSetting>() {
+        let (outside, long) = match setting.privacy.mechanism.downcast::<MomentsSetting>() {
             Some(moments) => {
                 let model = setting.model.as_deref();
                 let long = model.and_then(|model| long_lengthscales(&model.kernel, moments, &setting.data));
@@ -401,7 +401,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 5.
         for (lengthscale, named) in [("5.0", true), ("4.5", false)] {
             let experiment = project.parse("moments", &SPEC.replace("LONG", lengthscale)).unwrap();
             let setting = experiment.cells[0].setting();
-            let moments = setting.privacy.mechanism.of::<MomentsSetting>().unwrap();
+            let moments = setting.privacy.mechanism.downcast::<MomentsSetting>().unwrap();
             let kernel = &setting.model.as_deref().unwrap().kernel;
             let said = long_lengthscales(kernel, moments, &setting.data);
             assert_eq!(said.is_some_and(|said| said.contains("along \"y\":")), named, "{lengthscale}");

@@ -24,7 +24,7 @@ pub(super) fn content_digest(file: &Value) -> String {
         }
         other => append(other, &mut text),
     }
-    Digest::of(text.as_bytes()).to_string()
+    Digest::of_bytes(text.as_bytes()).to_string()
 }
 
 fn append_fields<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, text: &mut String) {

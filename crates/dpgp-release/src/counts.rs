@@ -22,7 +22,7 @@ pub struct CountsRelease {
 
 impl CountsRelease {
     /// That of a cell; none if it has another task or mechanism.
-    pub(super) fn of(setting: &Setting) -> Option<Self> {
+    pub(super) fn from_setting(setting: &Setting) -> Option<Self> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
         let model = DensityTask::histogram(setting)?;
         let (rows, bins) = (model.summand(&setting.data), task.bins.clone());

@@ -82,7 +82,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     /// "#;
     /// let project = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
     /// let experiment = project.parse("histogram", SPEC)?;
-    /// let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment)? else { unreachable!() };
+    /// let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment)? else { unreachable!() };
     /// let pool = Pool::new(1)?;
     /// let mut first = InMemory::new(vec![&[0.5, 1.5], &[1.0, 2.0]]);
     /// let mut total = streamed.sum_held("rows", &mut first, &pool, None)?;
@@ -271,7 +271,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
     fn summed(spec: &str, trips: &[f64], read: Option<&str>) -> Result<String, String> {
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("histogram", spec).unwrap();
-        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+        let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("counts")
         };
         let places = vec![0.5; trips.len()];
@@ -316,7 +316,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
     fn rows_that_are_there_already_are_found() {
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("histogram", SPEC).unwrap();
-        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+        let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("counts")
         };
         let pool = Pool::new(1).unwrap();

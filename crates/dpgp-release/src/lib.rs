@@ -33,7 +33,7 @@
 //! std::fs::write(&rows, "x,trips\n0.5,1\n1.5,1\n1.7,2\n")?;
 //! let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
 //! let experiment = project.parse("histogram", SPEC)?;
-//! let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment)? else { unreachable!() };
+//! let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment)? else { unreachable!() };
 //! let state = StateFolder::at(&folder.path().join("state"))?; // its key tells which rows they are
 //! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
 //!
@@ -108,7 +108,7 @@ pub use predictions::{PredictionRequest, PrivatePredictions};
 pub use predictions::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
 pub use publish::{AfterCharge, Release, SumsRequest, Terms, publish};
 pub use signature::{NAMESPACE, SignatureError, Signers, SigningKey};
-pub use statement::ReleaseStatement;
+pub use statement::CertificateSummary;
 pub use streamed::{Streamed, StreamedRelease, StreamedTotal};
 pub use subject::Subject;
 pub use subject::chosen_cell;

@@ -23,7 +23,7 @@ pub struct MomentsRelease {
 
 impl MomentsRelease {
     /// That of a cell; none if it has another task or mechanism.
-    pub(super) fn of(setting: &Setting) -> Option<Self> {
+    pub(super) fn from_setting(setting: &Setting) -> Option<Self> {
         let TaskSetting::Surface(task) = &*setting.task else { return None };
         Some(Self { model: MomentsModel::new(setting)?, map: task.points_of_map() })
     }
@@ -163,7 +163,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
     fn with_model(test: fn(&MomentsRelease, &Setting)) {
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
-        let StreamedRelease::Moments(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+        let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap()
+        else {
             panic!("moments")
         };
         test(streamed.model(), streamed.setting());
@@ -202,7 +203,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
     fn with_numbers(file: &Value, expected: &[(f64, f64)]) {
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
-        let release = MomentsRelease::of(experiment.cells[0].setting()).unwrap();
+        let release = MomentsRelease::from_setting(experiment.cells[0].setting()).unwrap();
         let found = release.noisy_numbers(file).into_iter().map(|noisy| (noisy.number, noisy.sd));
         assert_eq!(found.collect::<Vec<_>>(), expected);
     }

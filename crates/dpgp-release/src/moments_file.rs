@@ -80,14 +80,14 @@ impl MomentsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotMoments`] if it holds no moments.
     pub fn read(path: &Path) -> Result<Self, ReleaseError> {
-        Self::of(path, &whole_text(path).map_err(ReleaseError::io(path))?)
+        Self::parse(path, &whole_text(path).map_err(ReleaseError::io(path))?)
     }
 
     /// A release from the text of its file.
     ///
     /// # Errors
     /// [`ReleaseError::NotMoments`] if it holds no moments.
-    pub fn of(path: &Path, text: &str) -> Result<Self, ReleaseError> {
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ReleaseError> {
         Self::parsed(text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
     }
 
@@ -193,7 +193,7 @@ impl FilePredictions {
 /// # Errors
 /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
 pub fn write_predictions(path: &Path, predictions: &FilePredictions) -> Result<(), ReleaseError> {
-    let bytes = predictions.rows().bytes(PredictionForm::of(path)?)?;
+    let bytes = predictions.rows().bytes(PredictionForm::from_path(path)?)?;
     put(new_file(path, Readers::All)?, path, &bytes)
 }
 

@@ -31,7 +31,7 @@ impl<'k> PredictionFiles<'k> {
     /// # Errors
     /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
-        let form = PredictionForm::of(path)?;
+        let form = PredictionForm::from_path(path)?;
         let predictions = new_file(path, Readers::All)?;
         if predictions.is_stream() {
             // Its certificate would stand beside no file.
@@ -58,9 +58,9 @@ impl<'k> PredictionFiles<'k> {
 ///
 /// ```
 /// use dpgp_release::PredictionForm;
-/// assert_eq!(PredictionForm::of("p.parquet".as_ref())?, PredictionForm::Parquet);
-/// assert_eq!(PredictionForm::of("p".as_ref())?, PredictionForm::Csv);
-/// assert!(PredictionForm::of("p.xlsx".as_ref()).is_err());
+/// assert_eq!(PredictionForm::from_path("p.parquet".as_ref())?, PredictionForm::Parquet);
+/// assert_eq!(PredictionForm::from_path("p".as_ref())?, PredictionForm::Csv);
+/// assert!(PredictionForm::from_path("p.xlsx".as_ref()).is_err());
 /// # Ok::<(), dpgp_release::ReleaseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl PredictionForm {
     ///
     /// # Errors
     /// [`ReleaseError::Form`] for any other ending.
-    pub fn of(path: &Path) -> Result<Self, ReleaseError> {
+    pub fn from_path(path: &Path) -> Result<Self, ReleaseError> {
         let Some(end) = path.extension() else { return Ok(Self::Csv) };
         let end = end.to_string_lossy().to_ascii_lowercase();
         match end.as_str() {

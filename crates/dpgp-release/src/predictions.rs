@@ -15,7 +15,7 @@ use super::grid::{PublicPoints, ensure_inside};
 use super::ledger::{LedgerPlace, ensure_protected};
 use super::prediction_files::{COLUMNS, PredictionRows};
 use super::subject::Subject;
-use super::{ReleaseError, ReleaseStatement};
+use super::{CertificateSummary, ReleaseError};
 use dpgp_data::{Fingerprint, Progress, whole_text};
 use dpgp_fs::with_ending;
 use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting};
@@ -26,8 +26,8 @@ use dpgp_run::{
 };
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::{
-    Cell, Experiment, Foreknown, ModelMemory, Points, Predictions, PreparedRelease, Preview, Sample, Setting,
-    TaskError, TaskSetting, preview_moments, refusal,
+    Cell, Experiment, ModelMemory, Points, Predictions, PreparedRelease, Preview, PreviewInput, Sample,
+    Setting, TaskError, TaskSetting, preview_moments, refusal,
 };
 
 /// The most points where none are named.
@@ -77,7 +77,7 @@ impl<'a> PredictionRequest<'a> {
         }
         ensure_moderate(setting, &setting.privacy)?;
         let at = points.read(setting)?;
-        if let Some(moments) = setting.privacy.mechanism.of::<MomentsSetting>() {
+        if let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() {
             ensure_inside(moments, &at.inputs)?;
         }
         let (sample, fingerprint) = match place {
@@ -130,7 +130,7 @@ impl<'a> PredictionRequest<'a> {
         }
         let streams = streams(self.cell, self.experiment.meta.seed, 0);
         let foreknown =
-            Foreknown { setting, inputs: &self.sample.inputs, points: &self.points, streams: &streams };
+            PreviewInput { setting, inputs: &self.sample.inputs, points: &self.points, streams: &streams };
         foreknown.preview(epsilons).map_err(|cause| self.failed(cause))
     }
 
@@ -255,7 +255,7 @@ pub struct ReleasedPredictions {
     /// The numbers at each point.
     pub points: Vec<ReleasedPoint>,
     /// What is guaranteed.
-    pub statement: ReleaseStatement,
+    pub statement: CertificateSummary,
 }
 
 /// A column of inputs.
@@ -291,24 +291,24 @@ impl ReleasedPredictions {
         let csv = whole_text(path).map_err(ReleaseError::io(path))?;
         let beside = with_ending(path, ".certificate.json");
         let statement = match whole_text(&beside) {
-            Ok(text) => ReleaseStatement::of(&beside, &text, Some(&csv))?,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => ReleaseStatement::none(),
+            Ok(text) => CertificateSummary::parse(&beside, &text, Some(&csv))?,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => CertificateSummary::none(),
             Err(cause) => return Err(ReleaseError::Io { path: beside, cause }),
         };
-        Self::of(path, &csv, statement)
+        Self::parse(path, &csv, statement)
     }
 
     /// Predictions from the text of their file.
     ///
     /// # Errors
     /// [`ReleaseError::NotPredictions`] if it is none.
-    pub fn of(path: &Path, csv: &str, statement: ReleaseStatement) -> Result<Self, ReleaseError> {
+    pub fn parse(path: &Path, csv: &str, statement: CertificateSummary) -> Result<Self, ReleaseError> {
         parsed(csv, statement)
             .map_err(|cause| ReleaseError::NotPredictions { path: path.to_path_buf(), cause })
     }
 }
 
-fn parsed(text: &str, statement: ReleaseStatement) -> Result<ReleasedPredictions, String> {
+fn parsed(text: &str, statement: CertificateSummary) -> Result<ReleasedPredictions, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let dimensions = header.len().checked_sub(COLUMNS.len()).filter(|inputs| *inputs > 0);
@@ -344,7 +344,7 @@ const EXPLAINED: f64 = 0.5;
 const FEWEST: usize = 10;
 
 impl ReleasedPoint {
-    fn of(predictions: &Predictions, point: usize) -> Self {
+    fn new(predictions: &Predictions, point: usize) -> Self {
         let (low, high) = predictions.interval(point);
         let Predictions { mean, gp_sd, noise_sd } = predictions;
         Self { mean: mean[point], gp_sd: gp_sd[point], noise_sd: noise_sd[point], low, high }
@@ -371,7 +371,7 @@ pub fn most_uncertainty(points: &[ReleasedPoint]) -> f64 {
 /// Says it where that is most of the points of a release about private inputs; it follows from what is released.
 pub(super) fn little_known(predictions: &Predictions) -> Option<String> {
     let all = predictions.mean.len();
-    let points: Vec<ReleasedPoint> = (0..all).map(|point| ReleasedPoint::of(predictions, point)).collect();
+    let points: Vec<ReleasedPoint> = (0..all).map(|point| ReleasedPoint::new(predictions, point)).collect();
     let most = most_uncertainty(&points);
     let little = points.iter().filter(|point| point.uncertainty() > most).count();
     (all >= FEWEST && 2 * little > all).then(|| {
@@ -394,7 +394,7 @@ mod tests {
         let path = folder.path().join("p.csv");
         std::fs::write(&path, format!("x,{}\n1,2,3,4,5,6\n", COLUMNS.join(","))).unwrap();
         let read = ReleasedPredictions::read(&path).unwrap();
-        assert_eq!(read.statement, ReleaseStatement::none());
+        assert_eq!(read.statement, CertificateSummary::none());
         assert_eq!(
             read.points,
             [ReleasedPoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]

@@ -10,7 +10,7 @@ use super::verify::{VerifiedText, verify_text};
 
 /// What the certificate of some numbers says, if they have one that holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ReleaseStatement {
+pub struct CertificateSummary {
     /// The guarantee; none where nothing is claimed.
     pub guarantee: Option<String>,
     /// Its epsilon.
@@ -28,7 +28,7 @@ pub struct ReleaseStatement {
     pub target: Option<String>,
 }
 
-impl ReleaseStatement {
+impl CertificateSummary {
     /// Of numbers without a certificate.
     pub fn none() -> Self {
         Self::nothing("No certificate beside the file: nothing is claimed.".to_owned())
@@ -51,7 +51,7 @@ impl ReleaseStatement {
     ///
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if the text is none.
-    pub fn of(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
+    pub fn parse(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
         let VerifiedText { certificate, checks } = verify_text(path, text, predictions)?;
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
         let target = ["/target", "/model/target"].iter().find_map(|place| whole.pointer(place)?.as_str());

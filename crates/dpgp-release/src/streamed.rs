@@ -60,7 +60,7 @@ impl<'a> StreamedRelease<'a> {
     ///
     /// # Errors
     /// [`ReleaseError::NoSums`], [`ReleaseError::WeightedSums`] or [`ReleaseError::SeveralSums`].
-    pub fn of(experiment: &'a Experiment) -> Result<Self, ReleaseError> {
+    pub fn from_experiment(experiment: &'a Experiment) -> Result<Self, ReleaseError> {
         let Some(first) = experiment.cells.first() else {
             return Err(ReleaseError::NoSums(experiment.name.clone()));
         };
@@ -78,19 +78,19 @@ impl<'a> StreamedRelease<'a> {
 
     fn of_setting(experiment: &'a Experiment, setting: &'a Setting) -> Result<Self, ReleaseError> {
         let name = &experiment.name;
-        if let Some(model) = SurfaceSumsRelease::of(setting) {
+        if let Some(model) = SurfaceSumsRelease::from_setting(setting) {
             return Ok(Self::Surface(Streamed { experiment, setting, model }));
         }
-        if let Some(model) = MomentsRelease::of(setting) {
+        if let Some(model) = MomentsRelease::from_setting(setting) {
             return Ok(Self::Moments(Streamed { experiment, setting, model }));
         }
-        if let Some(model) = ClassModel::of(setting) {
+        if let Some(model) = ClassModel::from_setting(setting) {
             return match ClassSumsRelease::new(model, setting) {
                 Some(model) => Ok(Self::Classes(Streamed { experiment, setting, model })),
                 None => Err(ReleaseError::WeightedSums(name.clone())),
             };
         }
-        match CountsRelease::of(setting) {
+        match CountsRelease::from_setting(setting) {
             Some(model) => Ok(Self::Counts(Streamed { experiment, setting, model })),
             None => Err(ReleaseError::NoSums(name.clone())),
         }
@@ -236,7 +236,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         if let Value::Object(of_model) = self.model.depends_on(self.setting) {
             of_model.into_iter().for_each(|(name, value)| all[name] = value);
         }
-        Identity::of(&all.to_string()).to_string()
+        Identity::of_text(&all.to_string()).to_string()
     }
 
     pub(super) fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
@@ -294,7 +294,7 @@ mod tests {
         );
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("counts", &spec).unwrap();
-        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+        let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("counts")
         };
         streamed.privacy(named).map(|privacy| privacy.epsilon.get())

@@ -42,7 +42,7 @@ impl Subject<'_> {
         Ok(LedgerEntry {
             time: utc(now),
             spec: source.file().display().to_string(),
-            spec_sha256: Digest::of(source.text().as_bytes()).to_string(),
+            spec_sha256: Digest::of_bytes(source.text().as_bytes()).to_string(),
             target: self.setting.data.target.clone(),
             public: self.public(),
             epsilon: self.privacy.epsilon.get(),

@@ -137,7 +137,7 @@ pub(super) fn columns(data: &DataSetting) -> Vec<String> {
 fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {
     let mut records = Vec::with_capacity(files.len());
     for (file, &rows) in files.iter().zip(rows) {
-        let bytes = FileState::of(&file.path)?.bytes;
+        let bytes = FileState::read(&file.path)?.bytes;
         records.push(FileRecord { name: file.name(), bytes, rows });
     }
     Ok(records)
@@ -192,7 +192,7 @@ impl UsedRows {
 fn file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
     let mut states = Vec::with_capacity(files.len());
     for file in files {
-        states.push(FileState::of(&file.path)?);
+        states.push(FileState::read(&file.path)?);
     }
     Ok(states)
 }

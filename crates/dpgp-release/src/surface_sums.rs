@@ -22,7 +22,7 @@ pub struct SurfaceSumsRelease {
 
 impl SurfaceSumsRelease {
     /// That of a cell; none if it has another task or model.
-    pub(super) fn of(setting: &Setting) -> Option<Self> {
+    pub(super) fn from_setting(setting: &Setting) -> Option<Self> {
         Some(Self { model: SurfaceModel::new(setting)? })
     }
 
@@ -75,7 +75,7 @@ impl SumsModel for SurfaceSumsRelease {
     }
 
     fn depends_on(&self, setting: &Setting) -> Value {
-        let bound = setting.privacy.mechanism.of::<SumsSetting>().and_then(|sums| sums.target_bound);
+        let bound = setting.privacy.mechanism.downcast::<SumsSetting>().and_then(|sums| sums.target_bound);
         json!({
             "kernel": setting.model.as_deref().map(|model| &model.kernel), "normalise": *setting.normalise,
             "inducing": self.model.task().inducing, "bound": bound,
@@ -243,7 +243,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, 
     fn with_model(test: fn(&SurfaceSumsRelease, &Setting)) {
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("sums", SPEC).unwrap();
-        let StreamedRelease::Surface(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+        let StreamedRelease::Surface(streamed) = StreamedRelease::from_experiment(&experiment).unwrap()
+        else {
             panic!("a surface")
         };
         test(streamed.model(), streamed.setting());

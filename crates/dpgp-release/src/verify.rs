@@ -126,7 +126,7 @@ pub(super) fn verify_text(
     let PublishedFile { whole, published } = read(path, text)?;
     let mut checks = Vec::new();
     if let Some(csv) = predictions {
-        let found = Some(Digest::of(csv.as_bytes()).to_string());
+        let found = Some(Digest::of_bytes(csv.as_bytes()).to_string());
         let holds = published.predictions_sha256 == found;
         checks.push(VerifiedFact::new("the digest is that of the predictions".to_owned(), holds));
     }

@@ -40,7 +40,7 @@ fn experiment(spec: &str) -> Experiment {
 
 /// What stands in the place of a record in the sums of a spec.
 fn replaced(spec: &str, record: &[f64]) -> Vec<Vec<f64>> {
-    match StreamedRelease::of(&experiment(spec)).unwrap() {
+    match StreamedRelease::from_experiment(&experiment(spec)).unwrap() {
         StreamedRelease::Surface(streamed) => streamed.model().replaced(record),
         StreamedRelease::Moments(streamed) => streamed.model().replaced(record),
         StreamedRelease::Classes(streamed) => streamed.model().replaced(record),
@@ -87,7 +87,7 @@ fn counts_hold_no_record_or_many_or_one_more() {
     assert_eq!(replaced(&single, &[1.5, 2.0]), [[1.5, 3.0]]);
     for (spec, protects) in [(COUNTS, true), (&single, false)] {
         let spec = experiment(spec);
-        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&spec).unwrap() else {
+        let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&spec).unwrap() else {
             panic!("these are counts");
         };
         assert_eq!(streamed.model().protects_rows(), protects);

@@ -17,7 +17,7 @@ use crate::table::claims::{ClaimOutcome, ClaimRow, check};
 use crate::table::verdict::{Conditions, Verdict, verdict_by};
 use dpgp_accounting::Certificate;
 use dpgp_data::csv_cell;
-use dpgp_spec::{Axis, ClaimOwner, Counterpart, DeviationKind, FIXED_COLUMNS, Owner, SpreadKind};
+use dpgp_spec::{Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue, SpreadKind};
 use dpgp_task::{Experiment, Row};
 
 /// Why a table cannot be judged.
@@ -36,7 +36,7 @@ pub enum GradeError {
     },
     /// A field that should be a number.
     #[error("line {line}: {column} is no number: {found:?}")]
-    NoNumber {
+    NumberError {
         /// Its line.
         line: u64,
         /// Its column.
@@ -219,7 +219,7 @@ impl NumberedRow<'_> {
             return Ok(None);
         }
         let number = found.parse::<f64>().ok().filter(|number| !number.is_nan());
-        let wrong = GradeError::NoNumber { line: self.line, column, found: found.to_owned() };
+        let wrong = GradeError::NumberError { line: self.line, column, found: found.to_owned() };
         number.map(Some).ok_or(wrong)
     }
 
@@ -343,7 +343,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
         })
         .collect();
     let printed_of = |row: &Row| {
-        let own = |one: &&Counterpart| {
+        let own = |one: &&ReferenceValue| {
             one.owner == Owner::Paper && one.cell == row.cell && one.metric == row.metric
         };
         experiment.counterparts.iter().find(own).map(|one| [one.value, one.precision])
@@ -357,10 +357,10 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
     let all = experiment.claims.iter().map(|claim| check(claim, &seen, stand_in));
     // A claim about no pair of rows says nothing of the table.
     let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
-    let mut outcomes = OutcomeCounts::of(&claims, ClaimOwner::Paper);
-    outcomes.add(OutcomeCounts::of(&claims, ClaimOwner::Ours));
+    let mut outcomes = OutcomeCounts::count(&claims, ClaimOwner::Paper);
+    outcomes.add(OutcomeCounts::count(&claims, ClaimOwner::Ours));
     Ok(Graded {
-        verdicts: VerdictCounts::of(numbers.values().map(|number| number.verdict)),
+        verdicts: VerdictCounts::count(numbers.values().map(|number| number.verdict)),
         missing_numbers: missing,
         missing_claims: experiment.claims.len() - claims.len(),
         numbers: numbers.into_values().collect(),
@@ -400,10 +400,10 @@ impl GivenTable {
     fn judged(
         &self,
         experiment: &Experiment,
-        counterpart: &Counterpart,
+        counterpart: &ReferenceValue,
         ours: Ours,
     ) -> Result<Option<GradedNumber>, GradeError> {
-        let Counterpart { cell, metric, .. } = counterpart;
+        let ReferenceValue { cell, metric, .. } = counterpart;
         let Some(given) = self.get(*cell, metric) else { return Ok(None) };
         let interval = match given.interval {
             // Ends may be rounded as the paper prints.

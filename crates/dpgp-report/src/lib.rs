@@ -21,8 +21,8 @@ pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
-    CHECKS, Committed, Guarantees, OutcomeCounts, PlaceVerdict, PublishError, REPRODUCTION, Shelf, Tally,
-    ToldPaper, ToldRow, VerdictCounts, checks_markdown, closing_sentence, ensure_no_links, publish,
+    CHECKS, Committed, Guarantees, OutcomeCounts, PlaceVerdict, PublishError, REPRODUCTION, ResultsSource,
+    Tally, ToldPaper, ToldRow, VerdictCounts, checks_markdown, closing_sentence, ensure_no_links, publish,
     reproduction_markdown, stale, told_papers,
 };
 pub use table::{

@@ -33,7 +33,7 @@ impl Hides {
     const ALL: [Self; 3] = [Self::Targets, Self::Records, Self::Persons];
 
     /// What the sentence of a guarantee says; none if it guarantees nothing.
-    fn of(guarantee: &str) -> Option<Self> {
+    fn parse(guarantee: &str) -> Option<Self> {
         // What is said of a person is said of their targets or records, too.
         let said = [
             (Self::Persons, ["one person"].as_slice()),
@@ -111,7 +111,7 @@ pub struct RankedMethod {
 
 impl Ranking {
     /// The rankings of an experiment, one for each column of its layout; none if its spec says not which number is best.
-    pub fn of(experiment: &Experiment, committed: &Committed, filter: &RankingFilter) -> Vec<Self> {
+    pub fn rank_all(experiment: &Experiment, committed: &Committed, filter: &RankingFilter) -> Vec<Self> {
         let Some(layout) = &experiment.layout else { return Vec::new() };
         let Some(best) = layout.best else { return Vec::new() };
         let board = Board { experiment, committed, layout };
@@ -200,7 +200,7 @@ impl Board<'_> {
     }
 
     fn is_asked_for(&self, row: &[String], filter: &RankingFilter) -> bool {
-        let hides = Hides::of(self.committed.field(row, "guarantee"));
+        let hides = Hides::parse(self.committed.field(row, "guarantee"));
         self.committed.field(row, "metric") == self.layout.metric
             && filter.epsilon.is_none_or(|epsilon| self.is_of(row, epsilon))
             && (filter.hides.is_none() || hides.is_none() || hides == filter.hides)
@@ -251,7 +251,7 @@ impl Board<'_> {
             value: value.unwrap_or(f64::NAN),
             standard_error: standard_error(self.number(row, "spread"), kind, repeats),
             level_with_best: false,
-            hides: Hides::of(guarantee),
+            hides: Hides::parse(guarantee),
             guarantee: guarantee.to_owned(),
         }
     }
@@ -269,14 +269,14 @@ mod tests {
         let row = PrivacyUnit::Row { records: 4 };
         let target = Neighbours::OneTargetChanges(2.0);
         let records = [Relation::ReplaceOne, Relation::AddRemove].map(Neighbours::OneRecord);
-        assert_eq!(Hides::of(&PrivacyUnit::Record.between(target)), Some(Hides::Targets));
-        assert_eq!(Hides::of(&row.between(target)), Some(Hides::Targets));
+        assert_eq!(Hides::parse(&PrivacyUnit::Record.between(target)), Some(Hides::Targets));
+        assert_eq!(Hides::parse(&row.between(target)), Some(Hides::Targets));
         for record in records {
-            assert_eq!(Hides::of(&PrivacyUnit::Record.between(record)), Some(Hides::Records));
-            assert_eq!(Hides::of(&row.between(record)), Some(Hides::Records));
-            assert_eq!(Hides::of(&person.between(record)), Some(Hides::Persons));
+            assert_eq!(Hides::parse(&PrivacyUnit::Record.between(record)), Some(Hides::Records));
+            assert_eq!(Hides::parse(&row.between(record)), Some(Hides::Records));
+            assert_eq!(Hides::parse(&person.between(record)), Some(Hides::Persons));
         }
-        assert_eq!(Hides::of(&person.between(target)), Some(Hides::Persons));
-        assert_eq!(Hides::of("none"), None);
+        assert_eq!(Hides::parse(&person.between(target)), Some(Hides::Persons));
+        assert_eq!(Hides::parse("none"), None);
     }
 }

@@ -6,7 +6,7 @@ use super::table::claims::{ClaimOutcome, ClaimRow, Outcome, check};
 use super::table::verdict::{Conditions, Judged, Verdict, standard_error};
 use dpgp_number::text::exact;
 use dpgp_run::FailedCell;
-use dpgp_spec::{Axis, Counterpart, DeviationKind, FIXED_COLUMNS, Owner};
+use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue};
 use dpgp_task::{Experiment, Frame, Row};
 
 /// A row with its labels and what stands beside it.
@@ -70,7 +70,7 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Puts the rows beside the numbers that others reached.
     pub fn new(experiment: &'a Experiment, rows: Vec<Row>, frames: Vec<(usize, Frame)>) -> Self {
-        let beside = Beside::of(experiment);
+        let beside = Beside::from_experiment(experiment);
         let mut report_rows = Vec::with_capacity(rows.len());
         for row in rows {
             let cell = &experiment.cells[row.cell];
@@ -199,12 +199,12 @@ impl<'a> Report<'a> {
 
 /// The numbers beside the rows of an experiment.
 struct Beside<'a> {
-    known: BTreeMap<(Owner, usize, &'a str), &'a Counterpart>,
+    known: BTreeMap<(Owner, usize, &'a str), &'a ReferenceValue>,
     conditions: Conditions,
 }
 
 impl<'a> Beside<'a> {
-    fn of(experiment: &'a Experiment) -> Self {
+    fn from_experiment(experiment: &'a Experiment) -> Self {
         let mut known = BTreeMap::new();
         for one in &experiment.counterparts {
             known.insert((one.owner, one.cell, one.metric.as_str()), one);

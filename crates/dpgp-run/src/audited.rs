@@ -12,7 +12,7 @@ use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
 use dpgp_evidence::{Attacks, AuditVerdict, Finding, audit as audit_block};
 use dpgp_mechanisms::{PrivacySetting, Sections};
 use dpgp_spec::setting::DataSetting;
-use dpgp_task::{Cell, Experiment, Known, Sample, Setting, TaskSetting};
+use dpgp_task::{Cell, Experiment, RunCache, Sample, Setting, TaskSetting};
 
 /// How experiments are audited.
 #[derive(Clone, Copy)]
@@ -64,12 +64,12 @@ pub fn audit<'e>(
     let units: Vec<Unit> = (0..experiment.blocks.len()).map(|block| Unit::whole(experiment, block)).collect();
     let loader = Loader { experiment, project, progress: options.watcher.downloads() };
     let samples = loader.samples(&units)?;
-    let (empty, known) = (Sample::new(&[], Vec::new()), Known::default());
+    let (empty, known) = (Sample::new(&[], Vec::new()), RunCache::default());
     let outcomes = options.pool.each(&units, |_, unit| {
         if options.stop.load(Ordering::Relaxed) {
             return Err(RunError::Discarded { done: 0, all: units.len() });
         }
-        let id = SampleId::of(&experiment.cells[unit.missing[0]]);
+        let id = SampleId::from_cell(&experiment.cells[unit.missing[0]]);
         let sample = samples.get(&id).unwrap_or(&empty);
         let found = audited(experiment, unit, sample, &known, options)?;
         Ok(found
@@ -94,7 +94,7 @@ fn audited(
     experiment: &Experiment,
     unit: &Unit,
     sample: &Sample,
-    known: &Known,
+    known: &RunCache,
     options: &AuditOptions<'_>,
 ) -> Result<Vec<(usize, Finding)>, RunError> {
     let mut cells = unit.missing.clone();

@@ -61,12 +61,12 @@ pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
 
 /// What has the box of private inputs; none where inputs have none.
 fn moments(setting: &Setting) -> Option<&MomentsSetting> {
-    setting.privacy.mechanism.of()
+    setting.privacy.mechanism.downcast()
 }
 
 fn bounds(setting: &Setting) -> Option<(f64, f64)> {
     let mechanism = &setting.privacy.mechanism;
-    if mechanism.of::<SumsSetting>().is_some() || mechanism.of::<MomentsSetting>().is_some() {
+    if mechanism.downcast::<SumsSetting>().is_some() || mechanism.downcast::<MomentsSetting>().is_some() {
         return within(&setting.normalise, mechanism.mechanism().target_bound()?);
     }
     match *setting.normalise {

@@ -76,7 +76,7 @@ impl DataDigests {
     }
 
     /// The files of a data block, if all their digests are known.
-    pub fn of(&self, block: &Identity) -> Option<&[FileDigest]> {
+    pub fn of_data(&self, block: &Identity) -> Option<&[FileDigest]> {
         self.blocks.get(block)?.as_deref()
     }
 

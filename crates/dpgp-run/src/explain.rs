@@ -118,14 +118,14 @@ fn differences(
     for (name, text) in cell.sections() {
         leaves(name.to_owned(), &text.canonical, &mut now);
     }
-    for Change { key: path, from, to } in changes(before, now) {
+    for StaleChange { key: path, from, to } in changes(before, now) {
         reasons.push(Reason::Spec { path, from, to });
     }
-    match plan.digests.of(&cell.data_id()) {
+    match plan.digests.of_data(&cell.data_id()) {
         None => reasons.push(Reason::DataUnknown),
         Some(now) => {
             let before = record.about.data.iter().cloned().collect();
-            for Change { key: file, from, to } in changes(before, now.iter().cloned().collect()) {
+            for StaleChange { key: file, from, to } in changes(before, now.iter().cloned().collect()) {
                 reasons.push(Reason::Data { file, from, to });
             }
         }
@@ -134,20 +134,20 @@ fn differences(
 }
 
 /// A key whose value is another than it was.
-struct Change {
+struct StaleChange {
     key: String,
     from: Option<String>,
     to: Option<String>,
 }
 
 /// The changes from one set of values to another, by key.
-fn changes(mut before: BTreeMap<String, String>, mut now: BTreeMap<String, String>) -> Vec<Change> {
+fn changes(mut before: BTreeMap<String, String>, mut now: BTreeMap<String, String>) -> Vec<StaleChange> {
     let keys: BTreeSet<String> = before.keys().chain(now.keys()).cloned().collect();
     let mut changes = Vec::new();
     for key in keys {
         let (from, to) = (before.remove(&key), now.remove(&key));
         if from != to {
-            changes.push(Change { key, from, to });
+            changes.push(StaleChange { key, from, to });
         }
     }
     changes

@@ -39,7 +39,7 @@ pub(super) struct SampleId {
 }
 
 impl SampleId {
-    pub fn of(cell: &Cell) -> Self {
+    pub fn from_cell(cell: &Cell) -> Self {
         let setting = cell.setting();
         // Where no rows are left out, all cells with the same data section share a sample.
         let data = &setting.data;
@@ -92,14 +92,14 @@ impl Loader<'_> {
         let mut samples = BTreeMap::new();
         let cells = &self.experiment.cells;
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
-            if let Entry::Vacant(vacant) = samples.entry(SampleId::of(&cells[cell])) {
+            if let Entry::Vacant(vacant) = samples.entry(SampleId::from_cell(&cells[cell])) {
                 let setting = cells[cell].setting();
                 vacant.insert(self.sample(&setting.data, setting.privacy.mechanism.chosen_by())?);
             }
         }
         // All data are read before the first fault of a spec is reported, so that missing data come first.
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
-            if let Some(sample) = samples.get(&SampleId::of(&cells[cell])) {
+            if let Some(sample) = samples.get(&SampleId::from_cell(&cells[cell])) {
                 let fits = cells[cell].check_rows(sample.rows());
                 fits.map_err(|fault| Box::new(self.experiment.fault(&fault.path, fault.problem)))?;
                 let setting = cells[cell].setting();

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn person(name: &str) -> PersonId {
-        PersonId::of(name).unwrap()
+        PersonId::parse(name).unwrap()
     }
 
     fn used(targets: &[f64], chosen_by: ChosenBy) -> Sample {

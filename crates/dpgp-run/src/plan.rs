@@ -68,7 +68,7 @@ impl<'a> Plan<'a> {
     pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &Store) -> Self {
         let mut keys = Vec::with_capacity(experiment.cells.len() * experiment.meta.replicates as usize);
         for cell in &experiment.cells {
-            let data = digests.of(&cell.data_id());
+            let data = digests.of_data(&cell.data_id());
             for replicate in 0..experiment.meta.replicates {
                 keys.push(data.map(|data| key(cell.id(), seed, replicate, data)));
             }
@@ -147,7 +147,7 @@ impl<'a> Plan<'a> {
             experiment: experiment.name.clone(),
             quick: experiment.quick,
             spec: experiment.source.file().to_string_lossy().into_owned(),
-            spec_sha256: Identity::of(experiment.source.text()),
+            spec_sha256: Identity::of_text(experiment.source.text()),
             axes: experiment.axes.iter().map(|axis| axis.name.clone()).collect(),
             seed: self.seed,
             numerics: super::store::NUMERICS,

@@ -19,7 +19,7 @@ use super::{
 use dpgp_data::{Progress, Silent};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::Identity;
-use dpgp_task::{Experiment, Job, Known, Measured, Sample, measure};
+use dpgp_task::{Experiment, Job, Measured, RunCache, Sample, measure};
 
 /// A project and a store of what was computed of its experiments.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl<'p> Study<'p> {
     pub fn stored(&self, header: &RunHeader) -> Result<(Experiment, StudyReport), RunError> {
         let experiment = self.project.of_run(header)?;
         let report = self.report(&self.plan(&experiment, Some(header.seed))?, None, &Silent)?;
-        if report.results.is_none() && Identity::of(experiment.source.text()) != header.spec_sha256 {
+        if report.results.is_none() && Identity::of_text(experiment.source.text()) != header.spec_sha256 {
             return Err(RunError::spec_changed(header));
         }
         Ok((experiment, report))
@@ -236,7 +236,7 @@ pub(super) fn execute(
 ) -> Result<usize, RunError> {
     let units = plan.units(options.shard);
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let known = Known::default();
+    let known = RunCache::default();
     let work = UnitWork { plan, samples, session, options, known, failed, done };
     options.watcher.begins(&plan.experiment.name, units.len());
     let outcomes = options.pool.each(&units, |number, unit| work.unit(number, unit));
@@ -256,7 +256,7 @@ struct UnitWork<'a> {
     samples: &'a BTreeMap<SampleId, Sample>,
     session: &'a Session,
     options: &'a RunOptions<'a>,
-    known: Known,
+    known: RunCache,
     /// Whether any unit has failed.
     failed: AtomicBool,
     /// Units that are stored.
@@ -292,7 +292,7 @@ impl UnitWork<'_> {
         let privacy: Vec<&PrivacySetting> =
             unit.missing.iter().map(|&cell| &*cells[cell].setting().privacy).collect();
         let empty = Sample::new(&[], Vec::new());
-        let sample = self.samples.get(&SampleId::of(first)).unwrap_or(&empty);
+        let sample = self.samples.get(&SampleId::from_cell(first)).unwrap_or(&empty);
         let streams = super::streams(first, self.plan.seed, unit.replicate);
         let (setting, known) = (first.setting(), &self.known);
         let job = Job { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
@@ -312,7 +312,7 @@ impl UnitWork<'_> {
                 labels: cell.labels().to_vec(),
                 replicate: unit.replicate,
                 sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
-                data: self.plan.digests.of(&cell.data_id()).unwrap_or_default().to_vec(),
+                data: self.plan.digests.of_data(&cell.data_id()).unwrap_or_default().to_vec(),
                 seconds,
                 finished,
             };

@@ -33,8 +33,8 @@ pub(super) type Texts = [Option<Arc<SectionText>>; SECTIONS.len()];
 impl<T: TaskSection> Cell<T> {
     /// Only the checks of this room make a cell.
     pub(super) fn new(labels: Vec<String>, setting: Setting<T>, texts: Texts) -> Self {
-        let id = Identity::of(&joined(&texts, |text| &text.canonical));
-        let block = Identity::of(&joined(&texts, SectionText::outer));
+        let id = Identity::of_text(&joined(&texts, |text| &text.canonical));
+        let block = Identity::of_text(&joined(&texts, SectionText::outer));
         Self { labels, setting, texts, id, block }
     }
 
@@ -56,7 +56,7 @@ impl<T: TaskSection> Cell<T> {
     /// Checks what depends on the number of rows that the data hold.
     ///
     /// # Errors
-    /// [`crate::setting::Fault`] where there are none, or too few.
+    /// [`crate::setting::SettingError`] where there are none, or too few.
     pub fn check_rows(&self, rows: usize) -> Checked {
         match self.setting.data.rows_drawn(rows) {
             0 => fail("data", Problem::NoRows),
@@ -76,7 +76,7 @@ impl<T: TaskSection> Cell<T> {
 
     /// The identity of its data alone, which data and split streams are seeded by.
     pub fn data_id(&self) -> Identity {
-        self.texts[0].as_ref().map_or_else(|| Identity::of(""), |text| text.id)
+        self.texts[0].as_ref().map_or_else(|| Identity::of_text(""), |text| text.id)
     }
 
     /// Its sections by name.

@@ -211,7 +211,7 @@ impl<T: TaskSection> Experiment<T> {
         }
         let mut words: Vec<String> = changes.iter().map(Change::to_string).collect();
         words.sort();
-        let name = format!("{}{FOLDER}{}", self.name, &Identity::of(&words.join("\n")).short()[..ID]);
+        let name = format!("{}{FOLDER}{}", self.name, &Identity::of_text(&words.join("\n")).short()[..ID]);
         let mut table: Table = toml::from_str(self.source.text()).map_err(|e| self.source.toml_error(&e))?;
         changes.iter().try_for_each(|change| change.apply(&mut table, &self.axes, &self.source))?;
         let mut changed = self.changed(&name, table, manifest).map_err(|error| with(changes, error))?;

@@ -286,7 +286,7 @@ impl<T: TaskSection> Context<'_, T> {
 
 /// A number that stands beside one of ours, tied to its cell.
 #[derive(Debug, Clone)]
-pub struct Counterpart {
+pub struct ReferenceValue {
     /// Whose number it is.
     pub owner: Owner,
     /// Index of the cell.
@@ -397,7 +397,7 @@ pub enum HowRead {
 
 /// The numbers that have a cell, and how many have none in a reduced grid.
 pub(super) struct Counterparts {
-    pub found: Vec<Counterpart>,
+    pub found: Vec<ReferenceValue>,
     pub left_out: usize,
 }
 
@@ -435,7 +435,7 @@ impl<T: TaskSection> Context<'_, T> {
         table: &ValueTable,
         number: usize,
         row: &[toml::Value],
-    ) -> Result<Counterpart, SpecError> {
+    ) -> Result<ReferenceValue, SpecError> {
         let row_text = number.to_string();
         let at = [place.owner.name(), place.table, "rows", &row_text];
         let entry = table.entry(row).map_err(|problem| self.source.error(&at, problem))?;
@@ -443,7 +443,7 @@ impl<T: TaskSection> Context<'_, T> {
         let cell = selector.only(self.cells).map_err(|problem| self.source.error(&at, problem))?;
         self.metric(&at, &entry.metric)?;
         let (value, runs) = (self.numbers(&at, &entry)?, self.runs(&at, &entry)?);
-        Ok(Counterpart {
+        Ok(ReferenceValue {
             owner: place.owner,
             cell,
             metric: entry.metric,

@@ -7,12 +7,11 @@ use toml::Table;
 
 use super::cell::Axis;
 use super::cell::{Block, Cell, INNER, Texts};
-use super::section::{Builder, Fault, Section, SectionText, known_section};
+use super::section::{Builder, Section, SectionError, SectionText, known_section};
 use super::section::{SourceText, keys, plain};
 use super::{Problem, SpecError, TaskSection};
 use crate::setting::{
-    Checked, DataSetting, Fault as ValueFault, ModelSetting, NormaliseSetting, PrivacySetting, Sections,
-    Setting,
+    Checked, DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Sections, Setting, SettingError,
 };
 use dpgp_data::Manifest;
 
@@ -141,7 +140,7 @@ fn text<T>(section: &Section<T>) -> Arc<SectionText> {
 }
 
 /// An error of value at a key path of the cell with this number.
-pub(super) fn blamed(number: usize, axes: &[Axis], source: &SourceText, fault: ValueFault) -> SpecError {
+pub(super) fn blamed(number: usize, axes: &[Axis], source: &SourceText, fault: SettingError) -> SpecError {
     Blame { axes, at: &coordinates(axes, number), source }.value(fault)
 }
 
@@ -157,13 +156,13 @@ impl Blame<'_> {
         self.source.error(&[], Problem::MissingSection { section })
     }
 
-    fn fault(&self, section: &str, fault: Fault) -> SpecError {
+    fn fault(&self, section: &str, fault: SectionError) -> SpecError {
         match fault {
-            Fault::Assign(axis, reason) => {
+            SectionError::Assign(axis, reason) => {
                 self.at_place(&self.axes[axis].place, Problem::UnknownPath { reason })
             }
-            Fault::Form(error) => self.shape(section, &error),
-            Fault::Text(reason) => self.source.error(&[section], Problem::Shape(reason)),
+            SectionError::Form(error) => self.shape(section, &error),
+            SectionError::Text(reason) => self.source.error(&[section], Problem::Shape(reason)),
         }
     }
 
@@ -175,7 +174,7 @@ impl Blame<'_> {
             let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
             // A list is blamed as a whole, as by the checks of values.
             while path.pop_if(|last| last.parse::<usize>().is_ok()).is_some() {}
-            return self.value(ValueFault { path: path.join("."), problem });
+            return self.value(SettingError { path: path.join("."), problem });
         }
         let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
         let unknown = reason.strip_prefix("unknown field `").or(reason.strip_prefix("unknown variant `"));
@@ -203,7 +202,7 @@ impl Blame<'_> {
     }
 
     /// An error of value.
-    fn value(&self, fault: ValueFault) -> SpecError {
+    fn value(&self, fault: SettingError) -> SpecError {
         let path: Vec<String> = fault.path.split('.').map(str::to_owned).collect();
         match self.axis_of(&path) {
             Some((place, _)) => self.at_place(&place, fault.problem),

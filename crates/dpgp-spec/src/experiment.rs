@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::cell::listing;
 use super::cell::{Axis, axes};
 use super::claim::Claim;
-use super::claim::Counterpart;
+use super::claim::ReferenceValue;
 use super::document::ErratumWords;
 use super::document::{Broken, RawBroken};
 use super::document::{Deviation, Document, Meta};
@@ -21,7 +21,7 @@ use super::figure::{FigureSetting, Named};
 use super::section::{SourceText, keys, plain};
 use super::value_table::TableLayout;
 use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
-use crate::setting::Fault;
+use crate::setting::SettingError;
 use dpgp_data::Manifest;
 use dpgp_data::suggest::closest;
 use dpgp_number::OutOfRange;
@@ -46,7 +46,7 @@ pub struct Experiment<T: TaskSection> {
     /// Its cells grouped by what is computed together.
     pub blocks: Vec<Block>,
     /// The numbers that stand beside its own.
-    pub counterparts: Vec<Counterpart>,
+    pub counterparts: Vec<ReferenceValue>,
     /// The claims.
     pub claims: Vec<Claim>,
     /// The deviations.
@@ -334,7 +334,7 @@ pub(super) fn all_described<T: TaskSection>(
     for (number, cell) in cells.iter().enumerate() {
         if let Some(name) = cell.setting().task.erratum().filter(|name| !known.contains(name)) {
             let problem = Problem::ErratumWithoutWords { name: name.to_owned() };
-            return Err(blamed(number, axes, source, Fault::new("task.errata.erratum", problem)));
+            return Err(blamed(number, axes, source, SettingError::new("task.errata.erratum", problem)));
         }
     }
     Ok(())

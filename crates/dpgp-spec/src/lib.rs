@@ -26,7 +26,7 @@ pub use cell::{Block, Cell};
 pub use changes::SpecError;
 pub use changes::{Change, NoChange, is_changed};
 pub use claim::{Claim, ClaimOwner, Margin, OtherSide, Relation, UniformPick};
-pub use claim::{Counterpart, HowRead, Owner, SpreadKind};
+pub use claim::{HowRead, Owner, ReferenceValue, SpreadKind};
 pub use copied::copied;
 pub use coverage::{Coverage, CoverageError, CoverageItem};
 pub use document::Broken;

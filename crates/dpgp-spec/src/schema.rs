@@ -100,7 +100,7 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     /// Checks the section of a setting, and what it needs of the other sections.
     ///
     /// # Errors
-    /// [`crate::setting::Fault`] of the first value that is wrong.
+    /// [`crate::setting::SettingError`] of the first value that is wrong.
     fn check(setting: &Setting<Self>) -> Checked;
 
     /// The metrics that are measured, with so many replicates.
@@ -112,6 +112,6 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     /// Checks what depends on the number of rows that a replicate works on.
     ///
     /// # Errors
-    /// [`crate::setting::Fault`] where there are too few.
+    /// [`crate::setting::SettingError`] where there are too few.
     fn check_rows(&self, rows: usize) -> Checked;
 }

@@ -23,7 +23,7 @@ use super::{Problem, SpecError};
 pub(super) const SECTIONS: [&str; 5] = ["data", "model", "normalise", "privacy", "task"];
 
 /// Why a section could not be built.
-pub(super) enum Fault {
+pub(super) enum SectionError {
     /// An axis value that cannot be set: the axis' index, and why.
     Assign(usize, String),
     /// Serde's refusal, its path without the section's name.
@@ -85,7 +85,7 @@ impl<T: DeserializeOwned + Serialize> Builder<T> {
     }
 
     /// The section of the cell at these positions on the axes; none if neither base nor axes write it.
-    pub fn at(&mut self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, Fault> {
+    pub fn at(&mut self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, SectionError> {
         let key: Vec<usize> = self.touching.iter().map(|&axis| at[axis]).collect();
         if let Some(section) = self.built.get(&key) {
             return Ok(section.clone());
@@ -95,7 +95,7 @@ impl<T: DeserializeOwned + Serialize> Builder<T> {
         Ok(section)
     }
 
-    fn build(&self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, Fault> {
+    fn build(&self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, SectionError> {
         let mut table = Table::new();
         if let Some(base) = &self.base {
             table.insert(self.name.to_owned(), base.clone());
@@ -104,12 +104,12 @@ impl<T: DeserializeOwned + Serialize> Builder<T> {
             let own = axes[axis].values[at[axis]].iter().filter(|a| a.path[0] == self.name);
             for assignment in own {
                 assign(&mut table, &assignment.path, &assignment.value)
-                    .map_err(|why| Fault::Assign(axis, why))?;
+                    .map_err(|why| SectionError::Assign(axis, why))?;
             }
         }
         let Some(value) = table.remove(self.name) else { return Ok(None) };
-        let value: T = serde_path_to_error::deserialize(value).map_err(Fault::Form)?;
-        let written = Value::try_from(&value).map_err(|error| Fault::Text(error.to_string()))?;
+        let value: T = serde_path_to_error::deserialize(value).map_err(SectionError::Form)?;
+        let written = Value::try_from(&value).map_err(|error| SectionError::Text(error.to_string()))?;
         let text = Arc::new(SectionText::new(&written, self.inner));
         Ok(Some(Section { value: Arc::new(value), text }))
     }
@@ -125,7 +125,7 @@ impl SectionText {
             }
             canonical(&outer)
         });
-        Self { outer, id: Identity::of(&text), canonical: text }
+        Self { outer, id: Identity::of_text(&text), canonical: text }
     }
 
     /// The text without the keys that only rescale the noise.
@@ -333,7 +333,7 @@ pub struct Identity([u8; 32]);
 
 impl Identity {
     /// The identity of a text.
-    pub fn of(text: &str) -> Self {
+    pub fn of_text(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn the_digest_is_sha_256() {
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(Identity::of("abc").to_string(), text);
-        assert_eq!(text.parse(), Ok(Identity::of("abc")));
+        assert_eq!(Identity::of_text("abc").to_string(), text);
+        assert_eq!(text.parse(), Ok(Identity::of_text("abc")));
     }
 }

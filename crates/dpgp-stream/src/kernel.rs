@@ -137,7 +137,7 @@ impl Scratch {
             || fill(kernel, inputs, &mut self.whole[..used], &mut self.norms)
         ));
         self.shorten(kernel);
-        let digits: Vec<TargetDigits> = targets.iter().map(|y| TargetDigits::of(*y)).collect();
+        let digits: Vec<TargetDigits> = targets.iter().map(|y| TargetDigits::new(*y)).collect();
         let forms = Forms {
             whole: &self.whole[..used],
             high: &mut self.high[..used],
@@ -188,7 +188,7 @@ impl Scratch {
 }
 
 impl TargetDigits {
-    fn of(target: i64) -> Self {
+    fn new(target: i64) -> Self {
         let high = target >> TARGET_DIGIT;
         Self { high: high as f64, low: (target - (high << TARGET_DIGIT)) as f64 }
     }

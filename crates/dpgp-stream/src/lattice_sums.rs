@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::summand::{are_possible, retain};
-use super::targets::WholeTarget;
+use super::targets::IntegerTarget;
 use super::{Sum, SumRows, Targets};
 use dpgp_data::Comparison;
 use dpgp_gp::sites::{CountedRows, FullCell, Lattice, TARGET_BITS};
@@ -63,7 +63,7 @@ pub(super) enum Cells {
 }
 
 impl Cells {
-    fn of(lattice: Lattice) -> Self {
+    fn new(lattice: Lattice) -> Self {
         match lattice.is_small() {
             true => Self::All(vec![CellSum::default(); lattice.len()]),
             false => Self::Full(BTreeMap::new()),
@@ -121,7 +121,7 @@ impl Cells {
 impl LatticeSums {
     /// Of no rows.
     pub fn zero(lattice: Lattice) -> Self {
-        Self { lattice, cells: Cells::of(lattice), rows: 0, squares: 0, clipped: 0 }
+        Self { lattice, cells: Cells::new(lattice), rows: 0, squares: 0, clipped: 0 }
     }
 
     /// The cells that hold rows.
@@ -272,7 +272,7 @@ impl SumRows for LatticeSummand {
         self.places(&columns[..inputs], places);
         let (rounding, mut squares) = (self.targets.rounding(), 0);
         let rows = places.iter().zip(&columns[inputs]).map(|(place, target)| {
-            let WholeTarget { number, clipped } = rounding.of(*target);
+            let IntegerTarget { number, clipped } = rounding.round(*target);
             // A division drops the fraction on both sides of zero, a shift would not.
             let number = number / (1 << LOST_BITS);
             squares += number * number;

@@ -11,7 +11,7 @@ use super::collect::BLOCK;
 use super::summand::are_possible;
 use super::{PartSums, Sum};
 use dpgp_data::{Digest, Fingerprint};
-use dpgp_gp::variational::{Statistics, SumsUnits, WholeSums};
+use dpgp_gp::variational::{IntegerSums, Statistics, SumsUnits};
 
 /// The sums that a variational model needs of some rows: `A = sum_i k_i y_i`, `B = sum_i k_i k_i'`, the number of rows and
 /// the squares of their targets. All are whole numbers, in units that the summand knows ([`SumsUnits`]), and without
@@ -47,8 +47,8 @@ impl Sums {
     }
 
     /// A and B, in these units.
-    pub fn whole(&self, units: SumsUnits) -> WholeSums<'_> {
-        WholeSums { a: &self.a, b: &self.b, units }
+    pub fn whole(&self, units: SumsUnits) -> IntegerSums<'_> {
+        IntegerSums { a: &self.a, b: &self.b, units }
     }
 }
 
@@ -194,7 +194,7 @@ impl<S: Sum> Record<S> {
         S: Serialize,
     {
         let bare = Self { checksum: None, ..self.clone() };
-        Ok(Digest::of(serde_json::to_string(&bare)?.as_bytes()).to_string())
+        Ok(Digest::of_bytes(serde_json::to_string(&bare)?.as_bytes()).to_string())
     }
 
     /// Whether this program makes such blocks, of the files, and their sums fit others. What is known of the rows must be of the
@@ -252,7 +252,7 @@ mod tests {
     }
 
     /// Whether a part of seven rows is sound.
-    fn of(blocks: Range<u64>, sums: Sums) -> bool {
+    fn is_sound_part(blocks: Range<u64>, sums: Sums) -> bool {
         let files = vec![FileRecord { name: "f".to_owned(), bytes: 1, rows: 7 }];
         Record::new("x".to_owned(), files, PartSums { blocks, sums }).is_sound(&Sums::zero(1))
     }
@@ -260,11 +260,11 @@ mod tests {
     #[test]
     fn sums_that_no_rows_make_are_not_sound() {
         let sums = Sums { rows: 7, clipped: 2, ..Sums::zero(1) };
-        assert!(of(0..1, sums.clone()));
+        assert!(is_sound_part(0..1, sums.clone()));
         let backwards = Range { start: 1, end: 0 };
-        assert!(!of(0..2, sums.clone()) && !of(backwards, sums.clone()));
-        assert!(!of(0..1, Sums { clipped: 8, ..sums.clone() }));
-        assert!(!of(0..1, Sums { squares: -1, ..sums.clone() }));
-        assert!(!of(0..1, Sums { rows: u64::MAX, ..sums }));
+        assert!(!is_sound_part(0..2, sums.clone()) && !is_sound_part(backwards, sums.clone()));
+        assert!(!is_sound_part(0..1, Sums { clipped: 8, ..sums.clone() }));
+        assert!(!is_sound_part(0..1, Sums { squares: -1, ..sums.clone() }));
+        assert!(!is_sound_part(0..1, Sums { rows: u64::MAX, ..sums }));
     }
 }

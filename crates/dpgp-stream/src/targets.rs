@@ -48,7 +48,7 @@ impl Targets {
     /// Targets in units of the lattice.
     pub fn whole(&self, targets: &[f64]) -> WholeTargets {
         let rounding = self.rounding();
-        let all: Vec<WholeTarget> = targets.iter().map(|target| rounding.of(*target)).collect();
+        let all: Vec<IntegerTarget> = targets.iter().map(|target| rounding.round(*target)).collect();
         let clipped = all.iter().map(|target| u64::from(target.clipped)).sum();
         WholeTargets { numbers: all.iter().map(|target| target.number).collect(), clipped }
     }
@@ -63,7 +63,7 @@ impl Targets {
 
 /// A target in units of its lattice.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct WholeTarget {
+pub(super) struct IntegerTarget {
     pub number: i64,
     pub clipped: bool,
 }
@@ -79,7 +79,7 @@ pub(super) struct Rounding {
 
 impl Rounding {
     #[inline]
-    pub fn of(&self, target: f64) -> WholeTarget {
+    pub fn round(&self, target: f64) -> IntegerTarget {
         let Targets { low, high, centre, scale, bound } = self.targets;
         let inside = held(target, [low, high]);
         let scaled = (inside - centre) / scale;
@@ -89,7 +89,7 @@ impl Rounding {
         let kept = held(scaled, [-bound, bound]);
         let number = self.inverse.map_or_else(|| kept / self.unit, |inverse| kept * inverse) as i64;
         // Either clip counts, and the comparison is exact: an unclipped target went through the same operations.
-        WholeTarget { number, clipped: kept != free }
+        IntegerTarget { number, clipped: kept != free }
     }
 }
 

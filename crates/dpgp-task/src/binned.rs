@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::{Certified, Job, OneTarget, Sampled, TaskError};
+use super::{Certified, Job, Sampled, TargetGuarantee, TaskError};
 use dpgp_accounting::{Caveat, Certificate, CertifiedMechanism, Release};
 use dpgp_gp::kernel::{Bins, Observed};
 use dpgp_gp::{BinnedFamily, fit};
@@ -40,7 +40,7 @@ impl Binned {
         let counts: Vec<usize> = held.iter().map(|&bin| members[bin].len()).collect();
         Self {
             bins: bins.select(&held),
-            values: held.iter().filter_map(|&bin| setting.statistic.of(&members[bin])).collect(),
+            values: held.iter().filter_map(|&bin| setting.statistic.compute(&members[bin])).collect(),
             sensitivities: counts.iter().map(|&n| setting.statistic.sensitivity(n, 1.0)).collect(),
             counts,
         }
@@ -107,7 +107,7 @@ struct ObservedBins {
 /// Noise on a statistic of bins, for the guarantee of one cell.
 #[derive(Clone, Copy)]
 pub(super) struct BinNoise {
-    pub target: OneTarget,
+    pub target: TargetGuarantee,
     pub statistic: Statistic,
     pub law: BinNoiseLaw,
     /// Units of the target per unit of the normalised one.

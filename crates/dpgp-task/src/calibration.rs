@@ -18,14 +18,14 @@ use crate::model::noise_variance;
 use crate::noisy_sums::{TargetSums, split};
 use crate::sample::product_grid;
 use crate::site_sums::{BoxModel, SitePosterior, SiteRows, SummedRows};
-use crate::{Described, Frame, Job, Measured, Sample, Sampled, Task, TaskError, noisy_sums, site_sums};
+use crate::{Frame, Job, Measured, Sample, Sampled, Task, TaskError, TaskSpec, noisy_sums, site_sums};
 use dpgp_gp::Predictive;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
     Inducing, Located, NoisyStatistics, Statistics, WeightPosterior, moment, noise_aware,
 };
 use dpgp_mechanisms::{
-    MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments, Summed, check_moments,
+    MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments, SummedTargets, check_moments,
 };
 use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{check_grid, fail, range, to_test};
@@ -45,7 +45,7 @@ impl Task for CalibrationTask {
         let (targets, tested) = job.sample.targets.split_at(self.train.get());
         let test = TestRows::new(self, &others, tested);
         let training = Sample { inputs: training, targets: targets.to_vec(), persons: Vec::new() };
-        if job.setting.privacy.mechanism.of::<MomentsSetting>().is_some() {
+        if job.setting.privacy.mechanism.downcast::<MomentsSetting>().is_some() {
             let block = MomentsBlock::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }
@@ -267,20 +267,20 @@ impl CalibrationTask {
         match posterior {
             PosteriorRule::Sites => site_sums::check(PATH, &self.inducing, setting),
             PosteriorRule::NoiseAware(_) | PosteriorRule::Moment { .. } => {
-                noisy_sums::mechanism(setting, Summed::Targets).map(drop)
+                noisy_sums::mechanism(setting, SummedTargets::Targets).map(drop)
             }
         }
     }
 }
 
-impl Described for CalibrationTask {
+impl TaskSpec for CalibrationTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = PATH;
         if let Some([low, high]) = self.window {
             let rising = low < high && low.is_finite() && high.is_finite();
             range(&format!("{path}.window"), rising, "rising and finite", high)?;
         }
-        let Some(moments) = setting.privacy.mechanism.of::<MomentsSetting>() else {
+        let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() else {
             return self.check_sums(setting);
         };
         let without = self.inducing.is_empty() && self.posterior.is_none();

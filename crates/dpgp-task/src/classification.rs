@@ -19,7 +19,9 @@ use crate::model::Process;
 use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
 use crate::summary::normal_vector;
-use crate::{Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Sampled, Task, TaskError};
+use crate::{
+    Certified, FittedRows, Frame, Job, Measured, Sampled, TargetGuarantee, Task, TaskError, TaskSpec,
+};
 use dpgp_accounting::{Caveat, CertifiedMechanism, Release};
 use dpgp_cloaking::{CloakingOptions, ReleaseRecipe};
 use dpgp_gp::{Features, NewtonStep, averaged_probability, latent_variance, newton_path};
@@ -141,7 +143,7 @@ struct DrawnClasses {
 impl ClassificationBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let Self { task, classifier, .. } = self;
-        let target = OneTarget::of(cell)?;
+        let target = TargetGuarantee::from_privacy(cell)?;
         let (draws, certified) = match &self.first {
             Some(first) if target.is_private() => self.private(target, first)?,
             _ => {
@@ -159,14 +161,14 @@ impl ClassificationBlock<'_> {
         let rows = self.classifier.truth.len();
         let mut metrics = Vec::new();
         if rows > 0 {
-            let accuracy = Moments::of(draws.iter().map(|draw| draw.accuracy));
+            let accuracy = Moments::from_values(draws.iter().map(|draw| draw.accuracy));
             metrics.push(("accuracy".to_owned(), accuracy.mean));
             metrics.push(("accuracy-se".to_owned(), accuracy.sd / (draws.len() as f64).sqrt()));
             metrics.push(("majority-share".to_owned(), self.classifier.majority_share()));
         }
         for (i, point) in self.task.at.iter().enumerate() {
-            let probability = Moments::of(draws.iter().map(|draw| draw.probability[rows + i]));
-            let latent = Moments::of(draws.iter().map(|draw| draw.latent[rows + i]));
+            let probability = Moments::from_values(draws.iter().map(|draw| draw.probability[rows + i]));
+            let latent = Moments::from_values(draws.iter().map(|draw| draw.latent[rows + i]));
             let values = [probability.mean, probability.sd, latent.mean];
             let names = ClassificationTask::AT.map(|name| PredictionTask::metric(name, point));
             metrics.extend(names.into_iter().zip(values));
@@ -178,12 +180,12 @@ impl ClassificationBlock<'_> {
     /// before, so that their noise is designed anew.
     fn private(
         &self,
-        target: OneTarget,
+        target: TargetGuarantee,
         first: &PrivateStep,
     ) -> Result<(Vec<DrawnClasses>, Certified), TaskError> {
         let Self { task, classifier, .. } = self;
         let count = task.iterations.get() as f64;
-        let each = OneTarget { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
+        let each = TargetGuarantee { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
         let mut steps = Steps::new(self.job, each, task.iterations.get());
         steps.see(0, first);
         let mut draws = Vec::with_capacity(task.draws.get());
@@ -259,7 +261,7 @@ struct Moments {
 }
 
 impl Moments {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
+    fn from_values(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -302,7 +304,7 @@ impl ClassificationTask {
     pub const AT: [&str; 3] = ["probability", "probability-sd", "latent"];
 }
 
-impl Described for ClassificationTask {
+impl TaskSpec for ClassificationTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.classification";
         check(path, setting)?;
@@ -335,7 +337,7 @@ const LABEL_CHANGE: f64 = 2.0;
 pub(crate) struct Steps<'a> {
     job: &'a Job<'a>,
     /// The guarantee of one step.
-    each: OneTarget,
+    each: TargetGuarantee,
     stream: Pcg64,
     sensitivities: Vec<f64>,
     gaps: Vec<Option<f64>>,
@@ -345,7 +347,7 @@ pub(crate) struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     /// A sequence of so many steps.
-    pub fn new(job: &'a Job<'a>, each: OneTarget, steps: usize) -> Self {
+    pub fn new(job: &'a Job<'a>, each: TargetGuarantee, steps: usize) -> Self {
         Self {
             job,
             each,
@@ -362,7 +364,7 @@ impl<'a> Steps<'a> {
         self.sensitivities.push(cloak.sensitivity);
         self.gaps.push(cloak.gap);
         if self.job.audited {
-            self.places[place].push(LinearRelease::of(cloak));
+            self.places[place].push(LinearRelease::from_cloak(cloak));
         }
     }
 

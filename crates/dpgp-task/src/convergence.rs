@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::classification::{Classifier, Steps};
 use crate::measurement::{Metric, names};
 use crate::{
-    Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Task, TaskError, classification,
+    Certified, FittedRows, Frame, Job, Measured, TargetGuarantee, Task, TaskError, TaskSpec, classification,
 };
 use dpgp_gp::newton_path;
 use dpgp_mechanisms::{PrivacySetting, Sections};
@@ -58,7 +58,7 @@ impl ConvergenceTask {
         classifier: &Classifier,
         mode: &DVector<f64>,
     ) -> Result<Measured, TaskError> {
-        let target = OneTarget::of(cell)?;
+        let target = TargetGuarantee::from_privacy(cell)?;
         if !target.is_private() {
             let path = newton_path(&classifier.features.training, &classifier.labels, self.steps.get())?;
             return Ok(measured(classifier, mode, &path, Certified::nothing()));
@@ -111,7 +111,7 @@ pub struct ConvergenceTask {
     pub steps: Count,
 }
 
-impl Described for ConvergenceTask {
+impl TaskSpec for ConvergenceTask {
     fn check(&self, setting: &Sections) -> Checked {
         classification::check("task.convergence", setting)
     }

@@ -69,7 +69,7 @@ impl FoldRows {
     }
 
     /// The folds of a sample, one after the other.
-    pub fn of<'a>(
+    pub fn split<'a>(
         sample: &'a Sample,
         normalised: &'a Normalised,
         split: SplitSetting,
@@ -81,10 +81,10 @@ impl FoldRows {
             Self {
                 number,
                 inputs: sample.inputs.select_rows(&training),
-                targets: normalised.of(&training),
+                targets: normalised.select(&training),
                 test: sample.inputs.select_rows(&test),
                 truth: match score {
-                    ScoreSetting::Clipped => normalised.of(&test),
+                    ScoreSetting::Clipped => normalised.select(&test),
                     ScoreSetting::Original => normalised.unclipped(&test),
                 },
             }

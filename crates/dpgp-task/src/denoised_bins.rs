@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::binned::{BinNoise, Binned};
 use super::cross_validation::FoldRows;
 use super::model::Process;
-use super::{Job, OneTarget, TaskError};
+use super::{Job, TargetGuarantee, TaskError};
 use dpgp_gp::{GivenNoisySums, LinearMap};
 use dpgp_mechanisms::BinNoiseLaw;
 use dpgp_mechanisms::Statistic;
@@ -27,7 +27,7 @@ impl DenoisedBins {
     ///
     /// # Errors
     /// [`TaskError`] if a factorisation fails.
-    pub fn of(
+    pub fn for_job(
         job: &Job<'_>,
         rows: &FoldRows,
         binned: &Binned,
@@ -41,7 +41,7 @@ impl DenoisedBins {
         let process = Process::new(model, kernel.as_ref(), &rows.inputs, job.placing(&rows.purpose()));
         let mut noises = Vec::with_capacity(job.cells.len());
         for cell in job.cells {
-            let (target, law) = (OneTarget::of(cell)?, BinNoiseLaw::Gaussian);
+            let (target, law) = (TargetGuarantee::from_privacy(cell)?, BinNoiseLaw::Gaussian);
             noises.push(BinNoise { target, statistic: Statistic::Mean, law, scale }.sd());
         }
         Self::new(&process, rows, binned, &noises).map(Some)
@@ -101,7 +101,7 @@ fn members(binned: &Binned, inputs: &DMatrix<f64>) -> DMatrix<f64> {
 mod tests {
     use super::*;
     use crate::model::Placing;
-    use crate::{Known, Streams};
+    use crate::{RunCache, Streams};
     use dpgp_gp::kernel::{ExponentiatedQuadratic, Kernel};
     use dpgp_linalg::Cholesky;
     use dpgp_mechanisms::{BinningEstimate, BinningSetting};
@@ -149,7 +149,7 @@ mod tests {
         };
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let kernel = kernel(lengthscale);
-        let placing = Placing { streams: &streams, known: &Known::default(), purpose: "t" };
+        let placing = Placing { streams: &streams, known: &RunCache::default(), purpose: "t" };
         let process = Process::new(&setting, &kernel, &rows.inputs, placing);
         DenoisedBins::new(&process, rows, binned, &[noise]).unwrap()
     }

@@ -16,7 +16,7 @@ use crate::measurement::{Metric, names};
 use crate::noisy_sums::{NoisySums, Sensitivity, split};
 use crate::sample::product_grid;
 use crate::{
-    Described, Job, Measured, RecordReleases, Sampled, Setting, SumsGuarantee, Task, TaskError, TaskSetting,
+    Job, Measured, RecordReleases, Sampled, Setting, SumsGuarantee, Task, TaskError, TaskSetting, TaskSpec,
     WeightedLabel, noisy_sums,
 };
 use dpgp_accounting::{Caveat, PrivacyUnit};
@@ -26,7 +26,7 @@ use dpgp_gp::variational::{
     noise_aware,
 };
 use dpgp_mechanisms::{
-    HeteroscedasticRule, MechanismSetting, PrivacySetting, Sections, Summed, SumsNoise, SumsSetting,
+    HeteroscedasticRule, MechanismSetting, PrivacySetting, Sections, SummedTargets, SumsNoise, SumsSetting,
     class_sums_sensitivity,
 };
 use dpgp_noise::RoundedNoise;
@@ -49,13 +49,13 @@ pub struct ClassModel {
 
 impl ClassModel {
     /// The model of a cell; none if it has another task or mechanism, or another kernel than the exponentiated quadratic.
-    pub fn of(setting: &Setting) -> Option<Self> {
+    pub fn from_setting(setting: &Setting) -> Option<Self> {
         let TaskSetting::Dirichlet(task) = &*setting.task else { return None };
         Self::of_task(task, setting)
     }
 
     pub(super) fn of_task(task: &DirichletTask, setting: &Sections) -> Option<Self> {
-        let mechanism = setting.privacy.mechanism.of::<SumsSetting>()?;
+        let mechanism = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let (variance, lengthscale) = setting.model.as_deref()?.exponentiated_quadratic()?;
         Some(Self {
             task: task.clone(),
@@ -250,7 +250,7 @@ pub enum DirichletRelease {
     WeightedSums(HeteroscedasticRule),
 }
 
-impl Described for DirichletTask {
+impl TaskSpec for DirichletTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.dirichlet";
         noisy_sums::model(path, setting)?;
@@ -262,11 +262,11 @@ impl Described for DirichletTask {
             return fail(&format!("{path}.release"), Problem::Shape(why.to_owned()));
         }
         self.posterior.check(&format!("{path}.posterior"))?;
-        noisy_sums::mechanism(setting, Summed::Labels)?.holds(&self.inducing)
+        noisy_sums::mechanism(setting, SummedTargets::Labels)?.holds(&self.inducing)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        mechanism.of::<SumsSetting>().is_some()
+        mechanism.downcast::<SumsSetting>().is_some()
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
@@ -439,7 +439,7 @@ mechanism.sums = { features = "trivial", sensitivity = "exact" }
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
         let TaskSetting::Dirichlet(task) = &*setting.task else { panic!("another task") };
-        let model = ClassModel::of(setting).unwrap();
+        let model = ClassModel::from_setting(setting).unwrap();
         let column = |step: f64| (0..task.train.get()).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
         let (inputs, targets) =
             ([column(0.37), column(0.011)], (0..task.train.get()).map(|i| (i * i % 7 % 3) as f64));

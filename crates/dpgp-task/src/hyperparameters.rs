@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 use crate::model::noise_variance;
 use crate::noisy_sums::{TargetSums, noisy_sums, split};
 use crate::sample::product_grid;
-use crate::{Certified, Described, Job, Measured, Sampled, SelectionDraws, Task, TaskError};
+use crate::{Certified, Job, Measured, Sampled, SelectionDraws, Task, TaskError, TaskSpec};
 use dpgp_accounting::{Certificate, Release, gaussian_rho, zcdp_rho_classic};
 use dpgp_gp::kernel::{BoxKernel, EqSetting, ExponentiatedQuadratic, KernelSetting};
 use dpgp_gp::sites::{Graded, HyperGrid, SiteKernel};
 use dpgp_gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
 use dpgp_mechanisms::{
-    MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, Sections, SimulatedMoments, Summed,
-    SumsNoise, Within, check_moments, coinpress_mean, coinpress_shares,
+    MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, Sections, SimulatedMoments,
+    SummedTargets, SumsNoise, Within, check_moments, coinpress_mean, coinpress_shares,
 };
 use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::{fail, range, to_test};
@@ -473,11 +473,11 @@ impl HyperparametersTask {
             return fail(path, Problem::MissingKey { key: "posterior", by: "noisy sums" });
         };
         posterior.check(&format!("{path}.posterior"))?;
-        crate::noisy_sums::mechanism(setting, Summed::Targets).map(drop)
+        crate::noisy_sums::mechanism(setting, SummedTargets::Targets).map(drop)
     }
 }
 
-impl Described for HyperparametersTask {
+impl TaskSpec for HyperparametersTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.hyperparameters";
         for (key, values) in [("lengthscales", &self.lengthscales), ("noise_sds", &self.noise_sds)] {
@@ -487,7 +487,7 @@ impl Described for HyperparametersTask {
             }
         }
         self.method.check(&setting.privacy)?;
-        match (setting.privacy.mechanism.of::<MomentsSetting>(), &self.method) {
+        match (setting.privacy.mechanism.downcast::<MomentsSetting>(), &self.method) {
             (Some(moments), HyperparametersMethod::Evidence {}) => {
                 crate::noisy_sums::model(path, setting)?;
                 let without = self.inducing.is_empty() && self.posterior.is_none();

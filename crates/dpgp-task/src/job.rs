@@ -5,12 +5,12 @@
 //! How many rows a model is fitted to at once.
 
 use super::model::Placing;
-use super::{Known, Measured, Sample, Streams, TaskError};
+use super::{Measured, RunCache, Sample, Streams, TaskError};
 use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, SumsSetting};
 use dpgp_spec::setting::{Checked, ModelSetting, SplitSetting};
 
 /// A quantity that can be measured.
-pub trait Task: Described {
+pub trait Task: TaskSpec {
     /// Measures one replicate of one block: the model and the noise design are computed once, then every cell of the
     /// job is answered, in order.
     ///
@@ -31,7 +31,7 @@ pub struct Job<'a> {
     /// The random streams of the replicate.
     pub streams: &'a Streams,
     /// What has been computed, for all jobs of a run.
-    pub known: &'a Known,
+    pub known: &'a RunCache,
     /// Whether what is sampled is kept as evidence of each claim.
     pub audited: bool,
 }
@@ -68,16 +68,16 @@ impl<'a> Job<'a> {
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
     pub(super) fn sums(&self) -> Result<&'a SumsSetting, TaskError> {
-        self.setting.privacy.mechanism.of().ok_or(TaskError::Missing { needed: "mechanism.sums" })
+        self.setting.privacy.mechanism.downcast().ok_or(TaskError::Missing { needed: "mechanism.sums" })
     }
 }
 
 /// The setting of a task: what it needs of the other sections, and which metrics it has.
-pub trait Described {
+pub trait TaskSpec {
     /// Checks the values of the section and what the task needs of the others, which have been checked.
     ///
     /// # Errors
-    /// [`dpgp_spec::setting::Fault`] of the first value that is wrong.
+    /// [`dpgp_spec::setting::SettingError`] of the first value that is wrong.
     fn check(&self, setting: &Sections) -> Checked;
 
     /// The metrics that it measures, in the order of the table; with several replicates also their spread between
@@ -98,7 +98,7 @@ pub trait Described {
     /// Checks what depends on the number of rows that a replicate works on.
     ///
     /// # Errors
-    /// [`dpgp_spec::setting::Fault`] where there are too few.
+    /// [`dpgp_spec::setting::SettingError`] where there are too few.
     fn check_rows(&self, _rows: usize) -> Checked {
         Ok(())
     }

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use nalgebra::DMatrix;
 
-use super::model::CentresQuestion;
-use super::posterior::{Price, PriceQuestion};
-use super::site_sums::EllipsoidQuestion;
+use super::model::CentresKey;
+use super::posterior::{Price, PriceKey};
+use super::site_sums::EllipsoidKey;
 use dpgp_accounting::AccountingError;
 use dpgp_gp::kernel::BoxKernel;
 use dpgp_linalg::LinalgError;
@@ -14,37 +14,37 @@ use dpgp_mechanisms::DesignQuestion;
 use dpgp_mechanisms::{Ellipsoid, MomentsDesign};
 use dpgp_noise::PrivacyError;
 
-/// Answers that replicates, blocks, folds and threads share, because each depends on its question alone. A run owns one.
+/// Memo that replicates, blocks, folds and threads share, because each depends on its question alone. A run owns one.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct RunCache {
     /// The answers of accountants, which take seconds.
-    pub(super) prices: Answers<PriceQuestion, Result<Price, AccountingError>>,
+    pub(super) prices: Memo<PriceKey, Result<Price, AccountingError>>,
     /// Centres of k-means.
-    pub(super) centres: Answers<CentresQuestion, DMatrix<f64>>,
+    pub(super) centres: Memo<CentresKey, DMatrix<f64>>,
     /// Designs of releases of moments.
-    pub(super) designs: Answers<DesignQuestion, Result<Arc<MomentsDesign>, PrivacyError>>,
+    pub(super) designs: Memo<DesignQuestion, Result<Arc<MomentsDesign>, PrivacyError>>,
     /// The matrices of the kernels of a grid among the sites of the box.
-    pub(super) kernels: Answers<BoxKernel, Arc<Vec<DMatrix<f64>>>>,
+    pub(super) kernels: Memo<BoxKernel, Arc<Vec<DMatrix<f64>>>>,
     /// Shapes of noise on sums.
-    pub(super) ellipsoids: Answers<EllipsoidQuestion, Result<Arc<Ellipsoid>, LinalgError>>,
+    pub(super) ellipsoids: Memo<EllipsoidKey, Result<Arc<Ellipsoid>, LinalgError>>,
 }
 
 /// The answers to questions, each computed once.
 #[derive(Debug)]
-pub(super) struct Answers<Q, A> {
+pub(super) struct Memo<Q, A> {
     /// A list, since there are few questions and they have no order.
     known: Mutex<Vec<(Q, Arc<OnceLock<A>>)>>,
 }
 
-impl<Q, A> Default for Answers<Q, A> {
+impl<Q, A> Default for Memo<Q, A> {
     fn default() -> Self {
         Self { known: Mutex::default() }
     }
 }
 
-impl<Q: Clone + PartialEq, A: Clone> Answers<Q, A> {
+impl<Q: Clone + PartialEq, A: Clone> Memo<Q, A> {
     /// The known answer, or that of `compute`, which has to depend on the question alone.
-    pub fn of(&self, question: &Q, compute: impl FnOnce() -> A) -> A {
+    pub fn get_or_compute(&self, question: &Q, compute: impl FnOnce() -> A) -> A {
         // The lock is not held while an answer is computed: other questions do not wait for it.
         self.place(question).get_or_init(compute).clone()
     }
@@ -66,11 +66,11 @@ mod tests {
 
     #[test]
     fn a_question_is_answered_once() {
-        let answers = Answers::default();
+        let answers = Memo::default();
         let computed = Mutex::new(0);
         let mut found = Vec::new();
         for question in [3, 5, 3, 5, 3] {
-            found.push(answers.of(&question, || {
+            found.push(answers.get_or_compute(&question, || {
                 *computed.lock().unwrap() += 1;
                 question * question
             }));

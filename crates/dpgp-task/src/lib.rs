@@ -39,13 +39,13 @@ pub use error::TaskError;
 pub use evidence::{RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease, WeightedLabel};
 pub use job::FittedRows;
 pub use job::{Job, Task};
-pub use known::Known;
+pub use known::RunCache;
 pub use measure::measure;
 pub use measurement::{Certified, Measured, Measurement};
 pub use measurement::{Frame, MissingColumn};
 pub use memory::ModelMemory;
 pub use release::{
-    Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, PreviewedOver, preview_moments,
+    Expected, Points, Predictions, PreparedRelease, Preview, PreviewInput, PreviewedOver, preview_moments,
     refusal,
 };
 pub use sample::Sample;
@@ -61,7 +61,7 @@ pub use density::{DensityEstimate, DensityTask, ProcessSetting};
 pub use dirichlet::{DirichletRelease, DirichletTask};
 pub use errata::{ErrataTask, Erratum, Numbers};
 pub use hyperparameters::{BudgetRule, HyperparametersMethod, HyperparametersTask, RefusalRule};
-pub use job::Described;
+pub use job::TaskSpec;
 pub use leaderboard::{BaselineSetting, ChooseSetting, LeaderboardTask};
 pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 pub use prediction::PredictionTask;
@@ -71,4 +71,4 @@ pub use selection::{Candidate, GpCandidate, GpGrid, NoiseScale, RowsSetting, Sel
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 
-use noise::OneTarget;
+use noise::TargetGuarantee;

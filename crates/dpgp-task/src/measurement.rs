@@ -305,7 +305,7 @@ impl Certified {
 mod tests {
     use super::*;
     use crate::Experiment;
-    use crate::{Known, Sample, Streams};
+    use crate::{RunCache, Sample, Streams};
     use dpgp_accounting::Guarantee;
     use dpgp_accounting::Relation;
     use dpgp_data::Manifest;
@@ -328,7 +328,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
-        let (sample, known) = (Sample::new(&[], Vec::new()), Known::default());
+        let (sample, known) = (Sample::new(&[], Vec::new()), RunCache::default());
         let (sample, streams, known) = (&sample, &streams, &known);
         Job { setting, cells: &[], sample, streams, known, audited }.certify(certificate, || sampled)
     }

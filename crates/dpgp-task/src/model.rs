@@ -5,7 +5,7 @@ use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
 use super::sample::product_grid;
-use super::{Known, Streams, TaskError};
+use super::{RunCache, Streams, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{
     Exact, Features, Fitc, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features,
@@ -22,7 +22,7 @@ const KMEANS_STEPS: usize = 300;
 #[derive(Clone, Copy)]
 pub(super) struct Placing<'a> {
     pub streams: &'a Streams,
-    pub known: &'a Known,
+    pub known: &'a RunCache,
     /// Tells the random streams of different training sets apart.
     pub purpose: &'a str,
 }
@@ -45,14 +45,14 @@ impl Placing<'_> {
     /// Blocks that differ in their kernels alone share their centres.
     fn centres(&self, options: KMeans, training: &DMatrix<f64>) -> DMatrix<f64> {
         let mut stream = self.streams.of_data(&format!("inducing {}", self.purpose));
-        let question = CentresQuestion { inputs: digest(training), options, stream: stream.clone() };
-        self.known.centres.of(&question, || kmeans(training, options, &mut stream))
+        let question = CentresKey { inputs: digest(training), options, stream: stream.clone() };
+        self.known.centres.get_or_compute(&question, || kmeans(training, options, &mut stream))
     }
 }
 
 /// All that centres of k-means depend on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CentresQuestion {
+pub struct CentresKey {
     /// Of the inputs that they are the centres of.
     inputs: [u8; 32],
     options: KMeans,

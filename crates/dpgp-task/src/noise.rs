@@ -26,7 +26,7 @@ use dpgp_spec::setting::DataSetting;
 /// # Errors
 /// [`TaskError::Missing`] for another mechanism or objective, which the checks of a spec rule out.
 pub(super) fn cloaking_options(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
-    let setting = mechanism.of::<CloakingSetting>();
+    let setting = mechanism.downcast::<CloakingSetting>();
     let setting = setting.ok_or(TaskError::Missing { needed: "mechanism.cloaking" })?;
     setting.options().map_err(|_| TaskError::Missing { needed: "an objective of noise alone" })
 }
@@ -124,7 +124,7 @@ impl Noise {
     }
 
     /// The certificate of a release with it.
-    pub fn certificate(&self, target: OneTarget, caveats: &[(Caveat, bool)]) -> Certificate {
+    pub fn certificate(&self, target: TargetGuarantee, caveats: &[(Caveat, bool)]) -> Certificate {
         self.certificate_of(self.design.release(), target, self.ratio, self.gap())
             .with_caveats(caveats)
             .with_caveats(&[(Caveat::InvalidSensitivity, self.bound().is_some() && self.ratio > 1.0)])
@@ -134,7 +134,7 @@ impl Noise {
     pub fn certificate_of(
         &self,
         release: Release,
-        target: OneTarget,
+        target: TargetGuarantee,
         ratio: f64,
         gap: Option<f64>,
     ) -> Certificate {
@@ -143,7 +143,7 @@ impl Noise {
 }
 
 /// One design for all sizes of noise, or one for each.
-pub(super) struct Noises(Vec<SizedNoise>);
+pub(super) struct NoiseDesigns(Vec<SizedNoise>);
 
 /// A design.
 struct SizedNoise {
@@ -153,7 +153,7 @@ struct SizedNoise {
 }
 
 /// What releases are designed from.
-pub(super) struct Designer<'a> {
+pub(super) struct NoiseDesigner<'a> {
     pub mechanism: &'a MechanismSetting,
     pub process: &'a Process<'a>,
     /// The test inputs.
@@ -166,7 +166,7 @@ pub(super) struct Designer<'a> {
     pub weights: Option<&'a [f64]>,
 }
 
-impl Designer<'_> {
+impl NoiseDesigner<'_> {
     /// The design for noise of this standard deviation (units of the model).
     pub fn noise(&self, scale: f64) -> Result<Noise, TaskError> {
         let (mechanism, fit) = (self.linear()?, Fit { process: self.process.observed()?, designer: self });
@@ -182,20 +182,20 @@ impl Designer<'_> {
     }
 
     /// The designs for noise of these standard deviations, of which zero is none.
-    pub fn noises(&self, scales: &[f64]) -> Result<Noises, TaskError> {
+    pub fn noises(&self, scales: &[f64]) -> Result<NoiseDesigns, TaskError> {
         if !self.linear()?.is_for_one_scale() && !self.denoise {
-            return Ok(Noises(vec![SizedNoise { only: None, noise: self.noise(1.0)? }]));
+            return Ok(NoiseDesigns(vec![SizedNoise { only: None, noise: self.noise(1.0)? }]));
         }
         let private = scales.iter().filter(|scale| **scale > 0.0);
         let designs = private.map(|&scale| Ok(SizedNoise { only: Some(scale), noise: self.noise(scale)? }));
-        designs.collect::<Result<_, TaskError>>().map(Noises)
+        designs.collect::<Result<_, TaskError>>().map(NoiseDesigns)
     }
 }
 
 /// A process at the test inputs of a designer.
 struct Fit<'a> {
     process: ObservedProcess<'a>,
-    designer: &'a Designer<'a>,
+    designer: &'a NoiseDesigner<'a>,
 }
 
 impl LinearFit for Fit<'_> {
@@ -224,7 +224,7 @@ impl LinearFit for Fit<'_> {
     }
 }
 
-impl Noises {
+impl NoiseDesigns {
     /// The design for noise of this standard deviation.
     ///
     /// # Errors
@@ -237,7 +237,7 @@ impl Noises {
 
 /// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct OneTarget {
+pub(super) struct TargetGuarantee {
     /// The most that a target changes, in its own units.
     pub change: f64,
     /// The most targets that change: those of one person.
@@ -250,12 +250,12 @@ pub(super) struct OneTarget {
     pub calibration: Calibration,
 }
 
-impl OneTarget {
+impl TargetGuarantee {
     /// The guarantee of a cell about one row.
     ///
     /// # Errors
     /// [`TaskError::Missing`] where nothing bounds the change, which the checks of a spec rule out.
-    pub fn of(cell: &PrivacySetting) -> Result<Self, TaskError> {
+    pub fn from_privacy(cell: &PrivacySetting) -> Result<Self, TaskError> {
         let PrivacySetting { epsilon, delta, calibration, .. } = *cell;
         let change = cell.change.ok_or(TaskError::Missing { needed: "privacy.change" })?;
         Ok(Self { change: change.get(), rows: 1, epsilon: epsilon.get(), delta: delta.get(), calibration })
@@ -265,9 +265,9 @@ impl OneTarget {
     /// ([`Certificate::about`]).
     ///
     /// # Errors
-    /// As [`OneTarget::of`].
+    /// As [`TargetGuarantee::from_privacy`].
     pub fn of_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
-        Ok(Self { rows: data.unit().records(), ..Self::of(cell)? })
+        Ok(Self { rows: data.unit().records(), ..Self::from_privacy(cell)? })
     }
 
     /// With another epsilon.

@@ -10,10 +10,10 @@ use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, Neighbours
 use dpgp_gp::kernel::Interval;
 use dpgp_gp::variational::{FeatureBound, grid_supremum};
 use dpgp_mechanisms::{
-    FeaturesSetting, PrivacySetting, RecordBounds, Sections, Summed, SumsNoise, SumsRule, SumsSetting,
+    FeaturesSetting, PrivacySetting, RecordBounds, Sections, SummedTargets, SumsNoise, SumsRule, SumsSetting,
 };
 use dpgp_spec::setting::rules::{check_grid, range};
-use dpgp_spec::setting::{Checked, Fault, ModelSetting, Problem, RangeSetting};
+use dpgp_spec::setting::{Checked, ModelSetting, Problem, RangeSetting, SettingError};
 
 /// The bounds that noise is scaled by.
 pub(super) struct NoisySums<'a> {
@@ -232,11 +232,11 @@ pub(super) fn split(inputs: &DMatrix<f64>, train: usize) -> (DMatrix<f64>, DMatr
 }
 
 /// The model, whose kernel is one that the bounds on features hold for.
-pub(super) fn model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, Fault> {
+pub(super) fn model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, SettingError> {
     let model = setting.model(path)?;
     if model.exponentiated_quadratic().is_none() {
         let why = "this task needs the kernel `eq`".to_owned();
-        return Err(Fault::new("model.kernel", Problem::Shape(why)));
+        return Err(SettingError::new("model.kernel", Problem::Shape(why)));
     }
     Ok(model)
 }
@@ -253,22 +253,25 @@ pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Sections) 
 }
 
 /// The settings of noisy sums, the only mechanism that these tasks know.
-pub(super) fn mechanism(setting: &Sections, summed: Summed) -> Result<&SumsSetting, Fault> {
+pub(super) fn mechanism(setting: &Sections, summed: SummedTargets) -> Result<&SumsSetting, SettingError> {
     let sums = any_mechanism(setting)?;
     sums.check(setting.data.dimensions(), summed)?;
     Ok(sums)
 }
 
 /// The same with noise of any shape, which is for simulations alone.
-pub(super) fn shaped_mechanism(setting: &Sections, summed: Summed) -> Result<&SumsSetting, Fault> {
+pub(super) fn shaped_mechanism(
+    setting: &Sections,
+    summed: SummedTargets,
+) -> Result<&SumsSetting, SettingError> {
     let sums = any_mechanism(setting)?;
     sums.check_bounds(setting.data.dimensions(), summed)?;
     sums.domain()?;
     Ok(sums)
 }
 
-fn any_mechanism(setting: &Sections) -> Result<&SumsSetting, Fault> {
-    let sums = setting.privacy.mechanism.of::<SumsSetting>();
+fn any_mechanism(setting: &Sections) -> Result<&SumsSetting, SettingError> {
+    let sums = setting.privacy.mechanism.downcast::<SumsSetting>();
     let sums = sums.ok_or_else(|| setting.privacy.wrong("sums"))?;
     sums.target_bound.map_or(Ok(()), |bound| setting.normalise.keeps_targets(bound.get()))?;
     Ok(sums)

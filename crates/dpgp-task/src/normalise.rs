@@ -29,19 +29,19 @@ struct Clip {
 impl Clip {
     const NONE: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
-    fn of(self, targets: &[f64]) -> Vec<f64> {
+    fn clip(self, targets: &[f64]) -> Vec<f64> {
         targets.iter().map(|y| y.clamp(self.low, self.high)).collect()
     }
 }
 
 impl Normalised {
     fn new(originals: &[f64], clip: Clip, centre: f64, scale: f64, private: bool) -> Self {
-        let targets = clip.of(originals).iter().map(|y| (y - centre) / scale).collect();
+        let targets = clip.clip(originals).iter().map(|y| (y - centre) / scale).collect();
         Self { targets, originals: originals.to_vec(), centre, scale, private }
     }
 
     /// The targets of some rows.
-    pub fn of(&self, rows: &[usize]) -> Vec<f64> {
+    pub fn select(&self, rows: &[usize]) -> Vec<f64> {
         rows.iter().map(|&row| self.targets[row]).collect()
     }
 
@@ -61,7 +61,7 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
         NormaliseSetting::None => Normalised::new(targets, Clip::NONE, 0.0, 1.0, false),
         NormaliseSetting::Standardised { low, high } => {
             let clip = Clip { low: low.get(), high: high.get() };
-            let clipped = clip.of(targets);
+            let clipped = clip.clip(targets);
             Normalised::new(targets, clip, mean(&clipped), population_sd(&clipped), true)
         }
         NormaliseSetting::Constants { centre, scale } => {
@@ -80,7 +80,7 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
 fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: bool) -> Normalised {
     let middle = midrange(targets);
     let clip = clip.map_or(Clip::NONE, |half| Clip { low: middle - half, high: middle + half });
-    let clipped = clip.of(targets);
+    let clipped = clip.clip(targets);
     let centre = match centre {
         CentreSetting::Mean => mean(&clipped),
         CentreSetting::Midrange => middle,

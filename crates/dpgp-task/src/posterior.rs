@@ -10,7 +10,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Certified, Described, Job, Measured, Sample, Sampled, Task, TaskError};
+use crate::{Certified, Job, Measured, Sample, Sampled, Task, TaskError, TaskSpec};
 use dpgp_accounting::{
     Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, Caveat, Certificate,
     LossDistribution, Relation, Sampling, Schedule, noise_multiplier,
@@ -65,7 +65,7 @@ impl Models {
         job: &Job<'_>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let gradient = cell.mechanism.of::<GradientSetting>();
+        let gradient = cell.mechanism.downcast::<GradientSetting>();
         let gradient = gradient.ok_or(TaskError::Missing { needed: "mechanism.gradient" })?;
         let accuracy = match &task.method {
             PosteriorMethod::Advi(advi) if cell.epsilon.get().is_finite() => {
@@ -88,8 +88,8 @@ impl Models {
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
         let clip = gradient.clip.ok_or(TaskError::Missing { needed: "mechanism.gradient.clip" })?.get();
-        let question = PriceQuestion::new(advi, gradient, cell)?;
-        let price = job.known.prices.of(&question, || question.price())?;
+        let question = PriceKey::new(advi, gradient, cell)?;
+        let price = job.known.prices.get_or_compute(&question, || question.price())?;
         let noise = price.multiplier * clip;
         let accuracy = self.accuracy(advi, Some(clip), noise, job);
         let certified = job.certify(certificate(&question, &price), || {
@@ -127,8 +127,8 @@ impl Models {
     }
 }
 
-fn certificate(question: &PriceQuestion, price: &Price) -> Certificate {
-    let PriceQuestion { accountant, relation, budget, .. } = *question;
+fn certificate(question: &PriceKey, price: &Price) -> Certificate {
+    let PriceKey { accountant, relation, budget, .. } = *question;
     let mut caveats = vec![Caveat::PrivateStandardisation];
     caveats.extend(price.caveats.iter().copied().map(Caveat::Accounting));
     let claim = Certificate::noisy_gradient(accountant, relation, budget.into(), price.delta_exact);
@@ -148,7 +148,7 @@ fn standardised(inputs: &DMatrix<f64>) -> DMatrix<f64> {
 
 /// What is asked of an accountant; it determines the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PriceQuestion {
+pub struct PriceKey {
     pub accountant: AccountantKind,
     pub relation: Relation,
     pub schedule: Schedule,
@@ -168,7 +168,7 @@ pub struct Price {
     pub caveats: Vec<AccountingCaveat>,
 }
 
-impl PriceQuestion {
+impl PriceKey {
     /// The question about a training for the guarantee of a cell.
     ///
     /// # Errors
@@ -268,10 +268,11 @@ pub struct AdviSetting {
     pub learning_rate: Positive,
 }
 
-impl Described for PosteriorTask {
+impl TaskSpec for PosteriorTask {
     fn check(&self, setting: &Sections) -> Checked {
         let privacy = &setting.privacy;
-        let gradient = privacy.mechanism.of::<GradientSetting>().ok_or_else(|| privacy.wrong("gradient"))?;
+        let gradient =
+            privacy.mechanism.downcast::<GradientSetting>().ok_or_else(|| privacy.wrong("gradient"))?;
         if matches!(self.method, PosteriorMethod::Mode {}) {
             privacy.protects_nothing("inf: the mode is computed without privacy")?;
         }

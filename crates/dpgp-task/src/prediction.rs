@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Fitted, Process};
 use crate::noise::Noise;
-use crate::noise::{Designer, Noises};
+use crate::noise::{NoiseDesigner, NoiseDesigns};
 use crate::normalise::{Normalised, caveats, normalise};
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
 use crate::{
-    Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Sample, Streams, Task, TaskError,
+    Certified, FittedRows, Frame, Job, Measured, Sample, Streams, TargetGuarantee, Task, TaskError, TaskSpec,
 };
 use dpgp_accounting::Caveat;
 use dpgp_gp::LinearMap;
@@ -41,14 +41,15 @@ impl Task for PredictionTask {
         let grid = product_grid(&self.grid);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.placing("prediction"));
         let Fitted { map, variance } = process.fitted(&grid)?;
-        let cells = job.cells.iter().map(|cell| Ok(OneTarget::of_unit(cell, &job.setting.data)?.scale()));
+        let cells =
+            job.cells.iter().map(|cell| Ok(TargetGuarantee::of_unit(cell, &job.setting.data)?.scale()));
         let scales: Vec<f64> = cells
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
             .collect::<Result<_, TaskError>>()?;
         let mechanism = &job.setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
         let designer =
-            Designer { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
+            NoiseDesigner { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
         let noises = match job.is_private() {
             true => Some(designer.noises(&scales)?),
             false => None,
@@ -78,7 +79,7 @@ struct PredictionBlock<'a> {
     mean: DVector<f64>,
     /// Variances of the latent values under the model, without privacy.
     variance: Vec<f64>,
-    noises: Option<Noises>,
+    noises: Option<NoiseDesigns>,
     normalised: Normalised,
     /// The frames beside the predictions.
     beside: Vec<Frame>,
@@ -107,7 +108,7 @@ impl NoisyMean<'_> {
 impl PredictionBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let data = &self.job.setting.data;
-        let target = OneTarget::of_unit(cell, data)?;
+        let target = TargetGuarantee::of_unit(cell, data)?;
         let scale = target.scale();
         let private = self.private(target)?;
         let (noise_sd, certified) = match &private {
@@ -149,7 +150,7 @@ impl PredictionBlock<'_> {
     }
 
     /// What is released for a guarantee; nothing without privacy.
-    fn private(&self, target: OneTarget) -> Result<Option<NoisyMean<'_>>, TaskError> {
+    fn private(&self, target: TargetGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
         let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
         let noise = noises.at(target.scale() / self.normalised.scale)?;
         let mean = noise.released_columns(&self.map) * self.map.sum_groups(&self.normalised.targets);
@@ -266,7 +267,7 @@ impl PredictionTask {
     }
 }
 
-impl Described for PredictionTask {
+impl TaskSpec for PredictionTask {
     fn check(&self, setting: &Sections) -> Checked {
         let inputs = setting.data.dimensions();
         setting.regression_model("task.prediction")?;

@@ -15,10 +15,12 @@ use crate::cross_validation::{FoldRows, NO_ERROR, against_constant};
 use crate::denoised_bins::DenoisedBins;
 use crate::measurement::Metric;
 use crate::model::Process;
-use crate::noise::{Designer, Noise, Noises};
+use crate::noise::{Noise, NoiseDesigner, NoiseDesigns};
 use crate::normalise::{caveats, normalise};
 use crate::summary::normals;
-use crate::{Certified, Described, FittedRows, Job, Measured, OneTarget, Sampled, Streams, Task, TaskError};
+use crate::{
+    Certified, FittedRows, Job, Measured, Sampled, Streams, TargetGuarantee, Task, TaskError, TaskSpec,
+};
 use dpgp_accounting::{Caveat, Release};
 use dpgp_gp::LinearMap;
 use dpgp_gp::kernel::Kernel;
@@ -38,14 +40,14 @@ use dpgp_spec::setting::{Checked, ModelSetting, SplitSetting};
 /// error of a constant.
 impl Task for RegressionTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        if let Some(setting) = job.setting.privacy.mechanism.of::<BinningSetting>() {
+        if let Some(setting) = job.setting.privacy.mechanism.downcast::<BinningSetting>() {
             return binning(self, setting, job);
         }
         let model = job.model()?;
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
         let kernel = model.kernel.covariance(&job.sample.inputs);
         let fit = FoldFit { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
-        let folds = FoldRows::of(job.sample, &normalised, self.split, self.score, job.streams);
+        let folds = FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams);
         let folds: Vec<FoldErrors<'_>> = folds.map(|rows| fit.fold(&rows)).collect::<Result<_, _>>()?;
         let caveats = caveats(job.setting, &normalised);
         job.cells.iter().map(|cell| measured(self, job, cell, &folds, &caveats)).collect()
@@ -77,7 +79,7 @@ fn measured(
     folds: &[FoldErrors<'_>],
     caveats: &[(Caveat, bool)],
 ) -> Result<Measured, TaskError> {
-    let target = OneTarget::of_unit(cell, &job.setting.data)?;
+    let target = TargetGuarantee::of_unit(cell, &job.setting.data)?;
     let scores = folds
         .iter()
         .map(|fold| Ok(FoldScore { rmse: fold.rmse(target.scale())?, constant: fold.constant }))
@@ -89,7 +91,7 @@ fn measured(
 /// The guarantee of the worst fold: each is a release of its own.
 fn certified(
     job: &Job<'_>,
-    target: OneTarget,
+    target: TargetGuarantee,
     folds: &[FoldErrors<'_>],
     caveats: &[(Caveat, bool)],
 ) -> Result<Certified, TaskError> {
@@ -122,7 +124,7 @@ struct FoldErrors<'a> {
     /// The mean squared error of a constant, in squared units of the target.
     constant: f64,
     /// The designs; none without privacy.
-    noises: Option<Noises>,
+    noises: Option<NoiseDesigns>,
     /// The name of its random streams.
     purpose: String,
 }
@@ -197,17 +199,17 @@ impl FoldFit<'_> {
         process: &Process<'_>,
         map: &LinearMap,
         test: &DMatrix<f64>,
-    ) -> Result<Option<Noises>, TaskError> {
+    ) -> Result<Option<NoiseDesigns>, TaskError> {
         if !self.job.is_private() {
             return Ok(None);
         }
         let mut scales = Vec::with_capacity(self.job.cells.len());
         for cell in self.job.cells {
-            scales.push(OneTarget::of_unit(cell, &self.job.setting.data)?.scale() / self.scale);
+            scales.push(TargetGuarantee::of_unit(cell, &self.job.setting.data)?.scale() / self.scale);
         }
         let mechanism = &self.job.setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
-        Designer { mechanism, process, test, map, denoise, weights: None }.noises(&scales).map(Some)
+        NoiseDesigner { mechanism, process, test, map, denoise, weights: None }.noises(&scales).map(Some)
     }
 }
 
@@ -219,9 +221,9 @@ pub(super) fn binning(
 ) -> Result<Vec<Measured>, TaskError> {
     let normalised = normalise(&job.sample.targets, &job.setting.normalise);
     let mut folds = Vec::new();
-    for rows in FoldRows::of(job.sample, &normalised, task.split, task.score, job.streams) {
+    for rows in FoldRows::split(job.sample, &normalised, task.split, task.score, job.streams) {
         let fold = BinnedFold::new(setting, &rows);
-        let denoised = DenoisedBins::of(job, &rows, &fold.binned, normalised.scale)?;
+        let denoised = DenoisedBins::for_job(job, &rows, &fold.binned, normalised.scale)?;
         folds.push(BinnedFold { denoised, ..fold });
     }
     let binning =
@@ -241,7 +243,7 @@ struct Binning<'a> {
 
 impl Binning<'_> {
     fn cell(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
-        let target = OneTarget::of(cell)?;
+        let target = TargetGuarantee::from_privacy(cell)?;
         let noise = BinNoise {
             target,
             statistic: self.setting.statistic,
@@ -349,11 +351,11 @@ impl ScoreSetting {
     }
 }
 
-impl Described for RegressionTask {
+impl TaskSpec for RegressionTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.regression")?;
         self.split.check("task.regression.split")?;
-        let Some(binning) = setting.privacy.mechanism.of::<BinningSetting>() else {
+        let Some(binning) = setting.privacy.mechanism.downcast::<BinningSetting>() else {
             // Zero draws stand for the exact expectation over the noise.
             let mechanism = noisy_predictions(&setting.privacy)?;
             let wrong = || setting.privacy.wrong("cloaking");

@@ -12,7 +12,7 @@ use crate::measurement::{Metric, names};
 use crate::model::noise_variance;
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
-use crate::{Certified, Described, Frame, Job, Measured, Sample, Streams, Task, TaskError};
+use crate::{Certified, Frame, Job, Measured, Sample, Streams, Task, TaskError, TaskSpec};
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::{Cholesky, thin_svd};
 use dpgp_mechanisms::{Sections, cloaking};
@@ -133,7 +133,7 @@ pub struct TutorialTask {
     pub draws: Count<1000, 0>,
 }
 
-impl Described for TutorialTask {
+impl TaskSpec for TutorialTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.tutorial")?;
         dimension("data.inputs", 1, setting.data.dimensions())?;

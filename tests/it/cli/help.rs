@@ -7,8 +7,13 @@ use crate::support::study::STUDY;
 fn verbs(project: &Project) -> Vec<String> {
     let help = project.dpgp(&["--help"]).expect(0).out;
     let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let verbs: Vec<String> =
-        list.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
+    let verbs: Vec<String> = list
+        .lines()
+        // A line that goes on from the one before has no verb.
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .filter_map(|line| line.split(' ').next())
+        .map(str::to_owned)
+        .collect();
     assert!(verbs.iter().any(|verb| verb == "run") && verbs.len() > 10, "{list}");
     verbs.into_iter().filter(|verb| verb != "help").collect()
 }

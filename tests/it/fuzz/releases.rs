@@ -71,7 +71,7 @@ fn damaged_parts_are_added_or_refused() {
     let manifest = dpgp::data::Manifest::shipped().unwrap();
     let text = RELEASED.read("moments.toml");
     let experiment = Experiment::parse("moments", Path::new("moments.toml"), text, &manifest).unwrap();
-    let StreamedRelease::Moments(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+    let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
         unreachable!()
     };
     damaged("part.json", |path| {

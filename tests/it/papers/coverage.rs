@@ -17,7 +17,7 @@ struct Entered {
 
 impl Entered {
     /// Printed numbers, a value and its spread being two, and statements of the experiments that check a part.
-    fn of(item: &CoverageItem, experiments: &[Experiment]) -> Self {
+    fn new(item: &CoverageItem, experiments: &[Experiment]) -> Self {
         let mut entered = Self::default();
         for experiment in experiments.iter().filter(|one| item.checked.contains(&one.name)) {
             let numbers = experiment.counterparts.iter().filter(|one| one.owner == Owner::Paper);
@@ -61,7 +61,7 @@ fn what_is_counted_is_entered() {
             for name in &item.checked {
                 assert!(names.contains(name.as_str()), "{place}: there is no experiment {name}");
             }
-            let found = Entered::of(item, &experiments);
+            let found = Entered::new(item, &experiments);
             assert!(found.numbers <= item.numbers, "{place}: {found:?} of {} numbers", item.numbers);
             assert!(
                 found.statements <= item.statements,

@@ -4,8 +4,8 @@ use dpgp::gp::sites::{CountedRows, FullCell, Lattice, SiteReference, SummedFeatu
 use dpgp::kernel::BoxKernel;
 use dpgp::number::Positive;
 use dpgp::privacy::{
-    Calibration, Frequencies, MomentsDesign, PairTable, PhaseTable, SitePrior, SquareRule, WeightSearch,
-    WholeMoments,
+    Calibration, Frequencies, IntegerMoments, MomentsDesign, PairTable, PhaseTable, SitePrior, SquareRule,
+    WeightSearch,
 };
 use nalgebra::{DMatrix, DVector};
 use rand::{Rng, RngExt, SeedableRng};
@@ -109,7 +109,7 @@ fn random_design(dimensions: usize, random: &mut Pcg64) -> MomentsDesign {
     let frequencies = all.kept(&kept);
     let weights = (0..frequencies.len()).map(|_| -random.random::<f64>().ln()).collect();
     let [period, bound, kappa] = [1.0, 0.5, 1.0].map(|low| low + 2.5 * random.random::<f64>());
-    MomentsDesign::of(frequencies, weights, period, bound, kappa).unwrap()
+    MomentsDesign::from_weights(frequencies, weights, period, bound, kappa).unwrap()
 }
 
 #[test]
@@ -212,7 +212,8 @@ fn a_record_that_is_left_out_is_covered() {
         let dimensions = 1 + trial % 3;
         let mut design = random_design(dimensions, &mut random);
         if trial % 10 == 0 {
-            design = MomentsDesign::of(Frequencies::ball(1, 1, 1), vec![1e-3, 1.0], 1.2, 1.0, 1.0).unwrap();
+            design = MomentsDesign::from_weights(Frequencies::ball(1, 1, 1), vec![1e-3, 1.0], 1.2, 1.0, 1.0)
+                .unwrap();
         }
         let inputs =
             DMatrix::from_fn(1, design.frequencies.vectors()[0].len(), |_, _| random.random::<f64>());
@@ -264,25 +265,26 @@ fn whole_moments_are_those_of_the_lattice() {
     let rows = LatticeRows::new(&mut random);
     let frequencies = Frequencies::ball(2, 4, 2);
     let weights = vec![1.0 / frequencies.len() as f64; frequencies.len()];
-    let design = MomentsDesign::of(frequencies, weights, rows.lattice.period(1.41), 3.0, 1.4).unwrap();
+    let design =
+        MomentsDesign::from_weights(frequencies, weights, rows.lattice.period(1.41), 3.0, 1.4).unwrap();
     assert_eq!(design.period, 90.0 / 64.0);
     let error = 0.5 * (design.lattice_sensitivity() - design.rule.sensitivity());
     assert!(error > 0.0 && error < 1e-10);
     for row in &rows.rows {
         let row = std::slice::from_ref(row);
-        let whole = WholeMoments::new(&design, &rows.counted(row)).unwrap().real(UNIT);
+        let whole = IntegerMoments::new(&design, &rows.counted(row)).unwrap().real(UNIT);
         let off = (in_units(&design, &whole) - in_units(&design, &rows.real(&design, row))).norm();
         // Doubles err by their rounding, which is less.
         assert!(off <= error + 1e-13, "{off} {error}");
     }
-    let whole = WholeMoments::new(&design, &rows.counted(&rows.rows)).unwrap();
+    let whole = IntegerMoments::new(&design, &rows.counted(&rows.rows)).unwrap();
     let exact = rows.real(&design, &rows.rows);
     assert!(
         (in_units(&design, &whole.real(UNIT)) - in_units(&design, &exact)).norm() <= 50.0 * (error + 1e-13)
     );
     let mut reversed = rows.rows.clone();
     reversed.reverse();
-    assert_eq!(whole, WholeMoments::new(&design, &rows.counted(&reversed)).unwrap(), "exact in any order");
+    assert_eq!(whole, IntegerMoments::new(&design, &rows.counted(&reversed)).unwrap(), "exact in any order");
     let noise = design.lattice_noise(1.0);
     let noisy = whole.release(&noise, UNIT, &mut random).unwrap();
     assert!((noisy.sums.weighted - exact.weighted).component_div(&noise.weighted).amax() < 6.0);
@@ -292,7 +294,7 @@ fn whole_moments_are_those_of_the_lattice() {
     let noisy = whole.release(&counted.lattice_noise(1.0), UNIT, &mut random).unwrap();
     assert!((noisy.sums.rows as f64 - 50.0).abs() < 6.0 * noisy.rows.sqrt() && noisy.rows > 0.0);
     let elsewhere = MomentsDesign { period: 1.4, ..design };
-    assert!(WholeMoments::new(&elsewhere, &rows.counted(&rows.rows)).is_err(), "no whole number of cells");
+    assert!(IntegerMoments::new(&elsewhere, &rows.counted(&rows.rows)).is_err(), "no whole number of cells");
 }
 
 #[test]

@@ -232,7 +232,7 @@ fn no_person_moves_sums_further_than_claimed() {
     for spec in specs() {
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("persons", &spec.text).unwrap();
-        let largest = match StreamedRelease::of(&experiment).unwrap() {
+        let largest = match StreamedRelease::from_experiment(&experiment).unwrap() {
             StreamedRelease::Surface(streamed) => largest(&streamed, &spec),
             StreamedRelease::Classes(streamed) => largest(&streamed, &spec),
             StreamedRelease::Counts(streamed) => largest(&streamed, &spec),

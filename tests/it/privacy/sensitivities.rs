@@ -19,7 +19,7 @@ proptest! {
         let at = at % targets.len();
         moved[at] = to;
         for statistic in [Statistic::Count, Statistic::Mean, Statistic::Median] {
-            let change = (statistic.of(&targets).unwrap() - statistic.of(&moved).unwrap()).abs();
+            let change = (statistic.compute(&targets).unwrap() - statistic.compute(&moved).unwrap()).abs();
             prop_assert!(change <= statistic.sensitivity(targets.len(), 1.0) + 1e-15);
         }
     }
@@ -29,13 +29,13 @@ proptest! {
 #[test]
 fn sensitivities_are_tight() {
     let moves = |a: &[f64], b: &[f64], statistic: Statistic| {
-        let change = (statistic.of(a).unwrap() - statistic.of(b).unwrap()).abs();
+        let change = (statistic.compute(a).unwrap() - statistic.compute(b).unwrap()).abs();
         assert_eq!(change, statistic.sensitivity(a.len(), 1.0));
     };
     moves(&[0.0, 0.0, 1.0, 1.0], &[1.0, 0.0, 1.0, 1.0], Statistic::Median);
     moves(&[0.0, 0.0, 1.0], &[0.0, 1.0, 1.0], Statistic::Median);
     moves(&[0.0, 0.0], &[0.0, 1.0], Statistic::Mean);
-    assert_eq!(Statistic::Mean.of(&[]), None);
+    assert_eq!(Statistic::Mean.compute(&[]), None);
     assert_eq!(count_sensitivity(Relation::ReplaceOne), 2f64.sqrt());
 }
 
@@ -48,7 +48,7 @@ fn norms_of_a_matrix() {
         (FunctionSensitivity::SameSign, 5.0),
         (FunctionSensitivity::Exact, 0.9),
     ] {
-        assert_eq!(rule.of(&weights, &[0.3, 0.9, 0.2]), expected);
+        assert_eq!(rule.bound(&weights, &[0.3, 0.9, 0.2]), expected);
     }
 }
 
@@ -64,8 +64,8 @@ fn the_exact_sensitivity_covers_every_finite_set() {
         fitc_representer(&kernel, 0.2, &inducing, &training).unwrap(),
     ];
     for mean in means {
-        let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
-        assert!(exact <= FunctionSensitivity::Column.of(&mean.weights, &mean.norms));
+        let exact = FunctionSensitivity::Exact.bound(&mean.weights, &mean.norms);
+        assert!(exact <= FunctionSensitivity::Column.bound(&mean.weights, &mean.norms));
         let elsewhere = DMatrix::from_fn(6, 1, |i, _| 1.3 * i as f64 - 1.0);
         assert!(change(&kernel, &mean, &elsewhere) < exact);
         assert!((change(&kernel, &mean, &mean.basis) - exact).abs() < 1e-8);

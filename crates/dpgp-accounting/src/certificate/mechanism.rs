@@ -147,7 +147,7 @@ impl GaussianEvent {
         let sigma = self.calibration.sigma(epsilon, delta) / (self.sensitivity * (steps as f64).sqrt());
         let certificate = Certificate {
             delta_exact: Some(gaussian_delta_at_most(sigma, claimed.epsilon)),
-            ..Certificate::of(self.release, self.neighbours, (self.mechanism)(self.calibration), claimed)
+            ..Certificate::new(self.release, self.neighbours, (self.mechanism)(self.calibration), claimed)
         };
         // The proof of a calibration is that of one step, at the epsilon of the step.
         certificate.with_caveats(&[(Caveat::OutsideProof, !self.calibration.is_proven_for(epsilon))])

@@ -38,7 +38,7 @@ pub struct Certificate {
 
 impl Certificate {
     /// A claim of which nothing more is known.
-    pub(super) fn of(
+    pub(super) fn new(
         release: Release,
         neighbours: Neighbours,
         mechanism: CertifiedMechanism,
@@ -69,7 +69,7 @@ impl Certificate {
     /// ```
     pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool) -> Self {
         let claimed = Guarantee::pure(epsilon);
-        let chosen = Self::of(Release::SelectedIndex, neighbours, CertifiedMechanism::Exponential, claimed);
+        let chosen = Self::new(Release::SelectedIndex, neighbours, CertifiedMechanism::Exponential, claimed);
         Self { delta_exact: valid.then_some(0.0), ..chosen }
             .with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
     }
@@ -87,7 +87,10 @@ impl Certificate {
     /// ```
     pub fn laplace(release: Release, neighbours: Neighbours, epsilon: f64) -> Self {
         let claimed = Guarantee::pure(epsilon);
-        Self { delta_exact: Some(0.0), ..Self::of(release, neighbours, CertifiedMechanism::Laplace, claimed) }
+        Self {
+            delta_exact: Some(0.0),
+            ..Self::new(release, neighbours, CertifiedMechanism::Laplace, claimed)
+        }
     }
 
     /// The certificate of a training with noisy gradients; `delta_exact` is an upper bound on the true delta at
@@ -100,14 +103,14 @@ impl Certificate {
     ) -> Self {
         let (neighbours, mechanism) =
             (Neighbours::OneRecord(relation), CertifiedMechanism::NoisyGradient(accountant));
-        Self { delta_exact, ..Self::of(Release::Posterior, neighbours, mechanism, guarantee) }
+        Self { delta_exact, ..Self::new(Release::Posterior, neighbours, mechanism, guarantee) }
     }
 
     /// The certificate of a selection among private candidates; no delta smaller than the claimed one is proved.
     pub fn private_selection(guarantee: Guarantee) -> Self {
         let neighbours = Neighbours::OneRecord(Relation::ReplaceOne);
         let chosen =
-            Self::of(Release::SelectedIndex, neighbours, CertifiedMechanism::PrivateSelection, guarantee);
+            Self::new(Release::SelectedIndex, neighbours, CertifiedMechanism::PrivateSelection, guarantee);
         Self { delta_exact: Some(guarantee.delta), ..chosen }
     }
 

@@ -30,7 +30,7 @@ fn one_and_two_steps_are_enclosed() {
         for (noise_multiplier, rate, epsilon) in [(1.0, 0.2, 0.8), (0.6, 0.05, 1.5), (2.0, 1.0, 0.3)] {
             let sampling = Sampling::Poisson { rate };
             let event = Event { noise_multiplier, sampling, steps: 1 };
-            for pair in DominatingPair::of(&event, relation).unwrap() {
+            for pair in DominatingPair::pairs_of_event(&event, relation).unwrap() {
                 for (steps, delta) in [(1, one_step(&pair, epsilon)), (2, two_steps(&pair, epsilon))] {
                     let Enclosure { lower, upper } = enclose(&pair, steps, Given::Epsilon(epsilon));
                     let what = format!("{pair:?}, {steps}: {delta} in [{lower}, {upper}]");
@@ -49,7 +49,7 @@ fn one_and_two_steps_are_enclosed() {
 
 /// The pair of a record that is removed: the worse one.
 fn removal(event: &Event) -> DominatingPair {
-    DominatingPair::of(event, Relation::AddRemove).unwrap()[0]
+    DominatingPair::pairs_of_event(event, Relation::AddRemove).unwrap()[0]
 }
 
 /// The epsilon at which one step has this delta, by bisection.
@@ -95,7 +95,7 @@ fn a_sum_that_reaches_far_has_a_bound() {
 #[test]
 fn nothing_is_claimed_without_noise() {
     let event = Event { noise_multiplier: 0.01, sampling: Sampling::Poisson { rate: 0.1 }, steps: 3 };
-    for pair in DominatingPair::of(&event, Relation::AddRemove).unwrap() {
+    for pair in DominatingPair::pairs_of_event(&event, Relation::AddRemove).unwrap() {
         let epsilon = enclose(&pair, 3, Given::Delta(1e-5));
         assert_eq!(epsilon, Enclosure { lower: 0.0, upper: f64::INFINITY });
         assert_eq!(enclose(&pair, 3, Given::Epsilon(1.0)), Enclosure { lower: 0.0, upper: 1.0 });

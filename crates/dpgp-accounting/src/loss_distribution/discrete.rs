@@ -278,7 +278,7 @@ mod cut_tests {
         for rate in [0.1, 0.999, 1.0] {
             let event = Event { noise_multiplier: 0.8, sampling: Sampling::Poisson { rate }, steps: 1 };
             for relation in [Relation::AddRemove, Relation::ReplaceOne] {
-                pairs.extend(DominatingPair::of(&event, relation).unwrap());
+                pairs.extend(DominatingPair::pairs_of_event(&event, relation).unwrap());
             }
         }
         pairs

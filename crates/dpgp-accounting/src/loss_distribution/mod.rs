@@ -39,7 +39,7 @@ impl Accountant for LossDistribution {
     }
 
     fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
-        let Some(pairs) = DominatingPair::of(event, relation) else {
+        let Some(pairs) = DominatingPair::pairs_of_event(event, relation) else {
             return Err(self.refusal(
                 event,
                 relation,

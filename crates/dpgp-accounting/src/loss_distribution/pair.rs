@@ -38,7 +38,7 @@ pub(super) struct Range {
 
 impl DominatingPair {
     /// The pairs of an event that samples independently; `None` if it does not.
-    pub fn of(event: &Event, relation: Relation) -> Option<Vec<Self>> {
+    pub fn pairs_of_event(event: &Event, relation: Relation) -> Option<Vec<Self>> {
         let rate = match event.sampling.simplest() {
             Sampling::FullBatch => 1.0,
             Sampling::Poisson { rate } => rate,
@@ -129,7 +129,7 @@ mod tests {
     fn pairs_are_those_of_the_relation() {
         let of = |sampling, relation| {
             let event = Event { noise_multiplier: 2.0, sampling, steps: 1 };
-            let pairs = DominatingPair::of(&event, relation).unwrap();
+            let pairs = DominatingPair::pairs_of_event(&event, relation).unwrap();
             pairs.iter().map(|pair| (pair.p, pair.q, pair.sd)).collect::<Vec<_>>()
         };
         let sampled = Sampling::Poisson { rate: 0.25 };

@@ -11,7 +11,7 @@ use super::discrete::Discrete;
 use super::loss_sum::LossSum;
 use super::pair::{DominatingPair, Range};
 use crate::Given;
-use crate::root::{Bracket, Search, ValueAt};
+use crate::root::{Bracket, RootSearch, ValueAt};
 use dpgp_number::normal_pdf;
 
 /// Where the grid would reach beyond this log likelihood ratio of the components, a step reveals everything: no numbers
@@ -163,7 +163,7 @@ pub(super) fn greatest_epsilon(below: &Composed, delta: f64, upper: f64) -> f64 
         return 0.0;
     }
     let excess = |epsilon: f64| Ok::<f64, Infallible>((below.lower(epsilon) / delta).ln());
-    let search = Search { start: upper, stride: 1e-5 * upper, least: 0.0, greatest: upper };
+    let search = RootSearch { start: upper, stride: 1e-5 * upper, least: 0.0, greatest: upper };
     let Ok(found) = Bracket::search(excess, search);
     match found.map(|bracket| bracket.narrow(excess, 1e-10 * upper)) {
         // The lower end, where the bound was seen to exceed delta.

@@ -27,7 +27,7 @@ pub(super) struct Feature {
 
 impl Basis {
     /// The basis of a column, with at most `pieces` pieces between quantiles.
-    pub fn of(at: usize, outputs: [&Outputs; 2], pieces: usize) -> Self {
+    pub fn uniform_basis(at: usize, outputs: [&Outputs; 2], pieces: usize) -> Self {
         let mut numbers: Vec<f64> = outputs.into_iter().flat_map(|outputs| outputs.column(at)).collect();
         numbers.sort_unstable_by(f64::total_cmp);
         let (mut atoms, mut rest) = (Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ fn quantiles(sorted: &[f64], pieces: usize) -> Vec<f64> {
 /// A number for each output: the greater it is, the likelier the output came from one of the inputs.
 pub(super) trait Score: Debug + Send + Sync {
     /// The number of an output. It may be no number: half-lines are of the total order of all doubles.
-    fn of(&self, output: &[f64]) -> f64;
+    fn score(&self, output: &[f64]) -> f64;
 
     /// What it looks at, in words.
     fn name(&self) -> String;
@@ -169,7 +169,7 @@ mod tests {
     fn basis() -> Basis {
         let numbers = [vec![-7.0; 50], vec![f64::NAN; 50], (0..=1000).map(f64::from).collect()].concat();
         let outputs = Outputs::new(1, numbers);
-        Basis::of(0, [&outputs, &outputs], 4)
+        Basis::uniform_basis(0, [&outputs, &outputs], 4)
     }
 
     #[test]

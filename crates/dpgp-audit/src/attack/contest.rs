@@ -107,7 +107,7 @@ pub(super) struct Additive {
 impl Additive {
     /// The regression of these outputs.
     pub fn learned(outputs: [&Outputs; 2]) -> Self {
-        let curves = Curves::of(outputs, PIECES);
+        let curves = Curves::from_outputs(outputs, PIECES);
         let mut descent = Descent::new(curves.weights);
         for pass in 0..PASSES {
             // The outputs of the two inputs take turns, so that the odds are even on the way.
@@ -122,7 +122,7 @@ impl Additive {
 }
 
 impl Score for Additive {
-    fn of(&self, output: &[f64]) -> f64 {
+    fn score(&self, output: &[f64]) -> f64 {
         self.curves.features(output).map(|feature| self.weights[feature.at] * feature.value).sum()
     }
 
@@ -213,7 +213,8 @@ pub(super) fn candidates(outputs: [&Outputs; 2]) -> Vec<Arc<dyn Score>> {
 
 /// What tables are made by: whole outputs, frequent values where there are others too, and last bits.
 fn words(outputs: [&Outputs; 2]) -> Vec<Word> {
-    let bases: Vec<Basis> = (0..outputs[0].width()).map(|at| Basis::of(at, outputs, SIZES)).collect();
+    let bases: Vec<Basis> =
+        (0..outputs[0].width()).map(|at| Basis::uniform_basis(at, outputs, SIZES)).collect();
     let mut words = vec![Word::Whole];
     if bases.iter().any(Basis::has_atoms) && bases.iter().any(Basis::has_knots) {
         words.push(Word::Frequent(bases.clone()));
@@ -235,11 +236,11 @@ pub(super) struct Curves {
 
 impl Curves {
     /// Curves with at most so many pieces between quantiles of the outputs.
-    pub fn of(outputs: [&Outputs; 2], pieces: usize) -> Self {
+    pub fn from_outputs(outputs: [&Outputs; 2], pieces: usize) -> Self {
         let width = outputs[0].width();
         let (mut bases, mut firsts, mut weights) = (Vec::with_capacity(width), Vec::with_capacity(width), 0);
         for at in 0..width {
-            let basis = Basis::of(at, outputs, pieces);
+            let basis = Basis::uniform_basis(at, outputs, pieces);
             firsts.push(weights);
             weights += basis.len();
             bases.push(basis);
@@ -282,7 +283,7 @@ impl Lookup {
     pub fn learned(word: Word, outputs: [&Outputs; 2]) -> Option<Self> {
         let mut words: Vec<(u64, bool)> = Vec::with_capacity(outputs[0].len() + outputs[1].len());
         for (outputs, second) in outputs.into_iter().zip([false, true]) {
-            words.extend(outputs.rows().map(|row| (word.of(row), second)));
+            words.extend(outputs.rows().map(|row| (word.of_output(row), second)));
         }
         words.sort_unstable();
         let repeated = words.len() - words.chunk_by(|a, b| a == b).count();
@@ -299,8 +300,8 @@ fn ratio(same: &[(u64, bool)]) -> WordRatio {
 }
 
 impl Score for Lookup {
-    fn of(&self, output: &[f64]) -> f64 {
-        let word = self.word.of(output);
+    fn score(&self, output: &[f64]) -> f64 {
+        let word = self.word.of_output(output);
         let place = self.ratios.binary_search_by_key(&word, |ratio| ratio.word);
         place.map_or(0.0, |place| self.ratios[place].ratio)
     }
@@ -336,7 +337,7 @@ mod tests {
         let learned = Additive::learned([&normal([0.0, 0.0], 1), &normal([1.0, -1.0], 2)]);
         for output in [[0.0, 0.0], [1.0, -1.0], [0.5, -0.5], [-0.5, 0.5], [1.0, 1.0]] {
             let truth = output[1] - output[0] + 1.0;
-            let found = learned.of(&output);
+            let found = learned.score(&output);
             assert!((found - truth).abs() < 0.25, "{output:?}: {found} instead of {truth}");
         }
     }
@@ -351,9 +352,9 @@ mod lookup_tests {
         let outputs =
             [vec![1.0, 1.0, 1.0, 2.0], vec![1.0, 2.0, 2.0, 2.0]].map(|numbers| Outputs::new(1, numbers));
         let lookup = Lookup::learned(Word::Whole, [&outputs[0], &outputs[1]]).unwrap();
-        assert!((lookup.of(&[1.0]) - (3.5f64 / 1.5).ln()).abs() < 1e-15);
-        assert!((lookup.of(&[2.0]) + (3.5f64 / 1.5).ln()).abs() < 1e-15);
-        assert_eq!(lookup.of(&[3.0]), 0.0);
+        assert!((lookup.score(&[1.0]) - (3.5f64 / 1.5).ln()).abs() < 1e-15);
+        assert!((lookup.score(&[2.0]) + (3.5f64 / 1.5).ln()).abs() < 1e-15);
+        assert_eq!(lookup.score(&[3.0]), 0.0);
     }
 
     /// Whether the inputs share their numbers or not.

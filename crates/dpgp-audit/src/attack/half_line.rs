@@ -32,7 +32,7 @@ impl HalfLine {
     }
 
     fn holds(&self, output: &[f64]) -> bool {
-        (self.score.of(output).total_cmp(&self.threshold) != Ordering::Less) == self.above
+        (self.score.score(output).total_cmp(&self.threshold) != Ordering::Less) == self.above
     }
 
     /// The set in words.
@@ -79,7 +79,7 @@ struct Scored {
 fn scored(score: &dyn Score, outputs: [&Outputs; 2]) -> Vec<Scored> {
     let mut scored = Vec::with_capacity(outputs[0].len() + outputs[1].len());
     for (outputs, second) in outputs.into_iter().zip([false, true]) {
-        scored.extend(outputs.rows().map(|row| Scored { score: score.of(row), second }));
+        scored.extend(outputs.rows().map(|row| Scored { score: score.score(row), second }));
     }
     scored.sort_unstable_by(|a, b| a.score.total_cmp(&b.score));
     scored
@@ -124,7 +124,7 @@ pub(super) struct ColumnScore {
 }
 
 impl Score for ColumnScore {
-    fn of(&self, output: &[f64]) -> f64 {
+    fn score(&self, output: &[f64]) -> f64 {
         output[self.at]
     }
 
@@ -141,7 +141,7 @@ pub(super) struct GapScore {
 }
 
 impl Score for GapScore {
-    fn of(&self, output: &[f64]) -> f64 {
+    fn score(&self, output: &[f64]) -> f64 {
         output[self.at] - output[self.from]
     }
 
@@ -249,7 +249,7 @@ mod column_tests {
     #[test]
     fn pairs_of_few_and_of_many_columns() {
         assert_eq!([1, 2, 3, 6, 7, 20].map(|width| gaps(width).len()), [0, 1, 3, 15, 6, 19]);
-        assert_eq!(gaps(2)[0].of(&[1.0, 4.0]), 3.0);
+        assert_eq!(gaps(2)[0].score(&[1.0, 4.0]), 3.0);
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) enum Word {
 impl Word {
     /// The word of an output. Two words may be taken for one with a probability of about `2^-64`, which weakens an attack
     /// and does not make it wrong.
-    pub fn of(&self, output: &[f64]) -> u64 {
+    pub fn of_output(&self, output: &[f64]) -> u64 {
         match self {
             Self::Whole => mixed(output.iter().map(|x| x.to_bits())),
             Self::Frequent(bases) => mixed(bases.iter().zip(output).map(|(basis, x)| basis.atom(*x) as u64)),

@@ -1,6 +1,6 @@
 //! Private choices of a candidate by utilities, each of which changes by at most 1.
 
-use super::dice::Dice;
+use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
 use dpgp_accounting::Guarantee;
 
@@ -16,14 +16,14 @@ pub(super) fn all() -> Vec<Mutant> {
 }
 
 /// The place that is chosen with probabilities proportional to `exp(rate u)`. Source: McSherry and Talwar 2007.
-fn chosen(utilities: &[f64], rate: f64, dice: &mut Dice) -> f64 {
+fn chosen(utilities: &[f64], rate: f64, dice: &mut NoiseSampler) -> f64 {
     let weights: Vec<f64> = utilities.iter().map(|utility| (rate * utility).exp()).collect();
     dice.place(&weights)
 }
 
 /// Candidates in random order, of which the first is taken whose coin of probability `exp(rate (u - max))` shows heads. Source:
 /// McKenna and Sheldon 2020.
-fn flipped(utilities: &[f64], rate: f64, dice: &mut Dice) -> f64 {
+fn flipped(utilities: &[f64], rate: f64, dice: &mut NoiseSampler) -> f64 {
     let most = utilities.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut left: Vec<usize> = (0..utilities.len()).collect();
     // The best candidate is always taken when its turn comes.

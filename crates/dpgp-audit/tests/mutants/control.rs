@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use super::dice::Dice;
+use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
 use dpgp_accounting::Guarantee;
 
@@ -12,7 +12,7 @@ pub(super) fn all() -> Vec<Mutant> {
 }
 
 /// Laplace noise, but with a probability the raw count, marked as such by being far off.
-fn raw_with(probability: f64, count: f64, dice: &mut Dice, out: &mut Vec<f64>) {
+fn raw_with(probability: f64, count: f64, dice: &mut NoiseSampler, out: &mut Vec<f64>) {
     out.push(if dice.happens(probability) { 1000.0 + count } else { count + dice.laplace(1.0) });
 }
 
@@ -69,7 +69,7 @@ fn seeded_by_data() -> Mutant {
         what: "noise from a seed made of the data",
         inputs: [&[0.0], &[1.0]],
         release: |count, _, out| {
-            let mut dice = Dice::new(Pcg64::seed_from_u64(count[0].to_bits()));
+            let mut dice = NoiseSampler::new(Pcg64::seed_from_u64(count[0].to_bits()));
             out.push(count[0] + dice.laplace(1.0));
         },
         ..batches()
@@ -84,7 +84,7 @@ fn seeded_once() -> Mutant {
         name: "seeded-in-the-program",
         what: "noise from a seed that stands in the program",
         release: |count, _, out| {
-            let mut dice = Dice::new(Pcg64::seed_from_u64(42));
+            let mut dice = NoiseSampler::new(Pcg64::seed_from_u64(42));
             out.push(count[0] + dice.laplace(1.0));
         },
         ..seeded_by_data()

@@ -9,14 +9,14 @@ use rand_pcg::Pcg64;
 /// Real noise is rounded to multiples of [`LATTICE`]. Added to whole numbers it is exact, so that its last bits tell nothing and
 /// the law is that of rounded real noise: a mutant is broken by what it is named for, not by floating-point arithmetic.
 #[derive(Debug)]
-pub(super) struct Dice {
+pub(super) struct NoiseSampler {
     stream: Pcg64,
 }
 
 /// The distance of two values of real noise: sums with whole numbers up to 2^22 are exact.
 const LATTICE: f64 = 1.0 / (1u64 << 30) as f64;
 
-impl Dice {
+impl NoiseSampler {
     pub fn new(stream: Pcg64) -> Self {
         Self { stream }
     }
@@ -110,8 +110,8 @@ mod tests {
 
     const DRAWS: u32 = 100_000;
 
-    fn mean(draw: impl Fn(&mut Dice) -> f64) -> f64 {
-        let mut dice = Dice::new(Pcg64::seed_from_u64(7));
+    fn mean(draw: impl Fn(&mut NoiseSampler) -> f64) -> f64 {
+        let mut dice = NoiseSampler::new(Pcg64::seed_from_u64(7));
         (0..DRAWS).map(|_| draw(&mut dice)).sum::<f64>() / f64::from(DRAWS)
     }
 

@@ -1,6 +1,6 @@
 //! What is released depends on which values occur.
 
-use super::dice::Dice;
+use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
 use dpgp_accounting::Guarantee;
 
@@ -12,7 +12,7 @@ pub(super) fn all() -> Vec<Mutant> {
 const HIDDEN: f64 = -1000.0;
 
 /// A count with Laplace noise of scale 1 if it is above a threshold; a count of 0 has no bin.
-fn shown(count: f64, threshold: f64, dice: &mut Dice) -> f64 {
+fn shown(count: f64, threshold: f64, dice: &mut NoiseSampler) -> f64 {
     let noisy = count + dice.laplace(1.0);
     if count > 0.0 && noisy > threshold { noisy } else { HIDDEN }
 }

@@ -1,6 +1,6 @@
 //! A mechanism of known truth.
 
-use super::dice::Dice;
+use super::dice::NoiseSampler;
 use dpgp_accounting::{Guarantee, gaussian_delta};
 
 /// A mechanism, what it claims, what is true, and two neighbouring inputs that show it.
@@ -17,7 +17,7 @@ pub struct Mutant {
     /// Two neighbouring inputs: answers of queries, or rows.
     pub(super) inputs: [&'static [f64]; 2],
     /// One output, whose numbers are pushed: as many for every input and every draw.
-    pub(super) release: fn(&[f64], &mut Dice, &mut Vec<f64>),
+    pub(super) release: fn(&[f64], &mut NoiseSampler, &mut Vec<f64>),
 }
 
 /// What a mechanism keeps: no lower bound may exceed it.

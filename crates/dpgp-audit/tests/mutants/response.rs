@@ -1,6 +1,6 @@
 //! Randomised response.
 
-use super::dice::Dice;
+use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
 use dpgp_accounting::Guarantee;
 
@@ -45,7 +45,7 @@ fn two_coins() -> Mutant {
 }
 
 /// The true one of eight answers with a probability, otherwise one of the others.
-fn answer(truth: f64, probability: f64, dice: &mut Dice) -> f64 {
+fn answer(truth: f64, probability: f64, dice: &mut NoiseSampler) -> f64 {
     if dice.happens(probability) { truth } else { (truth + 1.0 + dice.side(7) as f64) % 8.0 }
 }
 
@@ -82,7 +82,7 @@ const FILTERS: [&[f64]; 2] = [
 ];
 
 /// A bit that is replaced by that of a fair coin with a probability f.
-fn permanent(bit: f64, f: f64, dice: &mut Dice) -> f64 {
+fn permanent(bit: f64, f: f64, dice: &mut NoiseSampler) -> f64 {
     let coin = if dice.happens(0.5) { 1.0 } else { 0.0 };
     if dice.happens(f) { coin } else { bit }
 }

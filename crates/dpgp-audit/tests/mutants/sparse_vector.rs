@@ -1,7 +1,7 @@
 //! Which of several answers lie above a threshold of 1: those of the algorithms that StatDP and DP-Sniper are tested on that
 //! are private.
 
-use super::dice::Dice;
+use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
 use dpgp_accounting::Guarantee;
 
@@ -41,7 +41,7 @@ pub(super) const LYU: Variant =
     Variant { threshold: 2.0, answers: 8.0, stops: 2, renews: false, shows: Shows::Mark };
 
 impl Variant {
-    pub fn run(self, answers: &[f64], dice: &mut Dice, out: &mut Vec<f64>) {
+    pub fn run(self, answers: &[f64], dice: &mut NoiseSampler, out: &mut Vec<f64>) {
         let (mut threshold, mut left) = (1.0 + dice.laplace(self.threshold), self.stops);
         for answer in answers {
             if left == 0 {
@@ -61,7 +61,7 @@ impl Variant {
         }
     }
 
-    fn shown(self, answer: f64, noisy: f64, dice: &mut Dice) -> f64 {
+    fn shown(self, answer: f64, noisy: f64, dice: &mut NoiseSampler) -> f64 {
         match self.shows {
             Shows::Mark => ABOVE,
             Shows::Compared => noisy,

@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use super::dice::Dice;
+use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
 use dpgp_audit::{Contests, LowerBounds, Outputs};
 
@@ -70,7 +70,7 @@ fn finding(mutant: &Mutant, bounds: LowerBounds) -> MutantFinding {
 struct Source<'a> {
     mutant: &'a Mutant,
     input: &'static [f64],
-    dice: Dice,
+    dice: NoiseSampler,
 }
 
 impl<'a> Source<'a> {
@@ -80,7 +80,7 @@ impl<'a> Source<'a> {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3_u64)
         });
         let stream = Pcg64::seed_from_u64(name ^ (u64::from(seed) << 32) ^ input as u64);
-        Self { mutant, input: mutant.inputs[input], dice: Dice::new(stream) }
+        Self { mutant, input: mutant.inputs[input], dice: NoiseSampler::new(stream) }
     }
 
     fn outputs(&mut self, rows: usize) -> Outputs {

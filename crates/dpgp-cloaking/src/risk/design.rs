@@ -110,7 +110,7 @@ const PRODUCTS: usize = 2000;
 const VANISHED: f64 = 1e-5;
 
 /// The best strategy found and what no release can be better than.
-pub(super) struct Found {
+pub(super) struct Candidate {
     pub point: Point,
     /// A lower bound of the error in the reduced problem.
     pub least: f64,
@@ -122,7 +122,7 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// [`PrivacyError::Linalg`] if a factorisation fails.
-pub(super) fn solve(problem: &Reduced) -> Result<Found, PrivacyError> {
+pub(super) fn solve(problem: &Reduced) -> Result<Candidate, PrivacyError> {
     let mut budget = PRODUCTS;
     let (mut tolerance, mut least) = (FIRST_TOLERANCE, f64::NEG_INFINITY);
     let mut point = improve(problem, start(problem)?, tolerance, &mut budget)?;
@@ -152,7 +152,7 @@ pub(super) fn solve(problem: &Reduced) -> Result<Found, PrivacyError> {
             break;
         }
     }
-    Ok(Found { point: better(best, point), least, products: PRODUCTS - budget })
+    Ok(Candidate { point: better(best, point), least, products: PRODUCTS - budget })
 }
 
 /// The one that explains more.
@@ -318,7 +318,7 @@ mod tests {
     fn a_search_ends_at_its_target() {
         for noise_sd in [0.3, 3.0] {
             let problem = Reduced::new(&small(), noise_sd).unwrap();
-            let Found { point, least, products } = solve(&problem).unwrap();
+            let Candidate { point, least, products } = solve(&problem).unwrap();
             let gap = (point.error(&problem) - least) / point.error(&problem);
             assert!(
                 gap.abs() <= TARGET && products > 0 && products < PRODUCTS / 4,

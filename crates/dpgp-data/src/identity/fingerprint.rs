@@ -432,7 +432,7 @@ impl From<CountedSample> for String {
 /// ```
 /// use dpgp_data::RowTotal;
 /// let mut sum = RowTotal::default();
-/// [[0xff; 32], [0; 32], [0xff; 32]].iter().for_each(|digest| sum.add(&RowTotal::of(digest)));
+/// [[0xff; 32], [0; 32], [0xff; 32]].iter().for_each(|digest| sum.add(&RowTotal::from_digest(digest)));
 /// assert_eq!(sum.to_string(), format!("{}fe", "ff".repeat(31))); // 2 (2^256 - 1) = 2^256 - 2 modulo 2^256
 /// assert_eq!(sum.to_string().parse(), Ok(sum));
 /// ```
@@ -450,7 +450,7 @@ pub struct NotATotal;
 
 impl RowTotal {
     /// That of one digest, its first byte the most significant.
-    pub fn of(digest: &[u8; 32]) -> Self {
+    pub fn from_digest(digest: &[u8; 32]) -> Self {
         let mut words = [0; 4];
         for (word, bytes) in words.iter_mut().rev().zip(digest.chunks_exact(8)) {
             *word = bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -486,7 +486,7 @@ impl FromStr for RowTotal {
     fn from_str(text: &str) -> Result<Self, NotATotal> {
         let mut bytes = [0; 32];
         hex::decode_to_slice(text, &mut bytes).map_err(|_| NotATotal)?;
-        Ok(Self::of(&bytes))
+        Ok(Self::from_digest(&bytes))
     }
 }
 

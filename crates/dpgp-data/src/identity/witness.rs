@@ -259,7 +259,7 @@ impl RowWitness {
     /// The digest of some cells of the row, which are in order.
     fn tag(&self, some: impl Fn(&WitnessedCell) -> bool) -> RowTotal {
         let cells = self.cells.iter().filter(|cell| some(cell));
-        RowTotal::of(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
+        RowTotal::from_digest(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
     }
 
     /// Begins a row, with the cells that it shares with others.

@@ -55,7 +55,7 @@ impl Files {
         rules: impl Into<CellRules>,
     ) -> Result<Self, DataError> {
         let (numbers, rules) = (columns.to_vec(), rules.into());
-        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person: None, rules })
+        Self::open_columns(files, layout, ReadColumns { numbers, witnessed: false, person: None, rules })
     }
 
     /// The same; [`Files::read_persons`] also reads whose row each is, which a column of text or numbers says.
@@ -70,10 +70,10 @@ impl Files {
         rules: impl Into<CellRules>,
     ) -> Result<Self, DataError> {
         let (numbers, person, rules) = (columns.to_vec(), Some(person.to_owned()), rules.into());
-        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person, rules })
+        Self::open_columns(files, layout, ReadColumns { numbers, witnessed: false, person, rules })
     }
 
-    fn of(files: &[RowFile], layout: &TextLayout, columns: ReadColumns) -> Result<Self, DataError> {
+    fn open_columns(files: &[RowFile], layout: &TextLayout, columns: ReadColumns) -> Result<Self, DataError> {
         for file in files {
             open(file, layout, &columns)?;
         }
@@ -118,7 +118,7 @@ impl Files {
         let Some(meter) = meter else { return Ok(self) };
         let mut bytes = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            bytes.push(FileState::of(&file.path)?.bytes);
+            bytes.push(FileState::read(&file.path)?.bytes);
         }
         self.watched = Some(Watched { meter, bytes });
         Ok(self)
@@ -300,7 +300,7 @@ impl PartitionedRows {
 }
 
 fn person_of(partition: &Partition, missing: Missing) -> Result<PathPerson, TableError> {
-    let person = partition.value.as_deref().and_then(PersonId::of);
+    let person = partition.value.as_deref().and_then(PersonId::parse);
     if missing == Missing::Drop {
         return Ok(PathPerson(person));
     }
@@ -514,11 +514,11 @@ const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 ///
 /// ```
 /// use dpgp_data::rows::Partition;
-/// let month = Partition::of("month=06").map(|month| (month.name, month.value));
+/// let month = Partition::parse("month=06").map(|month| (month.name, month.value));
 /// assert_eq!(month, Some(("month".to_owned(), Some("06".to_owned()))));
-/// assert_eq!(Partition::of("at=12%3A30").and_then(|at| at.value).as_deref(), Some("12:30"));
-/// assert_eq!(Partition::of("at=__HIVE_DEFAULT_PARTITION__").map(|at| at.value), Some(None));
-/// assert_eq!(Partition::of("parts"), None);
+/// assert_eq!(Partition::parse("at=12%3A30").and_then(|at| at.value).as_deref(), Some("12:30"));
+/// assert_eq!(Partition::parse("at=__HIVE_DEFAULT_PARTITION__").map(|at| at.value), Some(None));
+/// assert_eq!(Partition::parse("parts"), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Partition {
@@ -530,7 +530,7 @@ pub struct Partition {
 
 impl Partition {
     /// What a folder of this name says, if it says anything. A byte may be written as `%` and two hexadecimal digits.
-    pub fn of(folder: &str) -> Option<Self> {
+    pub fn parse(folder: &str) -> Option<Self> {
         let (name, value) = folder.split_once('=')?;
         let (name, value) = (decoded(name), decoded(value));
         let value = Some(value).filter(|value| !value.trim().is_empty() && value != MISSING);

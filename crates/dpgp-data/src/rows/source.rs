@@ -311,7 +311,7 @@ impl FileState {
     ///
     /// # Errors
     /// [`DataError::Io`].
-    pub fn of(path: &Path) -> Result<Self, DataError> {
+    pub fn read(path: &Path) -> Result<Self, DataError> {
         if is_address(path) {
             return cloud::state(path);
         }

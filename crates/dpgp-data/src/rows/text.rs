@@ -91,7 +91,7 @@ impl TextRows {
 
     /// Whose row it is; nobody's if that is missing and may be.
     fn person(&self, column: &PersonColumn) -> Result<Option<PersonId>, DataError> {
-        let person = PersonId::of(self.reader.text(column.place)?);
+        let person = PersonId::parse(self.reader.text(column.place)?);
         if person.is_none() && self.rules.missing == Missing::Refuse {
             return Err(self.bad_cell(&column.name, CellProblem::NoPerson));
         }
@@ -227,7 +227,7 @@ impl RowFile {
 }
 
 fn partition(folder: &std::ffi::OsStr) -> Option<Partition> {
-    folder.to_str().and_then(Partition::of)
+    folder.to_str().and_then(Partition::parse)
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::lengthscales::fit;
 use super::{
-    BoxScale, ExponentiatedQuadratic, Kernel, NamedKernel, StationaryKernel, SumKernel, Unfit, UnfitKey,
+    BoxScale, ExponentiatedQuadratic, Kernel, KernelError, KernelErrorKey, NamedKernel, StationaryKernel,
+    SumKernel,
 };
 use dpgp_number::{NonNegative, Positive};
 
@@ -104,23 +105,23 @@ impl PairSetting {
     }
 }
 
-fn unfit(key: &str, reason: Unfit) -> UnfitKey {
-    UnfitKey { key: key.to_owned(), reason }
+fn unfit(key: &str, reason: KernelError) -> KernelErrorKey {
+    KernelErrorKey { key: key.to_owned(), reason }
 }
 
 impl NamedKernel for AdditiveSetting {
     const EXAMPLE: &'static str = "{ lengthscales = [1.2, 3.0], variances = [0.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.8 }] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
         fit(&self.lengthscales, inputs)?;
         if self.variances.len() != inputs {
-            return Err(unfit("variances", Unfit::Dimension(self.variances.len())));
+            return Err(unfit("variances", KernelError::Dimension(self.variances.len())));
         }
         if self.height() <= 0.0 {
-            return Err(unfit("variances", Unfit::Empty));
+            return Err(unfit("variances", KernelError::Empty));
         }
         let wrong = self.pairs.iter().position(|pair| !pair.fits(inputs));
-        wrong.map_or(Ok(()), |place| Err(unfit(&format!("pairs.{place}.inputs"), Unfit::Places)))
+        wrong.map_or(Ok(()), |place| Err(unfit(&format!("pairs.{place}.inputs"), KernelError::Places)))
     }
 
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
@@ -138,7 +139,7 @@ impl StationaryKernel for AdditiveSetting {
     }
 
     fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::of(sides).lengthscales(&self.lengthscales)
+        BoxScale::new(sides).lengthscales(&self.lengthscales)
     }
 
     fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {

@@ -98,7 +98,7 @@ impl BinKernel {
 
     /// For each pair of bins the variance times the product of one entry of each factor.
     fn product(&self, bins: &Bins, factors: &[DMatrix<f64>]) -> DMatrix<f64> {
-        let (size, prefixes) = (bins.len(), Prefixes::of(bins));
+        let (size, prefixes) = (bins.len(), Prefixes::new(bins));
         let mut product = DMatrix::zeros(size, size);
         for (bin, column) in product.as_mut_slice().chunks_exact_mut(size.max(1)).enumerate() {
             let places = factors.iter().zip(bins.place(bin));
@@ -165,7 +165,7 @@ struct Prefix {
 }
 
 impl Prefixes {
-    pub fn of(bins: &Bins) -> Self {
+    pub fn new(bins: &Bins) -> Self {
         let mut prefixes: Vec<Prefix> = (0..bins.dimensions()).map(|_| Prefix::default()).collect();
         for bin in 0..bins.len() {
             let places = bins.place(bin);
@@ -278,7 +278,7 @@ mod prefixes_tests {
         for bins in [grid.clone(), grid.select(&[1, 2, 7, 8, 9, 16, 23])] {
             let mut found = vec![0.0; bins.len()];
             let columns: Vec<&[f64]> = entries.iter().map(Vec::as_slice).collect();
-            Prefixes::of(&bins).multiply(1.9, &columns, &mut found);
+            Prefixes::new(&bins).multiply(1.9, &columns, &mut found);
             for (bin, found) in found.iter().enumerate() {
                 let place = bins.place(bin);
                 assert_eq!(*found, 1.9 * entries[0][place[0]] * entries[1][place[1]] * entries[2][place[2]]);

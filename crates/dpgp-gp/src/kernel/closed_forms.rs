@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::{KernelSetting, Unfit, UnfitKey};
+use super::{KernelError, KernelErrorKey, KernelSetting};
 
 #[derive(serde::Deserialize)]
 struct Named {
@@ -78,24 +78,28 @@ fn kernels_of_parts() {
 #[test]
 fn tables_that_do_not_fit_are_named() {
     for (table, key, reason) in [
-        ("eq-ard = { variance = 1.0, lengthscales = [1.0] }", "eq-ard.lengthscales", Unfit::Dimension(1)),
+        (
+            "eq-ard = { variance = 1.0, lengthscales = [1.0] }",
+            "eq-ard.lengthscales",
+            KernelError::Dimension(1),
+        ),
         (
             "matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [1.0, 1.0, 1.0] }",
             "matern.lengthscales",
-            Unfit::Dimension(3),
+            KernelError::Dimension(3),
         ),
         (
             "rational-quadratic = { variance = 1.0, alpha = 1.0, lengthscales = [] }",
             "rational-quadratic.lengthscales",
-            Unfit::Empty,
+            KernelError::Empty,
         ),
-        ("sum = []", "sum", Unfit::Empty),
+        ("sum = []", "sum", KernelError::Empty),
         (
             "product = [{ bias = { variance = 1.0 } }, { eq-ard = { variance = 1.0, lengthscales = [1.0] } }]",
             "product.1.eq-ard.lengthscales",
-            Unfit::Dimension(1),
+            KernelError::Dimension(1),
         ),
     ] {
-        assert_eq!(kernel_of(table).fits(2), Err(UnfitKey { key: key.to_owned(), reason }), "{table}");
+        assert_eq!(kernel_of(table).fits(2), Err(KernelErrorKey { key: key.to_owned(), reason }), "{table}");
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::in_box::Constant;
-use super::{BoxScale, Kernel, KernelSetting, NamedKernel, StationaryKernel, Unfit, UnfitKey};
+use super::{BoxScale, Kernel, KernelError, KernelErrorKey, KernelSetting, NamedKernel, StationaryKernel};
 
 /// `k(x, x') = sum_i k_i(x, x')`: the sum of independent processes.
 ///
@@ -38,7 +38,7 @@ pub struct ProductSetting(pub Vec<KernelSetting>);
 impl NamedKernel for SumSetting {
     const EXAMPLE: &'static str = "[{ bias = { variance = 0.7 } }, { linear = { variance = 0.4 } }]";
 
-    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
         fit(&self.0, inputs)
     }
 
@@ -68,7 +68,7 @@ impl StationaryKernel for SumSetting {
 impl NamedKernel for ProductSetting {
     const EXAMPLE: &'static str = SumSetting::EXAMPLE;
 
-    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
         fit(&self.0, inputs)
     }
 
@@ -104,9 +104,9 @@ fn stationary(parts: &[KernelSetting]) -> impl Iterator<Item = &dyn StationaryKe
 }
 
 /// Whether there are parts, all of which fit.
-fn fit(parts: &[KernelSetting], inputs: usize) -> Result<(), UnfitKey> {
+fn fit(parts: &[KernelSetting], inputs: usize) -> Result<(), KernelErrorKey> {
     if parts.is_empty() {
-        return Err(UnfitKey { key: String::new(), reason: Unfit::Empty });
+        return Err(KernelErrorKey { key: String::new(), reason: KernelError::Empty });
     }
     let mut places = parts.iter().enumerate();
     places.try_for_each(|(i, part)| part.fits(inputs).map_err(|unfit| unfit.below(i)))

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxScale, EqPart, Kernel, NamedKernel, StationaryKernel, Unfit, UnfitKey};
+use super::{BoxScale, EqPart, Kernel, KernelError, KernelErrorKey, NamedKernel, StationaryKernel};
 use dpgp_linalg::{each_piece, exponential};
 use dpgp_number::Positive;
 
@@ -73,7 +73,7 @@ impl StationaryKernel for EqSetting {
     }
 
     fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::of(sides).lengthscales(&[self.lengthscale])
+        BoxScale::new(sides).lengthscales(&[self.lengthscale])
     }
 
     fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
@@ -101,12 +101,12 @@ pub struct EqArdSetting {
 impl NamedKernel for EqArdSetting {
     const EXAMPLE: &'static str = "{ variance = 0.3, lengthscales = [0.8, 4.0] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
         let found = self.lengthscales.len();
         if found == inputs {
             return Ok(());
         }
-        Err(UnfitKey { key: "lengthscales".to_owned(), reason: Unfit::Dimension(found) })
+        Err(KernelErrorKey { key: "lengthscales".to_owned(), reason: KernelError::Dimension(found) })
     }
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
@@ -125,7 +125,7 @@ impl StationaryKernel for EqArdSetting {
     }
 
     fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::of(sides).lengthscales(&self.lengthscales)
+        BoxScale::new(sides).lengthscales(&self.lengthscales)
     }
 
     fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {

@@ -49,7 +49,7 @@ impl BoxScale<'_> {
     }
 
     /// As they are.
-    pub fn of(sides: &[f64]) -> BoxScale<'_> {
+    pub fn new(sides: &[f64]) -> BoxScale<'_> {
         BoxScale { sides, stretch: 1.0, over: 1.0 }
     }
 }

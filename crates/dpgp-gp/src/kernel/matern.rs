@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lengthscales::{Lengthscales, fit};
-use super::{BoxScale, Kernel, NamedKernel, StationaryKernel, UnfitKey};
+use super::{BoxScale, Kernel, KernelErrorKey, NamedKernel, StationaryKernel};
 use dpgp_number::Positive;
 
 /// How often a process with a Matern kernel can be differentiated: less than nu times.
@@ -87,7 +87,7 @@ pub struct MaternSetting {
 impl NamedKernel for MaternSetting {
     const EXAMPLE: &'static str = "{ smoothness = \"5/2\", variance = 1.4, lengthscales = [1.1, 2.0] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
         fit(&self.lengthscales, inputs)
     }
 
@@ -107,7 +107,7 @@ impl StationaryKernel for MaternSetting {
     }
 
     fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::of(sides).lengthscales(&self.lengthscales)
+        BoxScale::new(sides).lengthscales(&self.lengthscales)
     }
 
     fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {

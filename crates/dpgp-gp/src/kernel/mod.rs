@@ -34,7 +34,7 @@ pub use in_box::DensityLengthscale;
 pub use in_box::{BoxKernel, BoxScale, StationaryKernel};
 pub use integral::{double_integral, double_integral_slope, single_integral};
 pub use matern::{Matern, Smoothness};
-pub use named::{NamedKernel, Unfit, UnfitKey};
+pub use named::{KernelError, KernelErrorKey, NamedKernel};
 pub use rational_quadratic::RationalQuadratic;
 
 named::kernels! {

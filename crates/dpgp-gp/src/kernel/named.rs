@@ -20,8 +20,8 @@ pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeO
     /// Whether the settings fit so many inputs.
     ///
     /// # Errors
-    /// [`UnfitKey`] with the key that does not.
-    fn fits(&self, _inputs: usize) -> Result<(), UnfitKey> {
+    /// [`KernelErrorKey`] with the key that does not.
+    fn fits(&self, _inputs: usize) -> Result<(), KernelErrorKey> {
         Ok(())
     }
 
@@ -36,16 +36,16 @@ pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeO
 
 /// A key of a kernel's table that does not fit the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnfitKey {
+pub struct KernelErrorKey {
     /// The key, dotted from the kernel down.
     pub key: String,
     /// What is wrong there.
-    pub reason: Unfit,
+    pub reason: KernelError,
 }
 
 /// Why a key does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfit {
+pub enum KernelError {
     /// A list of nothing.
     Empty,
     /// A list of so many, where each input has one.
@@ -54,7 +54,7 @@ pub enum Unfit {
     Places,
 }
 
-impl UnfitKey {
+impl KernelErrorKey {
     /// The same, seen from one level further up.
     #[must_use]
     pub fn below(self, word: impl fmt::Display) -> Self {
@@ -83,8 +83,8 @@ macro_rules! kernels {
             /// As [`NamedKernel::fits`].
             ///
             /// # Errors
-            /// [`UnfitKey`] with the key that does not fit.
-            pub fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+            /// [`KernelErrorKey`] with the key that does not fit.
+            pub fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
                 match self {
                     $(Self::$name(table) => table.fits(inputs).map_err(|unfit| unfit.below($word)),)+
                 }

@@ -69,7 +69,7 @@ impl StationaryKernel for Periodic {
     fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
         // exp(-2 sin^2(pi r / p) / l^2) is exp(-r^2 / (2 (p l / (2 pi))^2)) for short distances r.
         let near = self.lengthscale.get() / std::f64::consts::TAU;
-        BoxScale { stretch: near, ..BoxScale::of(sides) }.lengthscales(&[self.period])
+        BoxScale { stretch: near, ..BoxScale::new(sides) }.lengthscales(&[self.period])
     }
 
     fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {

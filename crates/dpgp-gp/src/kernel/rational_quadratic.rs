@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lengthscales::{Lengthscales, fit};
-use super::{BoxScale, Kernel, NamedKernel, StationaryKernel, UnfitKey};
+use super::{BoxScale, Kernel, KernelErrorKey, NamedKernel, StationaryKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance (1 + r^2 / (2 alpha))^(-alpha)` with `r^2 = sum_l (x_l - x'_l)^2 / lengthscale_l^2`: a mixture of
@@ -60,7 +60,7 @@ pub struct RationalQuadraticSetting {
 impl NamedKernel for RationalQuadraticSetting {
     const EXAMPLE: &'static str = "{ variance = 0.6, alpha = 1.5, lengthscales = [1.3] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
         fit(&self.lengthscales, inputs)
     }
 
@@ -80,7 +80,7 @@ impl StationaryKernel for RationalQuadraticSetting {
     }
 
     fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::of(sides).lengthscales(&self.lengthscales)
+        BoxScale::new(sides).lengthscales(&self.lengthscales)
     }
 
     fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {

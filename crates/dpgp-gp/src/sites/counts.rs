@@ -169,7 +169,7 @@ impl<'a> CountsPrior<'a> {
         if mean.min() >= 0.0 {
             return mean;
         }
-        let sums = Misfit::new(self.features, self.released, &given.noise, given.scale);
+        let sums = CountObjective::new(self.features, self.released, &given.noise, given.scale);
         sums.least(&mean)
     }
 
@@ -205,7 +205,7 @@ const STILL: f64 = 1e-10;
 
 /// `1/2 |N^(-1/2) (T - E'p)|^2 + 1 / (2 S) sum_g (p_g - n w_g)^2 / w_g` for counts `p >= 0` with `sum p = n` and shares w, by its quadratic
 /// form `1/2 p' H p - h'p` with `H = W'W + diag(d)`: strictly convex, so that its minimum is unique.
-pub(super) struct Misfit {
+pub(super) struct CountObjective {
     /// W: each sum in units of its noise (k x G).
     whitened: DMatrix<f64>,
     /// d: how the prior pulls at each count (G).
@@ -216,7 +216,7 @@ pub(super) struct Misfit {
     total: f64,
 }
 
-impl Misfit {
+impl CountObjective {
     pub fn new(
         features: &SiteFeatures,
         released: &NoisyFeatures,
@@ -299,7 +299,7 @@ impl Misfit {
     }
 }
 
-/// What [`Misfit::stationary`] finds.
+/// What [`CountObjective::stationary`] finds.
 struct Stationary {
     counts: DVector<f64>,
     /// That of the misfit along each of the counts in the set.
@@ -308,7 +308,7 @@ struct Stationary {
 
 impl Stationary {
     /// The set without its negative counts, and with the others along which the misfit falls faster than within it.
-    fn improved(&self, misfit: &Misfit, positive: &[bool]) -> Vec<bool> {
+    fn improved(&self, misfit: &CountObjective, positive: &[bool]) -> Vec<bool> {
         let slopes = misfit.slopes(&self.counts);
         let places = positive.iter().enumerate();
         places
@@ -383,10 +383,10 @@ mod feasible_tests {
     use super::*;
 
     /// Of twelve sites and a handful of sums, from numbers without pattern.
-    fn misfit(seed: usize) -> Misfit {
+    fn misfit(seed: usize) -> CountObjective {
         let whitened = DMatrix::from_fn(5, 12, |i, j| ((7 * i + 11 * j + 13 * seed) as f64).sin() * 3.0);
         let sums = DVector::from_fn(5, |i, _| ((5 * i + seed) as f64).cos() * 200.0);
-        Misfit {
+        CountObjective {
             linear: whitened.tr_mul(&sums) + DVector::from_element(12, 0.1),
             steepest: 0.01 + greatest_row(&gram(&whitened)),
             pulls: DVector::from_element(12, 0.01),
@@ -396,7 +396,7 @@ mod feasible_tests {
     }
 
     /// The conditions of Karush, Kuhn and Tucker, which only the minimum of a convex function meets.
-    fn assert_least(misfit: &Misfit, counts: &DVector<f64>, tolerance: f64) -> usize {
+    fn assert_least(misfit: &CountObjective, counts: &DVector<f64>, tolerance: f64) -> usize {
         assert!((counts.sum() - misfit.total).abs() < tolerance && counts.min() >= 0.0);
         let curvature = misfit.whitened.tr_mul(&misfit.whitened) + DMatrix::identity(12, 12) * 0.01;
         let slopes = curvature * counts - &misfit.linear;

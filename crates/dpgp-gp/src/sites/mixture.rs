@@ -96,7 +96,7 @@ impl SiteMixture {
             function.push(of_function);
             targets.push(of_targets);
         }
-        MixturePrediction { function: Predictive::of(function), targets: Predictive::of(targets) }
+        MixturePrediction { function: Predictive::mixture(function), targets: Predictive::mixture(targets) }
     }
 
     /// The variances of f at the inputs if b and T were known without noise, averaged over hyperparameters: what the model and so few

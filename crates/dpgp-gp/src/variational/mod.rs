@@ -28,7 +28,7 @@ pub use noise_aware::noise_aware;
 pub use posterior::Prediction;
 pub use posterior::WeightPosterior;
 pub use posterior::prior_draw;
+pub use statistics::{IntegerSums, SumsUnits};
 pub use statistics::{NoisyStatistics, Statistics};
-pub use statistics::{SumsUnits, WholeSums};
 pub use supremum::grid_supremum;
 pub use supremum::moment;

@@ -62,7 +62,7 @@ impl Prediction {
     /// Of observations with this noise variance; of the function itself with none.
     pub fn observed(self, noise_variance: f64) -> Predictive {
         let Self { mean, variance } = self;
-        Predictive::of(vec![WeightedNormals { weight: 1.0, mean, variance }]).with_noise(noise_variance)
+        Predictive::mixture(vec![WeightedNormals { weight: 1.0, mean, variance }]).with_noise(noise_variance)
     }
 }
 

@@ -103,14 +103,14 @@ pub struct SumsUnits {
 /// The sums of some rows without any rounding: `A` (m numbers) and the lower triangle of `B` (m x m), column by column.
 ///
 /// ```
-/// use dpgp_gp::variational::{SumsUnits, WholeSums};
+/// use dpgp_gp::variational::{SumsUnits, IntegerSums};
 /// let units = SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
-/// let statistics = WholeSums { a: &[2, 4], b: &[4, 8, 12], units }.statistics(7);
+/// let statistics = IntegerSums { a: &[2, 4], b: &[4, 8, 12], units }.statistics(7);
 /// assert_eq!(statistics.a.as_slice(), [1.0, 2.0]);
 /// assert_eq!(statistics.b.as_slice(), [1.0, 2.0, 2.0, 3.0]);
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct WholeSums<'a> {
+pub struct IntegerSums<'a> {
     /// `A`.
     pub a: &'a [i128],
     /// The lower triangle of `B`.
@@ -119,7 +119,7 @@ pub struct WholeSums<'a> {
     pub units: SumsUnits,
 }
 
-impl WholeSums<'_> {
+impl IntegerSums<'_> {
     /// The number m of inducing inputs.
     pub fn size(&self) -> usize {
         self.a.len()
@@ -180,7 +180,7 @@ mod whole_sums_tests {
     #[test]
     fn triangles_are_whole_matrices() {
         let units = SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
-        let sums = WholeSums { a: &[2, -4, 6], b: &[4, 8, 12, 16, 20, 24], units };
+        let sums = IntegerSums { a: &[2, -4, 6], b: &[4, 8, 12, 16, 20, 24], units };
         let Statistics { a, b, rows } = sums.statistics(7);
         assert_eq!((sums.size(), rows, a.as_slice()), (3, 7, &[1.0, -2.0, 3.0][..]));
         assert_eq!(b, DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 3.0, 2.0, 4.0, 5.0, 3.0, 5.0, 6.0]));

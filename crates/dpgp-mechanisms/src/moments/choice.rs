@@ -45,7 +45,8 @@ impl MomentsDesign {
                 let Weighed { frequencies, found } =
                     Weighed { frequencies: first.frequencies, found }.pruned();
                 if best.as_ref().is_none_or(|known| found.risk < known.risk) {
-                    let design = Self::of(frequencies, found.weights, period, reference.bound, kappa)?;
+                    let design =
+                        Self::from_weights(frequencies, found.weights, period, reference.bound, kappa)?;
                     best = Some(Self { risk: found.risk, ..design });
                 }
             }

@@ -42,7 +42,7 @@ impl MomentsDesign {
     ///
     /// # Errors
     /// [`OutOfRange`] if the weights do not add up to a positive number, kappa is less than 1, or the bound is not positive.
-    pub fn of(
+    pub fn from_weights(
         frequencies: Frequencies,
         weights: Vec<f64>,
         period: f64,
@@ -292,7 +292,7 @@ mod tests {
     /// number of rows.
     fn two_waves() -> MomentsDesign {
         let frequencies = Frequencies::half_space([vec![0], vec![1]]);
-        MomentsDesign::of(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap()
+        MomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap()
     }
 
     #[test]
@@ -335,7 +335,8 @@ mod tests {
     fn plain_sums_of_little_weight_are_left_out() {
         let frequencies = Frequencies::half_space([vec![0], vec![1], vec![7]]);
         let weights = vec![400.0, 90.0, 2e-3];
-        let design = MomentsDesign::of(frequencies.clone(), weights.clone(), 1.5, 3.0, 2.0).unwrap();
+        let design =
+            MomentsDesign::from_weights(frequencies.clone(), weights.clone(), 1.5, 3.0, 2.0).unwrap();
         let all = design.rule.pair_weights(&PairTable::new(&frequencies), &weights);
         let greatest = all.iter().copied().fold(0.0, f64::max);
         assert!(all.iter().any(|weight| (1e-4 / greatest..1e-5 * greatest).contains(weight)), "{all:?}");
@@ -399,7 +400,7 @@ mod noise_tests {
     fn a_private_number_of_rows_has_noise_by_its_weight() {
         use super::super::Frequencies;
         let frequencies = Frequencies::half_space([vec![0], vec![1]]);
-        let design = MomentsDesign::of(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap();
+        let design = MomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap();
         let counted = MomentsDesign { counted: true, ..design };
         let noise = MomentsNoise::new(&counted, 2.0);
         assert!((noise.rows.unwrap() * 45f64.sqrt() / noise.scale - 1.0).abs() < 1e-14);

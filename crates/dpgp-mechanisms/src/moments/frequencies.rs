@@ -233,7 +233,7 @@ impl PhaseTable {
     ///
     /// # Errors
     /// [`OutOfRange`] for a period that is no number, or longer than a table.
-    pub fn of(lattice: Lattice, period: f64) -> Result<Self, OutOfRange> {
+    pub fn for_lattice(lattice: Lattice, period: f64) -> Result<Self, OutOfRange> {
         Self::new(lattice.side(), lattice.turn(period))
     }
 

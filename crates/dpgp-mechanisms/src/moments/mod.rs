@@ -26,4 +26,4 @@ pub use released::ReleasedMoments;
 pub use released::SurfacePrediction;
 pub use search::{LeastRisk, SitePrior, WeightSearch};
 pub use setting::MomentsSetting;
-pub use whole::WholeMoments;
+pub use whole::IntegerMoments;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{Frequencies, MomentsDesign, MomentsNoise, MomentsSetting, ReleasedMoments, WholeMoments};
+use super::{Frequencies, IntegerMoments, MomentsDesign, MomentsNoise, MomentsSetting, ReleasedMoments};
 use crate::public_targets::public_targets;
 use crate::{MechanismError, PrivacySetting, Sections};
 use dpgp_accounting::{
@@ -79,7 +79,7 @@ struct DesignedNoise {
 impl MomentsModel {
     /// The model of a cell; none if it has another mechanism, no model, or targets without public bounds.
     pub fn new(setting: &Sections) -> Option<Self> {
-        let moments = setting.privacy.mechanism.of::<MomentsSetting>()?;
+        let moments = setting.privacy.mechanism.downcast::<MomentsSetting>()?;
         let model = setting.model.as_deref()?.clone();
         Self::of_parts(moments.clone(), model, &setting.normalise, &setting.data)
     }
@@ -143,7 +143,7 @@ impl MomentsModel {
         source: &mut impl Rng,
     ) -> Result<ReleasedMoments, MechanismError> {
         let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
-        let whole = WholeMoments::new(&design, &sums.counted())?;
+        let whole = IntegerMoments::new(&design, &sums.counted())?;
         let noisy = whole.release(&guarantee.noise, self.summand.unit(), source)?;
         Ok(ReleasedMoments::new(&design, &noisy))
     }
@@ -156,7 +156,7 @@ impl MomentsModel {
         stream: &mut impl Rng,
     ) -> Result<SimulatedMoments, MechanismError> {
         let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
-        let exact = WholeMoments::new(&design, &sums.counted())?.real(self.summand.unit());
+        let exact = IntegerMoments::new(&design, &sums.counted())?.real(self.summand.unit());
         let free = cell.epsilon.is_unprotected();
         let noise = &guarantee.noise;
         let noisy = if free { noise.stated(exact) } else { noise.release(&exact, stream) };
@@ -177,7 +177,7 @@ impl MomentsModel {
     /// [`MechanismError`] as for a release.
     pub fn exact(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
         let DesignedNoise { design, .. } = self.designed(sums, cell)?;
-        let exact = WholeMoments::new(&design, &sums.counted())?.real(self.summand.unit());
+        let exact = IntegerMoments::new(&design, &sums.counted())?.real(self.summand.unit());
         let mut numbers: Vec<f64> = exact.weighted.iter().chain(exact.plain.iter()).copied().collect();
         numbers.push(exact.squares);
         numbers.extend(design.counted.then_some(sums.rows as f64));

@@ -19,7 +19,7 @@ use dpgp_number::{OutOfRange, Positive};
 /// `eta = 2^-39 sqrt(sum_k 2 t_k + R^2 sum_j 2 u_j)`, since each entry of a table is off by less than 2 units and `|y| <= R`; `y` and `y^2` are
 /// exact. So replacing a row moves the release by at most `D + 2 eta` ([`MomentsDesign::lattice_sensitivity`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WholeMoments {
+pub struct IntegerMoments {
     rows: u64,
     weighted: Vec<i128>,
     plain: Vec<i128>,
@@ -34,7 +34,7 @@ enum Factor {
 }
 
 impl Factor {
-    fn of(self, cell: &FullCell) -> i128 {
+    fn value(self, cell: &FullCell) -> i128 {
         match self {
             Self::Targets => i128::from(cell.targets),
             Self::Rows => i128::from(cell.rows),
@@ -42,13 +42,13 @@ impl Factor {
     }
 }
 
-impl WholeMoments {
+impl IntegerMoments {
     /// Of rows.
     ///
     /// # Errors
     /// [`OutOfRange`] unless the period of the design is a whole number of cells that a table holds.
     pub fn new(design: &MomentsDesign, rows: &CountedRows) -> Result<Self, OutOfRange> {
-        let table = PhaseTable::of(rows.lattice, design.period)?;
+        let table = PhaseTable::for_lattice(rows.lattice, design.period)?;
         if table.period() != design.period {
             return Err(OutOfRange::new("a whole number of cells", design.period));
         }
@@ -63,7 +63,7 @@ impl WholeMoments {
 
     /// In real units, for this unit of targets.
     pub fn real(&self, unit: f64) -> SummedFeatures {
-        let units = Units::of(unit);
+        let units = Units::new(unit);
         SummedFeatures {
             rows: usize::try_from(self.rows).unwrap_or(usize::MAX),
             weighted: DVector::from_iterator(
@@ -91,7 +91,7 @@ impl WholeMoments {
         unit: f64,
         source: &mut impl Rng,
     ) -> Result<NoisyFeatures, OutOfRange> {
-        let units = Units::of(unit);
+        let units = Units::new(unit);
         let rows = match noise.rows {
             Some(sd) => added(&[i128::from(self.rows)], &[sd], 1.0, source)?[0].max(1),
             None => i128::from(self.rows),
@@ -114,7 +114,7 @@ struct Units {
 }
 
 impl Units {
-    fn of(unit: f64) -> Self {
+    fn new(unit: f64) -> Self {
         let phase = f64::from(-BITS).exp2();
         Self { weighted: phase * unit, plain: phase, squares: unit * unit }
     }
@@ -163,8 +163,8 @@ impl<'a> LocatedCells<'a> {
         let (mut cosines, mut sines) = (0i128, 0i128);
         for (place, cell) in self.cells.iter().enumerate() {
             let phase = table.at(turning.iter().map(|input| input.phases[input.cells[place]]).sum());
-            cosines += factor.of(cell) * i128::from(phase.cosine);
-            sines += factor.of(cell) * i128::from(phase.sine);
+            cosines += factor.value(cell) * i128::from(phase.cosine);
+            sines += factor.value(cell) * i128::from(phase.sine);
         }
         if is_zero(frequency) { vec![cosines] } else { vec![cosines, sines] }
     }
@@ -179,7 +179,7 @@ fn added(numbers: &[i128], sds: &[f64], unit: f64, source: &mut impl Rng) -> Res
 }
 
 impl MomentsDesign {
-    /// `D + 2 eta`, the sensitivity of [`WholeMoments`].
+    /// `D + 2 eta`, the sensitivity of [`IntegerMoments`].
     pub fn lattice_sensitivity(&self) -> f64 {
         let bound = self.rule.bound();
         let entries = 2.0 * self.pair_weights.iter().sum::<f64>()
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn whole_numbers_have_units() {
         let whole =
-            WholeMoments { rows: 7, weighted: vec![1 << 40, 1 << 41], plain: vec![3 << 40], squares: 5 };
+            IntegerMoments { rows: 7, weighted: vec![1 << 40, 1 << 41], plain: vec![3 << 40], squares: 5 };
         let real = whole.real(3.0);
         assert_eq!(
             (real.rows, real.weighted.as_slice(), real.plain.as_slice()),
@@ -230,19 +230,20 @@ mod tests {
         let lattice = Lattice::new(8, 2);
         let frequencies = Frequencies::half_space([vec![0, 0], vec![0, 1], vec![1, 0], vec![1, -2]]);
         let weights = vec![0.4, 0.3, 0.2, 0.1];
-        let design = MomentsDesign::of(frequencies, weights, lattice.period(1.5), 4.0, 2.0).unwrap();
+        let design =
+            MomentsDesign::from_weights(frequencies, weights, lattice.period(1.5), 4.0, 2.0).unwrap();
         let points = [[1.5 / 8.0, 6.5 / 8.0], [7.5 / 8.0, 2.5 / 8.0]];
         let (targets, rows) = ([5i64, -3], [2u64, 1]);
         let cells =
             (0..2).map(|i| FullCell { place: lattice.place(&points[i]), rows: rows[i], targets: targets[i] });
         let counted = CountedRows { lattice, rows: 3, cells: cells.collect(), squares: 22 };
-        let found = WholeMoments::new(&design, &counted).unwrap().real(1.0);
+        let found = IntegerMoments::new(&design, &counted).unwrap().real(1.0);
         let inputs = nalgebra::DMatrix::from_row_slice(3, 2, &[points[0], points[0], points[1]].concat());
         let expected = design.moments(&inputs, &[2.0, 3.0, -3.0]);
         assert!((found.weighted - expected.weighted).amax() < 1e-11);
         assert!((found.plain - expected.plain).amax() < 1e-11);
         assert_eq!((found.rows, found.squares), (3, 22.0));
         let off = MomentsDesign { period: 1.49, ..design };
-        assert!(WholeMoments::new(&off, &counted).is_err());
+        assert!(IntegerMoments::new(&off, &counted).is_err());
     }
 }

@@ -8,4 +8,4 @@ mod setting;
 pub use ellipsoid::{Ellipsoid, NoiseAxes, SumMaps};
 pub use midpoints::MidpointBounds;
 pub use rule::{HeteroscedasticRule, RecordBounds, SumsNoise, SumsRule, class_sums_sensitivity, free_split};
-pub use setting::{FeaturesSetting, ProductsSetting, Summed, SumsSetting, SumsShape};
+pub use setting::{FeaturesSetting, ProductsSetting, SummedTargets, SumsSetting, SumsShape};

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use dpgp_gp::variational::{NoisyStatistics, Statistics, WholeSums};
+use dpgp_gp::variational::{IntegerSums, NoisyStatistics, Statistics};
 use dpgp_noise::RoundedGaussian;
 use dpgp_number::{OutOfRange, Positive};
 
@@ -140,7 +140,7 @@ impl SumsNoise {
     /// [`OutOfRange`] for noise beyond 128 bits.
     pub fn release_whole(
         self,
-        sums: WholeSums<'_>,
+        sums: IntegerSums<'_>,
         source: &mut impl Rng,
     ) -> Result<NoisyStatistics, OutOfRange> {
         let on_a = at_least(self.sd_a, sums.units.a)?;
@@ -154,7 +154,7 @@ impl SumsNoise {
             b.extend(beside.added(&column[1..], source));
             rest = after;
         }
-        let noisy = WholeSums { a: &a, b: &b, ..sums };
+        let noisy = IntegerSums { a: &a, b: &b, ..sums };
         Ok(NoisyStatistics { a: noisy.vector(), b: noisy.matrix(), sd_a: self.sd_a, sd_b: self.sd_b })
     }
 
@@ -281,7 +281,7 @@ mod tests {
         let units = dpgp_gp::variational::SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
         let mut stream = rand_pcg::Pcg64::seed_from_u64(8);
         let found = SumsNoise { sd_a: 4.0, sd_b: 6.0 }
-            .release_whole(WholeSums { a: &a, b: &b, units }, &mut stream)
+            .release_whole(IntegerSums { a: &a, b: &b, units }, &mut stream)
             .unwrap();
         let beside: Vec<f64> =
             (0..60).flat_map(|j| (j + 1..60).map(move |i| (i, j))).map(|at| found.b[at]).collect();

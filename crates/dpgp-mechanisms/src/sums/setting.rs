@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::rule::SumsRule;
 use crate::Mechanism;
 use dpgp_number::Positive;
-use dpgp_spec::setting::rules::{Checked, Fault, dimension, fail, range};
+use dpgp_spec::setting::rules::{Checked, SettingError, dimension, fail, range};
 use dpgp_spec::setting::{ChosenBy, Problem, RangeSetting};
 
 /// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
@@ -98,7 +98,7 @@ pub enum FeaturesSetting {
 
 /// What is summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Summed {
+pub enum SummedTargets {
     /// Numerical targets, which a bound clips.
     Targets,
     /// Labels of classes, which are bounded by themselves.
@@ -110,7 +110,7 @@ impl SumsSetting {
     ///
     /// # Errors
     /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`], [`Problem::OnlySites`].
-    pub fn check(&self, inputs: usize, summed: Summed) -> Checked {
+    pub fn check(&self, inputs: usize, summed: SummedTargets) -> Checked {
         self.is_plain()?;
         self.check_bounds(inputs, summed)
     }
@@ -131,11 +131,11 @@ impl SumsSetting {
     ///
     /// # Errors
     /// [`Problem::Shape`] where the features are bounded without one.
-    pub fn domain(&self) -> Result<&[[f64; 2]], Fault> {
+    pub fn domain(&self) -> Result<&[[f64; 2]], SettingError> {
         let FeaturesSetting::Supremum(domain) = &self.features else {
             let why =
                 "the posterior \"sites\" needs a public box of the inputs: features = { supremum = ... }";
-            return Err(Fault::new("privacy.mechanism.sums.features", Problem::Shape(why.to_owned())));
+            return Err(SettingError::new("privacy.mechanism.sums.features", Problem::Shape(why.to_owned())));
         };
         Ok(domain)
     }
@@ -161,11 +161,11 @@ impl SumsSetting {
     ///
     /// # Errors
     /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`].
-    pub fn check_bounds(&self, inputs: usize, summed: Summed) -> Checked {
+    pub fn check_bounds(&self, inputs: usize, summed: SummedTargets) -> Checked {
         let path = "privacy.mechanism.sums";
         match (self.target_bound, summed) {
-            (Some(_), _) | (None, Summed::Labels) => {}
-            (None, Summed::Targets) => {
+            (Some(_), _) | (None, SummedTargets::Labels) => {}
+            (None, SummedTargets::Targets) => {
                 return fail(path, Problem::MissingKey { key: "target_bound", by: "a numerical target" });
             }
         }

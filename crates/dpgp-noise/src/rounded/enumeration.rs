@@ -16,7 +16,7 @@ pub(super) struct Outcomes<T> {
 }
 
 impl<T: Ord> Outcomes<T> {
-    pub fn of(&self, outcome: &T) -> f64 {
+    pub fn probability(&self, outcome: &T) -> f64 {
         self.masses.get(outcome).copied().unwrap_or(0.0)
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn enumerate<T: Ord>(most: u32, draw: impl Fn(&mut Bits<'_, Tape>) ->
         let after = rest.next_u64();
         let word = if length == 0 { after } else { (string << (64 - length)) | (after >> length) };
         let mut tape = Tape { word: Some(word), rest, words: 0 };
-        let mut bits = Bits::of(&mut tape);
+        let mut bits = Bits::new(&mut tape);
         let outcome = draw(&mut bits);
         let unused = bits.unused();
         let used = u64::BITS * tape.words - unused;

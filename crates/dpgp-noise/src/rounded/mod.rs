@@ -41,7 +41,7 @@ pub(super) struct Bits<'a, R> {
 }
 
 impl<'a, R: Rng> Bits<'a, R> {
-    pub fn of(source: &'a mut R) -> Self {
+    pub fn new(source: &'a mut R) -> Self {
         Self { source, word: 0, left: 0 }
     }
 
@@ -132,7 +132,7 @@ impl RoundedGaussian {
 
     /// The numbers with independent noise on each.
     pub fn added(&self, numbers: &[i128], source: &mut impl Rng) -> Vec<i128> {
-        let mut bits = Bits::of(source);
+        let mut bits = Bits::new(source);
         let mut noisy = Vec::with_capacity(numbers.len());
         for number in numbers {
             noisy.push(number.saturating_add(self.draw::<DIGIT>(&mut bits)));
@@ -343,10 +343,10 @@ mod tests {
             let outcomes = enumerate(18, |bits| noise(sd).draw::<1>(bits));
             assert!(outcomes.undecided < 0.65, "{}", outcomes.undecided);
             for m in -4..=4 {
-                let (least, truth) = (outcomes.of(&m), probability(sd, m));
+                let (least, truth) = (outcomes.probability(&m), probability(sd, m));
                 assert!(least <= truth + 1e-12 && truth <= least + outcomes.undecided + 1e-12, "{sd} {m}");
                 // Strings that differ in the sign alone decide alike.
-                assert_eq!(least, outcomes.of(&-m));
+                assert_eq!(least, outcomes.probability(&-m));
             }
         }
     }
@@ -390,7 +390,7 @@ mod normal_tests {
 
     /// The probability of each event over all strings of bits, against its closed form.
     fn check(outcomes: &Outcomes<bool>, truth: f64, most: f64) {
-        let (yes, undecided) = (outcomes.of(&true), outcomes.undecided);
+        let (yes, undecided) = (outcomes.probability(&true), outcomes.undecided);
         assert!(undecided < most, "{undecided}");
         assert!(yes <= truth + 1e-15 && truth <= yes + undecided + 1e-15, "{yes} {undecided} {truth}");
     }
@@ -422,7 +422,7 @@ mod normal_tests {
         for k in 0..3u32 {
             let found = enumerate(20, |bits| tail::<1>(k, &mut Digits::unknown(), bits));
             let integral = mean_kept(f64::from(k));
-            let (yes, undecided) = (found.of(&true), found.undecided);
+            let (yes, undecided) = (found.probability(&true), found.undecided);
             assert!(
                 yes <= integral + 1e-12 && integral <= yes + undecided + 1e-12,
                 "{yes} {undecided} {integral}"

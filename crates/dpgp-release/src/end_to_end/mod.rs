@@ -39,7 +39,7 @@ impl EndToEndCheck {
     }
 
     /// Something that must be so.
-    pub fn of(holds: bool, note: String) -> Self {
+    pub fn from_outcome(holds: bool, note: String) -> Self {
         Self::new(if holds { AuditVerdict::Holds } else { AuditVerdict::Broken }, note)
     }
 
@@ -48,18 +48,18 @@ impl EndToEndCheck {
         let note = format!(
             "{pairs} pairs of neighbours lie at most {found:.4} standard deviations of the noise apart; mu = {claimed:.4} is claimed"
         );
-        Self::of(found <= claimed * (1.0 + tolerance), note)
+        Self::from_outcome(found <= claimed * (1.0 + tolerance), note)
     }
 
     /// Whether numbers that must not depend on private data are the same for all neighbours.
     fn of_public(same: bool, what: &str) -> Self {
         let word = if same { "are the same" } else { "DIFFER" };
-        Self::of(same, format!("{what} {word} for all neighbours"))
+        Self::from_outcome(same, format!("{what} {word} for all neighbours"))
     }
 
     /// A release that fails for one of two neighbours tells which it was.
     fn of_failure(error: &impl std::fmt::Display) -> Self {
-        Self::of(false, format!("the release of a neighbour fails: {error}"))
+        Self::from_outcome(false, format!("the release of a neighbour fails: {error}"))
     }
 }
 

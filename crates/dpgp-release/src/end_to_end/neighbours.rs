@@ -98,7 +98,7 @@ fn hides_inputs(relation: Option<Neighbours>) -> bool {
 /// Whether the number of rows is private, and the guarantee covers a row less.
 fn hides_number(setting: &Setting) -> bool {
     let mechanism = &setting.privacy.mechanism;
-    match mechanism.of::<HistogramSetting>() {
+    match mechanism.downcast::<HistogramSetting>() {
         _ if mechanism.chosen_by() == ChosenBy::Inputs => false,
         Some(histogram) => histogram.relation == Relation::AddRemove && histogram.most_per_row.is_none(),
         None => !setting.data.keeps_all_rows(),

@@ -39,7 +39,7 @@ impl Releases {
     pub fn checks(&self, claim: Guarantee) -> Vec<EndToEndCheck> {
         let mut numbers = self.outputs.iter().flat_map(Outputs::rows).flatten();
         if !numbers.all(|number| number.is_finite()) {
-            return vec![EndToEndCheck::of(false, "a released number is not finite".to_owned())];
+            return vec![EndToEndCheck::from_outcome(false, "a released number is not finite".to_owned())];
         }
         let mut checks = vec![self.sampled(claim)];
         if let Some(exact) = &self.exact {
@@ -76,7 +76,7 @@ impl Releases {
             "the noise of {} numbers has {mean:.3} of the variance that the file states, the least of them {least:.3}",
             squares.len()
         );
-        EndToEndCheck::of(holds, note)
+        EndToEndCheck::from_outcome(holds, note)
     }
 
     /// The attack on samples, on the numbers that differ most.
@@ -92,7 +92,7 @@ impl Releases {
             found.delta,
             claim.epsilon,
         );
-        EndToEndCheck::of(!found.refute(claim), note)
+        EndToEndCheck::from_outcome(!found.refute(claim), note)
     }
 
     /// The places of the numbers that differ most between the two.
@@ -111,7 +111,7 @@ impl Releases {
     /// Its probabilities p and q under two neighbours have `p <= e^epsilon q + delta`; their bounds are those of Clopper and Pearson,
     /// four in all.
     fn bits(&self, candidates: &Candidates<'_>, claim: Guarantee) -> EndToEndCheck {
-        let [one, other] = self.outputs.each_ref().map(|outputs| Leanings::of(outputs, candidates));
+        let [one, other] = self.outputs.each_ref().map(|outputs| Leanings::new(outputs, candidates));
         let broken = exceeds(one.other, other.other, claim) || exceeds(other.one, one.one, claim);
         let note = format!(
             "the last bits of {} releases speak against the other of two neighbours in {}, and against the one they were made of \
@@ -120,7 +120,7 @@ impl Releases {
             one.other.successes + other.one.successes,
             one.one.successes + other.other.successes,
         );
-        EndToEndCheck::of(!broken, note)
+        EndToEndCheck::from_outcome(!broken, note)
     }
 }
 
@@ -131,7 +131,7 @@ struct Leanings {
 }
 
 impl Leanings {
-    fn of(outputs: &Outputs, candidates: &Candidates<'_>) -> Self {
+    fn new(outputs: &Outputs, candidates: &Candidates<'_>) -> Self {
         let (mut one, mut other) = (0, 0);
         for released in outputs.rows() {
             match candidates.ruled_out(released) {
@@ -311,10 +311,10 @@ mod tests {
     fn releases_lean_to_one_of_two_data_sets() {
         let small = 2f64.powi(-60);
         let outputs = Outputs::new(1, vec![small, 0.25, small, small]);
-        let against_one = Leanings::of(&outputs, &Candidates { one: &[1.0], other: &[0.0] });
+        let against_one = Leanings::new(&outputs, &Candidates { one: &[1.0], other: &[0.0] });
         let counts = [against_one.one, against_one.other].map(|side| (side.successes, side.trials));
         assert_eq!(counts, [(3, 4), (0, 4)]);
-        let against_other = Leanings::of(&outputs, &Candidates { one: &[0.0], other: &[1.0] });
+        let against_other = Leanings::new(&outputs, &Candidates { one: &[0.0], other: &[1.0] });
         assert_eq!((against_other.one.successes, against_other.other.successes), (0, 3));
     }
 }

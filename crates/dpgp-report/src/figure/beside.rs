@@ -1,11 +1,11 @@
 //! How numbers that others reached are marked, by their owner.
 
 use crate::report::ReportRow;
-use dpgp_plot::{LegendEntry, Mark, Pen, Spot, Stroke, Swatch};
+use dpgp_plot::{LegendEntry, Mark, Pen, PlotPoint, Stroke, Swatch};
 use dpgp_spec::Owner;
 
 /// Rings for what a paper prints, squares for its authors' files, crosses for references.
-pub fn beside_mark(owner: Owner, spots: Vec<Spot>, radius: f64, pen: Pen) -> Mark {
+pub fn beside_mark(owner: Owner, spots: Vec<PlotPoint>, radius: f64, pen: Pen) -> Mark {
     match owner {
         Owner::Paper => Mark::Rings(spots, radius, pen),
         Owner::Authors => Mark::Strokes(spots, Stroke::Square, radius, pen),
@@ -14,12 +14,12 @@ pub fn beside_mark(owner: Owner, spots: Vec<Spot>, radius: f64, pen: Pen) -> Mar
 }
 
 /// Where the numbers of one owner stand, at the places of some rows along an axis.
-pub fn beside_spots(rows: &[&ReportRow], axis: usize, owner: Owner) -> Vec<Spot> {
+pub fn beside_spots(rows: &[&ReportRow], axis: usize, owner: Owner) -> Vec<PlotPoint> {
     let mut spots = Vec::new();
     for row in rows {
         let Some(place) = row.place(axis) else { continue };
         let own = row.beside().filter(|judged| judged.counterpart.owner == owner);
-        spots.extend(own.map(|judged| Spot::new(place, judged.counterpart.value)));
+        spots.extend(own.map(|judged| PlotPoint::new(place, judged.counterpart.value)));
     }
     spots
 }

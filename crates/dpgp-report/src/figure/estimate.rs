@@ -1,7 +1,7 @@
 //! Values with their standard errors, as points of a line.
 
 use crate::report::{Report, ReportRow};
-use dpgp_plot::{BLACK, LegendEntry, Mark, Pen, Spot, Swatch};
+use dpgp_plot::{BLACK, LegendEntry, Mark, Pen, PlotPoint, Swatch};
 
 /// How many standard errors a bar shows on either side.
 const BARS: f64 = 2.0;
@@ -9,17 +9,17 @@ const BARS: f64 = 2.0;
 /// A value with its standard error at a place of the x axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    pub at: Spot,
+    pub at: PlotPoint,
     pub error: f64,
 }
 
 impl Estimate {
     pub fn new(x: f64, row: &ReportRow) -> Self {
-        Self { at: Spot::new(x, row.row.value), error: row.standard_error() }
+        Self { at: PlotPoint::new(x, row.row.value), error: row.standard_error() }
     }
 
     /// The ends of its bar.
-    pub fn ends(&self) -> [Spot; 2] {
+    pub fn ends(&self) -> [PlotPoint; 2] {
         [-BARS, BARS].map(|factor| self.at.moved(0.0, factor * self.error))
     }
 }

@@ -6,7 +6,7 @@ use super::kinds::figure_svg;
 use crate::report::Report;
 use dpgp_accounting::Certificate;
 use dpgp_data::Manifest;
-use dpgp_plot::Spot;
+use dpgp_plot::PlotPoint;
 use dpgp_spec::SpreadKind;
 use dpgp_task::{Experiment, Frame, Row};
 
@@ -119,20 +119,20 @@ fn check(svg: &str) {
     let view = svg.split("viewBox=\"0 0 ").nth(1).unwrap().split('"').next().unwrap();
     let size = spot(view, ' ');
     for element in svg.split('<').skip(2) {
-        for Spot { x, y } in corners(element) {
+        for PlotPoint { x, y } in corners(element) {
             let inside = (-1.0..=size.x + 1.0).contains(&x) && (-1.0..=size.y + 1.0).contains(&y);
             assert!(inside, "outside of {view}: {element}");
         }
     }
 }
 
-fn spot(text: &str, between: char) -> Spot {
+fn spot(text: &str, between: char) -> PlotPoint {
     let (x, y) = text.split_once(between).unwrap();
-    Spot::new(x.parse().unwrap(), y.parse().unwrap())
+    PlotPoint::new(x.parse().unwrap(), y.parse().unwrap())
 }
 
 /// The outermost points of an element; of a text roughly.
-fn corners(element: &str) -> Vec<Spot> {
+fn corners(element: &str) -> Vec<PlotPoint> {
     match element.split(' ').next() {
         Some("polyline" | "polygon") => {
             let points = attribute(element, "points").unwrap().split_whitespace();
@@ -140,22 +140,22 @@ fn corners(element: &str) -> Vec<Spot> {
         }
         Some("circle") => {
             let [x, y, r] = ["cx", "cy", "r"].map(|name| number(element, name));
-            vec![Spot::new(x - r, y - r), Spot::new(x + r, y + r)]
+            vec![PlotPoint::new(x - r, y - r), PlotPoint::new(x + r, y + r)]
         }
         Some("rect") => {
             let [x, y, width, height] = ["x", "y", "width", "height"].map(|name| number(element, name));
-            vec![Spot::new(x, y), Spot::new(x + width, y + height)]
+            vec![PlotPoint::new(x, y), PlotPoint::new(x + width, y + height)]
         }
         Some("text") => {
             let at = ["x", "y", "font-size"].map(|name| number(element, name));
             let letters = element.split('>').nth(1).unwrap().trim().chars().count();
-            text_corners(element, Spot::new(at[0], at[1]), 0.5 * at[2] * letters as f64 / 1.24)
+            text_corners(element, PlotPoint::new(at[0], at[1]), 0.5 * at[2] * letters as f64 / 1.24)
         }
         _ => Vec::new(),
     }
 }
 
-fn text_corners(element: &str, at: Spot, long: f64) -> Vec<Spot> {
+fn text_corners(element: &str, at: PlotPoint, long: f64) -> Vec<PlotPoint> {
     let before = match attribute(element, "text-anchor") {
         Some("middle") => long / 2.0,
         Some("end") => long,

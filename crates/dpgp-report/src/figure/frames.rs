@@ -2,7 +2,7 @@
 
 use super::drawing::FigureError;
 use crate::report::Report;
-use dpgp_plot::{Spot, spots};
+use dpgp_plot::{PlotPoint, spots};
 use dpgp_task::Frame;
 
 /// What takes the columns of a frame that its kind of figure knows.
@@ -68,7 +68,7 @@ pub fn frames<'a, T>(
 }
 
 /// The columns x1 and y: what was observed at one input.
-pub fn observed(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError> {
+pub fn observed(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
     Ok(spots(columns.need("x1")?, columns.need("y")?))
 }
 

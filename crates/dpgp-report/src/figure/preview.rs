@@ -8,8 +8,8 @@ use super::drawing::FigureError;
 use crate::report::Report;
 use dpgp_number::text::{brief, exact};
 use dpgp_plot::{
-    BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, Scale, Side, Spot, Swatch,
-    render,
+    BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, PlotPoint, Scale, Side,
+    Swatch, render,
 };
 use dpgp_task::{Expected, Frame, Preview};
 
@@ -56,7 +56,7 @@ fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {
     rows.sort_by(|a, b| a.epsilon.get().total_cmp(&b.epsilon.get()));
     let found = wanted.and_then(|wanted| wanted.epsilon);
     let places = rows.iter().map(|row| row.epsilon.get()).chain(found);
-    let x = Scale::of(true, places.flat_map(|epsilon| BESIDE.map(|factor| factor * epsilon)));
+    let x = Scale::covering(true, places.flat_map(|epsilon| BESIDE.map(|factor| factor * epsilon)));
     let plots = vec![errors(preview, &rows, wanted, x), numbers(&rows, x)];
     Picture {
         legend: legend(preview, wanted),
@@ -95,12 +95,12 @@ fn numbers(rows: &[Expected], x: Scale) -> Plot {
     }
 }
 
-fn along(rows: &[Expected], value: fn(&Expected) -> f64) -> Vec<Spot> {
-    rows.iter().map(|row| Spot::new(row.epsilon.get(), value(row))).collect()
+fn along(rows: &[Expected], value: fn(&Expected) -> f64) -> Vec<PlotPoint> {
+    rows.iter().map(|row| PlotPoint::new(row.epsilon.get(), value(row))).collect()
 }
 
 /// A line with a dot at each of its spots.
-fn dotted(spots: Vec<Spot>, pen: Pen) -> [Mark; 2] {
+fn dotted(spots: Vec<PlotPoint>, pen: Pen) -> [Mark; 2] {
     let dots = Mark::dots(&spots, DOT, pen.colour);
     [Mark::Line(spots, pen), dots]
 }

@@ -38,10 +38,10 @@ impl DrawnMap {
 ///
 /// ```
 /// use dpgp_report::{MapFormat, MapOptions, draw_map};
-/// use dpgp_release::{ReleaseStatement, ReleasedPredictions};
+/// use dpgp_release::{CertificateSummary, ReleasedPredictions};
 ///
 /// let csv = "hour,private_mean,gp_sd,noise_sd,low,high\n0,10,1,1,7,13\n1,12,1,1,9,15\n";
-/// let released = ReleasedPredictions::of("p.csv".as_ref(), csv, ReleaseStatement::none())?;
+/// let released = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::none())?;
 /// let drawn = draw_map(&released, &MapOptions::default(), MapFormat::Svg)?;
 /// assert!(drawn.text.contains("<title>") && drawn.caption[0].ends_with("nothing is claimed."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -78,10 +78,10 @@ impl MapFormat {
     /// ```
     /// use dpgp_report::MapFormat;
     ///
-    /// assert_eq!(MapFormat::of("a/map.SVG".as_ref()), Some(MapFormat::Svg));
-    /// assert_eq!(MapFormat::of("map".as_ref()), None);
+    /// assert_eq!(MapFormat::from_path("a/map.SVG".as_ref()), Some(MapFormat::Svg));
+    /// assert_eq!(MapFormat::from_path("map".as_ref()), None);
     /// ```
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn from_path(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "svg" => Some(Self::Svg),
             "html" => Some(Self::Html),

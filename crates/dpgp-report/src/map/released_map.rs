@@ -68,7 +68,7 @@ impl<'a> ReleasedMap<'a> {
             return Err(MapError::BadMask);
         }
         let points: Vec<ReleasedPoint> = rows.iter().map(|row| released.points[*row]).collect();
-        let mask = Mask::of(&points, options.mask);
+        let mask = Mask::new(&points, options.mask);
         let down = y.as_ref().map(|placed| placed.at.clone());
         let mut cells: Vec<MapCell> = (0..rows.len())
             .map(|k| MapCell {
@@ -224,7 +224,7 @@ pub(super) struct Mask {
 
 impl Mask {
     /// The rule for these points, with a noise that was asked for.
-    pub fn of(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
+    pub fn new(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
         Self { uncertainty: most_uncertainty(points), noise }
     }
 
@@ -252,20 +252,20 @@ mod tests {
     #[test]
     fn a_cell_explains_half_of_the_variance_or_is_hatched() {
         let hidden = [point(-3.0, 4.0, 0.0), point(3.0, 0.0, 4.0)];
-        let mask = Mask::of(&hidden, None);
+        let mask = Mask::new(&hidden, None);
         assert_eq!(mask, Mask { uncertainty: 12.5f64.sqrt(), noise: None });
         assert!(hidden.iter().all(|each| mask.hides(each)));
         assert!(mask.rule().contains("above 3.536"), "{}", mask.rule());
         // v = 4: S^2 = 13.
         let shown = [point(-3.0, 2.0, 0.0), point(3.0, 0.0, 2.0)];
-        assert!(shown.iter().all(|each| !Mask::of(&shown, None).hides(each)));
+        assert!(shown.iter().all(|each| !Mask::new(&shown, None).hides(each)));
     }
 
     /// One place knows the surface and the other nothing, by its gp_sd alone.
     #[test]
     fn a_place_without_rows_is_hatched() {
         let points = [point(1.0, 0.1, 0.2), point(0.0, 1.0, 0.0)];
-        let mask = Mask::of(&points, None);
+        let mask = Mask::new(&points, None);
         assert_eq!(points.map(|each| mask.hides(&each)), [false, true]);
     }
 
@@ -273,8 +273,8 @@ mod tests {
     #[test]
     fn a_noise_that_is_asked_for_hatches_more() {
         let points = [point(1.0, 0.1, 0.2), point(0.0, 1.0, 0.0), point(-2.0, 0.1, 0.4)];
-        assert_eq!(points.map(|each| Mask::of(&points, None).hides(&each)), [false, true, false]);
-        let mask = Mask::of(&points, Some(0.3));
+        assert_eq!(points.map(|each| Mask::new(&points, None).hides(&each)), [false, true, false]);
+        let mask = Mask::new(&points, Some(0.3));
         assert_eq!(points.map(|each| mask.hides(&each)), [false, true, true]);
         assert!(mask.rule().ends_with(", or noise_sd above 0.3"), "{}", mask.rule());
     }
@@ -283,6 +283,6 @@ mod tests {
     #[test]
     fn a_flat_map_is_hatched() {
         let points = [point(1.0, 0.3, 0.4); 3];
-        assert!(points.iter().all(|each| Mask::of(&points, None).hides(each)));
+        assert!(points.iter().all(|each| Mask::new(&points, None).hides(each)));
     }
 }

@@ -13,8 +13,8 @@ use super::released_map::ReleasedMap;
 use dpgp_data::shown_line;
 use dpgp_number::text::brief;
 use dpgp_plot::{
-    COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, Rendered, Scale,
-    Side, Spot, Swatch, Ticks, WIDTH_OF_ONE, ends, render_captioned, viridis,
+    COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, PlotPoint,
+    Rendered, Scale, Side, Swatch, Ticks, WIDTH_OF_ONE, ends, render_captioned, viridis,
 };
 use dpgp_release::ReleasedPoint;
 
@@ -143,7 +143,7 @@ fn line(map: &ReleasedMap<'_>) -> Picture {
     let below = along(map, |point| point.mean - CENTRAL_95 * point.noise_sd);
     let above = along(map, |point| point.mean + CENTRAL_95 * point.noise_sd);
     let shown = [&low, &high, &below, &above].into_iter().flatten().map(|spot| spot.y);
-    let y = Side::lines(Scale::of(false, shown), map.quantity());
+    let y = Side::lines(Scale::covering(false, shown), map.quantity());
     let marks = vec![
         Mark::band(&low, &high, TOTAL),
         Mark::band(&below, &above, NOISE),
@@ -158,8 +158,8 @@ fn line(map: &ReleasedMap<'_>) -> Picture {
     Picture { legend, layout: Layout::new(LINE_HEIGHT).titles(16.0), panels: vec![Panel::new("", plot)] }
 }
 
-fn along(map: &ReleasedMap<'_>, value: fn(&ReleasedPoint) -> f64) -> Vec<Spot> {
-    map.cells.iter().map(|cell| Spot::new(map.x.places[cell.i], value(&cell.point))).collect()
+fn along(map: &ReleasedMap<'_>, value: fn(&ReleasedPoint) -> f64) -> Vec<PlotPoint> {
+    map.cells.iter().map(|cell| PlotPoint::new(map.x.places[cell.i], value(&cell.point))).collect()
 }
 
 fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
@@ -169,8 +169,8 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
     let hatching = Hatching::new(&map.x, y, height);
     let mut marks = Vec::with_capacity(map.cells.len());
     for cell in &map.cells {
-        let from = Spot::new(map.x.edges[cell.i], y.edges[cell.j]);
-        let to = Spot::new(map.x.edges[cell.i + 1], y.edges[cell.j + 1]);
+        let from = PlotPoint::new(map.x.edges[cell.i], y.edges[cell.j]);
+        let to = PlotPoint::new(map.x.edges[cell.i + 1], y.edges[cell.j + 1]);
         if cell.is_masked {
             marks.push(Mark::tile(from, to, PALE));
             hatching.add(&mut marks, from, to);
@@ -209,29 +209,29 @@ fn bar_marks(colours: Scale) -> Vec<Mark> {
     let tiles = (0..STEPS).map(|step| {
         let from = colours.low + width * step as f64;
         let colour = viridis((step as f64 + 0.5) / STEPS as f64);
-        Mark::tile(Spot::new(from, 0.0), Spot::new(from + width, 1.0), colour)
+        Mark::tile(PlotPoint::new(from, 0.0), PlotPoint::new(from + width, 1.0), colour)
     });
     tiles.collect()
 }
 
 /// Oblique strokes, which go on from cell to cell.
 struct Hatching {
-    origin: Spot,
+    origin: PlotPoint,
     /// The width and height of a pixel.
-    pixel: Spot,
+    pixel: PlotPoint,
 }
 
 impl Hatching {
     fn new(x: &MapAxis<'_>, y: &MapAxis<'_>, height: f64) -> Self {
         let ([left, right], [bottom, top]) = (x.ends(), y.ends());
-        let pixel = Spot::new((right - left) / WIDTH_OF_ONE, (top - bottom) / height);
-        Self { origin: Spot::new(left, bottom), pixel }
+        let pixel = PlotPoint::new((right - left) / WIDTH_OF_ONE, (top - bottom) / height);
+        Self { origin: PlotPoint::new(left, bottom), pixel }
     }
 
     /// The strokes `u - v = k APART` inside a cell, with u and v in pixels.
-    fn add(&self, marks: &mut Vec<Mark>, from: Spot, to: Spot) {
+    fn add(&self, marks: &mut Vec<Mark>, from: PlotPoint, to: PlotPoint) {
         let [low, high] = [from, to].map(|at| {
-            Spot::new((at.x - self.origin.x) / self.pixel.x, (at.y - self.origin.y) / self.pixel.y)
+            PlotPoint::new((at.x - self.origin.x) / self.pixel.x, (at.y - self.origin.y) / self.pixel.y)
         });
         let first = ((low.x - high.y) / APART).ceil().max(-MOST_STROKES) as i32;
         let last = ((high.x - low.y) / APART).floor().min(MOST_STROKES) as i32;

@@ -1,5 +1,5 @@
 use super::*;
-use dpgp_release::ReleaseStatement;
+use dpgp_release::CertificateSummary;
 
 /// A file with these inputs; the mean is a number of its own for each row.
 fn released(names: &str, rows: &[&str]) -> ReleasedPredictions {
@@ -8,7 +8,7 @@ fn released(names: &str, rows: &[&str]) -> ReleasedPredictions {
         .enumerate()
         .map(|(i, inputs)| format!("{inputs},{i},1,0.5,{},{}\n", i as f64 - 2.2, i as f64 + 2.2));
     let csv = format!("{names},private_mean,gp_sd,noise_sd,low,high\n{}", rows.collect::<String>());
-    ReleasedPredictions::of("p.csv".as_ref(), &csv, ReleaseStatement::none()).unwrap()
+    ReleasedPredictions::parse("p.csv".as_ref(), &csv, CertificateSummary::none()).unwrap()
 }
 
 fn refused(released: &ReleasedPredictions, options: &MapOptions, format: MapFormat) -> String {
@@ -131,7 +131,7 @@ fn numbers_beyond_reason_end() {
         draw_map(&line, &MapOptions::default(), MapFormat::Html).unwrap();
     }
     let csv = "a,private_mean,gp_sd,noise_sd,low,high\n0,-1.7e308,1,1.7e308,-1.7e308,1.7e308\n1,1.7e308,1,1e308,0,1\n";
-    let far = ReleasedPredictions::of("p.csv".as_ref(), csv, ReleaseStatement::none()).unwrap();
+    let far = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::none()).unwrap();
     draw_map(&far, &MapOptions::default(), MapFormat::Svg).unwrap();
 }
 

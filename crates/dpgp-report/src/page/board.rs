@@ -41,12 +41,12 @@ struct BoardCell {
 impl PageBoard {
     /// The leaderboard of an experiment; none if it is no leaderboard or was not run. Methods stand in the order of the column in
     /// the middle.
-    pub fn of(examined: &Examined<'_>) -> Option<Self> {
+    pub fn from_examined(examined: &Examined<'_>) -> Option<Self> {
         let (experiment, committed) = (examined.experiment, examined.committed.as_ref()?);
         if !experiment.meta.tags.iter().any(|tag| tag == TAG) {
             return None;
         }
-        let rankings = Ranking::of(experiment, committed, &RankingFilter::default());
+        let rankings = Ranking::rank_all(experiment, committed, &RankingFilter::default());
         let middle = rankings.get(rankings.len() / 2)?;
         let methods = middle.methods.iter().map(|method| line(method, &rankings));
         Some(Self {

@@ -146,7 +146,7 @@ impl PageEntry {
         self.counts.add(committed.spread_counts());
         self.others = committed.counts(Owner::Authors);
         self.others.add(committed.counts(Owner::Reference));
-        self.statements = OutcomeCounts::of(&committed.claims, ClaimOwner::Paper);
+        self.statements = OutcomeCounts::count(&committed.claims, ClaimOwner::Paper);
         self.claims = committed.claims.iter().map(PageClaim::from).collect();
         self.errata = errata(committed, experiment);
         self.manifest = committed.manifest.as_ref().map(facts).unwrap_or_default();
@@ -253,7 +253,7 @@ const CLOSE: &str = "\"/>";
 const OPACITY: &str = "opacity=";
 
 /// A polyline of a figure.
-struct Stroke<'a> {
+struct CurveStroke<'a> {
     /// Its attributes but for its points.
     style: &'a str,
     points: &'a str,
@@ -285,18 +285,18 @@ pub(super) fn joined(svg: &str) -> String {
     text
 }
 
-fn joins(first: &Stroke<'_>, next: &Stroke<'_>) -> bool {
+fn joins(first: &CurveStroke<'_>, next: &CurveStroke<'_>) -> bool {
     first.style == next.style
 }
 
 /// The polyline that a text begins with, and what follows it.
-fn stroke(text: &str) -> Option<(Stroke<'_>, &str)> {
+fn stroke(text: &str) -> Option<(CurveStroke<'_>, &str)> {
     let (mark, after) = text.strip_prefix(OPEN)?.split_once(CLOSE)?;
     let (style, points) = mark.split_once(POINTS)?;
-    Some((Stroke { style, points }, after))
+    Some((CurveStroke { style, points }, after))
 }
 
-fn push(text: &mut String, strokes: &[Stroke<'_>]) {
+fn push(text: &mut String, strokes: &[CurveStroke<'_>]) {
     let style = strokes[0].style;
     if strokes.len() > 1 && style.contains(OPACITY) {
         text.push_str(&format!("<g {}>", style.replace(OPACITY, "stroke-opacity=")));

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::results::committed::{BEYOND, Examined};
 use super::results::covered::Covered;
 use super::results::unreproduced::Unreproduced;
-use super::results::{OutcomeCounts, PublishError, Shelf, ToldPaper, VerdictCounts};
+use super::results::{OutcomeCounts, PublishError, ResultsSource, ToldPaper, VerdictCounts};
 use board::PageBoard;
 use dpgp_spec::{Coverage, PaperPage};
 use dpgp_task::Experiment;
@@ -73,7 +73,7 @@ impl Paper {
     fn new(key: &str, examined: &[Examined<'_>]) -> Result<Self, PublishError> {
         Ok(Self {
             key: key.to_owned(),
-            unreproduced: examined.iter().filter_map(Unreproduced::of).collect(),
+            unreproduced: examined.iter().filter_map(Unreproduced::from_examined).collect(),
             experiments: examined.iter().map(PageEntry::new).collect::<Result<_, _>>()?,
         })
     }
@@ -84,7 +84,7 @@ impl Paper {
 /// # Errors
 /// [`PublishError`] if results there cannot be read, or the template is broken.
 pub fn report_html(
-    results: &Shelf<'_>,
+    results: &ResultsSource<'_>,
     experiments: &[Experiment],
     of_papers: &OfPapers,
     commit: Option<&str>,
@@ -113,7 +113,7 @@ pub fn report_html(
         totals,
         chances: covered.iter().filter_map(Covered::chance).collect(),
         covered,
-        boards: by_paper.values().flatten().filter_map(PageBoard::of).collect(),
+        boards: by_paper.values().flatten().filter_map(PageBoard::from_examined).collect(),
         papers,
     };
     let mut templates = Environment::new();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::committed::{Committed, Examined, Guarantees, Shelf};
+use super::committed::{Committed, Examined, Guarantees, ResultsSource};
 use super::counts::{OutcomeCounts, VerdictCounts};
 use super::covered::Covered;
 use super::unreproduced::Unreproduced;
@@ -58,7 +58,7 @@ pub fn checks_markdown(
     experiments: &[Experiment],
     coverage: &[Coverage],
 ) -> Result<String, PublishError> {
-    let papers = Examined::by_paper(&Shelf { folder: results, is_shipped: false }, experiments)?;
+    let papers = Examined::by_paper(&ResultsSource { folder: results, is_shipped: false }, experiments)?;
     let covered: Vec<Covered> = coverage
         .iter()
         .map(|of_paper| {
@@ -72,8 +72,11 @@ pub fn checks_markdown(
     }
     text.push_str(UNREPRODUCED);
     for (paper, examined) in &papers {
-        let sections: String =
-            examined.iter().filter_map(Unreproduced::of).map(|section| section_text(&section)).collect();
+        let sections: String = examined
+            .iter()
+            .filter_map(Unreproduced::from_examined)
+            .map(|section| section_text(&section))
+            .collect();
         if !sections.is_empty() {
             let _ = write!(text, "\n### {paper}\n\n{sections}");
         }
@@ -139,8 +142,8 @@ fn line(examined: &Examined<'_>) -> String {
     let [authors, references] =
         [Owner::Authors, Owner::Reference].map(|owner| counted(committed.counts(owner)));
     let [of_paper, ours] = [ClaimOwner::Paper, ClaimOwner::Ours]
-        .map(|owner| claims(OutcomeCounts::of(&committed.claims, owner)));
-    let Confused { swapped, rows } = Confused::of(experiment, committed);
+        .map(|owner| claims(OutcomeCounts::count(&committed.claims, owner)));
+    let Confused { swapped, rows } = Confused::count_confusions(experiment, committed);
     let Guarantees { within, exceeded, unknown } = committed.guarantees();
     let guarantees = match within + exceeded + unknown {
         0 => String::new(),
@@ -185,8 +188,8 @@ pub struct Confused {
 
 impl Confused {
     /// Over the rows of an experiment that differ in the first named axis alone, which is that of methods.
-    pub fn of(experiment: &Experiment, committed: &Committed) -> Self {
-        let Some(lines) = Lines::of(experiment, committed) else { return Self::default() };
+    pub fn count_confusions(experiment: &Experiment, committed: &Committed) -> Self {
+        let Some(lines) = Lines::from_committed(experiment, committed) else { return Self::default() };
         let mut confused = Self::default();
         for row in &lines.printed {
             let others = lines.others(row);
@@ -214,7 +217,7 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// None without an axis of methods.
-    fn of(experiment: &'a Experiment, committed: &'a Committed) -> Option<Self> {
+    fn from_committed(experiment: &'a Experiment, committed: &'a Committed) -> Option<Self> {
         let methods = experiment.axes.iter().find(|axis| axis.is_bundle())?;
         let names = experiment.axes.iter().map(|axis| axis.name.as_str());
         let common = names.filter(|name| *name != methods.name).chain(["metric"]).collect();

@@ -101,7 +101,8 @@ impl Committed {
         match self.manifest.as_ref().and_then(|manifest| manifest.get("spec_sha256")) {
             Some(Value::Null) => false,
             digest => {
-                digest.and_then(Value::as_str) != Some(&Identity::of(experiment.source.text()).to_string())
+                digest.and_then(Value::as_str)
+                    != Some(&Identity::of_text(experiment.source.text()).to_string())
             }
         }
     }
@@ -113,13 +114,13 @@ impl Committed {
             Owner::Authors => "authors_verdict",
             Owner::Reference => "reference_verdict",
         };
-        VerdictCounts::of(self.rows.iter().map(|row| self.field(row, column)))
+        VerdictCounts::count(self.rows.iter().map(|row| self.field(row, column)))
     }
 
     /// The verdicts on the spreads that the paper prints; one that replicates cannot judge counts as such.
     pub fn spread_counts(&self) -> VerdictCounts {
         let printed = self.rows.iter().filter(|row| !self.field(row, "published_spread").is_empty());
-        VerdictCounts::of(printed.map(|row| match self.field(row, "spread_verdict") {
+        VerdictCounts::count(printed.map(|row| match self.field(row, "spread_verdict") {
             "" => Verdict::NotJudged.name(),
             verdict => verdict,
         }))
@@ -163,19 +164,19 @@ fn optional(path: &Path) -> Result<Option<String>, PublishError> {
 
 /// A folder of results, and whether those that come with the program stand in for what it has not.
 #[derive(Debug, Clone, Copy)]
-pub struct Shelf<'a> {
+pub struct ResultsSource<'a> {
     /// The folder.
     pub folder: &'a Path,
     /// Whether its experiments are those that come with the program.
     pub is_shipped: bool,
 }
 
-impl Shelf<'_> {
+impl ResultsSource<'_> {
     /// The results of an experiment; none where there are none.
     ///
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.
-    pub fn of(&self, experiment: &Experiment) -> Result<Option<Committed>, PublishError> {
+    pub fn read(&self, experiment: &Experiment) -> Result<Option<Committed>, PublishError> {
         let found = Committed::read(&self.folder.join(experiment.folder()))?;
         match found {
             None if self.is_shipped => Committed::shipped(experiment),
@@ -202,12 +203,12 @@ impl<'a> Examined<'a> {
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.
     pub fn by_paper(
-        results: &Shelf<'_>,
+        results: &ResultsSource<'_>,
         experiments: &'a [Experiment],
     ) -> Result<BTreeMap<&'a str, Vec<Self>>, PublishError> {
         let mut papers: BTreeMap<&str, Vec<Self>> = BTreeMap::new();
         for experiment in experiments {
-            let committed = results.of(experiment)?;
+            let committed = results.read(experiment)?;
             let paper = experiment.meta.paper.as_deref().unwrap_or(BEYOND);
             papers.entry(paper).or_default().push(Self { experiment, committed });
         }

@@ -36,7 +36,7 @@ pub struct VerdictCounts {
 
 impl VerdictCounts {
     /// Of these names; others are not counted.
-    pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+    pub fn count<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut counts = Self::default();
         for name in names {
             match Verdict::named(name) {
@@ -83,7 +83,7 @@ pub struct OutcomeCounts {
 
 impl OutcomeCounts {
     /// Of the claims of one owner.
-    pub fn of(claims: &[ClaimOutcome], owner: ClaimOwner) -> Self {
+    pub fn count(claims: &[ClaimOutcome], owner: ClaimOwner) -> Self {
         let mut counts = Self::default();
         for claim in claims.iter().filter(|claim| claim.from == owner) {
             match claim.outcome {
@@ -145,7 +145,7 @@ pub struct Tally {
 
 impl Tally {
     /// Of a paper, by what its places are told to be.
-    pub fn of(coverage: Option<&Coverage>, examined: &[Examined<'_>], rows: &[ToldRow]) -> Self {
+    pub fn count(coverage: Option<&Coverage>, examined: &[Examined<'_>], rows: &[ToldRow]) -> Self {
         let mut tally = Self {
             printed: coverage.map_or(0, |paper| paper.items.iter().map(|item| item.numbers).sum()),
             ..Self::default()
@@ -220,8 +220,8 @@ pub fn closing_sentence(report: &Report<'_>) -> Option<String> {
         let (published, ratio) = (judged.counterpart.value, judged.ratio(row.row.value));
         Some(Beside { verdict: judged.verdict, published, ratio, z: judged.z() })
     });
-    let mut outcomes = OutcomeCounts::of(&report.claims, ClaimOwner::Paper);
-    outcomes.add(OutcomeCounts::of(&report.claims, ClaimOwner::Ours));
+    let mut outcomes = OutcomeCounts::count(&report.claims, ClaimOwner::Paper);
+    outcomes.add(OutcomeCounts::count(&report.claims, ClaimOwner::Ours));
     sentence(&rows.collect::<Vec<_>>(), outcomes)
 }
 
@@ -237,15 +237,15 @@ impl Committed {
                 z: number("z"),
             })
         });
-        let mut outcomes = OutcomeCounts::of(&self.claims, ClaimOwner::Paper);
-        outcomes.add(OutcomeCounts::of(&self.claims, ClaimOwner::Ours));
+        let mut outcomes = OutcomeCounts::count(&self.claims, ClaimOwner::Paper);
+        outcomes.add(OutcomeCounts::count(&self.claims, ClaimOwner::Ours));
         sentence(&rows.collect::<Vec<_>>(), outcomes)
     }
 }
 
 fn sentence(rows: &[Beside], outcomes: OutcomeCounts) -> Option<String> {
     let (zeros, others): (Vec<&Beside>, Vec<&Beside>) = rows.iter().partition(|one| one.published == 0.0);
-    let verdicts = VerdictCounts::of(others.iter().map(|one| one.verdict.name()));
+    let verdicts = VerdictCounts::count(others.iter().map(|one| one.verdict.name()));
     let ratio = span("ours / print", others.iter().filter_map(|one| one.ratio));
     let z = span("z", others.iter().filter_map(|one| one.z));
     let parts = [numbers(verdicts), ratio, z, printed_zeros(&zeros), claims(outcomes)];
@@ -441,7 +441,7 @@ mod tests {
             Verdict::StandIn,
         ];
         let names = verdicts.iter().zip(1..).flat_map(|(verdict, times)| [verdict.name()].repeat(times));
-        let counts = VerdictCounts::of(names.chain(["", "unknown"]));
+        let counts = VerdictCounts::count(names.chain(["", "unknown"]));
         let expected =
             VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
         assert_eq!(counts, expected);

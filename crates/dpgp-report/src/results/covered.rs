@@ -51,7 +51,7 @@ impl Covered {
             let Some(committed) = &examined.committed else { continue };
             covered.entered.add(committed.counts(Owner::Paper));
             covered.entered.add(committed.spread_counts());
-            covered.claims.add(OutcomeCounts::of(&committed.claims, ClaimOwner::Paper));
+            covered.claims.add(OutcomeCounts::count(&committed.claims, ClaimOwner::Paper));
             let values = committed.rows.iter().map(|row| committed.field(row, "p_value").parse::<f64>());
             let before = covered.p_values.len();
             covered.p_values.extend(values.flatten());
@@ -83,7 +83,7 @@ impl Covered {
             100.0 * share
         );
         // Fewer tell nothing.
-        let test = Uniformity::of(&self.p_values)?;
+        let test = Uniformity::test(&self.p_values)?;
         let p_value =
             if test.p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {:.2}", test.p_value) };
         Some(format!(
@@ -108,7 +108,7 @@ pub struct Uniformity {
 
 impl Uniformity {
     /// Of some p-values; none for fewer than five.
-    pub fn of(p_values: &[f64]) -> Option<Self> {
+    pub fn test(p_values: &[f64]) -> Option<Self> {
         let count = p_values.len();
         if count < LEAST {
             return None;
@@ -203,19 +203,19 @@ mod uniformity_tests {
     fn uniformity_is_that_of_the_tables() {
         assert!((kolmogorov(0.409, 10) - 0.05).abs() < 0.005, "{}", kolmogorov(0.409, 10));
         let even: Vec<f64> = (0..20).map(|i| (f64::from(i) + 0.5) / 20.0).collect();
-        assert!(Uniformity::of(&even).unwrap().p_value > 0.99);
+        assert!(Uniformity::test(&even).unwrap().p_value > 0.99);
         let piled: Vec<f64> = (0..20).map(|i| f64::from(i) / 200.0).collect();
-        assert!(Uniformity::of(&piled).unwrap().p_value < 1e-6);
+        assert!(Uniformity::test(&piled).unwrap().p_value < 1e-6);
         // Where the series no longer converges, every sample is as far away.
         assert_eq!([0.0, 1e-6, 0.003].map(|distance| kolmogorov(distance, 10)), [1.0; 3]);
-        assert_eq!(Uniformity::of(&[0.5]), None);
+        assert_eq!(Uniformity::test(&[0.5]), None);
     }
 
     /// Of one p-value of .1 and four of .9 a fifth lies below .9: the distance is .7, on either side of the middle.
     #[test]
     fn the_distance_counts_both_sides() {
         for p_values in [[0.1, 0.9, 0.9, 0.9, 0.9], [0.9, 0.1, 0.1, 0.1, 0.1]] {
-            let found = Uniformity::of(&p_values).unwrap().distance;
+            let found = Uniformity::test(&p_values).unwrap().distance;
             assert!((found - 0.7).abs() < 1e-15, "{found}");
         }
     }

@@ -11,7 +11,7 @@ pub(super) mod unreproduced;
 
 pub use checks::PublishError;
 pub use checks::{CHECKS, checks_markdown};
-pub use committed::Shelf;
+pub use committed::ResultsSource;
 pub use committed::{Committed, Guarantees};
 pub use counts::PlaceVerdict;
 pub use counts::Tally;

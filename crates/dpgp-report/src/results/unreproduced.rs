@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::checks::PublishError;
-use super::committed::{Committed, Examined, Shelf};
+use super::committed::{Committed, Examined, ResultsSource};
 use super::counts::Tally;
 use super::told::{Told, ToldRow};
 use crate::table::{ClaimOutcome, Outcome, Verdict, markdown_text, short};
@@ -33,7 +33,7 @@ pub struct Unreproduced {
 
 impl Unreproduced {
     /// Of an experiment in which a number differs or a statement does not hold.
-    pub fn of(examined: &Examined<'_>) -> Option<Self> {
+    pub fn from_examined(examined: &Examined<'_>) -> Option<Self> {
         let committed = examined.committed.as_ref()?;
         let (experiment, mut points) = (examined.experiment, Vec::new());
         points.extend(differing(
@@ -192,7 +192,7 @@ impl ToldPaper {
             key: page.paper.clone(),
             reference: coverage.map_or_else(|| page.paper.clone(), |one| one.reference.clone()),
             sentence: page.sentence.clone(),
-            tally: Tally::of(coverage, examined, &rows),
+            tally: Tally::count(coverage, examined, &rows),
             rows,
             errors: page.errors.clone(),
             unavailable: page.unavailable.clone(),
@@ -210,7 +210,7 @@ pub fn told_papers(
     coverage: &[Coverage],
     pages: &[PaperPage],
 ) -> Result<Vec<ToldPaper>, PublishError> {
-    let papers = Examined::by_paper(&Shelf { folder: results, is_shipped: false }, experiments)?;
+    let papers = Examined::by_paper(&ResultsSource { folder: results, is_shipped: false }, experiments)?;
     let examined = |page: &PaperPage| papers.get(page.paper.as_str()).map_or(&[][..], Vec::as_slice);
     Ok(pages.iter().map(|page| ToldPaper::new(page, coverage, examined(page))).collect())
 }

@@ -82,8 +82,8 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(one: &ClaimRow<'a>) -> Self {
-        Self { one: *one, quantity: Quantity::of(one.row) }
+    fn from_claim(one: &ClaimRow<'a>) -> Self {
+        Self { one: *one, quantity: Quantity::from_row(one.row) }
     }
 }
 
@@ -138,21 +138,21 @@ fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, Claim
                 let number = Side { one: one.one, quantity: Quantity::number(*number) };
                 let right = subtracted(claim, number, other_minus, rows);
                 pairs.extend(
-                    right.iter().map(|other| (Compared::of(&one.quantity, &other.quantity), one.one)),
+                    right.iter().map(|other| (Compared::compare(&one.quantity, &other.quantity), one.one)),
                 );
             }
         }
         OtherSide::Uniform(pick) => {
             pairs.extend(left.iter().filter_map(|one| {
                 let other = uniform(pick, one.one.labels, rows)?;
-                Some((Compared::of(&one.quantity, &other), one.one))
+                Some((Compared::compare(&one.quantity, &other), one.one))
             }));
         }
         OtherSide::Cells(others) => {
             let right = rows.iter().filter(|one| {
                 claim.compares_with(&one.row.metric) && others.iter().any(|other| other.selects(one.labels))
             });
-            let right = right.map(Side::of).flat_map(|one| subtracted(claim, one, other_minus, rows));
+            let right = right.map(Side::from_claim).flat_map(|one| subtracted(claim, one, other_minus, rows));
             let right: Vec<Side<'_>> = right.collect();
             for one in &left {
                 let agreeing = right.iter().filter(|other| compares(claim, &one.one, &other.one));
@@ -165,7 +165,7 @@ fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, Claim
 
 /// Two sides, with the margin that the claim leaves; none where the paper does not print what it would be.
 fn compared(claim: &Claim, left: &Side<'_>, right: &Side<'_>) -> Option<Compared> {
-    let pair = Compared::of(&left.quantity, &right.quantity);
+    let pair = Compared::compare(&left.quantity, &right.quantity);
     let Some(Margin::AsPrinted) = claim.margin else { return Some(pair) };
     let ([left, unit], [right, other_unit]) = (left.one.printed?, right.one.printed?);
     let rounding = 0.5 * (unit + other_unit);
@@ -240,7 +240,7 @@ fn sides<'a>(
     rows: &'a [ClaimRow<'a>],
 ) -> impl Iterator<Item = Side<'a>> {
     let selected = rows.iter().filter(|one| claim.is_about(&one.row.metric) && selector.selects(one.labels));
-    selected.map(Side::of)
+    selected.map(Side::from_claim)
 }
 
 /// Whether a claim compares two rows: of the same metric, or of another, which is not the row itself.

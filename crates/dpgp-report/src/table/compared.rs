@@ -26,7 +26,7 @@ pub(super) struct Quantity {
 }
 
 impl Quantity {
-    pub fn of(row: &Row) -> Self {
+    pub fn from_row(row: &Row) -> Self {
         Self { value: row.value, replicates: row.replicates.clone(), error: own_error(row) }
     }
 
@@ -82,7 +82,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub fn of(left: &Quantity, right: &Quantity) -> Self {
+    pub fn compare(left: &Quantity, right: &Quantity) -> Self {
         Self { left: left.value, right: right.value, error: left.minus(right).error }
     }
 
@@ -338,7 +338,7 @@ mod tests {
     }
 
     fn rows(one: &Row, other: &Row) -> Compared {
-        Compared::of(&Quantity::of(one), &Quantity::of(other))
+        Compared::compare(&Quantity::from_row(one), &Quantity::from_row(other))
     }
 
     /// Replicates that move together show a difference that is small beside their spread.
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(rows(&one, &other).outcome(Relation::Below), Outcome::Holds);
         assert_eq!(rows(&one, &one).outcome(Relation::Below), Outcome::Fails);
         assert_eq!(
-            Compared::of(&Quantity::of(&one), &Quantity::number(0.5)).outcome(Relation::Above),
+            Compared::compare(&Quantity::from_row(&one), &Quantity::number(0.5)).outcome(Relation::Above),
             Outcome::Holds
         );
     }
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn undefined_numbers_decide_nothing() {
         let (one, undefined) = (row(&[1.0]), row(&[f64::NAN]));
-        let beside = Compared::of(&Quantity::of(&undefined), &Quantity::number(0.5));
+        let beside = Compared::compare(&Quantity::from_row(&undefined), &Quantity::number(0.5));
         for pair in [rows(&one, &undefined), beside] {
             assert!(!pair.is_defined());
             assert_eq!(pair.outcome(Relation::Below), Outcome::Undecided);
@@ -427,13 +427,13 @@ mod tests {
     /// 5 and 7 less 1 and 3 are 4 and 4, which has no error: what is common to both goes. Beside a number the error is that of the row.
     #[test]
     fn differences_keep_their_pairs() {
-        let difference = Quantity::of(&row(&[5.0, 7.0])).minus(&Quantity::of(&row(&[1.0, 3.0])));
+        let difference = Quantity::from_row(&row(&[5.0, 7.0])).minus(&Quantity::from_row(&row(&[1.0, 3.0])));
         assert_eq!(difference, Quantity { value: 4.0, replicates: vec![4.0, 4.0], error: 0.0 });
-        let shifted = Quantity::of(&row(&[5.0, 7.0])).minus(&Quantity::number(1.0));
+        let shifted = Quantity::from_row(&row(&[5.0, 7.0])).minus(&Quantity::number(1.0));
         assert_eq!(shifted, Quantity { value: 5.0, replicates: vec![4.0, 6.0], error: 1.0 });
-        let turned = Quantity::number(1.0).minus(&Quantity::of(&row(&[5.0, 7.0])));
+        let turned = Quantity::number(1.0).minus(&Quantity::from_row(&row(&[5.0, 7.0])));
         assert_eq!(turned, Quantity { value: -5.0, replicates: vec![-4.0, -6.0], error: 1.0 });
-        let uneven = Quantity::of(&row(&[5.0, 7.0])).minus(&Quantity::of(&row(&[1.0, 2.0, 3.0])));
+        let uneven = Quantity::from_row(&row(&[5.0, 7.0])).minus(&Quantity::from_row(&row(&[1.0, 2.0, 3.0])));
         assert!(uneven.replicates.is_empty() && uneven.error > 1.0, "{uneven:?}");
     }
 

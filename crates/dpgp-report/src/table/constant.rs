@@ -65,7 +65,7 @@ const SHOWN: f64 = 5e-5;
 /// A map of exact regression moves by at most `jitter / (noise variance + jitter)`, relative to its own norm ([`jitter_share`]); what is
 /// predicted with it moves by no more, relative to the map times the targets.
 pub(super) fn jitter_that_shows(report: &Report<'_>) -> Option<String> {
-    let shares = report.rows.iter().filter_map(|row| JitterShare::of(report, row));
+    let shares = report.rows.iter().filter_map(|row| JitterShare::from_row(report, row));
     let JitterShare { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
     Some(format!(
         "Jitter of up to {} was added to a covariance matrix that is singular to rounding, beside a noise variance of {}: predictions \
@@ -85,7 +85,7 @@ struct JitterShare {
 
 impl JitterShare {
     /// That of a row, if it can be seen.
-    fn of(report: &Report<'_>, row: &ReportRow) -> Option<Self> {
+    fn from_row(report: &Report<'_>, row: &ReportRow) -> Option<Self> {
         let model = report.experiment.cells[row.row.cell].setting().model.as_deref()?;
         let (jitter, noise) = (row.row.jitter, model.noise_variance?.get());
         let share = jitter_share(jitter, noise);

@@ -50,7 +50,7 @@ impl Predictive {
         if spread == 0.0 {
             return Self { low: exact, high: exact, law: None };
         }
-        let law = Law::of(centre, spread, count, runs);
+        let law = Law::new(centre, spread, count, runs);
         let rank = (TAIL * (count + 1.0)).floor() as usize;
         if runs == 1 && rank >= 1 {
             let mut sorted = replicates.to_vec();
@@ -65,7 +65,7 @@ impl Predictive {
         if spread == 0.0 {
             return Self::told(mean, mean);
         }
-        Law::of(mean, spread, f64::from(count), runs).interval()
+        Law::new(mean, spread, f64::from(count), runs).interval()
     }
 
     /// An interval that somebody says; without a law.
@@ -131,7 +131,7 @@ impl Predictive {
 }
 
 impl Law {
-    fn of(centre: f64, spread: f64, count: f64, runs: u32) -> Self {
+    fn new(centre: f64, spread: f64, count: f64, runs: u32) -> Self {
         Self { centre, scale: spread * (1.0 / f64::from(runs) + 1.0 / count).sqrt(), freedom: count - 1.0 }
     }
 

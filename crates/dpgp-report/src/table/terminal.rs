@@ -21,7 +21,7 @@ use super::verdict::{Judged, Verdict};
 use crate::report::{Report, ReportRow};
 use dpgp_data::shown_line;
 use dpgp_number::text::{exact, short};
-use dpgp_spec::{ClaimOwner, Counterpart, SpreadKind};
+use dpgp_spec::{ClaimOwner, ReferenceValue, SpreadKind};
 
 /// The headings after the axes.
 pub(super) const HEADINGS: [&str; 11] = [
@@ -183,7 +183,7 @@ fn other(whose: &str, judged: &Judged) -> String {
 }
 
 /// A number and its spread with the digits that are printed.
-pub(super) fn printed(published: &Counterpart) -> String {
+pub(super) fn printed(published: &ReferenceValue) -> String {
     let digits = if published.precision > 0.0 { -published.precision.log10().floor() } else { 0.0 };
     let digits = digits.max(0.0) as usize;
     let value = published.value;
@@ -215,7 +215,7 @@ const LARGER: f64 = 1.003;
 pub(super) fn worse_without_privacy(report: &Report<'_>) -> Option<String> {
     let place = report.axis("epsilon")?;
     let rows = report.rows.iter().filter(|row| row.row.metric == METRIC);
-    let errors: Vec<SurfaceError> = rows.map(|row| SurfaceError::of(row, place)).collect();
+    let errors: Vec<SurfaceError> = rows.map(|row| SurfaceError::from_row(row, place)).collect();
     let [exactly, private] = worse(&errors)?;
     Some(format!(
         "Without privacy the surface fits rows worse ({METRIC} {} against {} at epsilon {}): the function varies faster than the \
@@ -237,7 +237,7 @@ struct SurfaceError<'a> {
 }
 
 impl<'a> SurfaceError<'a> {
-    fn of(row: &'a ReportRow, place: usize) -> Self {
+    fn from_row(row: &'a ReportRow, place: usize) -> Self {
         let labels = row.labels.iter().enumerate().filter(|(axis, _)| *axis != place);
         Self {
             epsilon: row.row.certificate.epsilon(),

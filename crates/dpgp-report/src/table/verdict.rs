@@ -1,7 +1,7 @@
 //! Whether a result agrees with a number that stands beside it.
 
 use super::predictive::Predictive;
-use dpgp_spec::{Counterpart, SpreadKind};
+use dpgp_spec::{ReferenceValue, SpreadKind};
 use dpgp_task::Row;
 
 /// The verdict on a number beside ours.
@@ -66,7 +66,7 @@ pub struct Conditions {
 #[derive(Debug, Clone)]
 pub struct Judged {
     /// The number.
-    pub counterpart: Counterpart,
+    pub counterpart: ReferenceValue,
     /// Where another run of ours lies; none where replicates do not tell.
     pub predictive: Option<Predictive>,
     /// What is said of the number.
@@ -77,13 +77,13 @@ pub struct Judged {
 
 impl Judged {
     /// By the replicates of a row.
-    pub fn new(row: &Row, counterpart: &Counterpart, conditions: Conditions) -> Self {
+    pub fn new(row: &Row, counterpart: &ReferenceValue, conditions: Conditions) -> Self {
         let predictive = predictive(row, counterpart);
         let verdict = verdict_by(predictive, counterpart, conditions);
         let spread = counterpart.spread.and_then(|spread| {
             let interval = of_spread(row, counterpart)?.printed_to(counterpart.precision);
             // No setting was chosen so that a spread fits.
-            let plain = Counterpart { fitted: None, ..counterpart.clone() };
+            let plain = ReferenceValue { fitted: None, ..counterpart.clone() };
             Some(excused(interval.verdict(spread, None), &plain, conditions))
         });
         let spread_verdict = spread.unwrap_or(Verdict::None);
@@ -119,7 +119,7 @@ impl Judged {
 /// What is said of a number by where another run lies; none where that is not known.
 pub fn verdict_by(
     interval: Option<Predictive>,
-    counterpart: &Counterpart,
+    counterpart: &ReferenceValue,
     conditions: Conditions,
 ) -> Verdict {
     let verdict = interval.map(|interval| interval.verdict(counterpart.value, counterpart.effect));
@@ -128,7 +128,7 @@ pub fn verdict_by(
 
 /// Where a number like the counterpart lies, as it would be printed. Folds of a single replicate do not tell how far another
 /// split would move their mean.
-fn predictive(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
+fn predictive(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
     if row.undefined.is_some() || (row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds) {
         return None;
     }
@@ -137,7 +137,7 @@ fn predictive(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
 }
 
 /// Where a spread like that of the counterpart lies; none where ours does not tell.
-fn of_spread(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
+fn of_spread(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
     let several = row.replicates.len() > 1 && row.undefined.is_none();
     match (counterpart.spread_kind, counterpart.count) {
         (SpreadKind::SdFolds, _) if several && !row.fold_spreads.is_empty() => {
@@ -158,7 +158,7 @@ fn of_spread(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
 }
 
 /// What is said where other data, reduced settings or a fit take the meaning from a comparison.
-fn excused(verdict: Verdict, counterpart: &Counterpart, conditions: Conditions) -> Verdict {
+fn excused(verdict: Verdict, counterpart: &ReferenceValue, conditions: Conditions) -> Verdict {
     match verdict {
         _ if conditions.stand_in => Verdict::StandIn,
         Verdict::Differs if conditions.reduced => Verdict::Inconclusive,
@@ -199,8 +199,8 @@ mod tests {
         }
     }
 
-    fn printed(value: f64, spread: f64) -> Counterpart {
-        Counterpart {
+    fn printed(value: f64, spread: f64) -> ReferenceValue {
+        ReferenceValue {
             owner: Owner::Paper,
             cell: 0,
             metric: "m".to_owned(),
@@ -219,8 +219,8 @@ mod tests {
     }
 
     /// The same where a setting was chosen to fit.
-    fn fitted(value: f64) -> Counterpart {
-        Counterpart { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) }
+    fn fitted(value: f64) -> ReferenceValue {
+        ReferenceValue { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) }
     }
 
     const PLAIN: Conditions = Conditions { stand_in: false, reduced: false };
@@ -259,7 +259,7 @@ mod tests {
         for (kind, unit) in
             [(SpreadKind::SdReplicates, 1.0), (SpreadKind::StandardError, 5.0f64.sqrt().recip())]
         {
-            let of = |spread| Counterpart {
+            let of = |spread| ReferenceValue {
                 spread_kind: kind,
                 count: Some(5),
                 precision: 0.0,
@@ -281,7 +281,7 @@ mod tests {
     fn a_standard_error_is_that_over_folds_where_there_are_any() {
         let row = row(&replicates());
         for (spread, expected) in [(0.5, Verdict::Agrees), (0.6, Verdict::Differs), (1.0, Verdict::Differs)] {
-            let printed = Counterpart {
+            let printed = ReferenceValue {
                 spread_kind: SpreadKind::StandardError,
                 count: Some(4),
                 ..printed(10.0, spread)
@@ -296,7 +296,7 @@ mod tests {
         let (many, one) = (row(&replicates()), row(&[10.0]));
         let bare = Row { fold_spreads: Vec::new(), ..many.clone() };
         for kind in [SpreadKind::SdReplicates, SpreadKind::StandardError] {
-            let of = |count| Counterpart { spread_kind: kind, count, ..printed(10.0, 1.0) };
+            let of = |count| ReferenceValue { spread_kind: kind, count, ..printed(10.0, 1.0) };
             for (row, count) in [(&one, Some(5)), (&many, Some(1)), (&many, None)] {
                 assert_eq!(Judged::new(row, &of(count), PLAIN).spread_verdict, Verdict::None, "{count:?}");
             }
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).spread_verdict, Verdict::Agrees);
         assert!(Judged::new(&row, &fitted(10.0), PLAIN).p_value().is_none());
         assert!(Judged::new(&row, &printed(10.0, 1.0), PLAIN).p_value().is_some());
-        let read = Counterpart { tolerance: Some(2.0), ..printed(12.0, 1.0) };
+        let read = ReferenceValue { tolerance: Some(2.0), ..printed(12.0, 1.0) };
         assert_eq!(Judged::new(&row, &read, PLAIN).verdict, Verdict::Agrees);
     }
 }

@@ -194,7 +194,7 @@ impl Store {
         let io = StoreError::io(&path);
         let mut file = File::open(&path).map_err(&io)?;
         let found = file.metadata().map_err(&io)?;
-        let stamp = Stamp::of(&found);
+        let stamp = Stamp::from_metadata(&found);
         let known = stamp.and_then(|stamp| index::read(&path, stamp));
         let number = self.segments.len();
         self.segments.push(path.clone());
@@ -357,7 +357,7 @@ mod tests {
             experiment: "e".to_owned(),
             quick: false,
             spec: "e.toml".to_owned(),
-            spec_sha256: Identity::of("spec"),
+            spec_sha256: Identity::of_text("spec"),
             axes: Vec::new(),
             seed: 1,
             numerics: 1,
@@ -375,14 +375,15 @@ mod tests {
         let path = folder.path().join("1.segment");
         let mut lines = SegmentLine {
             kind: Kind::Run,
-            key: Key::of("run"),
+            key: Key::of_text("run"),
             json: &serde_json::to_string(&header()).unwrap(),
         }
         .to_string();
         for i in 0..1000 {
             let json = format!("{:?}", text(i));
-            lines
-                .push_str(&SegmentLine { kind: Kind::Text, key: Key::of(&text(i)), json: &json }.to_string());
+            lines.push_str(
+                &SegmentLine { kind: Kind::Text, key: Key::of_text(&text(i)), json: &json }.to_string(),
+            );
         }
         fs::write(&path, lines).unwrap();
         (folder, path)
@@ -391,9 +392,9 @@ mod tests {
     fn assert_holds_all(store: &Store) {
         assert_eq!(store.last_runs(), [&header()]);
         for i in [0, 1, 500, 999] {
-            assert_eq!(store.text(&Key::of(&text(i))).unwrap(), Some(text(i)));
+            assert_eq!(store.text(&Key::of_text(&text(i))).unwrap(), Some(text(i)));
         }
-        assert_eq!(store.text(&Key::of("none")).unwrap(), None);
+        assert_eq!(store.text(&Key::of_text("none")).unwrap(), None);
         assert!(store.warnings().is_empty());
     }
 
@@ -421,11 +422,11 @@ mod tests {
         damage(&path, fs::metadata(&path).unwrap().modified().unwrap());
         let store = Store::open(folder.path()).unwrap();
         assert!(store.warnings().is_empty());
-        assert_eq!(store.text(&Key::of(&text(499))).unwrap(), Some(text(499)));
-        assert!(matches!(store.text(&Key::of(&text(500))), Err(StoreError::Gone { .. })));
+        assert_eq!(store.text(&Key::of_text(&text(499))).unwrap(), Some(text(499)));
+        assert!(matches!(store.text(&Key::of_text(&text(500))), Err(StoreError::Gone { .. })));
         let store = Store::open(folder.path()).unwrap();
         assert!(store.warnings()[0].contains("1 lines are damaged"), "{:?}", store.warnings());
-        assert_eq!(store.text(&Key::of(&text(500))).unwrap(), None);
+        assert_eq!(store.text(&Key::of_text(&text(500))).unwrap(), None);
         assert!(!index.exists(), "a damaged segment has no index");
     }
 

@@ -44,7 +44,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// Of an open file; none where the system does not tell.
-    pub fn of(found: &fs::Metadata) -> Option<Self> {
+    pub fn from_metadata(found: &fs::Metadata) -> Option<Self> {
         let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let (seconds, nanoseconds) = (modified.as_secs(), modified.subsec_nanos());
         Some(Self { size: found.len(), seconds, nanoseconds })
@@ -130,9 +130,9 @@ mod tests {
 
     fn lines() -> [IndexLine; 3] {
         [
-            IndexLine { kind: Kind::Run, key: Key::of(""), offset: 0, length: 90 },
-            IndexLine { kind: Kind::Text, key: Key::of("t"), offset: 90, length: u32::MAX },
-            IndexLine { kind: Kind::Done, key: Key::of("d"), offset: u64::MAX, length: 0 },
+            IndexLine { kind: Kind::Run, key: Key::of_text(""), offset: 0, length: 90 },
+            IndexLine { kind: Kind::Text, key: Key::of_text("t"), offset: 90, length: u32::MAX },
+            IndexLine { kind: Kind::Done, key: Key::of_text("d"), offset: u64::MAX, length: 0 },
         ]
     }
 

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn text() -> String {
-        let line = |kind, key, json| SegmentLine { kind, key: Key::of(key), json }.to_string();
+        let line = |kind, key, json| SegmentLine { kind, key: Key::of_text(key), json }.to_string();
         format!(
             "{}{}{}",
             line(Kind::Run, "", "{\"ä\":1}"),
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn any_changed_byte_is_noticed() {
-        let text = SegmentLine { kind: Kind::Done, key: Key::of("k"), json: "[0.25]" }.to_string();
+        let text = SegmentLine { kind: Kind::Done, key: Key::of_text("k"), json: "[0.25]" }.to_string();
         for at in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;

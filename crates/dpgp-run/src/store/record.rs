@@ -143,7 +143,7 @@ pub type Key = Identity;
 /// The key of one replicate of one cell: `sha256("dpgp 1" | numerics | seed | replicate | cell | data digests)`.
 pub(crate) fn key(cell: Identity, seed: u32, replicate: u32, data: &[(String, String)]) -> Key {
     let digests: Vec<&str> = data.iter().map(|(_, digest)| digest.as_str()).collect();
-    Identity::of(&format!("dpgp 1|{NUMERICS}|{seed}|{replicate}|{cell}|{}", digests.join("|")))
+    Identity::of_text(&format!("dpgp 1|{NUMERICS}|{seed}|{replicate}|{cell}|{}", digests.join("|")))
 }
 
 /// A map from digests, which are their own hashes.
@@ -228,11 +228,11 @@ mod tests {
 
     #[test]
     fn everything_that_determines_a_result_is_in_its_key() {
-        let cell = Identity::of("cell");
+        let cell = Identity::of_text("cell");
         let data = [("a.csv".to_owned(), "00ff".to_owned())];
         let all = [
             key(cell, 1, 0, &data),
-            key(Identity::of("other"), 1, 0, &data),
+            key(Identity::of_text("other"), 1, 0, &data),
             key(cell, 2, 0, &data),
             key(cell, 1, 1, &data),
             key(cell, 1, 0, &[]),
@@ -240,7 +240,7 @@ mod tests {
         for (i, one) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|other| other != one));
         }
-        assert_eq!(all[0], Identity::of(&format!("dpgp 1|{NUMERICS}|1|0|{cell}|00ff")));
+        assert_eq!(all[0], Identity::of_text(&format!("dpgp 1|{NUMERICS}|1|0|{cell}|00ff")));
     }
 }
 
@@ -251,7 +251,7 @@ mod digest_map_tests {
     use super::*;
 
     fn hash(text: &str) -> u64 {
-        BuildHasherDefault::<DigestHasher>::default().hash_one(Identity::of(text))
+        BuildHasherDefault::<DigestHasher>::default().hash_one(Identity::of_text(text))
     }
 
     /// SHA-256 of the empty text begins with e3b0c44298fc1c14, that of "abc" with ba7816bf8f01cfea. What both have in common cancels.

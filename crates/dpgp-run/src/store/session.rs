@@ -90,7 +90,7 @@ impl Session {
             state.segment = Some(self.create()?);
         }
         let json = self.json(&self.header)?;
-        self.write(state, &[(Kind::Run, Identity::of(&json), json)])?;
+        self.write(state, &[(Kind::Run, Identity::of_text(&json), json)])?;
         state.begun = true;
         Ok(())
     }

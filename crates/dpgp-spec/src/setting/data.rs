@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, Fault, dimension, fail, range};
+use super::rules::{Checked, SettingError, dimension, fail, range};
 use super::{ImagesSetting, MechanismSection, Problem, SourceSetting, TripsSetting};
 use dpgp_accounting::PrivacyUnit;
 use dpgp_data::suggest::closest;
@@ -166,12 +166,12 @@ pub(super) fn column_names(names: &[String]) -> Checked {
 }
 
 /// The dataset of a name, which must be in the manifest.
-fn known<'a>(path: &str, name: &str, manifest: &'a Manifest) -> Result<&'a Dataset, Fault> {
+fn known<'a>(path: &str, name: &str, manifest: &'a Manifest) -> Result<&'a Dataset, SettingError> {
     manifest.get(name).map_err(|_| {
         let hint =
             closest(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
         let known = manifest.names().collect::<Vec<_>>().join(", ");
-        Fault::new(path, Problem::UnknownDataset { name: name.to_owned(), hint, known })
+        SettingError::new(path, Problem::UnknownDataset { name: name.to_owned(), hint, known })
     })
 }
 

@@ -21,7 +21,7 @@ pub use problem::Problem;
 pub use range::SplitSetting;
 pub use range::ThresholdSetting;
 pub use range::{CutSetting, RangeSetting, cuts};
-pub use rules::{Checked, Fault, fail};
+pub use rules::{Checked, SettingError, fail};
 pub use source::SyntheticSetting;
 pub use source::{ImagesSetting, SourceSetting, TripsSetting};
 pub use whole::MechanismSection;

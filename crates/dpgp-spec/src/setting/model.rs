@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, check_grid, dimension, fail, points, range};
 use super::{Problem, RangeSetting};
-use dpgp_gp::kernel::{KernelSetting, Unfit, UnfitKey};
+use dpgp_gp::kernel::{KernelError, KernelErrorKey, KernelSetting};
 use dpgp_gp::variational::{Correction, Regularisation};
 use dpgp_number::{Count, NonNegative, Positive};
 
@@ -59,12 +59,12 @@ impl ModelSetting {
 
     /// Fails unless the kernel fits so many inputs.
     fn kernel_fits(&self, inputs: usize) -> Checked {
-        let Err(UnfitKey { key, reason }) = self.kernel.fits(inputs) else { return Ok(()) };
+        let Err(KernelErrorKey { key, reason }) = self.kernel.fits(inputs) else { return Ok(()) };
         let path = format!("model.kernel.{key}");
         match reason {
-            Unfit::Empty => fail(&path, Problem::Empty),
-            Unfit::Dimension(found) => dimension(&path, inputs, found),
-            Unfit::Places => {
+            KernelError::Empty => fail(&path, Problem::Empty),
+            KernelError::Dimension(found) => dimension(&path, inputs, found),
+            KernelError::Places => {
                 fail(&path, Problem::Shape(format!("must be two different places, each less than {inputs}")))
             }
         }
@@ -73,7 +73,7 @@ impl ModelSetting {
     /// Fails unless it is the model of a regression: it has noise, and is exact or by FITC.
     ///
     /// # Errors
-    /// [`super::Fault`] at the model.
+    /// [`super::SettingError`] at the model.
     pub fn regresses(&self) -> Checked {
         self.has_noise("regression")?;
         match self.sparse {
@@ -87,7 +87,7 @@ impl ModelSetting {
     /// Fails unless it is the model of a classifier: exact or a subset of regressors.
     ///
     /// # Errors
-    /// [`super::Fault`] at the model.
+    /// [`super::SettingError`] at the model.
     pub fn classifies(&self) -> Checked {
         match self.sparse {
             Some(SparseSetting::Fitc { .. }) => {

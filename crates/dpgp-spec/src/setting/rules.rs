@@ -5,14 +5,14 @@ use dpgp_number::{Finite, OutOfRange};
 
 /// A value that is wrong.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct SettingError {
     /// The dotted key path of the value.
     pub path: String,
     /// What is wrong with it.
     pub problem: Problem,
 }
 
-impl Fault {
+impl SettingError {
     /// A fault at a path.
     pub fn new(path: &str, problem: Problem) -> Self {
         Self { path: path.to_owned(), problem }
@@ -20,14 +20,14 @@ impl Fault {
 }
 
 /// The outcome of a check.
-pub type Checked = Result<(), Fault>;
+pub type Checked = Result<(), SettingError>;
 
 /// The failure of a check.
 ///
 /// # Errors
 /// Always.
 pub fn fail(path: &str, problem: Problem) -> Checked {
-    Err(Fault::new(path, problem))
+    Err(SettingError::new(path, problem))
 }
 
 /// Fails unless the number lies in the range; NaN lies in none.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, Fault, fail, range};
+use super::rules::{Checked, SettingError, fail, range};
 use super::{DataSetting, ModelSetting, NormaliseSetting, Problem};
 use crate::TaskSection;
 use dpgp_accounting::{Calibration, Guarantee};
@@ -54,7 +54,7 @@ impl<M: MechanismSection> Sections<M> {
     /// Checks every section.
     ///
     /// # Errors
-    /// [`Fault`] of the first value that is wrong.
+    /// [`SettingError`] of the first value that is wrong.
     pub fn check(&self, manifest: &Manifest) -> Checked {
         self.data.check(manifest)?;
         self.data.check_missing(&self.privacy.mechanism)?;
@@ -67,16 +67,16 @@ impl<M: MechanismSection> Sections<M> {
     ///
     /// # Errors
     /// [`Problem::MissingSection`].
-    pub fn model(&self, path: &str) -> Result<&ModelSetting, Fault> {
+    pub fn model(&self, path: &str) -> Result<&ModelSetting, SettingError> {
         let missing = Problem::MissingSection { section: "model" };
-        self.model.as_deref().ok_or_else(|| Fault::new(path, missing))
+        self.model.as_deref().ok_or_else(|| SettingError::new(path, missing))
     }
 
     /// The model of a regression, which the task at `path` needs.
     ///
     /// # Errors
     /// [`Problem::MissingSection`], [`Problem::MissingKey`], [`Problem::Shape`].
-    pub fn regression_model(&self, path: &str) -> Result<&ModelSetting, Fault> {
+    pub fn regression_model(&self, path: &str) -> Result<&ModelSetting, SettingError> {
         let model = self.model(path)?;
         model.regresses()?;
         Ok(model)
@@ -175,8 +175,8 @@ impl<M> PrivacySetting<M> {
     }
 
     /// The fault of a mechanism that the task does not know.
-    pub fn wrong(&self, needed: &'static str) -> Fault {
-        Fault::new("privacy.mechanism", Problem::WrongMechanism { needed })
+    pub fn wrong(&self, needed: &'static str) -> SettingError {
+        SettingError::new("privacy.mechanism", Problem::WrongMechanism { needed })
     }
 }
 

@@ -14,8 +14,8 @@ use crate::noise::Noise;
 use crate::sample::product_grid;
 use crate::summary::normals;
 use crate::{
-    Certified, DensityEstimate, DensityTask, Frame, Job, Measured, OneTarget, ProcessSetting, Sample,
-    Sampled, Task, TaskError,
+    Certified, DensityEstimate, DensityTask, Frame, Job, Measured, ProcessSetting, Sample, Sampled,
+    TargetGuarantee, Task, TaskError,
 };
 use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, Neighbours, Relation, Release};
 use dpgp_gp::kernel::{Bins, Interval};
@@ -65,7 +65,7 @@ fn counts(bins: &Bins, sample: &Sample, most: Option<f64>) -> Vec<f64> {
 
 /// The most records that a row stands for.
 fn most_per_row(mechanism: &MechanismSetting) -> Option<f64> {
-    mechanism.of::<HistogramSetting>()?.most_per_row.map(|most| most.get() as f64)
+    mechanism.downcast::<HistogramSetting>()?.most_per_row.map(|most| most.get() as f64)
 }
 
 /// What all cells of a block share.
@@ -99,7 +99,7 @@ impl DensityBlock<'_> {
         process: Option<&ProcessSetting>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let histogram = cell.mechanism.of::<HistogramSetting>();
+        let histogram = cell.mechanism.downcast::<HistogramSetting>();
         let histogram = histogram.ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let model = HistogramModel::new(self.bins.clone(), histogram, &self.job.setting.data);
         let guarantee = model.guarantee(cell);
@@ -246,7 +246,7 @@ impl<'a> PrivateDensity<'a> {
     pub fn new(block: &'a DensityBlock<'a>, centred: bool) -> Result<Self, TaskError> {
         let job = block.job;
         let model = job.model()?;
-        let function = job.setting.privacy.mechanism.of::<FunctionSetting>();
+        let function = job.setting.privacy.mechanism.downcast::<FunctionSetting>();
         let function = function.ok_or(TaskError::Missing { needed: "mechanism.function" })?;
         let centres = block.bins.centres();
         let kernel = model.kernel.covariance(&centres);
@@ -259,7 +259,7 @@ impl<'a> PrivateDensity<'a> {
         let plain = mean.predict(kernel.as_ref(), &targets, &block.points).add_scalar(centre);
         let noise = NoisyFunction::new(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
         let noise = Noise::new(Box::new(noise));
-        let sensitivity = function.sensitivity.of(&mean.weights, &mean.norms);
+        let sensitivity = function.sensitivity.bound(&mean.weights, &mean.norms);
         let density = Self { block, plain, noise, sensitivity, shared: None, centred };
         let shared = (!block.task.own_draws).then(|| density.draws("function"));
         Ok(Self { shared, ..density })
@@ -273,7 +273,7 @@ impl<'a> PrivateDensity<'a> {
     }
 
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
-        let target = OneTarget::of(cell)?;
+        let target = TargetGuarantee::from_privacy(cell)?;
         let block = self.block;
         let rmse = match target.is_private() {
             false => vec![block.rmse(&self.plain)],
@@ -292,7 +292,7 @@ impl<'a> PrivateDensity<'a> {
     }
 
     /// One record added or removed changes one density by one over the volume of its bin, whatever `change` says.
-    fn certified(&self, target: OneTarget) -> Result<Certified, TaskError> {
+    fn certified(&self, target: TargetGuarantee) -> Result<Certified, TaskError> {
         let moved = 1.0 / self.block.smallest_volume();
         let ratio = self.noise.ratio / (self.block.smallest_volume() * target.change);
         let event = GaussianEvent {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Described, Setting, TaskSetting};
+use crate::{Setting, TaskSetting, TaskSpec};
 use dpgp_gp::kernel::{Bins, Observed};
 use dpgp_mechanisms::{
     FunctionSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting, Sections,
@@ -93,7 +93,7 @@ impl DensityTask {
     /// The histogram of a cell; none if it has another task or mechanism.
     pub fn histogram(setting: &Setting) -> Option<HistogramModel> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
-        let histogram = setting.privacy.mechanism.of::<HistogramSetting>()?;
+        let histogram = setting.privacy.mechanism.downcast::<HistogramSetting>()?;
         Some(HistogramModel::new(task.histogram_bins(), histogram, &setting.data))
     }
 
@@ -110,8 +110,8 @@ impl DensityTask {
     /// The mechanism of a density must be that of its estimate.
     fn check_mechanism(&self, setting: &Sections) -> Checked {
         let privacy = &setting.privacy;
-        match (&self.estimate, privacy.mechanism.of::<HistogramSetting>()) {
-            (DensityEstimate::Function { .. }, _) => match privacy.mechanism.of::<FunctionSetting>() {
+        match (&self.estimate, privacy.mechanism.downcast::<HistogramSetting>()) {
+            (DensityEstimate::Function { .. }, _) => match privacy.mechanism.downcast::<FunctionSetting>() {
                 Some(_) => privacy.has_change("function"),
                 None => Err(privacy.wrong("function")),
             },
@@ -142,7 +142,7 @@ impl DensityTask {
     }
 }
 
-impl Described for DensityTask {
+impl TaskSpec for DensityTask {
     fn check(&self, setting: &Sections) -> Checked {
         let (path, inputs) = ("task.density", setting.data.dimensions());
         if matches!(self.estimate, DensityEstimate::Function { .. }) {
@@ -160,7 +160,7 @@ impl Described for DensityTask {
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        mechanism.of::<HistogramSetting>().is_some()
+        mechanism.downcast::<HistogramSetting>().is_some()
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

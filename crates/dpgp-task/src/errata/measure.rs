@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Erratum;
-use crate::{Certified, Described, Job, Measured, Task, TaskError};
+use crate::{Certified, Job, Measured, Task, TaskError, TaskSpec};
 use dpgp_accounting::gaussian_delta;
 use dpgp_mechanisms::{Sections, cloaking};
 use dpgp_spec::setting::Checked;
@@ -82,7 +82,7 @@ impl ErrataTask {
     pub(super) const METRICS: [&str; 5] = ["claimed", "found", "holds", "corrected", "factor"];
 }
 
-impl Described for ErrataTask {
+impl TaskSpec for ErrataTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.privacy.protects_nothing("inf: the numbers are computed without privacy")?;
         cloaking(&setting.privacy).map(drop)

@@ -303,7 +303,7 @@ pub(super) fn row_norm() -> Result<Numbers, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     let inducing = DMatrix::from_column_slice(2, 1, &[-0.5, 0.5]);
     let mean = fitc_representer(&kernel, 0.1, &inducing, &DMatrix::zeros(1, 1))?;
-    let [published, exact] = RULES.map(|rule| rule.of(&mean.weights, &mean.norms));
+    let [published, exact] = RULES.map(|rule| rule.bound(&mean.weights, &mean.norms));
     Ok(Numbers::at_most(published, exact, exact))
 }
 
@@ -314,8 +314,8 @@ pub(super) fn inducing_gain() -> Result<Numbers, TaskError> {
     let inducing = DMatrix::from_column_slice(4, 1, &[20.0, 60.0, 100.0, 140.0]);
     let whole = exact_representer(&kernel, 0.1, &ages)?;
     let sparse = fitc_representer(&kernel, 0.1, &inducing, &ages)?;
-    let [published, exact] =
-        RULES.map(|rule| rule.of(&whole.weights, &whole.norms) / rule.of(&sparse.weights, &sparse.norms));
+    let [published, exact] = RULES
+        .map(|rule| rule.bound(&whole.weights, &whole.norms) / rule.bound(&sparse.weights, &sparse.norms));
     Ok(Numbers::equal(published, exact, exact))
 }
 

@@ -23,7 +23,7 @@ impl Task for LeaderboardTask {
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
         let context = Leaderboard { job, task: self, model: job.model()?, scale: normalised.scale };
         let mut folds = Vec::new();
-        for rows in FoldRows::of(job.sample, &normalised, self.split, self.score, job.streams) {
+        for rows in FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams) {
             let method = context.method(&rows)?;
             let scorer = Scorer::new(&rows, noise_variance(context.model)?, context.scale);
             folds.push(ScoredFold { number: rows.number, method, scorer });
@@ -68,7 +68,7 @@ impl Leaderboard<'_> {
         for run in 0..runs {
             let purpose = format!("fold {number} run {run} epsilon {}", cell.epsilon);
             let predicted = method.run(cell, &mut self.job.streams.of_block(&purpose))?;
-            total.iter_mut().zip(scorer.of(predicted)).for_each(|(sum, score)| *sum += score);
+            total.iter_mut().zip(scorer.score(predicted)).for_each(|(sum, score)| *sum += score);
         }
         Ok(total.map(|sum| sum / runs as f64))
     }
@@ -157,7 +157,7 @@ impl Scorer {
     }
 
     /// The value of each metric.
-    pub fn of(&self, predicted: Predicted) -> Scores {
+    pub fn score(&self, predicted: Predicted) -> Scores {
         let Self { truth, constant, noise_variance, scale } = self;
         let (targets, level) = match predicted {
             Predicted::Function(prediction) => (prediction.observed(*noise_variance), MASS),

@@ -24,13 +24,13 @@ use crate::binned::{BinNoise, Binned, of_bins};
 use crate::cross_validation::FoldRows;
 use crate::denoised_bins::DenoisedBins;
 use crate::model::{Fitted, Process, noise_variance};
-use crate::noise::{Designer, Noises};
+use crate::noise::{NoiseDesigner, NoiseDesigns};
 use crate::noisy_sums::TargetSums;
 use crate::sample::product_grid;
 use crate::selection::Choice;
 use crate::site_sums::{BoxModel, SitePosterior, SiteRows, SummedRows};
 use crate::summary::normal_vector;
-use crate::{Certified, ChooseSetting, Job, LeaderboardTask, OneTarget, Sampled, TaskError};
+use crate::{Certified, ChooseSetting, Job, LeaderboardTask, Sampled, TargetGuarantee, TaskError};
 use dpgp_accounting::{Certificate, CertifiedMechanism, Release};
 use dpgp_gp::LinearMap;
 use dpgp_gp::kernel::{EqSetting, ExponentiatedQuadratic, KernelSetting};
@@ -67,13 +67,13 @@ impl<'a> Leaderboard<'a> {
             return Ok(Box::new(Baseline::new(self, setting, rows)));
         }
         let mechanism = &self.job.setting.privacy.mechanism;
-        if let Some(binning) = mechanism.of::<BinningSetting>() {
+        if let Some(binning) = mechanism.downcast::<BinningSetting>() {
             return Ok(Box::new(BinnedRegression::new(self, binning, rows)?));
         }
-        if let Some(moments) = mechanism.of::<MomentsSetting>() {
+        if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
             return Ok(Box::new(MomentsRegression::new(self, moments, rows)?));
         }
-        if mechanism.of::<SumsSetting>().is_some() {
+        if mechanism.downcast::<SumsSetting>().is_some() {
             return Ok(match self.task.posterior {
                 BoardPosterior::Sites => Box::new(SitesRegression::new(self, rows)?),
                 BoardPosterior::NoiseAware => Box::new(SummedRegression::new(self, rows)?),
@@ -107,13 +107,13 @@ impl Baseline {
     }
 
     /// The guarantee, if the mean has noise.
-    fn target(&self, cell: &PrivacySetting) -> Result<Option<OneTarget>, TaskError> {
-        let target = OneTarget::of(cell)?;
+    fn target(&self, cell: &PrivacySetting) -> Result<Option<TargetGuarantee>, TaskError> {
+        let target = TargetGuarantee::from_privacy(cell)?;
         Ok(Some(target).filter(|target| target.is_private() && self.setting == BaselineSetting::Mean))
     }
 
     /// The standard deviation of the noise (units of the model): one target moves the mean by at most `change / n`.
-    fn sd(&self, target: OneTarget) -> f64 {
+    fn sd(&self, target: TargetGuarantee) -> f64 {
         target.scale() / self.scale / self.rows as f64
     }
 
@@ -176,7 +176,7 @@ impl BinnedRegression {
         let binned = Binned::new(setting, &rows.inputs, &rows.targets);
         let places = binned.places(&rows.test);
         let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
-        let denoised = DenoisedBins::of(context.job, rows, &binned, context.scale)?;
+        let denoised = DenoisedBins::for_job(context.job, rows, &binned, context.scale)?;
         Ok(Self {
             places,
             binned,
@@ -190,7 +190,7 @@ impl BinnedRegression {
 
     fn noise(&self, cell: &PrivacySetting) -> Result<BinNoise, TaskError> {
         let Self { statistic, law, scale, .. } = *self;
-        Ok(BinNoise { target: OneTarget::of(cell)?, statistic, law, scale })
+        Ok(BinNoise { target: TargetGuarantee::from_privacy(cell)?, statistic, law, scale })
     }
 }
 
@@ -249,12 +249,12 @@ impl ChosenRegression {
     }
 
     /// The guarantee that is left for the release.
-    fn rest(&self, cell: &PrivacySetting) -> Result<OneTarget, TaskError> {
-        Ok(OneTarget::of(cell)?.spending((1.0 - self.share) * cell.epsilon.get()))
+    fn rest(&self, cell: &PrivacySetting) -> Result<TargetGuarantee, TaskError> {
+        Ok(TargetGuarantee::from_privacy(cell)?.spending((1.0 - self.share) * cell.epsilon.get()))
     }
 
     /// The guarantee of the release, whatever was chosen.
-    fn worst_certificate(&self, rest: OneTarget) -> Result<Certificate, TaskError> {
+    fn worst_certificate(&self, rest: TargetGuarantee) -> Result<Certificate, TaskError> {
         let mut worst: Option<Certificate> = None;
         for candidate in &self.candidates {
             let own = candidate.certificate(rest)?;
@@ -382,7 +382,7 @@ pub(super) struct NoisyRegression {
     sums: DVector<f64>,
     /// Variances of the latent function.
     variance: DVector<f64>,
-    noises: Noises,
+    noises: NoiseDesigns,
     /// Units of the target per unit of the normalised one.
     scale: f64,
 }
@@ -394,12 +394,22 @@ impl NoisyRegression {
         let process =
             Process::new(model, kernel.as_ref(), &rows.inputs, context.job.placing(&rows.purpose()));
         let Fitted { map, variance } = process.fitted(&rows.test)?;
-        let cells = context.job.cells.iter().map(|cell| Ok(OneTarget::of(cell)?.scale() / context.scale));
+        let cells = context
+            .job
+            .cells
+            .iter()
+            .map(|cell| Ok(TargetGuarantee::from_privacy(cell)?.scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
-        let designer =
-            Designer { mechanism, process: &process, test: &rows.test, map: &map, denoise, weights: None };
+        let designer = NoiseDesigner {
+            mechanism,
+            process: &process,
+            test: &rows.test,
+            map: &map,
+            denoise,
+            weights: None,
+        };
         Ok(Self {
             noises: designer.noises(&scales)?,
             sums: map.sum_groups(&rows.targets),
@@ -410,7 +420,7 @@ impl NoisyRegression {
     }
 
     /// One run for a guarantee.
-    pub fn release(&self, target: OneTarget, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
+    pub fn release(&self, target: TargetGuarantee, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         if !target.is_private() {
             return Ok(Prediction { mean: self.map.columns() * &self.sums, variance: self.variance.clone() });
         }
@@ -425,23 +435,23 @@ impl NoisyRegression {
     }
 
     /// The certificate of such a run.
-    pub fn certificate(&self, target: OneTarget) -> Result<Certificate, TaskError> {
+    pub fn certificate(&self, target: TargetGuarantee) -> Result<Certificate, TaskError> {
         Ok(self.noises.at(target.scale() / self.scale)?.certificate(target, &[]))
     }
 
     /// What such a run samples.
-    pub fn sampled(&self, target: OneTarget) -> Result<Sampled, TaskError> {
+    pub fn sampled(&self, target: TargetGuarantee) -> Result<Sampled, TaskError> {
         Ok(self.noises.at(target.scale() / self.scale)?.sampled(target.scale(), target.change))
     }
 }
 
 impl Method for NoisyRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
-        Ok(self.release(OneTarget::of(cell)?, stream)?.into())
+        Ok(self.release(TargetGuarantee::from_privacy(cell)?, stream)?.into())
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
-        let target = OneTarget::of(cell)?;
+        let target = TargetGuarantee::from_privacy(cell)?;
         if !target.is_private() {
             return Ok(Certified::nothing());
         }

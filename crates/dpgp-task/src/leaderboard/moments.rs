@@ -29,7 +29,7 @@ pub(super) struct MomentsRegression {
     grid: HyperGrid,
     /// A release for each noise multiplier.
     releases: Vec<PlannedMoments>,
-    calibration: Option<Calibration>,
+    calibration: Option<IntervalCalibration>,
     training: Training,
     kernels: KernelMatrices,
 }
@@ -57,7 +57,7 @@ impl MomentsRegression {
     ) -> Result<Self, TaskError> {
         let reference = moments_reference(context.model, setting, rows.targets.len())?;
         let inputs = within_box(&rows.inputs, &setting.domain);
-        let calibration = context.task.calibrate.map(Calibration::new);
+        let calibration = context.task.calibrate.map(IntervalCalibration::new);
         let mut releases: Vec<PlannedMoments> = Vec::new();
         for cell in context.job.cells {
             let sigma = left(calibration, cell.noise_multiplier());
@@ -69,7 +69,8 @@ impl MomentsRegression {
                 sigma: sigma.max(LEAST_SIGMA),
                 period: setting.period,
             };
-            let design = context.job.known.designs.of(&question, || question.answer().map(Arc::new))?;
+            let design =
+                context.job.known.designs.get_or_compute(&question, || question.answer().map(Arc::new))?;
             releases.push(PlannedMoments {
                 sums: design.moments(&inputs, &rows.targets),
                 features: design.at_sites(reference.kernel.is_additive()),
@@ -79,7 +80,11 @@ impl MomentsRegression {
         }
         let (grid, sites) = (HyperGrid::around(&reference), sites_of(&releases)?);
         let kernels = KernelMatrices {
-            sites: context.job.known.kernels.of(&reference.kernel, || Arc::new(grid.matrices(sites, sites))),
+            sites: context
+                .job
+                .known
+                .kernels
+                .get_or_compute(&reference.kernel, || Arc::new(grid.matrices(sites, sites))),
             test: grid.matrices(sites, &within_box(&rows.test, &setting.domain)),
         };
         let training = Training { inputs, targets: rows.targets.clone() };
@@ -105,7 +110,7 @@ fn sites_of(releases: &[PlannedMoments]) -> Result<&DMatrix<f64>, TaskError> {
 }
 
 /// The noise multiplier of the moments.
-fn left(calibration: Option<Calibration>, sigma: f64) -> f64 {
+fn left(calibration: Option<IntervalCalibration>, sigma: f64) -> f64 {
     calibration.map_or(sigma, |calibration| calibration.rest(sigma))
 }
 
@@ -151,7 +156,7 @@ const OUTSIDE: [f64; 2] = [0.005, 0.5];
 /// with noise of standard deviation `sigma / sqrt(share / 2)` it has `mu = sqrt(share / 2) / sigma`. One after the other, each chosen in sight of
 /// those before, they have the root of the sum of squares (Dong, Roth and Su 2022, Corollary 3.3): `1 / sigma`, that of the guarantee.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Calibration {
+pub(super) struct IntervalCalibration {
     share: f64,
 }
 
@@ -163,7 +168,7 @@ pub(super) struct CountedRows<'a> {
     pub targets: &'a [f64],
 }
 
-impl Calibration {
+impl IntervalCalibration {
     pub fn new(setting: CalibrateSetting) -> Self {
         Self { share: setting.share.get() }
     }
@@ -287,8 +292,8 @@ mod tests {
             mean: DVector::zeros(4000),
             variance: DVector::from_element(4000, 3.0),
         };
-        let predicted = Predictive::of(vec![part]);
-        let calibration = Calibration { share: 0.1 };
+        let predicted = Predictive::mixture(vec![part]);
+        let calibration = IntervalCalibration { share: 0.1 };
         let rows = CountedRows { predicted: &predicted, targets: &quantiles };
         let level = calibration.level(rows, 0.0, &mut Pcg64::seed_from_u64(1));
         let masses = predicted.central_masses(&quantiles);
@@ -305,7 +310,7 @@ mod tests {
     /// All parts together have the mu of the guarantee.
     #[test]
     fn the_budget_is_spent_once() {
-        let (calibration, sigma) = (Calibration { share: 0.15 }, 3.7);
+        let (calibration, sigma) = (IntervalCalibration { share: 0.15 }, 3.7);
         let mu = (calibration.rest(sigma).powi(-2) + 2.0 * calibration.sd(sigma).powi(-2)).sqrt();
         assert!((mu * sigma - 1.0).abs() < 1e-14);
     }

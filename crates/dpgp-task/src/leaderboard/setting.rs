@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::measure::METRICS;
 use crate::selection::{GpGrid, NoiseScale, SelectionTask};
-use crate::{Described, FittedRows, ScoreSetting, noisy_sums, site_sums};
+use crate::{FittedRows, ScoreSetting, TaskSpec, noisy_sums, site_sums};
 use dpgp_gp::variational::{Correction, Regularisation};
 use dpgp_mechanisms::SensitivityRule;
 use dpgp_mechanisms::{
-    BinningSetting, CloakingSetting, MomentsSetting, Sections, Summed, SumsSetting, check_stationary,
+    BinningSetting, CloakingSetting, MomentsSetting, Sections, SummedTargets, SumsSetting, check_stationary,
     cloaking, noisy_predictions,
 };
 use dpgp_number::{Count, Epsilon, Positive, Probability};
@@ -136,7 +136,7 @@ impl ChooseSetting {
         SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
         let model = setting.model("task.leaderboard")?;
         let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
-        match (setting.privacy.mechanism.of::<CloakingSetting>(), whole) {
+        match (setting.privacy.mechanism.downcast::<CloakingSetting>(), whole) {
             (Some(_), true) => cloaking(&setting.privacy).map(drop),
             _ => {
                 let why = "a choice needs cloaking and an exact model with the kernel eq";
@@ -159,7 +159,7 @@ impl LeaderboardTask {
 
 impl LeaderboardTask {
     fn check_posterior(&self, setting: &Sections) -> Checked {
-        let sums = setting.privacy.mechanism.of::<SumsSetting>().is_some() && self.baseline.is_none();
+        let sums = setting.privacy.mechanism.downcast::<SumsSetting>().is_some() && self.baseline.is_none();
         if sums || self.posterior.is_noise_aware() {
             return Ok(());
         }
@@ -168,7 +168,7 @@ impl LeaderboardTask {
     }
 
     fn check_calibrate(&self, setting: &Sections) -> Checked {
-        let moments = setting.privacy.mechanism.of::<MomentsSetting>().is_some();
+        let moments = setting.privacy.mechanism.downcast::<MomentsSetting>().is_some();
         if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
             return Ok(());
         }
@@ -177,7 +177,7 @@ impl LeaderboardTask {
     }
 }
 
-impl Described for LeaderboardTask {
+impl TaskSpec for LeaderboardTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.leaderboard";
         let inputs = setting.data.dimensions();
@@ -190,21 +190,23 @@ impl Described for LeaderboardTask {
             return self.check_baseline(setting);
         }
         let mechanism = &setting.privacy.mechanism;
-        if mechanism.of::<SumsSetting>().is_some() {
+        if mechanism.downcast::<SumsSetting>().is_some() {
             noisy_sums::model(path, setting)?.has_noise("noisy sums")?;
             noisy_sums::inducing(path, &self.inducing, setting)?;
             return match self.posterior {
-                BoardPosterior::NoiseAware => noisy_sums::mechanism(setting, Summed::Targets).map(drop),
+                BoardPosterior::NoiseAware => {
+                    noisy_sums::mechanism(setting, SummedTargets::Targets).map(drop)
+                }
                 BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
             };
         }
-        if let Some(moments) = mechanism.of::<MomentsSetting>() {
+        if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
             setting.model(path)?.has_noise("noisy moments")?;
             moments.check(inputs)?;
             setting.normalise.keeps_targets(moments.target_bound.get())?;
             return check_stationary(setting);
         }
-        if let Some(binning) = mechanism.of::<BinningSetting>() {
+        if let Some(binning) = mechanism.downcast::<BinningSetting>() {
             setting.privacy.has_change("binning")?;
             return binning.check(inputs);
         }

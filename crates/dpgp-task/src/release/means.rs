@@ -7,9 +7,9 @@ use rand::Rng;
 
 use super::{BeforeNoise, PURPOSE, Predictions, PreparedRelease};
 use crate::model::{Fitted, Placing, Process};
-use crate::noise::Designer;
+use crate::noise::NoiseDesigner;
 use crate::normalise::{caveats, normalise};
-use crate::{Known, OneTarget, Sample, Streams, TaskError};
+use crate::{RunCache, Sample, Streams, TargetGuarantee, TaskError};
 use dpgp_mechanisms::Sections;
 use dpgp_noise::{LatticeMap, LatticeRelease, TargetLattice};
 use dpgp_spec::setting::NormaliseSetting;
@@ -50,16 +50,17 @@ impl Means {
         };
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
-        let placing = Placing { streams, known: &Known::default(), purpose: PURPOSE };
+        let placing = Placing { streams, known: &RunCache::default(), purpose: PURPOSE };
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, placing);
         let inputs = &points.inputs;
         let Fitted { map, variance } = process.fitted(inputs)?;
-        let target = OneTarget::of_unit(&setting.privacy, &setting.data)?;
+        let target = TargetGuarantee::of_unit(&setting.privacy, &setting.data)?;
         let scale = target.scale() / normalised.scale;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
         let weights = points.weights.as_deref();
-        let designer = Designer { mechanism, process: &process, test: inputs, map: &map, denoise, weights };
+        let designer =
+            NoiseDesigner { mechanism, process: &process, test: inputs, map: &map, denoise, weights };
         let noise = designer.noise(scale)?;
         let lattice = TargetLattice::new(low.get(), high.get())?;
         let whole: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();

@@ -15,11 +15,11 @@ use dpgp_mechanisms::MomentsSetting;
 use dpgp_noise::RoundedNoise;
 use dpgp_spec::setting::{DrawSetting, NormaliseSetting, SourceSetting};
 use means::Means;
-use moments::{BareMoments, BareSums};
+use moments::{UnnoisedMoments, UnnoisedSums};
 
 pub use means::Points;
 pub use moments::preview_moments;
-pub use preview::{Expected, Foreknown, Preview, PreviewedOver};
+pub use preview::{Expected, Preview, PreviewInput, PreviewedOver};
 
 /// The stream of the inducing inputs, which depend on public inputs alone.
 const PURPOSE: &str = "release";
@@ -43,9 +43,9 @@ enum BeforeNoise {
     /// The predictions themselves.
     Means(Box<Means>),
     /// The sums that predictions follow from.
-    Sums(Box<BareSums>),
+    Sums(Box<UnnoisedSums>),
     /// The rows whose moments they follow from.
-    Moments(Box<BareMoments>),
+    Moments(Box<UnnoisedMoments>),
 }
 
 /// Predictions with their noise, in units of the target, a value for each point.
@@ -82,9 +82,9 @@ impl PreparedRelease {
             return Err(TaskError::NotReleasable { reason });
         }
         let release = match &*setting.task {
-            TaskSetting::Surface(_) => match setting.privacy.mechanism.of::<MomentsSetting>() {
-                Some(_) => BareMoments::prepared(setting, sample, &points.inputs)?,
-                None => BareSums::prepared(setting, sample, &points.inputs)?,
+            TaskSetting::Surface(_) => match setting.privacy.mechanism.downcast::<MomentsSetting>() {
+                Some(_) => UnnoisedMoments::prepared(setting, sample, &points.inputs)?,
+                None => UnnoisedSums::prepared(setting, sample, &points.inputs)?,
             },
             _ => Means::prepared(setting, sample, points, streams)?,
         };

@@ -17,14 +17,14 @@ use dpgp_stream::{LatticeSums, Sums};
 /// Obligation: all of [`Predictions`] is computed from the noisy moments, the points and the settings, so that what is
 /// guaranteed of the moments holds for it.
 #[derive(Debug, Clone)]
-pub(super) struct BareMoments {
+pub(super) struct UnnoisedMoments {
     model: MomentsModel,
     points: DMatrix<f64>,
     sums: LatticeSums,
     privacy: PrivacySetting,
 }
 
-impl BareMoments {
+impl UnnoisedMoments {
     /// Of all rows.
     pub fn prepared(
         setting: &Setting,
@@ -96,14 +96,14 @@ pub fn preview_moments(
 /// Obligation: all of [`Predictions`] is computed from the noisy sums, the points and the settings, so that what is
 /// guaranteed of the sums holds for it.
 #[derive(Debug, Clone)]
-pub(super) struct BareSums {
+pub(super) struct UnnoisedSums {
     model: SurfaceModel,
     points: DMatrix<f64>,
     sums: Sums,
     noise: SumsNoise,
 }
 
-impl BareSums {
+impl UnnoisedSums {
     /// Sums over all rows.
     pub fn prepared(
         setting: &Setting,

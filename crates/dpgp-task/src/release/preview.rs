@@ -8,15 +8,15 @@ use serde::Serialize;
 
 use super::{PURPOSE, Points};
 use crate::model::{Fitted, Placing, Process, noise_variance};
-use crate::noise::Designer;
+use crate::noise::NoiseDesigner;
 use crate::normalise::normalise;
-use crate::{Known, OneTarget, Streams, TaskError};
+use crate::{RunCache, Streams, TargetGuarantee, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_mechanisms::Sections;
 use dpgp_number::Epsilon;
 
 /// What may be known before a release: no target is among it.
-pub struct Foreknown<'a> {
+pub struct PreviewInput<'a> {
     /// The setting of the release.
     pub setting: &'a Sections,
     /// The inputs of the rows (n x d), which are public.
@@ -69,7 +69,7 @@ pub struct Preview {
     pub without_privacy: f64,
 }
 
-impl Foreknown<'_> {
+impl PreviewInput<'_> {
     /// At each epsilon, of which none is infinite.
     ///
     /// # Errors
@@ -81,15 +81,16 @@ impl Foreknown<'_> {
         // Public bounds set the scale, whatever the targets are.
         let unit = normalise(&[], &self.setting.normalise).scale;
         let kernel = model.kernel.covariance(self.inputs);
-        let placing = Placing { streams: self.streams, known: &Known::default(), purpose: PURPOSE };
+        let placing = Placing { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
         let process = Process::new(model, kernel.as_ref(), self.inputs, placing);
         let points = &self.points.inputs;
         let Fitted { map, variance } = process.fitted(points)?;
         let mechanism = &self.setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
         let weights = self.points.weights.as_deref();
-        let designer = Designer { mechanism, process: &process, test: points, map: &map, denoise, weights };
-        let target = OneTarget::of_unit(&self.setting.privacy, &self.setting.data)?;
+        let designer =
+            NoiseDesigner { mechanism, process: &process, test: points, map: &map, denoise, weights };
+        let target = TargetGuarantee::of_unit(&self.setting.privacy, &self.setting.data)?;
         let of_mean = squared_errors_of_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
         let mut expected = Vec::with_capacity(epsilons.len());
         for &epsilon in epsilons {

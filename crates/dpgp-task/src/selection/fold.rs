@@ -12,10 +12,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::judged::{Judge, clipped_range, expected_square};
 use crate::cross_validation::{FoldRows, folds, others};
-use crate::known::Answers;
+use crate::known::Memo;
 use crate::noise::cloaking_options;
 use crate::summary::normal_vector;
-use crate::{Candidate, GpCandidate, Job, NoiseScale, OneTarget, Sampled, SelectionTask, TaskError};
+use crate::{Candidate, GpCandidate, Job, NoiseScale, Sampled, SelectionTask, TargetGuarantee, TaskError};
 use dpgp_cloaking::{Cloak, cloak_from};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::{LinearMap, exact, polynomial};
@@ -138,13 +138,13 @@ pub(crate) struct Choice {
     rows: usize,
     scale: f64,
     range: Option<(f64, f64)>,
-    chances: Answers<Budget, Arc<Vec<f64>>>,
+    chances: Memo<FoldBudget, Arc<Vec<f64>>>,
 }
 
 /// What a choice may cost, and what is left for the release after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Budget {
-    rest: OneTarget,
+struct FoldBudget {
+    rest: TargetGuarantee,
     epsilon: f64,
 }
 
@@ -154,7 +154,7 @@ impl Choice {
         let compared = Compared { job, task: &task, inputs: &rows.inputs, targets: &rows.targets };
         let candidates = compared.candidates()?;
         let range = clipped_range(&job.setting.normalise, scale);
-        Ok(Self { candidates, rows: rows.targets.len(), task, scale, range, chances: Answers::default() })
+        Ok(Self { candidates, rows: rows.targets.len(), task, scale, range, chances: Memo::default() })
     }
 
     fn judge(&self) -> Judge<'_> {
@@ -163,13 +163,13 @@ impl Choice {
     }
 
     /// The probability with which each is chosen with a budget, where the release after it has the guarantee of `rest`.
-    pub fn probabilities(&self, rest: OneTarget, epsilon: f64) -> Arc<Vec<f64>> {
-        let budget = Budget { rest, epsilon };
-        self.chances.of(&budget, || Arc::new(self.judge().judged(rest, epsilon).probability))
+    pub fn probabilities(&self, rest: TargetGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
+        let budget = FoldBudget { rest, epsilon };
+        self.chances.get_or_compute(&budget, || Arc::new(self.judge().judged(rest, epsilon).probability))
     }
 
     /// What is chosen from.
-    pub fn sampled(&self, rest: OneTarget, epsilon: f64) -> Sampled {
+    pub fn sampled(&self, rest: TargetGuarantee, epsilon: f64) -> Sampled {
         let judge = self.judge();
         judge.sampled(rest, epsilon, &judge.judged(rest, epsilon))
     }

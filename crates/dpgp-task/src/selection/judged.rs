@@ -5,7 +5,7 @@
 use nalgebra::DMatrix;
 
 use super::fold::{CandidateFold, Selected};
-use crate::{OneTarget, Sampled, SelectionTask};
+use crate::{Sampled, SelectionTask, TargetGuarantee};
 use dpgp_linalg::largest;
 use dpgp_mechanisms::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
 use dpgp_number::{normal_cdf, normal_pdf};
@@ -41,7 +41,7 @@ pub(super) struct Judged {
 
 impl Judge<'_> {
     /// The choice with a budget, among releases for the guarantee of `target`.
-    pub fn judged(&self, target: OneTarget, epsilon: f64) -> Judged {
+    pub fn judged(&self, target: TargetGuarantee, epsilon: f64) -> Judged {
         let (noise, clip) = (self.noise(target), self.clip(target));
         let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
         let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
@@ -68,7 +68,7 @@ impl Judge<'_> {
     }
 
     /// What is chosen from.
-    pub fn sampled(&self, target: OneTarget, epsilon: f64, judged: &Judged) -> Sampled {
+    pub fn sampled(&self, target: TargetGuarantee, epsilon: f64, judged: &Judged) -> Sampled {
         Sampled::Exponential(Box::new(Selected {
             candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
             rows: self.rows,
@@ -82,17 +82,17 @@ impl Judge<'_> {
     }
 
     /// The most that a target changes, on the scale of the model.
-    fn change(&self, target: OneTarget) -> f64 {
+    fn change(&self, target: TargetGuarantee) -> f64 {
         target.change / self.scale
     }
 
     /// What multiplies the noise of each prediction.
-    fn noise(&self, target: OneTarget) -> f64 {
+    fn noise(&self, target: TargetGuarantee) -> f64 {
         self.change(target) * target.sigma()
     }
 
     /// What errors are clipped to.
-    fn clip(&self, target: OneTarget) -> f64 {
+    fn clip(&self, target: TargetGuarantee) -> f64 {
         self.task.clip.map_or(f64::INFINITY, |clip| clip.get() * self.change(target))
     }
 

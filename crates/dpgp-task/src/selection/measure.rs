@@ -5,7 +5,7 @@ use super::fold::Compared;
 use super::judged::{Judge, Judged, clipped_range};
 use crate::normalise::{caveats, normalise};
 use crate::{Candidate, RowsSetting, SelectionTask};
-use crate::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
+use crate::{Certified, Frame, Job, Measured, TargetGuarantee, Task, TaskError};
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_linalg::largest;
 use dpgp_mechanisms::PrivacySetting;
@@ -23,7 +23,7 @@ impl Task for SelectionTask {
         let normalised = normalise(&sample.targets, &job.setting.normalise);
         let rows = self.rows.unwrap_or(RowsSetting { from: 0, to: sample.rows() });
         let rows: Vec<usize> = (rows.from..rows.to.min(sample.rows())).collect();
-        let (inputs, targets) = (sample.inputs.select_rows(&rows), normalised.of(&rows));
+        let (inputs, targets) = (sample.inputs.select_rows(&rows), normalised.select(&rows));
         let candidates = Compared { job, task: self, inputs: &inputs, targets: &targets }.candidates()?;
         let scale = normalised.scale;
         let range = clipped_range(&job.setting.normalise, scale);
@@ -42,7 +42,7 @@ struct SelectionBlock<'a> {
 
 impl SelectionBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
-        let (target, task) = (OneTarget::of(cell)?, self.judge.task);
+        let (target, task) = (TargetGuarantee::from_privacy(cell)?, self.judge.task);
         let judged = self.judge.judged(target, task.epsilon.get());
         let certified = self.certified(target, &judged)?;
         let names = task.all_candidates();
@@ -91,7 +91,7 @@ impl SelectionBlock<'_> {
     }
 
     /// The guarantee of the index alone: it has an epsilon of its own, whatever that of the cell.
-    fn certified(&self, target: OneTarget, judged: &Judged) -> Result<Certified, TaskError> {
+    fn certified(&self, target: TargetGuarantee, judged: &Judged) -> Result<Certified, TaskError> {
         let SelectionTask { epsilon, sensitivity, .. } = *self.judge.task;
         if epsilon.get().is_infinite() {
             return Ok(Certified::nothing());

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Described, FittedRows};
+use crate::{FittedRows, TaskSpec};
 use dpgp_mechanisms::{Sections, SensitivityRule, cloaking};
 use dpgp_number::{Count, Epsilon, Positive};
 use dpgp_spec::label;
@@ -239,7 +239,7 @@ impl SelectionTask {
     }
 }
 
-impl Described for SelectionTask {
+impl TaskSpec for SelectionTask {
     fn check(&self, setting: &Sections) -> Checked {
         self.split.check("task.selection.split")?;
         if let Some(rows) = self.rows {

@@ -9,5 +9,5 @@ mod summed;
 pub(super) use posterior::check;
 pub(super) use posterior::{BoxModel, SitePosterior};
 pub(super) use posterior::{ReleasedMap, ReleasedMaps};
-pub(super) use summed::EllipsoidQuestion;
+pub(super) use summed::EllipsoidKey;
 pub(super) use summed::{SiteRows, SummedRows};

@@ -18,7 +18,7 @@ use dpgp_gp::sites::{
 };
 use dpgp_gp::variational::Bumps;
 use dpgp_linalg::{LinalgError, largest};
-use dpgp_mechanisms::{NoiseAxes, Sections, Summed, SumsSetting};
+use dpgp_mechanisms::{NoiseAxes, Sections, SummedTargets, SumsSetting};
 use dpgp_spec::setting::rules::range;
 use dpgp_spec::setting::{Checked, RangeSetting};
 
@@ -205,7 +205,7 @@ const MOST_MIDDLES: usize = 2000;
 
 /// Checks noisy sums at these inducing inputs of the task at a path.
 pub fn check(path: &str, inducing: &[RangeSetting], setting: &Sections) -> Checked {
-    let sums = noisy_sums::shaped_mechanism(setting, Summed::Targets)?;
+    let sums = noisy_sums::shaped_mechanism(setting, SummedTargets::Targets)?;
     sums.holds(inducing)?;
     let inputs = setting.data.dimensions();
     let few = inputs <= MOST_INPUTS;

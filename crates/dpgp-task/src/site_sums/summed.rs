@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use rand_pcg::Pcg64;
 
 use super::{BoxModel, ReleasedMap, ReleasedMaps};
-use crate::known::Known;
+use crate::known::RunCache;
 use crate::noisy_sums::{TargetSums, noisy_sums};
 use crate::sample::product_grid;
 use crate::{Certified, Job, Sampled, ShapedRelease, TaskError};
@@ -127,7 +127,7 @@ fn plain_maps(grid: &InducingGrid, target: &TargetSums<'_>, split: f64) -> Relea
 
 /// What an ellipsoid depends on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EllipsoidQuestion {
+pub struct EllipsoidKey {
     maps: SumMaps,
     domain: Vec<[f64; 2]>,
 }
@@ -150,7 +150,7 @@ impl ShapedSums {
         grid: &InducingGrid,
         target: &TargetSums<'_>,
         domain: &[[f64; 2]],
-        known: &Known,
+        known: &RunCache,
     ) -> Result<Self, TaskError> {
         let maps = SumMaps { weighted: grid.covariances(), plain: plain(setting, grid), bound: target.bound };
         let (maps, gap) = match setting.noise {
@@ -160,8 +160,8 @@ impl ShapedSums {
                 (spherical(&maps, most * most), None)
             }
             SumsShape::Ellipsoid => {
-                let question = EllipsoidQuestion { maps: maps.clone(), domain: domain.to_vec() };
-                let shape = known.ellipsoids.of(&question, || question.shape())?;
+                let question = EllipsoidKey { maps: maps.clone(), domain: domain.to_vec() };
+                let shape = known.ellipsoids.get_or_compute(&question, || question.shape())?;
                 (elliptic(&maps, &shape), Some(shape.gap))
             }
         };
@@ -221,7 +221,7 @@ fn elliptic(maps: &SumMaps, shape: &Ellipsoid) -> ReleasedMaps {
     }
 }
 
-impl EllipsoidQuestion {
+impl EllipsoidKey {
     fn shape(&self) -> Result<Arc<Ellipsoid>, LinalgError> {
         Ellipsoid::around(&self.maps, &self.domain).map(Arc::new)
     }

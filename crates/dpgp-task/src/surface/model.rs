@@ -53,7 +53,7 @@ impl SurfaceModel {
     }
 
     pub(super) fn of_task(task: &SurfaceTask, setting: &Sections) -> Option<Self> {
-        let sums = setting.privacy.mechanism.of::<SumsSetting>()?;
+        let sums = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let model = setting.model.as_deref()?;
         let inputs = setting.data.dimensions();
         let (variance, lengthscales) = model.lengthscales(inputs)?;

@@ -12,12 +12,12 @@ use super::SurfaceModel;
 use crate::cross_validation::{NO_VARIANCE, against_constant};
 use crate::measurement::{Metric, names};
 use crate::sample::product_grid;
-use crate::{Described, Frame, Job, Measured, Sampled, Task, TaskError, noisy_sums};
+use crate::{Frame, Job, Measured, Sampled, Task, TaskError, TaskSpec, noisy_sums};
 use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
 use dpgp_gp::variational::{Inducing, Located, Statistics, WeightPosterior};
 use dpgp_mechanisms::{
-    MechanismSetting, MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments, Summed,
-    SumsSetting, check_moments,
+    MechanismSetting, MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments,
+    SummedTargets, SumsSetting, check_moments,
 };
 use dpgp_number::{Epsilon, Finite};
 use dpgp_spec::setting::rules::{check_grid, dimension, fail};
@@ -73,11 +73,11 @@ impl SurfaceTask {
             return fail(PATH, Problem::MissingKey { key: "posterior", by: "noisy sums" });
         };
         posterior.check(&format!("{PATH}.posterior"))?;
-        noisy_sums::mechanism(setting, Summed::Targets)?.holds(&self.inducing)
+        noisy_sums::mechanism(setting, SummedTargets::Targets)?.holds(&self.inducing)
     }
 }
 
-impl Described for SurfaceTask {
+impl TaskSpec for SurfaceTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.model(PATH)?.has_noise("surface")?;
         if setting.normalise.is_private() {
@@ -85,7 +85,7 @@ impl Described for SurfaceTask {
             return fail("normalise", Problem::Shape(why.to_owned()));
         }
         self.check_map(setting.data.dimensions())?;
-        let Some(moments) = setting.privacy.mechanism.of::<MomentsSetting>() else {
+        let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() else {
             return self.check_sums(setting);
         };
         let without = self.inducing.is_empty() && self.posterior.is_none();
@@ -93,7 +93,7 @@ impl Described for SurfaceTask {
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        mechanism.of::<SumsSetting>().is_some() || mechanism.of::<MomentsSetting>().is_some()
+        mechanism.downcast::<SumsSetting>().is_some() || mechanism.downcast::<MomentsSetting>().is_some()
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
@@ -109,7 +109,7 @@ impl Described for SurfaceTask {
 /// noise on moments. Frames: `curve` or `map`, and `inducing`, which moments have not.
 impl Task for SurfaceTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        if job.setting.privacy.mechanism.of::<MomentsSetting>().is_some() {
+        if job.setting.privacy.mechanism.downcast::<MomentsSetting>().is_some() {
             let block = MomentsBlock::new(self, job)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }

@@ -70,7 +70,7 @@ fn batches_are_the_rows_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default()).unwrap();
     let experiment = project.parse("moments", SPEC).unwrap();
-    let StreamedRelease::Moments(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+    let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
         panic!("other sums")
     };
     let (rows, key) = (Rows::new(), DataKey::new(b"key"));
@@ -106,7 +106,7 @@ fn a_shard_is_no_whole() {
     let folder = tempfile::tempdir().unwrap();
     let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default()).unwrap();
     let experiment = project.parse("moments", SPEC).unwrap();
-    let StreamedRelease::Moments(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+    let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
         panic!("other sums")
     };
     let path = folder.path().join("rows.csv");

@@ -24,7 +24,7 @@ use crate::error::{Action, Doing};
 /// # Errors
 /// [`DataError::Address`], [`DataError::BadPattern`], [`DataError::NoRowFiles`], [`DataError::Io`].
 pub(crate) fn found(name: &Path) -> Result<Vec<RowFile>, DataError> {
-    let location = Location::of(name)?;
+    let location = Location::parse(name)?;
     // A page has no folders, and a signature in its address would have been refused.
     if location.scheme == "https" || is_object(name, &location)? {
         return Ok(vec![RowFile::named(name)]);

@@ -20,7 +20,7 @@ impl Location {
     ///
     /// # Errors
     /// [`DataError::Address`].
-    pub fn of(name: &Path) -> Result<Self, DataError> {
+    pub fn parse(name: &Path) -> Result<Self, DataError> {
         let known = SCHEMES.into_iter().find(|known| scheme(name) == Some(*known));
         let Some(scheme) = known else {
             return Err(address_error(name, "addresses begin with s3://, gs://, az:// or https://"));
@@ -62,7 +62,7 @@ impl Location {
 /// # Errors
 /// [`DataError::Address`].
 pub(crate) fn check(name: &Path) -> Result<(), DataError> {
-    Location::of(name).map(drop)
+    Location::parse(name).map(drop)
 }
 
 #[cfg(test)]
@@ -71,10 +71,10 @@ mod tests {
 
     #[test]
     fn addresses_are_taken_apart() {
-        let location = Location::of("s3://b/at=12%3A30/rows.csv".as_ref()).unwrap();
+        let location = Location::parse("s3://b/at=12%3A30/rows.csv".as_ref()).unwrap();
         assert_eq!((location.scheme, location.bucket.as_str()), ("s3", "b"));
         assert_eq!(location.key().unwrap().as_ref(), "at=12%3A30/rows.csv");
-        let page = Location::of("https://host:8/a%20b.csv".as_ref()).unwrap();
+        let page = Location::parse("https://host:8/a%20b.csv".as_ref()).unwrap();
         assert_eq!((page.bucket.as_str(), page.key().unwrap().as_ref()), ("host:8", "a b.csv"));
     }
 
@@ -83,10 +83,10 @@ mod tests {
         for name in
             ["ftp://b/x", "s3://b", "s3:///x", "s3://*/x", "https://me@host/x", "https://host/x?sig=1"]
         {
-            assert!(matches!(Location::of(name.as_ref()), Err(DataError::Address { .. })), "{name}");
+            assert!(matches!(Location::parse(name.as_ref()), Err(DataError::Address { .. })), "{name}");
         }
         for name in ["s3://b/a//x", "s3://b/../x"] {
-            let location = Location::of(name.as_ref()).unwrap();
+            let location = Location::parse(name.as_ref()).unwrap();
             assert!(matches!(location.key(), Err(DataError::Address { .. })), "{name}");
         }
     }

@@ -32,7 +32,7 @@ impl Object {
     /// # Errors
     /// [`DataError::Address`], [`DataError::Io`].
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let location = Location::of(path)?;
+        let location = Location::parse(path)?;
         let (store, found) = head(&location)?.doing(Action::Read, path)?;
         Ok(Self { store, key: found.location, bytes: found.size, tag: found.e_tag })
     }
@@ -85,7 +85,7 @@ pub fn head(location: &Location) -> Result<io::Result<(Store, ObjectMeta)>, Data
 
 /// What shows that an object was written to.
 pub(crate) fn state(path: &Path) -> Result<FileState, DataError> {
-    let location = Location::of(path)?;
+    let location = Location::parse(path)?;
     let (_, found) = head(&location)?.doing(Action::Read, path)?;
     Ok(FileState { bytes: found.size, modified: found.last_modified.into(), version: found.e_tag })
 }

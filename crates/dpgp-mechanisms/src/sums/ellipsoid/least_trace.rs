@@ -25,7 +25,7 @@ pub(super) struct Shifts {
 
 impl Shifts {
     /// Of contributions in standard deviations.
-    pub fn of(whitened: &Contributions) -> Self {
+    pub fn new(whitened: &Contributions) -> Self {
         let weighted = product(&whitened.weighted, &whitened.weighted.transpose());
         let plain = product(&whitened.plain, &whitened.plain.transpose());
         let (along, beside) = (weighted.diagonal(), plain.diagonal());
@@ -70,7 +70,7 @@ pub(super) fn least_trace(contributions: &Contributions) -> Result<LeastTrace, L
     for _ in 0..STEPS {
         let step = weights.shape(contributions)?;
         bound = bound.max(step.bound);
-        let shifts = Shifts::of(&step.whitened(contributions));
+        let shifts = Shifts::new(&step.whitened(contributions));
         let held = step.scaled(shifts.greatest());
         weights.multiply(&shifts);
         if best.as_ref().is_none_or(|best| held.trace() < best.trace()) {
@@ -256,7 +256,7 @@ mod tests {
         };
         let found = least_trace(&contributions).unwrap();
         assert!(found.trace() < 1.03 * found.bound && found.trace() >= found.bound);
-        let held = Shifts::of(&found.whitened(&contributions)).greatest();
+        let held = Shifts::new(&found.whitened(&contributions)).greatest();
         assert!((held - 1.0).abs() < 1e-9, "{held}");
         for seed in 0..50 {
             let other = LeastTrace {
@@ -270,7 +270,7 @@ mod tests {
                 },
                 bound: 0.0,
             };
-            let held = other.scaled(Shifts::of(&other.whitened(&contributions)).greatest());
+            let held = other.scaled(Shifts::new(&other.whitened(&contributions)).greatest());
             assert!(held.trace() >= found.bound);
         }
     }

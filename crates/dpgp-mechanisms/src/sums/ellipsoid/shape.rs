@@ -116,7 +116,7 @@ pub(super) fn reach(
 ) -> f64 {
     let places = places(domain, side);
     let at = Whitened { maps, weighted, plain };
-    let longest = Shifts::of(&at.contributions(&places)).greatest().sqrt();
+    let longest = Shifts::new(&at.contributions(&places)).greatest().sqrt();
     let steps: Vec<f64> =
         domain.iter().map(|[low, high]| ((high - low) / (side - 1) as f64).powi(2) / 8.0).collect();
     let fourth = steps.iter().sum::<f64>() * at.fourth_derivatives();
@@ -227,9 +227,9 @@ mod reach_tests {
             let [weighted, plain] =
                 [&maps.weighted, &maps.plain].map(|bumps| NoiseAxes::spherical(bumps.len(), 1.0));
             let (domain, mut missed) = (vec![[-2.3, 1.0]; inputs], 0);
-            let fine = Shifts::of(&maps.contributions(&places(&domain, 41))).greatest();
+            let fine = Shifts::new(&maps.contributions(&places(&domain, 41))).greatest();
             for side in [3, 4, 6, 9] {
-                let coarse = Shifts::of(&maps.contributions(&places(&domain, side))).greatest();
+                let coarse = Shifts::new(&maps.contributions(&places(&domain, side))).greatest();
                 missed += usize::from(coarse < 0.999 * fine);
                 assert!(reach(&maps, &weighted, &plain, &domain, side) >= fine, "{inputs} {side}");
             }
@@ -260,7 +260,7 @@ mod reach_tests {
         let parts = [maps.weighted.fourth_derivatives() * 2.0 / 3.0, maps.plain.fourth_derivatives() * 2.0];
         assert!((fourth / parts[0].hypot(parts[1]) - 1.0).abs() < 1e-12, "{fourth} {parts:?}");
         let places = places(&[[-2.0, 1.0]], 3);
-        let longest = Shifts::of(&at.contributions(&places)).greatest().sqrt();
+        let longest = Shifts::new(&at.contributions(&places)).greatest().sqrt();
         let step = 1.5f64.powi(2) / 8.0;
         let margin = 2.0 * step * (at.curvature(&places, 0) + step * fourth);
         let found = reach(&maps, &weighted, &plain, &[[-2.0, 1.0]], 3) / (longest + margin).powi(2);

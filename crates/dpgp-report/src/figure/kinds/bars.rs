@@ -69,10 +69,10 @@ impl ExpectedValue {
         let name = format!("{}: {}", self.name, short(self.value));
         let mut marks = vec![
             Mark::Across(self.value, EXPECTED),
-            words(name, Spot::new(0.0, self.value), EXPECTED.colour),
+            words(name, PlotPoint::new(0.0, self.value), EXPECTED.colour),
         ];
         for (i, (owner, value)) in self.others.iter().enumerate() {
-            let at = Spot::new(width * (FIRST + NEXT * i as f64), *value);
+            let at = PlotPoint::new(width * (FIRST + NEXT * i as f64), *value);
             marks.push(Mark::Across(*value, line_of(*owner)));
             marks.push(words(format!("{}: {}", whose(*owner), exact(*value)), at, OTHERS.colour));
         }
@@ -97,8 +97,8 @@ fn whose(owner: Owner) -> &'static str {
 }
 
 /// Words above a spot and to the right of it.
-fn words(text: String, at: Spot, colour: Colour) -> Mark {
-    Mark::Words(Words { text, at, offset: Spot::new(8.0, -5.0), anchor: Anchor::BottomLeft, colour })
+fn words(text: String, at: PlotPoint, colour: Colour) -> Mark {
+    Mark::Words(Words { text, at, offset: PlotPoint::new(8.0, -5.0), anchor: Anchor::BottomLeft, colour })
 }
 
 impl Drawing for BarsFigure {

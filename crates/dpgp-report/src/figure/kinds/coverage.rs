@@ -66,7 +66,7 @@ fn marks(
         let own: Vec<&ReportRow> = rows.iter().copied().filter(|row| row.labels[lines] == *label).collect();
         let points: Vec<Estimate> =
             own.iter().filter_map(|row| Some(Estimate::new(row.place(x)?, row))).collect();
-        let dots: Vec<Spot> = points.iter().map(|point| point.at).collect();
+        let dots: Vec<PlotPoint> = points.iter().map(|point| point.at).collect();
         let pen = method_pen(number);
         marks.extend(line_with_bars(&points, pen));
         marks.push(Mark::dots(&dots, DOT, pen.colour));

@@ -1,7 +1,7 @@
 //! Curves over one input: means with bands, draws and the data behind them.
 
 use super::super::prelude::*;
-use super::released::{Release, released_legend};
+use super::released::{ReleasedCurve, released_legend};
 use dpgp_spec::{CurvesFigure, CurvesSubject};
 
 const CURVE: &str = "curve";
@@ -45,7 +45,7 @@ frame! {
 
 impl Curve<'_> {
     /// The mean moved by so many of a standard deviation.
-    fn moved(&self, factor: f64, sd: &[f64]) -> Vec<Spot> {
+    fn moved(&self, factor: f64, sd: &[f64]) -> Vec<PlotPoint> {
         shifted(&spots(self.x, self.mean), factor, sd)
     }
 
@@ -70,10 +70,10 @@ impl Curve<'_> {
     }
 
     /// Its first private release, if it has one: with the noise and the model together around it.
-    fn release(&self) -> Option<Release> {
+    fn release(&self) -> Option<ReleasedCurve> {
         let lines = self.draws.iter().map(|draw| spots(self.x, draw)).collect();
         let sd: Vec<f64> = (0..self.x.len()).map(|i| self.together(i)).collect();
-        Release::new(lines, &sd, spots(self.x, self.mean))
+        ReleasedCurve::new(lines, &sd, spots(self.x, self.mean))
     }
 
     /// The root of the sum of both variances at a row; a column that is not there is no variance.
@@ -120,7 +120,7 @@ impl Histogram<'_> {
 }
 
 /// The frame `lengthscale`: that of a nonstationary kernel along the input.
-fn lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError> {
+fn lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
     Ok(spots(columns.need("x1")?, columns.need("value")?))
 }
 
@@ -129,9 +129,9 @@ struct CurveFrames<'a> {
     /// Those whose mean is the subject.
     curves: Vec<Curve<'a>>,
     /// Those whose release is.
-    releases: Vec<Release>,
+    releases: Vec<ReleasedCurve>,
     x: Vec<f64>,
-    data: Vec<Vec<Spot>>,
+    data: Vec<Vec<PlotPoint>>,
     histograms: Vec<Histogram<'a>>,
     inducing: Vec<Inducing<'a>>,
 }
@@ -164,8 +164,9 @@ impl<'a> CurveFrames<'a> {
         let curves = self.curves.iter().flat_map(|curve| curve.reached(setting.overlay.is_some()));
         let data = self.data.iter().flatten().map(|spot| spot.y);
         let bins = self.histograms.iter().flat_map(|bins| bins.value.iter().chain(bins.noisy)).copied();
-        let releases = self.releases.iter().flat_map(Release::reached);
-        Scale::of(false, curves.chain(releases).chain(data).chain(bins)).within(setting.least, setting.most)
+        let releases = self.releases.iter().flat_map(ReleasedCurve::reached);
+        Scale::covering(false, curves.chain(releases).chain(data).chain(bins))
+            .within(setting.least, setting.most)
     }
 
     /// The marks of a cell in a panel of its own.
@@ -174,7 +175,7 @@ impl<'a> CurveFrames<'a> {
         marks.extend(self.histograms.iter().flat_map(Histogram::marks));
         marks.extend(self.data(OBSERVED));
         marks.extend(self.curves.iter().flat_map(Curve::in_front));
-        marks.extend(self.releases.iter().flat_map(Release::marks));
+        marks.extend(self.releases.iter().flat_map(ReleasedCurve::marks));
         marks.extend(self.inducing.iter().map(Inducing::marks));
         marks
     }

@@ -55,7 +55,7 @@ impl Drawing for HintonFigure {
         let all = samples(report, None)?;
         let xs: Vec<f64> = all.iter().flat_map(|samples| samples.x).copied().collect();
         let ys: Vec<f64> = all.iter().flat_map(|samples| samples.y).copied().collect();
-        let room = Spot::new(least_gap(&xs), least_gap(&ys));
+        let room = PlotPoint::new(least_gap(&xs), least_gap(&ys));
         let (x, y) = (scale(xs, room.x), scale(ys, room.y));
         let mut panels = Vec::new();
         for group in groups(report, self.panels.as_deref(), &[]) {
@@ -82,7 +82,7 @@ fn scale(values: Vec<f64>, room: f64) -> Scale {
 }
 
 /// A square of circles at each place, row by row from the upper left.
-fn blocks(samples: &Samples<'_>, room: Spot) -> Mark {
+fn blocks(samples: &Samples<'_>, room: PlotPoint) -> Mark {
     let side = (samples.probability.len() as f64).sqrt().ceil();
     let (step, middle) = (BLOCK / side, (side - 1.0) / 2.0);
     let mut discs = Vec::new();
@@ -93,7 +93,7 @@ fn blocks(samples: &Samples<'_>, room: Spot) -> Mark {
             // White above a half and black below; the surer, the larger.
             let colour = if *p > 0.5 { WHITE } else { BLACK };
             let radius = 0.5 * step * (2.0 * (p - 0.5).abs()).min(1.0);
-            discs.push(Disc { at, offset: Spot::new(step * right, step * down), radius, colour });
+            discs.push(Disc { at, offset: PlotPoint::new(step * right, step * down), radius, colour });
         }
     }
     Mark::Discs(discs, DiscUnit::Cell(room))

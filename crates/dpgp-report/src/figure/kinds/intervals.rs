@@ -1,7 +1,7 @@
 //! One line per cell: our value and spread beside those that others reached.
 
 use super::super::prelude::*;
-use dpgp_spec::{Counterpart, IntervalsFigure};
+use dpgp_spec::{IntervalsFigure, ReferenceValue};
 
 const OURS: Pen = Pen::new(COLOURS[0], 2.0);
 const OTHERS: Pen = Pen::new(COLOURS[1], 2.0);
@@ -21,7 +21,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(counterpart: &Counterpart) -> Self {
+    fn new(counterpart: &ReferenceValue) -> Self {
         Self { value: counterpart.value, spread: counterpart.spread.unwrap_or(0.0) }
     }
 
@@ -46,7 +46,7 @@ struct IntervalLine {
 impl Drawing for IntervalsFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let mut lines: Vec<IntervalLine> =
-            self.metrics.iter().flat_map(|metric| of(self, report, metric)).collect();
+            self.metrics.iter().flat_map(|metric| lines_of(self, report, metric)).collect();
         lines.sort_by_key(|line| line.group);
         // The first line stands highest.
         lines.reverse();
@@ -65,7 +65,7 @@ impl Drawing for IntervalsFigure {
     }
 }
 
-fn of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
+fn lines_of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
     let rows = report.rows.iter().filter(|row| row.row.metric == metric);
     rows.map(|row| compared(setting, report, row)).collect()
 }
@@ -83,7 +83,7 @@ fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> 
         ours: Spread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
         others: row
             .beside()
-            .map(|judged| (judged.counterpart.owner, Spread::of(&judged.counterpart)))
+            .map(|judged| (judged.counterpart.owner, Spread::new(&judged.counterpart)))
             .collect(),
     }
 }
@@ -94,16 +94,20 @@ fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
         lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));
     let reached =
         spreads.flat_map(|s| s.ends().map(|end| if setting.log && end <= 0.0 { s.value } else { end }));
-    if setting.log || setting.close { Scale::of(setting.log, reached) } else { Scale::from_zero(reached) }
+    if setting.log || setting.close {
+        Scale::covering(setting.log, reached)
+    } else {
+        Scale::from_zero(reached)
+    }
 }
 
 /// The spread as a bar and the value as a dot: filled for ours, by its owner for another.
 fn marks(line: &IntervalLine, height: f64) -> Vec<Mark> {
     let (above, below) = (height + ASIDE, height - ASIDE);
-    let dot = Mark::dots(&[Spot::new(line.ours.value, above)], RADIUS, OURS.colour);
+    let dot = Mark::dots(&[PlotPoint::new(line.ours.value, above)], RADIUS, OURS.colour);
     let mut marks = vec![line.ours.bar(above, OURS), dot];
     for (owner, other) in &line.others {
-        let spot = vec![Spot::new(other.value, below)];
+        let spot = vec![PlotPoint::new(other.value, below)];
         marks.extend([other.bar(below, OTHERS), beside_mark(*owner, spot, RADIUS, OTHERS)]);
     }
     marks

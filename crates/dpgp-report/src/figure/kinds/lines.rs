@@ -18,7 +18,7 @@ struct Series {
     label: String,
     pen: Pen,
     points: Vec<Estimate>,
-    others: Vec<(Owner, Vec<Spot>)>,
+    others: Vec<(Owner, Vec<PlotPoint>)>,
     /// Points that lie below the axis.
     below: usize,
 }
@@ -103,7 +103,7 @@ fn shown(setting: &LinesFigure, value: f64) -> bool {
 }
 
 /// What stands beside the rows of one owner, as far as it is shown.
-fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) -> Vec<Spot> {
+fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) -> Vec<PlotPoint> {
     let mut spots = beside_spots(rows, x, owner);
     spots.retain(|spot| shown(setting, spot.y));
     spots
@@ -140,14 +140,14 @@ fn y_scale(setting: &LinesFigure, series: &[&Series]) -> Scale {
     let levels = setting.levels.iter().map(|level| level.value);
     let others = series.iter().flat_map(|s| &s.others).flat_map(|(_, spots)| spots).map(|spot| spot.y);
     let values = ends.chain(levels).chain(others).filter(|value| *value > 0.0 || !setting.log_y);
-    Scale::of(setting.log_y, values).within(setting.least, None)
+    Scale::covering(setting.log_y, values).within(setting.least, None)
 }
 
 fn marks(setting: &LinesFigure, series: &Series) -> Vec<Mark> {
     let mut marks = vec![line(&series.points, series.pen)];
     if !setting.shades {
         marks = line_with_bars(&series.points, series.pen);
-        let dots: Vec<Spot> = series.points.iter().map(|point| point.at).collect();
+        let dots: Vec<PlotPoint> = series.points.iter().map(|point| point.at).collect();
         marks.push(Mark::dots(&dots, DOT, series.pen.colour));
     }
     let others = series.others.iter().filter(|(_, spots)| !spots.is_empty());

@@ -45,7 +45,7 @@ fn surface(columns: &mut FrameColumns<'_>) -> Result<Option<Surface>, FigureErro
 }
 
 /// The frames `data` and `inducing`.
-fn places(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError> {
+fn places(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
     columns.pass(&["y"]);
     Ok(spots(columns.need("x1")?, columns.need("x2")?))
 }
@@ -104,7 +104,7 @@ impl<'a> Look<'a> {
         let noise = map.noise_sd.iter().copied().chain(repeat(0.0));
         let discs = zip(spots(map.x, map.y), map.mean).zip(noise).map(|((at, mean), sd)| Disc {
             at,
-            offset: Spot::new(0.0, 0.0),
+            offset: PlotPoint::new(0.0, 0.0),
             radius: full * self.size(*mean),
             colour: self.colour(*mean, sd),
         });

@@ -17,31 +17,31 @@ struct MemberPair<'a> {
 }
 
 impl MemberPair<'_> {
-    fn at(&self) -> Spot {
-        Spot::new(self.x.row.value, self.y.row.value)
+    fn at(&self) -> PlotPoint {
+        PlotPoint::new(self.x.row.value, self.y.row.value)
     }
 
     /// Two standard errors on either side, across and upright.
     fn bars(&self) -> [Mark; 2] {
         let upright = Estimate::new(self.x.row.value, self.y).ends();
-        let across = Estimate::new(0.0, self.x).ends().map(|end| Spot::new(end.y, self.y.row.value));
+        let across = Estimate::new(0.0, self.x).ends().map(|end| PlotPoint::new(end.y, self.y.row.value));
         [across, upright].map(|ends| Mark::line(ends, OURS))
     }
 
     /// Where one owner has it; none unless both numbers are known.
-    fn of(&self, owner: Owner) -> Option<Spot> {
+    fn point_of(&self, owner: Owner) -> Option<PlotPoint> {
         let [x, y] = [self.x, self.y].map(|row| {
             row.beside()
                 .find(|judged| judged.counterpart.owner == owner)
                 .map(|judged| judged.counterpart.value)
         });
-        Some(Spot::new(x?, y?))
+        Some(PlotPoint::new(x?, y?))
     }
 
     fn marks(&self) -> Vec<Mark> {
         let mut marks = self.bars().to_vec();
         for owner in Owner::ALL {
-            let Some(spot) = self.of(owner) else { continue };
+            let Some(spot) = self.point_of(owner) else { continue };
             marks.push(Mark::line([self.at(), spot], APART));
             marks.push(beside_mark(owner, vec![spot], RING, OTHERS));
         }
@@ -56,9 +56,9 @@ impl Drawing for PairsFigure {
         let panels: Vec<(String, Vec<MemberPair<'_>>)> =
             groups.into_iter().map(|group| (group.title.clone(), pairs(self, report, &group))).collect();
         let all: Vec<&MemberPair<'_>> = panels.iter().flat_map(|(_, pairs)| pairs).collect();
-        let spots: Vec<Spot> = all.iter().flat_map(|pair| reached(pair)).collect();
-        let x = Scale::of(false, spots.iter().map(|spot| spot.x));
-        let y = Scale::of(self.log_y, spots.iter().map(|spot| spot.y));
+        let spots: Vec<PlotPoint> = all.iter().flat_map(|pair| reached(pair)).collect();
+        let x = Scale::covering(false, spots.iter().map(|spot| spot.x));
+        let y = Scale::covering(self.log_y, spots.iter().map(|spot| spot.y));
         let legend = legend(&all);
         let shown = panels.iter().filter(|(_, pairs)| !pairs.is_empty());
         let panels = shown.map(|(title, pairs)| {
@@ -88,12 +88,13 @@ fn member<'a>(metric: &'a str, family: &str) -> Option<&'a str> {
 }
 
 /// Where a member stands in ours and with others.
-fn reached(pair: &MemberPair<'_>) -> Vec<Spot> {
-    Owner::ALL.into_iter().filter_map(|owner| pair.of(owner)).chain([pair.at()]).collect()
+fn reached(pair: &MemberPair<'_>) -> Vec<PlotPoint> {
+    Owner::ALL.into_iter().filter_map(|owner| pair.point_of(owner)).chain([pair.at()]).collect()
 }
 
 fn legend(pairs: &[&MemberPair<'_>]) -> Vec<LegendEntry> {
-    let known = Owner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.of(*owner).is_some()));
+    let known =
+        Owner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.point_of(*owner).is_some()));
     let others: Vec<LegendEntry> = known.map(|owner| beside_legend(owner, RING, OTHERS)).collect();
     let apart = (!others.is_empty()).then(|| Swatch::Line(APART).means("from ours to theirs"));
     let ours = [Swatch::Disc(DOT, OURS.colour).means("ours"), bars()];
@@ -134,8 +135,11 @@ mod tests {
         let rows = vec![row(0, "rmse", 15.0, None), row(1, "rmse", 10.0, None)];
         let report = Report::new(&experiment, rows, Vec::new());
         let pair = MemberPair { x: &report.rows[0], y: &report.rows[1] };
-        assert_eq!((pair.at(), pair.of(Owner::Paper)), (Spot::new(15.0, 10.0), Some(Spot::new(16.0, 12.0))));
-        assert_eq!((pair.of(Owner::Reference), pair.marks().len()), (None, 2 + 2 + 1));
+        assert_eq!(
+            (pair.at(), pair.point_of(Owner::Paper)),
+            (PlotPoint::new(15.0, 10.0), Some(PlotPoint::new(16.0, 12.0)))
+        );
+        assert_eq!((pair.point_of(Owner::Reference), pair.marks().len()), (None, 2 + 2 + 1));
         assert_eq!(legend(&[&pair]).len(), 2 + 1 + 1);
     }
 }

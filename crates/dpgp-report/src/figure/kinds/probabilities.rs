@@ -11,7 +11,7 @@ struct Member {
     /// The number after the family's name.
     number: f64,
     points: Vec<Estimate>,
-    others: Vec<(Owner, Spot)>,
+    others: Vec<(Owner, PlotPoint)>,
 }
 
 impl Member {
@@ -50,7 +50,7 @@ impl Drawing for ProbabilitiesFigure {
         let families: Vec<FamilyLines<'_>> =
             groups.iter().flat_map(|group| families(self, report, axis, group)).collect();
         let points = families.iter().flat_map(|family| &family.members).flat_map(|member| &member.points);
-        let x = Scale::of(true, points.map(|point| point.at.x));
+        let x = Scale::covering(true, points.map(|point| point.at.x));
         let y = Scale::between(0.0, 1.0).roomy();
         let panels = families.iter().map(|family| {
             let marks = family.pens().flat_map(|(member, pen)| member.marks(pen)).collect();
@@ -88,9 +88,10 @@ fn along(report: &Report<'_>, axis: usize, group: &Group, family: &str) -> Vec<M
         let place = report.label(cell, axis).parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
         let Some(x) = place else { continue };
         for (member, row) in members(report, cell, family) {
-            let point = Estimate { at: Spot::new(x, member.at.y), ..member };
+            let point = Estimate { at: PlotPoint::new(x, member.at.y), ..member };
             let others = row.beside().map(|judged| (judged.counterpart.owner, judged.counterpart.value));
-            let others: Vec<(Owner, Spot)> = others.map(|(owner, y)| (owner, Spot::new(x, y))).collect();
+            let others: Vec<(Owner, PlotPoint)> =
+                others.map(|(owner, y)| (owner, PlotPoint::new(x, y))).collect();
             match found.iter_mut().find(|known| known.number == member.at.x) {
                 Some(known) => {
                     known.points.push(point);

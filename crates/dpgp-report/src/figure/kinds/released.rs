@@ -11,18 +11,18 @@ const OTHER: Pen = Pen::new(GREY.faint(0.55), 0.75);
 const WITHOUT: Pen = Pen::new(COLOURS[0], 1.25).dashed();
 
 /// The first private release of a curve among what surrounds it.
-pub struct Release {
-    line: Vec<Spot>,
+pub struct ReleasedCurve {
+    line: Vec<PlotPoint>,
     /// The ends of the interval, below and above.
-    interval: [Vec<Spot>; 2],
+    interval: [Vec<PlotPoint>; 2],
     /// The releases after the first.
-    others: Vec<Vec<Spot>>,
-    mean: Vec<Spot>,
+    others: Vec<Vec<PlotPoint>>,
+    mean: Vec<PlotPoint>,
 }
 
-impl Release {
+impl ReleasedCurve {
     /// The first of some lines with 1.96 standard deviations on either side; none without a line.
-    pub fn new(mut lines: Vec<Vec<Spot>>, sd: &[f64], mean: Vec<Spot>) -> Option<Self> {
+    pub fn new(mut lines: Vec<Vec<PlotPoint>>, sd: &[f64], mean: Vec<PlotPoint>) -> Option<Self> {
         if lines.is_empty() {
             return None;
         }
@@ -48,7 +48,7 @@ impl Release {
 }
 
 /// What the marks of some releases mean.
-pub fn released_legend(releases: &[Release]) -> Vec<LegendEntry> {
+pub fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
     let others = releases.iter().any(|release| !release.others.is_empty());
     let entries = [
         (true, Swatch::Line(SUBJECT).means("one private release")),
@@ -66,12 +66,12 @@ mod tests {
 
     #[test]
     fn the_interval_surrounds_the_first_release() {
-        let lines = vec![vec![Spot::new(0.0, 10.0)], vec![Spot::new(0.0, -5.0)]];
-        let release = Release::new(lines, &[5.0], vec![Spot::new(0.0, 2.0)]).unwrap();
+        let lines = vec![vec![PlotPoint::new(0.0, 10.0)], vec![PlotPoint::new(0.0, -5.0)]];
+        let release = ReleasedCurve::new(lines, &[5.0], vec![PlotPoint::new(0.0, 2.0)]).unwrap();
         let [low, high] = [release.interval[0][0].y, release.interval[1][0].y];
         assert!((low - 0.2).abs() < 1e-12 && (high - 19.8).abs() < 1e-12, "{low} {high}");
         assert_eq!(release.marks().len(), 1 + 1 + 2 + 1);
         assert_eq!(ends(release.reached()), Some([-5.0, high]));
-        assert!(Release::new(Vec::new(), &[], Vec::new()).is_none() && released_legend(&[]).is_empty());
+        assert!(ReleasedCurve::new(Vec::new(), &[], Vec::new()).is_none() && released_legend(&[]).is_empty());
     }
 }

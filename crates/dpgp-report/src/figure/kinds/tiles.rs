@@ -64,13 +64,13 @@ impl<'a> Tiles<'a> {
         let column = self.labels.iter().position(|label| *label == row.labels[self.axis])?;
         let name = member(&row.row.metric, &self.setting.metric)?;
         let line = self.names.iter().position(|known| *known == name)?;
-        let corner = Spot::new(column as f64, line as f64);
+        let corner = PlotPoint::new(column as f64, line as f64);
         let [least, most] = self.range?;
         let colour = ramp(if most > least { (row.row.value - least) / (most - least) } else { 0.0 });
         let words = Words {
             text: brief(format!("{:.1e}", row.row.value).parse().unwrap_or(row.row.value)),
             at: corner.moved(0.5, 0.5),
-            offset: Spot::new(0.0, 0.0),
+            offset: PlotPoint::new(0.0, 0.0),
             anchor: Anchor::Middle,
             colour: colour.readable(),
         };

@@ -21,7 +21,7 @@ impl Drawing for TracesFigure {
         let x = Scale::tight(traces.iter().flat_map(|trace| trace.iteration).copied());
         let differences = traces.iter().flat_map(|trace| &trace.elements).copied().flatten().copied();
         // Zero lies below a logarithmic scale.
-        let y = Scale::of(true, differences.filter(|value| *value > 0.0)).within(self.least, None);
+        let y = Scale::covering(true, differences.filter(|value| *value > 0.0)).within(self.least, None);
         let mut panels = Vec::new();
         for group in groups_with(report, self.panels.as_deref(), TRACE) {
             let mut marks = Vec::new();

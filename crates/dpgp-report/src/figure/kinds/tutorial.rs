@@ -19,26 +19,26 @@ const BEFORE: Pen = Pen::new(GREY, 1.25).dashed();
 const OBSERVED: Pen = Pen::new(COLOURS[1], 2.5);
 
 /// The frame `draws`: samples of the function.
-fn draws(columns: &mut FrameColumns<'_>) -> Result<Vec<Vec<Spot>>, FigureError> {
+fn draws(columns: &mut FrameColumns<'_>) -> Result<Vec<Vec<PlotPoint>>, FigureError> {
     let x = columns.need("x1")?;
     Ok(columns.numbered("draw").into_iter().map(|draw| spots(x, draw)).collect())
 }
 
 /// The frame `marginal`: the density of values at the second place.
-fn marginal(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError> {
+fn marginal(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
     Ok(spots(columns.need("value")?, columns.need("density")?))
 }
 
 /// What is known at one time.
-struct Known {
+struct KnownPoint {
     title: String,
-    draws: Vec<Vec<Spot>>,
+    draws: Vec<Vec<PlotPoint>>,
     pair: Option<TwoPlaces>,
-    marginal: Vec<Vec<Spot>>,
-    data: Vec<Spot>,
+    marginal: Vec<Vec<PlotPoint>>,
+    data: Vec<PlotPoint>,
 }
 
-impl Known {
+impl KnownPoint {
     fn read(report: &Report<'_>, title: String, cell: usize) -> Result<Self, FigureError> {
         Ok(Self {
             title,
@@ -69,16 +69,17 @@ struct Scales {
 }
 
 impl Scales {
-    fn new(stages: &[Known]) -> Self {
-        let draws: Vec<Spot> = stages.iter().flat_map(|stage| &stage.draws).flatten().copied().collect();
-        let marginals: Vec<Spot> =
+    fn new(stages: &[KnownPoint]) -> Self {
+        let draws: Vec<PlotPoint> = stages.iter().flat_map(|stage| &stage.draws).flatten().copied().collect();
+        let marginals: Vec<PlotPoint> =
             stages.iter().flat_map(|stage| &stage.marginal).flatten().copied().collect();
         let data = stages.iter().flat_map(|stage| &stage.data);
         let pairs: Vec<TwoPlaces> = stages.iter().filter_map(|stage| stage.pair).collect();
         Self {
             input: Scale::tight(draws.iter().map(|spot| spot.x)),
-            function: Scale::of(false, draws.iter().chain(data).map(|spot| spot.y)),
-            places: [0, 1].map(|place| Scale::of(false, pairs.iter().flat_map(|pair| pair.reach(place)))),
+            function: Scale::covering(false, draws.iter().chain(data).map(|spot| spot.y)),
+            places: [0, 1]
+                .map(|place| Scale::covering(false, pairs.iter().flat_map(|pair| pair.reach(place)))),
             value: Scale::tight(marginals.iter().map(|spot| spot.x)),
             density: Scale::from_zero(marginals.iter().map(|spot| spot.y)),
         }
@@ -88,8 +89,8 @@ impl Scales {
 impl Drawing for TutorialFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let groups = groups_with(report, None, DRAWS).into_iter();
-        let stages: Result<Vec<Known>, FigureError> =
-            groups.map(|group| Known::read(report, group.title.clone(), group.cell())).collect();
+        let stages: Result<Vec<KnownPoint>, FigureError> =
+            groups.map(|group| KnownPoint::read(report, group.title.clone(), group.cell())).collect();
         let stages = stages?;
         let scales = Scales::new(&stages);
         let mut panels = Vec::with_capacity(3 * stages.len());
@@ -104,7 +105,7 @@ impl Drawing for TutorialFigure {
 }
 
 /// Samples of the function, the two places and what was observed.
-fn samples(setting: &TutorialFigure, stage: &Known, scales: &Scales) -> Panel {
+fn samples(setting: &TutorialFigure, stage: &KnownPoint, scales: &Scales) -> Panel {
     let colours = COLOURS.iter().cycle();
     let draws = stage.draws.iter().zip(colours);
     let mut marks: Vec<Mark> =
@@ -116,7 +117,7 @@ fn samples(setting: &TutorialFigure, stage: &Known, scales: &Scales) -> Panel {
 }
 
 /// Ellipses of one, two and three standard deviations; those of the prior again behind later ones.
-fn joint(stage: &Known, prior: Option<&Known>, scales: &Scales) -> Panel {
+fn joint(stage: &KnownPoint, prior: Option<&KnownPoint>, scales: &Scales) -> Panel {
     let mut marks = Vec::new();
     if let Some(before) = prior.and_then(|prior| prior.pair) {
         marks.extend(before.ellipses().map(|ellipse| Mark::Line(ellipse, BEFORE)));
@@ -131,12 +132,12 @@ fn joint(stage: &Known, prior: Option<&Known>, scales: &Scales) -> Panel {
 }
 
 /// The density at the second place; that of the prior again behind later ones.
-fn density(stage: &Known, prior: Option<&Known>, scales: &Scales) -> Panel {
+fn density(stage: &KnownPoint, prior: Option<&KnownPoint>, scales: &Scales) -> Panel {
     let before = prior.into_iter().flat_map(|prior| &prior.marginal);
     let mut marks: Vec<Mark> = before.map(|curve| Mark::Line(curve.clone(), BEFORE)).collect();
     for curve in &stage.marginal {
-        let first = curve.first().map(|spot| Spot::new(spot.x, 0.0));
-        let last = curve.last().map(|spot| Spot::new(spot.x, 0.0));
+        let first = curve.first().map(|spot| PlotPoint::new(spot.x, 0.0));
+        let last = curve.last().map(|spot| PlotPoint::new(spot.x, 0.0));
         let outline = first.into_iter().chain(curve.iter().copied()).chain(last);
         marks.extend([Mark::area(outline, COLOURS[0].faint(0.18)), Mark::Line(curve.clone(), NOW)]);
     }
@@ -188,16 +189,16 @@ impl TwoPlaces {
     }
 
     /// Closed lines at one, two and three standard deviations: mean + k L (cos t, sin t), L L' the covariance.
-    pub fn ellipses(self) -> impl Iterator<Item = Vec<Spot>> {
+    pub fn ellipses(self) -> impl Iterator<Item = Vec<PlotPoint>> {
         (1..=OUTERMOST).map(move |k| (0..=CORNERS).map(|i| self.corner(f64::from(k), i)).collect())
     }
 
-    fn corner(&self, k: f64, i: u32) -> Spot {
+    fn corner(&self, k: f64, i: u32) -> PlotPoint {
         let turn = 2.0 * std::f64::consts::PI * f64::from(i) / f64::from(CORNERS);
         let across = k * turn.cos();
         let along =
             self.correlation * across + k * (1.0 - self.correlation.powi(2)).max(0.0).sqrt() * turn.sin();
-        Spot::new(self.mean[0] + self.sd[0] * across, self.mean[1] + self.sd[1] * along)
+        PlotPoint::new(self.mean[0] + self.sd[0] * across, self.mean[1] + self.sd[1] * along)
     }
 }
 
@@ -241,7 +242,7 @@ mod ellipse_tests {
     fn corners_have_the_mahalanobis_distance_of_their_ellipse() {
         let pair = TwoPlaces { places: [5.0, 6.0], mean: [1.0, -2.0], sd: [0.5, 2.0], correlation: 0.8 };
         for (k, ellipse) in pair.ellipses().enumerate() {
-            for Spot { x, y } in ellipse {
+            for PlotPoint { x, y } in ellipse {
                 let (u, v) = ((x - 1.0) / 0.5, (y + 2.0) / 2.0);
                 let squared = (u * u - 1.6 * u * v + v * v) / 0.36;
                 assert!((squared.sqrt() - (k + 1) as f64).abs() < 1e-9);

@@ -5,7 +5,7 @@
 use std::iter::zip;
 
 use super::super::prelude::*;
-use dpgp_plot::Spot;
+use dpgp_plot::PlotPoint;
 use dpgp_spec::ViolinsFigure;
 
 const SAMPLES: &str = "samples";
@@ -90,7 +90,7 @@ impl<'a> Violins<'a> {
             room,
             x: Scale::tight(inputs).wider(0.7 * room),
             rows: Scale::from_zero(rows),
-            latent: Scale::of(false, private.chain(exact)),
+            latent: Scale::covering(false, private.chain(exact)),
             counts: counts.first().map(|counts| bars(counts, room)).unwrap_or_default(),
         })
     }
@@ -137,8 +137,8 @@ fn bars(counts: &ClassCounts<'_>, room: f64) -> Vec<Mark> {
     for ((x, positive), negative) in counts.x.iter().zip(counts.positive).zip(counts.negative) {
         let (left, right) = (x - BAR * room, x + BAR * room);
         let all = positive + negative;
-        marks.push(Mark::tile(Spot::new(left, 0.0), Spot::new(right, *positive), COLOURS[1]));
-        marks.push(Mark::tile(Spot::new(left, *positive), Spot::new(right, all), NEGATIVE));
+        marks.push(Mark::tile(PlotPoint::new(left, 0.0), PlotPoint::new(right, *positive), COLOURS[1]));
+        marks.push(Mark::tile(PlotPoint::new(left, *positive), PlotPoint::new(right, all), NEGATIVE));
     }
     marks
 }
@@ -151,9 +151,10 @@ fn violin(x: f64, room: f64, values: &[f64]) -> Vec<Mark> {
         return ends.map(|ends| Mark::line(ends, Pen::new(COLOURS[0], 1.5))).into_iter().collect();
     }
     let widest = density.iter().map(|point| point.y).fold(0.0, f64::max);
-    let left = density.iter().map(|point| Spot::new(x - VIOLIN * room * point.y / widest, point.x));
-    let right = density.iter().rev().map(|point| Spot::new(x + VIOLIN * room * point.y / widest, point.x));
-    let outline: Vec<Spot> = left.chain(right).collect();
+    let left = density.iter().map(|point| PlotPoint::new(x - VIOLIN * room * point.y / widest, point.x));
+    let right =
+        density.iter().rev().map(|point| PlotPoint::new(x + VIOLIN * room * point.y / widest, point.x));
+    let outline: Vec<PlotPoint> = left.chain(right).collect();
     let line = Mark::line(outline.iter().chain(outline.first()).copied(), Pen::new(COLOURS[0], 1.0));
     vec![Mark::Area(outline, INSIDE), line]
 }
@@ -171,7 +172,7 @@ const POINTS: usize = 81;
 
 /// The Gaussian kernel density of some samples from the least to the largest of them: a density y at each value x. Its
 /// bandwidth is Silverman's. Samples that are all equal have none.
-pub fn density(samples: &[f64]) -> Vec<Spot> {
+pub fn density(samples: &[f64]) -> Vec<PlotPoint> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
@@ -184,7 +185,7 @@ pub fn density(samples: &[f64]) -> Vec<Spot> {
     values
         .map(|value| {
             let kernels = sorted.iter().map(|sample| (-0.5 * ((value - sample) / width).powi(2)).exp());
-            Spot::new(value, norm * kernels.sum::<f64>())
+            PlotPoint::new(value, norm * kernels.sum::<f64>())
         })
         .collect()
 }
