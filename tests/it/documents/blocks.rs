@@ -34,8 +34,6 @@ const INSTEAD: &[(&str, &str)] = &[
     ("seq 100000", "seq 200"),
     ("&& bash job.sh --time=1:00:00", "#"),
     ("--data energy.csv --ask ", "--data energy.csv --ask < answers "),
-    ("dpgp new --data energy.csv ", "dpgp new --data energy.csv --ask < answers "),
-    ("--private-inputs --ask   #", "--private-inputs --ask < answers #"),
     // Nothing is written over.
     (
         "dpgp stats beyond/citibike-scale --add part*.json",
