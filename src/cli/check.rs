@@ -23,7 +23,7 @@ Examples:
   dpgp check smith2021/table1
   dpgp check --all --tolerance 1e-6
   dpgp check --quick               the reduced settings, against the results committed beside the full ones
-  dpgp check smith2021 --as github           annotations, in a workflow; see docs/continuous-integration.md
+  dpgp check smith2021 --as github           annotations, in a workflow; see docs/reference.md
   dpgp check smith2021 --as junit > check.xml";
 
 /// `dpgp check`.

@@ -38,7 +38,7 @@ impl Protected {
 const ADDITIVE: &str = "additive";
 /// The kernel of functions that need not be smooth. Sums of waves of whole records tell long waves alone, and a smooth kernel believes that there
 /// are no others: on durations of bike trips its intervals of 95 % held 62 % of the means of places, those of this kernel 90 %, with errors as
-/// small (beyond the papers; the measure is in `docs/choosing.md`).
+/// small (beyond the papers; the measure is in `docs/own-data.md`).
 const MATERN: &str = "matern";
 /// The most inputs of a function of all of them. Few rows or little epsilon tell little of such a function; sums of waves of whole
 /// records are shared by all of its places, predictions of single places are not.

@@ -29,12 +29,12 @@ The spec says what is summed: by a task.surface, covariances with its inducing i
 a task.dirichlet with release = \"class-sums\", the same over the rows of each class; by a task.density with
 mechanism.histogram, how many records lie in each bin, where the target says for how many a row stands. All rows of the
 files named here that pass the filters count, whatever `train` says: CSV with a header or with columns that the spec lists,
-also packed by gzip, or Parquet, in constant memory. A build with the feature `cloud` takes s3://, gs://, az:// and https:// as well (docs/own-data.md).
+also packed by gzip, or Parquet, in constant memory. A build with the feature `cloud` takes s3://, gs://, az:// and https:// as well (docs/rows.md).
 A folder stands for all files in it and below that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, a pattern in quotes (*, ?,
 [a-z], ** for folders) for all that match, in the order of their paths; names that begin with . or _ are passed over. Folders NAME=VALUE on
 the way to such a file are columns of its rows, like those of the file; a file that is named itself has no such columns.
 Files that are written replace none that is there; nothing is left of a release that fails.
-A row that lacks a cell that is read is an error, unless data.missing = \"drop\" leaves it out (docs/own-data.md); nothing says how many.
+A row that lacks a cell that is read is an error, unless data.missing = \"drop\" leaves it out (docs/rows.md); nothing says how many.
 Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows: only
 their owner can read the file, and counts of rows are printed with --for-holder alone. Only --release writes what may be
 shared; a ledger counts it, known by the rows whatever files they stand in (DPGP_STATE, the same wherever shards run).

@@ -34,10 +34,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("seq 100000", "seq 200"),
     ("&& bash job.sh --time=1:00:00", "#"),
     ("--data energy.csv --ask ", "--data energy.csv --ask < answers "),
-    ("dpgp new --data energy.csv ", "dpgp new --data energy.csv --ask < answers "),
-    ("--private-inputs --ask   #", "--private-inputs --ask < answers #"),
     // Nothing is written over.
-    ("dpgp predict energy.toml --at grid.csv --out predictions.csv --sign", "rm predictions.csv*; dpgp predict energy.toml --at grid.csv --out predictions.csv --sign"),
     (
         "dpgp stats beyond/citibike-scale --add part*.json",
         "rm sums.json; for i in 1 3 4 5 6 7 8; do dpgp stats beyond/citibike-scale trips.parquet --shard $i/8 --out part$i.json; done
@@ -65,14 +62,9 @@ my-mechanism() { echo 1; }
 /// What a page takes for granted.
 fn before(page: &str) -> &'static str {
     match page {
-        "docs/audit.md" => "dpgp new --data energy.csv --ask < answers",
+        "docs/audit.md" | "docs/ledger.md" => "dpgp new --data energy.csv --ask < answers",
         "docs/best-prediction.md" => "dpgp new my --data energy.csv --ask < answers",
         "docs/many-machines.md" => "dpgp new my --data energy.csv --ask < answers; dpgp run smith2021/toy --quiet",
-        "docs/maps.md" => {
-            "dpgp generate --rows 5e3 --out some.csv
-             sed '1s/minutes/duration/' some.csv > trips.csv
-             printf '0 60\\n10\\n\\n-74.04 -73.93\\n40.69 40.79\\n1\\n1e-7\\n\\n\\n' > answers"
-        }
         "docs/rows.md" => {
             "printf 'start_latitude,start_longitude,hour_of_day\\n40.75,-73.98,8\\n' > grid.csv"
         }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use dpgp::data::Manifest;
-use dpgp::release::ledger::Ledger;
 use dpgp::task::Experiment;
 
 use crate::support::shipped::{root, shipped};
@@ -45,10 +44,6 @@ fn examples_of_toml_are_checked() {
             checked += 1;
             if table.contains_key("dataset") {
                 Manifest::parse(block, &path).unwrap_or_else(|error| panic!("{error}"));
-                continue;
-            }
-            if table.contains_key("seal") {
-                Ledger::parse(&path, block).unwrap_or_else(|error| panic!("{error}"));
                 continue;
             }
             let whole = if is_spec(block) { (*block).to_owned() } else { combined(spec.unwrap(), block) };

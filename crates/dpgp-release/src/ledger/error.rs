@@ -29,7 +29,7 @@ pub enum LedgerError {
     #[error(
         "{} is not a ledger that can be trusted: {reason}\nNothing was released and the file was left as it is. Do not put an \
          earlier copy in its place, which would forget what was charged since: the certificate of the last release says what \
-         all of them spent. How to go on: docs/own-data.md, \"A ledger that cannot be used\"", path.display()
+         all of them spent. How to go on: docs/ledger.md, \"A ledger that cannot be used\"", path.display()
     )]
     Malformed {
         /// The ledger.
@@ -68,7 +68,7 @@ pub enum LedgerError {
     #[error(
         "the ledger {}, to which {releases} releases about these rows were charged, is not there any more. Nothing was \
          released. If it was moved, name it with --ledger where it is now; an earlier copy of it forgets releases and is refused. \
-         How to go on: docs/own-data.md, \"A ledger that cannot be used\"", path.display()
+         How to go on: docs/ledger.md, \"A ledger that cannot be used\"", path.display()
     )]
     Gone {
         /// The ledger.
@@ -80,7 +80,7 @@ pub enum LedgerError {
     #[error(
         "{} is gone, in which the state folder remembered a ledger: without it an earlier copy of that ledger, or a new one, would \
          forget what was spent. Nothing was released. Put it back as it was after the last release{}; how to go on: \
-         docs/own-data.md, \"A ledger that cannot be used\"", head.display(), or_forget(mark.as_deref())
+         docs/ledger.md, \"A ledger that cannot be used\"", head.display(), or_forget(mark.as_deref())
     )]
     Forgotten {
         /// What is gone.
