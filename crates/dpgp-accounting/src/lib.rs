@@ -11,6 +11,7 @@ mod event;
 mod gaussian;
 mod loss_distribution;
 mod renyi;
+mod risk;
 mod root;
 
 pub use accountant::AccountantKind;
@@ -31,3 +32,4 @@ pub use gaussian::{
 };
 pub use loss_distribution::LossDistribution;
 pub use renyi::Renyi;
+pub use risk::{FALSE_POSITIVE_RATE, Risk};

@@ -1,0 +1,133 @@
+//! The risk behind a guarantee, in terms that people can judge.
+//!
+//! An attacker knows every row but one and has two candidates for it. From the release the attacker decides between them. A guarantee
+//! bounds each pair of error rates, and so the quantities here (Wasserman and Zhou 2010, Theorem 2.4; Kairouz, Oh and Viswanath 2015,
+//! Theorem 2.1; Dong, Roth and Su 2022, Section 2).
+
+use std::fmt;
+
+use dpgp_number::{Turn, bisect, normal_cdf};
+
+/// What an attacker gains from a release at most.
+///
+/// ```
+/// use dpgp_accounting::Risk;
+///
+/// let risk = Risk::of_gaussian(0.27);
+/// assert_eq!(
+///     risk.to_string(),
+///     "Someone who knows all other rows and would guess right half the time guesses right at most 55.4 % of the time."
+/// );
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Risk {
+    /// The greatest difference of the rates of true and false alarms: 0 if the release reveals nothing, 1 if it reveals the row.
+    pub advantage: f64,
+    /// The greatest rate of true alarms where 1 % of the alarms about others are false.
+    pub true_positive_rate: f64,
+}
+
+/// The rate of false alarms at which [`Risk::true_positive_rate`] is stated.
+pub const FALSE_POSITIVE_RATE: f64 = 0.01;
+
+impl Risk {
+    /// The risk of mu-Gaussian differential privacy.
+    ///
+    /// The best test is between N(0, 1) and N(mu, 1). At the false alarm rate a it finds `Phi(Phi^-1(a) + mu)`, and the difference from a
+    /// is greatest in the middle: `2 Phi(mu / 2) - 1`.
+    pub fn of_gaussian(mu: f64) -> Self {
+        Self {
+            advantage: 2.0 * normal_cdf(0.5 * mu) - 1.0,
+            true_positive_rate: normal_cdf(normal_quantile(FALSE_POSITIVE_RATE) + mu),
+        }
+    }
+
+    /// The risk of (epsilon, delta)-differential privacy alone.
+    ///
+    /// True and false alarm rates t and a satisfy `t <= e^epsilon a + delta` and `1 - a <= e^epsilon (1 - t) + delta`; where both are
+    /// equalities, `t - a = (e^epsilon - 1 + 2 delta) / (e^epsilon + 1)`.
+    pub fn of_budget(epsilon: f64, delta: f64) -> Self {
+        let (less, a) = ((-epsilon).exp(), FALSE_POSITIVE_RATE);
+        // Multiplied by e^-epsilon, so that no epsilon overflows.
+        let advantage = (1.0 - less + 2.0 * delta * less) / (1.0 + less);
+        let low = epsilon.exp() * a + delta;
+        let high = 1.0 - less * (1.0 - delta - a);
+        Self { advantage: advantage.min(1.0), true_positive_rate: low.min(high).min(1.0) }
+    }
+
+    /// How often somebody guesses right who would guess right half the time without the release.
+    pub fn right_guesses(&self) -> f64 {
+        0.5 * (1.0 + self.advantage)
+    }
+
+    /// Of 1,000 people about whom the release raises an alarm where it may, the number of those about whom it is right, at most, where
+    /// the alarm is false for one in a hundred others.
+    pub fn found_among_thousand(&self) -> u32 {
+        (1000.0 * self.true_positive_rate).ceil().min(1000.0) as u32
+    }
+}
+
+/// The sentence for people.
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded up: the sentence is a bound.
+        let share = (1000.0 * self.right_guesses()).ceil() / 10.0;
+        write!(
+            f,
+            "Someone who knows all other rows and would guess right half the time guesses right at most {share:.1} % of the time."
+        )
+    }
+}
+
+/// The argument at which the normal distribution function is `p`, from 1e-300 to a half.
+fn normal_quantile(p: f64) -> f64 {
+    let Turn { high, .. } = bisect(-40.0, 0.0, |x| normal_cdf(x) > p);
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of Python's `statistics.NormalDist`.
+    #[test]
+    fn gaussian_releases() {
+        for (mu, advantage, rate) in [
+            (0.1, 0.039_877_611_676_74, 0.012_995_444_546_15),
+            (1.0, 0.382_924_922_548_03, 0.092_362_248_073_69),
+            (3.0, 0.866_385_597_462_28, 0.749_733_747_466_80),
+        ] {
+            let risk = Risk::of_gaussian(mu);
+            assert!((risk.advantage - advantage).abs() < 1e-12, "{mu}: {risk:?}");
+            assert!((risk.true_positive_rate - rate).abs() < 1e-12, "{mu}: {risk:?}");
+        }
+        assert_eq!(Risk::of_gaussian(0.0).right_guesses(), 0.5);
+    }
+
+    #[test]
+    fn budgets_alone() {
+        for (epsilon, delta, advantage, rate) in [
+            (1.0, 1e-5, 0.462_122_536_088_44, 0.027_192_818_284_59),
+            (3.0, 0.01, 0.906_096_771_108_42, 0.210_855_369_231_88),
+        ] {
+            let risk = Risk::of_budget(epsilon, delta);
+            assert!((risk.advantage - advantage).abs() < 1e-12, "{epsilon}: {risk:?}");
+            assert!((risk.true_positive_rate - rate).abs() < 1e-12, "{epsilon}: {risk:?}");
+        }
+        let all = Risk::of_budget(f64::INFINITY, 0.0);
+        assert_eq!((all.advantage, all.found_among_thousand()), (1.0, 1000));
+    }
+
+    /// A Gaussian release is no worse than its epsilon and delta say.
+    #[test]
+    fn what_is_known_exactly_is_less() {
+        for mu in [0.1, 0.5, 1.0, 2.0] {
+            let (exact, sigma) = (Risk::of_gaussian(mu), 1.0 / mu);
+            for epsilon in [0.1, 1.0, 4.0] {
+                let bound = Risk::of_budget(epsilon, crate::gaussian_delta_at_most(sigma, epsilon));
+                assert!(exact.advantage <= bound.advantage + 1e-12, "{mu} {epsilon}");
+                assert!(exact.true_positive_rate <= bound.true_positive_rate + 1e-12, "{mu} {epsilon}");
+            }
+        }
+    }
+}
