@@ -13,7 +13,7 @@ use super::output::{JsonValues, print};
 use super::output::{RunClaim, RunExperiment, RunRow, RunShard};
 use super::pages::write_pages;
 use dpgp_report::{
-    Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, folded, publish, table_terminal,
+    Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, first_screen, folded, publish, table_terminal,
 };
 use dpgp_run::{RunError, RunOptions, Shard, Study, StudyReport, watcher};
 use dpgp_spec::Change;
@@ -57,6 +57,9 @@ pub struct RunArguments {
     /// Start nothing more after the first failure
     #[arg(long)]
     fail_fast: bool,
+    /// Print every row and every claim, not the first screen alone
+    #[arg(long, short = 'v', visible_alias = "verbose")]
+    rows: bool,
     #[command(flatten)]
     results: ResultsPlace,
     #[command(flatten)]
@@ -84,7 +87,7 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         fail_fast: arguments.fail_fast,
     };
-    let mut told = RunSummary { format, values: JsonValues::count(experiments.len()) };
+    let mut told = RunSummary { format, rows: arguments.rows, values: JsonValues::count(experiments.len()) };
     let done = run_all(&experiments, &mut study, &options, arguments, &mut told);
     // What was done is told even where something failed.
     let shown = told.values.finish();
@@ -97,6 +100,8 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
 /// How results are told.
 struct RunSummary {
     format: Format,
+    /// Whether every row is printed.
+    rows: bool,
     values: JsonValues,
 }
 
@@ -157,6 +162,9 @@ fn said(
     if told.format == Format::Json {
         return told.values.push(as_json(report, done, &folder.to_string_lossy()));
     }
+    if !told.rows {
+        return first(report, done, folder);
+    }
     let table = table_terminal(report);
     if done.provenance.seed != experiment.meta.seed {
         print(&format!("seed {}, not the {} of the spec\n", done.provenance.seed, experiment.meta.seed))?;
@@ -169,6 +177,27 @@ fn said(
     let (summary, folder) = (done.summary(), folder.display());
     let said = folded(&format!("{clipped}{closing}{summary}; written to {folder}\n\n"));
     print(&format!("{table}{said}"))
+}
+
+/// The first screen, and where the files are.
+fn first(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), CliError> {
+    let experiment = report.experiment;
+    let mut text = first_screen(report);
+    let mut notes: Vec<String> =
+        experiment.changes.iter().map(|change| format!("changed: {change}")).collect();
+    if done.provenance.seed != experiment.meta.seed {
+        notes.push(format!("seed {} (the spec has {})", done.provenance.seed, experiment.meta.seed));
+    }
+    notes.extend(done.provenance.clipped.iter().map(ToString::to_string));
+    notes.push(format!("{}; written to {}", done.summary(), folder.display()));
+    if !report.failed.is_empty() || report.rows.len() > 1 {
+        notes.push("`--rows` prints every row and every claim".to_owned());
+    }
+    text.push('\n');
+    for note in notes {
+        text.push_str(&folded(&format!(" {note}\n")));
+    }
+    print(&format!("{text}\n"))
 }
 
 fn shard_done(

@@ -27,6 +27,6 @@ pub use results::{
 };
 pub use table::{
     ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Pivot, Predictive, RowPair, TableLanguage,
-    Verdict, compare_tables, exact, folded, plain_table, plain_table_sparing, short, side_by_side, table_csv,
-    table_markdown, table_terminal,
+    Verdict, compare_tables, exact, first_screen, folded, plain_table, plain_table_sparing, short,
+    side_by_side, table_csv, table_markdown, table_terminal,
 };

@@ -13,6 +13,7 @@ mod encoded;
 mod end_to_end;
 mod escapes;
 mod extremes;
+mod first_screen;
 mod foreign;
 mod forms;
 mod grade;

@@ -1,0 +1,380 @@
+//! The first screen of an experiment: its table in the layout of the paper, how close ours is, which claims fail, what is guaranteed.
+//!
+//! It has at most [`LINES`] lines and is no wider than the terminal. All rows stand in the long table and in the files.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::claims::Outcome;
+use super::terminal::text_width;
+use super::verdict::Verdict;
+use crate::report::{Report, ReportRow, named};
+use dpgp_number::text::short;
+use dpgp_spec::ReferenceValue;
+
+/// The most lines, those of the caller about files and time included.
+const LINES: usize = 24;
+/// The lines of the table, its head aside.
+const BODY: usize = LINES - 13;
+/// The most columns of a table across.
+const ACROSS: usize = 6;
+/// Endings of metrics that follow from others.
+const FOLLOWING: [&str; 3] = ["-replicates", "-low", "-high"];
+
+/// The screen, without the lines about files and time, for the width of the terminal, at most 100 columns.
+pub fn first_screen(report: &Report<'_>) -> String {
+    screen(report, text_width().unwrap_or(80).min(100))
+}
+
+fn screen(report: &Report<'_>, width: usize) -> String {
+    let experiment = report.experiment;
+    let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
+    let items = items(report);
+    text.push_str(&table(report, &items, width));
+    let lines = [numbers(report), claims(report), guarantee(report)];
+    let lines: Vec<String> = lines.into_iter().flatten().collect();
+    if !lines.is_empty() {
+        text.push('\n');
+    }
+    for line in lines {
+        text.push_str(&wrapped(&format!(" {line}"), width, 2));
+    }
+    text
+}
+
+/// A number of the table: its labels on the axes that differ and its metric, and its row.
+struct Item<'a> {
+    labels: Vec<String>,
+    row: &'a ReportRow,
+}
+
+/// The rows of the first screen: those of the layout's metric, else those that the paper prints, else those of the first metric.
+fn items<'a>(report: &'a Report<'_>) -> Vec<Item<'a>> {
+    let layout = report.experiment.layout.as_ref();
+    let printed: Vec<&str> = distinct(report.rows.iter().filter(|row| row.published.is_some()).map(metric));
+    let first = report.rows.iter().map(metric).find(|name| !FOLLOWING.iter().any(|end| name.ends_with(end)));
+    let wanted: Vec<&str> = match layout {
+        Some(layout) => vec![layout.metric.as_str()],
+        None if printed.is_empty() => first.into_iter().collect(),
+        None => printed,
+    };
+    let rows = report.rows.iter().filter(|row| wanted.contains(&metric(row)));
+    rows.map(|row| {
+        let mut labels = row.labels.clone();
+        labels.push(metric(row).to_owned());
+        Item { labels, row }
+    })
+    .collect()
+}
+
+fn metric(row: &ReportRow) -> &str {
+    &row.row.metric
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut all: Vec<&str> = Vec::new();
+    for name in names {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// The table, in the first form that fits.
+fn table(report: &Report<'_>, items: &[Item<'_>], width: usize) -> String {
+    let mut names: Vec<String> = report.experiment.axes.iter().map(|axis| axis.name.clone()).collect();
+    names.push("metric".to_owned());
+    let values = |axis: usize| distinct(items.iter().map(|item| item.labels[axis].as_str()));
+    let varying: Vec<usize> = (0..names.len()).filter(|axis| values(*axis).len() > 1).collect();
+    let across = match &report.experiment.layout {
+        Some(layout) => names.iter().position(|name| layout.columns.contains(name)),
+        None => varying.iter().rev().copied().find(|axis| (2..=ACROSS).contains(&values(*axis).len())),
+    };
+    let across = across.filter(|axis| varying.contains(axis));
+    let down: Vec<usize> = varying.iter().copied().filter(|axis| Some(*axis) != across).collect();
+    let grid = Grid { report, names: &names, items, down: &down, across };
+    let forms = [Form::WithPrint, Form::Spreads, Form::Marks];
+    let fitting = forms
+        .into_iter()
+        .filter(|_| across.is_some())
+        .map(|form| grid.lines(form))
+        .find(|lines| fits(lines, width) && lines.len() <= BODY + 1);
+    let marks = || Some(grid.lines(Form::Marks)).filter(|lines| across.is_some() && fits(lines, width));
+    let long = || Grid { report, names: &names, items, down: &varying, across: None }.lines(Form::Spreads);
+    shortened(fitting.or_else(marks).unwrap_or_else(long), width)
+}
+
+fn fits(lines: &[Vec<String>], width: usize) -> bool {
+    widths(lines).iter().sum::<usize>() + 2 * widths(lines).len() <= width
+}
+
+/// How much of a number is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// With its spread, what the paper prints on a line below.
+    WithPrint,
+    /// With its spread.
+    Spreads,
+    /// Itself.
+    Marks,
+}
+
+/// A table with labels of some axes at the left and, perhaps, those of one at the top.
+struct Grid<'a> {
+    report: &'a Report<'a>,
+    names: &'a [String],
+    items: &'a [Item<'a>],
+    down: &'a [usize],
+    across: Option<usize>,
+}
+
+impl Grid<'_> {
+    /// The cells, line by line, the head first.
+    fn lines(&self, form: Form) -> Vec<Vec<String>> {
+        let tops = match self.across {
+            Some(axis) => distinct(self.items.iter().map(|item| item.labels[axis].as_str())),
+            None => vec![""],
+        };
+        let mut head: Vec<String> = self.down.iter().map(|axis| self.names[*axis].clone()).collect();
+        head.extend(tops.iter().map(|top| self.top(top)));
+        let prints = form == Form::WithPrint && self.items.iter().any(|item| item.row.published.is_some());
+        let beside = form != Form::WithPrint
+            && self.across.is_none()
+            && self.items.iter().any(|item| item.row.published.is_some());
+        if prints {
+            head.insert(self.down.len(), String::new());
+        }
+        if beside {
+            head.push("paper".to_owned());
+        }
+        let mut lines = vec![head];
+        let mut lefts: Vec<Vec<&str>> = Vec::new();
+        for item in self.items {
+            let left: Vec<&str> = self.down.iter().map(|axis| item.labels[*axis].as_str()).collect();
+            if !lefts.contains(&left) {
+                lefts.push(left);
+            }
+        }
+        for left in lefts {
+            let found: Vec<Option<&Item<'_>>> = tops.iter().map(|top| self.at(&left, top)).collect();
+            let labels: Vec<String> = left.iter().map(|label| privacy_label(label)).collect();
+            let ours = |item: &Option<&Item<'_>>| item.map_or(String::new(), |item| ours(item.row, form));
+            if prints {
+                let mut line = labels.clone();
+                line.push("ours".to_owned());
+                line.extend(found.iter().map(ours));
+                lines.push(line);
+                let mut line = vec![String::new(); labels.len()];
+                line.push("paper".to_owned());
+                line.extend(
+                    found.iter().map(|item| item.map_or(String::new(), |item| print_with_mark(item.row))),
+                );
+                lines.push(line);
+            } else {
+                let mut line = labels;
+                let marked = |item: &Option<&Item<'_>>| {
+                    let mark = item.filter(|_| !beside).map_or("", |item| mark(item.row.verdict()));
+                    format!("{} {mark}", ours(item)).trim_end().to_owned()
+                };
+                line.extend(found.iter().map(marked));
+                if beside {
+                    line.extend(
+                        found.iter().map(|item| item.map_or(String::new(), |item| print_with_mark(item.row))),
+                    );
+                }
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    fn at(&self, left: &[&str], top: &str) -> Option<&Item<'_>> {
+        self.items.iter().find(|item| {
+            self.across.is_none_or(|axis| item.labels[axis] == top)
+                && self.down.iter().zip(left).all(|(axis, label)| item.labels[*axis] == *label)
+        })
+    }
+
+    fn top(&self, label: &str) -> String {
+        match self.across.and_then(|axis| self.report.experiment.axes.get(axis)) {
+            Some(axis) => named(axis, &privacy_label(label)),
+            None if label.is_empty() => distinct(self.items.iter().map(|item| metric(item.row))).join(", "),
+            None => label.to_owned(),
+        }
+    }
+}
+
+/// An infinite epsilon is none.
+fn privacy_label(label: &str) -> String {
+    if label == "inf" { "none".to_owned() } else { label.to_owned() }
+}
+
+/// Ours, to the digits of the paper where it prints the number.
+fn ours(row: &ReportRow, form: Form) -> String {
+    if row.row.undefined.is_some() {
+        return "undefined".to_owned();
+    }
+    let decimals = row.published.as_ref().map(|judged| decimals(&judged.counterpart));
+    let text = |x: f64| decimals.map_or_else(|| short(x), |decimals| format!("{x:.decimals$}"));
+    match row.row.spread.filter(|_| form != Form::Marks) {
+        Some(spread) => format!("{} ± {}", text(row.row.value), text(spread)),
+        None => text(row.row.value),
+    }
+}
+
+fn decimals(printed: &ReferenceValue) -> usize {
+    (-printed.precision.log10()).round().clamp(0.0, 6.0) as usize
+}
+
+/// What the paper prints, and whether ours differs by more than chance.
+fn print_with_mark(row: &ReportRow) -> String {
+    let Some(judged) = &row.published else { return String::new() };
+    let decimals = decimals(&judged.counterpart);
+    let text = |x: f64| format!("{x:.decimals$}");
+    let spread = judged.counterpart.spread.map_or(String::new(), |spread| format!(" ± {}", text(spread)));
+    format!("{}{spread}  {}", text(judged.counterpart.value), mark(judged.verdict)).trim_end().to_owned()
+}
+
+fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Agrees => "✓",
+        Verdict::Differs => "✗",
+        Verdict::Fitted => "≈",
+        Verdict::StandIn => "○",
+        Verdict::Inconclusive | Verdict::NotJudged => "~",
+        Verdict::None => "",
+    }
+}
+
+/// The lines of a table, no wider than the terminal, and those that are left out counted.
+fn shortened(lines: Vec<Vec<String>>, width: usize) -> String {
+    let widths = widths(&lines);
+    let total = lines.len();
+    let mut text = String::new();
+    let (most, left) = if total > BODY + 1 { (BODY, total - BODY) } else { (total, 0) };
+    for line in lines.into_iter().take(most) {
+        let cells = line
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.width())));
+        let cells: Vec<String> = cells.collect();
+        text.push_str(&(cut(&format!(" {}", cells.join("  ")), width) + "\n"));
+    }
+    if left > 0 {
+        text.push_str(&format!(" ... and {left} more lines (--rows)\n"));
+    }
+    text
+}
+
+fn widths(lines: &[Vec<String>]) -> Vec<usize> {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or_default();
+    (0..columns)
+        .map(|i| lines.iter().filter_map(|line| line.get(i)).map(|cell| cell.width()).max().unwrap_or(0))
+        .collect()
+}
+
+/// A sentence on so many lines at most, the later ones indented.
+fn wrapped(text: &str, width: usize, most: usize) -> String {
+    let (indent, mut rest) = (" ".repeat(3), text.to_owned());
+    let mut lines = Vec::new();
+    while lines.len() + 1 < most && rest.width() > width {
+        let end = rest.char_indices().take_while(|(at, _)| rest[..*at].width() <= width);
+        let end = end.filter(|(at, letter)| *letter == ' ' && *at > indent.len()).last();
+        let Some((end, _)) = end else { break };
+        let next = format!("{indent}{}", rest[end..].trim_start());
+        rest.truncate(end);
+        lines.push(std::mem::replace(&mut rest, next));
+    }
+    lines.push(cut(&rest, width));
+    lines.join("\n") + "\n"
+}
+
+/// A line that ends in an ellipsis where it is too long.
+fn cut(line: &str, width: usize) -> String {
+    let line = line.trim_end();
+    if line.width() <= width {
+        return line.to_owned();
+    }
+    let mut text = String::new();
+    for letter in line.chars() {
+        if text.width() + 4 > width {
+            break;
+        }
+        text.push(letter);
+    }
+    text.trim_end().to_owned() + "..."
+}
+
+/// How far the printed numbers lie from ours, and which differ by more than chance.
+fn numbers(report: &Report<'_>) -> Option<String> {
+    let judged: Vec<(&ReportRow, Verdict)> =
+        report.rows.iter().filter(|row| row.published.is_some()).map(|row| (row, row.verdict())).collect();
+    if judged.is_empty() {
+        return None;
+    }
+    let far = judged.iter().filter_map(|(row, _)| {
+        let ratio = row.published.as_ref()?.ratio(row.row.value)?;
+        Some((ratio - 1.0).abs()).filter(|far| far.is_finite())
+    });
+    let far = far.fold(f64::NAN, f64::max);
+    let count = |wanted: &[Verdict]| judged.iter().filter(|(_, verdict)| wanted.contains(verdict)).count();
+    let parts = [
+        (count(&[Verdict::Agrees]), "agree ✓"),
+        (count(&[Verdict::Fitted]), "agree by a fitted setting ≈"),
+        (count(&[Verdict::Differs]), "differ by more than chance ✗"),
+        (count(&[Verdict::Inconclusive, Verdict::NotJudged]), "not judged ~"),
+        (count(&[Verdict::StandIn]), "on other data ○"),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let all = judged.len();
+    let noun = if all == 1 { "printed number" } else { "printed numbers" };
+    let far = if far.is_finite() { format!(", ours within {}", percent(far)) } else { String::new() };
+    Some(format!("{all} {noun}{far}: {}", parts.join(", ")))
+}
+
+/// A share, rounded up.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent >= 10.0 => format!("{:.0} %", percent.ceil()),
+        percent => format!("{:.1} %", (10.0 * percent).ceil() / 10.0),
+    }
+}
+
+/// How many claims hold, and the first that does not.
+fn claims(report: &Report<'_>) -> Option<String> {
+    let all = report.claims.len();
+    if all == 0 {
+        return None;
+    }
+    let count = |wanted: Outcome| report.claims.iter().filter(|claim| claim.outcome == wanted).count();
+    let noun = if all == 1 { "claim" } else { "claims" };
+    let (holds, undecided, other) =
+        (count(Outcome::Holds), count(Outcome::Undecided), count(Outcome::StandIn));
+    let mut text = format!("{all} {noun}: {holds} hold{}", if holds == 1 { "s" } else { "" });
+    if undecided > 0 {
+        text.push_str(&format!(", {undecided} undecided"));
+    }
+    if other > 0 {
+        text.push_str(&format!(", {other} on other data"));
+    }
+    let mut failing = report.claims.iter().filter(|claim| claim.outcome == Outcome::Fails);
+    if let Some(first) = failing.next() {
+        let more = failing.count();
+        let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+        text.push_str(&format!(". Fails{more}: {}", first.text));
+    }
+    Some(text)
+}
+
+/// The guarantee of the private rows.
+fn guarantee(report: &Report<'_>) -> Option<String> {
+    let private = report.rows.iter().filter(|row| row.row.certificate.guarantee.is_some());
+    let texts: Vec<String> = private.map(|row| row.row.certificate.to_string()).collect();
+    let all = distinct(texts.iter().map(String::as_str));
+    let first = all.first()?;
+    Some(match all.len() {
+        1 => format!("guarantee: {first}"),
+        n => format!("{n} guarantees; the first: {first}"),
+    })
+}
