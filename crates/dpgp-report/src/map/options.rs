@@ -149,10 +149,10 @@ fn edges(places: &[f64]) -> Vec<f64> {
 #[non_exhaustive]
 pub enum MapError {
     /// A slice that is none.
-    #[error("{0:?} is not INPUT=VALUE")]
+    #[error("{0:?} is not of the form INPUT=VALUE")]
     Slice(String),
     /// An option that names no input.
-    #[error("the predictions have no input {name:?}; they have {}", known.join(", "))]
+    #[error("the predictions have no input {name:?}; their inputs are {}", known.join(", "))]
     Unknown {
         /// The name.
         name: String,
@@ -160,7 +160,7 @@ pub enum MapError {
         known: Vec<String>,
     },
     /// A value that no point has.
-    #[error("no point has {input} = {value:?}; there are {}", known.join(", "))]
+    #[error("no point has {input} = {value:?}; use one of {}", known.join(", "))]
     NoSuchValue {
         /// The input.
         input: String,
@@ -170,24 +170,24 @@ pub enum MapError {
         known: Vec<String>,
     },
     /// One point, or several at one place.
-    #[error("all points have the same inputs: a picture needs points that differ in one input or two")]
+    #[error("all points have the same inputs; a map needs points that differ in one or two inputs")]
     NothingVaries,
     /// Points in more dimensions than a picture has.
     #[error(
-        "points differ in {}: a picture shows two inputs; choose a value of each of the others with --slice INPUT=VALUE",
+        "points differ in {}; a map shows at most two inputs: fix the others with --slice INPUT=VALUE",
         .0.join(", ")
     )]
     TooManyInputs(Vec<String>),
     /// Words along an axis.
-    #[error(
-        "the input {0} holds words or numbers that are not finite: choose one of them with --slice INPUT=VALUE"
-    )]
+    #[error("input {0} holds words or non-finite numbers; choose one value with --slice INPUT=VALUE")]
     Words(String),
     /// Two points at one place.
-    #[error("two points have equal inputs; a picture shows one prediction at each place")]
+    #[error("two points have the same inputs; a map shows one prediction at each place")]
     Twice,
     /// Points that are scattered.
-    #[error("the points lie on no grid: {points} of the {places} crossings of their coordinates have one")]
+    #[error(
+        "the points do not form a grid: only {points} of the {places} crossings of their coordinates have one"
+    )]
     NoGrid {
         /// The points.
         points: usize,
@@ -195,18 +195,18 @@ pub enum MapError {
         places: usize,
     },
     /// More points than a picture shows.
-    #[error("{0} points; a picture shows at most {MOST_CELLS}")]
+    #[error("{0} points are too many; a map shows at most {MOST_CELLS}")]
     TooMany(usize),
     /// A mask where nothing is masked.
-    #[error("--mask is for maps of two inputs; the bands around a line show the noise")]
+    #[error("--mask needs a map of two inputs; with one input, the bands show the noise")]
     MaskOfLine,
     /// A mask that is no size.
-    #[error("--mask must be a finite number that is not negative")]
+    #[error("--mask must be a finite, non-negative number")]
     BadMask,
     /// Inputs that are no places on the earth.
     #[error(
-        "GeoJSON needs points that differ in a longitude from -180 to 180 and a latitude from -90 to 90: name their columns with \
-         --lon COLUMN --lat COLUMN"
+        "GeoJSON needs points that differ in longitude (-180 to 180) and latitude (-90 to 90); name their columns \
+         with --lon COLUMN --lat COLUMN"
     )]
     NotOnEarth,
     /// The drawing failed.

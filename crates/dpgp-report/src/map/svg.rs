@@ -8,7 +8,6 @@ use minijinja::HtmlEscape;
 
 use super::MapError;
 use super::options::MapAxis;
-use super::page::shown;
 use super::released_map::ReleasedMap;
 use dpgp_data::shown_line;
 use dpgp_number::text::brief;
@@ -45,11 +44,12 @@ fn marked(map: &ReleasedMap<'_>, svg: &str) -> String {
 /// The 97.5 % point of the normal distribution, as of the intervals in the file.
 pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;
 /// What both parts of the uncertainty stand for.
-const PARTS: &str = "gp_sd is what the model leaves open, its pull towards the mean of the prior (regularisation bias) included; noise_sd is what the \
-    privacy noise adds.";
+const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including its \
+    pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
 /// What a map without a cell to look at says.
-const NOTHING_SHOWN: &str = "No cell is left, so that there is no scale of colours: more rows, a larger epsilon or a longer lengthscale would \
-    tell more, as `dpgp predict --preview` says beforehand. The table and the intervals hold all the same.";
+const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a \
+    longer lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals \
+    remain valid.";
 
 impl ReleasedMap<'_> {
     /// What is guaranteed of the numbers, and what the picture leaves out.
@@ -64,14 +64,17 @@ impl ReleasedMap<'_> {
         if self.y.is_some() {
             let (masked, all) = (self.masked(), self.cells.len());
             let share = brief(100.0 * masked as f64 / all as f64);
-            said.push(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.rule()));
+            said.push(format!(
+                "Hatched: {}; {masked} of {all} cells ({share} %).",
+                self.mask.rule(&self.unit())
+            ));
             if masked == all {
                 said.push(NOTHING_SHOWN.to_owned());
             }
         }
         said.push(PARTS.to_owned());
         said.push(
-            "Drawn from the numbers of the file alone: the picture tells no more than they do.".to_owned(),
+            "The picture is drawn only from the numbers in the file and reveals nothing more.".to_owned(),
         );
         said
     }
@@ -82,8 +85,8 @@ impl ReleasedMap<'_> {
         let (epsilon, delta) = (statement.epsilon?, statement.delta?);
         let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
         Some(format!(
-            "Privacy: whatever is concluded from these numbers has at most {factor} times the probability, plus {delta:?}, that it has for \
-             other data ({neighbours})."
+            "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, that it \
+             would have on neighbouring data ({neighbours})."
         ))
     }
 
@@ -93,12 +96,13 @@ impl ReleasedMap<'_> {
         let seen = self.cells.iter().filter(|cell| !cell.is_masked);
         let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.uncertainty()).collect();
         sds.sort_by(f64::total_cmp);
-        let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)));
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
+        let shown = if self.y.is_some() { "coloured cells" } else { "points" };
         Some(format!(
-            "Accuracy: if the model is right, its lengthscales above all, 95 % intervals of the function, which single rows scatter around, reach at most ± {}{unit} in half of \
-             what is shown, and ± {}{unit} in nine tenths.",
+            "Accuracy: in half of the {shown} the mean is within ±{}{} (95 %), in nine tenths within ±{}, if the model \
+             fits, above all its lengthscales. Single rows vary more.",
             brief(*half),
+            self.unit(),
             brief(*most)
         ))
     }
@@ -244,7 +248,7 @@ impl Hatching {
 }
 
 fn legend(map: &ReleasedMap<'_>) -> Vec<LegendEntry> {
-    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.rule());
+    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.rule(&map.unit()));
     if map.masked() > 0 { vec![hatched] } else { Vec::new() }
 }
 
