@@ -157,7 +157,7 @@ fn source(source: &SourceSetting) -> String {
         SourceSetting::Dataset(name) => name.clone(),
         SourceSetting::Images(images) => images.dataset.clone(),
         SourceSetting::Trips(trips) => trips.dataset.clone(),
-        SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => "rows of the user's own".to_owned(),
+        SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => "the user's own rows".to_owned(),
         SourceSetting::Inline(_) => "points in the spec".to_owned(),
         SourceSetting::Synthetic(_) => "simulated, anew in each replicate".to_owned(),
     }

@@ -24,7 +24,7 @@ use dpgp_task::{Experiment, Row};
 #[derive(Debug, Error)]
 pub enum GradeError {
     /// It is no CSV.
-    #[error("is no table: {0}")]
+    #[error("is not a table: {0}")]
     Csv(#[from] csv::Error),
     /// Columns that say which cell a row is of, or its number.
     #[error("has no column {}; it needs metric, value and the axes of {experiment}", missing.join(", "))]
@@ -35,7 +35,7 @@ pub enum GradeError {
         experiment: String,
     },
     /// A field that should be a number.
-    #[error("line {line}: {column} is no number: {found:?}")]
+    #[error("line {line}: {column} is not a number: {found:?}")]
     NumberError {
         /// Its line.
         line: u64,
@@ -45,7 +45,7 @@ pub enum GradeError {
         found: String,
     },
     /// A kind of spread that is none.
-    #[error("line {line}: spread_kind is {found:?}, which is none of {}", SpreadKind::names())]
+    #[error("line {line}: spread_kind is {found:?}; use one of {}", SpreadKind::names())]
     NoKind {
         /// Its line.
         line: u64,
@@ -53,7 +53,7 @@ pub enum GradeError {
         found: String,
     },
     /// A spread that is none.
-    #[error("line {line}: spread is {found:?}, and no spread is negative")]
+    #[error("line {line}: spread is {found:?}, but it must not be negative")]
     NegativeSpread {
         /// Its line.
         line: u64,
@@ -61,7 +61,7 @@ pub enum GradeError {
         found: f64,
     },
     /// An interval with one end, or whose ends are the wrong way round.
-    #[error("line {line}: interval_low and interval_high are the ends of no interval")]
+    #[error("line {line}: interval_low and interval_high must both be given, with low <= high")]
     NoInterval {
         /// Its line.
         line: u64,
@@ -79,13 +79,13 @@ pub enum GradeError {
         high: f64,
     },
     /// Two rows for one number.
-    #[error("line {line} has the cell and the metric of a row above it")]
+    #[error("line {line} has the same cell and metric as an earlier row")]
     Twice {
         /// The line of the second.
         line: u64,
     },
     /// No row is of the experiment.
-    #[error("none of its {rows} rows is of a cell of {experiment}")]
+    #[error("none of its {rows} rows matches a cell of {experiment}")]
     NoCell {
         /// How many rows it has.
         rows: usize,
@@ -276,7 +276,7 @@ pub struct GradedNumber {
 
 /// Why a number is not judged that has no spread.
 const NO_SPREAD: &str =
-    "it has no spread over runs and no interval, and is random as far as our results tell";
+    "it has no spread over runs and no interval, and our results do not show that it is fixed";
 
 /// Why a number is not judged whose spread tells nothing of runs.
 const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";

@@ -26,7 +26,7 @@ pub enum Hides {
 
 /// A word that names nothing that is hidden.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is none of targets, records and persons")]
+#[error("{0:?} is not one of targets, records and persons")]
 pub struct UnknownHidden(String);
 
 impl Hides {

@@ -266,7 +266,7 @@ fn span(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String> {
 
 fn printed_zeros(zeros: &[&Beside]) -> Option<String> {
     let agree = zeros.iter().filter(|one| one.verdict == Verdict::Agrees).count();
-    (!zeros.is_empty()).then(|| format!("apart, {agree} of {} printed zeros agree", zeros.len()))
+    (!zeros.is_empty()).then(|| format!("separately, {agree} of {} printed zeros agree", zeros.len()))
 }
 
 fn numbers(counts: VerdictCounts) -> Option<String> {
@@ -276,7 +276,7 @@ fn numbers(counts: VerdictCounts) -> Option<String> {
         (inconclusive, "inconclusive"),
         (not_judged, "not judged"),
         (fitted, "fitted"),
-        (stand_in, "of other data"),
+        (stand_in, "on other data"),
     ];
     let total = counts.total();
     (total > 0).then(|| format!("{agrees} of {total} printed values agree{}", listed(&others)))
@@ -287,7 +287,7 @@ fn claims(counts: OutcomeCounts) -> Option<String> {
     let others = [
         (fails, if fails == 1 { "fails" } else { "fail" }),
         (undecided, "undecided"),
-        (stand_in, "of other data"),
+        (stand_in, "on other data"),
     ];
     let total = counts.total();
     (total > 0).then(|| format!("{holds} of {total} claims hold{}", listed(&others)))
@@ -470,8 +470,8 @@ mod closing_tests {
         ];
         let rows: Vec<Beside> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
         let outcomes = OutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
-        let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 of other data; \
-                    ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 of other data";
+        let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 on other data; \
+                    ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 on other data";
         assert_eq!(sentence(&rows, outcomes).unwrap(), said);
         let one = [beside(Verdict::Differs, 4.0, 2.0, Some(-3.25))];
         let failed = OutcomeCounts { fails: 1, ..OutcomeCounts::default() };
@@ -488,7 +488,7 @@ mod closing_tests {
         let zeros =
             [Verdict::Agrees, Verdict::Agrees, Verdict::Differs].map(|one| beside(one, 0.0, 1e-30, None));
         let said = sentence(&zeros, OutcomeCounts::default()).unwrap();
-        assert_eq!(said, "apart, 2 of 3 printed zeros agree");
+        assert_eq!(said, "separately, 2 of 3 printed zeros agree");
     }
 }
 

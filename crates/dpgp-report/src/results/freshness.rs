@@ -58,7 +58,7 @@ pub fn stale(
 
 fn manifest(committed: &str, fresh: &str) -> Vec<String> {
     let parsed = (serde_json::from_str::<Value>(committed), serde_json::from_str::<Value>(fresh));
-    let (Ok(committed), Ok(fresh)) = parsed else { return vec!["is no manifest".to_owned()] };
+    let (Ok(committed), Ok(fresh)) = parsed else { return vec!["is not a manifest".to_owned()] };
     let mut findings = Vec::new();
     for key in differing(&committed, &fresh) {
         let was = committed.get(&key).map_or("missing".to_owned(), Value::to_string);
@@ -70,7 +70,7 @@ fn manifest(committed: &str, fresh: &str) -> Vec<String> {
 /// The first line in which two texts differ, numbers compared as such.
 fn first_difference(committed: &str, fresh: &str, tolerance: f64) -> Option<String> {
     if committed.lines().count() != fresh.lines().count() {
-        return Some("has another number of lines; run it again".to_owned());
+        return Some("has a different number of lines; run the experiment again".to_owned());
     }
     let pairs = committed.lines().zip(fresh.lines()).enumerate();
     let (line, (was, is)) = pairs.into_iter().find(|(_, (a, b))| !same(a, b, tolerance))?;

@@ -215,7 +215,7 @@ fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
         };
     }
     if evidence.is_open() {
-        return untold("ours leave it open");
+        return untold("our results leave it open");
     }
     if fitted > 0 || row.chosen.is_some() { PlaceVerdict::SameWithSettings } else { PlaceVerdict::Same }
 }

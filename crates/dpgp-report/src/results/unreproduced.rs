@@ -56,7 +56,7 @@ impl Unreproduced {
         }
         let why =
             experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
-        points.extend(why.map(|deviation| format!("Why, {}: {}", deviation.about, deviation.note)));
+        points.extend(why.map(|deviation| format!("Reason ({}): {}", deviation.about, deviation.note)));
         Some(Self {
             name: experiment.name.clone(),
             title: experiment.meta.title.clone(),
@@ -76,7 +76,7 @@ fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> V
     for row in rows.iter().take(MOST) {
         let [low, high] = ["interval_low", "interval_high"].map(|end| rounded(committed.field(row, end)));
         points.push(format!(
-            "{}: {who} {}, one run of ours gives {low} to {high}.",
+            "{}: {who} {}; one of our runs gives {low} to {high}.",
             place(committed, row),
             committed.field(row, column)
         ));
@@ -140,20 +140,20 @@ fn rounded(text: &str) -> String {
 pub const REPRODUCTION: &str = "REPRODUCTION.md";
 
 const HEAD: &str = "\
-# What the papers say, and what ours is
+# What the papers say, and what we find
 
-- **same**: the printed number lies in the central 95 % of runs of ours (of 20 or more a few may lie outside by chance), or the statement holds by more \
+- **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), or the statement holds by more \
 than two standard errors.
-- **same with settings we chose**: so it does, with unprinted settings of ours, often chosen by these numbers: that shows less.
-- **different**, **cannot be told**: with the reason, or what was tried.
+- **same with settings we chose**: likewise, with unprinted settings that we often chose by these numbers. This shows less.
+- **different**, **cannot be told**: the reason follows, or what we tried.
 
-Tables say how far ours are from print (`ours / print`, `z`); [Checks of our program](CHECKS.md) has references, claims of ours, guarantees and power.
+Tables show the distance from print (`ours / print`, `z`). [Checks of our program](CHECKS.md) has references, our claims, guarantees and power.
 ";
 
 const COUNTS: &str = "\
 \n## Printed numbers\n\n\
-A value and its spread are two. In brackets: numbers in intervals wider than what matters, told by the many beside them; zeros that agree. Apart: \
-exact zeros, spreads of means that chose a setting, numbers of a toy.\n\n\
+A value and its spread count as two. In brackets: numbers with wide intervals, judged together with many others; zeros that agree. Counted apart: \
+exact zeros, spreads of means used to choose settings, toy numbers.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot be told|apart: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
@@ -227,9 +227,9 @@ pub fn reproduction_markdown(papers: &[ToldPaper]) -> String {
         let _ = write!(text, "\n## {}\n\n{}\n\n{COLUMNS}", paper.key, paper.reference);
         paper.rows.iter().for_each(|row| text.push_str(&line(row)));
     }
-    listed(&mut text, "Errors in the papers that a reader meets", papers, |paper| &paper.errors);
+    listed(&mut text, "Errors in the papers", papers, |paper| &paper.errors);
     text.push_str(MORE_ERRORS);
-    listed(&mut text, "What cannot be had", papers, |paper| &paper.unavailable);
+    listed(&mut text, "Not available", papers, |paper| &paper.unavailable);
     text
 }
 

@@ -58,11 +58,12 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 }
 
 /// What the metrics of a surface are.
-const OF_SURFACES: &str = "rmse and r2: of single rows about the surface; difference: how far it lies from the one without privacy where rows are; noise-sd: how \
-    large a difference a reader of the release expects\n";
+const OF_SURFACES: &str = "rmse and r2: error of single rows about the surface; difference: distance from the surface without privacy, where rows are; \
+    noise-sd: the difference that a reader of the release expects\n";
 
 /// How an error compares with that of a constant.
-const OF_CONSTANTS: &str = "r2: 1 without error, 0 for a constant, the mean of the training targets\n";
+const OF_CONSTANTS: &str =
+    "r2: 1 for exact predictions, 0 for a constant (the mean of the training targets)\n";
 
 /// What stands after `±` in a row.
 fn spread(row: &ReportRow) -> Option<Spread> {
@@ -105,9 +106,9 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
     }
     if report.experiment.left_out > 0 {
         let experiment = &report.experiment;
-        let why = if experiment.quick { "[quick]" } else { "what was changed" };
+        let why = if experiment.quick { "[quick]" } else { "changed settings" };
         let are = if experiment.left_out == 1 { "number or claim is" } else { "numbers and claims are" };
-        text.push_str(&format!("{} {are} left out by {why}\n", experiment.left_out));
+        text.push_str(&format!("{} {are} left out because of {why}\n", experiment.left_out));
     }
     for claim in &report.claims {
         text.push_str(&format!("{}: {}\n", shown_line(&said(claim)), shown_line(&claim.text)));
@@ -218,8 +219,8 @@ pub(super) fn worse_without_privacy(report: &Report<'_>) -> Option<String> {
     let errors: Vec<SurfaceError> = rows.map(|row| SurfaceError::from_row(row, place)).collect();
     let [exactly, private] = worse(&errors)?;
     Some(format!(
-        "Without privacy the surface fits rows worse ({METRIC} {} against {} at epsilon {}): the function varies faster than the \
-         lengthscales say. Shorter ones may fit better; until then `difference` is no price of privacy.",
+        "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies faster than \
+         the lengthscales allow. Try shorter ones; until then `difference` is not the price of privacy.",
         short(exactly.value),
         short(private.value),
         exact(private.epsilon),
