@@ -29,6 +29,6 @@ pub fn beside_legend(owner: Owner, radius: f64, pen: Pen) -> LegendEntry {
     match owner {
         Owner::Paper => Swatch::Ring(radius, pen).means("printed in the paper"),
         Owner::Authors => Swatch::Mark(Stroke::Square, radius, pen).means("the authors' files"),
-        Owner::Reference => Swatch::Mark(Stroke::Times, radius, pen).means("reference of ours"),
+        Owner::Reference => Swatch::Mark(Stroke::Times, radius, pen).means("our own reference"),
     }
 }

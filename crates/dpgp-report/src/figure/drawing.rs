@@ -28,7 +28,7 @@ pub enum FigureError {
     #[error(transparent)]
     MissingColumn(#[from] MissingColumn),
     /// A frame has a column that the kind of figure does not know: it may be a misspelt optional one.
-    #[error("the frame `{frame}` has a column `{column}` that its figure does not know; it knows {}", known.join(", "))]
+    #[error("the frame `{frame}` has an unknown column `{column}`; its figure knows {}", known.join(", "))]
     UnknownColumn {
         /// The name of the frame.
         frame: String,

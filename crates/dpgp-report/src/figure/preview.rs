@@ -48,7 +48,7 @@ pub fn preview_svg(
     preview: &Preview,
     wanted: Option<WantedError>,
 ) -> Result<String, FigureError> {
-    Ok(render(&format!("What each epsilon is worth: {title}"), &picture(preview, wanted), &[])?)
+    Ok(render(&format!("Expected error at each epsilon: {title}"), &picture(preview, wanted), &[])?)
 }
 
 fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {
@@ -112,10 +112,10 @@ fn is_shown(preview: &Preview, value: f64) -> bool {
 fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
     let mut entries = vec![
         Swatch::Line(ERROR).means("expected error of predictions"),
-        Swatch::Line(NOISE).means("privacy noise in them"),
+        Swatch::Line(NOISE).means("privacy noise in the predictions"),
         Swatch::Line(CONSTANT).means("error of a private mean of all targets"),
-        Swatch::Line(PRIOR).means(format!("nothing is released: {}", brief(preview.prior))),
-        Swatch::Line(MODEL).means(format!("without privacy: {}", brief(preview.without_privacy))),
+        Swatch::Line(PRIOR).means(format!("error if nothing is released: {}", brief(preview.prior))),
+        Swatch::Line(MODEL).means(format!("error without privacy: {}", brief(preview.without_privacy))),
     ];
     if let Some(WantedError { error, epsilon }) = wanted {
         let needs = match epsilon {
@@ -127,7 +127,7 @@ fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
     let hidden = preview.expected.iter().filter(|row| !is_shown(preview, row.error.max(row.noise)));
     let hidden: Vec<String> = hidden.map(|row| exact(row.epsilon.get())).collect();
     if !hidden.is_empty() {
-        let above = format!("beyond the upper edge at epsilon = {}", hidden.join(", "));
+        let above = format!("off the scale at epsilon = {}", hidden.join(", "));
         entries.push(Swatch::None.means(above));
     }
     entries
@@ -204,9 +204,9 @@ mod tests {
     #[test]
     fn hopeless_errors_are_beyond_the_edge() {
         let svg = preview_svg("t", &preview(&[[2.0, 3.0, 5.0], [0.1, 280.0, 281.0]]), None).unwrap();
-        assert!(svg.contains("beyond the upper edge at epsilon = 0.1") && !svg.contains("\n100\n"));
+        assert!(svg.contains("off the scale at epsilon = 0.1") && !svg.contains("\n100\n"));
         let svg = preview_svg("t", &preview(&[[2.0, 3.0, 5.0]]), None).unwrap();
-        assert!(!svg.contains("beyond") && svg.contains("\n10\n"), "a single epsilon has an axis");
+        assert!(!svg.contains("off the scale") && svg.contains("\n10\n"), "a single epsilon has an axis");
     }
 }
 

@@ -96,7 +96,7 @@ fn legend(pairs: &[&MemberPair<'_>]) -> Vec<LegendEntry> {
     let known =
         Owner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.point_of(*owner).is_some()));
     let others: Vec<LegendEntry> = known.map(|owner| beside_legend(owner, RING, OTHERS)).collect();
-    let apart = (!others.is_empty()).then(|| Swatch::Line(APART).means("from ours to theirs"));
+    let apart = (!others.is_empty()).then(|| Swatch::Line(APART).means("from our number to theirs"));
     let ours = [Swatch::Disc(DOT, OURS.colour).means("ours"), bars()];
     ours.into_iter().chain(others).chain(apart).collect()
 }
