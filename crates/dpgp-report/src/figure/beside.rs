@@ -1,10 +1,10 @@
-//! How numbers that others reached are marked, by their owner.
+//! Marks for the numbers of others, by owner.
 
 use crate::report::ReportRow;
 use dpgp_plot::{LegendEntry, Mark, Pen, PlotPoint, Stroke, Swatch};
 use dpgp_spec::Owner;
 
-/// Rings for what a paper prints, squares for its authors' files, crosses for references.
+/// Rings for a paper's numbers, squares for its authors' files, crosses for references.
 pub fn beside_mark(owner: Owner, spots: Vec<PlotPoint>, radius: f64, pen: Pen) -> Mark {
     match owner {
         Owner::Paper => Mark::Rings(spots, radius, pen),
@@ -13,7 +13,7 @@ pub fn beside_mark(owner: Owner, spots: Vec<PlotPoint>, radius: f64, pen: Pen) -
     }
 }
 
-/// Where the numbers of one owner stand, at the places of some rows along an axis.
+/// The spots of one owner's numbers, at the places of some rows along an axis.
 pub fn beside_spots(rows: &[&ReportRow], axis: usize, owner: Owner) -> Vec<PlotPoint> {
     let mut spots = Vec::new();
     for row in rows {

@@ -1,6 +1,6 @@
 //! Predictions as a line or as cells.
 //!
-//! Which cells of a map say too little.
+//! The mask of cells that are too uncertain.
 
 use super::options::MapAxis;
 use super::page::{shown, shown_cell};
@@ -8,9 +8,9 @@ use super::{MapError, MapOptions};
 use dpgp_number::text::brief;
 use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions, most_uncertainty};
 
-/// The most points of a picture, as of a grid.
+/// The most points of a picture or grid.
 pub(super) const MOST_CELLS: usize = 20_000;
-/// A grid has at least one in so many of the crossings of its coordinates.
+/// A grid has at least one point for this many crossings of its coordinates.
 const SPARSE: usize = 4;
 /// The most values of an input that a message lists.
 const LISTED: usize = 12;
@@ -126,7 +126,7 @@ impl<'a> ReleasedMap<'a> {
         title
     }
 
-    /// Where the inputs that are not drawn stand, each as `name = value`.
+    /// The values of the inputs that are not drawn, each as `name = value`.
     pub fn places(&self) -> impl Iterator<Item = String> {
         self.fixed.iter().map(|input| {
             let cell = input.cells.get(self.cells[0].row).map_or("", String::as_str);
@@ -223,12 +223,12 @@ fn within(axis: &MapAxis<'_>, most: f64) -> bool {
 pub(super) struct Mask {
     /// Those whose whole uncertainty is larger ([`most_uncertainty`]).
     uncertainty: f64,
-    /// And those with a larger `noise_sd`, where that was asked for.
+    /// And those with a larger `noise_sd`, if a limit was given.
     noise: Option<f64>,
 }
 
 impl Mask {
-    /// The rule for these points, with a noise that was asked for.
+    /// The rule for these points, with an optional limit on the noise.
     pub fn new(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
         Self { uncertainty: most_uncertainty(points), noise }
     }

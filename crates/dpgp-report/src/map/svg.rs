@@ -1,6 +1,6 @@
 //! A map as a drawing.
 //!
-//! What is said below a map.
+//! The caption of a map.
 //!
 //! The marks of a map: a line between bands, or coloured cells.
 
@@ -20,7 +20,7 @@ use dpgp_release::ReleasedPoint;
 /// Cells meet without seams; on a page its style says so.
 const CRISP: &str = "<style>.cells polygon { shape-rendering: crispEdges }</style>\n";
 
-/// A file of its own: with a title and a description for those who do not see it, and the caption below.
+/// A file of its own, with a title and a description for screen readers, and the caption below.
 pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
     let Rendered { svg, .. } = render_captioned(&map.title(), &picture(map), caption)?;
     let (title, about) = (map.title(), caption.join(" "));
@@ -43,16 +43,16 @@ fn marked(map: &ReleasedMap<'_>, svg: &str) -> String {
 
 /// The 97.5 % point of the normal distribution, as of the intervals in the file.
 pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;
-/// What both parts of the uncertainty stand for.
+/// The meaning of both parts of the uncertainty.
 const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including its \
     pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
-/// What a map without a cell to look at says.
+/// The note on a map whose cells are all hatched.
 const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a \
     longer lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals \
     remain valid.";
 
 impl ReleasedMap<'_> {
-    /// What is guaranteed of the numbers, and what the picture leaves out.
+    /// The guarantee of the numbers, and the parts that the picture leaves out.
     pub fn caption(&self) -> Vec<String> {
         let mut said: Vec<String> = self.in_plain_words().into_iter().chain(self.reach()).collect();
         let places: Vec<String> = self.places().collect();
@@ -90,7 +90,7 @@ impl ReleasedMap<'_> {
         ))
     }
 
-    /// How far the intervals of what is shown reach; none where nothing is claimed of the numbers.
+    /// The half-widths of the shown intervals; none if no guarantee is claimed.
     fn reach(&self) -> Option<String> {
         self.released.statement.guarantee.as_ref()?;
         let seen = self.cells.iter().filter(|cell| !cell.is_masked);
@@ -114,7 +114,7 @@ const MEAN: Pen = Pen::new(COLOURS[0], 2.25);
 /// Opaque, so that they are the colours of the legend where they overlap.
 const TOTAL: Colour = Colour(212, 227, 241, 1.0);
 const NOISE: Colour = Colour(246, 208, 170, 1.0);
-/// Cells that say little, and the strokes through them.
+/// Uncertain cells, and the strokes through them.
 const PALE: Colour = Colour(238, 238, 238, 1.0);
 const HATCH: Pen = Pen::new(GREY, 0.75);
 /// The pixels between them.

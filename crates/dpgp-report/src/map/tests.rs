@@ -66,7 +66,7 @@ fn cells_of_geojson_tile_the_map() {
     assert_eq!(cell["properties"]["mean"], 2.0);
 }
 
-/// Why points of two inputs make no drawing.
+/// The error for points of two inputs that make no drawing.
 fn refused_plane(rows: &[&str]) -> String {
     refused(&released("a,b", rows), &MapOptions::default(), MapFormat::Svg)
 }

@@ -1,8 +1,8 @@
 //! `CHECKS.md`: the checks of our program, on the second page: references, claims of ours, guarantees and the power of verdicts.
 //!
-//! The power of the verdicts: how often a number of another method would agree, too.
+//! The power of the verdicts: the share of numbers that another method's number would match, too.
 //!
-//! Why results could not be published.
+//! Reasons why results could not be published.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn section_text(section: &Unreproduced) -> String {
     format!("[{name}]({name}/table.md): {title}{data}\n\n{points}\n")
 }
 
-/// What of the papers is not checked.
+/// The items of the papers that are not checked.
 fn not_checked(coverage: &[Coverage]) -> String {
     let mut text = "\n## Not checked, and why\n\n".to_owned();
     for paper in coverage {
@@ -178,17 +178,17 @@ fn part_of(part: usize, all: usize) -> String {
     if all == 0 { String::new() } else { format!("{part} of {all}") }
 }
 
-/// How often a number would agree if it were that of another method.
+/// Counts of numbers that would still agree if they were another method's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Confused {
-    /// Rows where it would.
+    /// Rows where another method's number would agree.
     pub swapped: usize,
-    /// Rows that have another method beside them.
+    /// Rows with another method beside them.
     pub rows: usize,
 }
 
 impl Confused {
-    /// Over the rows of an experiment that differ in the first named axis alone, which is that of methods.
+    /// Compares rows of an experiment that differ only in the first named axis, the axis of methods.
     pub fn count_confusions(experiment: &Experiment, committed: &Committed) -> Self {
         let Some(lines) = Lines::from_committed(experiment, committed) else { return Self::default() };
         let mut confused = Self::default();
@@ -208,11 +208,11 @@ impl Confused {
     }
 }
 
-/// The printed rows of an experiment, and what the rows of one line have in common.
+/// The printed rows of an experiment, and the columns that the rows of one line share.
 struct Lines<'a> {
     committed: &'a Committed,
     printed: Vec<&'a [String]>,
-    /// The columns other than that of methods.
+    /// The columns other than the methods.
     common: Vec<&'a str>,
 }
 
@@ -227,7 +227,7 @@ impl<'a> Lines<'a> {
         Some(Self { committed, printed, common })
     }
 
-    /// What is printed of the other methods in the line of a row.
+    /// The printed numbers of the other methods in the line of a row.
     fn others(&self, row: &[String]) -> Vec<f64> {
         let line = self.printed.iter().filter(|other| **other != row && self.is_one_line(other, row));
         line.filter_map(|other| self.committed.field(other, "published").parse().ok()).collect()
@@ -239,7 +239,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Why results could not be published.
+/// Reasons why results could not be published.
 #[derive(Debug, Error)]
 pub enum PublishError {
     /// A file could not be written.
@@ -247,15 +247,15 @@ pub enum PublishError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// A table that stands there is none.
+    /// A file there is not a table.
     #[error("{path} is not a table of results: {cause}")]
     NotATable {
-        /// The file, or what was compared.
+        /// The file, or the subject of the comparison.
         path: PathBuf,
-        /// What the reader said.
+        /// The reader's error.
         cause: csv::Error,
     },
     /// The table could not be put into CSV.

@@ -1,6 +1,6 @@
-//! How much of a paper is checked, and with what outcome.
+//! The checked part of a paper, with the outcomes.
 //!
-//! Whether p-values are uniform, as they are where nothing but chance makes them.
+//! A test whether p-values are uniform, as they are under chance alone.
 
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// By what a paper has and what its experiments reached.
+    /// Counts a paper's items and the verdicts of its experiments.
     pub fn new(coverage: &Coverage, experiments: &[Examined<'_>]) -> Self {
         let mut covered = Self {
             paper: coverage.paper.clone(),
@@ -82,7 +82,7 @@ impl Covered {
             self.p_values.len(),
             100.0 * share
         );
-        // Fewer tell nothing.
+        // None for too few.
         let test = Uniformity::test(&self.p_values)?;
         let p_value =
             if test.p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {:.2}", test.p_value) };
@@ -94,7 +94,7 @@ impl Covered {
     }
 }
 
-/// Fewer p-values tell nothing.
+/// The least number of p-values for a test.
 const LEAST: usize = 5;
 
 /// The test of Kolmogorov and Smirnov on p-values.
@@ -102,12 +102,12 @@ const LEAST: usize = 5;
 pub struct Uniformity {
     /// The largest distance between the share of p-values below a level and the level.
     pub distance: f64,
-    /// How often it is as large by chance, if they are independent.
+    /// The probability of a distance at least as large by chance, if they are independent.
     pub p_value: f64,
 }
 
 impl Uniformity {
-    /// Of some p-values; none for fewer than five.
+    /// Tests some p-values; none for fewer than five.
     pub fn test(p_values: &[f64]) -> Option<Self> {
         let count = p_values.len();
         if count < LEAST {
@@ -128,7 +128,7 @@ impl Uniformity {
 fn kolmogorov(distance: f64, count: usize) -> f64 {
     let root = (count as f64).sqrt();
     let x = (root + 0.12 + 0.11 / root) * distance;
-    // The series is of use where it converges; below, nearly every sample is as far away.
+    // The series converges only above; below, nearly every sample is as far away.
     if x < 0.3 {
         return 1.0;
     }

@@ -1,4 +1,4 @@
-//! Whether a result folder is what would be written now.
+//! A check whether a result folder is up to date.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use dpgp_run::Provenance;
 /// Numbers closer than this count as the same in texts for people: certificates' gaps are noise near rounding.
 const NOISE: f64 = 1e-8;
 
-/// The same of numbers that are only shown, which are rounded.
+/// The same for rounded numbers.
 const SHOWN: f64 = 1e-6;
 
-/// What stands in a folder and is not what would be written there; numbers may differ by `tolerance`, relative.
+/// Lists the differences between a folder and a fresh run; numbers may differ by a relative `tolerance`.
 ///
 /// # Errors
 /// [`PublishError`] if the fresh texts cannot be made.

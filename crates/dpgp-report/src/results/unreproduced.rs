@@ -1,6 +1,6 @@
-//! What of a paper does not reproduce, in sentences.
+//! Results of a paper that do not reproduce, in sentences.
 //!
-//! `REPRODUCTION.md`: what each paper says beside ours, for its readers.
+//! `REPRODUCTION.md`: each paper's results beside ours, for its readers.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::table::{ClaimOutcome, Outcome, Verdict, markdown_text, short};
 use dpgp_spec::{ClaimOwner, Coverage, DeviationKind, FIXED_COLUMNS, PaperPage};
 use dpgp_task::Experiment;
 
-/// Numbers of one experiment that are told; more are in its table.
+/// The most numbers listed of one experiment; its table has the rest.
 const MOST: usize = 6;
 
-/// What of one experiment does not reproduce.
+/// Results of one experiment that do not reproduce.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unreproduced {
     /// The experiment.
@@ -27,12 +27,12 @@ pub struct Unreproduced {
     pub title: String,
     /// Whether it uses other data than the paper's.
     pub other_data: bool,
-    /// The sentences: numbers that differ, statements that do not hold, and what is known of the reasons.
+    /// The sentences: numbers that differ, statements that do not hold, and the known reasons.
     pub points: Vec<String>,
 }
 
 impl Unreproduced {
-    /// Of an experiment in which a number differs or a statement does not hold.
+    /// Collects them for an experiment; none if every number agrees and every statement holds.
     pub fn from_examined(examined: &Examined<'_>) -> Option<Self> {
         let committed = examined.committed.as_ref()?;
         let (experiment, mut points) = (examined.experiment, Vec::new());
@@ -87,7 +87,7 @@ fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> V
     points
 }
 
-/// The rows whose verdict in a column is that they differ.
+/// The rows with the verdict `differs` in a column.
 fn differing_rows<'c>(committed: &'c Committed, verdict: &str) -> impl Iterator<Item = &'c Vec<String>> {
     committed.rows.iter().filter(move |row| committed.field(row, verdict) == Verdict::Differs.name())
 }
@@ -163,22 +163,22 @@ const MORE_ERRORS: &str =
 const COLUMNS: &str = "\
 |where|the paper says|ours|same data?|chosen by us?|verdict|\n|---|---|---|---|---|---|\n";
 
-/// What is told of one paper.
+/// The findings about one paper.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToldPaper {
     /// Its key.
     pub key: String,
     /// Authors, title and year.
     pub reference: String,
-    /// What was found, in one sentence.
+    /// The finding, in one sentence.
     pub sentence: String,
     /// A row for each of its places.
     pub rows: Vec<ToldRow>,
     /// Its printed numbers, counted.
     pub tally: Tally,
-    /// Errors in it that a reader meets.
+    /// Errors in it that readers meet.
     pub errors: Vec<String>,
-    /// What cannot be had.
+    /// Results that are not available.
     pub unavailable: Vec<String>,
 }
 
@@ -200,7 +200,7 @@ impl ToldPaper {
     }
 }
 
-/// What is told of each paper, from the results that stand in a folder.
+/// Collects the findings about each paper from the results in a folder.
 ///
 /// # Errors
 /// [`PublishError`] if a table there cannot be read.

@@ -1,10 +1,10 @@
-//! What a table says of predictions that a constant would beat.
+//! Sentences on predictions that a constant would beat.
 //!
-//! What a table says of jitter that may be seen in its numbers.
+//! Sentences on jitter that may be visible in a table's numbers.
 //!
-//! What a table says of metrics that are undefined.
+//! Sentences on undefined metrics.
 //!
-//! What the numbers after `±` are.
+//! The meaning of the numbers after `±`.
 
 use super::terminal::UNDEFINED;
 use crate::report::{Report, ReportRow};

@@ -102,7 +102,7 @@ fn shown(setting: &LinesFigure, value: f64) -> bool {
     setting.least.is_none_or(|least| value >= least)
 }
 
-/// What stands beside the rows of one owner, as far as it is shown.
+/// The shown numbers of one owner beside the rows.
 fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) -> Vec<PlotPoint> {
     let mut spots = beside_spots(rows, x, owner);
     spots.retain(|spot| shown(setting, spot.y));
