@@ -6,7 +6,8 @@ use dpgp_number::text::exact;
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 /// The room at the ends, as a part of the range.
 const ROOM: f64 = 0.04;
-/// The distance of infinity beyond the finite values, and the ends of the break in the axis, as fractions of their range.
+/// The distance of infinity beyond the finite values, and the ends of the break in the axis, as fractions of their
+/// range.
 const BEYOND: f64 = 0.12;
 const BREAK: [f64; 2] = [0.03, 0.05];
 

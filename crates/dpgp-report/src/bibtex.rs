@@ -53,7 +53,8 @@ impl BibliographyEntry {
         Self { kind: "misc", key: escaped_key(&paper.paper), fields }
     }
 
-    /// A dataset, from its entry in the manifest. The manifest gives the citation as one sentence, so it becomes a note.
+    /// A dataset, from its entry in the manifest. The manifest gives the citation as one sentence, so it becomes a
+    /// note.
     pub fn dataset(dataset: &Dataset) -> Self {
         let fields = vec![
             ("title", format!("{{{}}}", escaped(&dataset.title))),

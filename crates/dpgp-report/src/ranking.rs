@@ -110,7 +110,8 @@ pub struct RankedMethod {
 }
 
 impl Ranking {
-    /// The rankings of an experiment, one for each column of its layout; none if its spec does not say which number is best.
+    /// The rankings of an experiment, one for each column of its layout; none if its spec does not say which number is
+    /// best.
     pub fn rank_all(experiment: &Experiment, committed: &Committed, filter: &RankingFilter) -> Vec<Self> {
         let Some(layout) = &experiment.layout else { return Vec::new() };
         let Some(best) = layout.best else { return Vec::new() };

@@ -39,7 +39,8 @@ pub struct WantedError {
     pub epsilon: Option<f64>,
 }
 
-/// Draws the expected error and the noise against epsilon, in units of the target, above the count of released numbers, as SVG text.
+/// Draws the expected error and the noise against epsilon, in units of the target, above the count of released numbers,
+/// as SVG text.
 ///
 /// # Errors
 /// [`FigureError`] if the drawing library fails.

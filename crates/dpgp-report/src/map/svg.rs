@@ -44,12 +44,12 @@ fn marked(map: &ReleasedMap<'_>, svg: &str) -> String {
 /// The 97.5 % point of the normal distribution, as of the intervals in the file.
 pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;
 /// The meaning of both parts of the uncertainty.
-const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including its \
-    pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
+const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including \
+    its pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
 /// The note on a map whose cells are all hatched.
-const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a \
-    longer lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals \
-    remain valid.";
+const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger \
+    epsilon or a longer lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and \
+    the intervals remain valid.";
 
 impl ReleasedMap<'_> {
     /// The guarantee of the numbers, and the parts that the picture leaves out.
@@ -85,8 +85,8 @@ impl ReleasedMap<'_> {
         let (epsilon, delta) = (statement.epsilon?, statement.delta?);
         let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
         Some(format!(
-            "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, that it \
-             would have on neighbouring data ({neighbours})."
+            "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, \
+             that it would have on neighbouring data ({neighbours})."
         ))
     }
 

@@ -95,8 +95,8 @@ impl Committed {
         self.field(row, column)
     }
 
-    /// Whether the results belong to another version of the spec. A spec that holds rows has no digest in its results, which would let
-    /// anyone check a guess of them, so their freshness is unknown.
+    /// Whether the results belong to another version of the spec. A spec that holds rows has no digest in its results,
+    /// which would let anyone check a guess of them, so their freshness is unknown.
     pub fn is_stale(&self, experiment: &Experiment) -> bool {
         match self.manifest.as_ref().and_then(|manifest| manifest.get("spec_sha256")) {
             Some(Value::Null) => false,

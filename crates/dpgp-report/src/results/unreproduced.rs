@@ -142,18 +142,20 @@ pub const REPRODUCTION: &str = "REPRODUCTION.md";
 const HEAD: &str = "\
 # What the papers say, and what we find
 
-- **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), or the statement holds by more \
-than two standard errors.
-- **same with settings we chose**: likewise, with unprinted settings that we often chose by these numbers. This shows less.
+- **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), \
+or the statement holds by more than two standard errors.
+- **same with settings we chose**: likewise, with unprinted settings that we often chose by these numbers. This shows \
+less.
 - **different**, **cannot be told**: the reason follows, or what we tried.
 
-Tables show the distance from print (`ours / print`, `z`). [Checks of our program](CHECKS.md) has references, our claims, guarantees and power.
+Tables show the distance from print (`ours / print`, `z`). [Checks of our program](CHECKS.md) has references, our \
+claims, guarantees and power.
 ";
 
 const COUNTS: &str = "\
 \n## Printed numbers\n\n\
-A value and its spread count as two. In brackets: numbers with wide intervals, judged together with many others; zeros that agree. Counted apart: \
-exact zeros, spreads of means used to choose settings, toy numbers.\n\n\
+A value and its spread count as two. In brackets: numbers with wide intervals, judged together with many others; zeros \
+that agree. Counted apart: exact zeros, spreads of means used to choose settings, toy numbers.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot be told|apart: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 

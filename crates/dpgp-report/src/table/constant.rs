@@ -68,8 +68,8 @@ pub(super) fn jitter_that_shows(report: &Report<'_>) -> Option<String> {
     let shares = report.rows.iter().filter_map(|row| JitterShare::from_row(report, row));
     let JitterShare { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
     Some(format!(
-        "Jitter of up to {} was added to a covariance matrix that is numerically singular (noise variance {}). Predictions may differ \
-         from those of the model by {} of their size.",
+        "Jitter of up to {} was added to a covariance matrix that is numerically singular (noise variance {}). \
+         Predictions may differ from those of the model by {} of their size.",
         short(jitter),
         short(noise),
         short(share)

@@ -12,7 +12,8 @@ use dpgp_spec::{Best, TableLayout};
 type Labels = Vec<String>;
 
 /// The meaning of the marks behind a printed number.
-const LEGEND: &str = "Ours ± spread, with the printed number below: ✓ agrees, ✗ differs, ~ inconclusive or not judged, ≈ fitted, ○ other data.";
+const LEGEND: &str = "Ours ± spread, with the printed number below: ✓ agrees, ✗ differs, ~ inconclusive or not judged, \
+    ≈ fitted, ○ other data.";
 
 /// The tables of a layout, one for each combination of labels on the axes that it does not name.
 pub fn laid_out(report: &Report<'_>, layout: &TableLayout) -> String {

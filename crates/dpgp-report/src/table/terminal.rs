@@ -58,8 +58,8 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 }
 
 /// The metrics of a surface.
-const OF_SURFACES: &str = "rmse and r2: error of single rows about the surface; difference: distance from the surface without privacy, where rows are; \
-    noise-sd: the difference that a reader of the release expects\n";
+const OF_SURFACES: &str = "rmse and r2: error of single rows about the surface; difference: distance from the surface \
+    without privacy, where rows are; noise-sd: the difference that a reader of the release expects\n";
 
 /// How an error compares with that of a constant.
 const OF_CONSTANTS: &str =
@@ -219,8 +219,8 @@ pub(super) fn worse_without_privacy(report: &Report<'_>) -> Option<String> {
     let errors: Vec<SurfaceError> = rows.map(|row| SurfaceError::from_row(row, place)).collect();
     let [exactly, private] = worse(&errors)?;
     Some(format!(
-        "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies faster than \
-         the lengthscales allow. Try shorter ones; until then `difference` is not the price of privacy.",
+        "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies \
+         faster than the lengthscales allow. Try shorter ones; until then `difference` is not the price of privacy.",
         short(exactly.value),
         short(private.value),
         exact(private.epsilon),

@@ -88,7 +88,8 @@ fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> 
     }
 }
 
-/// The range of all bars; from zero, unless the spec says otherwise. On a logarithmic scale a bar that reaches zero stops at its value.
+/// The range of all bars; from zero, unless the spec says otherwise. On a logarithmic scale a bar that reaches zero
+/// stops at its value.
 fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
     let spreads =
         lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));
