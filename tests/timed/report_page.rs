@@ -39,9 +39,9 @@ fn the_page_begins_with_what_the_papers_say_and_what_ours_is() {
     let project = Project::new();
     let html = std::fs::read_to_string(report(&project)).unwrap();
     let [said, covered, others, experiments] = [
-        "<h2>What the papers say, and what ours is</h2>",
-        "<h2>What is covered</h2>",
-        "<h2>Where others disagree with ours</h2>",
+        "<h2>What the papers say, and what we find</h2>",
+        "<h2>Coverage</h2>",
+        "<h2>Where others disagree with us</h2>",
         "<h2>Experiments</h2>",
     ]
     .map(|heading| html.find(heading).unwrap_or_else(|| panic!("{heading}")));

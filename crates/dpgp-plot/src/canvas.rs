@@ -3,7 +3,7 @@
 //!
 //! Cutting lines and areas at the edges of a plot.
 //!
-//! How lines and small marks are drawn.
+//! Styles of lines and small marks.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -21,7 +21,7 @@ pub const FINE: f64 = 4.0;
 /// The font of all text.
 const FAMILY: &str = "sans-serif";
 
-/// How a text is written.
+/// The style of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Font {
     /// In pixels.
@@ -193,7 +193,7 @@ pub fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
 }
 
 impl Rect {
-    /// How far inside each edge a point lies; negative outside of it.
+    /// The distance of a point inside each edge; negative outside.
     fn depths(&self, spot: PlotPoint) -> [f64; 4] {
         [spot.x - self.left, self.right() - spot.x, spot.y - self.top, self.bottom() - spot.y]
     }
@@ -278,7 +278,7 @@ pub fn dashes(points: &[PlotPoint], on: f64, off: f64) -> Vec<Vec<PlotPoint>> {
     dashes
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pen {
     /// Its colour.

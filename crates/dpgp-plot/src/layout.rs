@@ -1,4 +1,4 @@
-//! Where the panels of a figure stand.
+//! The places of the panels of a figure.
 //!
 //! The axes of a plot, and the title of its panel.
 
@@ -23,7 +23,7 @@ const BESIDE_NAMES: [f64; 2] = [23.0, 50.0];
 /// The size of the numbers and names along an axis.
 pub const TICK_TEXT: f64 = 13.0;
 
-/// How panels are put in rows.
+/// The arrangement of panels in rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
     columns: Option<usize>,
@@ -109,7 +109,7 @@ pub struct Arrangement {
     pub width: f64,
     /// Of all rows.
     pub height: f64,
-    /// How far the label of a y axis stands at its left.
+    /// The distance of a y axis's label to its left.
     pub label_offset: f64,
     /// Between the axes of each panel.
     pub rects: Vec<Rect>,

@@ -1,4 +1,4 @@
-//! The head of a figure: its title, and what its marks mean.
+//! The head of a figure: its title and legend.
 
 use super::canvas::{Canvas, Font, text_width, wrapped};
 use super::canvas::{Pen, Stroke};
@@ -18,7 +18,7 @@ const GAP: f64 = 24.0;
 /// The pixels between the strokes of a hatched swatch.
 const APART: f64 = 7.0;
 
-/// What stands before an explanation.
+/// The sign before an explanation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Swatch {
     /// A piece of a line.
@@ -39,17 +39,17 @@ pub enum Swatch {
     None,
 }
 
-/// A swatch and what it means.
+/// A swatch and its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LegendEntry {
     /// The sign.
     pub swatch: Swatch,
-    /// What it stands for.
+    /// Its meaning.
     pub text: String,
 }
 
 impl Swatch {
-    /// This sign, with what it stands for.
+    /// This sign with its meaning.
     pub fn means(self, text: impl Into<String>) -> LegendEntry {
         LegendEntry { swatch: self, text: text.into() }
     }
@@ -110,7 +110,7 @@ impl<'a> Head<'a> {
         14.0 + TITLE_LINE * self.title.len() as f64
     }
 
-    /// Where each entry begins; an entry that does not fit begins a new line.
+    /// The start of each entry; an entry that does not fit begins a new line.
     fn places(&self) -> Vec<PlotPoint> {
         let mut next = PlotPoint::new(MARGIN, self.below_title() + LINE / 2.0);
         let mut places = Vec::with_capacity(self.entries.len());

@@ -1,4 +1,4 @@
-//! What a plot can show.
+//! Marks that a plot can show.
 
 use std::iter::zip;
 
@@ -37,7 +37,7 @@ pub enum Mark {
 pub struct Disc {
     /// Its centre.
     pub at: PlotPoint,
-    /// How far its centre is moved to the right and down.
+    /// The shift of its centre to the right and down.
     pub offset: PlotPoint,
     /// Its radius, in the unit of its mark.
     pub radius: f64,
@@ -45,7 +45,7 @@ pub struct Disc {
     pub colour: Colour,
 }
 
-/// What the sizes of discs are multiples of.
+/// The unit of the sizes of discs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DiscUnit {
     /// Dots of the picture.
@@ -57,13 +57,13 @@ pub enum DiscUnit {
 /// A text at a spot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {
-    /// What they say.
+    /// The text.
     pub text: String,
-    /// Where they stand.
+    /// The spot.
     pub at: PlotPoint,
-    /// How many pixels it is moved to the right and down.
+    /// The shift to the right and down, in pixels.
     pub offset: PlotPoint,
-    /// Which of their points stands there.
+    /// The point of the text that stands there.
     pub anchor: Anchor,
     /// Their colour.
     pub colour: Colour,

@@ -6,10 +6,10 @@ use super::mark::Mark;
 use super::palette::Colour;
 use super::scale::Scale;
 
-/// All that the renderer needs but the title.
+/// Everything that the renderer needs except the title.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// What signs and colours mean.
+    /// The meaning of signs and colours.
     pub legend: Vec<LegendEntry>,
     /// Sizes, and panels in a row.
     pub layout: Layout,
@@ -33,9 +33,9 @@ impl Picture {
 /// Plots below a title.
 #[derive(Debug, Clone)]
 pub struct Panel {
-    /// What stands above it.
+    /// The title above it.
     pub title: String,
-    /// How many columns of panels it is wide.
+    /// Its width in columns of panels.
     pub span: usize,
     /// One below the other; most panels have one.
     pub plots: Vec<Plot>,
@@ -48,12 +48,12 @@ impl Panel {
     }
 }
 
-/// A pair of axes, and what stands between them.
+/// A pair of axes, and the marks between them.
 #[derive(Debug, Clone)]
 pub struct Plot {
     /// The part of the height of its panel.
     pub share: f64,
-    /// What lies behind the marks.
+    /// The ground behind the marks.
     pub backdrop: Backdrop,
     /// The horizontal axis.
     pub x: Side,
@@ -70,7 +70,7 @@ impl Plot {
     }
 }
 
-/// What lies behind the marks, or around them.
+/// The ground behind the marks, or the frame around them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Backdrop {
     /// Nothing.
@@ -86,13 +86,13 @@ pub enum Backdrop {
 pub struct Side {
     /// From values to places.
     pub scale: Scale,
-    /// What it measures, with units.
+    /// The quantity, with units.
     pub label: String,
-    /// Where it has numbers.
+    /// Its numbers.
     pub ticks: Ticks,
 }
 
-/// What stands along an axis.
+/// The ticks along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ticks {
     /// Numbers.

@@ -1,10 +1,10 @@
 //! From a picture to SVG.
 //!
-//! What stands below a figure.
+//! The caption of a figure.
 //!
-//! A figure in words, for who hears it: SVG's `title` and `desc`.
+//! A figure in words for screen readers: SVG's `title` and `desc`.
 //!
-//! Why nothing was drawn.
+//! Reasons why nothing was drawn.
 
 use plotters::drawing::DrawingAreaErrorKind;
 use thiserror::Error;
@@ -30,7 +30,7 @@ pub fn render(title: &str, picture: &Picture, caption: &[String]) -> Result<Stri
     Ok(described(render_captioned(title, picture, caption)?.svg, title, picture, caption))
 }
 
-/// A figure, and where its plots stand.
+/// A figure and the places of its plots.
 pub struct Rendered {
     /// SVG text.
     pub svg: String,
@@ -132,7 +132,7 @@ pub(super) fn described(svg: String, title: &str, picture: &Picture, caption: &[
     }
 }
 
-/// What the axes of each panel are, what its marks mean, and the caption.
+/// Describes the axes of each panel, its marks and the caption.
 fn description(picture: &Picture, caption: &[String]) -> String {
     let mut sentences: Vec<String> = picture.panels.iter().flat_map(axes).collect();
     let meanings: Vec<&str> =

@@ -6,7 +6,8 @@ use dpgp_number::text::exact;
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 /// The room at the ends, as a part of the range.
 const ROOM: f64 = 0.04;
-/// How far infinity stands beyond the end of the finite values, and from where to where the axis is broken, as parts of their range.
+/// The distance of infinity beyond the finite values, and the ends of the break in the axis, as fractions of their
+/// range.
 const BEYOND: f64 = 0.12;
 const BREAK: [f64; 2] = [0.03, 0.05];
 
@@ -26,7 +27,7 @@ pub struct Scale {
     finite: Option<f64>,
 }
 
-/// A tick: where it stands, from 0 to 1, and what is written there.
+/// A tick: its place, from 0 to 1, and its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
     pub fraction: f64,
@@ -96,7 +97,7 @@ impl Scale {
         Self { high: self.high + (BEYOND + ROOM) * range, finite: Some(range), ..self }
     }
 
-    /// Where a value stands: 0 at the beginning, 1 at the end.
+    /// The place of a value: 0 at the beginning, 1 at the end.
     pub fn fraction(&self, value: f64) -> f64 {
         match self.finite {
             Some(range) if value == f64::INFINITY => self.of_place(self.low + (1.0 + BEYOND) * range),
@@ -104,7 +105,7 @@ impl Scale {
         }
     }
 
-    /// From where to where the axis is broken, if it is.
+    /// The ends of the break in the axis, if it has one.
     pub fn gap(&self) -> Option<[f64; 2]> {
         self.finite.map(|range| BREAK.map(|part| self.of_place(self.low + (1.0 + part) * range)))
     }

@@ -26,7 +26,7 @@ pub struct PlotArea<'a, 'b> {
 }
 
 impl PlotArea<'_, '_> {
-    /// Where a pair of values stands on the sheet.
+    /// The place of a pair of values on the sheet.
     pub fn at(&self, value: PlotPoint) -> PlotPoint {
         let (x, y) = (self.plot.x.scale.fraction(value.x), self.plot.y.scale.fraction(value.y));
         PlotPoint::new(self.rect.left + self.rect.width * x, self.rect.bottom() - self.rect.height * y)

@@ -82,7 +82,7 @@ impl Surface {
         }
     }
 
-    /// Where an edge has this value.
+    /// The place where an edge has this value.
     fn crossing(&self, edge: GridEdge, level: f64) -> PlotPoint {
         let GridEdge { i, j, along_x } = edge;
         let (k, l) = if along_x { (i + 1, j) } else { (i, j + 1) };
@@ -147,7 +147,7 @@ impl PlotPoint {
         self.moved(t * (other.x - self.x), t * (other.y - self.y))
     }
 
-    /// How far it is from another.
+    /// The distance to another.
     pub fn distance(self, other: Self) -> f64 {
         (other.x - self.x).hypot(other.y - self.y)
     }
@@ -171,9 +171,9 @@ pub struct Rect {
     pub left: f64,
     /// Its upper side.
     pub top: f64,
-    /// How wide it is.
+    /// Its width.
     pub width: f64,
-    /// How high it is.
+    /// Its height.
     pub height: f64,
 }
 

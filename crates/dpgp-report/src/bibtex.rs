@@ -1,6 +1,6 @@
 //! Entries of a bibliography: the program, papers and data.
 //!
-//! What a figure or a table is of, in one line: rows, replicates, epsilon, delta and data.
+//! The caption of a figure or table in one line: rows, replicates, epsilon, delta and data.
 
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ impl BibliographyEntry {
         Self { kind: "software", key: "dpgp".to_owned(), fields }
     }
 
-    /// A paper, by what is said of it beside its experiments.
+    /// A paper, from the file beside its experiments.
     pub fn paper(paper: &Coverage) -> Self {
         let title = paper.title.as_ref().unwrap_or(&paper.reference);
         let mut fields = vec![("title", format!("{{{}}}", escaped(title)))];
@@ -53,7 +53,8 @@ impl BibliographyEntry {
         Self { kind: "misc", key: escaped_key(&paper.paper), fields }
     }
 
-    /// A dataset, by its entry in the manifest. Whom to cite is told as a note: the manifest has it in one sentence.
+    /// A dataset, from its entry in the manifest. The manifest gives the citation as one sentence, so it becomes a
+    /// note.
     pub fn dataset(dataset: &Dataset) -> Self {
         let fields = vec![
             ("title", format!("{{{}}}", escaped(&dataset.title))),
@@ -78,7 +79,7 @@ impl BibliographyEntry {
     }
 }
 
-/// A text without what BibTeX or TeX takes for its own.
+/// A text without characters that BibTeX or TeX interprets.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -99,7 +100,7 @@ fn escaped_key(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// So many different numbers are named; of more the least and the largest.
+/// The most numbers listed; of more, only the least and the largest appear.
 const NAMED: usize = 6;
 
 /// The caption of a report.
@@ -157,7 +158,7 @@ fn source(source: &SourceSetting) -> String {
         SourceSetting::Dataset(name) => name.clone(),
         SourceSetting::Images(images) => images.dataset.clone(),
         SourceSetting::Trips(trips) => trips.dataset.clone(),
-        SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => "rows of the user's own".to_owned(),
+        SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => "the user's own rows".to_owned(),
         SourceSetting::Inline(_) => "points in the spec".to_owned(),
         SourceSetting::Synthetic(_) => "simulated, anew in each replicate".to_owned(),
     }

@@ -1,8 +1,8 @@
-//! Somebody else's table, judged as a run judges ours.
+//! Another implementation's table, judged as we judge our own.
 //!
-//! The rows of a table that somebody else computed.
+//! The rows of another implementation's table.
 //!
-//! The verdicts on somebody else's table.
+//! The verdicts on another implementation's table.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ use dpgp_data::csv_cell;
 use dpgp_spec::{Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue, SpreadKind};
 use dpgp_task::{Experiment, Row};
 
-/// Why a table cannot be judged.
+/// Reasons why a table cannot be judged.
 #[derive(Debug, Error)]
 pub enum GradeError {
-    /// It is no CSV.
-    #[error("is no table: {0}")]
+    /// Not CSV.
+    #[error("is not a table: {0}")]
     Csv(#[from] csv::Error),
-    /// Columns that say which cell a row is of, or its number.
+    /// Missing columns for the cell of a row, or for its number.
     #[error("has no column {}; it needs metric, value and the axes of {experiment}", missing.join(", "))]
     MissingColumns {
         /// Their names.
@@ -35,33 +35,33 @@ pub enum GradeError {
         experiment: String,
     },
     /// A field that should be a number.
-    #[error("line {line}: {column} is no number: {found:?}")]
+    #[error("line {line}: {column} is not a number: {found:?}")]
     NumberError {
         /// Its line.
         line: u64,
         /// Its column.
         column: &'static str,
-        /// What stands there.
+        /// The text found there.
         found: String,
     },
-    /// A kind of spread that is none.
-    #[error("line {line}: spread_kind is {found:?}, which is none of {}", SpreadKind::names())]
+    /// An unknown kind of spread.
+    #[error("line {line}: spread_kind is {found:?}; use one of {}", SpreadKind::names())]
     NoKind {
         /// Its line.
         line: u64,
-        /// What stands there.
+        /// The text found there.
         found: String,
     },
-    /// A spread that is none.
-    #[error("line {line}: spread is {found:?}, and no spread is negative")]
+    /// A negative spread.
+    #[error("line {line}: spread is {found:?}, but it must not be negative")]
     NegativeSpread {
         /// Its line.
         line: u64,
-        /// What stands there.
+        /// The text found there.
         found: f64,
     },
     /// An interval with one end, or whose ends are the wrong way round.
-    #[error("line {line}: interval_low and interval_high are the ends of no interval")]
+    #[error("line {line}: interval_low and interval_high must both be given, with low <= high")]
     NoInterval {
         /// Its line.
         line: u64,
@@ -79,29 +79,29 @@ pub enum GradeError {
         high: f64,
     },
     /// Two rows for one number.
-    #[error("line {line} has the cell and the metric of a row above it")]
+    #[error("line {line} has the same cell and metric as an earlier row")]
     Twice {
         /// The line of the second.
         line: u64,
     },
-    /// No row is of the experiment.
-    #[error("none of its {rows} rows is of a cell of {experiment}")]
+    /// No row matches the experiment.
+    #[error("none of its {rows} rows matches a cell of {experiment}")]
     NoCell {
-        /// How many rows it has.
+        /// The number of its rows.
         rows: usize,
         /// The experiment.
         experiment: String,
     },
 }
 
-/// A number with what its table says of it.
+/// A number with its spread and interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Given {
     pub value: f64,
     pub spread: Option<f64>,
     pub spread_kind: SpreadKind,
     pub repeats: Option<u32>,
-    /// Where another run lies, if the table says so.
+    /// The interval of another run, if the table gives one.
     pub interval: Option<[f64; 2]>,
     pub line: u64,
 }
@@ -112,7 +112,7 @@ pub(super) struct GivenTable {
     pub numbers: BTreeMap<(usize, String), Given>,
     /// Rows of no cell of the experiment.
     pub unknown: usize,
-    /// The first of them: its line, and its first label that no cell has.
+    /// The first of them: its line, and its first unknown label.
     pub first_unknown: Option<String>,
 }
 
@@ -223,7 +223,7 @@ impl NumberedRow<'_> {
         number.map(Some).ok_or(wrong)
     }
 
-    /// What a spread is of; that of the plainest tables where the field is empty.
+    /// The kind of a spread; the default kind if the field is empty.
     fn spread_kind(&self) -> Result<SpreadKind, GradeError> {
         let found = self.columns.field(self.record, "spread_kind");
         SpreadKind::named(found)
@@ -264,27 +264,27 @@ pub struct GradedNumber {
     pub metric: String,
     /// The number of the table.
     pub value: f64,
-    /// Where another run of theirs lies, as far as their table tells.
+    /// The interval of another of their runs, if their table gives it.
     pub interval: Option<[f64; 2]>,
-    /// What the paper prints.
+    /// The printed number.
     pub published: f64,
-    /// What is said of it.
+    /// Its verdict.
     pub verdict: &'static str,
-    /// Why nothing is said of it; none where something is.
+    /// The reason why it is not judged; none if it is.
     pub reason: Option<&'static str>,
 }
 
-/// Why a number is not judged that has no spread.
+/// The reason why a number without a spread is not judged.
 const NO_SPREAD: &str =
-    "it has no spread over runs and no interval, and is random as far as our results tell";
+    "it has no spread over runs and no interval, and our results do not show that it is fixed";
 
-/// Why a number is not judged whose spread tells nothing of runs.
+/// The reason why a number with another kind of spread is not judged.
 const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
 
-/// What is said of a table.
+/// The verdicts on a table.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Graded {
-    /// The numbers that the paper prints, too, in grid order.
+    /// The numbers that the paper prints as well, in grid order.
     pub numbers: Vec<GradedNumber>,
     /// The claims of the experiment, checked by the rows of the table.
     pub claims: Vec<ClaimOutcome>,
@@ -294,11 +294,11 @@ pub struct Graded {
     pub outcomes: OutcomeCounts,
     /// Rows of no cell of the experiment.
     pub unknown_rows: usize,
-    /// The first of them: its line, and its label that no cell has.
+    /// The first of them: its line, and its unknown label.
     pub first_unknown: Option<String>,
-    /// Printed numbers that the table has no row for.
+    /// Printed numbers without a row in the table.
     pub missing_numbers: usize,
-    /// Claims about rows that the table has not, which are left out.
+    /// Claims left out because the table lacks their rows.
     pub missing_claims: usize,
 }
 
@@ -371,11 +371,11 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
     })
 }
 
-/// What ours say of a number that is judged.
+/// Conditions from our own results for judging a number.
 #[derive(Debug, Clone, Copy)]
 struct Ours {
     conditions: Conditions,
-    /// Nothing in it is random.
+    /// Whether nothing in it is random.
     fixed: bool,
 }
 
@@ -433,7 +433,7 @@ impl GivenTable {
         }))
     }
 
-    /// Where so many more runs lie; none where the table does not tell. What is fixed is the same in every run.
+    /// The interval of the mean of more runs, if the table gives it. A fixed number is the same in every run.
     fn predictive(&self, cell: usize, metric: &str, runs: u32, fixed: bool) -> Option<Predictive> {
         let given = self.get(cell, metric)?;
         let over_runs = self.over_runs(cell, metric);
@@ -446,7 +446,7 @@ impl GivenTable {
         }
     }
 
-    /// The row that says how much runs differ.
+    /// The row with the spread over runs.
     fn over_runs(&self, cell: usize, metric: &str) -> Option<&Given> {
         let own = self.get(cell, metric).filter(|given| given.spread_kind == SpreadKind::SdReplicates);
         own.or_else(|| self.get(cell, &format!("{metric}-replicates")))

@@ -1,4 +1,4 @@
-//! Which method of a leaderboard is best, from its committed table.
+//! The ranking of the methods of a leaderboard, from its committed table.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use super::table::verdict::standard_error;
 use dpgp_spec::{Axis, Best, SpreadKind, TableLayout};
 use dpgp_task::Experiment;
 
-/// Whose records a guarantee hides.
+/// The unit that a guarantee hides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hides {
@@ -20,19 +20,19 @@ pub enum Hides {
     Targets,
     /// A whole record.
     Records,
-    /// All that a person has in the data.
+    /// All records of a person.
     Persons,
 }
 
-/// A word that names nothing that is hidden.
+/// A word for no such unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is none of targets, records and persons")]
+#[error("{0:?} is not one of targets, records and persons")]
 pub struct UnknownHidden(String);
 
 impl Hides {
     const ALL: [Self; 3] = [Self::Targets, Self::Records, Self::Persons];
 
-    /// What the sentence of a guarantee says; none if it guarantees nothing.
+    /// The unit in the sentence of a guarantee; none if it guarantees nothing.
     fn parse(guarantee: &str) -> Option<Self> {
         // What is said of a person is said of their targets or records, too.
         let said = [
@@ -66,12 +66,12 @@ impl FromStr for Hides {
     }
 }
 
-/// Which methods are compared.
+/// The methods to compare.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RankingFilter {
-    /// Of this epsilon alone.
+    /// Only those at this epsilon.
     pub epsilon: Option<f64>,
-    /// That hide this alone; what hides nothing stays beside them.
+    /// Only those that hide this; methods that hide nothing stay for comparison.
     pub hides: Option<Hides>,
 }
 
@@ -82,7 +82,7 @@ pub struct Ranking {
     pub experiment: String,
     /// The column: its labels, as `epsilon = 1`.
     pub column: String,
-    /// What is compared.
+    /// The metric that is compared.
     pub metric: String,
     /// Whether the largest number is the best; else the smallest.
     pub greatest: bool,
@@ -103,14 +103,15 @@ pub struct RankedMethod {
     pub standard_error: f64,
     /// Whether it differs from the best by less than two standard errors of a difference: they may change places in another run.
     pub level_with_best: bool,
-    /// What it hides; none if it guarantees nothing.
+    /// The unit that it hides; none if it guarantees nothing.
     pub hides: Option<Hides>,
-    /// What it guarantees.
+    /// Its guarantee.
     pub guarantee: String,
 }
 
 impl Ranking {
-    /// The rankings of an experiment, one for each column of its layout; none if its spec says not which number is best.
+    /// The rankings of an experiment, one for each column of its layout; none if its spec does not say which number is
+    /// best.
     pub fn rank_all(experiment: &Experiment, committed: &Committed, filter: &RankingFilter) -> Vec<Self> {
         let Some(layout) = &experiment.layout else { return Vec::new() };
         let Some(best) = layout.best else { return Vec::new() };
@@ -129,7 +130,7 @@ impl Ranking {
                 }),
             }
         }
-        // What hides nothing has a place beside methods alone.
+        // Methods that hide nothing only accompany others.
         rankings.retain(|ranking| {
             filter.hides.is_none() || ranking.methods.iter().any(|method| method.hides.is_some())
         });
@@ -137,7 +138,7 @@ impl Ranking {
         rankings
     }
 
-    /// The epsilons of the rows that are ranked, as often as there are such rows; none if the spec says not which number is best.
+    /// The epsilons of the ranked rows, one for each row; none if the spec does not say which number is best.
     pub fn epsilons(experiment: &Experiment, committed: &Committed) -> Vec<f64> {
         let Some(layout) = experiment.layout.as_ref().filter(|layout| layout.best.is_some()) else {
             return Vec::new();
@@ -148,7 +149,7 @@ impl Ranking {
         rows.filter_map(|row| board.epsilon(row)).collect()
     }
 
-    /// What stands beside the methods that guarantee something: the first that guarantees nothing.
+    /// The method for comparison: the first that guarantees nothing, if others guarantee something.
     pub fn reference(&self) -> Option<&RankedMethod> {
         let last = self.methods.iter().find(|method| method.hides.is_none());
         last.filter(|_| self.methods.iter().any(|method| method.hides.is_some()))

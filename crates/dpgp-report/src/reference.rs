@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 const ORIGIN: &str = "This page is made of the JSON Schema: `dpgp schema` prints both.";
 const HEADINGS: &str = "\n| key | type | default | meaning |\n|---|---|---|---|\n";
 
-/// A page of Markdown that tells every key path of the language that a JSON Schema describes.
+/// Writes a Markdown page with every key path of the language that a JSON Schema describes.
 ///
-/// A type that is used at several paths is told at the first; the others link to it.
+/// A type used at several paths is described at the first; the others link to it.
 ///
 /// ```
 /// let schema = serde_json::json!({
@@ -27,15 +27,15 @@ pub fn reference(schema: &Value) -> String {
     page.text
 }
 
-/// The page as far as it is written.
+/// The page so far.
 struct Page<'a> {
     schema: &'a Value,
     text: String,
-    /// The path at which each named type is told.
+    /// The path that describes each named type.
     told: BTreeMap<&'a str, String>,
 }
 
-/// A type that is told after the table that first names it.
+/// A type described after the table that first names it.
 struct Pending<'a> {
     path: String,
     schema: &'a Value,
@@ -143,14 +143,14 @@ impl<'a> Page<'a> {
         format!("{word}{}", range(value))
     }
 
-    /// The name of the type that a value refers to, and what the schema says of it.
+    /// The name and schema of the type that a value refers to.
     fn named(&self, value: &'a Value) -> Option<(&'a str, &'a Value)> {
         let name = text(value, "$ref")?.strip_prefix("#/$defs/")?;
         Some((name, self.schema.get("$defs")?.get(name)?))
     }
 }
 
-/// What limits a value, in words.
+/// The limits of a value, in words.
 fn range(value: &Value) -> String {
     let limits = [
         ("minimum", "at least"),
@@ -163,7 +163,7 @@ fn range(value: &Value) -> String {
     said.collect()
 }
 
-/// A list and how long it is, as far as the schema says.
+/// A list with its length, if the schema gives one.
 fn list_of(value: &Value) -> String {
     match (value.get("minItems"), value.get("maxItems")) {
         (Some(least), Some(most)) if least == most => format!("list ({least} long)"),

@@ -1,4 +1,4 @@
-//! The rows of an experiment beside the numbers that others reached.
+//! The rows of an experiment beside the numbers of others.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use dpgp_run::FailedCell;
 use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue};
 use dpgp_task::{Experiment, Frame, Row};
 
-/// A row with its labels and what stands beside it.
+/// A row with its labels and the numbers of others.
 #[derive(Debug, Clone)]
 pub struct ReportRow {
     /// The cell's identity.
@@ -18,16 +18,16 @@ pub struct ReportRow {
     pub labels: Vec<String>,
     /// The result.
     pub row: Row,
-    /// What the paper prints.
+    /// The paper's number.
     pub published: Option<Judged>,
-    /// What its authors' files or code say.
+    /// The number in its authors' files or code.
     pub authors: Option<Judged>,
-    /// What an independent computation reached.
+    /// The number of an independent computation.
     pub reference: Option<Judged>,
 }
 
 impl ReportRow {
-    /// The verdict on what the paper prints.
+    /// The verdict on the paper's number.
     pub fn verdict(&self) -> Verdict {
         self.published.as_ref().map_or(Verdict::None, |judged| judged.verdict)
     }
@@ -59,7 +59,7 @@ pub struct Report<'a> {
     pub experiment: &'a Experiment,
     /// Its rows, in grid order.
     pub rows: Vec<ReportRow>,
-    /// What its figure shows beyond them: the index of a cell, and a frame of it, in grid order.
+    /// The further data of its figure: the index of a cell and one of its frames, in grid order.
     pub frames: Vec<(usize, Frame)>,
     /// Its claims, checked.
     pub claims: Vec<ClaimOutcome>,
@@ -68,7 +68,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Puts the rows beside the numbers that others reached.
+    /// Puts the rows beside the numbers of others.
     pub fn new(experiment: &'a Experiment, rows: Vec<Row>, frames: Vec<(usize, Frame)>) -> Self {
         let beside = Beside::from_experiment(experiment);
         let mut report_rows = Vec::with_capacity(rows.len());
@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
         Self { experiment, rows, frames, claims, failed: Vec::new() }
     }
 
-    /// With cells that could not be computed: nothing is decided of claims that look at them.
+    /// Adds cells that could not be computed; claims about them are undecided.
     #[must_use]
     pub fn with_failed(mut self, failed: Vec<FailedCell>) -> Self {
         for (claim, outcome) in self.experiment.claims.iter().zip(&mut self.claims) {
@@ -103,7 +103,7 @@ impl<'a> Report<'a> {
         Self { failed, ..self }
     }
 
-    /// What is said of the cells that could not be computed.
+    /// Sentences on the cells that could not be computed.
     pub(super) fn failures(&self) -> impl Iterator<Item = String> {
         self.failed.iter().map(|failed| format!("{}: {}", self.place_of(failed.cell), failed.reason))
     }
@@ -125,7 +125,7 @@ impl<'a> Report<'a> {
     /// The part of it that its figure shows.
     pub(super) fn shown(&self) -> Self {
         let mut shown = self.clone();
-        // What is undefined has no place in a figure.
+        // Undefined numbers have no place in a figure.
         shown.rows.retain(|row| self.is_shown(row.row.cell) && row.row.undefined.is_none());
         shown.frames.retain(|(cell, _)| self.is_shown(*cell));
         shown
@@ -229,7 +229,7 @@ pub fn named(axis: &Axis, label: &str) -> String {
     }
 }
 
-/// What the columns that an axis may share show of a row, as a label.
+/// The value of a row in a column that an axis may share, as a label.
 fn shown_value(row: &ReportRow, column: &str) -> Option<String> {
     let certificate = &row.row.certificate;
     match column {

@@ -108,7 +108,7 @@ fn every_other_file_is_compared_too() {
     let changes = [
         ("manifest.json", "\"seed\": 1", "\"seed\": 2", "seed was 2, is 1"),
         ("manifest.json", "\"cells\": 12", "\"cells\": 13", "cells was 13"),
-        ("manifest.json", "{", "[", "is no manifest"),
+        ("manifest.json", "{", "[", "is not a manifest"),
         ("table.md", "1589", "1590", "table.md: line"),
         ("figure.svg", "#FFFFFF", "#FFFFFE", "figure.svg: line"),
     ];
@@ -143,7 +143,7 @@ fn reduced_settings_have_results_of_their_own() {
         "{}",
         run.out
     );
-    assert!(run.out.contains("1 number or claim is left out by [quick]"), "{}", run.out);
+    assert!(run.out.contains("1 number or claim is left out because of [quick]"), "{}", run.out);
     assert_eq!(project.read("results/study/quick/table.csv").lines().count(), 1 + 2 * 2);
     project.dpgp(&["check", "study.toml", "--quick"]).expect(0);
     project.dpgp(&["check", "study.toml"]).expect(1);

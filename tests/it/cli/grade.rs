@@ -108,33 +108,33 @@ fn a_table_of_another_form_is_refused() {
         ("method,value\nstandard,1\n", "has no column metric, inputs"),
         (
             "inputs,method,epsilon,metric,value\nage,standard,1,rmse,many\n",
-            "line 2: value is no number: \"many\"",
+            "line 2: value is not a number: \"many\"",
         ),
-        ("inputs,method,epsilon,metric,value\nage,none,1,rmse,1\n", "none of its 1 rows is of a cell"),
+        ("inputs,method,epsilon,metric,value\nage,none,1,rmse,1\n", "none of its 1 rows matches a cell"),
         (
             "inputs,method,epsilon,metric,value\nage,standard,1,rmse,1\nage,standard,1.0,rmse,2\n",
-            "line 3 has the cell",
+            "line 3 has the same cell",
         ),
-        ("inputs,method,epsilon,metric,value\nage\n", "is no table"),
+        ("inputs,method,epsilon,metric,value\nage\n", "is not a table"),
         (
             "inputs,method,epsilon,metric,value,interval_low,interval_high\nage,sparse,1,rmse,30,9.708,10.13\n",
             "line 2: value 30.0 lies outside its own interval, 9.708 to 10.13",
         ),
         (
             "inputs,method,epsilon,metric,value,interval_low,interval_high\nage,sparse,1,rmse,10,10.13,9.708\n",
-            "line 2: interval_low and interval_high are the ends of no interval",
+            "line 2: interval_low and interval_high must both be given, with low <= high",
         ),
         (
             "inputs,method,epsilon,metric,value,interval_low,interval_high\nage,sparse,1,rmse,10,9.7,\n",
-            "line 2: interval_low and interval_high are the ends of no interval",
+            "line 2: interval_low and interval_high must both be given, with low <= high",
         ),
         (
             "inputs,method,epsilon,metric,value,spread,spread_kind,repeats\nage,sparse,1,rmse,10,-1,sd-replicates,30\n",
-            "line 2: spread is -1.0, and no spread is negative",
+            "line 2: spread is -1.0, but it must not be negative",
         ),
         (
             "inputs,method,epsilon,metric,value,spread,spread_kind\nage,standard,1,rmse,13.2,0.2,sd\n",
-            "line 2: spread_kind is \"sd\", which is none of sd-folds, sd-replicates, standard-error",
+            "line 2: spread_kind is \"sd\"; use one of sd-folds, sd-replicates, standard-error",
         ),
     ];
     for (table, said) in cases {

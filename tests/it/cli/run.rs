@@ -70,7 +70,7 @@ fn settings_are_changed_for_one_run() {
         .dpgp(&["run", "study.toml", "--set", "model.noise_variance=2", "--set", "lengthscale=5.0"])
         .expect(0);
     assert!(run.out.contains("changed: model.noise_variance = 2\n"), "{}", run.out);
-    assert!(run.out.contains("2 numbers and claims are left out by what was changed"), "{}", run.out);
+    assert!(run.out.contains("2 numbers and claims are left out because of changed settings"), "{}", run.out);
     assert_eq!(project.read("results/study/table.csv"), before);
     for (wrong, why) in [
         ("model.noise=2", "unknown field `noise`"),

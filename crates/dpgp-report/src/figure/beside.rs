@@ -1,10 +1,10 @@
-//! How numbers that others reached are marked, by their owner.
+//! Marks for the numbers of others, by owner.
 
 use crate::report::ReportRow;
 use dpgp_plot::{LegendEntry, Mark, Pen, PlotPoint, Stroke, Swatch};
 use dpgp_spec::Owner;
 
-/// Rings for what a paper prints, squares for its authors' files, crosses for references.
+/// Rings for a paper's numbers, squares for its authors' files, crosses for references.
 pub fn beside_mark(owner: Owner, spots: Vec<PlotPoint>, radius: f64, pen: Pen) -> Mark {
     match owner {
         Owner::Paper => Mark::Rings(spots, radius, pen),
@@ -13,7 +13,7 @@ pub fn beside_mark(owner: Owner, spots: Vec<PlotPoint>, radius: f64, pen: Pen) -
     }
 }
 
-/// Where the numbers of one owner stand, at the places of some rows along an axis.
+/// The spots of one owner's numbers, at the places of some rows along an axis.
 pub fn beside_spots(rows: &[&ReportRow], axis: usize, owner: Owner) -> Vec<PlotPoint> {
     let mut spots = Vec::new();
     for row in rows {
@@ -29,6 +29,6 @@ pub fn beside_legend(owner: Owner, radius: f64, pen: Pen) -> LegendEntry {
     match owner {
         Owner::Paper => Swatch::Ring(radius, pen).means("printed in the paper"),
         Owner::Authors => Swatch::Mark(Stroke::Square, radius, pen).means("the authors' files"),
-        Owner::Reference => Swatch::Mark(Stroke::Times, radius, pen).means("reference of ours"),
+        Owner::Reference => Swatch::Mark(Stroke::Times, radius, pen).means("our own reference"),
     }
 }

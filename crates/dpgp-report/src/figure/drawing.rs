@@ -1,6 +1,6 @@
-//! What a kind of figure does.
+//! The interface of a kind of figure.
 //!
-//! Why a figure was not drawn.
+//! Reasons why a figure was not drawn.
 
 use thiserror::Error;
 
@@ -10,14 +10,14 @@ use dpgp_task::MissingColumn;
 
 /// Turns the rows and frames of a report into marks.
 pub trait Drawing {
-    /// The picture of a report, of which it computes nothing.
+    /// Draws a report without computing any of its numbers.
     ///
     /// # Errors
-    /// [`FigureError`] if a frame has not the columns that the kind knows.
+    /// [`FigureError`] if a frame lacks columns that the kind needs, or has unknown ones.
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError>;
 }
 
-/// Why a figure was not drawn.
+/// Reasons why a figure was not drawn.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FigureError {
@@ -27,14 +27,14 @@ pub enum FigureError {
     /// A frame lacks a column that the kind of figure needs.
     #[error(transparent)]
     MissingColumn(#[from] MissingColumn),
-    /// A frame has a column that the kind of figure does not know: it may be a misspelt optional one.
-    #[error("the frame `{frame}` has a column `{column}` that its figure does not know; it knows {}", known.join(", "))]
+    /// A frame has a column unknown to the kind of figure, perhaps a misspelt optional one.
+    #[error("the frame `{frame}` has an unknown column `{column}`; its figure knows {}", known.join(", "))]
     UnknownColumn {
         /// The name of the frame.
         frame: String,
         /// The column.
         column: String,
-        /// The columns that the figure knows; of those that are numbered the name without a number.
+        /// The columns that the figure knows; numbered ones by their name without the number.
         known: Vec<&'static str>,
     },
 }

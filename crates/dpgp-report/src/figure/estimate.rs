@@ -3,7 +3,7 @@
 use crate::report::{Report, ReportRow};
 use dpgp_plot::{BLACK, LegendEntry, Mark, Pen, PlotPoint, Swatch};
 
-/// How many standard errors a bar shows on either side.
+/// Standard errors that a bar shows on either side.
 const BARS: f64 = 2.0;
 
 /// A value with its standard error at a place of the x axis.
@@ -49,7 +49,7 @@ pub fn line_with_bars(estimates: &[Estimate], pen: Pen) -> Vec<Mark> {
     std::iter::once(line(estimates, pen)).chain(bars).collect()
 }
 
-/// What the bars mean.
+/// The legend of the bars.
 pub fn bars() -> LegendEntry {
     Swatch::Line(Pen::new(BLACK, 1.0)).means("bars: two standard errors")
 }

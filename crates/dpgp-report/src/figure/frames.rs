@@ -5,7 +5,7 @@ use crate::report::Report;
 use dpgp_plot::{PlotPoint, spots};
 use dpgp_task::Frame;
 
-/// What takes the columns of a frame that its kind of figure knows.
+/// A reader of the columns that a kind of figure knows.
 pub type ReadFrame<'a, T> = fn(&mut FrameColumns<'a>) -> Result<T, FigureError>;
 
 /// The columns of a frame, and the names that were asked for.
@@ -21,7 +21,7 @@ impl<'a> FrameColumns<'a> {
         Ok(self.frame.column(name)?)
     }
 
-    /// A column that there may be; empty without it.
+    /// An optional column; empty without it.
     pub fn may(&mut self, name: &'static str) -> &'a [f64] {
         self.known.push(name);
         self.frame.column(name).unwrap_or_default()
@@ -33,7 +33,7 @@ impl<'a> FrameColumns<'a> {
         self.frame.numbered(name).collect()
     }
 
-    /// Columns that there may be, and that are not drawn.
+    /// Optional columns that are not drawn.
     pub fn pass(&mut self, names: &[&'static str]) {
         self.known.extend(names);
     }
@@ -55,7 +55,7 @@ impl<'a> FrameColumns<'a> {
 /// The frames of a name, of one cell or of all.
 ///
 /// # Errors
-/// [`FigureError`] if a frame has not the columns that are read.
+/// [`FigureError`] if a frame lacks columns that are read.
 pub fn frames<'a, T>(
     report: &'a Report<'_>,
     cell: Option<usize>,
@@ -123,8 +123,7 @@ mod tests {
         let missing = read(&Frame::new("curve").with("maen", [1.0])).unwrap_err().to_string();
         assert_eq!(missing, "the frame `curve` has no column `mean`: it has maen");
         let unknown = read(&good.with("sds", [1.0])).unwrap_err().to_string();
-        let says =
-            "the frame `curve` has a column `sds` that its figure does not know; it knows mean, sd, draw";
+        let says = "the frame `curve` has an unknown column `sds`; its figure knows mean, sd, draw";
         assert_eq!(unknown, says);
     }
 }

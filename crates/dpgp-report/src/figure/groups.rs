@@ -1,4 +1,4 @@
-//! Which cells share a panel.
+//! Groups of cells that share a panel.
 
 use crate::report::{Report, named};
 
@@ -16,8 +16,8 @@ impl Group {
     }
 }
 
-/// A panel for each combination of labels but those of the axes `overlay` among the cells that the report holds; the
-/// axis `panels` orders them. Titles name what differs.
+/// A panel for each combination of labels, except those of the axes `overlay`, among the cells that the report holds;
+/// the axis `panels` orders them. Titles name what differs.
 pub fn groups(report: &Report<'_>, panels: Option<&str>, overlay: &[&str]) -> Vec<Group> {
     let axes = &report.experiment.axes;
     let mut split: Vec<usize> =

@@ -1,4 +1,4 @@
-//! What the kinds of figure draw with.
+//! Names that every kind of figure uses.
 
 pub use super::beside::*;
 pub use super::drawing::Drawing;

@@ -1,6 +1,6 @@
-//! What predictions are worth at each epsilon, before one is released.
+//! The expected error of predictions at each epsilon, before any release.
 //!
-//! `figure.json`: what a figure shows beyond the rows of the table.
+//! `figure.json`: the data of a figure beyond the rows of the table.
 
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ use dpgp_task::{Expected, Frame, Preview};
 
 const HEIGHT: f64 = 520.0;
 const TOP: f64 = 16.0;
-/// The part of the height that errors have; the numbers that are released have the rest.
+/// The share of the height for errors; the numbers released have the rest.
 const ERRORS: f64 = 0.72;
 const DOT: f64 = 3.5;
 const ERROR: Pen = Pen::new(COLOURS[0], 2.25);
@@ -25,12 +25,12 @@ const RELEASED: Pen = Pen::new(COLOURS[2], 2.0);
 const PRIOR: Pen = Pen::new(DARK, 1.5).dashed();
 const MODEL: Pen = Pen::new(DARK, 1.5).dotted();
 const WANTED: Pen = Pen::new(BLACK, 1.0);
-/// What is more than so many times the error of the prior mean is not shown: it would flatten the rest.
+/// The largest error shown, as a multiple of the prior mean's: a larger one would flatten the rest.
 const HOPELESS: f64 = 2.0;
 /// The room beside the epsilons, as factors.
 const BESIDE: [f64; 2] = [0.9, 1.1];
 
-/// An error that is wanted, in units of the target, and the least epsilon that reaches it, if one does.
+/// A wanted error, in units of the target, and the least epsilon that reaches it, if one does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WantedError {
     /// The error.
@@ -39,7 +39,8 @@ pub struct WantedError {
     pub epsilon: Option<f64>,
 }
 
-/// The expected error and the noise against epsilon, in units of the target, above how many noisy numbers are released: SVG text.
+/// Draws the expected error and the noise against epsilon, in units of the target, above the count of released numbers,
+/// as SVG text.
 ///
 /// # Errors
 /// [`FigureError`] if the drawing library fails.
@@ -48,7 +49,7 @@ pub fn preview_svg(
     preview: &Preview,
     wanted: Option<WantedError>,
 ) -> Result<String, FigureError> {
-    Ok(render(&format!("What each epsilon is worth: {title}"), &picture(preview, wanted), &[])?)
+    Ok(render(&format!("Expected error at each epsilon: {title}"), &picture(preview, wanted), &[])?)
 }
 
 fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {
@@ -112,10 +113,10 @@ fn is_shown(preview: &Preview, value: f64) -> bool {
 fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
     let mut entries = vec![
         Swatch::Line(ERROR).means("expected error of predictions"),
-        Swatch::Line(NOISE).means("privacy noise in them"),
+        Swatch::Line(NOISE).means("privacy noise in the predictions"),
         Swatch::Line(CONSTANT).means("error of a private mean of all targets"),
-        Swatch::Line(PRIOR).means(format!("nothing is released: {}", brief(preview.prior))),
-        Swatch::Line(MODEL).means(format!("without privacy: {}", brief(preview.without_privacy))),
+        Swatch::Line(PRIOR).means(format!("error if nothing is released: {}", brief(preview.prior))),
+        Swatch::Line(MODEL).means(format!("error without privacy: {}", brief(preview.without_privacy))),
     ];
     if let Some(WantedError { error, epsilon }) = wanted {
         let needs = match epsilon {
@@ -127,13 +128,13 @@ fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
     let hidden = preview.expected.iter().filter(|row| !is_shown(preview, row.error.max(row.noise)));
     let hidden: Vec<String> = hidden.map(|row| exact(row.epsilon.get())).collect();
     if !hidden.is_empty() {
-        let above = format!("beyond the upper edge at epsilon = {}", hidden.join(", "));
+        let above = format!("off the scale at epsilon = {}", hidden.join(", "));
         entries.push(Swatch::None.means(above));
     }
     entries
 }
 
-/// Significant digits of a number, which is more than a figure shows.
+/// Significant digits of a number, more than a figure shows.
 const DIGITS: usize = 7;
 
 /// One line per frame: its cell, the cell's labels, its name and its columns; none if no cell has a frame.
@@ -200,13 +201,13 @@ mod tests {
         assert!(none.contains("no epsilon reaches an error of 0.5"));
     }
 
-    /// What is far worse than nothing is named, and the scale is that of the rest.
+    /// Hopeless errors are named, and the scale fits the rest.
     #[test]
     fn hopeless_errors_are_beyond_the_edge() {
         let svg = preview_svg("t", &preview(&[[2.0, 3.0, 5.0], [0.1, 280.0, 281.0]]), None).unwrap();
-        assert!(svg.contains("beyond the upper edge at epsilon = 0.1") && !svg.contains("\n100\n"));
+        assert!(svg.contains("off the scale at epsilon = 0.1") && !svg.contains("\n100\n"));
         let svg = preview_svg("t", &preview(&[[2.0, 3.0, 5.0]]), None).unwrap();
-        assert!(!svg.contains("beyond") && svg.contains("\n10\n"), "a single epsilon has an axis");
+        assert!(!svg.contains("off the scale") && svg.contains("\n10\n"), "a single epsilon has an axis");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pictures of predictions that were released, drawn from what their file holds and nothing else.
+//! Pictures of released predictions, drawn only from their file.
 
 mod geojson;
 mod options;
@@ -14,7 +14,7 @@ pub use options::{MapFormat, MapOptions, MapSlice};
 use dpgp_release::ReleasedPredictions;
 use released_map::ReleasedMap;
 
-/// A picture, and what is said of it.
+/// A picture and its caption.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrawnMap {
     /// The text of its file.
@@ -48,7 +48,7 @@ impl DrawnMap {
 /// ```
 ///
 /// # Errors
-/// [`MapError`] if the points are no line and no grid, or an option does not fit them.
+/// [`MapError`] if the points are neither a line nor a grid, or an option does not fit them.
 pub fn draw_map(
     released: &ReleasedPredictions,
     options: &MapOptions,

@@ -1,8 +1,8 @@
-//! What a map is asked to show, and as what.
+//! The contents and format of a map.
 //!
-//! An input along which a picture extends.
+//! The axes of a map.
 //!
-//! Why no map was drawn.
+//! Reasons why no map was drawn.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -14,12 +14,12 @@ use super::released_map::MOST_CELLS;
 use dpgp_plot::PlotError;
 use dpgp_release::ReleasedInput;
 
-/// What a map is asked to show.
+/// The contents of a map.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MapOptions {
     /// Only points with these values.
     pub slices: Vec<MapSlice>,
-    /// Cells whose noise is larger are masked, too.
+    /// The largest `noise_sd` shown; cells above it are masked, too.
     pub mask: Option<f64>,
     /// The title, in place of one that names the columns.
     pub title: Option<String>,
@@ -61,7 +61,7 @@ impl MapSlice {
     }
 }
 
-/// What a map is written as.
+/// The format of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MapFormat {
     /// A drawing.
@@ -73,7 +73,7 @@ pub enum MapFormat {
 }
 
 impl MapFormat {
-    /// By the ending of a file; none for another one.
+    /// The format of a file ending, if it is known.
     ///
     /// ```
     /// use dpgp_report::MapFormat;
@@ -144,69 +144,69 @@ fn edges(places: &[f64]) -> Vec<f64> {
     places.first().copied().into_iter().chain(between).chain(places.last().copied()).collect()
 }
 
-/// Why no map was drawn.
+/// Reasons why no map was drawn.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MapError {
-    /// A slice that is none.
-    #[error("{0:?} is not INPUT=VALUE")]
+    /// A slice of another form.
+    #[error("{0:?} is not of the form INPUT=VALUE")]
     Slice(String),
     /// An option that names no input.
-    #[error("the predictions have no input {name:?}; they have {}", known.join(", "))]
+    #[error("the predictions have no input {name:?}; their inputs are {}", known.join(", "))]
     Unknown {
         /// The name.
         name: String,
-        /// The inputs that there are.
+        /// The known inputs.
         known: Vec<String>,
     },
     /// A value that no point has.
-    #[error("no point has {input} = {value:?}; there are {}", known.join(", "))]
+    #[error("no point has {input} = {value:?}; use one of {}", known.join(", "))]
     NoSuchValue {
         /// The input.
         input: String,
         /// The value that was asked for.
         value: String,
-        /// Some of those that there are.
+        /// Some known values.
         known: Vec<String>,
     },
     /// One point, or several at one place.
-    #[error("all points have the same inputs: a picture needs points that differ in one input or two")]
+    #[error("all points have the same inputs; a map needs points that differ in one or two inputs")]
     NothingVaries,
-    /// Points in more dimensions than a picture has.
+    /// Points that differ in more than two inputs.
     #[error(
-        "points differ in {}: a picture shows two inputs; choose a value of each of the others with --slice INPUT=VALUE",
+        "points differ in {}; a map shows at most two inputs: fix the others with --slice INPUT=VALUE",
         .0.join(", ")
     )]
     TooManyInputs(Vec<String>),
     /// Words along an axis.
-    #[error(
-        "the input {0} holds words or numbers that are not finite: choose one of them with --slice INPUT=VALUE"
-    )]
+    #[error("input {0} holds words or non-finite numbers; choose one value with --slice INPUT=VALUE")]
     Words(String),
     /// Two points at one place.
-    #[error("two points have equal inputs; a picture shows one prediction at each place")]
+    #[error("two points have the same inputs; a map shows one prediction at each place")]
     Twice,
     /// Points that are scattered.
-    #[error("the points lie on no grid: {points} of the {places} crossings of their coordinates have one")]
+    #[error(
+        "the points do not form a grid: only {points} of the {places} crossings of their coordinates have one"
+    )]
     NoGrid {
         /// The points.
         points: usize,
-        /// How many a grid would have.
+        /// The points of a full grid.
         places: usize,
     },
     /// More points than a picture shows.
-    #[error("{0} points; a picture shows at most {MOST_CELLS}")]
+    #[error("{0} points are too many; a map shows at most {MOST_CELLS}")]
     TooMany(usize),
-    /// A mask where nothing is masked.
-    #[error("--mask is for maps of two inputs; the bands around a line show the noise")]
+    /// A mask for a line.
+    #[error("--mask needs a map of two inputs; with one input, the bands show the noise")]
     MaskOfLine,
-    /// A mask that is no size.
-    #[error("--mask must be a finite number that is not negative")]
+    /// A mask that is negative or not finite.
+    #[error("--mask must be a finite, non-negative number")]
     BadMask,
-    /// Inputs that are no places on the earth.
+    /// Inputs that are not a longitude and a latitude.
     #[error(
-        "GeoJSON needs points that differ in a longitude from -180 to 180 and a latitude from -90 to 90: name their columns with \
-         --lon COLUMN --lat COLUMN"
+        "GeoJSON needs points that differ in longitude (-180 to 180) and latitude (-90 to 90); name their columns \
+         with --lon COLUMN --lat COLUMN"
     )]
     NotOnEarth,
     /// The drawing failed.

@@ -1,6 +1,6 @@
-//! A map as a page that needs nothing else.
+//! A map as a self-contained page.
 //!
-//! Names and cells of somebody else's file, as they are shown.
+//! Names and cells of an untrusted file, made safe to show.
 
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
@@ -16,14 +16,14 @@ use dpgp_plot::Rect;
 /// The columns after the inputs, as on the page.
 const COLUMNS: [&str; 5] = ["mean", "gp_sd", "noise_sd", "low", "high"];
 
-/// What the template is given.
+/// The input of the template.
 #[derive(Debug, Serialize)]
 struct MapPage {
     css: &'static str,
     js: &'static str,
     version: &'static str,
     title: String,
-    /// Where cells stand in the drawing, and the edges of cells as parts of it.
+    /// The place of the cells in the drawing, and the edges of cells as fractions of it.
     rect: String,
     x: String,
     y: String,

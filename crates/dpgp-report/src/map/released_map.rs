@@ -1,6 +1,6 @@
 //! Predictions as a line or as cells.
 //!
-//! Which cells of a map say too little.
+//! The mask of cells that are too uncertain.
 
 use super::options::MapAxis;
 use super::page::{shown, shown_cell};
@@ -8,9 +8,9 @@ use super::{MapError, MapOptions};
 use dpgp_number::text::brief;
 use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions, most_uncertainty};
 
-/// The most points of a picture, as of a grid.
+/// The most points of a picture or grid.
 pub(super) const MOST_CELLS: usize = 20_000;
-/// A grid has at least one in so many of the crossings of its coordinates.
+/// A grid has at least one point for this many crossings of its coordinates.
 const SPARSE: usize = 4;
 /// The most values of an input that a message lists.
 const LISTED: usize = 12;
@@ -96,7 +96,12 @@ impl<'a> ReleasedMap<'a> {
         self.cells.iter().filter(|cell| cell.is_masked).count()
     }
 
-    /// What the numbers are.
+    /// The unit of the numbers after a blank; empty if none was given.
+    pub fn unit(&self) -> String {
+        self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)))
+    }
+
+    /// The name of the numbers, with their unit.
     pub fn quantity(&self) -> String {
         let statement = &self.released.statement;
         let mean = if statement.guarantee.is_some() { "Private mean" } else { "Column private_mean" };
@@ -121,7 +126,7 @@ impl<'a> ReleasedMap<'a> {
         title
     }
 
-    /// Where the inputs that are not drawn stand, each as `name = value`.
+    /// The values of the inputs that are not drawn, each as `name = value`.
     pub fn places(&self) -> impl Iterator<Item = String> {
         self.fixed.iter().map(|input| {
             let cell = input.cells.get(self.cells[0].row).map_or("", String::as_str);
@@ -218,12 +223,12 @@ fn within(axis: &MapAxis<'_>, most: f64) -> bool {
 pub(super) struct Mask {
     /// Those whose whole uncertainty is larger ([`most_uncertainty`]).
     uncertainty: f64,
-    /// And those with a larger `noise_sd`, where that was asked for.
+    /// And those with a larger `noise_sd`, if a limit was given.
     noise: Option<f64>,
 }
 
 impl Mask {
-    /// The rule for these points, with a noise that was asked for.
+    /// The rule for these points, with an optional limit on the noise.
     pub fn new(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
         Self { uncertainty: most_uncertainty(points), noise }
     }
@@ -233,10 +238,11 @@ impl Mask {
         point.uncertainty() > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
     }
 
-    /// In words.
-    pub fn rule(self) -> String {
-        let noise = self.noise.map_or(String::new(), |most| format!(", or noise_sd above {}", brief(most)));
-        format!("too little is known, gp_sd and noise_sd together above {}{noise}", brief(self.uncertainty))
+    /// The rule in words, with the unit behind each number.
+    pub fn rule(self, unit: &str) -> String {
+        let noise =
+            self.noise.map_or(String::new(), |most| format!(", or noise_sd above {}{unit}", brief(most)));
+        format!("too uncertain to show (standard error above {}{unit}{noise})", brief(self.uncertainty))
     }
 }
 
@@ -255,7 +261,8 @@ mod tests {
         let mask = Mask::new(&hidden, None);
         assert_eq!(mask, Mask { uncertainty: 12.5f64.sqrt(), noise: None });
         assert!(hidden.iter().all(|each| mask.hides(each)));
-        assert!(mask.rule().contains("above 3.536"), "{}", mask.rule());
+        assert!(mask.rule("").contains("above 3.536)"), "{}", mask.rule(""));
+        assert_eq!(mask.rule(" min"), "too uncertain to show (standard error above 3.536 min)");
         // v = 4: S^2 = 13.
         let shown = [point(-3.0, 2.0, 0.0), point(3.0, 0.0, 2.0)];
         assert!(shown.iter().all(|each| !Mask::new(&shown, None).hides(each)));
@@ -276,7 +283,7 @@ mod tests {
         assert_eq!(points.map(|each| Mask::new(&points, None).hides(&each)), [false, true, false]);
         let mask = Mask::new(&points, Some(0.3));
         assert_eq!(points.map(|each| mask.hides(&each)), [false, true, true]);
-        assert!(mask.rule().ends_with(", or noise_sd above 0.3"), "{}", mask.rule());
+        assert!(mask.rule("").ends_with(", or noise_sd above 0.3)"), "{}", mask.rule(""));
     }
 
     /// A map that is the same everywhere says nothing of its shape.

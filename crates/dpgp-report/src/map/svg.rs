@@ -1,6 +1,6 @@
 //! A map as a drawing.
 //!
-//! What is said below a map.
+//! The caption of a map.
 //!
 //! The marks of a map: a line between bands, or coloured cells.
 
@@ -8,7 +8,6 @@ use minijinja::HtmlEscape;
 
 use super::MapError;
 use super::options::MapAxis;
-use super::page::shown;
 use super::released_map::ReleasedMap;
 use dpgp_data::shown_line;
 use dpgp_number::text::brief;
@@ -21,7 +20,7 @@ use dpgp_release::ReleasedPoint;
 /// Cells meet without seams; on a page its style says so.
 const CRISP: &str = "<style>.cells polygon { shape-rendering: crispEdges }</style>\n";
 
-/// A file of its own: with a title and a description for those who do not see it, and the caption below.
+/// A file of its own, with a title and a description for screen readers, and the caption below.
 pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
     let Rendered { svg, .. } = render_captioned(&map.title(), &picture(map), caption)?;
     let (title, about) = (map.title(), caption.join(" "));
@@ -44,15 +43,16 @@ fn marked(map: &ReleasedMap<'_>, svg: &str) -> String {
 
 /// The 97.5 % point of the normal distribution, as of the intervals in the file.
 pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;
-/// What both parts of the uncertainty stand for.
-const PARTS: &str = "gp_sd is what the model leaves open, its pull towards the mean of the prior (regularisation bias) included; noise_sd is what the \
-    privacy noise adds.";
-/// What a map without a cell to look at says.
-const NOTHING_SHOWN: &str = "No cell is left, so that there is no scale of colours: more rows, a larger epsilon or a longer lengthscale would \
-    tell more, as `dpgp predict --preview` says beforehand. The table and the intervals hold all the same.";
+/// The meaning of both parts of the uncertainty.
+const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including \
+    its pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
+/// The note on a map whose cells are all hatched.
+const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger \
+    epsilon or a longer lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and \
+    the intervals remain valid.";
 
 impl ReleasedMap<'_> {
-    /// What is guaranteed of the numbers, and what the picture leaves out.
+    /// The guarantee of the numbers, and the parts that the picture leaves out.
     pub fn caption(&self) -> Vec<String> {
         let mut said: Vec<String> = self.in_plain_words().into_iter().chain(self.reach()).collect();
         let places: Vec<String> = self.places().collect();
@@ -64,14 +64,17 @@ impl ReleasedMap<'_> {
         if self.y.is_some() {
             let (masked, all) = (self.masked(), self.cells.len());
             let share = brief(100.0 * masked as f64 / all as f64);
-            said.push(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.rule()));
+            said.push(format!(
+                "Hatched: {}; {masked} of {all} cells ({share} %).",
+                self.mask.rule(&self.unit())
+            ));
             if masked == all {
                 said.push(NOTHING_SHOWN.to_owned());
             }
         }
         said.push(PARTS.to_owned());
         said.push(
-            "Drawn from the numbers of the file alone: the picture tells no more than they do.".to_owned(),
+            "The picture is drawn only from the numbers in the file and reveals nothing more.".to_owned(),
         );
         said
     }
@@ -82,23 +85,24 @@ impl ReleasedMap<'_> {
         let (epsilon, delta) = (statement.epsilon?, statement.delta?);
         let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
         Some(format!(
-            "Privacy: whatever is concluded from these numbers has at most {factor} times the probability, plus {delta:?}, that it has for \
-             other data ({neighbours})."
+            "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, \
+             that it would have on neighbouring data ({neighbours})."
         ))
     }
 
-    /// How far the intervals of what is shown reach; none where nothing is claimed of the numbers.
+    /// The half-widths of the shown intervals; none if no guarantee is claimed.
     fn reach(&self) -> Option<String> {
         self.released.statement.guarantee.as_ref()?;
         let seen = self.cells.iter().filter(|cell| !cell.is_masked);
         let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.uncertainty()).collect();
         sds.sort_by(f64::total_cmp);
-        let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)));
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
+        let shown = if self.y.is_some() { "coloured cells" } else { "points" };
         Some(format!(
-            "Accuracy: if the model is right, its lengthscales above all, 95 % intervals of the function, which single rows scatter around, reach at most ± {}{unit} in half of \
-             what is shown, and ± {}{unit} in nine tenths.",
+            "Accuracy: in half of the {shown} the mean is within ±{}{} (95 %), in nine tenths within ±{}, if the model \
+             fits, above all its lengthscales. Single rows vary more.",
             brief(*half),
+            self.unit(),
             brief(*most)
         ))
     }
@@ -110,7 +114,7 @@ const MEAN: Pen = Pen::new(COLOURS[0], 2.25);
 /// Opaque, so that they are the colours of the legend where they overlap.
 const TOTAL: Colour = Colour(212, 227, 241, 1.0);
 const NOISE: Colour = Colour(246, 208, 170, 1.0);
-/// Cells that say little, and the strokes through them.
+/// Uncertain cells, and the strokes through them.
 const PALE: Colour = Colour(238, 238, 238, 1.0);
 const HATCH: Pen = Pen::new(GREY, 0.75);
 /// The pixels between them.
@@ -244,7 +248,7 @@ impl Hatching {
 }
 
 fn legend(map: &ReleasedMap<'_>) -> Vec<LegendEntry> {
-    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.rule());
+    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.rule(&map.unit()));
     if map.masked() > 0 { vec![hatched] } else { Vec::new() }
 }
 

@@ -33,15 +33,11 @@ fn a_line_has_two_bands_and_a_plane_a_tile_for_each_point() {
     let [plain, hatched] = [&all, &masked].map(|map| map.text.matches("#8C8C8C").count());
     assert!(plain == 0 && hatched > 60, "{hatched} strokes");
     assert!(
-        masked.caption.concat().contains("or noise_sd above 0.4; 6 of 6 cells (100 %)"),
+        masked.caption.concat().contains("or noise_sd above 0.4); 6 of 6 cells (100 %)"),
         "{:?}",
         masked.caption
     );
-    assert!(
-        masked.caption.concat().contains("No cell is left, so that there is no scale"),
-        "{:?}",
-        masked.caption
-    );
+    assert!(masked.caption.concat().contains("Every cell is too uncertain to show"), "{:?}", masked.caption);
     let polygons = masked.text.matches("<polygon").count();
     assert!((6..64).contains(&polygons), "no colour bar, but {polygons} areas");
 }
@@ -70,7 +66,7 @@ fn cells_of_geojson_tile_the_map() {
     assert_eq!(cell["properties"]["mean"], 2.0);
 }
 
-/// Why points of two inputs make no drawing.
+/// The error for points of two inputs that make no drawing.
 fn refused_plane(rows: &[&str]) -> String {
     refused(&released("a,b", rows), &MapOptions::default(), MapFormat::Svg)
 }
@@ -79,8 +75,8 @@ fn refused_plane(rows: &[&str]) -> String {
 fn points_that_make_no_picture_are_refused() {
     let plain = MapOptions::default();
     assert!(refused_plane(&["1,1"]).contains("same inputs"));
-    assert!(refused_plane(&["0,0", "0,1", "0,1", "1,0"]).contains("two points have equal inputs"));
-    assert!(refused_plane(&["0,x", "1,y"]).contains("the input b holds words"));
+    assert!(refused_plane(&["0,0", "0,1", "0,1", "1,0"]).contains("two points have the same inputs"));
+    assert!(refused_plane(&["0,x", "1,y"]).contains("input b holds words"));
     let scattered: Vec<String> = (0..9).map(|i| format!("{i},{}", i * 7 % 9)).collect();
     let scattered: Vec<&str> = scattered.iter().map(String::as_str).collect();
     assert!(refused_plane(&scattered).contains("9 of the 81 crossings"));
@@ -91,9 +87,9 @@ fn points_that_make_no_picture_are_refused() {
     let named = MapOptions { longitude: Some("b".into()), latitude: Some("a".into()), ..plain.clone() };
     draw_map(&plane, &named, MapFormat::GeoJson).unwrap();
     let unknown = MapOptions { longitude: Some("c".into()), ..plain.clone() };
-    assert!(refused(&plane, &unknown, MapFormat::GeoJson).contains("no input \"c\"; they have a, b"));
+    assert!(refused(&plane, &unknown, MapFormat::GeoJson).contains("no input \"c\"; their inputs are a, b"));
     let negative = MapOptions { mask: Some(-1.0), ..plain };
-    assert!(refused(&plane, &negative, MapFormat::Svg).contains("not negative"));
+    assert!(refused(&plane, &negative, MapFormat::Svg).contains("non-negative"));
 }
 
 fn sliced(slices: &[&str]) -> MapOptions {
@@ -114,7 +110,7 @@ fn a_slice_leaves_a_picture_of_the_rest() {
     let said = draw_map(&cube, &titled, MapFormat::Svg).unwrap().caption;
     assert!(said.contains(&"Drawn at c = 8.".to_owned()), "{said:?}");
     assert_eq!(draw_map(&cube, &sliced(&["c=u", "a=1"]), MapFormat::Svg).unwrap().points, 2);
-    assert!(refused(&cube, &sliced(&["c=9"]), MapFormat::Svg).contains("there are u, 8"));
+    assert!(refused(&cube, &sliced(&["c=9"]), MapFormat::Svg).contains("use one of u, 8"));
 }
 
 /// Coordinates whose differences are infinite, or too small to be cut into pixels, make a picture of no use, at once.

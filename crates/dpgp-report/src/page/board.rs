@@ -9,7 +9,7 @@ use crate::{RankedMethod, Ranking, RankingFilter, short};
 /// The tag of experiments that are leaderboards.
 const TAG: &str = "leaderboard";
 
-/// What the page shows of a leaderboard.
+/// A leaderboard as the page shows it.
 #[derive(Debug, Serialize)]
 pub(super) struct PageBoard {
     title: String,
@@ -25,11 +25,11 @@ pub(super) struct PageBoard {
 struct BoardLine {
     name: String,
     hides: String,
-    /// One for each column; none where it was not run there.
+    /// One cell for each column; none if the method was not run there.
     cells: Vec<Option<BoardCell>>,
 }
 
-/// What a method reaches in a column.
+/// The result of a method in a column.
 #[derive(Debug, Serialize)]
 struct BoardCell {
     value: String,

@@ -1,8 +1,8 @@
 //! One experiment on the page.
 //!
-//! Statements of the papers against computed numbers, on the page: words first.
+//! Statements of the papers compared with computed numbers on the page, words first.
 //!
-//! What the script of the page unpacks: figures and rows repeat themselves, and are most of it.
+//! Data that the script of the page unpacks: figures and rows, which repeat themselves and take most space.
 //!
 //! Fewer and shorter marks for the same strokes.
 
@@ -23,10 +23,10 @@ use crate::{ClaimOutcome, Committed, OutcomeCounts, VerdictCounts, short};
 use dpgp_spec::{ClaimOwner, Deviation, ErratumKind, ErratumWords, Owner};
 use dpgp_task::{Cell, Experiment};
 
-/// Rows of one experiment that are read without scripts; the others are packed, with the figure.
+/// Rows of one experiment that are readable without scripts. The others are packed with the figure.
 const READ_WITHOUT_SCRIPTS: usize = 24;
 
-/// What the page shows of an experiment.
+/// An experiment as the page shows it.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct PageEntry {
     name: String,
@@ -199,7 +199,7 @@ pub(super) struct PageErratum {
     claimed: String,
     found: String,
     corrected: String,
-    /// How many times too large a bound is that holds; none of another kind.
+    /// The factor by which a valid bound is too large; none for another kind.
     factor: Option<String>,
 }
 
@@ -228,7 +228,7 @@ fn number(committed: &Committed, cell: &str, metric: &str) -> Option<f64> {
     committed.field(row, "value").parse().ok()
 }
 
-/// What the script finds.
+/// The data that the script reads.
 #[derive(Serialize)]
 struct Contents<'a> {
     figure: Option<&'a str>,

@@ -17,7 +17,7 @@ use dpgp_spec::{Coverage, PaperPage};
 use dpgp_task::Experiment;
 use entry::PageEntry;
 
-/// What the template is given.
+/// The input of the template.
 #[derive(Debug, Serialize)]
 struct ReportPage {
     css: &'static str,
@@ -32,7 +32,7 @@ struct ReportPage {
     papers: Vec<Paper>,
 }
 
-/// What the page tells of a paper, each row with the address of its figure.
+/// A paper as the page shows it, each row with the address of its figure.
 #[derive(Debug, Serialize)]
 struct ToldPage {
     paper: ToldPaper,
@@ -46,12 +46,12 @@ impl ToldPage {
     }
 }
 
-/// What is known of the papers beside their experiments.
+/// Facts about the papers beyond their experiments.
 #[derive(Debug, Clone, Default)]
 pub struct OfPapers {
-    /// What of each is checked.
+    /// The coverage of each paper.
     pub coverage: Vec<Coverage>,
-    /// What their readers are told.
+    /// The findings for their readers.
     pub pages: Vec<PaperPage>,
 }
 
@@ -79,7 +79,7 @@ impl Paper {
     }
 }
 
-/// The page, from the results that stand in a folder; the standing of papers by what they have.
+/// The page, from the results in a folder and the coverage of the papers.
 ///
 /// # Errors
 /// [`PublishError`] if results there cannot be read, or the template is broken.
@@ -100,7 +100,7 @@ pub fn report_html(
         .collect();
     let papers = by_paper.iter().map(|(key, examined)| Paper::new(key, examined));
     let mut papers: Vec<Paper> = papers.collect::<Result<_, _>>()?;
-    // What reproduces no paper comes after what does.
+    // Experiments that reproduce no paper come last.
     papers.sort_by_key(|paper| paper.key == BEYOND);
     let mut totals = Totals { experiments: experiments.len(), ..Totals::default() };
     papers.iter().flat_map(|paper| &paper.experiments).for_each(|entry| entry.add_to(&mut totals));
@@ -121,7 +121,7 @@ pub fn report_html(
     Ok(templates.render_str(include_str!("report.html"), Value::from(Serde(page)))?)
 }
 
-/// What every page says of the program that wrote it, of whatever version.
+/// The mark of the program on every page, whatever its version.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"dpgp ";
 
 /// Whether a text begins as a page of [`report_html`] does.

@@ -25,12 +25,12 @@ pub(super) struct PageRow {
     cells: Vec<PageCell>,
 }
 
-/// What a cell shows.
+/// The content of a cell.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum PageCell {
     Text(String),
-    /// A text that does not tell the number that it is sorted by.
+    /// A text, and the number that sorts it.
     Number(String, f64),
 }
 
@@ -76,7 +76,7 @@ const AFTER_AXES: [(&str, &str, &str, NumberText); 17] = [
 pub(super) struct PageTable {
     pub columns: Vec<PageColumn>,
     pub rows: Vec<PageRow>,
-    /// What the rows refer to by number.
+    /// The guarantees, which the rows refer to by number.
     pub guarantees: Vec<String>,
 }
 

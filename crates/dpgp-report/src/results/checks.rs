@@ -1,8 +1,8 @@
 //! `CHECKS.md`: the checks of our program, on the second page: references, claims of ours, guarantees and the power of verdicts.
 //!
-//! The power of the verdicts: how often a number of another method would agree, too.
+//! The power of the verdicts: the share of numbers that another method's number would match, too.
 //!
-//! Why results could not be published.
+//! Reasons why results could not be published.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -20,34 +20,37 @@ use dpgp_task::Experiment;
 /// The name of the page in a results folder.
 pub const CHECKS: &str = "CHECKS.md";
 
-const HEAD: &str = "# Checks of our program\n\nWhat readers of a paper ask stands in [REPRODUCTION.md](REPRODUCTION.md). Written by `dpgp run --all`; `dpgp check --all` compares its numbers with fresh ones; the words \
-    of notes are their authors'.\n";
+const HEAD: &str = "# Checks of our program\n\n[REPRODUCTION.md](REPRODUCTION.md) compares each paper with our \
+    results. `dpgp run --all` writes this page, and `dpgp check --all` compares its numbers with fresh ones. Notes are \
+    in the words of their authors.\n";
 
 const COVERED: &str = "\
-\n## What is covered\n\n\
-A *printed number* stands in the text, a table or a figure of a paper and is about results; a value and its spread are two. It *agrees* \
-if it lies within the central 95 % of what one run of our procedure gives, widened by half a unit of the last printed digit; it *differs* \
-outside. It is *inconclusive* where that interval is wider than the effect in question, *not judged* where our replicates do not tell \
-how far it may move, *fitted* where it would agree but a setting was chosen so that it does, and *stand-in* where other data are used. \
-The column *chosen by* has all numbers by which a setting of ours was chosen, whatever is said of them. A *statement* about \
-results is tested by one or more comparisons, which are counted: a test *holds* if every difference has the stated sign by more than two \
-standard errors, *fails* if one has the other sign by as much (exact numbers by any difference), and is *undecided* else. Signs are \
-tested, words of size like “much” are not. Statements on other data are not decided.\n\n\
+\n## Coverage\n\n\
+A *printed number* stands in the text, a table or a figure of a paper and is about results. A value and its spread \
+count as two. It *agrees* if it lies within the central 95 % of the distribution of one run of our procedure, widened \
+by half a unit of the last printed digit. Outside, it *differs*. It is *inconclusive* if that interval is wider than \
+the effect in question, and *not judged* if our replicates do not determine the interval. It is *fitted* if it would \
+agree, but we chose a setting to make it agree. It is *stand-in* if we used other data. The column *chosen by* counts \
+all numbers by which we chose a setting, whatever their verdict. We test a *statement* about results by one or more \
+comparisons, and count these tests. A test *holds* if every difference has the stated sign by more than two standard \
+errors. It *fails* if one difference has the opposite sign by as much (for exact numbers, by any amount). Otherwise it \
+is *undecided*. We test signs, not words of size such as “much”. Statements on other data are not decided.\n\n\
 | paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | chosen by | tests of statements | hold | fail | undecided | stand-in | not entered |\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 const UNREPRODUCED: &str = "\
-\n## Where others disagree with ours\n\nNumbers of our own references and of the authors' files, which the papers do not print, statements that ours \
-contradict or leave open, and what is known of the reasons.\n";
+\n## Where others disagree with us\n\nNumbers from our own references and from the authors' files, which the papers do \
+not print; statements that our results contradict or leave open; and the known reasons.\n";
 
 const EXPERIMENTS: &str = "\
 \n## Experiments\n\n\
-Only *published* numbers are a paper's; *authors* are of its authors' files or code, *references* of independent computations of ours. \
-*our claims* are statements that no paper makes. *power*: of the printed numbers beside which another method stands, those for which \
-that method's number would agree as well (fewer is better). *guarantees*: of rows that claim a finite epsilon, those whose exact delta is \
-within the claim / exceeds it / is not known; exceptions that the tables list beside a guarantee are not counted against it, and wrong \
-bounds of the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / other; \
-printed spreads are counted with their numbers.\n";
+Only *published* numbers come from a paper. *authors* come from its authors' files or code, and *references* from our \
+own independent computations. *our claims* are statements that no paper makes. *power* counts printed numbers that \
+have another method beside them: those for which the other method's number would agree as well, of all such numbers \
+(fewer is better). *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
+exceeds it / is not known. Exceptions that the tables list beside a guarantee do not count against it. Wrong bounds of \
+the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / other. \
+Printed spreads are counted with their numbers.\n";
 
 /// The second page, from the results that stand in a folder.
 ///
@@ -119,9 +122,9 @@ fn section_text(section: &Unreproduced) -> String {
     format!("[{name}]({name}/table.md): {title}{data}\n\n{points}\n")
 }
 
-/// What of the papers is not checked.
+/// The items of the papers that are not checked.
 fn not_checked(coverage: &[Coverage]) -> String {
-    let mut text = "\n## What is not checked, and why\n\n".to_owned();
+    let mut text = "\n## Not checked, and why\n\n".to_owned();
     for paper in coverage {
         for item in &paper.items {
             if let Some(why) = &item.why_not {
@@ -177,17 +180,17 @@ fn part_of(part: usize, all: usize) -> String {
     if all == 0 { String::new() } else { format!("{part} of {all}") }
 }
 
-/// How often a number would agree if it were that of another method.
+/// Counts of numbers that would still agree if they were another method's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Confused {
-    /// Rows where it would.
+    /// Rows where another method's number would agree.
     pub swapped: usize,
-    /// Rows that have another method beside them.
+    /// Rows with another method beside them.
     pub rows: usize,
 }
 
 impl Confused {
-    /// Over the rows of an experiment that differ in the first named axis alone, which is that of methods.
+    /// Compares rows of an experiment that differ only in the first named axis, the axis of methods.
     pub fn count_confusions(experiment: &Experiment, committed: &Committed) -> Self {
         let Some(lines) = Lines::from_committed(experiment, committed) else { return Self::default() };
         let mut confused = Self::default();
@@ -207,11 +210,11 @@ impl Confused {
     }
 }
 
-/// The printed rows of an experiment, and what the rows of one line have in common.
+/// The printed rows of an experiment, and the columns that the rows of one line share.
 struct Lines<'a> {
     committed: &'a Committed,
     printed: Vec<&'a [String]>,
-    /// The columns other than that of methods.
+    /// The columns other than the methods.
     common: Vec<&'a str>,
 }
 
@@ -226,7 +229,7 @@ impl<'a> Lines<'a> {
         Some(Self { committed, printed, common })
     }
 
-    /// What is printed of the other methods in the line of a row.
+    /// The printed numbers of the other methods in the line of a row.
     fn others(&self, row: &[String]) -> Vec<f64> {
         let line = self.printed.iter().filter(|other| **other != row && self.is_one_line(other, row));
         line.filter_map(|other| self.committed.field(other, "published").parse().ok()).collect()
@@ -238,7 +241,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Why results could not be published.
+/// Reasons why results could not be published.
 #[derive(Debug, Error)]
 pub enum PublishError {
     /// A file could not be written.
@@ -246,15 +249,15 @@ pub enum PublishError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// A table that stands there is none.
+    /// A file there is not a table.
     #[error("{path} is not a table of results: {cause}")]
     NotATable {
-        /// The file, or what was compared.
+        /// The file, or the subject of the comparison.
         path: PathBuf,
-        /// What the reader said.
+        /// The reader's error.
         cause: csv::Error,
     },
     /// The table could not be put into CSV.

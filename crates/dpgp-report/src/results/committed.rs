@@ -1,8 +1,8 @@
 //! Results that were published before, read back from their folder.
 //!
-//! Where results are looked for.
+//! Places that hold results.
 //!
-//! Experiments beside what stands in their result folders.
+//! Experiments with the contents of their result folders.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,14 +33,14 @@ pub struct Committed {
     pub manifest: Option<Value>,
 }
 
-/// How many rows claim privacy, and what is known of it.
+/// Rows that claim privacy, counted by their exact delta.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Guarantees {
     /// Rows whose exact delta is within the claim.
     pub within: usize,
     /// Rows whose exact delta exceeds the claim.
     pub exceeded: usize,
-    /// Rows whose exact delta is not known.
+    /// Rows with an unknown exact delta.
     pub unknown: usize,
 }
 
@@ -53,7 +53,7 @@ impl Committed {
         Self::with(folder, optional)
     }
 
-    /// The results of an experiment that come with the program, without figures; none if there are none.
+    /// The shipped results of an experiment, without figures; none if there are none.
     ///
     /// # Errors
     /// As [`Committed::read`].
@@ -95,8 +95,8 @@ impl Committed {
         self.field(row, column)
     }
 
-    /// Whether the results are of another version of the spec. A spec that holds rows has no digest in its results, which would let
-    /// anyone check a guess of them: of those nothing is known.
+    /// Whether the results belong to another version of the spec. A spec that holds rows has no digest in its results,
+    /// which would let anyone check a guess of them, so their freshness is unknown.
     pub fn is_stale(&self, experiment: &Experiment) -> bool {
         match self.manifest.as_ref().and_then(|manifest| manifest.get("spec_sha256")) {
             Some(Value::Null) => false,
@@ -162,17 +162,17 @@ fn optional(path: &Path) -> Result<Option<String>, PublishError> {
     }
 }
 
-/// A folder of results, and whether those that come with the program stand in for what it has not.
+/// A folder of results, and whether shipped results replace missing ones.
 #[derive(Debug, Clone, Copy)]
 pub struct ResultsSource<'a> {
     /// The folder.
     pub folder: &'a Path,
-    /// Whether its experiments are those that come with the program.
+    /// Whether its experiments are the shipped ones.
     pub is_shipped: bool,
 }
 
 impl ResultsSource<'_> {
-    /// The results of an experiment; none where there are none.
+    /// The results of an experiment, if there are any.
     ///
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.
@@ -185,10 +185,10 @@ impl ResultsSource<'_> {
     }
 }
 
-/// Where experiments stand that reproduce no paper.
+/// The folder of experiments that reproduce no paper.
 pub const BEYOND: &str = "beyond";
 
-/// An experiment and what stands in its result folder.
+/// An experiment and its result folder.
 #[derive(Debug)]
 pub struct Examined<'a> {
     /// The experiment.
@@ -198,7 +198,7 @@ pub struct Examined<'a> {
 }
 
 impl<'a> Examined<'a> {
-    /// Reads the results of experiments, by paper; what reproduces none goes beyond them.
+    /// Reads the results of experiments by paper; those that reproduce none belong to `beyond`.
     ///
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.

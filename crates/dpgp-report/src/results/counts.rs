@@ -2,9 +2,9 @@
 //!
 //! The printed numbers of a paper, counted for its readers.
 //!
-//! What a run shows of an experiment, in one sentence.
+//! The outcome of a run, in one sentence.
 //!
-//! What a reader of a paper is told of one of its places, in plain words.
+//! The verdict on one place of a paper, in plain words.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,20 @@ use crate::report::Report;
 use crate::table::{ClaimOutcome, Outcome, Verdict, hundredths};
 use dpgp_spec::{ClaimOwner, Coverage};
 
-/// How many numbers have each verdict.
+/// The number of results with each verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VerdictCounts {
-    /// Within the interval of one run of ours.
+    /// Inside the interval of one of our runs.
     pub agrees: usize,
     /// Outside.
     pub differs: usize,
-    /// Of an interval that tells nothing.
+    /// Judged by an interval that is too wide.
     pub inconclusive: usize,
-    /// Replicates do not tell the interval.
+    /// Without an interval, because replicates do not determine it.
     pub not_judged: usize,
-    /// Within, by a setting that was chosen so.
+    /// Inside, because a setting was chosen to make it so.
     pub fitted: usize,
-    /// Of other data.
+    /// On other data.
     pub stand_in: usize,
 }
 
@@ -68,7 +68,7 @@ impl VerdictCounts {
     }
 }
 
-/// How many claims have each outcome.
+/// The number of claims with each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OutcomeCounts {
     /// Borne out.
@@ -77,7 +77,7 @@ pub struct OutcomeCounts {
     pub fails: usize,
     /// Neither.
     pub undecided: usize,
-    /// Of other data.
+    /// On other data.
     pub stand_in: usize,
 }
 
@@ -110,41 +110,41 @@ impl OutcomeCounts {
     }
 }
 
-/// The tag of experiments on toys: a few points that nobody measured.
+/// The tag of toy experiments: a few points that nobody measured.
 const TOY: &str = "toy";
 
 /// How many numbers of a paper are what. Those that show little are apart: exact zeros, spreads of means that a setting was chosen by, and
 /// numbers of a toy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// All that it prints about results.
+    /// All numbers that it prints about results.
     pub printed: usize,
     /// Those that are entered.
     pub entered: usize,
-    /// Inside what one run of ours gives.
+    /// Inside the interval of one of our runs.
     pub same: usize,
     /// Of these, those inside an interval that is wider than what matters.
     pub wide: usize,
     /// Inside, where a setting was chosen by it.
     pub with_settings: usize,
-    /// Outside, in a place whose reason is known, or no more often than by chance.
+    /// Outside, for a known reason, or no more often than by chance.
     pub with_reason: usize,
     /// Outside, for an unknown reason.
     pub unknown: usize,
-    /// Nothing can be told.
+    /// Undecided.
     pub untold: usize,
     /// Exact zeros.
     pub zeros: usize,
     /// Of these, those that agree.
     pub agreeing_zeros: usize,
-    /// Spreads of means that a setting was chosen by.
+    /// Spreads of means by which a setting was chosen.
     pub fitted_spreads: usize,
     /// Numbers of a toy.
     pub toy: usize,
 }
 
 impl Tally {
-    /// Of a paper, by what its places are told to be.
+    /// Counts the numbers of a paper by the verdicts on its places.
     pub fn count(coverage: Option<&Coverage>, examined: &[Examined<'_>], rows: &[ToldRow]) -> Self {
         let mut tally = Self {
             printed: coverage.map_or(0, |paper| paper.items.iter().map(|item| item.numbers).sum()),
@@ -193,7 +193,7 @@ impl Tally {
             (Some(Verdict::Agrees | Verdict::Inconclusive), Some(PlaceVerdict::SameWithSettings))
             | (Some(Verdict::Fitted), _) => self.with_settings += 1,
             (Some(Verdict::Agrees), _) => self.same += 1,
-            // Inside, and so is what stands beside it.
+            // Inside, as are the numbers beside it.
             (Some(Verdict::Inconclusive), Some(PlaceVerdict::Same)) => {
                 (self.same, self.wide) = (self.same + 1, self.wide + 1);
             }
@@ -226,7 +226,7 @@ pub fn closing_sentence(report: &Report<'_>) -> Option<String> {
 }
 
 impl Committed {
-    /// The same of results that were published before.
+    /// The same for results that were published before.
     pub fn closing_sentence(&self) -> Option<String> {
         let rows = self.rows.iter().filter_map(|row| {
             let number = |column| self.field(row, column).parse::<f64>().ok();
@@ -253,7 +253,7 @@ fn sentence(rows: &[Beside], outcomes: OutcomeCounts) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The least and the largest of some numbers; the one that there is.
+/// The least and the largest of some numbers, or the only one.
 fn span(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String> {
     let mut all: Vec<f64> = numbers.collect();
     all.sort_by(f64::total_cmp);
@@ -266,7 +266,7 @@ fn span(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String> {
 
 fn printed_zeros(zeros: &[&Beside]) -> Option<String> {
     let agree = zeros.iter().filter(|one| one.verdict == Verdict::Agrees).count();
-    (!zeros.is_empty()).then(|| format!("apart, {agree} of {} printed zeros agree", zeros.len()))
+    (!zeros.is_empty()).then(|| format!("separately, {agree} of {} printed zeros agree", zeros.len()))
 }
 
 fn numbers(counts: VerdictCounts) -> Option<String> {
@@ -276,7 +276,7 @@ fn numbers(counts: VerdictCounts) -> Option<String> {
         (inconclusive, "inconclusive"),
         (not_judged, "not judged"),
         (fitted, "fitted"),
-        (stand_in, "of other data"),
+        (stand_in, "on other data"),
     ];
     let total = counts.total();
     (total > 0).then(|| format!("{agrees} of {total} printed values agree{}", listed(&others)))
@@ -287,13 +287,13 @@ fn claims(counts: OutcomeCounts) -> Option<String> {
     let others = [
         (fails, if fails == 1 { "fails" } else { "fail" }),
         (undecided, "undecided"),
-        (stand_in, "of other data"),
+        (stand_in, "on other data"),
     ];
     let total = counts.total();
     (total > 0).then(|| format!("{holds} of {total} claims hold{}", listed(&others)))
 }
 
-/// The other outcomes that there are.
+/// The other outcomes with a positive count.
 fn listed(others: &[(usize, &str)]) -> String {
     let there = others.iter().filter(|(count, _)| *count > 0);
     there.map(|(count, outcome)| format!(", {count} {outcome}")).collect()
@@ -303,15 +303,15 @@ fn listed(others: &[(usize, &str)]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "words")]
 pub enum PlaceVerdict {
-    /// Ours is what the paper says.
+    /// Our result agrees with the paper.
     Same,
-    /// It is, with settings that the paper does not print and that we chose.
+    /// It agrees, with settings that the paper does not print and we chose.
     SameWithSettings,
-    /// It is not, and why.
+    /// It does not, for this reason.
     Different(String),
-    /// It is not, and nobody knows why: what was tried.
+    /// It does not, for an unknown reason; this was tried.
     Unknown(String),
-    /// Nothing can be told, and why.
+    /// Undecided, for this reason.
     Untold(String),
 }
 
@@ -328,12 +328,12 @@ impl PlaceVerdict {
     }
 }
 
-/// What counts for the verdict on a place.
+/// The evidence for the verdict on a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Printed numbers inside what one run gives, or statements that hold.
     pub same: usize,
-    /// Of these, numbers that a setting was chosen by.
+    /// Of these, numbers by which a setting was chosen.
     pub fitted: usize,
     /// Printed numbers outside.
     pub outside: usize,
@@ -341,20 +341,20 @@ pub struct Evidence {
     pub fails: usize,
     /// Printed numbers inside what one run gives, which is wider than what matters.
     pub wide: usize,
-    /// Numbers and statements that ours leave open.
+    /// Numbers and statements that our results leave open.
     pub open: usize,
     /// Those on other data.
     pub stand_in: usize,
 }
 
-/// From so many numbers on a few may lie outside their 95 % by chance.
+/// From this many numbers on, a few may lie outside their 95 % interval by chance.
 const MANY: usize = 20;
 
-/// The share of papers that reproduce and are yet called different, at most.
+/// The largest share of reproducing papers that are called different by chance.
 const LEVEL: f64 = 0.05;
 
 impl Evidence {
-    /// Adds that of others.
+    /// Adds other evidence.
     pub fn add(&mut self, other: Self) {
         self.same += other.same;
         self.fitted += other.fitted;
@@ -371,7 +371,7 @@ impl Evidence {
         self.are_many() && tail(self.numbers(), self.outside) >= LEVEL
     }
 
-    /// Whether it leaves open what is said. A wide interval alone tells nothing of its number; many of them together do.
+    /// Whether it leaves the verdict open. One wide interval says nothing about its number; many together do.
     pub fn is_open(&self) -> bool {
         let wide = if self.are_many() { 0 } else { self.wide };
         let told = self.same + self.outside + self.wide - wide;
@@ -386,7 +386,7 @@ impl Evidence {
         self.same + self.wide + self.outside
     }
 
-    /// Whether ours is different.
+    /// Whether our result differs.
     pub fn is_different(&self) -> bool {
         self.fails > 0 || (self.outside > 0 && !self.is_chance())
     }
@@ -470,8 +470,8 @@ mod closing_tests {
         ];
         let rows: Vec<Beside> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
         let outcomes = OutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
-        let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 of other data; \
-                    ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 of other data";
+        let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 on other data; \
+                    ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 on other data";
         assert_eq!(sentence(&rows, outcomes).unwrap(), said);
         let one = [beside(Verdict::Differs, 4.0, 2.0, Some(-3.25))];
         let failed = OutcomeCounts { fails: 1, ..OutcomeCounts::default() };
@@ -488,7 +488,7 @@ mod closing_tests {
         let zeros =
             [Verdict::Agrees, Verdict::Agrees, Verdict::Differs].map(|one| beside(one, 0.0, 1e-30, None));
         let said = sentence(&zeros, OutcomeCounts::default()).unwrap();
-        assert_eq!(said, "apart, 2 of 3 printed zeros agree");
+        assert_eq!(said, "separately, 2 of 3 printed zeros agree");
     }
 }
 

@@ -1,6 +1,6 @@
-//! How much of a paper is checked, and with what outcome.
+//! The checked part of a paper, with the outcomes.
 //!
-//! Whether p-values are uniform, as they are where nothing but chance makes them.
+//! A test whether p-values are uniform, as they are under chance alone.
 
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// By what a paper has and what its experiments reached.
+    /// Counts a paper's items and the verdicts of its experiments.
     pub fn new(coverage: &Coverage, experiments: &[Examined<'_>]) -> Self {
         let mut covered = Self {
             paper: coverage.paper.clone(),
@@ -76,25 +76,25 @@ impl Covered {
         let share = self.share_outside()?;
         let (experiment, most) = &self.most;
         let outside = format!(
-            "{}: {} printed numbers are random in our replicates, on the paper's data and not fitted ({most} of them in {experiment}); \
-             {:.0} % of them lie outside the central 95 % (5 % are expected of a paper that reproduces)",
+            "{}: {} printed numbers are random in our replicates, on the paper's data and not fitted ({most} of them \
+             in {experiment}). {:.0} % of them lie outside the central 95 %; if a paper reproduces, 5 % are expected",
             self.paper,
             self.p_values.len(),
             100.0 * share
         );
-        // Fewer tell nothing.
+        // None for too few.
         let test = Uniformity::test(&self.p_values)?;
         let p_value =
             if test.p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {:.2}", test.p_value) };
         Some(format!(
-            "{outside}; if they were independent, which numbers of one table are not, the test of uniform p-values would have {p_value} \
-             (Kolmogorov and Smirnov, D = {:.2}).",
+            "{outside}. If all were independent (numbers of one table are not), the Kolmogorov-Smirnov test of uniform \
+             p-values would give {p_value} (D = {:.2}).",
             test.distance
         ))
     }
 }
 
-/// Fewer p-values tell nothing.
+/// The least number of p-values for a test.
 const LEAST: usize = 5;
 
 /// The test of Kolmogorov and Smirnov on p-values.
@@ -102,12 +102,12 @@ const LEAST: usize = 5;
 pub struct Uniformity {
     /// The largest distance between the share of p-values below a level and the level.
     pub distance: f64,
-    /// How often it is as large by chance, if they are independent.
+    /// The probability of a distance at least as large by chance, if they are independent.
     pub p_value: f64,
 }
 
 impl Uniformity {
-    /// Of some p-values; none for fewer than five.
+    /// Tests some p-values; none for fewer than five.
     pub fn test(p_values: &[f64]) -> Option<Self> {
         let count = p_values.len();
         if count < LEAST {
@@ -128,7 +128,7 @@ impl Uniformity {
 fn kolmogorov(distance: f64, count: usize) -> f64 {
     let root = (count as f64).sqrt();
     let x = (root + 0.12 + 0.11 / root) * distance;
-    // The series is of use where it converges; below, nearly every sample is as far away.
+    // The series converges only above; below, nearly every sample is as far away.
     if x < 0.3 {
         return 1.0;
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn small_p_values_are_told_as_such() {
         let told = chance_of(vec![0.001; 5]).unwrap();
-        assert!(told.contains("would have p < 0.01 (Kolmogorov and Smirnov, D = 1.00)"), "{told}");
+        assert!(told.contains("would give p < 0.01 (D = 1.00)"), "{told}");
         assert!(told.contains("100 % of them lie outside"), "{told}");
         assert_eq!((chance_of(vec![0.001; 4]), chance_of(Vec::new())), (None, None));
     }

@@ -1,6 +1,6 @@
 //! The result folder of an experiment.
 //!
-//! `manifest.json`: where a result comes from; `timing.json`: what it cost.
+//! `manifest.json`: the origin of a result; `timing.json`: its cost.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::table::{NOT_PRIVATE, claims_csv, table_csv, table_markdown};
 use dpgp_fs::{Readers, refuse_links, write_atomically_for};
 use dpgp_run::{Provenance, PublicDigest, commit};
 
-/// What stands in a folder before it is written.
+/// The contents of a folder before it is written.
 #[derive(Debug)]
 pub(super) struct Before {
     table: String,
@@ -44,7 +44,7 @@ pub fn ensure_no_links(vouched: &Path, folder: &Path) -> Result<(), PublishError
 
 /// Writes `table.csv`, `table.md`, `claims.csv` (where it makes claims), `figure.svg` (where the spec has one), `figure.json` (where it shows more than the
 /// table), `manifest.json` and `timing.json` into a folder. All texts are made before the first is written; files that are as they should be are left alone.
-/// What was computed from rows of the user's own is for their holder alone to read.
+/// Results from the user's own rows are readable by their owner alone.
 ///
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
@@ -89,7 +89,7 @@ pub(super) fn files(
     Ok(files)
 }
 
-/// Removes what an earlier spec had and the present one has not.
+/// Removes files of an earlier spec that the present one does not have.
 fn remove_stale(path: &Path) -> Result<(), PublishError> {
     match std::fs::remove_file(path) {
         Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(PublishError::io(path, cause)),
@@ -137,7 +137,7 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
     }
 }
 
-/// When results were finished and what they cost, which no two runs share, as JSON text.
+/// The finishing time and cost of results, which no two runs share, as JSON text.
 pub(super) fn timing_json(provenance: &Provenance) -> String {
     let timing = json!({
         "finished_unix": provenance.finished,
@@ -165,7 +165,7 @@ fn same_origin(before: &str, now: &Value) -> bool {
     differing(&before, now).is_empty() && before.get(clipped) == now.get(clipped)
 }
 
-/// The keys in which two manifests say that other results were computed.
+/// The keys by which two manifests describe different computations.
 pub(super) fn differing(before: &Value, now: &Value) -> Vec<String> {
     let keys = [
         "experiment",

@@ -1,4 +1,4 @@
-//! Whether a result folder is what would be written now.
+//! A check whether a result folder is up to date.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use dpgp_run::Provenance;
 /// Numbers closer than this count as the same in texts for people: certificates' gaps are noise near rounding.
 const NOISE: f64 = 1e-8;
 
-/// The same of numbers that are only shown, which are rounded.
+/// The same for rounded numbers.
 const SHOWN: f64 = 1e-6;
 
-/// What stands in a folder and is not what would be written there; numbers may differ by `tolerance`, relative.
+/// Lists the differences between a folder and a fresh run; numbers may differ by a relative `tolerance`.
 ///
 /// # Errors
 /// [`PublishError`] if the fresh texts cannot be made.
@@ -58,7 +58,7 @@ pub fn stale(
 
 fn manifest(committed: &str, fresh: &str) -> Vec<String> {
     let parsed = (serde_json::from_str::<Value>(committed), serde_json::from_str::<Value>(fresh));
-    let (Ok(committed), Ok(fresh)) = parsed else { return vec!["is no manifest".to_owned()] };
+    let (Ok(committed), Ok(fresh)) = parsed else { return vec!["is not a manifest".to_owned()] };
     let mut findings = Vec::new();
     for key in differing(&committed, &fresh) {
         let was = committed.get(&key).map_or("missing".to_owned(), Value::to_string);
@@ -70,7 +70,7 @@ fn manifest(committed: &str, fresh: &str) -> Vec<String> {
 /// The first line in which two texts differ, numbers compared as such.
 fn first_difference(committed: &str, fresh: &str, tolerance: f64) -> Option<String> {
     if committed.lines().count() != fresh.lines().count() {
-        return Some("has another number of lines; run it again".to_owned());
+        return Some("has a different number of lines; run the experiment again".to_owned());
     }
     let pairs = committed.lines().zip(fresh.lines()).enumerate();
     let (line, (was, is)) = pairs.into_iter().find(|(_, (a, b))| !same(a, b, tolerance))?;

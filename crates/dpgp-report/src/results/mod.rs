@@ -1,4 +1,4 @@
-//! Folders of results: what is written there, and whether it is fresh.
+//! Result folders: their contents and their freshness.
 
 mod checks;
 pub(super) mod committed;

@@ -1,4 +1,4 @@
-//! The row of a table, a figure or a statement: what the paper says beside ours.
+//! The row of a table, figure or statement: the paper's result beside ours.
 
 use serde::Serialize;
 
@@ -11,21 +11,21 @@ use dpgp_spec::{ClaimOwner, DeviationKind, NumbersChosen, PlaceRow, ValueChosen,
 /// A row of the page.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToldRow {
-    /// Where it stands in the paper.
+    /// Its place in the paper.
     pub place: String,
-    /// The experiment that it links to; empty where there is none.
+    /// The experiment that it links to; empty if there is none.
     pub experiment: String,
-    /// What the paper says.
+    /// The paper's statement.
     pub says: String,
-    /// What ours is.
+    /// Our result.
     pub ours: String,
     /// Whether the data are the paper's.
     pub data: String,
-    /// Which settings we chose.
+    /// The settings that we chose.
     pub chosen: String,
     /// The verdict.
     pub verdict: PlaceVerdict,
-    /// What a reader must know of it where it is the same.
+    /// A note for readers if the result is the same.
     pub note: Option<String>,
     /// The verdict and the note in words.
     pub words: String,
@@ -196,7 +196,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What is said of a place by what counts for it.
+/// The verdict on a place from its evidence.
 fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
     let Evidence { fitted, stand_in, .. } = evidence;
     let untold =
@@ -207,7 +207,7 @@ fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
     if evidence.is_different() {
         return match (&row.because, &row.tried, &row.untold) {
             (Some(because), ..) => PlaceVerdict::Different(because.clone()),
-            // What differs turns on something that is not printed, or on chance.
+            // The difference depends on something that is not printed, or on chance.
             (None, None, Some(untold)) => PlaceVerdict::Untold(untold.clone()),
             (None, tried, _) => {
                 PlaceVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned()))
@@ -215,7 +215,7 @@ fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
         };
     }
     if evidence.is_open() {
-        return untold("ours leave it open");
+        return untold("our results leave it open");
     }
     if fitted > 0 || row.chosen.is_some() { PlaceVerdict::SameWithSettings } else { PlaceVerdict::Same }
 }
@@ -240,10 +240,10 @@ fn of_claim(claim: &ClaimOutcome) -> Evidence {
     }
 }
 
-/// Numbers that are told one by one.
+/// The most numbers listed one by one.
 const FEW: usize = 2;
 
-/// Ours in a few words: numbers one by one, or how many lie inside and how far they are from print; and tests.
+/// Our results in a few words: numbers one by one, or the count inside and the distance from print; and tests.
 fn made_of(numbers: &[Printed<'_>], claims: &[&ClaimOutcome]) -> String {
     let mut parts = Vec::new();
     let (zeros, others): (Vec<&Printed<'_>>, Vec<&Printed<'_>>) =

@@ -1,6 +1,6 @@
-//! What of a paper does not reproduce, in sentences.
+//! Results of a paper that do not reproduce, in sentences.
 //!
-//! `REPRODUCTION.md`: what each paper says beside ours, for its readers.
+//! `REPRODUCTION.md`: each paper's results beside ours, for its readers.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::table::{ClaimOutcome, Outcome, Verdict, markdown_text, short};
 use dpgp_spec::{ClaimOwner, Coverage, DeviationKind, FIXED_COLUMNS, PaperPage};
 use dpgp_task::Experiment;
 
-/// Numbers of one experiment that are told; more are in its table.
+/// The most numbers listed of one experiment; its table has the rest.
 const MOST: usize = 6;
 
-/// What of one experiment does not reproduce.
+/// Results of one experiment that do not reproduce.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unreproduced {
     /// The experiment.
@@ -27,12 +27,12 @@ pub struct Unreproduced {
     pub title: String,
     /// Whether it uses other data than the paper's.
     pub other_data: bool,
-    /// The sentences: numbers that differ, statements that do not hold, and what is known of the reasons.
+    /// The sentences: numbers that differ, statements that do not hold, and the known reasons.
     pub points: Vec<String>,
 }
 
 impl Unreproduced {
-    /// Of an experiment in which a number differs or a statement does not hold.
+    /// Collects them for an experiment; none if every number agrees and every statement holds.
     pub fn from_examined(examined: &Examined<'_>) -> Option<Self> {
         let committed = examined.committed.as_ref()?;
         let (experiment, mut points) = (examined.experiment, Vec::new());
@@ -56,7 +56,7 @@ impl Unreproduced {
         }
         let why =
             experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
-        points.extend(why.map(|deviation| format!("Why, {}: {}", deviation.about, deviation.note)));
+        points.extend(why.map(|deviation| format!("Reason ({}): {}", deviation.about, deviation.note)));
         Some(Self {
             name: experiment.name.clone(),
             title: experiment.meta.title.clone(),
@@ -76,7 +76,7 @@ fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> V
     for row in rows.iter().take(MOST) {
         let [low, high] = ["interval_low", "interval_high"].map(|end| rounded(committed.field(row, end)));
         points.push(format!(
-            "{}: {who} {}, one run of ours gives {low} to {high}.",
+            "{}: {who} {}; one of our runs gives {low} to {high}.",
             place(committed, row),
             committed.field(row, column)
         ));
@@ -87,7 +87,7 @@ fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> V
     points
 }
 
-/// The rows whose verdict in a column is that they differ.
+/// The rows with the verdict `differs` in a column.
 fn differing_rows<'c>(committed: &'c Committed, verdict: &str) -> impl Iterator<Item = &'c Vec<String>> {
     committed.rows.iter().filter(move |row| committed.field(row, verdict) == Verdict::Differs.name())
 }
@@ -140,20 +140,22 @@ fn rounded(text: &str) -> String {
 pub const REPRODUCTION: &str = "REPRODUCTION.md";
 
 const HEAD: &str = "\
-# What the papers say, and what ours is
+# What the papers say, and what we find
 
-- **same**: the printed number lies in the central 95 % of runs of ours (of 20 or more a few may lie outside by chance), or the statement holds by more \
-than two standard errors.
-- **same with settings we chose**: so it does, with unprinted settings of ours, often chosen by these numbers: that shows less.
-- **different**, **cannot be told**: with the reason, or what was tried.
+- **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), \
+or the statement holds by more than two standard errors.
+- **same with settings we chose**: likewise, with unprinted settings that we often chose by these numbers. This shows \
+less.
+- **different**, **cannot be told**: the reason follows, or what we tried.
 
-Tables say how far ours are from print (`ours / print`, `z`); [Checks of our program](CHECKS.md) has references, claims of ours, guarantees and power.
+Tables show the distance from print (`ours / print`, `z`). [Checks of our program](CHECKS.md) has references, our \
+claims, guarantees and power.
 ";
 
 const COUNTS: &str = "\
 \n## Printed numbers\n\n\
-A value and its spread are two. In brackets: numbers in intervals wider than what matters, told by the many beside them; zeros that agree. Apart: \
-exact zeros, spreads of means that chose a setting, numbers of a toy.\n\n\
+A value and its spread count as two. In brackets: numbers with wide intervals, judged together with many others; zeros \
+that agree. Counted apart: exact zeros, spreads of means used to choose settings, toy numbers.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot be told|apart: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
@@ -163,22 +165,22 @@ const MORE_ERRORS: &str =
 const COLUMNS: &str = "\
 |where|the paper says|ours|same data?|chosen by us?|verdict|\n|---|---|---|---|---|---|\n";
 
-/// What is told of one paper.
+/// The findings about one paper.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToldPaper {
     /// Its key.
     pub key: String,
     /// Authors, title and year.
     pub reference: String,
-    /// What was found, in one sentence.
+    /// The finding, in one sentence.
     pub sentence: String,
     /// A row for each of its places.
     pub rows: Vec<ToldRow>,
     /// Its printed numbers, counted.
     pub tally: Tally,
-    /// Errors in it that a reader meets.
+    /// Errors in it that readers meet.
     pub errors: Vec<String>,
-    /// What cannot be had.
+    /// Results that are not available.
     pub unavailable: Vec<String>,
 }
 
@@ -200,7 +202,7 @@ impl ToldPaper {
     }
 }
 
-/// What is told of each paper, from the results that stand in a folder.
+/// Collects the findings about each paper from the results in a folder.
 ///
 /// # Errors
 /// [`PublishError`] if a table there cannot be read.
@@ -227,9 +229,9 @@ pub fn reproduction_markdown(papers: &[ToldPaper]) -> String {
         let _ = write!(text, "\n## {}\n\n{}\n\n{COLUMNS}", paper.key, paper.reference);
         paper.rows.iter().for_each(|row| text.push_str(&line(row)));
     }
-    listed(&mut text, "Errors in the papers that a reader meets", papers, |paper| &paper.errors);
+    listed(&mut text, "Errors in the papers", papers, |paper| &paper.errors);
     text.push_str(MORE_ERRORS);
-    listed(&mut text, "What cannot be had", papers, |paper| &paper.unavailable);
+    listed(&mut text, "Not available", papers, |paper| &paper.unavailable);
     text
 }
 

@@ -8,17 +8,17 @@ use super::verdict::Judged;
 use dpgp_spec::{Claim, ClaimOwner, Margin, OtherSide, Relation, Selector, UniformPick};
 use dpgp_task::Row;
 
-/// What the rows say of a claim.
+/// The verdict of the rows on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Every pair of rows bears it out by more than two standard errors of the difference.
+    /// Every pair of rows confirms it by more than two standard errors of the difference.
     Holds,
     /// Some pair contradicts it by more.
     Fails,
     /// Some difference may be chance.
     Undecided,
-    /// It is the paper's, about data that are not at hand: ours, on other data, do not tell.
+    /// The paper's claim about data that we do not have; our rows use other data.
     StandIn,
 }
 
@@ -34,18 +34,18 @@ impl Outcome {
     }
 }
 
-/// A claim and what the rows say of it.
+/// A claim and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimOutcome {
-    /// Whose statement it is.
+    /// The owner of the statement.
     pub from: ClaimOwner,
-    /// Where the paper says it.
+    /// Its place in the paper.
     pub place: String,
     /// Its sentence.
     pub quote: String,
     /// The statement, in words.
     pub text: String,
-    /// What the rows say.
+    /// The outcome.
     pub outcome: Outcome,
     /// Of the pair that decides: the value on the left.
     pub left: Option<f64>,
@@ -58,17 +58,17 @@ pub struct ClaimOutcome {
     pub at: String,
 }
 
-/// What a claim looks at in a row.
+/// The parts of a row that a claim uses.
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimRow<'a> {
     pub labels: &'a [String],
     pub row: &'a Row,
-    /// What the paper prints of it, and the unit of its last digit.
+    /// The paper's number for it, and the unit of its last digit.
     pub printed: Option<[f64; 2]>,
 }
 
 impl<'a> ClaimRow<'a> {
-    /// A row beside what the paper prints of it.
+    /// A row beside the paper's number for it.
     pub fn new(labels: &'a [String], row: &'a Row, published: Option<&Judged>) -> Self {
         let printed = published.map(|judged| [judged.counterpart.value, judged.counterpart.precision]);
         Self { labels, row, printed }
@@ -117,7 +117,7 @@ pub fn check(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutco
     }
 }
 
-/// Which of several cells a row is of; a number is named by its axis.
+/// The cell of a row, if a claim is about several; numbers are named by their axis.
 fn place(claim: &Claim, one: &ClaimRow<'_>) -> String {
     let labels = claim.open.iter().map(|(axis, name)| match one.labels[*axis].as_str() {
         number if number.parse::<f64>().is_ok() => format!("{name} = {number}"),
@@ -126,7 +126,7 @@ fn place(claim: &Claim, one: &ClaimRow<'_>) -> String {
     labels.collect::<Vec<_>>().join(", ")
 }
 
-/// What a claim compares, each pair with the row on its left.
+/// The pairs that a claim compares, each with the row on its left.
 fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, ClaimRow<'a>)> {
     let [minus, other_minus] = [claim.minus.as_ref(), claim.other_minus.as_ref()];
     let left = sides(claim, &claim.cells, rows).flat_map(|one| subtracted(claim, one, minus, rows));

@@ -15,7 +15,7 @@ use dpgp_task::Row;
 /// Standard errors of a difference within which it may be chance.
 const WITHIN: f64 = 2.0;
 
-/// A number of ours: a row, a difference of rows, or what is told.
+/// One of our numbers: a row, a difference of rows, or a given number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Quantity {
     value: f64,
@@ -243,7 +243,7 @@ impl RowPair {
         (value(self.before.as_ref()), value(self.after.as_ref()))
     }
 
-    /// What differs by more than a relative `tolerance`.
+    /// The differences of more than a relative `tolerance`.
     pub fn differences(&self, tolerance: f64) -> Vec<Difference> {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => compare_rows(&self.key, before, after, tolerance),

@@ -1,10 +1,10 @@
-//! What a table says of predictions that a constant would beat.
+//! Sentences on predictions that a constant would beat.
 //!
-//! What a table says of jitter that may be seen in its numbers.
+//! Sentences on jitter that may be visible in a table's numbers.
 //!
-//! What a table says of metrics that are undefined.
+//! Sentences on undefined metrics.
 //!
-//! What the numbers after `±` are.
+//! The meaning of the numbers after `±`.
 
 use super::terminal::UNDEFINED;
 use crate::report::{Report, ReportRow};
@@ -50,7 +50,7 @@ pub(super) fn better_than_a_constant(report: &Report<'_>, most: usize) -> Option
         format!("{:.1} %{cell}", 100.0 * (1.0 - (1.0 - row.row.value).sqrt()))
     });
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| format!("Less rmse than a constant by about {}.", said.join(", ")))
+    (!said.is_empty()).then(|| format!("The rmse is below that of a constant by about {}.", said.join(", ")))
 }
 
 fn is_worse(row: &ReportRow) -> bool {
@@ -68,8 +68,8 @@ pub(super) fn jitter_that_shows(report: &Report<'_>) -> Option<String> {
     let shares = report.rows.iter().filter_map(|row| JitterShare::from_row(report, row));
     let JitterShare { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
     Some(format!(
-        "Jitter of up to {} was added to a covariance matrix that is singular to rounding, beside a noise variance of {}: predictions \
-         may differ from those of the model by {} of their size.",
+        "Jitter of up to {} was added to a covariance matrix that is numerically singular (noise variance {}). \
+         Predictions may differ from those of the model by {} of their size.",
         short(jitter),
         short(noise),
         short(share)
@@ -164,7 +164,7 @@ mod tests {
         let report = Report::new(&experiment, rows.collect(), Vec::new());
         assert_eq!(
             better_than_a_constant(&report, 3).unwrap(),
-            "Less rmse than a constant by about 50.0 % (a), 20.0 % (b)."
+            "The rmse is below that of a constant by about 50.0 % (a), 20.0 % (b)."
         );
         assert_eq!(better_than_a_constant(&report, 2), None);
         let none =

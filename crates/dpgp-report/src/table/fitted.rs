@@ -66,7 +66,7 @@ impl Fitted<'_> {
         format!("{}{}\n", self.only(&shown, width), said.text)
     }
 
-    /// What these columns need without breaking a word.
+    /// The width that these columns need without breaking a word.
     fn least(&self, columns: &[usize], words: &[usize]) -> usize {
         let lines = if self.bordered { columns.len() + 1 } else { 0 };
         columns.iter().map(|column| words[*column] + PADDING).sum::<usize>() + lines

@@ -11,8 +11,9 @@ use dpgp_spec::{Best, TableLayout};
 /// A cell of the grid on some axes: their labels.
 type Labels = Vec<String>;
 
-/// What the marks behind a printed number mean.
-const LEGEND: &str = "Ours ± spread; below it what the paper prints: ✓ agrees, ✗ differs, ~ inconclusive or not judged, ≈ fitted, ○ other data.";
+/// The meaning of the marks behind a printed number.
+const LEGEND: &str = "Ours ± spread, with the printed number below: ✓ agrees, ✗ differs, ~ inconclusive or not judged, \
+    ≈ fitted, ○ other data.";
 
 /// The tables of a layout, one for each combination of labels on the axes that it does not name.
 pub fn laid_out(report: &Report<'_>, layout: &TableLayout) -> String {

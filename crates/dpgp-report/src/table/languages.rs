@@ -8,7 +8,7 @@ use super::terminal::folded;
 use super::terminal::plain_table;
 use dpgp_data::csv_cell;
 
-/// What a table is written in.
+/// The language of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TableLanguage {
     /// Columns, for a terminal.

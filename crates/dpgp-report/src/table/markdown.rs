@@ -16,9 +16,9 @@ use dpgp_data::shown_line;
 use dpgp_run::Provenance;
 use dpgp_spec::DeviationKind;
 
-/// What is said at the top of exact numbers that were computed from rows of the user's own.
-pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed from the rows without noise, for their holder \
-    alone. What may be shown to others is what `dpgp predict` and `dpgp stats --release` write.";
+/// The warning above exact numbers that were computed from the user's own rows.
+pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed from the rows without noise. Do not \
+    publish them. To publish results, use `dpgp predict` or `dpgp stats --release`.";
 
 /// The table, how many targets were clipped, the claims and the deviations as Markdown.
 pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
@@ -144,7 +144,7 @@ pub struct GuaranteeNotes {
 }
 
 impl GuaranteeNotes {
-    /// What stands in a row for its guarantee: its number in brackets, or that there is none.
+    /// The reference to a guarantee in a row: its number in brackets, or `none`.
     pub fn reference(&mut self, guarantee: &str) -> String {
         if guarantee.is_empty() || guarantee == "none" {
             return guarantee.to_owned();

@@ -1,4 +1,4 @@
-//! Tables of results: how they are written, compared and judged.
+//! Tables of results: writing, comparing and judging them.
 
 pub(super) mod claims;
 mod compared;

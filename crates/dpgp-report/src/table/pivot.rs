@@ -20,7 +20,7 @@ pub struct Pivot {
     pub label_columns: usize,
     /// The headings, then the rows; all have the same number of cells.
     pub lines: Vec<Vec<String>>,
-    /// What stands behind `±`, of all tables below the last one; else empty.
+    /// The meaning of `±` for all tables, on the last one; empty on the others.
     pub legend: String,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Source<'a> {
         Pivot { title, label_columns: left.len(), lines, legend: String::new() }
     }
 
-    /// What the spreads are; empty where there is none.
+    /// The meaning of the spreads; empty if there are none.
     fn legend(&self) -> String {
         legend(&self.rows.iter().filter_map(|row| self.spread(row)).collect::<Vec<_>>())
     }
@@ -107,7 +107,7 @@ impl<'a> Source<'a> {
         (spread > 0.0 && kind != SpreadKind::None).then_some(Spread { kind, repeats })
     }
 
-    /// What the first row shows; nothing where there is none.
+    /// The content of the first row; empty without one.
     fn cell(&self) -> String {
         let Some(row) = self.rows.first() else { return String::new() };
         let [value, spread] =

@@ -1,4 +1,4 @@
-//! What a procedure gives when it is run once more.
+//! The distribution of another run of a procedure.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
@@ -120,7 +120,7 @@ impl Predictive {
         self.law.map(|law| (law.centre - value) / law.scale)
     }
 
-    /// What is said of a number: that it may be such a run is told only where the interval is not wider than what matters.
+    /// The verdict on a number. It agrees only if the interval is no wider than the effect that matters.
     pub fn verdict(&self, value: f64, effect: Option<f64>) -> Verdict {
         if !self.holds(value) {
             return Verdict::Differs;

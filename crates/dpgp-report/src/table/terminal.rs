@@ -1,10 +1,10 @@
 //! The table in a terminal.
 //!
-//! What a table says of surfaces that fit rows worse without privacy than with it.
+//! Sentences on surfaces that fit rows worse without privacy than with it.
 //!
 //! Plain aligned columns.
 //!
-//! How wide a text may be, and prose in so many columns.
+//! The width of texts, and prose wrapped to it.
 
 use comfy_table::presets::{NOTHING, UTF8_BORDERS_ONLY};
 use terminal_size::terminal_size_of;
@@ -41,7 +41,7 @@ pub(super) const HEADINGS: [&str; 11] = [
 /// The headings of what a narrow terminal can do without: table.csv has them all.
 const SPARE: [&str; 6] = ["gap", "exact delta", "one run of ours", "other numbers", "z", "ours / print"];
 
-/// Rows that are printed; nobody reads more in a terminal.
+/// The most rows printed; nobody reads more in a terminal.
 const MOST_ROWS: usize = 500;
 
 /// Cells that a sentence names.
@@ -57,21 +57,22 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     format!("{}{table}{}", folded(&title), folded(&below(report, &lines)))
 }
 
-/// What the metrics of a surface are.
-const OF_SURFACES: &str = "rmse and r2: of single rows about the surface; difference: how far it lies from the one without privacy where rows are; noise-sd: how \
-    large a difference a reader of the release expects\n";
+/// The metrics of a surface.
+const OF_SURFACES: &str = "rmse and r2: error of single rows about the surface; difference: distance from the surface \
+    without privacy, where rows are; noise-sd: the difference that a reader of the release expects\n";
 
 /// How an error compares with that of a constant.
-const OF_CONSTANTS: &str = "r2: 1 without error, 0 for a constant, the mean of the training targets\n";
+const OF_CONSTANTS: &str =
+    "r2: 1 for exact predictions, 0 for a constant (the mean of the training targets)\n";
 
-/// What stands after `±` in a row.
+/// The spread after `±` in a row.
 fn spread(row: &ReportRow) -> Option<Spread> {
     let (kind, repeats) = (row.row.spread_kind, row.row.repeats);
     row.row.spread.filter(|spread| *spread > 0.0 && kind != SpreadKind::None)?;
     Some(Spread { kind, repeats })
 }
 
-/// What is said below the table.
+/// The text below the table.
 fn below(report: &Report<'_>, lines: &Lines) -> String {
     let mut text = String::new();
     if let Some(more) = report.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
@@ -105,9 +106,9 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
     }
     if report.experiment.left_out > 0 {
         let experiment = &report.experiment;
-        let why = if experiment.quick { "[quick]" } else { "what was changed" };
+        let why = if experiment.quick { "[quick]" } else { "changed settings" };
         let are = if experiment.left_out == 1 { "number or claim is" } else { "numbers and claims are" };
-        text.push_str(&format!("{} {are} left out by {why}\n", experiment.left_out));
+        text.push_str(&format!("{} {are} left out because of {why}\n", experiment.left_out));
     }
     for claim in &report.claims {
         text.push_str(&format!("{}: {}\n", shown_line(&said(claim)), shown_line(&claim.text)));
@@ -115,7 +116,7 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
     text
 }
 
-/// Whose claim it is, and what the rows say of it.
+/// The owner and outcome of a claim.
 pub(super) fn said(claim: &ClaimOutcome) -> String {
     let whose = match claim.from {
         ClaimOwner::Paper => format!("the paper ({})", claim.place),
@@ -126,7 +127,7 @@ pub(super) fn said(claim: &ClaimOutcome) -> String {
     format!("{outcome}, {whose}")
 }
 
-/// What the headings after the axes say of a row.
+/// The cells of a row under the headings after the axes.
 pub(super) fn cells(row: &ReportRow) -> [String; 11] {
     let certificate = &row.row.certificate;
     let interval = row.beside().next().and_then(|judged| judged.predictive);
@@ -158,7 +159,7 @@ pub fn hundredths(x: f64) -> String {
     if x.abs() < 0.1 || x.abs() >= 1e4 { format!("{x:.1e}") } else { format!("{x:.2}") }
 }
 
-/// What stands for a number that there is not.
+/// The sign for an undefined number.
 pub(super) const UNDEFINED: &str = "-";
 
 /// The number of a row with its spread.
@@ -169,7 +170,7 @@ pub(super) fn ours(row: &ReportRow) -> String {
     }
 }
 
-/// What is said of a number, and of its spread.
+/// The verdicts on a number and on its spread.
 fn verdicts(judged: &Judged) -> String {
     match judged.spread_verdict {
         Verdict::None => judged.verdict.name().to_owned(),
@@ -177,7 +178,7 @@ fn verdicts(judged: &Judged) -> String {
     }
 }
 
-/// A number that the paper does not print: whose it is, and what is said of it.
+/// A number that the paper does not print, with its owner and verdict.
 fn other(whose: &str, judged: &Judged) -> String {
     format!("{whose} {}: {}", printed(&judged.counterpart), judged.verdict.name())
 }
@@ -218,8 +219,8 @@ pub(super) fn worse_without_privacy(report: &Report<'_>) -> Option<String> {
     let errors: Vec<SurfaceError> = rows.map(|row| SurfaceError::from_row(row, place)).collect();
     let [exactly, private] = worse(&errors)?;
     Some(format!(
-        "Without privacy the surface fits rows worse ({METRIC} {} against {} at epsilon {}): the function varies faster than the \
-         lengthscales say. Shorter ones may fit better; until then `difference` is no price of privacy.",
+        "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies \
+         faster than the lengthscales allow. Try shorter ones; until then `difference` is not the price of privacy.",
         short(exactly.value),
         short(private.value),
         exact(private.epsilon),
@@ -281,10 +282,10 @@ pub fn plain_table_sparing(
     Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare }.text()
 }
 
-/// How far what goes on in the next line stands to the right.
+/// The indent of continuation lines.
 pub(super) const INDENT: usize = 2;
 
-/// The columns that there are: `COLUMNS` where it is set, else those of the terminal; none where there is no end.
+/// The available columns: `COLUMNS` if it is set, else those of the terminal; none if unlimited.
 pub(super) fn text_width() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     said.filter(|width| *width > 0).or_else(terminal_width)

@@ -1,4 +1,4 @@
-//! Whether a result agrees with a number that stands beside it.
+//! The comparison of a result with another's number.
 
 use super::predictive::Predictive;
 use dpgp_spec::{ReferenceValue, SpreadKind};
@@ -7,15 +7,15 @@ use dpgp_task::Row;
 /// The verdict on a number beside ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Within the central 95 % of what one run of ours gives.
+    /// Within the central 95 % of our runs.
     Agrees,
     /// Outside.
     Differs,
     /// The interval is wider than the effect that matters.
     Inconclusive,
-    /// Our replicates do not tell the interval.
+    /// Our replicates do not determine the interval.
     NotJudged,
-    /// It would agree, but a setting was chosen so that it does.
+    /// It would agree, but a setting was chosen to make it so.
     Fitted,
     /// Computed from other data than the paper's.
     StandIn,
@@ -62,16 +62,16 @@ pub struct Conditions {
     pub reduced: bool,
 }
 
-/// A number beside ours, and what is said of it.
+/// A number beside ours, and its verdict.
 #[derive(Debug, Clone)]
 pub struct Judged {
     /// The number.
     pub counterpart: ReferenceValue,
-    /// Where another run of ours lies; none where replicates do not tell.
+    /// The interval of another of our runs; none if replicates do not determine it.
     pub predictive: Option<Predictive>,
-    /// What is said of the number.
+    /// The verdict on the number.
     pub verdict: Verdict,
-    /// What is said of its spread.
+    /// The verdict on its spread.
     pub spread_verdict: Verdict,
 }
 
@@ -116,7 +116,7 @@ impl Judged {
     }
 }
 
-/// What is said of a number by where another run lies; none where that is not known.
+/// The verdict on a number from the interval of another run, if that is known.
 pub fn verdict_by(
     interval: Option<Predictive>,
     counterpart: &ReferenceValue,
@@ -157,7 +157,7 @@ fn of_spread(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
     }
 }
 
-/// What is said where other data, reduced settings or a fit take the meaning from a comparison.
+/// The verdict when other data, reduced settings or a fit make a comparison meaningless.
 fn excused(verdict: Verdict, counterpart: &ReferenceValue, conditions: Conditions) -> Verdict {
     match verdict {
         _ if conditions.stand_in => Verdict::StandIn,

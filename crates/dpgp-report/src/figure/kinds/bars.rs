@@ -179,11 +179,11 @@ fn magnified(bars: &[CandidateBar]) -> f64 {
 fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
     let mut legend = match levels.iter().find_map(|level| level.repeats) {
         None => vec![
-            Swatch::Area(INSIDE).means("a candidate: as wide as its probability"),
+            Swatch::Area(INSIDE).means("a candidate (width: its probability)"),
             Swatch::Line(EXPECTED).means("expected value of the selected candidate"),
         ],
         Some(repeats) => vec![
-            Swatch::Area(INSIDE).means("a candidate of the first replicate: as wide as its probability"),
+            Swatch::Area(INSIDE).means("a candidate of the first replicate (width: its probability)"),
             Swatch::Line(EXPECTED).means(format!("expected value, mean of {repeats} replicates")),
         ],
     };
@@ -192,7 +192,7 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
             let meaning = match owner {
                 Owner::Paper => "printed in the paper",
                 Owner::Authors => "the authors' files",
-                Owner::Reference => "reference of ours",
+                Owner::Reference => "our own reference",
             };
             legend.push(Swatch::Line(line_of(owner)).means(meaning));
         }

@@ -19,7 +19,7 @@ const OBSERVED: Pen = Pen::new(COLOURS[1].faint(0.7), 1.0);
 const INDUCING_PEN: Pen = Pen::new(COLOURS[2], 2.5);
 
 frame! {
-    /// The frame `curve`: a mean and what is known of it.
+    /// The frame `curve`: a mean and its uncertainty.
     Curve {
         needs x = "x1", mean = "mean";
         may gp_sd = "gp-sd", noise_sd = "noise-sd", truth = "truth";
@@ -206,7 +206,7 @@ impl<'a> CurveFrames<'a> {
         self.data.iter().any(|data| !data.is_empty())
     }
 
-    /// What lines and marks mean: only what some panel shows. A mean beside which the noise is shown has none itself.
+    /// The legend of lines and marks that some panel shows. A mean with its noise beside it has no noise itself.
     fn legend(&self, data: &str) -> Vec<LegendEntry> {
         let noisy = self.has(|curve| !curve.noise_sd.is_empty());
         let mean = if noisy { "mean without privacy noise" } else { "mean" };

@@ -109,7 +109,7 @@ fn class_mark(positive: bool) -> (Stroke, Pen) {
 fn legend() -> Vec<LegendEntry> {
     vec![
         on_ground(WHITE).means("probability above ½"),
-        on_ground(BLACK).means("below ½; the larger, the surer"),
+        on_ground(BLACK).means("below ½ (larger circles are more certain)"),
         class_swatch(true).means("training, positive"),
         class_swatch(false).means("training, negative"),
     ]

@@ -1,4 +1,4 @@
-//! One line per cell: our value and spread beside those that others reached.
+//! One line per cell: our value and spread beside those of others.
 
 use super::super::prelude::*;
 use dpgp_spec::{IntervalsFigure, ReferenceValue};
@@ -7,7 +7,7 @@ const OURS: Pen = Pen::new(COLOURS[0], 2.0);
 const OTHERS: Pen = Pen::new(COLOURS[1], 2.0);
 const BETWEEN: Pen = Pen::new(GREY, 1.0);
 const RADIUS: f64 = 5.0;
-/// How far ours stand above the middle of a line, and the others below it.
+/// The distance of our values above the middle of a line, and of the others below it.
 const ASIDE: f64 = 0.14;
 /// The height of a line, of what stands around them, and of that above them.
 const ROW: f64 = 30.0;
@@ -88,7 +88,8 @@ fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> 
     }
 }
 
-/// What all bars reach; from zero, unless that was not wanted. On a logarithmic scale a bar that reaches zero has its value.
+/// The range of all bars; from zero, unless the spec says otherwise. On a logarithmic scale a bar that reaches zero
+/// stops at its value.
 fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
     let spreads =
         lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));

@@ -102,7 +102,7 @@ fn shown(setting: &LinesFigure, value: f64) -> bool {
     setting.least.is_none_or(|least| value >= least)
 }
 
-/// What stands beside the rows of one owner, as far as it is shown.
+/// The shown numbers of one owner beside the rows.
 fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) -> Vec<PlotPoint> {
     let mut spots = beside_spots(rows, x, owner);
     spots.retain(|spot| shown(setting, spot.y));
@@ -176,7 +176,7 @@ fn notes(setting: &LinesFigure, series: &[&Series]) -> Vec<LegendEntry> {
     let mut notes = Vec::new();
     if setting.shades {
         let widest = brief(format!("{widest:.1e}").parse().unwrap_or(widest));
-        notes.push(Swatch::None.means(format!("standard error: {widest} at most")));
+        notes.push(Swatch::None.means(format!("standard error at most {widest}")));
     } else if widest > 0.0 {
         notes.push(bars());
     }
@@ -187,7 +187,7 @@ fn notes(setting: &LinesFigure, series: &[&Series]) -> Vec<LegendEntry> {
         }
     }
     if let Some(least) = setting.least.filter(|_| below > 0) {
-        notes.push(Swatch::None.means(format!("below {least}: {below} not shown")));
+        notes.push(Swatch::None.means(format!("not shown: {below} below {least}")));
     }
     notes
 }
@@ -227,7 +227,7 @@ mod tests {
     fn many_lines_differ_in_colour_and_dashes_and_have_no_bars() {
         let svg = figure("lines-shades", 40, true);
         assert_eq!(lines_of(&svg, "#440154"), 2, "the first line and its sample, the darkest of viridis");
-        assert!(svg.contains("lengthscale = 4\n") && svg.contains("standard error: 0.02 at most"));
+        assert!(svg.contains("lengthscale = 4\n") && svg.contains("standard error at most 0.02"));
         let texts = svg.matches("lengthscale = ").count();
         assert!((5..12).contains(&texts), "only some of them are named: {texts}");
     }

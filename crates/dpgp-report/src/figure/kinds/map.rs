@@ -138,7 +138,7 @@ impl<'a> Look<'a> {
 
     fn disc_legend(&self) -> Vec<LegendEntry> {
         if !self.setting.colours {
-            let text = format!("discs: prediction, radius by value ({} in full)", brief(self.largest));
+            let text = format!("discs: prediction, radius by value (full size: {})", brief(self.largest));
             return vec![Swatch::Disc(8.0, COLOURS[0]).means(text)];
         }
         let steps = (0..COLOUR_STEPS).map(|i| i as f64 / (COLOUR_STEPS - 1) as f64);

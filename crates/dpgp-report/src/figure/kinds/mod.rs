@@ -45,7 +45,7 @@ fn drawing(setting: &FigureSetting) -> &dyn Drawing {
 /// The figure of an experiment as SVG text; none if its spec asks for none.
 ///
 /// # Errors
-/// [`FigureError`] if a frame has not the columns that the figure knows, or the drawing library fails.
+/// [`FigureError`] if a frame lacks columns or has unknown ones, or if the drawing library fails.
 pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
     let Some(setting) = &report.experiment.figure else { return Ok(None) };
     let picture = drawing(setting).picture(&report.shown())?;

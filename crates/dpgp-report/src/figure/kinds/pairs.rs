@@ -28,7 +28,7 @@ impl MemberPair<'_> {
         [across, upright].map(|ends| Mark::line(ends, OURS))
     }
 
-    /// Where one owner has it; none unless both numbers are known.
+    /// The place that one owner gives it; none unless both numbers are known.
     fn point_of(&self, owner: Owner) -> Option<PlotPoint> {
         let [x, y] = [self.x, self.y].map(|row| {
             row.beside()
@@ -82,12 +82,12 @@ fn pairs<'a>(setting: &PairsFigure, report: &'a Report<'_>, group: &Group) -> Ve
     pairs
 }
 
-/// What stands after the family's name in the name of a metric.
+/// The part of a metric's name after the family.
 fn member<'a>(metric: &'a str, family: &str) -> Option<&'a str> {
     metric.strip_prefix(family)?.strip_prefix('/')
 }
 
-/// Where a member stands in ours and with others.
+/// The places of a member in our results and in others'.
 fn reached(pair: &MemberPair<'_>) -> Vec<PlotPoint> {
     Owner::ALL.into_iter().filter_map(|owner| pair.point_of(owner)).chain([pair.at()]).collect()
 }
@@ -96,7 +96,7 @@ fn legend(pairs: &[&MemberPair<'_>]) -> Vec<LegendEntry> {
     let known =
         Owner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.point_of(*owner).is_some()));
     let others: Vec<LegendEntry> = known.map(|owner| beside_legend(owner, RING, OTHERS)).collect();
-    let apart = (!others.is_empty()).then(|| Swatch::Line(APART).means("from ours to theirs"));
+    let apart = (!others.is_empty()).then(|| Swatch::Line(APART).means("from our number to theirs"));
     let ours = [Swatch::Disc(DOT, OURS.colour).means("ours"), bars()];
     ours.into_iter().chain(others).chain(apart).collect()
 }

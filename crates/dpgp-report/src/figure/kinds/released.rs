@@ -47,7 +47,7 @@ impl ReleasedCurve {
     }
 }
 
-/// What the marks of some releases mean.
+/// The legend of some releases.
 pub fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
     let others = releases.iter().any(|release| !release.others.is_empty());
     let entries = [

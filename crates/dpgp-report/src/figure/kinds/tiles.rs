@@ -90,7 +90,7 @@ impl<'a> Tiles<'a> {
     }
 }
 
-/// What stands after the family's name in the name of a metric.
+/// The part of a metric's name after the family.
 fn member<'a>(metric: &'a str, family: &str) -> Option<&'a str> {
     metric.strip_prefix(family)?.strip_prefix(['/', '@'])
 }

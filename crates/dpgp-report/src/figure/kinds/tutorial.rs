@@ -1,4 +1,4 @@
-//! What a Gaussian process is, before and after an observation: samples, the joint distribution of two places, and the
+//! A Gaussian process before and after an observation: samples, the joint distribution of two places, and the
 //! density at the second of them.
 //!
 //! Ellipses of equal density of two normal values.
@@ -29,7 +29,7 @@ fn marginal(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureErro
     Ok(spots(columns.need("value")?, columns.need("density")?))
 }
 
-/// What is known at one time.
+/// The state of knowledge at one time.
 struct KnownPoint {
     title: String,
     draws: Vec<Vec<PlotPoint>>,
@@ -104,7 +104,7 @@ impl Drawing for TutorialFigure {
     }
 }
 
-/// Samples of the function, the two places and what was observed.
+/// Samples of the function, the two places and the observation.
 fn samples(setting: &TutorialFigure, stage: &KnownPoint, scales: &Scales) -> Panel {
     let colours = COLOURS.iter().cycle();
     let draws = stage.draws.iter().zip(colours);

@@ -32,7 +32,7 @@ frame! {
 }
 
 frame! {
-    /// The frame `classes`: what holds without privacy.
+    /// The frame `classes`: values without privacy.
     Classes {
         needs x = "x1", probability = "probability", latent = "latent";
     }
@@ -62,7 +62,7 @@ impl Drawing for ViolinsFigure {
     }
 }
 
-/// What all panels share.
+/// Scales and rows that all panels share.
 struct Violins<'a> {
     setting: &'a ViolinsFigure,
     x: Scale,
@@ -159,7 +159,7 @@ fn violin(x: f64, room: f64, values: &[f64]) -> Vec<Mark> {
     vec![Mark::Area(outline, INSIDE), line]
 }
 
-/// What holds without privacy: of the cell that has the most labels in common.
+/// The values without privacy, from the cell that has the most labels in common.
 fn without_privacy<'a>(report: &'a Report<'_>, cell: usize) -> Result<Option<Classes<'a>>, FigureError> {
     let exact = report.frames.iter().filter(|(_, frame)| frame.name == CLASSES);
     let nearest = exact.map(|(other, _)| *other).min_by_key(|other| report.differences(cell, *other));
