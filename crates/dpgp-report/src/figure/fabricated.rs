@@ -98,12 +98,12 @@ pub fn rows(experiment: &Experiment, metrics: &[&str], value: impl Fn(usize, usi
     .collect()
 }
 
-/// How many elements of a kind there are.
+/// The number of elements of a kind.
 pub fn count(svg: &str, element: &str) -> usize {
     svg.matches(&format!("<{element} ")).count()
 }
 
-/// How many lines of a colour there are.
+/// The number of lines of a colour.
 pub fn lines_of(svg: &str, colour: &str) -> usize {
     svg.split('<')
         .filter(|e| {
