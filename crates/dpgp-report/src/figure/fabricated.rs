@@ -57,7 +57,7 @@ pub fn drawn(name: &str, report: &Report<'_>) -> String {
         std::fs::write(Path::new(&folder).join(format!("{name}.svg")), &svg).unwrap();
     }
     check(&svg);
-    // What is counted are marks; the words before them are not.
+    // Only marks are counted, not the words before them.
     svg.split_once("</desc>\n").map_or(svg.clone(), |(_, marks)| marks.to_owned())
 }
 

@@ -142,7 +142,7 @@ fn mean(values: &[f64]) -> f64 {
 
 fn error_of_mean(values: &[f64]) -> f64 {
     let (count, mean) = (values.len() as f64, mean(values));
-    // What is the same in all replicates has no error, not that of rounding.
+    // Equal replicates have no error, not even that of rounding.
     if values.iter().all(|value| *value == values[0]) {
         return 0.0;
     }
