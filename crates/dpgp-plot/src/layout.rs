@@ -34,14 +34,14 @@ pub struct Layout {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Height {
-    /// Of a panel with all around it, in pixels.
+    /// The height of a panel with its surroundings, in pixels.
     Pixels(f64),
-    /// Between the axes, as a multiple of the width.
+    /// The height between the axes, as a multiple of the width.
     Ratio(f64),
 }
 
 impl Layout {
-    /// Panels that are so high, a fitting number in each row.
+    /// A layout with panels of this height, and as many in a row as fit.
     pub const fn new(height: f64) -> Self {
         Self { columns: None, height: Height::Pixels(height), top: 40.0 }
     }
@@ -107,11 +107,11 @@ fn left(side: &Side) -> f64 {
 #[derive(Debug, Clone)]
 pub struct Arrangement {
     pub width: f64,
-    /// Of all rows.
+    /// The height of all rows.
     pub height: f64,
     /// The distance of a y axis's label to its left.
     pub label_offset: f64,
-    /// Between the axes of each panel.
+    /// The rectangle between the axes of each panel.
     pub rects: Vec<Rect>,
 }
 

@@ -116,7 +116,7 @@ impl Side {
         Self { ticks: Ticks::Lines, ..Self::values(scale, label) }
     }
 
-    /// An axis that is a line alone: that of the plot below tells its values.
+    /// An axis without numbers: the plot below shows them.
     pub fn bare(scale: Scale) -> Self {
         Self { ticks: Ticks::Bare, ..Self::values(scale, "") }
     }

@@ -11,7 +11,7 @@ const ROOM: f64 = 0.04;
 const BEYOND: f64 = 0.12;
 const BREAK: [f64; 2] = [0.03, 0.05];
 
-/// Of the least and the largest number above zero.
+/// The exponents of the least and the largest number above zero.
 const LEAST_EXPONENT: f64 = -324.0;
 const MOST_EXPONENT: f64 = 308.0;
 

@@ -212,7 +212,7 @@ struct NumberedRow<'a> {
 }
 
 impl NumberedRow<'_> {
-    /// A number; none where the field is empty.
+    /// A number; none if the field is empty.
     fn number(&self, column: &'static str) -> Result<Option<f64>, GradeError> {
         let found = self.columns.field(self.record, column);
         if found.is_empty() {
@@ -311,11 +311,11 @@ impl Graded {
 
 /// Judges a table as CSV by the numbers that the paper prints, and by all claims of the experiment.
 ///
-/// It needs the columns `metric`, `value` and one for each axis, as `table.csv` of our own results has them. Where another run lies
-/// comes from `interval_low` and `interval_high`; else from the spread over `repeats` runs in a row of kind `sd-replicates` (of the metric or
-/// of `METRIC-replicates`). A number without any spread is compared with the printed one as it is where nothing is random in ours, the
-/// row of our results having no spread either; else it is not judged. Claims have no pairs of replicates here, so that some are
-/// undecided that our own rows decide.
+/// It needs the columns `metric`, `value` and one for each axis, as in `table.csv` of our own results. The interval of
+/// another run comes from `interval_low` and `interval_high`, or else from the spread over `repeats` runs in a row of
+/// kind `sd-replicates` (of the metric or of `METRIC-replicates`). A number without any spread is judged only if our
+/// row has no spread either: then nothing is random, and the number is compared as it is. Claims have no pairs of
+/// replicates here, so some stay undecided that our own rows decide.
 ///
 /// # Errors
 /// [`GradeError`], with all columns that are missing, or the line that is wrong.
@@ -452,8 +452,8 @@ impl GivenTable {
         own.or_else(|| self.get(cell, &format!("{metric}-replicates")))
     }
 
-    /// A row as claims look at it: its error is that of the mean over runs where the table tells how much they differ, zero
-    /// where nothing is random, and else not a number: then no claim about it is decided.
+    /// A row for checking claims. Its error is that of the mean over runs if the table gives their spread, and zero if
+    /// nothing is random. Otherwise it is NaN, and no claim about the row is decided.
     fn row(&self, cell: usize, metric: &str, fixed: bool) -> Row {
         let none = Given {
             value: f64::NAN,

@@ -34,7 +34,7 @@ impl Hides {
 
     /// The unit in the sentence of a guarantee; none if it guarantees nothing.
     fn parse(guarantee: &str) -> Option<Self> {
-        // What is said of a person is said of their targets or records, too.
+        // A statement about a person also mentions their targets or records.
         let said = [
             (Self::Persons, ["one person"].as_slice()),
             (Self::Targets, &["one target", "the targets of"]),
@@ -93,7 +93,7 @@ pub struct Ranking {
 /// A method of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RankedMethod {
-    /// From 1; none where it guarantees nothing and stands beside methods that do, or exceeds what it claims.
+    /// Its rank from 1; none if it exceeds its claim, or guarantees nothing while other methods do.
     pub place: Option<usize>,
     /// Its labels on the axes of the rows.
     pub method: String,

@@ -42,7 +42,7 @@ impl ReportRow {
         standard_error(self.row.spread, self.row.spread_kind, self.row.repeats)
     }
 
-    /// Its place along an axis, infinite where the label is; none where the label is no number.
+    /// Its place along an axis, infinite for an infinite label; none if the label is not a number.
     pub(super) fn place(&self, axis: usize) -> Option<f64> {
         self.labels[axis].parse().ok().filter(|x: &f64| !x.is_nan())
     }

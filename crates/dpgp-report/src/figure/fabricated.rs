@@ -57,7 +57,7 @@ pub fn drawn(name: &str, report: &Report<'_>) -> String {
         std::fs::write(Path::new(&folder).join(format!("{name}.svg")), &svg).unwrap();
     }
     check(&svg);
-    // What is counted are marks; the words before them are not.
+    // Only marks are counted, not the words before them.
     svg.split_once("</desc>\n").map_or(svg.clone(), |(_, marks)| marks.to_owned())
 }
 
@@ -98,12 +98,12 @@ pub fn rows(experiment: &Experiment, metrics: &[&str], value: impl Fn(usize, usi
     .collect()
 }
 
-/// How many elements of a kind there are.
+/// The number of elements of a kind.
 pub fn count(svg: &str, element: &str) -> usize {
     svg.matches(&format!("<{element} ")).count()
 }
 
-/// How many lines of a colour there are.
+/// The number of lines of a colour.
 pub fn lines_of(svg: &str, colour: &str) -> usize {
     svg.split('<')
         .filter(|e| {

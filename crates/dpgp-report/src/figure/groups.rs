@@ -26,7 +26,7 @@ pub fn groups(report: &Report<'_>, panels: Option<&str>, overlay: &[&str]) -> Ve
     let mut cells: Vec<usize> =
         (0..report.experiment.cells.len()).filter(|cell| report.holds(*cell)).collect();
     cells.sort_by_cached_key(|cell| ranks(report, &split, *cell));
-    // An axis whose label is the same everywhere tells nothing.
+    // A label that is the same everywhere adds nothing.
     split.retain(|axis| cells.iter().any(|cell| report.label(*cell, *axis) != report.label(cells[0], *axis)));
     let together = cells.chunk_by(|a, b| ranks(report, &split, *a) == ranks(report, &split, *b));
     together.map(|cells| Group { title: title(report, &split, cells[0]), cells: cells.to_vec() }).collect()

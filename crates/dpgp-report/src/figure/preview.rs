@@ -86,7 +86,7 @@ fn errors(preview: &Preview, rows: &[Expected], wanted: Option<WantedError>, x: 
     Plot { share: ERRORS, ..Plot::new(Side::bare(x), y, marks) }
 }
 
-/// How many noisy numbers are released.
+/// The number of noisy numbers released.
 fn numbers(rows: &[Expected], x: Scale) -> Plot {
     let released = along(rows, |row| row.released as f64);
     let y = Side::lines(Scale::from_zero(released.iter().map(|spot| spot.y)), "numbers released");

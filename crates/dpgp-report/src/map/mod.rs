@@ -23,7 +23,7 @@ pub struct DrawnMap {
     pub caption: Vec<String>,
     /// The points that are drawn.
     pub points: usize,
-    /// Those that are masked.
+    /// The points that are masked.
     pub masked: usize,
 }
 

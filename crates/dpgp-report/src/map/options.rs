@@ -100,7 +100,7 @@ pub struct MapAxis<'a> {
     pub name: String,
     /// The different values, rising.
     pub places: Vec<f64>,
-    /// Where cells meet: half way between values, and at the first and the last of them.
+    /// The borders of cells: half way between values, and at the first and the last.
     pub edges: Vec<f64>,
 }
 

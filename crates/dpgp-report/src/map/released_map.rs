@@ -20,9 +20,9 @@ pub(super) struct ReleasedMap<'a> {
     pub released: &'a ReleasedPredictions,
     pub options: &'a MapOptions,
     pub x: MapAxis<'a>,
-    /// None of a line.
+    /// The second axis; none for a line.
     pub y: Option<MapAxis<'a>>,
-    /// By x, then by y.
+    /// The cells, ordered by x and then by y.
     pub cells: Vec<MapCell>,
     /// Whether x and y are a longitude and a latitude.
     pub is_earth: bool,
@@ -91,7 +91,7 @@ impl<'a> ReleasedMap<'a> {
         Ok(Self { released, options, x, y, cells, is_earth, mask, fixed })
     }
 
-    /// How many cells are masked.
+    /// The number of masked cells.
     pub fn masked(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_masked).count()
     }
@@ -202,7 +202,7 @@ fn oriented<'a>(
     Ok((x, Some(y), is_earth))
 }
 
-/// By the option, else by the name.
+/// Recognises a longitude by the option, or else by the name.
 fn is_longitude(column: &str, options: &MapOptions) -> bool {
     match &options.longitude {
         Some(name) => column == name,
@@ -221,9 +221,9 @@ fn within(axis: &MapAxis<'_>, most: f64) -> bool {
 /// The rule that hatches cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mask {
-    /// Those whose whole uncertainty is larger ([`most_uncertainty`]).
+    /// Cells with a larger standard error are hatched ([`most_uncertainty`]).
     uncertainty: f64,
-    /// And those with a larger `noise_sd`, if a limit was given.
+    /// So are cells with a larger `noise_sd`, if a limit was given.
     noise: Option<f64>,
 }
 

@@ -185,7 +185,7 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
     let sides = [Side::values(scale(&map.x), map.x.name.as_str()), Side::values(scale(y), y.name.as_str())];
     let [x_side, y_side] = sides;
     let mut plots = vec![Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) }];
-    // A scale of which no colour is on the map would only mislead.
+    // A colour scale without coloured cells would mislead.
     if map.masked() < map.cells.len() {
         let bar = Plot::new(Side::values(colours, ""), BARE, bar_marks(colours));
         plots.insert(0, Plot { share, ..bar });

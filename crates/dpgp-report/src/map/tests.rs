@@ -131,7 +131,7 @@ fn numbers_beyond_reason_end() {
     draw_map(&far, &MapOptions::default(), MapFormat::Svg).unwrap();
 }
 
-/// A target that is called by its unit is not told it twice.
+/// A target named after its unit does not repeat the unit.
 #[test]
 fn a_unit_is_said_once() {
     let mut map = released("x", &["0", "1", "2"]);

@@ -43,7 +43,7 @@ pub(super) struct PageEntry {
     columns: Vec<PageColumn>,
     /// The first rows.
     rows: Vec<PageRow>,
-    /// How many there are.
+    /// The number of all rows.
     all_rows: usize,
     guarantees: Vec<String>,
     /// The figure and all rows.

@@ -1,4 +1,4 @@
-//! The report: every table, figure, claim and deviation on one HTML page that needs nothing else.
+//! The report: every table, figure, claim and deviation on one self-contained HTML page.
 
 mod board;
 mod entry;

@@ -17,7 +17,7 @@
   const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const collator = new Intl.Collator("en", { numeric: true });
 
-  // What a folded section would hide from whoever follows a link, or prints.
+  // Opens the folded sections around an element, for readers who follow a link or print.
   const unfold = (element) => {
     for (let at = element; at; at = at.parentElement) if (at.localName === "details") at.open = true;
   };
@@ -216,7 +216,7 @@
   addEventListener("hashchange", reveal);
   reveal();
 
-  // What is folded away, or not drawn, would be missing on paper.
+  // Folded sections and undrawn rows would be missing on paper.
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = all("details:not([open])", document);

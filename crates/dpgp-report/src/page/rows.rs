@@ -46,7 +46,7 @@ impl PageCell {
     }
 }
 
-/// How a number of the table is shown.
+/// The format of a number in the table.
 type NumberText = fn(f64) -> String;
 
 /// The columns after the axes: their name on the page, the column of the table, that of the spread beside it, and how

@@ -81,7 +81,7 @@ impl Committed {
         }))
     }
 
-    /// A field of a row; empty if there is no such column.
+    /// A field of a row; empty if the column is missing.
     pub fn field<'a>(&self, row: &'a [String], column: &str) -> &'a str {
         let at = self.headings.iter().position(|heading| heading == column);
         at.and_then(|at| row.get(at)).map_or("", String::as_str)

@@ -35,7 +35,7 @@ pub struct VerdictCounts {
 }
 
 impl VerdictCounts {
-    /// Of these names; others are not counted.
+    /// Counts these names and ignores others.
     pub fn count<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut counts = Self::default();
         for name in names {
@@ -82,7 +82,7 @@ pub struct OutcomeCounts {
 }
 
 impl OutcomeCounts {
-    /// Of the claims of one owner.
+    /// Counts the claims of one owner.
     pub fn count(claims: &[ClaimOutcome], owner: ClaimOwner) -> Self {
         let mut counts = Self::default();
         for claim in claims.iter().filter(|claim| claim.from == owner) {
@@ -113,17 +113,17 @@ impl OutcomeCounts {
 /// The tag of toy experiments: a few points that nobody measured.
 const TOY: &str = "toy";
 
-/// How many numbers of a paper are what. Those that show little are apart: exact zeros, spreads of means that a setting was chosen by, and
-/// numbers of a toy.
+/// The numbers of a paper by verdict. Numbers that show little are counted apart: exact zeros, spreads of means by
+/// which a setting was chosen, and numbers of a toy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// All numbers that it prints about results.
     pub printed: usize,
-    /// Those that are entered.
+    /// Printed numbers that are entered.
     pub entered: usize,
     /// Inside the interval of one of our runs.
     pub same: usize,
-    /// Of these, those inside an interval that is wider than what matters.
+    /// Of these, those inside an interval wider than the effect that matters.
     pub wide: usize,
     /// Inside, where a setting was chosen by it.
     pub with_settings: usize,
@@ -212,8 +212,8 @@ struct Beside {
     z: Option<f64>,
 }
 
-/// How many printed numbers agree, how far ours are from them, and how many claims hold; none where nothing is printed and nothing is
-/// claimed. Exact zeros are counted apart, which show little.
+/// A sentence with the number of printed values that agree, their distance from ours, and the number of claims that
+/// hold. None if nothing is printed or claimed. Exact zeros show little and are counted apart.
 pub fn closing_sentence(report: &Report<'_>) -> Option<String> {
     let rows = report.rows.iter().filter_map(|row| {
         let judged = row.published.as_ref()?;
@@ -343,7 +343,7 @@ pub struct Evidence {
     pub wide: usize,
     /// Numbers and statements that our results leave open.
     pub open: usize,
-    /// Those on other data.
+    /// Numbers and statements on other data.
     pub stand_in: usize,
 }
 

@@ -15,11 +15,11 @@ pub struct Covered {
     pub paper: String,
     /// Numbers that it prints about results.
     pub numbers: usize,
-    /// Those that are entered, spreads included.
+    /// Numbers that are entered, including spreads.
     pub entered: VerdictCounts,
     /// Those that are not.
     pub not_entered: usize,
-    /// Those by which a setting of ours was chosen.
+    /// Numbers by which we chose a setting.
     pub chosen_by: usize,
     /// Statements that it makes about results, as tests of them.
     pub statements: usize,
@@ -27,7 +27,7 @@ pub struct Covered {
     pub claims: OutcomeCounts,
     /// Those that are not.
     pub not_claimed: usize,
-    /// Of numbers that are random: the shares of runs of ours that lie farther out.
+    /// The p-values of random numbers: the shares of our runs that lie farther out.
     #[serde(skip)]
     pub p_values: Vec<f64>,
     /// The experiment that has the most of them, and how many.
@@ -71,7 +71,7 @@ impl Covered {
         (!self.p_values.is_empty()).then(|| outside as f64 / self.p_values.len() as f64)
     }
 
-    /// A sentence on how much of the disagreement may be chance.
+    /// A sentence on the share of the disagreement that may be chance.
     pub fn chance(&self) -> Option<String> {
         let share = self.share_outside()?;
         let (experiment, most) = &self.most;

@@ -96,7 +96,7 @@ impl Printed<'_> {
 }
 
 impl<'a> Told<'a> {
-    /// Of the experiments of a paper.
+    /// Takes the experiments of a paper.
     pub fn new(examined: &'a [Examined<'a>]) -> Self {
         Self { examined }
     }
@@ -296,7 +296,7 @@ fn many_numbers(others: &[&Printed<'_>]) -> String {
     [inside, ratio].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// The median of numbers in order, of which there is one at least.
+/// The median of sorted numbers; there must be at least one.
 fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { 0.5 * (sorted[middle - 1] + sorted[middle]) }

@@ -185,7 +185,7 @@ pub struct ToldPaper {
 }
 
 impl ToldPaper {
-    /// Of a paper whose experiments have these results.
+    /// Collects the findings about a paper from the results of its experiments.
     pub fn new(page: &PaperPage, coverage: &[Coverage], examined: &[Examined<'_>]) -> Self {
         let told = Told::new(examined);
         let rows: Vec<ToldRow> = page.rows.iter().map(|row| told.row(row)).collect();

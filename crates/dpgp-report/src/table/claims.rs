@@ -47,7 +47,7 @@ pub struct ClaimOutcome {
     pub text: String,
     /// The outcome.
     pub outcome: Outcome,
-    /// Of the pair that decides: the value on the left.
+    /// The value on the left of the deciding pair.
     pub left: Option<f64>,
     /// The value on the right.
     pub right: Option<f64>,
@@ -163,7 +163,7 @@ fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, Claim
     pairs
 }
 
-/// Two sides, with the margin that the claim leaves; none where the paper does not print what it would be.
+/// Two sides, with the margin that the claim leaves; none if the paper does not print the numbers for it.
 fn compared(claim: &Claim, left: &Side<'_>, right: &Side<'_>) -> Option<Compared> {
     let pair = Compared::compare(&left.quantity, &right.quantity);
     let Some(Margin::AsPrinted) = claim.margin else { return Some(pair) };

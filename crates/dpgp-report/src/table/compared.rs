@@ -21,7 +21,7 @@ pub(super) struct Quantity {
     value: f64,
     /// Its values by replicate; empty where they are not known, or it is no random number.
     replicates: Vec<f64>,
-    /// The standard error of the value alone; not a number where nobody knows it.
+    /// The standard error of the value alone; NaN if unknown.
     error: f64,
 }
 
@@ -96,7 +96,7 @@ impl Compared {
         !self.left.is_nan() && !self.right.is_nan()
     }
 
-    /// How far it is from what is claimed; negative if it is as claimed.
+    /// The distance from the claim; negative if the claim holds.
     fn excess(&self, is: Relation) -> f64 {
         match is {
             Relation::Below => self.left - self.right,
@@ -104,7 +104,7 @@ impl Compared {
         }
     }
 
-    /// A difference whose error nobody knows, not a number, decides nothing.
+    /// The outcome of the comparison. A difference with an unknown error (NaN) decides nothing.
     pub fn outcome(&self, is: Relation) -> Outcome {
         let (excess, chance) = (self.excess(is), WITHIN * self.error);
         // A number that is undefined decides nothing.
@@ -121,14 +121,14 @@ impl Compared {
         }
     }
 
-    /// How near it is to a contradiction: in standard errors, as far as there are any.
+    /// The excess over the claim in standard errors, or infinite if the numbers are exact.
     pub fn worse(&self, is: Relation) -> f64 {
         let excess = self.excess(is);
         if self.error > 0.0 { excess / self.error } else { excess.signum() * f64::INFINITY }
     }
 }
 
-/// Of the mean of a row: over replicates, or over the folds of a single one.
+/// The standard error of a row's mean, over replicates or over the folds of a single one.
 fn own_error(row: &Row) -> f64 {
     match row.replicates.len() {
         0 | 1 => standard_error(row.spread, row.spread_kind, row.repeats),
@@ -142,7 +142,7 @@ fn mean(values: &[f64]) -> f64 {
 
 fn error_of_mean(values: &[f64]) -> f64 {
     let (count, mean) = (values.len() as f64, mean(values));
-    // What is the same in all replicates has no error, not that of rounding.
+    // Equal replicates have no error, not even that of rounding.
     if values.iter().all(|value| *value == values[0]) {
         return 0.0;
     }
@@ -178,7 +178,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    /// How far the fresh number is from the committed one, relative to it.
+    /// The relative difference of the fresh number from the committed one.
     pub fn relative(&self) -> Option<f64> {
         let (committed, fresh): (f64, f64) = (self.committed.parse().ok()?, self.fresh.parse().ok()?);
         (committed != 0.0).then(|| fresh / committed - 1.0)

@@ -36,8 +36,8 @@ pub(super) fn worse_than_a_constant(report: &Report<'_>, most: usize) -> Option<
     Some(format!("No better than a constant ({METRIC} below 0): {named}{others}."))
 }
 
-/// How much less the root mean squared error is than that of a constant, `1 - sqrt(1 - r2)`, of the cells where it is less; none if they are
-/// more than `most`.
+/// The sentence on the reduction of the root mean squared error below that of a constant, `1 - sqrt(1 - r2)`, in the
+/// cells that have one; none if more than `most` cells are compared.
 pub(super) fn better_than_a_constant(report: &Report<'_>, most: usize) -> Option<String> {
     let compared: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == METRIC).collect();
     if compared.len() > most {
@@ -60,7 +60,7 @@ fn is_worse(row: &ReportRow) -> bool {
 /// Four digits are shown: what is less moves none of them by more than a half.
 const SHOWN: f64 = 5e-5;
 
-/// The sentence on the largest share that jitter can have in a number; none where it cannot be seen.
+/// The sentence on the largest share that jitter can have in a number; none if it is not visible.
 ///
 /// A map of exact regression moves by at most `jitter / (noise variance + jitter)`, relative to its own norm ([`jitter_share`]); what is
 /// predicted with it moves by no more, relative to the map times the targets.
@@ -84,7 +84,7 @@ struct JitterShare {
 }
 
 impl JitterShare {
-    /// That of a row, if it can be seen.
+    /// The share in a row, if it is visible.
     fn from_row(report: &Report<'_>, row: &ReportRow) -> Option<Self> {
         let model = report.experiment.cells[row.row.cell].setting().model.as_deref()?;
         let (jitter, noise) = (row.row.jitter, model.noise_variance?.get());

@@ -113,7 +113,7 @@ fn neutral(claim: &ClaimOutcome) -> ClaimOutcome {
 /// Reads them back, as cells.
 ///
 /// # Errors
-/// The CSV reader's error if the text is no such table.
+/// The CSV reader's error if the text is not such a table.
 pub fn read_claims(text: &str) -> Result<Vec<ClaimOutcome>, csv::Error> {
     csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
 }
@@ -126,7 +126,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Of the first rows of a report; columns that are empty in all of them are left out.
+    /// Takes the first rows of a report, without columns that are empty in all of them.
     pub fn new(report: &Report<'_>, most: usize) -> Self {
         let axes = report.axis_columns(&HEADINGS);
         let names = axes.iter().map(|(_, name)| *name);

@@ -22,7 +22,7 @@ pub(super) struct Fitted<'a> {
 const PADDING: usize = 2;
 
 impl Fitted<'_> {
-    /// For the columns that there are; else as wide as it is.
+    /// The table, fitted to the available columns if they are limited.
     pub fn text(&self) -> String {
         self.within(text_width())
     }

@@ -16,7 +16,7 @@ type Labels = Vec<String>;
 pub struct Pivot {
     /// The labels on the axes that stand neither at the left nor at the top.
     pub title: String,
-    /// How many columns hold labels.
+    /// The number of columns with labels.
     pub label_columns: usize,
     /// The headings, then the rows; all have the same number of cells.
     pub lines: Vec<Vec<String>>,

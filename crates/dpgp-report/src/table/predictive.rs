@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 /// The share of runs beyond each end of an interval.
 const TAIL: f64 = 0.025;
 
-/// Where the number of another run lies, by all replicates of ours, and how it would be printed.
+/// The interval for the number of another run, from all our replicates.
 ///
 /// With replicates `x_1 .. x_R` of mean m and standard deviation s, the mean of k more runs lies within
 /// `m ± t s sqrt(1/k + 1/R)` with probability .95, t the quantile of Student's distribution with R - 1 degrees of freedom, if runs are
@@ -28,7 +28,8 @@ pub struct Predictive {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// The centre and the standard deviation of a run around it, with the degrees of freedom; none where nothing is random.
+    /// The centre and the standard deviation of a run around it, with the degrees of freedom; none if nothing is
+    /// random.
     law: Option<Law>,
 }
 
@@ -68,7 +69,7 @@ impl Predictive {
         Law::new(mean, spread, f64::from(count), runs).interval()
     }
 
-    /// An interval that somebody says; without a law.
+    /// A given interval, without a law.
     pub fn told(low: f64, high: f64) -> Self {
         Self { low, high, law: None }
     }
@@ -109,13 +110,13 @@ impl Predictive {
     }
 
     /// The share of runs that lie farther out than a number, by Student's distribution also where the interval is that of the order;
-    /// none where nothing is random.
+    /// none if nothing is random.
     pub fn p_value(&self, value: f64) -> Option<f64> {
         let Law { centre, scale, freedom } = self.law?;
         Some(2.0 * student(freedom)?.cdf(-((value - centre) / scale).abs()))
     }
 
-    /// How many standard deviations of a run its centre lies above a number; none where nothing is random.
+    /// The distance of the centre above a number, in standard deviations of a run; none if nothing is random.
     pub fn z(&self, value: f64) -> Option<f64> {
         self.law.map(|law| (law.centre - value) / law.scale)
     }

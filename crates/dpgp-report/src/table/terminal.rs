@@ -61,7 +61,7 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 const OF_SURFACES: &str = "rmse and r2: error of single rows about the surface; difference: distance from the surface \
     without privacy, where rows are; noise-sd: the difference that a reader of the release expects\n";
 
-/// How an error compares with that of a constant.
+/// The meaning of `r2`.
 const OF_CONSTANTS: &str =
     "r2: 1 for exact predictions, 0 for a constant (the mean of the training targets)\n";
 
@@ -206,13 +206,14 @@ pub(super) fn with_spread(value: String, spread: Option<String>) -> String {
 
 /// The error of single rows about a surface.
 const METRIC: &str = "rmse";
-/// How much larger an error must be, relative to the other: below it lies what noise does by chance.
+/// The least ratio of two errors that counts; smaller ones may be chance.
 const LARGER: f64 = 1.003;
 
-/// The sentence on the first two cells that differ in epsilon alone, of which the one without privacy errs more; none if there are none.
+/// The sentence on the first two cells that differ only in epsilon where the one without privacy errs more; none
+/// without such cells.
 ///
-/// Sums without noise are believed to the last digit, also by a model whose function varies less than the true one: noise is then what keeps
-/// it from following them.
+/// A model trusts sums without noise to the last digit, even if its function varies less than the true one. Noise then
+/// keeps it from following them.
 pub(super) fn worse_without_privacy(report: &Report<'_>) -> Option<String> {
     let place = report.axis("epsilon")?;
     let rows = report.rows.iter().filter(|row| row.row.metric == METRIC);
@@ -291,7 +292,7 @@ pub(super) fn text_width() -> Option<usize> {
     said.filter(|width| *width > 0).or_else(terminal_width)
 }
 
-/// The columns of the terminal; none where there is no terminal, or one that does not know its width, which says 0.
+/// The columns of the terminal; none without a terminal, or if it reports a width of 0.
 fn terminal_width() -> Option<usize> {
     terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }

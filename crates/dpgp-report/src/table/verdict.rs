@@ -76,7 +76,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// By the replicates of a row.
+    /// Judges a number by the replicates of a row.
     pub fn new(row: &Row, counterpart: &ReferenceValue, conditions: Conditions) -> Self {
         let predictive = predictive(row, counterpart);
         let verdict = verdict_by(predictive, counterpart, conditions);
@@ -92,7 +92,7 @@ impl Judged {
 }
 
 impl Judged {
-    /// The share of runs of ours that lie farther out; none where nothing is random, or where agreement shows nothing.
+    /// The share of our runs that lie farther out; none if nothing is random, or if agreement shows nothing.
     pub fn p_value(&self) -> Option<f64> {
         match (self.verdict, &self.counterpart.fitted) {
             (Verdict::StandIn | Verdict::None, _) | (_, Some(_)) => None,
@@ -100,14 +100,14 @@ impl Judged {
         }
     }
 
-    /// How far ours is from the number: ours over it; none beside a zero.
+    /// The ratio of our number to the other; none for a zero.
     pub fn ratio(&self, ours: f64) -> Option<f64> {
         let ratio = ours / self.counterpart.value;
         (self.counterpart.value != 0.0 && ratio.is_finite()).then_some(ratio)
     }
 
-    /// Whether that is by chance: how many standard deviations of one run our mean lies above the number; none where nothing is random, or
-    /// data are not the paper's.
+    /// The distance of our mean above the number, in standard deviations of one run; none if nothing is random, or if
+    /// the data are not the paper's.
     pub fn z(&self) -> Option<f64> {
         match self.verdict {
             Verdict::StandIn | Verdict::None => None,
@@ -126,8 +126,8 @@ pub fn verdict_by(
     excused(verdict.unwrap_or(Verdict::NotJudged), counterpart, conditions)
 }
 
-/// Where a number like the counterpart lies, as it would be printed. Folds of a single replicate do not tell how far another
-/// split would move their mean.
+/// The interval for a number like the counterpart, as it would be printed. Folds of a single replicate do not show how
+/// far another split would move their mean.
 fn predictive(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
     if row.undefined.is_some() || (row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds) {
         return None;
@@ -136,7 +136,7 @@ fn predictive(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
     Some(interval.printed_to(counterpart.precision).widened(counterpart.tolerance.unwrap_or(0.0)))
 }
 
-/// Where a spread like that of the counterpart lies; none where ours does not tell.
+/// The interval for a spread like the counterpart's; none if our rows do not determine it.
 fn of_spread(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
     let several = row.replicates.len() > 1 && row.undefined.is_none();
     match (counterpart.spread_kind, counterpart.count) {

@@ -8,7 +8,7 @@ use dpgp_spec::BarsFigure;
 const HEIGHT: f64 = 320.0;
 const INSIDE: Colour = COLOURS[0].faint(0.35);
 const OTHERS: Pen = Pen::new(BLACK, 1.25);
-/// Where the words of the first number of another owner stand, and the next behind it, as parts of the width.
+/// The place of the words for the first number of another owner, and the step to the next, as fractions of the width.
 const FIRST: f64 = 0.4;
 const NEXT: f64 = 0.2;
 const OUTLINE: Pen = Pen::new(COLOURS[0].faint(0.8), 0.75);
@@ -36,7 +36,7 @@ fn candidates(columns: &mut FrameColumns<'_>) -> Result<Vec<CandidateBar>, Figur
 struct ExpectedValue {
     name: String,
     value: f64,
-    /// How many replicates the mean is over.
+    /// The number of replicates in the mean.
     repeats: Option<usize>,
     others: Vec<(Owner, f64)>,
 }

@@ -126,9 +126,9 @@ fn lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureE
 
 /// The frames of all panels.
 struct CurveFrames<'a> {
-    /// Those whose mean is the subject.
+    /// Curves with the mean as the subject.
     curves: Vec<Curve<'a>>,
-    /// Those whose release is.
+    /// Curves with the release as the subject.
     releases: Vec<ReleasedCurve>,
     x: Vec<f64>,
     data: Vec<Vec<PlotPoint>>,

@@ -65,7 +65,7 @@ impl Drawing for MapFigure {
     }
 }
 
-/// How discs are sized, coloured and faded in all panels.
+/// The size, colour and fading of discs in all panels.
 struct Look<'a> {
     setting: &'a MapFigure,
     least: f64,
@@ -147,7 +147,7 @@ impl<'a> Look<'a> {
             .collect()
     }
 
-    /// How a disc looks whose noise is a part of that with which it vanishes.
+    /// The sample of a disc at a fraction of the noise at which discs vanish.
     fn fading(&self, step: usize) -> LegendEntry {
         let sd = self.setting.vanish * step as f64 / FADING_STEPS as f64;
         let text = match step {

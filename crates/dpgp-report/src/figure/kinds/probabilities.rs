@@ -104,7 +104,7 @@ fn along(report: &Report<'_>, axis: usize, group: &Group, family: &str) -> Vec<M
     found
 }
 
-/// Lines and dashes tell the members of a family apart also without colours.
+/// Pens that distinguish the members of a family even without colours.
 fn pen(family: usize, member: usize) -> Pen {
     let pen = Pen::new(COLOURS[(3 * family + member) % COLOURS.len()], 2.0);
     match member % 3 {

@@ -2,7 +2,7 @@
 
 use super::super::prelude::*;
 
-/// How many standard deviations on either side hold 95 % of a Gaussian.
+/// Standard deviations on either side that hold 95 % of a Gaussian.
 const REACH: f64 = 1.96;
 
 const SUBJECT: Pen = Pen::new(BLACK, 2.25);

@@ -183,7 +183,7 @@ impl TwoPlaces {
         Ok(Some(Self { places: [x1, x2], mean: [mean1, mean2], sd: [sd1, sd2], correlation }))
     }
 
-    /// How far the outermost ellipse reaches in a dimension.
+    /// The extent of the outermost ellipse in a dimension.
     pub fn reach(&self, dimension: usize) -> [f64; 2] {
         [-1.0, 1.0].map(|side| self.mean[dimension] + side * f64::from(OUTERMOST) * self.sd[dimension])
     }
