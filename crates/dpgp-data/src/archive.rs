@@ -66,7 +66,7 @@ pub(super) fn decoded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Re
     let before = DECODING.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(decode));
     DECODING.set(before);
-    outcome.unwrap_or_else(|_| Err(ParquetError::General("its parts do not fit each other".to_owned())))
+    outcome.unwrap_or_else(|_| Err(ParquetError::General("its parts are inconsistent".to_owned())))
 }
 
 #[cfg(test)]

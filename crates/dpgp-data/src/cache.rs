@@ -328,7 +328,7 @@ fn outcome(expected: Expected, found: Stamp) -> Outcome {
 /// The name of the lock file in the cache folder.
 const NAME: &str = "datasets.lock.toml";
 
-const HEAD: &str = "# What the files without a published digest were when they first arrived.\n\
+const HEAD: &str = "# Digests of files without a published digest, from their first download.\n\
                     # Later copies must agree. Delete an entry to trust the next copy.\n\n";
 
 /// The stamps of first copies, by path in the cache.

@@ -41,7 +41,7 @@ impl IdxArray {
     fn parse(mut whole: Vec<u8>) -> Result<Self, &'static str> {
         let Some((head, rest)) = whole.split_first_chunk::<4>() else { return Err("it has no header") };
         if head[..3] != MAGIC {
-            return Err("it does not begin as an array of bytes does");
+            return Err("it does not begin with the header of a byte array");
         }
         let dimensions = usize::from(head[3]);
         let Some(lengths) = rest.get(..4 * dimensions) else { return Err("its header is cut off") };
@@ -51,7 +51,7 @@ impl IdxArray {
             return Err("its header says that it holds more than 1 GiB");
         };
         if size != rest.len() - 4 * dimensions {
-            return Err("it holds another number of elements than its header says");
+            return Err("its number of elements differs from its header");
         }
         whole.drain(..4 + 4 * dimensions);
         Ok(Self { shape, bytes: whole })

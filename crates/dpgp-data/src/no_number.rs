@@ -131,20 +131,16 @@ pub fn is_number_for_name(name: &str) -> bool {
 impl fmt::Display for NumberError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::DecimalComma => "a number with a comma before its decimals, where a point is needed",
-            Self::Comma => {
-                "a number with a comma: before decimals a point is needed, and between thousands nothing"
-            }
-            Self::Thousands => "a number with commas between its thousands, which must go",
-            Self::PointThousands => "a number with points between its thousands, which must go",
-            Self::Currency => "a number with a currency, which must go",
-            Self::Percent => "a number with a percent sign, which must go",
-            Self::Unit => "a number with a word behind it, perhaps a unit, which must go",
-            Self::Nothing => {
-                "a word for nothing, where a cell that is missing is empty or says NA, NaN or null"
-            }
-            Self::Time => "a date or a time, where a number of days, hours or seconds is needed",
-            Self::Text => "text, where a number is needed",
+            Self::DecimalComma => "a number with a decimal comma; use a point",
+            Self::Comma => "a number with a comma; use a point for decimals, and no thousands separators",
+            Self::Thousands => "a number with commas between thousands; remove them",
+            Self::PointThousands => "a number with points between thousands; remove them",
+            Self::Currency => "a number with a currency; remove it",
+            Self::Percent => "a number with a percent sign; remove it",
+            Self::Unit => "a number followed by a word, perhaps a unit; remove it",
+            Self::Nothing => "an unknown word for a missing value; leave it empty, or use NA, NaN or null",
+            Self::Time => "a date or a time; use a number of days, hours or seconds",
+            Self::Text => "text, not a number",
         })
     }
 }

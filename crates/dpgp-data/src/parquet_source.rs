@@ -55,7 +55,7 @@ fn other_file(path: &Path) -> Option<DataError> {
     }
     let is_text = std::str::from_utf8(&first)
         .is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
-    let kind = other_kind(&first).or_else(|| is_text.then_some("text; give it a name that ends in .csv"));
+    let kind = other_kind(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
     kind.map(|kind| DataError::table(path, TableError::OtherKind(kind)))
 }
 

@@ -22,8 +22,9 @@ pub enum LinalgError {
     },
     /// The jitter that a factorisation needs is more than the noise of the model.
     #[error(
-        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, more than the noise variance \
-         {noise_variance:e}, and the result would be that of another model; a larger noise_variance, or fewer equal inputs, would do"
+        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, more than \
+         the noise variance {noise_variance:e}, which would change the model; raise noise_variance, or remove \
+         duplicate inputs"
     )]
     MuchJitter {
         /// What the matrix is.

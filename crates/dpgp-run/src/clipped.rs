@@ -38,16 +38,16 @@ impl fmt::Display for Clipped {
         )?;
         if let Some(outside) = outside.filter(|outside| *outside > 0) {
             let who = if outside == *rows {
-                "no row lies".to_owned()
+                "all rows lie".to_owned()
             } else {
-                format!("{outside} of {rows} rows do not lie")
+                format!("{outside} of {rows} rows lie")
             };
             write!(
                 f,
-                "; {who} in the public box privacy.mechanism.moments.domain: they count as the nearest places in it"
+                "; {who} outside the public box privacy.mechanism.moments.domain and were moved to its nearest point"
             )?;
         }
-        f.write_str(" (this count is not private: it is for the holder of the data alone)")
+        f.write_str(" (this count is exact: do not publish it)")
     }
 }
 

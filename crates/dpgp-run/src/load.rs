@@ -428,7 +428,7 @@ impl Loader<'_> {
                 let list = setting.stations.as_deref().unwrap_or_default();
                 let name = &file.path;
                 self.progress
-                    .note(&format!("{name}: {dropped} trips left out, their stations are not in {list}"));
+                    .note(&format!("{name}: dropped {dropped} trips whose stations are not in {list}"));
             }
             tables.push(table);
         }
@@ -451,12 +451,14 @@ fn array<'f>(files: &'f HereFiles<'_>, name: &str) -> Result<Option<(&'f Path, I
 }
 
 fn scaled(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &'static str> {
-    let [count, height, width] = images.shape[..] else { return Err("images have three dimensions") };
+    let [count, height, width] = images.shape[..] else {
+        return Err("the images do not have three dimensions");
+    };
     if height != width || height < side || side == 0 {
-        return Err("the images are not square, or smaller than asked for");
+        return Err("the images are not square, or are smaller than requested");
     }
     if labels.shape != [count] {
-        return Err("there are not as many labels as images");
+        return Err("the numbers of labels and images differ");
     }
     let scale = Downscale::new(height, side);
     let mut pixels = Vec::with_capacity(count * side * side);

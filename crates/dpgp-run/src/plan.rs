@@ -208,7 +208,7 @@ impl FromStr for Shard {
         let numbers = text.split_once('/').map(|(number, count)| (number.parse(), count.parse()));
         match numbers {
             Some((Ok(number), Ok(count))) if (1..=count).contains(&number) => Ok(Self { number, count }),
-            _ => Err(format!("{text:?} is no shard; write i/n with i from 1 to n, for example 1/4")),
+            _ => Err(format!("{text:?} is not a valid shard; use i/n with i from 1 to n, for example 1/4")),
         }
     }
 }

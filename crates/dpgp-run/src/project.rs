@@ -307,7 +307,7 @@ impl Project {
         if !self.is_linked(spec) {
             return error.into();
         }
-        let why = "it cannot be used; no more is shown, because a link leads to it from another folder";
+        let why = "not valid (details are hidden: the file is reached by a link from another folder)";
         RunError::Io { path: spec.path.clone(), cause: std::io::Error::new(ErrorKind::InvalidData, why) }
     }
 
@@ -333,7 +333,7 @@ impl Project {
                 format!(" (did you mean the spec {name}.toml?)")
             }
             None if Path::new(name).is_file() => {
-                format!(". Rows have no spec of their own: `dpgp new --data {name}` writes one")
+                format!("; this is a data file: use `dpgp new --data {name}` to write a spec for it")
             }
             None => String::new(),
         };

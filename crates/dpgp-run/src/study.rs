@@ -215,9 +215,9 @@ impl StudyReport {
         let Self { stored, total, computed, .. } = self;
         let blocks = if *computed == 1 { "block" } else { "blocks" };
         match (stored, computed) {
-            (_, 0) if stored == total => format!("nothing computed: all {total} results were stored"),
+            (_, 0) if stored == total => format!("nothing to compute: all {total} results are stored"),
             (0, _) => format!("{computed} {blocks} computed"),
-            _ => format!("{computed} {blocks} computed; {stored} of {total} results were stored"),
+            _ => format!("{computed} {blocks} computed; {stored} of {total} results were already stored"),
         }
     }
 }

@@ -364,7 +364,8 @@ pub(super) fn reduced(source: &SourceText) -> Result<Option<Document>, SpecError
         None => {}
         Some(Value::Table(kept)) => keep(&mut table, &kept, source)?,
         Some(_) => {
-            let problem = Problem::Shape("lists the labels to keep below the name of each axis".to_owned());
+            let problem =
+                Problem::Shape("must be a table of axis names, each with the labels to keep".to_owned());
             return Err(source.error(&["quick", "axis"], problem));
         }
     }
@@ -400,7 +401,7 @@ fn keep(table: &mut Table, kept: &Table, source: &SourceText) -> Result<(), Spec
         let labels: Option<Vec<&str>> =
             labels.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
         let Some(labels) = labels else {
-            return fail(Problem::Shape("lists the labels of the axis to keep".to_owned()));
+            return fail(Problem::Shape("must list the labels to keep".to_owned()));
         };
         if let Some(label) = labels.iter().find(|label| !bundles.contains_key(**label)) {
             let known = bundles.keys().cloned().collect::<Vec<_>>().join(", ");

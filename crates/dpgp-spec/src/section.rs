@@ -272,8 +272,8 @@ impl SourceText {
 /// A message of serde without the names of Rust's types.
 pub(super) fn plain(message: &str) -> String {
     let words = [
-        ("expected usize", "expected a whole number of at least 0"),
-        ("expected u32", "expected a whole number of at least 0"),
+        ("expected usize", "expected a non-negative whole number"),
+        ("expected u32", "expected a non-negative whole number"),
         ("expected f64", "expected a number"),
     ];
     let text = words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words));

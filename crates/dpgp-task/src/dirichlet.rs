@@ -257,8 +257,7 @@ impl TaskSpec for DirichletTask {
         noisy_sums::inducing(path, &self.inducing, setting)?;
         let printed = self.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
         if printed && !self.published {
-            let why =
-                "the printed factor breaks privacy; say `published = true` in this section to see it at work";
+            let why = "the factor printed in the paper breaks privacy; to use it anyway, set `published = true` in this section";
             return fail(&format!("{path}.release"), Problem::Shape(why.to_owned()));
         }
         self.posterior.check(&format!("{path}.posterior"))?;

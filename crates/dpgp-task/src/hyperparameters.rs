@@ -102,11 +102,11 @@ impl HyperparametersBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         match self.task.method {
             HyperparametersMethod::PrivateSelection { gamma, steps, refuse, budget } => {
-                let selection =
-                    PrivateSelection::new(Budget { epsilon: cell.epsilon, delta: cell.delta }, gamma.get())
-                        .ok_or(TaskError::Missing {
-                        needed: "an epsilon that is enough for private selection",
-                    })?;
+                let selection = PrivateSelection::new(
+                    Budget { epsilon: cell.epsilon, delta: cell.delta },
+                    gamma.get(),
+                )
+                .ok_or(TaskError::Missing { needed: "an epsilon large enough for private selection" })?;
                 let rules = DrawRules { steps: steps.get(), refuse, budget };
                 self.selected(cell, selection, rules)
             }
@@ -449,7 +449,12 @@ impl HyperparametersMethod {
                 let epsilon = privacy.epsilon;
                 let total = Budget { epsilon, delta: privacy.delta };
                 let enough = !epsilon.is_unprotected() && PrivateSelection::new(total, gamma.get()).is_some();
-                range("privacy.epsilon", enough, "finite and enough for private selection", epsilon.get())
+                range(
+                    "privacy.epsilon",
+                    enough,
+                    "finite and large enough for private selection",
+                    epsilon.get(),
+                )
             }
             Self::Composition { .. } | Self::Evidence {} => Ok(()),
         }
@@ -494,7 +499,7 @@ impl TaskSpec for HyperparametersTask {
                 check_moments(path, moments, without, setting)
             }
             (Some(_), _) | (None, HyperparametersMethod::Evidence {}) => {
-                let why = "the method `evidence` goes with the mechanism `moments`, and with no other";
+                let why = "the method `evidence` and the mechanism `moments` need each other";
                 fail(&format!("{path}.method"), Problem::Shape(why.to_owned()))
             }
             _ => self.check_sums(setting),

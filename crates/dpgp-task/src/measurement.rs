@@ -178,7 +178,7 @@ impl Certified {
 
 /// A frame has no column of this name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the frame `{frame}` has no column `{column}`: it has {}", columns.join(", "))]
+#[error("the frame `{frame}` has no column `{column}`; its columns are {}", columns.join(", "))]
 pub struct MissingColumn {
     /// The name of the frame.
     pub frame: String,
@@ -385,6 +385,6 @@ mod frame_tests {
         assert_eq!(frame.column("x2").unwrap(), [2.0, 4.0]);
         assert_eq!((frame.numbered("x").count(), frame.numbered("draw").count()), (2, 0));
         let error = frame.column("x3").unwrap_err().to_string();
-        assert_eq!(error, "the frame `curve` has no column `x3`: it has x1, x2, drawn");
+        assert_eq!(error, "the frame `curve` has no column `x3`; its columns are x1, x2, drawn");
     }
 }

@@ -401,7 +401,7 @@ pub fn ensure_addresses<'n>(names: impl IntoIterator<Item = &'n Path>) -> Result
 #[cfg(not(feature = "cloud"))]
 pub(super) fn refused(name: &Path) -> DataError {
     let problem =
-        "this build reads no addresses; one that does is made by `cargo install --path . --features cloud`";
+        "this build cannot read addresses; build one that can with `cargo install --path . --features cloud`";
     address_error(name, problem)
 }
 

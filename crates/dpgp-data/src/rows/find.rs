@@ -55,7 +55,7 @@ fn matching(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathBuf>), DataE
             }
             // What stands above a wildcard is a folder, and `..` after one would be the folder of another match.
             Component::ParentDir if !patterns.is_empty() => {
-                return Err(bad_pattern(name, "`..` may stand before the first wildcard only"));
+                return Err(bad_pattern(name, "`..` is allowed only before the first wildcard"));
             }
             other => start.push(other),
         }

@@ -359,7 +359,7 @@ pub fn check_moments(
     setting: &Sections,
 ) -> Checked {
     if !without_sums {
-        let why = "noisy moments have neither inducing inputs nor a rule for the posterior";
+        let why = "noisy moments take no inducing inputs and no posterior rule; remove them";
         return fail(path, Problem::Shape(why.to_owned()));
     }
     setting.model(path)?.has_noise("noisy moments")?;

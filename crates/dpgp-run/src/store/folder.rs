@@ -215,14 +215,14 @@ impl Store {
         let size = found.len();
         if read.damaged > 0 {
             self.warnings.push(format!(
-                "{}: {} lines are damaged and left out; what they held is computed again",
+                "{}: {} lines are damaged and ignored; their results are computed again",
                 path.display(),
                 read.damaged
             ));
         }
         if read.whole < size {
             self.warnings.push(format!(
-                "{}: the last {} of {size} bytes are no whole record (a run was killed, or is running); they are left out",
+                "{}: the last {} of {size} bytes are an incomplete record (a run was killed, or is still running) and are ignored",
                 path.display(),
                 size - read.whole
             ));

@@ -178,8 +178,8 @@ pub enum StoreError {
     },
     /// The same cell, replicate, data and numerics gave two results.
     #[error(
-        "{place} of {experiment} was computed twice and does not agree: {} and {}; one of the two is wrong, or a \
-         result depends on more than its spec, data and seed", first.display(), second.display()
+        "{place} of {experiment} was computed twice with different results: {} and {}; one is wrong, or the result \
+         depends on more than its spec, data and seed", first.display(), second.display()
     )]
     Disagree {
         /// The experiment.
@@ -207,7 +207,7 @@ pub enum StoreError {
         second: PathBuf,
     },
     /// A record was changed or removed while it was read.
-    #[error("{path}: a record that was there has gone; is another program changing the store?")]
+    #[error("{path}: a record has disappeared; is another program changing the store?")]
     Gone {
         /// The segment.
         path: PathBuf,

@@ -67,7 +67,7 @@ impl NormaliseSetting {
     pub fn keeps_targets(&self, bound: f64) -> Checked {
         let Self::Bounds { low, high, scale, .. } = *self else { return Ok(()) };
         let kept = 2.0 * bound * scale.get();
-        let asked = "at least a twentieth of high - low over target_bound: targets beyond centre +- target_bound x scale count as there";
+        let asked = "at least (high - low) / (20 target_bound): targets are clipped to centre +- target_bound x scale";
         range("normalise.bounds.scale", kept >= LEAST_KEPT * (high.get() - low.get()), asked, scale.get())
     }
 

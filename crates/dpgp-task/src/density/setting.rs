@@ -137,7 +137,7 @@ impl DensityTask {
         if process || !privacy.mechanism.denoises_experiments() {
             return Ok(());
         }
-        let needed = "estimate.process: counts alone are no prediction";
+        let needed = "estimate.process, because counts alone are not predictions";
         fail("privacy.mechanism.histogram.denoise", Problem::NotDenoised { needed })
     }
 }

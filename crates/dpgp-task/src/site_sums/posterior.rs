@@ -226,7 +226,7 @@ fn few_sums(path: &str, inducing: &[RangeSetting], sums: &SumsSetting) -> Checke
 fn is_resolved(lengthscale: f64, domain: &[[f64; 2]]) -> Checked {
     let spacing = CountSites::to_the_ends(domain.len()).spacing;
     let longest = largest(domain.iter().map(|[low, high]| spacing * (high - low)));
-    let asked = "at least the distance of the sites in the box";
+    let asked = "at least the distance between sites in the box";
     range("model.kernel.eq.lengthscale", lengthscale >= longest, asked, lengthscale)
 }
 

@@ -81,7 +81,7 @@ impl TaskSpec for SurfaceTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.model(PATH)?.has_noise("surface")?;
         if setting.normalise.is_private() {
-            let why = "statistics of the private targets; this task needs `bounds` or `constants`, which are public";
+            let why = "uses statistics of the private targets; use `bounds` or `constants`, which are public";
             return fail("normalise", Problem::Shape(why.to_owned()));
         }
         self.check_map(setting.data.dimensions())?;
