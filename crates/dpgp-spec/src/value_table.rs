@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn rows_of_another_form_are_refused() {
         for (from, to, word) in [
-            ("['b', 7, '']", "['b', 7]", "2 entries for 3 columns"),
-            ("13.3", "'x'", "`value` is a number, found string"),
+            ("['b', 7, '']", "['b', 7]", "2 entries, but there are 3 columns"),
+            ("13.3", "'x'", "`value` must be a number, found string"),
             ("'value'", "'other'", "needs a `value`"),
         ] {
             let table = table(&TABLE.replace(from, to));
