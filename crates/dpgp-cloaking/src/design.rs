@@ -19,8 +19,8 @@ use dpgp_linalg::{LinalgError, ThinSvd, gram_factor, leading_svd};
 use dpgp_noise::PrivacyError;
 use dpgp_number::{Count, Positive};
 
-/// What the decomposition may leave out, as a share of the rank tolerance: the least singular value that is kept is off by
-/// less than a thousandth of itself.
+/// Most that the decomposition may leave out, as a share of the rank tolerance: the least singular value that is kept
+/// is off by less than a thousandth of itself.
 const NEGLIGIBLE: f64 = 3e-3;
 
 /// Designs the noise for the distinct columns (t x k) of a map; `counts` holds the number of targets

@@ -1,6 +1,6 @@
-//! What can go wrong with data, and what the user can do about it.
+//! Errors of data, each with a way out for the user.
 //!
-//! What a file must be.
+//! Expected contents of a file.
 //!
 //! Texts of users as they are shown: what would steer a terminal, a page or a spreadsheet is made visible.
 //!
@@ -92,7 +92,7 @@ pub enum DataError {
         path: PathBuf,
         /// Where it was found.
         place: Place,
-        /// What it should be, and what it is.
+        /// Its expected contents, and those found.
         stamps: Box<Stamps>,
     },
     /// No address gave the right file.
@@ -110,11 +110,11 @@ pub enum DataError {
     /// The operating system refused to read or write.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was to be done.
+        /// The action that failed.
         action: Action,
         /// To which file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A folder or a pattern leads to no file.
@@ -128,7 +128,7 @@ pub enum DataError {
     BadPattern {
         /// As it was named.
         name: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// An address that cannot be read.
@@ -155,7 +155,7 @@ pub enum DataError {
     Table {
         /// The file that holds the table.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: Box<TableError>,
     },
 }
@@ -199,7 +199,7 @@ impl DataError {
         }
     }
 
-    /// What is wrong with a table.
+    /// An error in a table.
     pub fn table(file: &Path, problem: TableError) -> Self {
         let problem = if is_withheld(file) { problem.withheld() } else { problem };
         let (file, problem) = (file.to_owned(), Box::new(problem));
@@ -219,12 +219,12 @@ impl<T> Doing<T> for io::Result<T> {
     }
 }
 
-/// What a file should be, and what it is.
+/// Expected contents of a file, and those found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamps {
-    /// What the manifest or the lock file asks for.
+    /// Contents required by the manifest or the lock file.
     pub expected: Expected,
-    /// What the file is.
+    /// Contents found.
     pub found: Stamp,
     /// The lock file, if it is what asks.
     pub lock: Option<PathBuf>,
@@ -238,7 +238,7 @@ impl Stamps {
     }
 }
 
-/// What was to be done to a file.
+/// Action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Read it.
@@ -306,7 +306,7 @@ fn nor_in_mirror(mirror: Option<&Path>) -> String {
     }
 }
 
-/// What is known of a file before it is here.
+/// Knowledge of a file before it is here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// Its digest and its size.

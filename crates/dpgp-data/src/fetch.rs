@@ -52,7 +52,7 @@ impl Default for FetchOptions {
     }
 }
 
-/// What ends a transfer: a remote failure, which another try may mend, or a local one.
+/// Reason why a transfer ended: a remote failure, which another try may mend, or a local one.
 enum Stop {
     Remote(FetchFailure),
     Local(DataError),
@@ -483,7 +483,7 @@ pub(super) fn list_failures(failures: &[UrlFailure]) -> String {
     text
 }
 
-/// What the user can do but name a mirror.
+/// Advice for the user, other than naming a mirror.
 pub(super) fn failure_advice(failures: &[UrlFailure]) -> &'static str {
     let other =
         |f: &UrlFailure| matches!(f.failure, FetchFailure::TooLarge(_) | FetchFailure::Mismatch { .. });

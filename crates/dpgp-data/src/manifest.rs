@@ -285,7 +285,7 @@ pub enum ManifestProblem {
     Digest {
         /// The file.
         path: String,
-        /// What stands there.
+        /// The text found.
         text: String,
     },
     /// `bytes` and `max_bytes` do not suit the digest.

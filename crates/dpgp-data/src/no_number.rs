@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::missing::is_absent;
 
-/// What a cell looks like that should be a number and is none. The cell itself is not told.
+/// Kind of a cell that should be a number and is not. It never holds the cell itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberError {
     /// `1,5`.
@@ -37,7 +37,7 @@ const CURRENCIES: [&str; 12] =
     ["$", "\u{20ac}", "\u{a3}", "\u{a5}", "\u{20b9}", "EUR", "USD", "GBP", "CHF", "JPY", "SEK", "NOK"];
 
 impl NumberError {
-    /// What keeps a cell from being a number; none if it is one, or nothing stands in it.
+    /// The reason why a cell is not a number; none if it is one, or if it is empty.
     pub(super) fn in_cell(cell: &str) -> Option<Self> {
         let text = cell.trim();
         if text.is_empty() || is_absent(text) || is_number(text) {
@@ -85,7 +85,7 @@ fn is_numeric(text: &str) -> bool {
     is_number(text.trim()) || with_commas(text.trim()).is_some()
 }
 
-/// What commas in a number stand for; none if it is no number with commas.
+/// Role of the commas in a number; none if it is not a number with commas.
 fn with_commas(text: &str) -> Option<NumberError> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));

@@ -18,7 +18,7 @@ use super::table_error::TableError;
 
 /// A Parquet file, whose footer has been read.
 pub(super) trait ParquetSource: Send {
-    /// What its footer says.
+    /// Contents of its footer.
     fn metadata(&self) -> &ParquetMetaData;
 
     /// How long it is.

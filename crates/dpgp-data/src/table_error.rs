@@ -1,6 +1,6 @@
-//! What can be wrong with a table.
+//! Errors of tables.
 //!
-//! What can be wrong with a cell.
+//! Errors of cells.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 use super::error::did_you_mean;
 use super::suggest::closest;
 
-/// What is wrong with a table. Lines count from 1 and include the header.
+/// Error in a table. Lines count from 1 and include the header.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The table has no such column.
@@ -24,13 +24,13 @@ pub enum TableError {
     /// A cell is not a finite number.
     #[error("{unit} {line}, column {column:?}: {problem}")]
     Cell {
-        /// What is counted.
+        /// The unit that is counted.
         unit: RowUnit,
         /// The line in the file, or the row.
         line: usize,
         /// The column.
         column: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: CellProblem,
     },
     /// A column of a Parquet file does not hold numbers.
@@ -38,7 +38,7 @@ pub enum TableError {
     NotNumeric {
         /// The column.
         column: String,
-        /// What it holds.
+        /// Its content.
         found: String,
     },
     /// A row has more or fewer cells than there are columns.
@@ -151,10 +151,10 @@ pub enum TableError {
     /// Text that is compressed in another way than by gzip.
     #[error("is compressed in an unsupported format; decompress it, use gzip (.csv.gz), or leave it out")]
     Packed,
-    /// What should be gzip is not, or is damaged.
+    /// A `.gz` file is not gzip, or is damaged.
     #[error("cannot be decompressed with gzip: {0}")]
     Gzip(Box<dyn Error + Send + Sync>),
-    /// What gives its rows once.
+    /// The file gives its rows only once.
     #[error("is a pipe or a device, but rows are read several times; write them to a file")]
     NoFile,
     /// A row that would fill the memory.
@@ -173,18 +173,18 @@ pub enum TableError {
     /// A column stands in a file and in the path of the file.
     #[error("the column {0:?} is in both the file and its path; rename one")]
     ColumnInPath(String),
-    /// What the path of a file says of a column cannot be used.
+    /// The path of a file names a column with a value that cannot be used.
     #[error("the path names the column {column:?}: {problem}")]
     PathCell {
         /// The column.
         column: String,
-        /// What is wrong with its value.
+        /// The problem with its value.
         problem: CellProblem,
     },
     /// An archive cannot be read or holds no table.
     #[error("cannot read the rows: {0}")]
     Body(Box<dyn Error + Send + Sync>),
-    /// What is wrong with a file whose contents are not shown.
+    /// Error in a file whose contents are not shown.
     #[error("{0} (details are hidden: the file is outside the folder of its spec or project)")]
     Withheld(String),
 }
@@ -248,7 +248,7 @@ impl TableError {
     }
 }
 
-/// What the places of cells count.
+/// Unit in which places of cells are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowUnit {
     /// Lines of a text, from 1, the header among them.
@@ -298,7 +298,7 @@ pub enum CellProblem {
         "the cell has no target. data.missing drops only rows without an input: the public inputs would reveal which targets are missing. Filter by a public column, or make whole records private"
     )]
     NoTarget,
-    /// What a spec may leave out.
+    /// A missing cell that a spec may drop.
     #[error("{0}; to drop such rows, set data.missing = \"drop\"")]
     Refused(Box<Self>),
 }

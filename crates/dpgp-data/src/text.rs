@@ -349,7 +349,7 @@ pub(super) fn unread(file: &Path, cause: Error) -> DataError {
     DataError::Io { action: Action::Read, path: file.to_owned(), source: cause }
 }
 
-/// What stands between two cells, and what the columns are called.
+/// Separator between two cells, and the names of the columns.
 ///
 /// ```
 /// use dpgp_data::TextLayout;

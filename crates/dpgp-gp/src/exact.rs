@@ -224,7 +224,7 @@ impl SmoothSystem {
         pairs.map(|(b, solved)| b.dot(&solved)).collect()
     }
 
-    /// What rounding made necessary.
+    /// Jitter that rounding made necessary.
     pub fn jitter(&self) -> f64 {
         self.inner.jitter()
     }

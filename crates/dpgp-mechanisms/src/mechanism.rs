@@ -1,6 +1,6 @@
-//! What the rest of the program asks of every mechanism.
+//! Interface of every mechanism.
 //!
-//! What can go wrong in a mechanism.
+//! Errors of mechanisms.
 
 use std::any::Any;
 

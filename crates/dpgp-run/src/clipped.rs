@@ -59,7 +59,7 @@ pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
     Some(Clipped { low, high, clipped, rows: sample.rows(), outside })
 }
 
-/// What has the box of private inputs; none where inputs have none.
+/// The mechanism with the box of private inputs; none where inputs have none.
 fn moments(setting: &Setting) -> Option<&MomentsSetting> {
     setting.privacy.mechanism.downcast()
 }

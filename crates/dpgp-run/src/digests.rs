@@ -1,6 +1,6 @@
 //! The data files behind each cell, and their digests.
 //!
-//! What the data and the public settings do to a guarantee about one target: reasons why it says less than it seems to.
+//! Reasons why a guarantee about one target says less than it seems to, from the data and the public settings.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,10 +21,10 @@ use dpgp_task::{Experiment, Sample, Setting};
 /// of a file of the user's own, so that nobody can check a guess of its rows.
 pub type FileDigest = (String, String);
 
-/// What the digests under the key begin with.
+/// Prefix of the digests under the key.
 const KEYED: &str = "hmac-sha256:";
 
-/// What may be said of a data file where others read it.
+/// Description of a data file that others may read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicDigest {
     /// The file, as it was named.
@@ -179,7 +179,7 @@ pub fn data_caveats(
     reasons
 }
 
-/// What the bounds leave open.
+/// Caveat from the bounds of the targets, if there is one.
 fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> Option<String> {
     match *normalise {
         NormaliseSetting::None | NormaliseSetting::Constants { .. } => {

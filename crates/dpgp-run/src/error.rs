@@ -19,7 +19,7 @@ pub enum RunError {
     /// The spec is wrong.
     #[error(transparent)]
     Spec(#[from] Box<SpecError>),
-    /// What of a paper is checked cannot be read.
+    /// The coverage of a paper cannot be read.
     #[error(transparent)]
     Coverage(#[from] CoverageError),
     /// The data are missing, wrong or not readable.
@@ -59,9 +59,9 @@ pub enum RunError {
     OtherOwner {
         /// Its folder.
         folder: PathBuf,
-        /// What of it belongs to somebody else.
+        /// The path that belongs to somebody else.
         path: PathBuf,
-        /// Who that is.
+        /// Its owner.
         owner: String,
     },
     /// A spec that a link hides, and that is none.
@@ -118,7 +118,7 @@ pub enum RunError {
         experiment: String,
         /// The labels of the first cell of the block.
         cell: String,
-        /// What failed.
+        /// The failure.
         cause: Box<AuditError>,
     },
     /// The run was asked to stop.
@@ -145,7 +145,7 @@ pub enum RunError {
     Threads {
         /// Threads asked for.
         jobs: usize,
-        /// What the pool said.
+        /// Error of the thread pool.
         cause: rayon::ThreadPoolBuildError,
     },
     /// There is no key for the user's own data.
@@ -156,7 +156,7 @@ pub enum RunError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
 }
@@ -201,7 +201,7 @@ pub struct CellFailure {
     pub cells: Vec<usize>,
     /// The replicate, from 0.
     pub replicate: u32,
-    /// What failed.
+    /// The failure.
     pub cause: TaskError,
 }
 

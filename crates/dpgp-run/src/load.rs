@@ -31,7 +31,7 @@ pub(super) struct Loader<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// What the sample of a cell is known by: its data section, and what the rows of a person are chosen by.
+/// Identity of the sample of a cell: its data section, and the rule that chooses the rows of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SampleId {
     data: Identity,
@@ -325,7 +325,7 @@ fn without_missing<'c>(
     table.keep(&keep)
 }
 
-/// What a data section expects in a column.
+/// Content that a data section expects in a column.
 pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<'d> {
     match data.encode.get(column) {
         _ if data.person.as_deref() == Some(column) => ExpectedCell::Person,

@@ -13,7 +13,7 @@ use super::RunError;
 use dpgp_data::rows::RowMeter;
 use dpgp_task::{Cell, Experiment, ModelMemory, Streams};
 
-/// What is taken to be there where the system does not say: 16 GiB.
+/// Assumed memory where the system does not say: 16 GiB.
 const UNKNOWN: u64 = 16 << 30;
 
 /// The bytes that this process may still take: what Linux has without swapping, and no more than its control group and its limit on
@@ -113,7 +113,8 @@ impl Pool {
         self.shows_rows.then(|| RowMeter::stderr(what, expected))
     }
 
-    /// What becomes of each item and its number, in the order of the items. A thread takes one item at a time.
+    /// Applies `work` to each item and its number, with results in the order of the items. A thread takes one item at a
+    /// time.
     pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
         self.threads.install(|| {
             items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect()

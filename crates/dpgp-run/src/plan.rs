@@ -1,4 +1,4 @@
-//! What a run consists of, and what of it is stored.
+//! The blocks of a run, and those that are stored.
 //!
 //! A part of the work, for runs on several machines.
 
@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
         units
     }
 
-    /// What the store remembers of this run.
+    /// Header of this run in the store.
     pub fn header(&self) -> RunHeader {
         let experiment = self.experiment;
         RunHeader {

@@ -1,6 +1,6 @@
 //! A project: its folders, its specs and datasets, and what the user's names mean.
 //!
-//! What a misspelt name means.
+//! Suggestions for misspelt names.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -214,7 +214,7 @@ impl Project {
         changed.map(|each| Ok(each.map_err(Box::new)?)).collect()
     }
 
-    /// What of each paper is checked.
+    /// Reads the coverage of each paper.
     ///
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.
@@ -223,7 +223,7 @@ impl Project {
         files.map(|spec| Coverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
-    /// What readers of each paper are told.
+    /// Reads the page of each paper.
     ///
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.

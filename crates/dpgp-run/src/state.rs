@@ -49,7 +49,7 @@ pub enum StateError {
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// The key is none.

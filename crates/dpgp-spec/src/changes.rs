@@ -268,7 +268,7 @@ pub struct SpecError {
     pub unfilled: Vec<(usize, String)>,
     /// The line's text.
     pub snippet: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: Box<Problem>,
 }
 

@@ -241,7 +241,7 @@ impl SourceText {
         before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
     }
 
-    /// What else is to be filled in, but for what stands in a line: its line and its key path.
+    /// Other numbers to be filled in, except those on the same line: line and key path.
     fn other_unfilled(&self, line: usize) -> Vec<(usize, String)> {
         let lines = self.unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
         lines.filter(|(other, _)| *other != line).collect()

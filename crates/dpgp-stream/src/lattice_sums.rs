@@ -23,7 +23,7 @@ use dpgp_gp::sites::{CountedRows, FullCell, Lattice, TARGET_BITS};
 pub struct LatticeSums {
     /// The cells of the box.
     pub(super) lattice: Lattice,
-    /// What is in them.
+    /// Contents of the cells.
     pub(super) cells: Cells,
     /// The rows.
     pub rows: u64,
@@ -235,7 +235,7 @@ pub struct LatticeSummand {
 const LOST_BITS: i32 = Targets::BITS - TARGET_BITS;
 
 impl LatticeSummand {
-    /// What a whole target stands for.
+    /// Value of one unit of a whole target.
     pub fn unit(&self) -> f64 {
         self.targets.unit() * f64::from(LOST_BITS).exp2()
     }

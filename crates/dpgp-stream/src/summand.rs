@@ -29,7 +29,7 @@ pub struct Summand {
 }
 
 impl Summand {
-    /// What one stands for in its sums.
+    /// Value of one unit in its sums.
     pub fn units(&self) -> SumsUnits {
         self.kernel.units(self.targets.unit())
     }

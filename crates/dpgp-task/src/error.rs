@@ -51,7 +51,7 @@ pub enum TaskError {
     /// The task needs something that its setting does not have, which the checks of a spec refuse.
     #[error("this task needs {needed}")]
     Missing {
-        /// What it needs.
+        /// The requirement.
         needed: &'static str,
     },
     /// A claim that an audit cannot judge.

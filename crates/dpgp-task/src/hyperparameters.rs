@@ -8,7 +8,7 @@
 //!
 //! A choice by the evidence of noisy moments.
 //!
-//! What a spec says of the private choice of hyperparameters.
+//! Settings of the private choice of hyperparameters.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub(super) struct PreparedSums<'a> {
     pub validation: Located,
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 pub(super) struct HyperparametersBlock<'a> {
     pub task: &'a HyperparametersTask,
     job: &'a Job<'a>,
@@ -275,7 +275,7 @@ impl<'a> Draws<'a> {
         Self { block, noise, shares: coinpress_shares(rules.steps, rho), refuse: rules.refuse }
     }
 
-    /// What one selection samples from.
+    /// Draws that one selection chooses from.
     pub fn sampled(&self, selection: PrivateSelection) -> SelectionDraws {
         let HyperparametersBlock { prepared, task, observed, .. } = self.block;
         let mut sums = Vec::with_capacity(prepared.len());
@@ -318,7 +318,7 @@ fn radius(prepared: &PreparedSums<'_>, noise_sd: f64) -> f64 {
     (prepared.sums.bound / noise_sd).powi(2)
 }
 
-/// What all cells of a block share. One release of all rows serves all candidates: none is left out to validate.
+/// State shared by all cells of a block. One release of all rows serves all candidates: none is left out to validate.
 pub(super) struct EvidenceBlock<'a> {
     task: &'a HyperparametersTask,
     job: &'a Job<'a>,

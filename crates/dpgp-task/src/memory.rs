@@ -5,7 +5,7 @@ use dpgp_mechanisms::{LinearMechanism, MechanismSetting};
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{Checked, ModelSetting, Problem, SparseSetting};
 
-/// What the matrices of one block of an experiment, or of a release, take.
+/// Memory of the matrices of one block of an experiment, or of a release.
 ///
 /// An estimate of the most that is held at once, in numbers of 8 bytes, for n rows, p points, t points of all folds and m inducing
 /// inputs. Exact regression: `n^2 + max(n^2, 3 n p) + n (t - p)`, and `2 n^2` more for a mean function of its own. FITC:

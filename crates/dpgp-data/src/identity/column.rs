@@ -1,4 +1,4 @@
-//! What a column is known by: its cells, whatever it is called.
+//! Identity of a column: its cells, whatever its name.
 //!
 //! How close the numbers of a column stand.
 //!
@@ -34,7 +34,7 @@ pub struct CellTotal(u128);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnMark {
-    /// What it was called; for people.
+    /// Its name when it was read, for people.
     pub name: String,
     /// The sum of the digests of its cells.
     pub total: CellTotal,
@@ -109,7 +109,7 @@ impl SeenColumn {
         self.spacing.insert(number);
     }
 
-    /// What is known of it in the end.
+    /// Final fingerprint of the column.
     pub fn mark(self) -> ColumnMark {
         let crowded = self.spacing.is_crowded(self.cells.distinct());
         ColumnMark { name: self.name, total: self.total, crowded, cells: self.cells }

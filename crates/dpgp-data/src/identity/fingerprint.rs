@@ -1,4 +1,4 @@
-//! What is known of the rows of some files.
+//! Fingerprints of the rows of some files.
 //!
 //! Whether two samples are too much alike to be of different people.
 //!
@@ -152,7 +152,7 @@ impl Fingerprint {
         }
     }
 
-    /// What a ledger keeps of it.
+    /// The part that a ledger keeps.
     #[must_use]
     pub fn kept(&self) -> Self {
         let (key, parts) = (self.key.clone(), self.parts.clone());

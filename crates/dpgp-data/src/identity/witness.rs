@@ -32,7 +32,7 @@ const WIDE: u8 = 2;
 /// Text.
 const TEXT: u8 = 3;
 
-/// What stands where a number should, and is none.
+/// Stand-in for a number in a cell that holds none.
 const NOT_FINITE: u8 = 4;
 
 /// A line of text.
@@ -268,7 +268,7 @@ impl RowWitness {
         self.cells.clone_from(&self.shared);
     }
 
-    /// What was seen of so many files.
+    /// Record of so many files.
     pub fn fingerprint(mut self, files: usize) -> Fingerprint {
         self.parts.resize(files, FilePart::default());
         self.samples.resize(files, CountedSample::new(self.most_rows));

@@ -57,7 +57,7 @@ pub enum OtherCell {
 
 /// The columns of a table that are not summed, but belong to its rows.
 pub trait OtherColumns: Send {
-    /// What they are called.
+    /// Their names.
     fn names(&self) -> Vec<String>;
 
     /// The cells of the next rows, for each column as many.
@@ -110,7 +110,7 @@ impl<'r> HeldRows<'r> {
         self.read
     }
 
-    /// What is known of the rows that were read, if there is a key.
+    /// Fingerprint of the rows that were read, if there is a key.
     pub fn fingerprint(self) -> Option<Fingerprint> {
         self.witness.map(|witness| witness.fingerprint(1))
     }

@@ -49,7 +49,7 @@ pub trait Rows: Send {
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;
 }
 
-/// What is learned of rows beside their numbers.
+/// Facts about rows beside their numbers.
 #[derive(Default)]
 struct Beside<'b> {
     /// Sees every cell.

@@ -4,11 +4,11 @@
 //!
 //! Rows with a mark on those that are used.
 //!
-//! What a user sees while rows are read or written.
+//! Progress shown while rows are read or written.
 //!
 //! Rows that are in memory already.
 //!
-//! What shows that a file was written to.
+//! Detects writes to a file while it is read.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -302,7 +302,7 @@ pub struct FileState {
     pub bytes: u64,
     /// When it was written.
     pub modified: SystemTime,
-    /// What a store calls this version of it; none on this machine.
+    /// The store's name of this version; none on this machine.
     pub version: Option<String>,
 }
 

@@ -113,7 +113,7 @@ impl Store {
         &self.directory
     }
 
-    /// What had to be left out because a segment ends in the middle of a line.
+    /// Lines left out because a segment ends in the middle of a line.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -430,7 +430,7 @@ mod tests {
         assert!(!index.exists(), "a damaged segment has no index");
     }
 
-    /// What was changed since, at another time or of another size, is read again; so is a segment whose index is damaged.
+    /// Reads again each segment that has changed since, in time or in size, or whose index is damaged.
     #[test]
     fn an_index_of_another_segment_is_not_believed() {
         let (folder, path) = store();

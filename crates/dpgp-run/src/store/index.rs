@@ -34,7 +34,7 @@ pub(super) struct IndexLine {
     pub length: u32,
 }
 
-/// What an index knows its segment by.
+/// Identity of the segment of an index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stamp {
     size: u64,

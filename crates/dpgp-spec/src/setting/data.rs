@@ -380,7 +380,7 @@ impl DataSetting {
         Some(PersonLimit { column, rows })
     }
 
-    /// What a guarantee about these data is about.
+    /// Protected unit of a guarantee about these data.
     pub fn unit(&self) -> PrivacyUnit {
         match self.person_limit() {
             None => PrivacyUnit::Record,
@@ -390,7 +390,7 @@ impl DataSetting {
         }
     }
 
-    /// What the columns of a stream of rows after the target are compared with: those of the filters, and the marks of the
+    /// Comparisons for the columns of a stream of rows after the target: those of the filters, and the marks of the
     /// rows that are used, where there is a limit or some lack a cell.
     pub fn comparisons(&self) -> Vec<(Comparison, f64)> {
         let filters = self.filter.iter().map(|filter| (filter.is, filter.value));

@@ -112,7 +112,8 @@ impl NormaliseSetting {
     }
 }
 
-/// What public bounds subtract from targets: the mean of the prior that is given, or else the middle, as the specification says.
+/// Offset that public bounds subtract from targets: the mean of the prior that is given, or else the middle, as the
+/// specification says.
 pub fn prior_mean(low: Finite, high: Finite, centre: Option<Finite>) -> f64 {
     centre.map_or(0.5 * (low.get() + high.get()), Finite::get)
 }

@@ -1,11 +1,11 @@
-//! What can be wrong in a spec.
+//! Errors in a spec.
 
 use thiserror::Error;
 
 use dpgp_data::Separator;
 use dpgp_number::OutOfRange;
 
-/// What is wrong in a spec.
+/// Error in a spec.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Problem {
     /// Not TOML, or not of the form that the spec language asks for; in the parser's words.
@@ -20,7 +20,7 @@ pub enum Problem {
     /// A grid or axis path that no setting has.
     #[error("no setting has this path: {reason}")]
     UnknownPath {
-        /// What serde said of it.
+        /// Message of serde.
         reason: String,
     },
     /// A change of something that is neither an axis nor a setting.
@@ -30,7 +30,7 @@ pub enum Problem {
         name: String,
         /// The nearest name, as a question.
         hint: String,
-        /// What the axes are.
+        /// The axes there are.
         axes: String,
         /// The sections of a cell.
         sections: String,
@@ -42,13 +42,13 @@ pub enum Problem {
         changes: String,
         /// The problem.
         problem: Box<Problem>,
-        /// What may have been meant.
+        /// A suggestion.
         hint: &'static str,
     },
     /// A value in a grid that does not fit its path.
     #[error("a value of this axis is not valid for its path: {reason}")]
     BadAxisValue {
-        /// What serde said of it.
+        /// Message of serde.
         reason: String,
     },
     /// Two axes with one name.
@@ -150,7 +150,7 @@ pub enum Problem {
     /// Denoising of a release that has no best linear prediction.
     #[error("denoise = true needs {needed}")]
     NotDenoised {
-        /// What it needs.
+        /// The requirement.
         needed: &'static str,
     },
     /// A selector that names an axis that is not there.
@@ -220,7 +220,7 @@ pub enum Problem {
     /// A separator that could stand inside a number or a word.
     #[error("must be {one}, found {found:?}", one = Separator::ONE)]
     BadSeparator {
-        /// What was found.
+        /// The character found.
         found: char,
     },
     /// Too many cells.
@@ -244,7 +244,7 @@ pub enum Problem {
     MissingKey {
         /// The key.
         key: &'static str,
-        /// What needs it.
+        /// The setting that needs it.
         by: &'static str,
     },
     /// A mechanism that this task does not know.
@@ -275,11 +275,11 @@ pub enum Problem {
         rows: usize,
         /// Points that it predicts at.
         points: usize,
-        /// What its matrices take, in GiB.
+        /// Memory of its matrices, in GiB.
         needed: f64,
-        /// What there is, in GiB.
+        /// Available memory, in GiB.
         available: f64,
-        /// What needs less.
+        /// Advice that needs less memory.
         way_out: &'static str,
     },
     /// A correction that is only proved with a clip.

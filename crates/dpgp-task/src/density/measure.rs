@@ -1,6 +1,6 @@
 //! The error of densities.
 //!
-//! What follows from a noisy histogram.
+//! Estimates from a noisy histogram.
 //!
 //! The density as a private function.
 
@@ -68,7 +68,7 @@ fn most_per_row(mechanism: &MechanismSetting) -> Option<f64> {
     mechanism.downcast::<HistogramSetting>()?.most_per_row.map(|most| most.get() as f64)
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 pub(super) struct DensityBlock<'a> {
     pub task: &'a DensityTask,
     pub job: &'a Job<'a>,

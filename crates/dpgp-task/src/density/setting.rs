@@ -1,4 +1,4 @@
-//! What a spec says of the density of records.
+//! Settings of the density of records.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

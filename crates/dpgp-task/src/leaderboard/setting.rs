@@ -1,4 +1,4 @@
-//! What a spec says of a regression among others, scored by its predictive distribution.
+//! Settings of a regression among others, scored by its predictive distribution.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

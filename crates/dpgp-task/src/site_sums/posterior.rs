@@ -2,7 +2,7 @@
 //!
 //! Features in the axes of the noise on their sums.
 //!
-//! What a posterior at sites needs of a spec.
+//! Requirements of a posterior at sites on a spec.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use dpgp_mechanisms::{NoiseAxes, Sections, SummedTargets, SumsSetting};
 use dpgp_spec::setting::rules::range;
 use dpgp_spec::setting::{Checked, RangeSetting};
 
-/// What is known of a process before any release.
+/// Prior knowledge of a process, before any release.
 #[derive(Debug, Clone)]
 pub struct BoxModel {
     /// The ends of the public box along each input.

@@ -1,4 +1,4 @@
-//! What a store says, in words that give nothing away.
+//! Errors of a store in words that give nothing away.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};

@@ -40,7 +40,7 @@ impl Location {
         Ok(Self { scheme, bucket: bucket.to_owned(), rest: rest.to_owned() })
     }
 
-    /// What the store calls the object, or the objects below.
+    /// The store's name of the object, or of the objects below.
     ///
     /// # Errors
     /// [`DataError::Address`] for a name with empty parts, `.` or `..`.

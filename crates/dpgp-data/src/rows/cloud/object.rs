@@ -86,7 +86,7 @@ pub fn head(location: &Location) -> Result<io::Result<(Store, ObjectMeta)>, Data
     }))
 }
 
-/// What shows that an object was written to.
+/// Detects writes to an object while it is read.
 pub(crate) fn state(path: &Path) -> Result<FileState, DataError> {
     let location = Location::parse(path)?;
     let (_, found) = head(&location)?.doing(Action::Read, path)?;
