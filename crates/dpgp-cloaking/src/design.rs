@@ -138,7 +138,7 @@ fn scale_columns(mut c: DMatrix<f64>, counts: &[usize], factor: fn(f64) -> f64) 
     c
 }
 
-/// The number of singular values above the tolerance; none where all are zero.
+/// The number of singular values above the tolerance; none if all are zero.
 fn numerical_rank(svd: &ThinSvd, tolerance: f64) -> usize {
     // They fall, so the first is the largest.
     let Some(largest) = svd.s.iter().next() else { return 0 };

@@ -4,7 +4,7 @@
 //!
 //! Texts of users as they are shown: what would steer a terminal, a page or a spreadsheet is made visible.
 //!
-//! Files of which no error shows what stands in them.
+//! Files whose contents no error shows.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ pub enum DataError {
         dataset: String,
         /// Its file.
         file: String,
-        /// Where the data come from, as the manifest tells it.
+        /// Where the data come from, by the manifest.
         origin: String,
         /// Where the file may be put.
         place: PathBuf,
@@ -207,7 +207,7 @@ impl DataError {
     }
 }
 
-/// Outcomes of the operating system, told with what was done to which file.
+/// Adds the action and the file to errors of the operating system.
 pub(super) trait Doing<T> {
     /// [`DataError::Io`] if the system refused.
     fn doing(self, action: Action, path: &Path) -> Result<T, DataError>;

@@ -125,7 +125,7 @@ struct Download<'a> {
 }
 
 impl Download<'_> {
-    /// Fills the part from the first address that can, or tells why none could.
+    /// Fills the part from the first address that can, or returns why none could.
     fn run(&self, part: &mut Part) -> Result<Result<Stamp, Vec<UrlFailure>>, DataError> {
         if let Some(found) = self.left_whole(part)? {
             return Ok(Ok(found));

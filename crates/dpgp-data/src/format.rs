@@ -161,7 +161,7 @@ const PICKLE: &str = "a Python pickle; write its table as CSV or Parquet";
 const JSON: &str = "JSON; write its rows as CSV or Parquet";
 const UTF16: &str = "text in UTF-16; save it as UTF-8";
 
-/// Kind of file by its first bytes, with advice; none where it may be text in UTF-8.
+/// Kind of file by its first bytes, with advice; none if it may be text in UTF-8.
 ///
 /// `BZh` and `ORC` may begin the name of a column: there bytes that no text has must follow.
 pub(super) fn other_kind(bytes: &[u8]) -> Option<&'static str> {

@@ -117,7 +117,7 @@ pub(super) struct BadCell {
     pub problem: CellProblem,
 }
 
-/// Appends the cells of a column, all of which must be finite numbers, but for missing ones that may be left out: NaN.
+/// Appends the cells of a column. All must be finite numbers, except missing ones that may be left out: NaN.
 pub(super) fn append_numbers(column: &Series, missing: Missing, to: &mut Vec<f64>) -> Result<(), BadCell> {
     // A stream of `DOUBLE` is copied as it stands: looking at its cells one by one takes longer than decoding them.
     if let Some(numbers) = column.f64().ok().and_then(|column| column.cont_slice().ok())

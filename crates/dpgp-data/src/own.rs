@@ -47,7 +47,7 @@ pub enum ColumnNames {
     Numbered,
 }
 
-/// How a CSV file is laid out: the separator is what its first rows share, of which nothing else is told.
+/// How a CSV file is laid out: the separator is what its first rows share; nothing else of them is shown.
 ///
 /// # Errors
 /// [`DataError::Io`]; [`DataError::Table`] for a file that is damaged, or empty where columns are to be counted.

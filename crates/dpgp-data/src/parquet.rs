@@ -233,7 +233,7 @@ fn text(bytes: &ByteArray) -> String {
     String::from_utf8_lossy(bytes.data()).into_owned()
 }
 
-/// The next cells of a column, none where it holds null.
+/// The next cells of a column, none if it holds null.
 fn cells<T: Physical, V, C: FromIterator<Option<V>>>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,

@@ -67,7 +67,7 @@ pub(super) fn undecoded(path: &Path, cause: ParquetError) -> DataError {
     DataError::table(path, TableError::Parquet(Box::new(cause)))
 }
 
-/// Where in a file a column of a row group stands; none where no file can have it.
+/// Where in a file a column of a row group stands; none if no file can have it.
 pub(super) fn chunk_range(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     let start = u64::try_from(start).ok()?;

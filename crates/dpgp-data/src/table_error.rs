@@ -189,7 +189,7 @@ pub enum TableError {
     Withheld(String),
 }
 
-/// The columns that there are. A first line with numbers may be a row, which is not told.
+/// The columns that there are. A first line with numbers may be a row, which is not shown.
 fn columns(known: &[String]) -> String {
     if known.iter().any(|name| is_cell(name)) {
         return "the header holds numbers, not names (if the file has no header, list the columns in \
@@ -266,7 +266,7 @@ impl fmt::Display for RowUnit {
     }
 }
 
-/// Why a cell is no finite number. What stands in it is not told: messages end up in logs, and the rows may be private.
+/// Why a cell is no finite number. What stands in it is not shown: messages end up in logs, and the rows may be private.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CellProblem {
     /// Nothing stands in it.

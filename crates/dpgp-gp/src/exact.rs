@@ -182,7 +182,7 @@ pub(super) struct SmoothSystem {
 }
 
 impl SmoothSystem {
-    /// For training inputs (n x d); none where K has no low rank, or the noise is too small.
+    /// For training inputs (n x d); none if K has no low rank, or the noise is too small.
     ///
     /// # Errors
     /// [`LinalgError`] if the kernel is not finite.

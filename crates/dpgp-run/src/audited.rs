@@ -41,7 +41,7 @@ pub struct AuditedCell<'e> {
 }
 
 impl AuditedCell<'_> {
-    /// Whether neighbours are told apart better than claimed.
+    /// Whether neighbours are distinguished better than claimed.
     pub fn is_broken(&self) -> bool {
         self.finding.verdict == AuditVerdict::Broken
     }

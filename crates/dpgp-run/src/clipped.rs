@@ -51,7 +51,7 @@ impl fmt::Display for Clipped {
     }
 }
 
-/// The count for one setting; none where it has no public bounds.
+/// The count for one setting; none if it has no public bounds.
 pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
     let (low, high) = bounds(setting)?;
     let clipped = sample.targets.iter().filter(|y| !(low..=high).contains(*y)).count();
@@ -59,7 +59,7 @@ pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
     Some(Clipped { low, high, clipped, rows: sample.rows(), outside })
 }
 
-/// The mechanism with the box of private inputs; none where inputs have none.
+/// The mechanism with the box of private inputs; none if inputs have none.
 fn moments(setting: &Setting) -> Option<&MomentsSetting> {
     setting.privacy.mechanism.downcast()
 }

@@ -147,7 +147,7 @@ const FEW: usize = 10;
 const COPY: f64 = 1.0 - 1e-9;
 
 /// Reasons why a guarantee about one target says less than it seems to, in words: bounds that are not there, too wide for the
-/// change or read off the data, and public columns that copy the target. None where records are private as a whole.
+/// change or read off the data, and public columns that copy the target. None if records are private as a whole.
 pub fn data_caveats(
     experiment: &Experiment,
     project: &Project,
@@ -221,7 +221,7 @@ fn is_read_off(targets: &[f64], [low, high]: [f64; 2]) -> bool {
     extremes && times == [1, 1]
 }
 
-/// The columns that rows are filtered by, but for the target, of which the certificate speaks.
+/// The columns that rows are filtered by, except the target, which the certificate covers.
 fn filter_columns(data: &DataSetting) -> Vec<String> {
     data.filter.iter().map(|filter| filter.column.clone()).filter(|column| *column != data.target).collect()
 }

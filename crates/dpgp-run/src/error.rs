@@ -197,7 +197,7 @@ impl RunError {
 pub struct CellFailure {
     /// The labels of the first cell of its block.
     pub cell: String,
-    /// The cells of an experiment that have no results for it, by their places; none where a single prediction failed.
+    /// The cells of an experiment that have no results for it, by their places; none if a single prediction failed.
     pub cells: Vec<usize>,
     /// The replicate, from 0.
     pub replicate: u32,

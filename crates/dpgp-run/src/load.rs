@@ -291,7 +291,7 @@ pub(super) fn used(data: &DataSetting) -> Vec<&str> {
 /// The rows of a table that pass the filters and lack no cell that is read.
 ///
 /// Obligation: where the target alone is private, which rows are left out depends on public columns alone; a row that they keep must
-/// have a target. (A filter by the target is told of in the certificate.)
+/// have a target. (The certificate names a filter by the target.)
 ///
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, a cell that is there and cannot be read, and a target that is missing where

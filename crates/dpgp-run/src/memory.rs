@@ -56,7 +56,7 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The limit on addresses less those in use; none where there is no limit.
+/// The limit on addresses less those in use; none if there is no limit.
 fn of_process(limits: &str, status: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
@@ -108,7 +108,7 @@ impl Pool {
         Self { shows_rows, ..self }
     }
 
-    /// The bar for what is done with rows, of which so many are expected; none where it is not wanted.
+    /// The bar for work on so many expected rows; none if it is not wanted.
     pub fn row_meter(&self, what: &'static str, expected: Option<u64>) -> Option<RowMeter> {
         self.shows_rows.then(|| RowMeter::stderr(what, expected))
     }

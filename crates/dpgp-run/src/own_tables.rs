@@ -14,7 +14,7 @@ use dpgp_data::{DataError, PersonId, PersonRows, Table, tell_outside};
 use dpgp_spec::setting::{ChosenBy, DataSetting, PersonLimit, SourceSetting};
 use dpgp_task::{Experiment, Sample};
 
-/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none. Those
+/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none if it names none. Those
 /// outside of its folder are told.
 ///
 /// # Errors

@@ -97,7 +97,7 @@ impl<'a> Plan<'a> {
         self.stored.iter().filter(|stored| **stored).count()
     }
 
-    /// The cells of which every replicate is stored.
+    /// The cells with every replicate stored.
     pub fn whole_cells(&self) -> Vec<usize> {
         let replicates = self.experiment.meta.replicates;
         let cells = 0..self.experiment.cells.len();

@@ -27,7 +27,7 @@ pub struct Cell<T: TaskSection> {
     block: Identity,
 }
 
-/// The canonical text of each section, in the order of [`SECTIONS`]; none where a cell has no such section.
+/// The canonical text of each section, in the order of [`SECTIONS`]; none if a cell has no such section.
 pub(super) type Texts = [Option<Arc<SectionText>>; SECTIONS.len()];
 
 impl<T: TaskSection> Cell<T> {

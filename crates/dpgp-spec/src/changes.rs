@@ -132,7 +132,7 @@ impl Change {
         }
     }
 
-    /// Whether values are whole numbers, of which the first is 0: perhaps a fraction with a comma.
+    /// Whether values are whole numbers that begin with 0: perhaps a fraction with a comma.
     fn may_be_a_fraction(&self) -> bool {
         matches!(self.values.as_slice(), [Value::Integer(0), Value::Integer(_)])
     }
@@ -185,7 +185,7 @@ fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
     }
 }
 
-/// An error that comes of changes, which the line that it points to does not show.
+/// Names the changes in an error: the line that it points to does not show them.
 fn with(changes: &[Change], error: SpecError) -> SpecError {
     let hint = if changes.iter().any(Change::may_be_a_fraction) {
         "; use a point in fractions, as in 0.5"

@@ -137,12 +137,12 @@ pub struct Record<S> {
     pub summand: String,
     /// The files, in the order of their rows.
     pub files: Vec<FileRecord>,
-    /// Which rows they are, by keyed digests; none where they were summed without a key.
+    /// Which rows they are, by keyed digests; none if they were summed without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Fingerprint>,
     /// The sums.
     pub part: PartSums<S>,
-    /// SHA-256 of the record without it; none in files of earlier versions. It tells damage, and is no signature.
+    /// SHA-256 of the record without it; none in files of earlier versions. It detects damage, and is not a signature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
 }

@@ -73,7 +73,7 @@ pub(super) struct IntegerTarget {
 pub(super) struct Rounding {
     targets: Targets,
     unit: f64,
-    /// Of the unit; none where that would not be exact.
+    /// Of the unit; none if that would not be exact.
     inverse: Option<f64>,
 }
 

@@ -91,7 +91,7 @@ impl ClassModel {
         Ok(Inducing::new(&self.kernel, &self.points())?)
     }
 
-    /// Summand of the rows of a file: the inputs, the class and the columns of the filters. None where the
+    /// Summand of the rows of a file: the inputs, the class and the columns of the filters. None if the
     /// release is of weighted sums, which are not sums over the rows of each class.
     pub fn summand(&self, data: &DataSetting) -> Option<ClassSummand> {
         if self.task.release != DirichletRelease::ClassSums {

@@ -37,7 +37,7 @@ pub struct SumsRelease {
 pub struct RecordReleases {
     /// The pairs.
     pub sums: Vec<SumsRelease>,
-    /// The public box that inputs lie in; none where they may lie anywhere.
+    /// The public box that inputs lie in; none if they may lie anywhere.
     pub domain: Option<Vec<[f64; 2]>>,
     /// The most records that are replaced: those of one person.
     pub records: u64,

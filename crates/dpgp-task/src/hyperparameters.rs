@@ -290,7 +290,7 @@ impl<'a> Draws<'a> {
         SelectionDraws { selection, sums, rows: observed.len(), ranges, shares: self.shares.clone() }
     }
 
-    /// The score of a candidate drawn at random; none where it is refused.
+    /// The score of a candidate drawn at random; none if it is refused.
     pub fn draw(&self, stream: &mut impl Rng) -> Result<Option<(f64, CandidatePair)>, TaskError> {
         let HyperparametersBlock { prepared, task, observed, .. } = self.block;
         let lengthscale = stream.random_range(0..prepared.len());

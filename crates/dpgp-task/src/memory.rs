@@ -18,7 +18,7 @@ pub struct ModelMemory {
 }
 
 impl ModelMemory {
-    /// That of a block of an experiment on so many rows; none where no matrix grows with them.
+    /// That of a block of an experiment on so many rows; none if no matrix grows with them.
     pub fn of_block(setting: &Setting, rows: usize) -> Option<Self> {
         let fitted = setting.task.task().fitted_rows(rows)?;
         Self::new(setting, fitted)

@@ -38,7 +38,7 @@ pub(super) struct Noise {
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
     pub ratio: f64,
     /// The variances of the latent values given what is released (t, squared units of the model), for the noise that the
-    /// design was made for; none where model and noise are independent errors of the mean.
+    /// design was made for; none if model and noise are independent errors of the mean.
     pub variances: Option<Vec<f64>>,
     /// The map from sums over equal inputs to predictions without noise (t x k), where it is not that of the design.
     mean: Option<DMatrix<f64>>,
@@ -65,7 +65,7 @@ impl Noise {
         Self { ratio: self.ratio.max(ratio), ..self }
     }
 
-    /// The sensitivity of a function at change 1 that the noise is scaled by; none where no function is released.
+    /// The sensitivity of a function at change 1 that the noise is scaled by; none if no function is released.
     pub fn bound(&self) -> Option<f64> {
         self.design.function_bound()
     }

@@ -79,7 +79,7 @@ impl<'a> NoisySums<'a> {
         Sensitivity { assumed, least }
     }
 
-    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    /// The noise for the guarantee of a cell; none if epsilon is infinite.
     pub fn noise(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> SumsNoise {
         let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         SumsNoise::new(sigma * sensitivity.assumed, self.setting.split.get())
@@ -155,7 +155,7 @@ impl<'a> TargetSums<'a> {
         Self { sensitivity: self.sensitivity.times(records), records, ..self }
     }
 
-    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    /// The noise for the guarantee of a cell; none if epsilon is infinite.
     pub fn noise(&self, cell: &PrivacySetting) -> SumsNoise {
         self.sums.noise(cell, self.sensitivity)
     }

@@ -124,7 +124,7 @@ impl Files {
         Ok(self)
     }
 
-    /// As [`Rows::read`], with the person of each row; none where that is missing and may be.
+    /// As [`Rows::read`], with the person of each row; none if that is missing and may be.
     ///
     /// # Errors
     /// As [`Rows::read`], and for a row without a person.
@@ -405,7 +405,7 @@ pub(super) fn refused(name: &Path) -> DataError {
     address_error(name, problem)
 }
 
-/// The error for an address that cannot be used. What may be a key of access is not told again.
+/// The error for an address that cannot be used. What may be a key of access is not shown again.
 pub(super) fn address_error(name: &Path, problem: &'static str) -> DataError {
     let text = name.to_string_lossy();
     let plain = text.split(['?', '#']).next().unwrap_or_default();
@@ -416,7 +416,7 @@ pub(super) fn address_error(name: &Path, problem: &'static str) -> DataError {
     DataError::Address { name: shown.into(), problem }
 }
 
-/// The endings of files of rows, by which they are found in folders.
+/// The endings of row files in folders.
 const ENDINGS: [&str; 3] = ["parquet", "csv", "tsv"];
 
 /// The endings of compressed files.

@@ -65,7 +65,7 @@ pub trait OtherColumns: Send {
 }
 
 impl<'r> HeldRows<'r> {
-    /// Rows with the columns that are asked for, in their order, of which none has been read yet. Messages call them `name`.
+    /// Unread rows with the requested columns, in their order. Messages call them `name`.
     pub fn new(rows: &'r mut dyn Rows, name: &Path, columns: &[String], key: Option<&DataKey>) -> Self {
         let asked: Vec<&str> = columns.iter().map(String::as_str).collect();
         let witness = key.map(|key| RowWitness::new(key, columns, &asked));
@@ -85,7 +85,7 @@ impl<'r> HeldRows<'r> {
         Self { witness, others: Some(others), ..self }.begun()
     }
 
-    /// Begins the table, each column of which is seen once.
+    /// Begins the table; each column is seen once.
     fn begun(mut self) -> Self {
         let others = self.others.as_ref().map(|others| others.names()).unwrap_or_default();
         self.numbers = (0..self.columns.len())

@@ -54,7 +54,7 @@ pub trait Rows: Send {
 struct Beside<'b> {
     /// Sees every cell.
     witness: Option<&'b mut RowWitness>,
-    /// Takes the person of each row; none where the cell is missing and may be.
+    /// Takes the person of each row; none if the cell is missing and may be.
     persons: Option<&'b mut Vec<Option<PersonId>>>,
 }
 

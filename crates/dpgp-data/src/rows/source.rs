@@ -137,7 +137,7 @@ pub struct MarkedRows<'r> {
 }
 
 impl<'r> MarkedRows<'r> {
-    /// Rows of which none has been read or passed over yet.
+    /// Rows before the first has been read or passed over.
     pub fn new(rows: &'r mut dyn Rows, kept: &'r KeptRows) -> Self {
         Self { rows, kept, next: 0 }
     }
@@ -175,7 +175,7 @@ pub struct PresentRows<'r> {
 }
 
 impl<'r> PresentRows<'r> {
-    /// Rows of which some may lack a cell.
+    /// Rows that may lack cells.
     pub fn new(rows: &'r mut dyn Rows) -> Self {
         Self { rows }
     }

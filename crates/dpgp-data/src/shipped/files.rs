@@ -3,7 +3,7 @@
 use std::io::Result;
 use std::path::Path;
 
-/// Folders of which files come with the program.
+/// Folders with files that come with the program.
 pub const FOLDERS: [&str; 3] = ["experiments", "data/census2011", "results"];
 
 /// Results that the program ships: files that other commands read, but no figures.

@@ -160,7 +160,7 @@ pub(super) struct SumsOfRows {
     pub total: DVector<f64>,
     /// The covariance of b by noise of variance 1 on targets (m x m).
     pub noise: DMatrix<f64>,
-    /// `L L'`, the same by an error of variance 1 for all rows near a site; none where no row lies between sites (m x m).
+    /// `L L'`, the same by an error of variance 1 for all rows near a site; none if no row lies between sites (m x m).
     pub common: Option<DMatrix<f64>>,
 }
 

@@ -127,7 +127,7 @@ impl<'a> CountsPrior<'a> {
         Ok(best)
     }
 
-    /// None where there is no more, or no row lies between sites.
+    /// None if there is no more, or no row lies between sites.
     fn next_clumping(&self, clumping: f64) -> Option<f64> {
         self.features.between.as_ref()?;
         CLUMPINGS.into_iter().find(|next| *next > clumping)

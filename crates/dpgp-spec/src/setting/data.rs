@@ -148,7 +148,7 @@ pub(super) fn column_names(names: &[String]) -> Checked {
         if name.trim().is_empty() {
             return fail(path, Problem::Shape(format!("column {} has no name", place + 1)));
         }
-        // A name that is a number guesses a cell: that a first row holds the very names is told.
+        // A name that is a number could guess a cell, because an error says that a first row holds the listed names.
         if name.trim().parse::<f64>().is_ok() {
             return fail(
                 path,
@@ -280,8 +280,8 @@ impl DrawSetting {
 
 const PATH: &str = "data.missing";
 
-/// Obligation: a guarantee holds for the rows of the files, of which `missing = "drop"` leaves out those that lack a cell, and
-/// nothing that is released tells how many those are.
+/// Obligation: a guarantee holds for the rows of the files. `missing = "drop"` leaves out those that lack a cell, and
+/// no release reveals how many.
 ///
 /// *Proof.* Whether a row is left out depends on its own cells alone: rows are mapped one by one, each to itself or to none.
 ///
@@ -362,7 +362,7 @@ pub struct PersonLimit<'d> {
     pub rows: usize,
 }
 
-/// The cells by which the rows that are used of a person are chosen.
+/// The cells that decide which rows of a person are used.
 ///
 /// Obligation: where the inputs are public, which of them are used is public, too, and must not depend on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -374,7 +374,7 @@ pub enum ChosenBy {
 }
 
 impl DataSetting {
-    /// How many rows of each person are used; none where rows are not those of persons.
+    /// How many rows of each person are used; none if rows are not those of persons.
     pub fn person_limit(&self) -> Option<PersonLimit<'_>> {
         let (column, rows) = (self.person.as_deref()?, self.rows_per_person?.get());
         Some(PersonLimit { column, rows })

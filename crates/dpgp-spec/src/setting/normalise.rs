@@ -85,7 +85,7 @@ impl NormaliseSetting {
         }
     }
 
-    /// How far two targets can be apart, in their own units; none where nothing bounds them.
+    /// How far two targets can be apart, in their own units; none if nothing bounds them.
     pub fn width(&self) -> Option<f64> {
         match *self {
             Self::Bounds { low, high, .. } | Self::Standardised { low, high } => Some(high.get() - low.get()),

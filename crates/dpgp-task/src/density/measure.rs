@@ -236,7 +236,7 @@ pub(super) struct PrivateDensity<'a> {
     noise: Noise,
     /// The sensitivity at change 1 that the noise is scaled by.
     sensitivity: f64,
-    /// Unit noise at the test bins (t x draws) that all epsilons share; none where each has its own.
+    /// Unit noise at the test bins (t x draws) that all epsilons share; none if each has its own.
     shared: Option<DMatrix<f64>>,
     /// Whether the mean of the densities was subtracted, which is private.
     centred: bool,

@@ -21,7 +21,7 @@ use crate::parquet_source::{ParquetSource, chunk_range, undecoded};
 /// The bytes that are fetched from the end of a file: most footers are shorter.
 const TAIL: u64 = 1 << 16;
 
-/// A Parquet file, of which the footer is in memory, and one row group's chunks of the columns that are open.
+/// A Parquet file with its footer in memory, and one row group's chunks of the open columns.
 struct CloudParquet {
     object: Object,
     metadata: ParquetMetaData,

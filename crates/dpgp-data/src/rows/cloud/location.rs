@@ -60,7 +60,7 @@ impl Location {
     }
 }
 
-/// Whether an address can be read, as far as its text tells.
+/// Whether an address can be read, judged by its text alone.
 ///
 /// # Errors
 /// [`DataError::Address`].
