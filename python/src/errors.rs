@@ -35,7 +35,7 @@ const OPTIONS: [(&str, &str); 11] = [
     ("--ledger", "ledger"),
     ("--epsilon", "epsilon"),
     ("--offline", "offline=True"),
-    ("--mirror DIR or DPGP_MIRROR", "DPGP_MIRROR"),
+    ("--mirror DIR (or DPGP_MIRROR)", "DPGP_MIRROR"),
     ("--mirror or DPGP_MIRROR", "DPGP_MIRROR"),
 ];
 

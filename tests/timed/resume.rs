@@ -76,7 +76,7 @@ fn a_second_run_computes_nothing_and_changes_nothing() {
     let before = project.read("results/study/manifest.json");
     assert_eq!(segments(&project), 1);
     let run = project.dpgp(&["run", "study.toml"]).expect(0);
-    assert!(run.out.contains("nothing computed: all 8 results were stored"), "{}", run.out);
+    assert!(run.out.contains("nothing to compute: all 8 results are stored"), "{}", run.out);
     assert_eq!(project.read("results/study/manifest.json"), before);
     assert_eq!(segments(&project), 1);
 }
@@ -124,7 +124,7 @@ fn a_segment_cut_anywhere_is_read_as_far_as_it_is_whole() {
         let report = run.json();
         assert_eq!(report["stored_before"], done, "cut at {cut}");
         let torn = cut > 0 && whole[cut - 1] != b'\n';
-        assert_eq!(run.err.contains("no whole record"), torn, "cut at {cut}: {}", run.err);
+        assert_eq!(run.err.contains("an incomplete record"), torn, "cut at {cut}: {}", run.err);
         assert_eq!(project.read("results/study/table.csv"), expected, "cut at {cut}");
     }
 }
@@ -139,7 +139,7 @@ fn several_processes_share_a_store_without_locks() {
     }
     assert_eq!(project.read("results/study/table.csv"), expected);
     let run = project.dpgp(&["run", "study.toml"]).expect(0);
-    assert!(run.out.contains("nothing computed") && run.err.is_empty(), "{}{}", run.out, run.err);
+    assert!(run.out.contains("nothing to compute") && run.err.is_empty(), "{}{}", run.out, run.err);
     assert_eq!(lines(&project.path("store"), "done").len(), 120);
 }
 
@@ -165,12 +165,12 @@ fn signals_stop_a_run_that_goes_on_and_ends_the_same() {
         Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         let run = Run::new(child.wait_with_output().unwrap()).expect(75);
         // On a slow machine the block in flight does not end within the grace.
-        let ended = ["are done and stored", "stopped: the blocks in flight are not stored"];
+        let ended = ["blocks are stored; run", "stopped: the blocks in flight are not stored"];
         let is_told = run.err.contains("stopping:") && ended.iter().any(|words| run.err.contains(words));
         assert!(is_told, "{}", run.err);
         assert!(!project.path("results").exists());
         let run = project.dpgp(&["run", "study.toml"]).expect(0);
-        assert!(run.out.contains("of 120 results were stored"), "{}", run.out);
+        assert!(run.out.contains("of 120 results were already stored"), "{}", run.out);
         assert_eq!(project.read("results/study/table.csv"), expected);
     }
 }

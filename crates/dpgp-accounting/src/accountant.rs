@@ -58,7 +58,7 @@ pub struct Spent {
     pub lower: f64,
     /// The true value is at most this, given what the caveats except.
     pub upper: f64,
-    /// What the bounds leave out.
+    /// Caveats of the bounds.
     pub caveats: Vec<AccountingCaveat>,
 }
 

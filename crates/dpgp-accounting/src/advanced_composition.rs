@@ -112,7 +112,7 @@ mod tests {
         Event { noise_multiplier: (2.0 * 25f64.ln()).sqrt(), sampling, steps: 1 }
     }
 
-    /// What it spends on added records.
+    /// Privacy loss on added records.
     fn spent(given: Given) -> Spent {
         AdvancedComposition.spent(&one_step(Sampling::FullBatch), Relation::AddRemove, given).unwrap()
     }

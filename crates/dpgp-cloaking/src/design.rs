@@ -19,8 +19,8 @@ use dpgp_linalg::{LinalgError, ThinSvd, gram_factor, leading_svd};
 use dpgp_noise::PrivacyError;
 use dpgp_number::{Count, Positive};
 
-/// What the decomposition may leave out, as a share of the rank tolerance: the least singular value that is kept is off by
-/// less than a thousandth of itself.
+/// Most that the decomposition may leave out, as a share of the rank tolerance: the least singular value that is kept
+/// is off by less than a thousandth of itself.
 const NEGLIGIBLE: f64 = 3e-3;
 
 /// Designs the noise for the distinct columns (t x k) of a map; `counts` holds the number of targets
@@ -138,7 +138,7 @@ fn scale_columns(mut c: DMatrix<f64>, counts: &[usize], factor: fn(f64) -> f64) 
     c
 }
 
-/// The number of singular values above the tolerance; none where all are zero.
+/// The number of singular values above the tolerance; none if all are zero.
 fn numerical_rank(svd: &ThinSvd, tolerance: f64) -> usize {
     // They fall, so the first is the largest.
     let Some(largest) = svd.s.iter().next() else { return 0 };

@@ -2,7 +2,7 @@
 //!
 //! The objectives of a noise design.
 //!
-//! What the solvers need to know of an objective.
+//! Interface between objectives and solvers.
 //!
 //! The sampling recipes.
 

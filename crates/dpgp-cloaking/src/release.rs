@@ -64,7 +64,7 @@ pub struct Cloak {
     pub sensitivity: f64,
     /// Steps that the solver took.
     pub steps: usize,
-    /// What the covariance of the solver was scaled by to cover every column, as a factor of the standard deviations: the
+    /// Scale of the covariance of the solver that covers every column, as a factor of the standard deviations: the
     /// root of its largest leverage, 1 at the optimum.
     pub widened: f64,
 }

@@ -58,7 +58,7 @@ pub fn is_decoding() -> bool {
     DECODING.get()
 }
 
-/// What the library of the format makes of a file. It has assertions where bytes do not fit each other, and a panic there is
+/// Runs the library of the format on a file. The library has assertions where bytes do not fit each other, and a panic there is
 /// the error of a damaged file.
 ///
 /// Nobody sees what a panic leaves half done: all readers of a file end with its first error.
@@ -66,7 +66,7 @@ pub(super) fn decoded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Re
     let before = DECODING.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(decode));
     DECODING.set(before);
-    outcome.unwrap_or_else(|_| Err(ParquetError::General("its parts do not fit each other".to_owned())))
+    outcome.unwrap_or_else(|_| Err(ParquetError::General("its parts are inconsistent".to_owned())))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! The lock file: what the files without a published digest were when they first arrived.
 //!
-//! What a user sees while files arrive.
+//! Progress shown while files arrive.
 //!
 //! Time stamps of trips.
 
@@ -51,7 +51,7 @@ pub enum Status {
     Damaged,
 }
 
-/// What [`Cache::verify`] found of one file.
+/// Finding of [`Cache::verify`] about one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCheck {
     /// The path of the file in the cache.
@@ -71,14 +71,14 @@ pub enum Outcome {
     Missing,
     /// It is another file.
     Mismatch {
-        /// What it should be.
+        /// Expected contents.
         expected: Expected,
-        /// What it is.
+        /// Contents found.
         found: Stamp,
     },
     /// No digest is published or recorded to compare it with.
     Unlocked {
-        /// What it is.
+        /// Contents found.
         found: Stamp,
     },
 }
@@ -265,7 +265,7 @@ impl Cache {
         Ok(FileCheck { file: file.path.clone(), path, outcome })
     }
 
-    /// What a file must be: as the manifest says, or as the lock file recorded it.
+    /// Expected contents of a file, from the manifest or from the lock file.
     fn expected(&self, file: &DataFile) -> Result<Expected, DataError> {
         if let Expected::Known(_) = file.expected {
             return Ok(file.expected);
@@ -328,7 +328,7 @@ fn outcome(expected: Expected, found: Stamp) -> Outcome {
 /// The name of the lock file in the cache folder.
 const NAME: &str = "datasets.lock.toml";
 
-const HEAD: &str = "# What the files without a published digest were when they first arrived.\n\
+const HEAD: &str = "# Digests of first downloads, for files without a published digest.\n\
                     # Later copies must agree. Delete an entry to trust the next copy.\n\n";
 
 /// The stamps of first copies, by path in the cache.
@@ -367,7 +367,7 @@ impl Lock {
         Ok(Self { path, stamps: raw.file })
     }
 
-    /// What the first copy of this file was.
+    /// Stamp of the first copy of this file.
     #[must_use]
     pub fn get(&self, file: &str) -> Option<Stamp> {
         self.stamps.get(file).copied()

@@ -21,7 +21,7 @@ const BLOCK: usize = 1 << 16;
 #[serde(try_from = "String")]
 pub struct Digest([u8; 32]);
 
-/// What identifies the contents of a file: its digest and its size in bytes.
+/// Identity of the contents of a file: its digest and its size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stamp {

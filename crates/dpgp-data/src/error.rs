@@ -1,10 +1,10 @@
-//! What can go wrong with data, and what the user can do about it.
+//! Errors of data, each with a way out for the user.
 //!
-//! What a file must be.
+//! Expected contents of a file.
 //!
 //! Texts of users as they are shown: what would steer a terminal, a page or a spreadsheet is made visible.
 //!
-//! Files of which no error shows what stands in them.
+//! Files whose contents no error shows.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub enum DataError {
         suggestion: Option<String>,
     },
     /// The manifest is not TOML of the right form.
-    #[error("{origin} is not a valid manifest of datasets: {}", plain(source))]
+    #[error("{origin} is not a valid dataset manifest: {}", plain(source))]
     ManifestSyntax {
         /// Where the text came from.
         origin: PathBuf,
@@ -49,7 +49,7 @@ pub enum DataError {
         problem: ManifestProblem,
     },
     /// The lock file is not TOML of the right form.
-    #[error("the lock file {path} cannot be understood: {}\nRestore it, or delete it to trust the present files again", plain(source), path = path.display())]
+    #[error("cannot parse the lock file {path}: {}\nRestore it, or delete it to trust the current files", plain(source), path = path.display())]
     LockSyntax {
         /// The lock file.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum DataError {
         source: Box<toml::de::Error>,
     },
     /// A file is not here, and must not be downloaded.
-    #[error("{file} (dataset {dataset}) is missing: it is neither in the cache {cache}{}, and downloads are off (--offline). Run `dpgp data fetch {dataset}` with a network, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", nor_in_mirror(mirror.as_deref()), cache = cache.display())]
+    #[error("{file} (dataset {dataset}) is missing: it is not in the cache {cache}{}, and downloads are off (--offline). Run `dpgp data fetch {dataset}` while online, or use --mirror DIR (or DPGP_MIRROR) with a mirror that has it", nor_in_mirror(mirror.as_deref()), cache = cache.display())]
     MissingOffline {
         /// The dataset.
         dataset: String,
@@ -69,22 +69,22 @@ pub enum DataError {
         mirror: Option<PathBuf>,
     },
     /// A file is not here, and no address serves it.
-    #[error("{file} (dataset {dataset}) is missing and no address serves it; its origin is: {origin}. Put the file at {place}, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", place = place.display())]
+    #[error("{file} (dataset {dataset}) is missing and has no download address; it comes from: {origin}. Put the file at {place}, or use --mirror DIR (or DPGP_MIRROR) with a mirror that has it", place = place.display())]
     NoAddress {
         /// The dataset.
         dataset: String,
         /// Its file.
         file: String,
-        /// Where the data come from, as the manifest tells it.
+        /// Where the data come from, by the manifest.
         origin: String,
         /// Where the file may be put.
         place: PathBuf,
     },
     /// The mirror that was named is no folder.
-    #[error("the mirror {} is not a folder; correct --mirror or DPGP_MIRROR, or leave it out to download", .0.display())]
+    #[error("the mirror {} is not a folder; correct --mirror or DPGP_MIRROR, or unset it to download", .0.display())]
     NoMirror(PathBuf),
     /// A file is here, but it is not the right one.
-    #[error("{} is not the file that the dataset {dataset} needs\n  expected {}\n  found    {}\nThe file was left as it is. {}", path.display(), stamps.expected, stamps.found, stamps.advice(*place))]
+    #[error("{} is not the right file for the dataset {dataset}\n  expected {}\n  found    {}\nThe file was not changed. {}", path.display(), stamps.expected, stamps.found, stamps.advice(*place))]
     Mismatch {
         /// The dataset.
         dataset: String,
@@ -92,12 +92,12 @@ pub enum DataError {
         path: PathBuf,
         /// Where it was found.
         place: Place,
-        /// What it should be, and what it is.
+        /// Its expected contents, and those found.
         stamps: Box<Stamps>,
     },
     /// No address gave the right file.
     #[error(
-        "{file} could not be downloaded:{}\n{}, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR",
+        "could not download {file}:{}\n{}, or use --mirror DIR (or DPGP_MIRROR) with a mirror that has it",
         list_failures(failures),
         failure_advice(failures)
     )]
@@ -110,29 +110,29 @@ pub enum DataError {
     /// The operating system refused to read or write.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was to be done.
+        /// The action that failed.
         action: Action,
         /// To which file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A folder or a pattern leads to no file.
-    #[error("no file of rows is found by {}: a folder needs files that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, in it or below, and a pattern needs files that match (with quotes around it, so that no shell takes it)", name.display())]
+    #[error("no row files found at {}: a folder must contain .parquet, .csv, .tsv, .csv.gz or .tsv.gz files; a pattern must match files (quote it, so that the shell does not expand it)", name.display())]
     NoRowFiles {
         /// As it was named.
         name: PathBuf,
     },
     /// A pattern cannot be understood.
-    #[error("{} is no pattern of files: {problem}; `*`, `?`, `[a-z]` stand for parts of a name and `**` for folders", name.display())]
+    #[error("{} is not a valid file pattern: {problem}; `*`, `?` and `[a-z]` match parts of a name, and `**` matches folders", name.display())]
     BadPattern {
         /// As it was named.
         name: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// An address that cannot be read.
-    #[error("{} cannot be read: {problem}", name.display())]
+    #[error("cannot read {}: {problem}", name.display())]
     Address {
         /// The address, without what may give access to it.
         name: PathBuf,
@@ -141,7 +141,7 @@ pub enum DataError {
     },
     /// Two part files are one, or have more rows in common than chance explains.
     #[error(
-        "{} and {} hold the same rows, or more of them than chance explains, which would be used twice; take one of them away",
+        "{} and {} hold the same rows, or share more than chance explains, which would count twice; remove one of them",
         first.display(), second.display()
     )]
     SameRows {
@@ -155,7 +155,7 @@ pub enum DataError {
     Table {
         /// The file that holds the table.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: Box<TableError>,
     },
 }
@@ -191,8 +191,7 @@ impl DataError {
 
     /// A manifest that a link leads to from elsewhere, and that is none: what stands in it is not shown.
     pub fn linked_manifest(path: &Path) -> Self {
-        let why =
-            "it is no manifest of datasets; no more is shown, because a link leads to it from another folder";
+        let why = "not a valid dataset manifest (details are hidden: the file is reached by a link from another folder)";
         Self::Io {
             action: Action::Read,
             path: path.to_owned(),
@@ -200,7 +199,7 @@ impl DataError {
         }
     }
 
-    /// What is wrong with a table.
+    /// An error in a table.
     pub fn table(file: &Path, problem: TableError) -> Self {
         let problem = if is_withheld(file) { problem.withheld() } else { problem };
         let (file, problem) = (file.to_owned(), Box::new(problem));
@@ -208,7 +207,7 @@ impl DataError {
     }
 }
 
-/// Outcomes of the operating system, told with what was done to which file.
+/// Adds the action and the file to errors of the operating system.
 pub(super) trait Doing<T> {
     /// [`DataError::Io`] if the system refused.
     fn doing(self, action: Action, path: &Path) -> Result<T, DataError>;
@@ -220,12 +219,12 @@ impl<T> Doing<T> for io::Result<T> {
     }
 }
 
-/// What a file should be, and what it is.
+/// Expected contents of a file, and those found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamps {
-    /// What the manifest or the lock file asks for.
+    /// Contents required by the manifest or the lock file.
     pub expected: Expected,
-    /// What the file is.
+    /// Contents found.
     pub found: Stamp,
     /// The lock file, if it is what asks.
     pub lock: Option<PathBuf>,
@@ -235,13 +234,11 @@ impl Stamps {
     fn advice(&self, place: Place) -> String {
         let Some(lock) = &self.lock else { return place.advice().to_owned() };
         let lock = lock.display();
-        format!(
-            "The first copy had the digest that stands in {lock}; to trust this copy, delete the entry there."
-        )
+        format!("{lock} holds the digest of the first copy. To trust this copy, delete the entry there.")
     }
 }
 
-/// What was to be done to a file.
+/// Action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Read it.
@@ -286,8 +283,8 @@ impl Place {
     fn advice(self) -> &'static str {
         match self {
             Self::Bundled => "Restore it from the project's repository.",
-            Self::Cache => "Move it away and run `dpgp data fetch` to get the right one.",
-            Self::Mirror => "Correct the mirror, or leave it out to download the file.",
+            Self::Cache => "Move it away and run `dpgp data fetch` to download the right one.",
+            Self::Mirror => "Correct the mirror, or unset it to download the file.",
         }
     }
 }
@@ -299,17 +296,17 @@ pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
 
 /// A message of the TOML parser without the names of Rust's types.
 fn plain(error: &toml::de::Error) -> String {
-    error.to_string().trim_end().replace("expected u64", "expected a whole number of at least 0")
+    error.to_string().trim_end().replace("expected u64", "expected a non-negative whole number")
 }
 
 fn nor_in_mirror(mirror: Option<&Path>) -> String {
     match mirror {
-        Some(mirror) => format!(" nor in the mirror {}", mirror.display()),
-        None => " nor in a mirror (none was named)".to_owned(),
+        Some(mirror) => format!(" or the mirror {}", mirror.display()),
+        None => ", no mirror is set".to_owned(),
     }
 }
 
-/// What is known of a file before it is here.
+/// Knowledge of a file before it is here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// Its digest and its size.

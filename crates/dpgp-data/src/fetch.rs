@@ -52,7 +52,7 @@ impl Default for FetchOptions {
     }
 }
 
-/// What ends a transfer: a remote failure, which another try may mend, or a local one.
+/// Reason why a transfer ended: a remote failure, which another try may mend, or a local one.
 enum Stop {
     Remote(FetchFailure),
     Local(DataError),
@@ -125,7 +125,7 @@ struct Download<'a> {
 }
 
 impl Download<'_> {
-    /// Fills the part from the first address that can, or tells why none could.
+    /// Fills the part from the first address that can, or returns why none could.
     fn run(&self, part: &mut Part) -> Result<Result<Stamp, Vec<UrlFailure>>, DataError> {
         if let Some(found) = self.left_whole(part)? {
             return Ok(Ok(found));
@@ -380,7 +380,7 @@ impl Part {
 /// Opens a part to add to it. Its name can be guessed, so that a link there may be somebody's trap: what it leads to is not written
 /// to, whether it was there before or came meanwhile.
 fn opened(path: &Path) -> io::Result<File> {
-    let trap = io::Error::other("it is a link, which a download does not write to");
+    let trap = io::Error::other("the target is a link; downloads do not write through links");
     if path.is_symlink() {
         return Err(trap);
     }
@@ -412,7 +412,7 @@ pub enum FetchFailure {
     #[error("the server answered {0}")]
     Status(u16),
     /// The server was silent for too long.
-    #[error("the server was silent for too long")]
+    #[error("the server did not answer in time")]
     TimedOut,
     /// The connection failed.
     #[error("the connection failed: {}", chain(&**.0))]
@@ -426,13 +426,13 @@ pub enum FetchFailure {
         expected: u64,
     },
     /// The answer is larger than the file can be.
-    #[error("the file is larger than the {0} bytes it may have")]
+    #[error("the file is larger than the limit of {0} bytes")]
     TooLarge(u64),
     /// The server sends none of the file, or another part than the one asked for.
-    #[error("the server did not send the part of the file that was asked for")]
+    #[error("the server did not send the requested part of the file")]
     RangeRefused,
     /// The file that came is not the right one.
-    #[error("another file came\n      expected {expected}\n      found    {found}")]
+    #[error("the server sent another file\n      expected {expected}\n      found    {found}")]
     Mismatch {
         /// The file that was wanted.
         expected: Expected,
@@ -440,11 +440,11 @@ pub enum FetchFailure {
         found: Stamp,
     },
     /// The address, or one that it redirects to, is not safe.
-    #[error("it leads to an address that does not begin with https://, or names a user")]
+    #[error("it leads to an address that is not https:// or contains a user name")]
     Insecure,
     /// The address, or one that it redirects to, is not one of the internet.
     #[error(
-        "it leads to this machine or to a network of its own, which a manifest may not have asked; if you trust the manifest, set DPGP_LOCAL_URLS=1"
+        "it leads to this machine or a private network; if you trust the manifest, set DPGP_LOCAL_URLS=1"
     )]
     OwnNetwork,
 }
@@ -483,12 +483,12 @@ pub(super) fn list_failures(failures: &[UrlFailure]) -> String {
     text
 }
 
-/// What the user can do but name a mirror.
+/// Advice for the user, other than naming a mirror.
 pub(super) fn failure_advice(failures: &[UrlFailure]) -> &'static str {
     let other =
         |f: &UrlFailure| matches!(f.failure, FetchFailure::TooLarge(_) | FetchFailure::Mismatch { .. });
     if failures.iter().any(other) {
-        "If the file has changed, correct what is expected of it in the manifest or in datasets.lock.toml"
+        "If the file has changed, update its entry in the manifest or in datasets.lock.toml"
     } else {
         "Check the network and try again"
     }

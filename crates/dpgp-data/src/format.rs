@@ -1,6 +1,6 @@
 //! How the files of a dataset are laid out.
 //!
-//! What a file is by its first bytes, where rows of text were expected.
+//! Recognises a file by its first bytes where rows of text were expected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,8 +70,7 @@ pub struct BadSeparator(String);
 
 impl Separator {
     /// What one character must be to stand between cells.
-    pub const ONE: &str =
-        "a comma, a semicolon, a tab, a blank, or another ASCII character that stands in no number or word";
+    pub const ONE: &str = "a comma, a semicolon, a tab, a space, or another ASCII character that never occurs in a number or word";
 
     /// Whether a character may stand between cells: it must not cut what is one cell, a number or a word, in two.
     pub fn may_be(found: char) -> bool {
@@ -115,33 +114,33 @@ pub(super) fn repeated(names: &[String]) -> Option<&str> {
 
 /// Kinds of files that are no text, by how they begin, with what to do.
 const KINDS: [(&[u8], &str); 40] = [
-    (b"PAR1", "Parquet; give it a name that ends in .parquet"),
+    (b"PAR1", "Parquet; rename it to end in .parquet"),
     (b"PK\x03\x04", ZIP),
     (b"PK\x05\x06", ZIP),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old workbook (.xls); save its sheet as CSV"),
-    (b"\x1f\x8b", "packed by gzip; give it a name that ends in .gz"),
-    (b"\x28\xb5\x2f\xfd", "packed by Zstandard (.zst); unpack it, or pack it by gzip (.csv.gz)"),
-    (b"\xfd7zXZ\x00", "packed by xz; unpack it, or pack it by gzip (.csv.gz)"),
-    (b"BZh", "packed by bzip2; unpack it, or pack it by gzip (.csv.gz)"),
-    (b"\x04\x22\x4d\x18", "packed by LZ4; unpack it, or pack it by gzip (.csv.gz)"),
-    (b"\xff\x06\x00\x00sNaPpY", "packed by Snappy; unpack it, or pack it by gzip (.csv.gz)"),
+    (b"\x1f\x8b", "compressed with gzip; rename it to end in .gz"),
+    (b"\x28\xb5\x2f\xfd", "compressed with Zstandard (.zst); decompress it, or use gzip (.csv.gz)"),
+    (b"\xfd7zXZ\x00", "compressed with xz; decompress it, or use gzip (.csv.gz)"),
+    (b"BZh", "compressed with bzip2; decompress it, or use gzip (.csv.gz)"),
+    (b"\x04\x22\x4d\x18", "compressed with LZ4; decompress it, or use gzip (.csv.gz)"),
+    (b"\xff\x06\x00\x00sNaPpY", "compressed with Snappy; decompress it, or use gzip (.csv.gz)"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it"),
     (b"Rar!\x1a\x07", "a RAR archive; unpack it"),
     (b"ARROW1", "an Arrow file (Feather); write it as Parquet or CSV"),
-    (b"\xff\xff\xff\xff", "a stream of Arrow; write it as Parquet or CSV"),
+    (b"\xff\xff\xff\xff", "an Arrow stream; write it as Parquet or CSV"),
     (b"FEA1", "an Arrow file (Feather); write it as Parquet or CSV"),
     (b"ORC", "an ORC file; write it as Parquet or CSV"),
     (b"Obj\x01", "an Avro file; write it as Parquet or CSV"),
     (b"\x89HDF", "an HDF5 file; write its table as Parquet or CSV"),
-    (b"SQLite format 3", "a database of SQLite; write its table as CSV"),
-    (b"\x93NUMPY", "an array of NumPy; write it as CSV"),
+    (b"SQLite format 3", "an SQLite database; export its table as CSV"),
+    (b"\x93NUMPY", "a NumPy array; write it as CSV"),
     (b"\x80\x02", PICKLE),
     (b"\x80\x03", PICKLE),
     (b"\x80\x04", PICKLE),
     (b"\x80\x05", PICKLE),
-    (b"RDX", "a data file of R; write its table as CSV"),
-    (b"<stata_dta>", "a data file of Stata; write it as CSV"),
-    (b"$FL2", "a data file of SPSS; write it as CSV"),
+    (b"RDX", "an R data file; write its table as CSV"),
+    (b"<stata_dta>", "a Stata data file; write its table as CSV"),
+    (b"$FL2", "an SPSS data file; write its table as CSV"),
     (b"{\"", JSON),
     (b"[{", JSON),
     (b"[[", JSON),
@@ -150,22 +149,19 @@ const KINDS: [(&[u8], &str); 40] = [
     (b"{ \"", JSON),
     (b"[ {", JSON),
     (b"<?xml", "XML; write its rows as CSV"),
-    (
-        b"sep=",
-        "text whose first line is a note to Excel (`sep=`); take that line out, and name the separator",
-    ),
-    (b"%PDF-", "a PDF; rows are needed as CSV"),
+    (b"sep=", "text that begins with a `sep=` line for Excel; remove that line and set the separator"),
+    (b"%PDF-", "a PDF; use a CSV file"),
     (b"\xff\xfe", UTF16),
     (b"\xfe\xff", UTF16),
-    (b"<!DOCTYPE", "a page of the web, not a file of rows; fetch the file itself"),
+    (b"<!DOCTYPE", "a web page, not a file of rows; download the file itself"),
 ];
 
 const ZIP: &str = "a zip archive or a workbook (.xlsx, .ods); unpack it, or save its sheet as CSV";
-const PICKLE: &str = "a pickle of Python, which is not read; write its table as CSV or Parquet";
+const PICKLE: &str = "a Python pickle; write its table as CSV or Parquet";
 const JSON: &str = "JSON; write its rows as CSV or Parquet";
 const UTF16: &str = "text in UTF-16; save it as UTF-8";
 
-/// What the first bytes of a file tell, with what to do about it; none where it may be text in UTF-8.
+/// Kind of file by its first bytes, with advice; none if it may be text in UTF-8.
 ///
 /// `BZh` and `ORC` may begin the name of a column: there bytes that no text has must follow.
 pub(super) fn other_kind(bytes: &[u8]) -> Option<&'static str> {

@@ -36,7 +36,7 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// How many bytes the body announces.
     pub(super) length: Option<u64>,
-    /// The first byte that the body holds, as a partial answer tells it.
+    /// The first byte of the body of a partial answer.
     pub(super) range_start: Option<u64>,
     body: Response,
 }
@@ -112,7 +112,7 @@ enum Reach {
     Anywhere,
 }
 
-/// Fails for an address that may not be asked, as far as its text tells.
+/// Fails for an address that may not be asked, judged by its text alone.
 pub(super) fn ensure_reach(url: &str, options: &FetchOptions) -> Result<(), FetchFailure> {
     Reach::from_options(options).ensure(url)
 }
@@ -122,7 +122,7 @@ impl Reach {
         if options.local_urls { Self::Anywhere } else { Self::Internet }
     }
 
-    /// Whether an address may be asked, as far as its text tells; names are looked at when they are resolved.
+    /// Whether an address may be asked, judged by its text alone; names are checked when they are resolved.
     fn ensure(self, text: &str) -> Result<(), FetchFailure> {
         if !safe_url(text) {
             return Err(FetchFailure::Insecure);
@@ -247,7 +247,7 @@ const OTHERS: [(Ipv4Addr, u32); 14] = [
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// The service that tells machines of one cloud their secrets stands among addresses of the internet.
+/// The service that gives machines of one cloud their secrets has an address of the internet.
 const WIRE_SERVER: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 fn is_public_v4(address: Ipv4Addr) -> bool {

@@ -41,7 +41,7 @@ impl IdxArray {
     fn parse(mut whole: Vec<u8>) -> Result<Self, &'static str> {
         let Some((head, rest)) = whole.split_first_chunk::<4>() else { return Err("it has no header") };
         if head[..3] != MAGIC {
-            return Err("it does not begin as an array of bytes does");
+            return Err("it does not begin with the header of a byte array");
         }
         let dimensions = usize::from(head[3]);
         let Some(lengths) = rest.get(..4 * dimensions) else { return Err("its header is cut off") };
@@ -51,7 +51,7 @@ impl IdxArray {
             return Err("its header says that it holds more than 1 GiB");
         };
         if size != rest.len() - 4 * dimensions {
-            return Err("it holds another number of elements than its header says");
+            return Err("its number of elements differs from its header");
         }
         whole.drain(..4 + 4 * dimensions);
         Ok(Self { shape, bytes: whole })
@@ -63,7 +63,7 @@ fn elements(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |n, l| n.checked_mul(*l)).filter(|n| *n <= MOST)
 }
 
-/// What a header announces, and one byte more if it is there: a small file may unpack to any length.
+/// Reads as many bytes as a header announces, and one more if there is one: a small file may unpack to any length.
 fn unpacked(mut from: impl Read) -> io::Result<Vec<u8>> {
     let mut whole = Vec::new();
     from.by_ref().take(4).read_to_end(&mut whole)?;
@@ -127,7 +127,7 @@ impl Downscale {
 mod tests {
     use super::*;
 
-    /// What is read of a text without end after a header.
+    /// Bytes read from a text without end after a header.
     fn read_of_endless(lengths: &[u32]) -> usize {
         let mut header = vec![0, 0, 8, lengths.len() as u8];
         lengths.iter().for_each(|length| header.extend(length.to_be_bytes()));

@@ -274,7 +274,7 @@ pub enum ManifestProblem {
     NoFile,
     /// The path leaves the data folder, or is not in plain form.
     #[error(
-        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", none that begins with \".\" or \"-\", and none of the files that downloads use"
+        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", no name that begins with \".\" or \"-\", and no file that downloads use"
     )]
     Path(String),
     /// Two files have the same path.
@@ -285,7 +285,7 @@ pub enum ManifestProblem {
     Digest {
         /// The file.
         path: String,
-        /// What stands there.
+        /// The text found.
         text: String,
     },
     /// `bytes` and `max_bytes` do not suit the digest.
@@ -293,7 +293,7 @@ pub enum ManifestProblem {
     Size(String),
     /// More bytes than any dataset has.
     #[error(
-        "the size of {path:?} (`bytes` or `max_bytes`) is above {most} GiB, the most that a file of a dataset may have"
+        "the size of {path:?} (`bytes` or `max_bytes`) is above {most} GiB, the limit for a dataset file"
     )]
     TooLarge {
         /// The file.
@@ -303,7 +303,7 @@ pub enum ManifestProblem {
     },
     /// The address is no https address.
     #[error(
-        "url {url:?} of {path:?} must begin with https:// (or be http:// on this machine) and name no user"
+        "url {url:?} of {path:?} must begin with https:// (or be http:// on this machine) and contain no user name"
     )]
     Url {
         /// The file.
@@ -312,10 +312,10 @@ pub enum ManifestProblem {
         url: String,
     },
     /// The layout is given neither for the dataset nor for the file.
-    #[error("{0:?} has no format: give one to the dataset or to the file")]
+    #[error("{0:?} has no format; add one to the dataset or the file")]
     NoFormat(String),
     /// The layout has no header and names no columns.
-    #[error("{0:?} has no header, so its columns must be listed")]
+    #[error("{0:?} has no header; list its columns")]
     NoColumns(String),
     /// A column is listed twice.
     #[error("column {column:?} of {path:?} is listed twice")]
@@ -326,7 +326,7 @@ pub enum ManifestProblem {
         column: String,
     },
     /// A unit is given for a column that is not listed.
-    #[error("a unit is given for the column {column:?} of {path:?}, which is not listed")]
+    #[error("there is a unit for the column {column:?} of {path:?}, but that column is not listed")]
     StrayUnit {
         /// The file.
         path: String,

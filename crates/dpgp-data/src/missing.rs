@@ -1,6 +1,6 @@
 //! Cells in which nothing stands.
 //!
-//! What a cell of a table says: a number, or text.
+//! Content of a table cell: a number or text.
 //!
 //! How the cells of rows that come one after the other are read.
 //!
@@ -31,7 +31,7 @@ pub enum Missing {
     Drop,
 }
 
-/// What stands for nothing, in any case.
+/// Words for a missing value, in any case.
 const WORDS: [&str; 3] = ["NA", "NaN", "null"];
 
 /// Whether a text that is not empty stands for nothing.
@@ -54,7 +54,7 @@ impl Missing {
     }
 }
 
-/// What is expected in the cells of a column.
+/// Content expected in the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpectedCell<'c> {
     /// Finite numbers.
@@ -117,7 +117,7 @@ pub(super) struct BadCell {
     pub problem: CellProblem,
 }
 
-/// Appends the cells of a column, all of which must be finite numbers, but for missing ones that may be left out: NaN.
+/// Appends the cells of a column. All must be finite numbers, except missing ones that may be left out: NaN.
 pub(super) fn append_numbers(column: &Series, missing: Missing, to: &mut Vec<f64>) -> Result<(), BadCell> {
     // A stream of `DOUBLE` is copied as it stands: looking at its cells one by one takes longer than decoding them.
     if let Some(numbers) = column.f64().ok().and_then(|column| column.cont_slice().ok())
@@ -294,7 +294,7 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// What cells are compared with.
+/// Values that cells are compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FilterValue {
     /// A number: every cell that is not missing must be one too.

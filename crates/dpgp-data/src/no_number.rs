@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::missing::is_absent;
 
-/// What a cell looks like that should be a number and is none. The cell itself is not told.
+/// Kind of a cell that should be a number and is not. It never holds the cell itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberError {
     /// `1,5`.
@@ -37,7 +37,7 @@ const CURRENCIES: [&str; 12] =
     ["$", "\u{20ac}", "\u{a3}", "\u{a5}", "\u{20b9}", "EUR", "USD", "GBP", "CHF", "JPY", "SEK", "NOK"];
 
 impl NumberError {
-    /// What keeps a cell from being a number; none if it is one, or nothing stands in it.
+    /// The reason why a cell is not a number; none if it is one, or if it is empty.
     pub(super) fn in_cell(cell: &str) -> Option<Self> {
         let text = cell.trim();
         if text.is_empty() || is_absent(text) || is_number(text) {
@@ -85,7 +85,7 @@ fn is_numeric(text: &str) -> bool {
     is_number(text.trim()) || with_commas(text.trim()).is_some()
 }
 
-/// What commas in a number stand for; none if it is no number with commas.
+/// Role of the commas in a number; none if it is not a number with commas.
 fn with_commas(text: &str) -> Option<NumberError> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
@@ -131,20 +131,16 @@ pub fn is_number_for_name(name: &str) -> bool {
 impl fmt::Display for NumberError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::DecimalComma => "a number with a comma before its decimals, where a point is needed",
-            Self::Comma => {
-                "a number with a comma: before decimals a point is needed, and between thousands nothing"
-            }
-            Self::Thousands => "a number with commas between its thousands, which must go",
-            Self::PointThousands => "a number with points between its thousands, which must go",
-            Self::Currency => "a number with a currency, which must go",
-            Self::Percent => "a number with a percent sign, which must go",
-            Self::Unit => "a number with a word behind it, perhaps a unit, which must go",
-            Self::Nothing => {
-                "a word for nothing, where a cell that is missing is empty or says NA, NaN or null"
-            }
-            Self::Time => "a date or a time, where a number of days, hours or seconds is needed",
-            Self::Text => "text, where a number is needed",
+            Self::DecimalComma => "a number with a decimal comma; use a point",
+            Self::Comma => "a number with a comma; use a point for decimals, and no thousands separators",
+            Self::Thousands => "a number with commas between thousands; remove them",
+            Self::PointThousands => "a number with points between thousands; remove them",
+            Self::Currency => "a number with a currency; remove it",
+            Self::Percent => "a number with a percent sign; remove it",
+            Self::Unit => "a number followed by a word, perhaps a unit; remove it",
+            Self::Nothing => "an unknown word for a missing value; leave it empty, or use NA, NaN or null",
+            Self::Time => "a date or a time; use a number of days, hours or seconds",
+            Self::Text => "text, not a number",
         })
     }
 }

@@ -19,7 +19,7 @@ pub fn tell_outside(file: &Path, folder: &Path, of: &str) {
     let place = if is_address(file) { without_keys(file) } else { real(file) };
     let place = place.to_string_lossy();
     let place = shown_line(&place);
-    let _ = writeln!(std::io::stderr().lock(), "reading {place} (outside of the folder of the {of})");
+    let _ = writeln!(std::io::stderr().lock(), "reading {place} (outside the folder of the {of})");
 }
 
 /// An address without what may be a key of access.

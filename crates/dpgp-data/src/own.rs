@@ -47,7 +47,7 @@ pub enum ColumnNames {
     Numbered,
 }
 
-/// How a CSV file is laid out: the separator is what its first rows share, of which nothing else is told.
+/// How a CSV file is laid out: the separator is what its first rows share; nothing else of them is shown.
 ///
 /// # Errors
 /// [`DataError::Io`]; [`DataError::Table`] for a file that is damaged, or empty where columns are to be counted.
@@ -80,13 +80,13 @@ fn numbered(path: &Path, separator: u8) -> Result<Vec<String>, DataError> {
 pub struct ColumnType {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Its content.
     pub kind: ColumnKind,
     /// Its first cell that is there and no number, of a CSV file: the line, and what it looks like.
     pub no_number: Option<(usize, NumberError)>,
 }
 
-/// What a column holds.
+/// Content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Numbers.
@@ -99,11 +99,11 @@ pub enum ColumnKind {
     Nothing,
     /// Dates, times or spans of time.
     Times,
-    /// What no table can hold.
+    /// Content that no table can hold.
     Other,
 }
 
-/// What is told of a file: no cell, no range.
+/// Public description of a file: no cell, no range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnColumns {
     /// Its columns.
@@ -159,7 +159,7 @@ pub fn own_columns(path: &Path, layout: &TextLayout) -> Result<OwnColumns, DataE
     Ok(OwnColumns { columns: columns.collect(), rows, words_first: (words_first && above).then_some(first) })
 }
 
-/// What was seen of a column.
+/// Observations of a column.
 #[derive(Debug, Clone, Default)]
 struct SeenCells {
     /// Whether some cell is a number.

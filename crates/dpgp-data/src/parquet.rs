@@ -54,7 +54,7 @@ impl ParquetFile {
         Ok(file)
     }
 
-    /// Fails if a column is compressed in a way that cannot be read: better now than after hours of other files.
+    /// Fails if a column uses an unsupported compression: better now than after hours of other files.
     fn ensure_known_codecs(&self) -> Result<(), DataError> {
         for group in self.source.metadata().row_groups() {
             for column in group.columns() {
@@ -76,7 +76,8 @@ impl ParquetFile {
         if is_possible && groups.sum::<i128>() == i128::from(metadata.file_metadata().num_rows()) {
             return Ok(());
         }
-        Err(self.broken(ParquetError::General("its row groups do not have the rows of the file".to_owned())))
+        Err(self
+            .broken(ParquetError::General("its row groups do not add up to the rows of the file".to_owned())))
     }
 
     /// Fails if a column of a row group stands outside the file, or does not have the rows of the group.
@@ -89,7 +90,7 @@ impl ParquetFile {
         if is_inside && column.num_values() == group.num_rows() {
             return Ok(());
         }
-        Err(self.broken(ParquetError::General("a column does not have its place or its rows".to_owned())))
+        Err(self.broken(ParquetError::General("a column has the wrong place or number of rows".to_owned())))
     }
 
     /// The columns.
@@ -199,7 +200,7 @@ impl ParquetColumn {
             }
             _ => {
                 return Err(ParquetError::General(
-                    "a column is not of the type that the schema says".to_owned(),
+                    "a column does not have the type in the schema".to_owned(),
                 ));
             }
         })
@@ -232,7 +233,7 @@ fn text(bytes: &ByteArray) -> String {
     String::from_utf8_lossy(bytes.data()).into_owned()
 }
 
-/// The next cells of a column, none where it holds null.
+/// The next cells of a column, none if it holds null.
 fn cells<T: Physical, V, C: FromIterator<Option<V>>>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,

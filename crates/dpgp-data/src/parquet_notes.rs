@@ -1,4 +1,4 @@
-//! What programs note in the footer of a Parquet file beside its schema.
+//! Notes that programs leave in the footer of a Parquet file beside its schema.
 //!
 //! The schema of Arrow in the footer of a Parquet file: a message of FlatBuffers, as text in base64.
 //!
@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use parquet::file::metadata::FileMetaData;
 use serde_json::Value;
 
-/// What Arrow and pandas say of the columns.
+/// Notes of Arrow and pandas about the columns.
 #[derive(Debug, Default)]
 pub(super) struct ParquetNotes {
     /// Columns of whole numbers that are spans of time.
@@ -21,7 +21,7 @@ pub(super) struct ParquetNotes {
 }
 
 impl ParquetNotes {
-    /// What stands in a footer; nothing of what cannot be understood, which says nothing of a column.
+    /// Reads the notes of a footer. Notes that cannot be understood are ignored.
     pub fn from_footer(footer: &FileMetaData) -> Self {
         let note = |key: &str| {
             let notes = footer.key_value_metadata()?;

@@ -18,7 +18,7 @@ use super::table_error::TableError;
 
 /// A Parquet file, whose footer has been read.
 pub(super) trait ParquetSource: Send {
-    /// What its footer says.
+    /// Contents of its footer.
     fn metadata(&self) -> &ParquetMetaData;
 
     /// How long it is.
@@ -55,7 +55,7 @@ fn other_file(path: &Path) -> Option<DataError> {
     }
     let is_text = std::str::from_utf8(&first)
         .is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
-    let kind = other_kind(&first).or_else(|| is_text.then_some("text; give it a name that ends in .csv"));
+    let kind = other_kind(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
     kind.map(|kind| DataError::table(path, TableError::OtherKind(kind)))
 }
 
@@ -67,7 +67,7 @@ pub(super) fn undecoded(path: &Path, cause: ParquetError) -> DataError {
     DataError::table(path, TableError::Parquet(Box::new(cause)))
 }
 
-/// Where in a file a column of a row group stands; none where no file can have it.
+/// Where in a file a column of a row group stands; none if no file can have it.
 pub(super) fn chunk_range(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     let start = u64::try_from(start).ok()?;

@@ -7,7 +7,7 @@ use polars::prelude::DataType;
 use super::parquet_notes::ParquetNotes;
 use super::table_error::TableError;
 
-/// What the schema says of a column.
+/// Type of a column by the schema.
 pub(super) struct ParquetField {
     pub name: String,
     /// The type that holds its cells here; none if a table cannot hold them.
@@ -19,7 +19,7 @@ pub(super) struct ParquetField {
 }
 
 impl ParquetField {
-    /// What the schema says, and the notes beside it.
+    /// Type by the schema and the notes beside it.
     pub fn from_column(column: &ColumnDescriptor, notes: &ParquetNotes) -> Self {
         if notes.durations.contains(&column.path().string()) {
             let found = format!("{} (DURATION)", column.physical_type());

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::missing::is_absent;
 
-/// What is hashed before a person and a row, so that the hash serves nothing else.
+/// Prefix hashed before a person and a row, so that the hash serves nothing else.
 const PURPOSE: &[u8] = b"dpgp row of a person\n";
 
 /// Chooses at most `most` rows of each person: those with the least tags, where the tag of a row is a hash of the person and of

@@ -33,7 +33,7 @@ pub struct Table {
     file: PathBuf,
     frame: DataFrame,
     lines: Vec<usize>,
-    /// What `lines` counts.
+    /// The unit of `lines`.
     unit: RowUnit,
     /// How many of the last columns the path of the file names.
     in_path: usize,

@@ -1,6 +1,6 @@
-//! What can be wrong with a table.
+//! Errors of tables.
 //!
-//! What can be wrong with a cell.
+//! Errors of cells.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 use super::error::did_you_mean;
 use super::suggest::closest;
 
-/// What is wrong with a table. Lines count from 1 and include the header.
+/// Error in a table. Lines count from 1 and include the header.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The table has no such column.
@@ -24,26 +24,26 @@ pub enum TableError {
     /// A cell is not a finite number.
     #[error("{unit} {line}, column {column:?}: {problem}")]
     Cell {
-        /// What is counted.
+        /// The unit that is counted.
         unit: RowUnit,
         /// The line in the file, or the row.
         line: usize,
         /// The column.
         column: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: CellProblem,
     },
     /// A column of a Parquet file does not hold numbers.
-    #[error("the column {column:?} holds {found}, where numbers were expected")]
+    #[error("the column {column:?} holds {found}, not numbers")]
     NotNumeric {
         /// The column.
         column: String,
-        /// What it holds.
+        /// Its content.
         found: String,
     },
     /// A row has more or fewer cells than there are columns.
     #[error(
-        "line {line} has {found} cells, but there are {expected} columns (is the separator right? If line {line} is a note or a total, take it out of the file)"
+        "line {line} has {found} cells, but there are {expected} columns (is the separator right? If line {line} is a note or a total, remove it)"
     )]
     Ragged {
         /// The line in the file.
@@ -55,7 +55,7 @@ pub enum TableError {
     },
     /// The first row has more or fewer cells than the line above it, which should name the columns.
     #[error(
-        "line {line} has {found} cells, but there are {expected} columns by line {header} (is the separator right? If line {header} is a title or a comment, take it out of the file)"
+        "line {line} has {found} cells, but line {header} has {expected} (is the separator right? If line {header} is a title or a comment, remove it)"
     )]
     RaggedHeader {
         /// The line in the file.
@@ -69,11 +69,11 @@ pub enum TableError {
     },
     /// A carriage return stands alone inside a line.
     #[error(
-        "line {0} holds carriage returns without line feeds, the line ends of old Macs (in Excel \"CSV (Macintosh)\"); save it with the line ends of Unix or Windows"
+        "line {0} holds carriage returns without line feeds (Excel's \"CSV (Macintosh)\"); save the file with Unix or Windows line endings"
     )]
     LineEnds(usize),
     /// A cell stands in a column that has no name.
-    #[error("line {0} has a cell in a column without a name; name it in the header, or take it out")]
+    #[error("line {0} has a cell in a column without a name; add the name to the header, or remove the cell")]
     UnnamedCell(usize),
     /// A file is of another kind.
     #[error("is {0}")]
@@ -91,13 +91,13 @@ pub enum TableError {
     #[error("is not an array of bytes in the IDX format: {0}")]
     NotIdx(&'static str),
     /// Not even a header is there.
-    #[error("the file is empty, where a header was expected")]
+    #[error("the file is empty; expected a header")]
     Empty,
     /// The layout has no header and names no columns.
-    #[error("the format says that there is no header, so it must list the columns")]
+    #[error("the format has no header, so it must list the columns")]
     NoColumns,
     /// Two columns have the same name.
-    #[error("the column {0:?} is there twice; rename one")]
+    #[error("the column {0:?} occurs twice; rename one")]
     RepeatedColumn(String),
     /// The header is not the one that the format lists.
     #[error("line {line}: the header names the columns {}, but the format lists {}", found.join(", "), listed.join(", "))]
@@ -111,18 +111,18 @@ pub enum TableError {
     },
     /// A file that should have no header has one.
     #[error(
-        "line {0} holds the very names that are listed for the columns: the file has a header, so do not list them (`columns` in a spec, --columns of `dpgp new`)"
+        "line {0} holds the listed column names, so the file has a header; do not list the columns (`columns` in a spec, --columns of `dpgp new`)"
     )]
     UnexpectedHeader(usize),
     /// A quote is not where quotes may stand, and the cells cannot be told apart.
-    #[error("line {0} has a quote inside a cell; quotes stand around a whole cell, doubled inside it")]
+    #[error("line {0} has a quote inside a cell; quote the whole cell, and double any quotes inside it")]
     StrayQuote(usize),
     /// The file is not Parquet, or damaged.
     #[error("cannot be read as a Parquet file: {0}")]
     Parquet(Box<dyn Error + Send + Sync>),
     /// A column that holds neither numbers nor text.
     #[error(
-        "the column {column:?} is of type {found}; numbers (DOUBLE, FLOAT, INT32, INT64, DECIMAL) and text can be read, one value a row, so convert it"
+        "the column {column:?} is of type {found}; convert it to numbers (DOUBLE, FLOAT, INT32, INT64, DECIMAL) or text, one value a row"
     )]
     ColumnType {
         /// The column.
@@ -132,7 +132,7 @@ pub enum TableError {
     },
     /// A column of a Parquet file that holds dates, times or spans of time.
     #[error(
-        "the column {column:?} holds dates or times ({found}); write them as numbers of days, hours or seconds, so that a spec can say what one unit is"
+        "the column {column:?} holds dates or times ({found}); convert them to numbers of days, hours or seconds"
     )]
     DateOrTime {
         /// The column.
@@ -141,9 +141,7 @@ pub enum TableError {
         found: String,
     },
     /// A column of a Parquet file is compressed in a way that cannot be read.
-    #[error(
-        "the column {column:?} is compressed with {codec}; SNAPPY, GZIP, ZSTD and LZ4 can be read, so write it anew"
-    )]
+    #[error("the column {column:?} is compressed with {codec}; write it with SNAPPY, GZIP, ZSTD or LZ4")]
     Codec {
         /// The column.
         column: String,
@@ -151,55 +149,51 @@ pub enum TableError {
         codec: String,
     },
     /// Text that is compressed in another way than by gzip.
-    #[error(
-        "is a compressed file; of those, text that gzip packed (.csv.gz) can be read. Unpack it, or name the files of rows without it"
-    )]
+    #[error("is compressed in an unsupported format; decompress it, use gzip (.csv.gz), or leave it out")]
     Packed,
-    /// What should be gzip is not, or is damaged.
-    #[error("cannot be unpacked as a gzip file: {0}")]
+    /// A `.gz` file is not gzip, or is damaged.
+    #[error("cannot be decompressed with gzip: {0}")]
     Gzip(Box<dyn Error + Send + Sync>),
-    /// What gives its rows once.
-    #[error(
-        "is a pipe or a device, which gives its rows once, and they are read several times; write them to a file"
-    )]
+    /// The file gives its rows only once.
+    #[error("is a pipe or a device, but rows are read several times; write them to a file")]
     NoFile,
     /// A row that would fill the memory.
     #[error(
-        "line {0} belongs to a row of more than {1} MB, blank lines and comments before it among them; is it text with line ends, and is every quote closed?"
+        "line {0} belongs to a row of more than {1} MB, including blank lines and comments before it; is this text with line endings, and is every quote closed?"
     )]
     LongRow(usize, u64),
     /// A table that would fill the memory.
     #[error(
-        "holds more than {0} cells, the most of a table that is read as a whole; leave rows or columns out (`dpgp stats` reads rows one after the other, any number of them)"
+        "holds more than {0} cells, the limit for a table in memory; remove rows or columns (`dpgp stats` streams any number of rows)"
     )]
     ManyCells(usize),
     /// An archive that would fill the memory.
-    #[error("unpacks to more than {0} MB, the most that is read of an archive")]
+    #[error("unpacks to more than {0} MB, the limit for an archive")]
     Unpacked(u64),
     /// A column stands in a file and in the path of the file.
-    #[error("the column {0:?} stands in the file, and its path names it too; rename one")]
+    #[error("the column {0:?} is in both the file and its path; rename one")]
     ColumnInPath(String),
-    /// What the path of a file says of a column cannot be used.
+    /// The path of a file names a column with a value that cannot be used.
     #[error("the path names the column {column:?}: {problem}")]
     PathCell {
         /// The column.
         column: String,
-        /// What is wrong with its value.
+        /// The problem with its value.
         problem: CellProblem,
     },
     /// An archive cannot be read or holds no table.
-    #[error("the rows cannot be read: {0}")]
+    #[error("cannot read the rows: {0}")]
     Body(Box<dyn Error + Send + Sync>),
-    /// What is wrong with a file whose contents are not shown.
-    #[error("{0}; no more is shown of a file outside of the folder of its spec or project")]
+    /// Error in a file whose contents are not shown.
+    #[error("{0} (details are hidden: the file is outside the folder of its spec or project)")]
     Withheld(String),
 }
 
-/// The columns that there are. A first line with numbers may be a row, which is not told.
+/// The columns that there are. A first line with numbers may be a row, which is not shown.
 fn columns(known: &[String]) -> String {
     if known.iter().any(|name| is_cell(name)) {
-        return "there are numbers where the names of the columns should be (has the file a header? If \
-                not, a spec lists them: data.source.csv.columns)"
+        return "the header holds numbers, not names (if the file has no header, list the columns in \
+            data.source.csv.columns)"
             .to_owned();
     }
     let shown: Vec<String> = known.iter().take(SHOWN).map(|name| shortened(name)).collect();
@@ -233,16 +227,16 @@ impl TableError {
     pub(super) fn withheld(self) -> Self {
         Self::Withheld(match self {
             Self::UnknownColumn { column, .. } => format!("there is no column {column:?}"),
-            Self::Header { line, .. } => format!("line {line}: the header is not the one that is listed"),
+            Self::Header { line, .. } => format!("line {line}: the header differs from the listed columns"),
             Self::RepeatedColumn(_) => "two columns have the same name".to_owned(),
-            Self::ColumnInPath(_) => "a column stands in the file, and its path names it too".to_owned(),
+            Self::ColumnInPath(_) => "a column is in both the file and its path".to_owned(),
             Self::NotNumeric { .. } => "a column holds no numbers".to_owned(),
             Self::ColumnType { .. } => "a column holds neither numbers nor text".to_owned(),
             Self::DateOrTime { .. } => "a column holds dates or times".to_owned(),
-            Self::Codec { .. } => "a column is compressed in a way that cannot be read".to_owned(),
+            Self::Codec { .. } => "a column uses an unsupported compression".to_owned(),
             Self::Parquet(_) => "cannot be read as a Parquet file".to_owned(),
-            Self::Gzip(_) => "cannot be unpacked as a gzip file".to_owned(),
-            Self::Body(_) => "the rows cannot be read".to_owned(),
+            Self::Gzip(_) => "cannot be decompressed with gzip".to_owned(),
+            Self::Body(_) => "cannot read the rows".to_owned(),
             // These tell places and what a spec says.
             other => return other,
         })
@@ -254,7 +248,7 @@ impl TableError {
     }
 }
 
-/// What the places of cells count.
+/// Unit in which places of cells are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowUnit {
     /// Lines of a text, from 1, the header among them.
@@ -272,17 +266,17 @@ impl fmt::Display for RowUnit {
     }
 }
 
-/// Why a cell is no finite number. What stands in it is not told: messages end up in logs, and the rows may be private.
+/// Why a cell is no finite number. What stands in it is not shown: messages end up in logs, and the rows may be private.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CellProblem {
     /// Nothing stands in it.
-    #[error("the cell is empty, where a number was expected")]
+    #[error("the cell is empty; expected a number")]
     Missing,
     /// It holds a word, or a number, that stands for nothing.
-    #[error("the cell is NA, NaN or null, where a number was expected")]
+    #[error("the cell is NA, NaN or null; expected a number")]
     Absent,
     /// No person stands in it.
-    #[error("the cell is empty, NA, NaN or null, where a person was expected")]
+    #[error("the cell is empty, NA, NaN or null; expected a person")]
     NoPerson,
     /// It holds something else.
     #[error("the cell is not a number")]
@@ -294,18 +288,18 @@ pub enum CellProblem {
     #[error("the cell is not a finite number")]
     NotFinite,
     /// It holds a word that the list of codes lacks.
-    #[error("the cell is none of the codes {}", .0.join(", "))]
+    #[error("the cell is not one of the codes {}", .0.join(", "))]
     NoCode(Vec<String>),
     /// It holds a key that a row above it holds too.
-    #[error("the cell stands in a row above too, where every row needs a key of its own")]
+    #[error("the cell repeats the key of an earlier row; every row needs its own key")]
     RepeatedKey,
     /// It has no target, whose row may not be left out.
     #[error(
-        "the cell has no target. Inputs are public, and would tell that a row is left out for its target: data.missing leaves out rows without an input. Filter by a public column, or make whole records private"
+        "the cell has no target. data.missing drops only rows without an input: the public inputs would reveal which targets are missing. Filter by a public column, or make whole records private"
     )]
     NoTarget,
-    /// What a spec may leave out.
-    #[error("{0}; a spec leaves such rows out by data.missing = \"drop\"")]
+    /// A missing cell that a spec may drop.
+    #[error("{0}; to drop such rows, set data.missing = \"drop\"")]
     Refused(Box<Self>),
 }
 

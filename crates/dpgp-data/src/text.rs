@@ -349,7 +349,7 @@ pub(super) fn unread(file: &Path, cause: Error) -> DataError {
     DataError::Io { action: Action::Read, path: file.to_owned(), source: cause }
 }
 
-/// What stands between two cells, and what the columns are called.
+/// Separator between two cells, and the names of the columns.
 ///
 /// ```
 /// use dpgp_data::TextLayout;
@@ -360,7 +360,7 @@ pub(super) fn unread(file: &Path, cause: Error) -> DataError {
 pub struct TextLayout {
     /// One ASCII character between two cells.
     pub separator: u8,
-    /// The names of the columns, in their order, of files without a header; none where the first line has them.
+    /// The names of the columns, in their order, of files without a header; none if the first line has them.
     pub columns: Option<Vec<String>>,
 }
 

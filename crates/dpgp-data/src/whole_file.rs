@@ -27,7 +27,7 @@ fn text_of(from: impl Read, most: u64) -> Result<String> {
 
 /// Says that there are more bytes than these.
 pub(super) fn too_large(most: u64) -> Error {
-    let why = format!("has more than {} MB, the most of a text that is read as a whole", most >> 20);
+    let why = format!("has more than {} MB, the limit for text in memory", most >> 20);
     Error::new(ErrorKind::FileTooLarge, why)
 }
 

@@ -182,7 +182,7 @@ pub(super) struct SmoothSystem {
 }
 
 impl SmoothSystem {
-    /// For training inputs (n x d); none where K has no low rank, or the noise is too small.
+    /// For training inputs (n x d); none if K has no low rank, or the noise is too small.
     ///
     /// # Errors
     /// [`LinalgError`] if the kernel is not finite.
@@ -224,7 +224,7 @@ impl SmoothSystem {
         pairs.map(|(b, solved)| b.dot(&solved)).collect()
     }
 
-    /// What rounding made necessary.
+    /// Jitter that rounding made necessary.
     pub fn jitter(&self) -> f64 {
         self.inner.jitter()
     }

@@ -1,6 +1,6 @@
 //! A Gaussian process prior as a linear model with independent weights.
 //!
-//! What sums of targets have in common.
+//! Common part of sums of targets.
 
 use nalgebra::DMatrix;
 
@@ -19,7 +19,7 @@ pub struct Features {
     pub training: DMatrix<f64>,
     /// `Phi_*` (t x m).
     pub test: DMatrix<f64>,
-    /// What the features leave of the prior variance at each test input (t).
+    /// Prior variance that the features leave at each test input (t).
     pub residual: Vec<f64>,
     /// The largest jitter added to a diagonal on the way.
     pub jitter: f64,

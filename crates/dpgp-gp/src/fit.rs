@@ -22,7 +22,7 @@ const LITTLE: f64 = 1e-12;
 /// Starts whose likelihoods differ by less (nats) have found the same: the earlier one counts, so that rounding does not
 /// choose among parameters that the targets cannot tell apart.
 const TIE: f64 = 1e-7;
-/// What a point without a likelihood costs: far more than any other, but finite, since the line search interpolates costs.
+/// Cost of a point without a likelihood: far more than any other, but finite, since the line search interpolates costs.
 const REFUSED: f64 = 1e100;
 
 /// The best parameters of all starts.

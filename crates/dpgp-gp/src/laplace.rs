@@ -50,7 +50,7 @@ impl NewtonStep {
         Ok(Self { public: &map * right * 2.0, map })
     }
 
-    /// What the step owes to the former latent values alone (m).
+    /// Part of the step from the former latent values alone (m).
     pub fn public(&self) -> &DVector<f64> {
         &self.public
     }

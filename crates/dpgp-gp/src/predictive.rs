@@ -1,6 +1,6 @@
 //! Predictive distributions of observations, and how well they are calibrated.
 //!
-//! What observations leave of a prior variance.
+//! Prior variance that observations leave.
 
 use std::f64::consts::TAU;
 

@@ -99,7 +99,7 @@ impl Cholesky {
         Self { factor: &self.factor * scale, jitter: self.jitter * scale * scale }
     }
 
-    /// What was added to the diagonal, in the units of the matrix; zero if nothing was needed. It belongs to the result: with
+    /// Jitter on the diagonal, in the units of the matrix; zero if nothing was needed. It belongs to the result: with
     /// jitter, the model is another one than its setting says.
     pub fn jitter(&self) -> f64 {
         self.jitter

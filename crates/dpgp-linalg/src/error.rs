@@ -1,4 +1,4 @@
-//! What can go wrong in a factorisation, with enough to find out why: which matrix, of what size, and what was tried.
+//! Errors of factorisations: the matrix, its size and the attempts.
 //!
 //! A maximum that does not overlook NaN.
 
@@ -13,7 +13,7 @@ pub enum LinalgError {
         if *jitter > 0.0 { format!(", even with {jitter:e} added to its diagonal") } else { String::new() }
     )]
     NotPositiveDefinite {
-        /// What the matrix is, for example `K + sigma^2 I`.
+        /// Name of the matrix, for example `K + sigma^2 I`.
         matrix: &'static str,
         /// Its number of rows.
         size: usize,
@@ -22,15 +22,16 @@ pub enum LinalgError {
     },
     /// The jitter that a factorisation needs is more than the noise of the model.
     #[error(
-        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, more than the noise variance \
-         {noise_variance:e}, and the result would be that of another model; a larger noise_variance, or fewer equal inputs, would do"
+        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, more than \
+         the noise variance {noise_variance:e}, which would change the model; raise noise_variance, or remove \
+         duplicate inputs"
     )]
     MuchJitter {
-        /// What the matrix is.
+        /// Name of the matrix.
         matrix: &'static str,
         /// Its number of rows.
         size: usize,
-        /// What must be added to its diagonal.
+        /// Jitter that its diagonal needs.
         jitter: f64,
         /// The variance of the noise, in the same units.
         noise_variance: f64,
@@ -38,7 +39,7 @@ pub enum LinalgError {
     /// The singular value decomposition did not converge.
     #[error("the singular value decomposition of {matrix} ({rows} x {columns}) did not converge")]
     NoConvergence {
-        /// What the matrix is.
+        /// Name of the matrix.
         matrix: &'static str,
         /// Its number of rows.
         rows: usize,
@@ -48,7 +49,7 @@ pub enum LinalgError {
     /// A matrix with an infinite entry or a NaN.
     #[error("{matrix} ({rows} x {columns}) holds an entry that is not a finite number")]
     NotFinite {
-        /// What the matrix is.
+        /// Name of the matrix.
         matrix: &'static str,
         /// Its number of rows.
         rows: usize,

@@ -21,7 +21,7 @@ pub fn pivoted_cholesky(
 }
 
 /// The factor of [`pivoted_cholesky`] with a remainder of at most `remainder` in its trace, which bounds all of its eigenvalues;
-/// none where its rank exceeds `most`, or is about to.
+/// none if its rank exceeds `most`, or is about to.
 ///
 /// ```
 /// use dpgp_linalg::smooth_factor;

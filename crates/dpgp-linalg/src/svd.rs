@@ -111,7 +111,7 @@ pub fn leading_svd(matrix: &'static str, a: &DMatrix<f64>, negligible: f64) -> R
     Ok(ThinSvd { u: product(&range, &svd.u), ..svd })
 }
 
-/// An orthonormal basis of the range of `a` but for what is negligible beside its norm; none where it is no small part of the space, or `a` is not finite.
+/// An orthonormal basis of the range of `a` but for what is negligible beside its norm; none if it is no small part of the space, or `a` is not finite.
 fn range(a: &DMatrix<f64>, negligible: f64) -> Option<DMatrix<f64>> {
     let most = a.nrows().min(a.ncols()) / SHARE;
     let norm = a.norm();

@@ -90,7 +90,7 @@ impl BinningSetting {
         let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins.get()));
         range(&format!("{path}.bins"), total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
         if self.statistic == Statistic::Count {
-            let why = "a count tells nothing of targets; use \"mean\" or \"median\"".to_owned();
+            let why = "a count ignores the targets; use \"mean\" or \"median\"".to_owned();
             return fail(&format!("{path}.statistic"), Problem::Shape(why));
         }
         self.check_denoise(path)
@@ -103,12 +103,12 @@ impl BinningSetting {
                 return Ok(());
             }
             (Some(true), Statistic::Mean, BinningEstimate::Integral { .. }) => {
-                "estimate.bin: that of the integral kernel knows the noise already"
+                "estimate.bin, because the integral kernel already models the noise"
             }
             (Some(true), Statistic::Mean, BinningEstimate::Offset {}) => {
-                "estimate.bin: an offset is one number"
+                "estimate.bin, because an offset is one number"
             }
-            (Some(true), _, _) => "statistic = \"mean\": a median is not linear in the targets",
+            (Some(true), _, _) => "statistic = \"mean\", because a median is not linear in the targets",
         };
         fail(&format!("{path}.denoise"), Problem::NotDenoised { needed })
     }

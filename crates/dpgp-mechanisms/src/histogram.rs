@@ -67,7 +67,7 @@ pub fn count_sensitivity(relation: Relation) -> f64 {
 pub struct CountsGuarantee {
     /// Its standard deviation in each bin; zero without privacy.
     pub sd: f64,
-    /// What is guaranteed.
+    /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity.
     pub record: RoundedNoise,
@@ -91,7 +91,7 @@ impl HistogramModel {
         Self { bins, relation: setting.relation, most, unit }
     }
 
-    /// What is counted in the rows of a file: the inputs, the number of records and the columns of the filters.
+    /// Count of the rows of a file: the inputs, the number of records and the columns of the filters.
     pub fn summand(&self, data: &DataSetting) -> CountSummand {
         CountSummand { bins: self.bins.clone(), filters: data.comparisons(), most: self.most }
     }

@@ -108,7 +108,7 @@ pub trait LinearNoise: Send + Sync {
         None
     }
 
-    /// What certificates say is released.
+    /// The release, in the words of certificates.
     fn release(&self) -> Release {
         Release::Predictions
     }
@@ -136,7 +136,7 @@ impl LinearRelease {
     }
 }
 
-/// What noise on predictions was drawn with.
+/// Random draws of the noise on predictions.
 #[derive(Debug, Clone)]
 pub enum LinearEvidence {
     /// A release of finitely many numbers.
@@ -145,7 +145,7 @@ pub enum LinearEvidence {
     Function {
         /// The weights A of the mean `sum_i (A y)_i k(., b_i)` (m x n), and the covariance of the points b (m x m).
         mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
-        /// What multiplies the process.
+        /// Factor of the process.
         bound: f64,
     },
 }

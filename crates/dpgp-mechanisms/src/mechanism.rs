@@ -1,6 +1,6 @@
-//! What the rest of the program asks of every mechanism.
+//! Interface of every mechanism.
 //!
-//! What can go wrong in a mechanism.
+//! Errors of mechanisms.
 
 use std::any::Any;
 
@@ -41,7 +41,7 @@ pub trait Mechanism: Any {
         None
     }
 
-    /// The public box that inputs are clipped to; none where inputs are not.
+    /// The public box that inputs are clipped to; none if inputs are not.
     fn domain(&self) -> Option<&[[f64; 2]]> {
         None
     }

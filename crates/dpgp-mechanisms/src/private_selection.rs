@@ -28,7 +28,7 @@ pub struct PrivateSelection {
     pub gamma: f64,
     /// The root t.
     pub root: f64,
-    /// What one draw may spend.
+    /// Budget of one draw.
     pub draw: Budget,
     /// The most draws.
     pub most: u32,

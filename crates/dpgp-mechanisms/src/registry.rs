@@ -89,7 +89,7 @@ impl MechanismSetting {
         self.mechanism().denoise().unwrap_or(true)
     }
 
-    /// What the rows of a person may be chosen by.
+    /// Values that the rows of a person may be chosen by.
     pub fn chosen_by(&self) -> ChosenBy {
         self.mechanism().chosen_by()
     }

@@ -19,7 +19,7 @@ use dpgp_task::{Cell, Experiment, RunCache, Sample, Setting, TaskSetting};
 pub struct AuditOptions<'a> {
     /// The threads.
     pub pool: &'a Pool,
-    /// Who is told of downloads.
+    /// Watcher of downloads.
     pub watcher: &'a dyn Watcher,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,
@@ -29,19 +29,19 @@ pub struct AuditOptions<'a> {
     pub confidence: f64,
 }
 
-/// What was found of one cell.
+/// Finding about one cell.
 #[derive(Debug)]
 pub struct AuditedCell<'e> {
     /// The cell.
     pub cell: &'e Cell,
-    /// What was found.
+    /// The finding.
     pub finding: Finding,
-    /// What the spec says of a break.
+    /// The spec's note on a break.
     pub announced: Option<&'e str>,
 }
 
 impl AuditedCell<'_> {
-    /// Whether neighbours are told apart better than claimed.
+    /// Whether neighbours are distinguished better than claimed.
     pub fn is_broken(&self) -> bool {
         self.finding.verdict == AuditVerdict::Broken
     }

@@ -38,20 +38,20 @@ impl fmt::Display for Clipped {
         )?;
         if let Some(outside) = outside.filter(|outside| *outside > 0) {
             let who = if outside == *rows {
-                "no row lies".to_owned()
+                "all rows lie".to_owned()
             } else {
-                format!("{outside} of {rows} rows do not lie")
+                format!("{outside} of {rows} rows lie")
             };
             write!(
                 f,
-                "; {who} in the public box privacy.mechanism.moments.domain: they count as the nearest places in it"
+                "; {who} outside the public box privacy.mechanism.moments.domain and were moved to its nearest point"
             )?;
         }
-        f.write_str(" (this count is not private: it is for the holder of the data alone)")
+        f.write_str(" (this count is exact: do not publish it)")
     }
 }
 
-/// The count for one setting; none where it has no public bounds.
+/// The count for one setting; none if it has no public bounds.
 pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
     let (low, high) = bounds(setting)?;
     let clipped = sample.targets.iter().filter(|y| !(low..=high).contains(*y)).count();
@@ -59,7 +59,7 @@ pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
     Some(Clipped { low, high, clipped, rows: sample.rows(), outside })
 }
 
-/// What has the box of private inputs; none where inputs have none.
+/// The mechanism with the box of private inputs; none if inputs have none.
 fn moments(setting: &Setting) -> Option<&MomentsSetting> {
     setting.privacy.mechanism.downcast()
 }

@@ -43,7 +43,7 @@ fn uncalled(project: &Path) -> Vec<(String, &'static str)> {
 fn git(project: &Path, arguments: &[&str], settings: &[(String, &str)]) -> Option<String> {
     let mut command = Command::new("git");
     command.arg("-C").arg(project).args(arguments);
-    // After those that the user's environment has, of which the last counts.
+    // After those of the user's environment, because the last one counts.
     let count: usize =
         std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.parse().ok()).unwrap_or(0);
     for (number, (key, value)) in (count..).zip(settings) {

@@ -1,6 +1,6 @@
 //! The data files behind each cell, and their digests.
 //!
-//! What the data and the public settings do to a guarantee about one target: reasons why it says less than it seems to.
+//! Reasons why a guarantee about one target says less than it seems to, from the data and the public settings.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,10 +21,10 @@ use dpgp_task::{Experiment, Sample, Setting};
 /// of a file of the user's own, so that nobody can check a guess of its rows.
 pub type FileDigest = (String, String);
 
-/// What the digests under the key begin with.
+/// Prefix of the digests under the key.
 const KEYED: &str = "hmac-sha256:";
 
-/// What may be said of a data file where others read it.
+/// Description of a data file that others may read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicDigest {
     /// The file, as it was named.
@@ -147,7 +147,7 @@ const FEW: usize = 10;
 const COPY: f64 = 1.0 - 1e-9;
 
 /// Reasons why a guarantee about one target says less than it seems to, in words: bounds that are not there, too wide for the
-/// change or read off the data, and public columns that copy the target. None where records are private as a whole.
+/// change or read off the data, and public columns that copy the target. None if records are private as a whole.
 pub fn data_caveats(
     experiment: &Experiment,
     project: &Project,
@@ -179,7 +179,7 @@ pub fn data_caveats(
     reasons
 }
 
-/// What the bounds leave open.
+/// Caveat from the bounds of the targets, if there is one.
 fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> Option<String> {
     match *normalise {
         NormaliseSetting::None | NormaliseSetting::Constants { .. } => {
@@ -221,7 +221,7 @@ fn is_read_off(targets: &[f64], [low, high]: [f64; 2]) -> bool {
     extremes && times == [1, 1]
 }
 
-/// The columns that rows are filtered by, but for the target, of which the certificate speaks.
+/// The columns that rows are filtered by, except the target, which the certificate covers.
 fn filter_columns(data: &DataSetting) -> Vec<String> {
     data.filter.iter().map(|filter| filter.column.clone()).filter(|column| *column != data.target).collect()
 }

@@ -19,7 +19,7 @@ pub enum RunError {
     /// The spec is wrong.
     #[error(transparent)]
     Spec(#[from] Box<SpecError>),
-    /// What of a paper is checked cannot be read.
+    /// The coverage of a paper cannot be read.
     #[error(transparent)]
     Coverage(#[from] CoverageError),
     /// The data are missing, wrong or not readable.
@@ -45,27 +45,28 @@ pub enum RunError {
     },
     /// A project without specs.
     #[error(
-        "the folder `experiments` of the project here or above has no specs; name the path of a spec, or run dpgp outside \
-         of the project for the experiments that come with it"
+        "the `experiments` folder of this project has no specs; give the path of a spec, or run dpgp outside the \
+         project to use the built-in experiments"
     )]
     NoProject,
     /// A project of somebody else.
     #[error(
-        "the project in {} is not used: {} belongs to {owner}, and whoever can change a project says what dpgp reads and writes; if you \
-         trust it, set DPGP_SAFE_PROJECTS={} (several folders as in PATH, \"*\" for all)", folder.display(), path.display(),
+        "refusing the project in {}: {} belongs to {owner}, who could control what dpgp reads and writes; if you \
+         trust it, set DPGP_SAFE_PROJECTS={} (separate several folders as in PATH, \"*\" for \
+         all)", folder.display(), path.display(),
         folder.display()
     )]
     OtherOwner {
         /// Its folder.
         folder: PathBuf,
-        /// What of it belongs to somebody else.
+        /// The path that belongs to somebody else.
         path: PathBuf,
-        /// Who that is.
+        /// Its owner.
         owner: String,
     },
     /// A spec that a link hides, and that is none.
     #[error(
-        "{}:{line}:{column}: this is no spec that can be run; no more is shown, because a link leads to it from another folder",
+        "{}:{line}:{column}: not a valid spec (details are hidden: the file is reached by a link from another folder)",
         file.display()
     )]
     LinkedSpec {
@@ -77,12 +78,10 @@ pub enum RunError {
         column: usize,
     },
     /// Two specs that would write to one place.
-    #[error(
-        "two specs are named {0}; their results would be written to one place, so run them with different --results"
-    )]
+    #[error("two specs are named {0}, so their results would collide; run them with different --results")]
     SameName(String),
     /// A name that should mean one experiment.
-    #[error("{name:?} means {} experiments ({}); name one", means.len(), some(means))]
+    #[error("{name:?} matches {} experiments ({}); choose one", means.len(), some(means))]
     NotOne {
         /// The name.
         name: String,
@@ -91,8 +90,8 @@ pub enum RunError {
     },
     /// A run whose spec is not here any more.
     #[error(
-        "the stores are merged, but {spec}, the spec of {experiment}, is not here or has other cells than when the shards \
-         ran; `dpgp explain` says what changed"
+        "the stores are merged, but {spec}, the spec of {experiment}, is missing or its cells have changed since \
+         the shards ran; run `dpgp explain` to see what changed"
     )]
     SpecChanged {
         /// The experiment.
@@ -119,11 +118,11 @@ pub enum RunError {
         experiment: String,
         /// The labels of the first cell of the block.
         cell: String,
-        /// What failed.
+        /// The failure.
         cause: Box<AuditError>,
     },
     /// The run was asked to stop.
-    #[error("interrupted: {done} of {all} blocks are done and stored; the same command goes on from here")]
+    #[error("interrupted: {done} of {all} blocks are stored; run the same command to resume")]
     Interrupted {
         /// Blocks that were computed.
         done: usize,
@@ -131,7 +130,7 @@ pub enum RunError {
         all: usize,
     },
     /// Work that keeps nothing was asked to stop.
-    #[error("interrupted after {done} of {all} blocks; a check keeps nothing and begins again")]
+    #[error("interrupted after {done} of {all} blocks; a check stores nothing, so it starts again next time")]
     Discarded {
         /// Blocks that were computed.
         done: usize,
@@ -146,7 +145,7 @@ pub enum RunError {
     Threads {
         /// Threads asked for.
         jobs: usize,
-        /// What the pool said.
+        /// Error of the thread pool.
         cause: rayon::ThreadPoolBuildError,
     },
     /// There is no key for the user's own data.
@@ -157,7 +156,7 @@ pub enum RunError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
 }
@@ -198,11 +197,11 @@ impl RunError {
 pub struct CellFailure {
     /// The labels of the first cell of its block.
     pub cell: String,
-    /// The cells of an experiment that have no results for it, by their places; none where a single prediction failed.
+    /// The cells of an experiment that have no results for it, by their places; none if a single prediction failed.
     pub cells: Vec<usize>,
     /// The replicate, from 0.
     pub replicate: u32,
-    /// What failed.
+    /// The failure.
     pub cause: TaskError,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Loader<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// What the sample of a cell is known by: its data section, and what the rows of a person are chosen by.
+/// Identity of the sample of a cell: its data section, and the rule that chooses the rows of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SampleId {
     data: Identity,
@@ -291,7 +291,7 @@ pub(super) fn used(data: &DataSetting) -> Vec<&str> {
 /// The rows of a table that pass the filters and lack no cell that is read.
 ///
 /// Obligation: where the target alone is private, which rows are left out depends on public columns alone; a row that they keep must
-/// have a target. (A filter by the target is told of in the certificate.)
+/// have a target. (The certificate names a filter by the target.)
 ///
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, a cell that is there and cannot be read, and a target that is missing where
@@ -325,7 +325,7 @@ fn without_missing<'c>(
     table.keep(&keep)
 }
 
-/// What a data section expects in a column.
+/// Content that a data section expects in a column.
 pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<'d> {
     match data.encode.get(column) {
         _ if data.person.as_deref() == Some(column) => ExpectedCell::Person,
@@ -428,7 +428,7 @@ impl Loader<'_> {
                 let list = setting.stations.as_deref().unwrap_or_default();
                 let name = &file.path;
                 self.progress
-                    .note(&format!("{name}: {dropped} trips left out, their stations are not in {list}"));
+                    .note(&format!("{name}: dropped {dropped} trips whose stations are not in {list}"));
             }
             tables.push(table);
         }
@@ -451,12 +451,14 @@ fn array<'f>(files: &'f HereFiles<'_>, name: &str) -> Result<Option<(&'f Path, I
 }
 
 fn scaled(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &'static str> {
-    let [count, height, width] = images.shape[..] else { return Err("images have three dimensions") };
+    let [count, height, width] = images.shape[..] else {
+        return Err("the images do not have three dimensions");
+    };
     if height != width || height < side || side == 0 {
-        return Err("the images are not square, or smaller than asked for");
+        return Err("the images are not square, or are smaller than requested");
     }
     if labels.shape != [count] {
-        return Err("there are not as many labels as images");
+        return Err("the numbers of labels and images differ");
     }
     let scale = Downscale::new(height, side);
     let mut pixels = Vec::with_capacity(count * side * side);

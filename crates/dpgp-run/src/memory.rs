@@ -13,7 +13,7 @@ use super::RunError;
 use dpgp_data::rows::RowMeter;
 use dpgp_task::{Cell, Experiment, ModelMemory, Streams};
 
-/// What is taken to be there where the system does not say: 16 GiB.
+/// Assumed memory where the system does not say: 16 GiB.
 const UNKNOWN: u64 = 16 << 30;
 
 /// The bytes that this process may still take: what Linux has without swapping, and no more than its control group and its limit on
@@ -56,7 +56,7 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The limit on addresses less those in use; none where there is no limit.
+/// The limit on addresses less those in use; none if there is no limit.
 fn of_process(limits: &str, status: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
@@ -108,12 +108,13 @@ impl Pool {
         Self { shows_rows, ..self }
     }
 
-    /// The bar for what is done with rows, of which so many are expected; none where it is not wanted.
+    /// The bar for work on so many expected rows; none if it is not wanted.
     pub fn row_meter(&self, what: &'static str, expected: Option<u64>) -> Option<RowMeter> {
         self.shows_rows.then(|| RowMeter::stderr(what, expected))
     }
 
-    /// What becomes of each item and its number, in the order of the items. A thread takes one item at a time.
+    /// Applies `work` to each item and its number, with results in the order of the items. A thread takes one item at a
+    /// time.
     pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
         self.threads.install(|| {
             items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect()

@@ -1,6 +1,6 @@
 //! How a study is run.
 //!
-//! What this program is called where it is named.
+//! Name of this program where it is named.
 //!
 //! Where results come from.
 
@@ -15,7 +15,7 @@ use dpgp_data::Silent;
 pub struct RunOptions<'a> {
     /// The threads.
     pub pool: &'a Pool,
-    /// Who is told how it goes.
+    /// Receiver of progress.
     pub watcher: &'a dyn Watcher,
     /// Set from outside to finish what is in flight and stop.
     pub stop: &'a AtomicBool,
@@ -44,7 +44,7 @@ pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("DPGP_BUILD"))
 /// The program and its version, as certificates name it.
 pub const PROGRAM: &str = concat!("dpgp ", env!("CARGO_PKG_VERSION"), env!("DPGP_BUILD"));
 
-/// What a run knows of its results that the experiment does not.
+/// Facts of a run about its results that the experiment does not hold.
 #[derive(Debug, Clone)]
 pub struct Provenance {
     /// Each data file, with a digest if anybody can have it.

@@ -14,7 +14,7 @@ use dpgp_data::{DataError, PersonId, PersonRows, Table, tell_outside};
 use dpgp_spec::setting::{ChosenBy, DataSetting, PersonLimit, SourceSetting};
 use dpgp_task::{Experiment, Sample};
 
-/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none. Those
+/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none if it names none. Those
 /// outside of its folder are told.
 ///
 /// # Errors
@@ -75,7 +75,7 @@ fn table(file: &RowFile, data: &DataSetting, columns: Columns) -> Result<Table, 
 /// The projects of other users that this one trusts: folders as in `PATH`; `*` is every folder.
 const SAFE: &str = "DPGP_SAFE_PROJECTS";
 
-/// What makes a folder a project, the folder itself first.
+/// Paths that make a folder a project, the folder itself first.
 const PARTS: [&str; 4] = ["", "experiments", "data", "data/datasets.toml"];
 
 /// Fails if a project, or one of the parts that make it one, belongs to another user whom nobody trusts. Trusted are this user, root, and

@@ -1,4 +1,4 @@
-//! What a run consists of, and what of it is stored.
+//! The blocks of a run, and those that are stored.
 //!
 //! A part of the work, for runs on several machines.
 
@@ -97,7 +97,7 @@ impl<'a> Plan<'a> {
         self.stored.iter().filter(|stored| **stored).count()
     }
 
-    /// The cells of which every replicate is stored.
+    /// The cells with every replicate stored.
     pub fn whole_cells(&self) -> Vec<usize> {
         let replicates = self.experiment.meta.replicates;
         let cells = 0..self.experiment.cells.len();
@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
         units
     }
 
-    /// What the store remembers of this run.
+    /// Header of this run in the store.
     pub fn header(&self) -> RunHeader {
         let experiment = self.experiment;
         RunHeader {
@@ -208,7 +208,7 @@ impl FromStr for Shard {
         let numbers = text.split_once('/').map(|(number, count)| (number.parse(), count.parse()));
         match numbers {
             Some((Ok(number), Ok(count))) if (1..=count).contains(&number) => Ok(Self { number, count }),
-            _ => Err(format!("{text:?} is no shard; write i/n with i from 1 to n, for example 1/4")),
+            _ => Err(format!("{text:?} is not a valid shard; use i/n with i from 1 to n, for example 1/4")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A project: its folders, its specs and datasets, and what the user's names mean.
 //!
-//! What a misspelt name means.
+//! Suggestions for misspelt names.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -214,7 +214,7 @@ impl Project {
         changed.map(|each| Ok(each.map_err(Box::new)?)).collect()
     }
 
-    /// What of each paper is checked.
+    /// Reads the coverage of each paper.
     ///
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.
@@ -223,7 +223,7 @@ impl Project {
         files.map(|spec| Coverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
-    /// What readers of each paper are told.
+    /// Reads the page of each paper.
     ///
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.
@@ -307,7 +307,7 @@ impl Project {
         if !self.is_linked(spec) {
             return error.into();
         }
-        let why = "it cannot be used; no more is shown, because a link leads to it from another folder";
+        let why = "not valid (details are hidden: the file is reached by a link from another folder)";
         RunError::Io { path: spec.path.clone(), cause: std::io::Error::new(ErrorKind::InvalidData, why) }
     }
 
@@ -333,7 +333,7 @@ impl Project {
                 format!(" (did you mean the spec {name}.toml?)")
             }
             None if Path::new(name).is_file() => {
-                format!(". Rows have no spec of their own: `dpgp new --data {name}` writes one")
+                format!("; this is a data file: use `dpgp new --data {name}` to write a spec for it")
             }
             None => String::new(),
         };

@@ -1,6 +1,6 @@
-//! What the store says of a whole experiment.
+//! Stored results of a whole experiment.
 //!
-//! What is shown while blocks are computed.
+//! Progress shown while blocks are computed.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -20,7 +20,7 @@ use dpgp_task::{Frame, Row, summarise};
 pub struct Results {
     /// The rows, in grid order.
     pub rows: Vec<Row>,
-    /// What the figure shows beyond them: the index of a cell, and a frame of it.
+    /// Data of the figure beyond them: the index of a cell, and a frame of it.
     pub frames: Vec<(usize, Frame)>,
     /// Seconds that the computation took, over all threads.
     pub seconds: f64,
@@ -103,7 +103,7 @@ fn of_cells(plan: &Plan<'_>, store: &Store, cells: &[usize]) -> Result<Results, 
 
 /// Told of the blocks as they begin and end, from any thread, and of downloads.
 pub trait Watcher: Sync {
-    /// Who is told of downloads and of what to know about the data.
+    /// Receiver of progress of downloads and of notes on the data.
     fn downloads(&self) -> &dyn Progress;
     /// The work on an experiment begins: so many blocks.
     fn begins(&self, experiment: &str, blocks: usize);

@@ -40,25 +40,25 @@ pub struct StateFolder {
 pub enum StateError {
     /// Nothing says where.
     #[error(
-        "there is no folder for the key of your data and for ledgers: set DPGP_STATE to one that stays, such as a volume \
-         of a container (or set XDG_STATE_HOME or HOME)"
+        "there is no folder for your data key and ledgers; set DPGP_STATE to a persistent folder, such as a \
+         container volume (or set XDG_STATE_HOME or HOME)"
     )]
     NoFolder,
     /// The folder or the key cannot be used.
-    #[error("{}: {cause}; DPGP_STATE names another folder for the key of your data and for ledgers", path.display())]
+    #[error("{}: {cause}; to use another folder for your data key and ledgers, set DPGP_STATE", path.display())]
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// The key is none.
     #[error(
-        "{} is not a key of 32 bytes. Put a copy of the key there, which never changes: without it no ledger that it sealed can be used", .0.display()
+        "{} is not a 32-byte key. Restore the key from a copy: ledgers sealed with it cannot be used without it", .0.display()
     )]
     BadKey(PathBuf),
     /// The operating system gives no randomness.
-    #[error("the operating system gave no randomness for the key of your data: {0}")]
+    #[error("the operating system provided no randomness for your data key: {0}")]
     Randomness(String),
 }
 

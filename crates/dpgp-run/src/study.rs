@@ -28,7 +28,7 @@ pub struct Study<'p> {
     store: Store,
 }
 
-/// What became of an experiment.
+/// Outcome of an experiment.
 #[derive(Debug)]
 pub struct StudyReport {
     /// Replicates of cells that were stored before.
@@ -66,7 +66,7 @@ impl<'p> Study<'p> {
         &self.store
     }
 
-    /// What a run would consist of, and what of it is stored; nothing is fetched or computed.
+    /// Plans a run and finds its stored blocks; fetches and computes nothing.
     ///
     /// # Errors
     /// [`RunError::Data`] if a file of the user's own cannot be read.
@@ -215,9 +215,9 @@ impl StudyReport {
         let Self { stored, total, computed, .. } = self;
         let blocks = if *computed == 1 { "block" } else { "blocks" };
         match (stored, computed) {
-            (_, 0) if stored == total => format!("nothing computed: all {total} results were stored"),
+            (_, 0) if stored == total => format!("nothing to compute: all {total} results are stored"),
             (0, _) => format!("{computed} {blocks} computed"),
-            _ => format!("{computed} {blocks} computed; {stored} of {total} results were stored"),
+            _ => format!("{computed} {blocks} computed; {stored} of {total} results were already stored"),
         }
     }
 }
@@ -244,13 +244,13 @@ pub(super) fn execute(
     work.ended(outcomes)
 }
 
-/// What ends the work on a unit.
+/// Reason why the work on a unit ended.
 enum UnitError {
     Cell(Box<CellFailure>),
     Store(StoreError),
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct UnitWork<'a> {
     plan: &'a Plan<'a>,
     samples: &'a BTreeMap<SampleId, Sample>,

@@ -46,7 +46,7 @@ pub struct Catalogue {
 /// The name of files that say what of a paper is checked.
 const COVERAGE: &str = "coverage.toml";
 
-/// The name of files that say what readers of a paper are told.
+/// The name of files with the words about a paper.
 const PAGE: &str = "page.toml";
 
 /// The folder of the specs that come with the program.
@@ -94,7 +94,7 @@ impl Catalogue {
         &self.coverage
     }
 
-    /// The files that say what readers of each paper are told, sorted.
+    /// The files with the words about each paper, sorted.
     pub fn pages(&self) -> &[NamedSpec] {
         &self.pages
     }

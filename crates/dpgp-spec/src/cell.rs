@@ -27,7 +27,7 @@ pub struct Cell<T: TaskSection> {
     block: Identity,
 }
 
-/// The canonical text of each section, in the order of [`SECTIONS`]; none where a cell has no such section.
+/// The canonical text of each section, in the order of [`SECTIONS`]; none if a cell has no such section.
 pub(super) type Texts = [Option<Arc<SectionText>>; SECTIONS.len()];
 
 impl<T: TaskSection> Cell<T> {
@@ -251,7 +251,7 @@ pub(super) fn axes(document: &Document, source: &SourceText) -> Result<Vec<Axis>
 
 fn list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, SpecError> {
     let Value::Array(values) = values else {
-        let problem = Problem::Shape("an axis is a list of values".to_owned());
+        let problem = Problem::Shape("an axis must be a list of values".to_owned());
         return Err(source.error(&["grid", path], problem));
     };
     let segments: Vec<String> = path.split('.').map(str::to_owned).collect();
@@ -267,7 +267,7 @@ fn list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, Sp
 
 fn bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis, SpecError> {
     let shape = || {
-        let text = "an axis holds one table of \"dotted.path\" = value for each label";
+        let text = "an axis must hold one table of \"dotted.path\" = value for each label";
         source.error(&["axis", name], Problem::Shape(text.to_owned()))
     };
     let bundles = bundles.as_table().ok_or_else(shape)?;

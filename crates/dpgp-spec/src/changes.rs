@@ -47,7 +47,7 @@ pub struct Change {
 /// A text that changes no setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no change: write a setting or an axis, = and its values, for example privacy.epsilon=0.5,2"
+    "{0:?} is not a valid change: use NAME=VALUES with a setting or an axis, for example privacy.epsilon=0.5,2"
 )]
 pub struct NoChange(String);
 
@@ -132,7 +132,7 @@ impl Change {
         }
     }
 
-    /// Whether values are whole numbers, of which the first is 0: perhaps a fraction with a comma.
+    /// Whether values are whole numbers that begin with 0: perhaps a fraction with a comma.
     fn may_be_a_fraction(&self) -> bool {
         matches!(self.values.as_slice(), [Value::Integer(0), Value::Integer(_)])
     }
@@ -157,13 +157,13 @@ impl Change {
                     let list = match other {
                         Value::Array(_) => {
                             format!(
-                                ": a list is changed as a whole, as in {}=[1.0, 2.0]",
+                                ": replace the whole list, as in {}=[1.0, 2.0]",
                                 place[..=depth].join(".")
                             )
                         }
                         _ => String::new(),
                     };
-                    let problem = Problem::Shape(format!("`{segment}` holds a value, and no settings{list}"));
+                    let problem = Problem::Shape(format!("`{segment}` is a value, not a section{list}"));
                     return Err(source.error(&place, problem));
                 }
             };
@@ -185,12 +185,12 @@ fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
     }
 }
 
-/// An error that comes of changes, which the line that it points to does not show.
+/// Names the changes in an error: the line that it points to does not show them.
 fn with(changes: &[Change], error: SpecError) -> SpecError {
     let hint = if changes.iter().any(Change::may_be_a_fraction) {
-        "; a fraction has a point: 0.5"
+        "; use a point in fractions, as in 0.5"
     } else if error.problem.to_string().contains("expected a sequence") {
-        "; a list stands in brackets: [1.0, 2.0]"
+        "; put lists in brackets, as in [1.0, 2.0]"
     } else {
         ""
     };
@@ -268,7 +268,7 @@ pub struct SpecError {
     pub unfilled: Vec<(usize, String)>,
     /// The line's text.
     pub snippet: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: Box<Problem>,
 }
 
@@ -291,12 +291,9 @@ impl fmt::Display for SpecError {
             && self.unfilled.len() > MOST_UNFILLED
         {
             let count = self.unfilled.len();
-            return write!(
-                f,
-                "\n  also to be filled in: {count} other numbers, from line {first} to line {last}"
-            );
+            return write!(f, "\n  fill in {count} more numbers, from line {first} to line {last}");
         }
         let others = self.unfilled.iter().map(|(line, path)| format!("{path} (line {line})"));
-        write!(f, "\n  also to be filled in: {}", others.collect::<Vec<_>>().join(", "))
+        write!(f, "\n  fill in also: {}", others.collect::<Vec<_>>().join(", "))
     }
 }

@@ -121,7 +121,7 @@ pub enum Margin {
     AsPrinted,
 }
 
-/// What stands on the right of a claim.
+/// Right-hand side of a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OtherSide {
     /// Rows, of any of these.
@@ -148,15 +148,15 @@ pub struct Claim {
     pub metric: String,
     /// The cells on the left.
     pub cells: Selector,
-    /// What is subtracted from them.
+    /// The cells that are subtracted from them.
     pub minus: Option<Selector>,
     /// The relation.
     pub is: Relation,
-    /// What stands on the right.
+    /// The right-hand side.
     pub other: OtherSide,
     /// Their metric, if it is another.
     pub other_metric: Option<String>,
-    /// What is subtracted there.
+    /// The cells that are subtracted there.
     pub other_minus: Option<Selector>,
     /// How far the left may lie on the wrong side.
     pub margin: Option<Margin>,

@@ -54,7 +54,7 @@ pub fn copied(text: &str) -> Option<String> {
     Some(own.trim_end().to_owned() + "\n")
 }
 
-/// Whether a line tells the paper of an experiment: in its section, or before all sections by its whole path.
+/// Whether a line names the paper of an experiment: in its section, or before all sections by its whole path.
 fn names_a_paper(line: &str, section: &str) -> bool {
     let Some((key, _)) = line.split_once('=') else { return false };
     let path = if section.is_empty() { key.trim().strip_prefix("experiment.") } else { Some(key.trim()) };

@@ -1,4 +1,4 @@
-//! What of a paper is checked: `coverage.toml` beside its experiments.
+//! Coverage of a paper: `coverage.toml` beside its experiments.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub struct CoverageItem {
 pub struct CoverageError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong.
+    /// The problem.
     pub cause: String,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! An erratum in words.
 //!
-//! What is said of each table, figure and statement of a paper: `page.toml` beside its experiments.
+//! Words about each table, figure and statement of a paper: `page.toml` beside its experiments.
 //!
 //! Breaks of privacy that a spec announces.
 

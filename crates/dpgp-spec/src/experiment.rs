@@ -33,11 +33,11 @@ pub struct Experiment<T: TaskSection> {
     pub name: String,
     /// Whether the settings are the reduced ones of its `[quick]` table.
     pub quick: bool,
-    /// What was changed for one run, in words; nothing in an experiment as its spec has it.
+    /// Changes for one run, in words; none in an experiment as its spec has it.
     pub changes: Vec<String>,
     /// Its text, for errors that turn up only when data are read.
     pub source: SourceText,
-    /// What it is.
+    /// Its title and other facts.
     pub meta: Meta,
     /// The axes of its grid.
     pub axes: Vec<Axis>,
@@ -51,7 +51,7 @@ pub struct Experiment<T: TaskSection> {
     pub claims: Vec<Claim>,
     /// The deviations.
     pub deviations: Vec<Deviation>,
-    /// What its errata say, in words.
+    /// The words of its errata.
     pub errata: Vec<ErratumWords>,
     /// Breaks of privacy that it announces.
     pub broken: Vec<Broken>,
@@ -169,12 +169,12 @@ impl<T: TaskSection> Experiment<T> {
 /// With so many replicates, rows show the quantiles of 2.5 and 97.5 per cent of their values.
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
-/// What numbers, claims and figures are resolved against.
+/// Context in which numbers, claims and figures are resolved.
 pub(super) struct Context<'a, T: TaskSection> {
     pub(super) axes: &'a [Axis],
     pub(super) cells: &'a [Cell<T>],
     pub(super) source: &'a SourceText,
-    /// What a cell measures.
+    /// Metrics of a cell.
     metrics: Vec<String>,
     pub(super) quick: bool,
 }
@@ -236,7 +236,7 @@ impl<T: TaskSection> Context<'_, T> {
         }
     }
 
-    /// What the other kinds of figure name: axes and bounded numbers.
+    /// Checks the names in the other kinds of figure: axes and bounded numbers.
     fn named(&self, named: &Named<'_>) -> Result<(), SpecError> {
         named.axes.iter().try_for_each(|(key, axis)| self.axis(&["figure", named.kind, key], *axis))?;
         let mut metrics = named.metrics.iter();
@@ -344,7 +344,7 @@ fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     closest(name, known).map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default()
 }
 
-/// What `[quick]` may change: the work, not what is published or claimed about it.
+/// Sections that `[quick]` may change: the work, not what is published or claimed about it.
 const CHANGEABLE: [&str; 8] = ["axis", "data", "experiment", "grid", "model", "normalise", "privacy", "task"];
 
 /// The document with its `[quick]` table laid over it: tables are merged, anything else is replaced, and
@@ -364,7 +364,8 @@ pub(super) fn reduced(source: &SourceText) -> Result<Option<Document>, SpecError
         None => {}
         Some(Value::Table(kept)) => keep(&mut table, &kept, source)?,
         Some(_) => {
-            let problem = Problem::Shape("lists the labels to keep below the name of each axis".to_owned());
+            let problem =
+                Problem::Shape("must be a table of axis names, each with the labels to keep".to_owned());
             return Err(source.error(&["quick", "axis"], problem));
         }
     }
@@ -400,7 +401,7 @@ fn keep(table: &mut Table, kept: &Table, source: &SourceText) -> Result<(), Spec
         let labels: Option<Vec<&str>> =
             labels.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
         let Some(labels) = labels else {
-            return fail(Problem::Shape("lists the labels of the axis to keep".to_owned()));
+            return fail(Problem::Shape("must list the labels to keep".to_owned()));
         };
         if let Some(label) = labels.iter().find(|label| !bundles.contains_key(**label)) {
             let known = bundles.keys().cloned().collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! What an experiment's figure shows.
+//! Figure of an experiment.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub enum FigureSetting {
     Pairs(PairsFigure),
 }
 
-/// What a figure names and which of its numbers are bounded, for the checks.
+/// Names that a figure uses and its bounded numbers, for the checks.
 #[derive(Debug, Default)]
 pub(super) struct Named<'a> {
     /// Its key.
@@ -55,7 +55,7 @@ pub(super) struct Named<'a> {
 }
 
 impl FigureSetting {
-    /// What it names beside metrics.
+    /// Names beside metrics.
     pub(super) fn named(&self) -> Named<'_> {
         match self {
             Self::Intervals(intervals) => Named {

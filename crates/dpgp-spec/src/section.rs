@@ -241,7 +241,7 @@ impl SourceText {
         before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
     }
 
-    /// What else is to be filled in, but for what stands in a line: its line and its key path.
+    /// Other numbers to be filled in, except those on the same line: line and key path.
     fn other_unfilled(&self, line: usize) -> Vec<(usize, String)> {
         let lines = self.unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
         lines.filter(|(other, _)| *other != line).collect()
@@ -272,8 +272,8 @@ impl SourceText {
 /// A message of serde without the names of Rust's types.
 pub(super) fn plain(message: &str) -> String {
     let words = [
-        ("expected usize", "expected a whole number of at least 0"),
-        ("expected u32", "expected a whole number of at least 0"),
+        ("expected usize", "expected a non-negative whole number"),
+        ("expected u32", "expected a non-negative whole number"),
         ("expected f64", "expected a number"),
     ];
     let text = words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words));

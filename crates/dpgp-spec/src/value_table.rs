@@ -75,14 +75,15 @@ impl ValueTable {
     /// [`Problem::Shape`] if the row has other columns than the table, or a cell of the wrong type.
     pub fn entry(&self, row: &[Value]) -> Result<ValueEntry, Problem> {
         if row.len() != self.columns.len() {
-            let why = format!("{} entries for {} columns", row.len(), self.columns.len());
+            let why =
+                format!("the row has {} entries, but there are {} columns", row.len(), self.columns.len());
             return Err(Problem::Shape(why));
         }
         let mut entry = self.all.clone();
         for (column, value) in self.columns.iter().zip(row) {
             if value.as_str() != Some("") {
                 entry.set(column, value).map_err(|needed| {
-                    Problem::Shape(format!("`{column}` is {needed}, found {}", value.type_str()))
+                    Problem::Shape(format!("`{column}` must be {needed}, found {}", value.type_str()))
                 })?;
             }
         }
@@ -175,8 +176,8 @@ mod tests {
     #[test]
     fn rows_of_another_form_are_refused() {
         for (from, to, word) in [
-            ("['b', 7, '']", "['b', 7]", "2 entries for 3 columns"),
-            ("13.3", "'x'", "`value` is a number, found string"),
+            ("['b', 7, '']", "['b', 7]", "2 entries, but there are 3 columns"),
+            ("13.3", "'x'", "`value` must be a number, found string"),
             ("'value'", "'other'", "needs a `value`"),
         ] {
             let table = table(&TABLE.replace(from, to));

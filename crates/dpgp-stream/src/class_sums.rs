@@ -69,7 +69,7 @@ impl SumRows for ClassSummand {
 }
 
 impl ClassSummand {
-    /// What one stands for in its sums.
+    /// Value of one unit in its sums.
     pub fn units(&self) -> SumsUnits {
         self.kernel.units(1.0)
     }

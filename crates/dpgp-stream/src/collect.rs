@@ -7,7 +7,7 @@ use super::{PartSums, Sum, SumRows};
 use dpgp_data::DataError;
 use dpgp_data::rows::Rows;
 
-/// Rows of a block: parts of the rows are told apart by the numbers of their blocks.
+/// Rows of a block: parts of the rows are distinguished by the numbers of their blocks.
 pub const BLOCK: usize = 16_384;
 
 /// The sums of some blocks, by their numbers; the rows begin with the first of them. Ends early where the rows do.

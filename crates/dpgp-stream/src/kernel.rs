@@ -88,7 +88,7 @@ impl PackedKernel {
         self.size
     }
 
-    /// What one stands for in the sums, for targets in this unit.
+    /// Value of one unit in the sums, for targets in this unit.
     pub fn units(&self, target: f64) -> SumsUnits {
         let correlation = f64::from(-2 * DIGIT).exp2() * self.variance;
         SumsUnits { a: correlation * target, b: correlation * correlation, squares: target * target }

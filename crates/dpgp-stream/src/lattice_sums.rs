@@ -23,7 +23,7 @@ use dpgp_gp::sites::{CountedRows, FullCell, Lattice, TARGET_BITS};
 pub struct LatticeSums {
     /// The cells of the box.
     pub(super) lattice: Lattice,
-    /// What is in them.
+    /// Contents of the cells.
     pub(super) cells: Cells,
     /// The rows.
     pub rows: u64,
@@ -201,15 +201,15 @@ impl TryFrom<LatticeRecord> for LatticeSums {
         let lattice = Lattice::new(side, inputs);
         let count =
             count.filter(|count| inputs > 0 && side > 0 && (!lattice.is_small() || *count <= MOST_CELLS));
-        let Some(count) = count else { return Err("there is no box of so many cells") };
+        let Some(count) = count else { return Err("the box has an invalid number of cells") };
         if counts.len() != cells.len() || targets.len() != cells.len() {
-            return Err("cells, counts and targets are of different numbers");
+            return Err("the numbers of cells, counts and targets differ");
         }
-        let squares = squares.parse().map_err(|_| "a sum is no whole number of 128 bits")?;
+        let squares = squares.parse().map_err(|_| "a sum is not a 128-bit whole number")?;
         let mut sums = Self { rows, clipped, squares, ..Self::zero(lattice) };
         for ((place, rows), targets) in cells.into_iter().zip(counts).zip(targets) {
             if !sums.cells.put(place, CellSum { rows, targets }, count) {
-                return Err("a cell is not in the box, is there twice, or holds no rows");
+                return Err("a cell is outside the box, repeated or empty");
             }
         }
         Ok(sums)
@@ -235,7 +235,7 @@ pub struct LatticeSummand {
 const LOST_BITS: i32 = Targets::BITS - TARGET_BITS;
 
 impl LatticeSummand {
-    /// What a whole target stands for.
+    /// Value of one unit of a whole target.
     pub fn unit(&self) -> f64 {
         self.targets.unit() * f64::from(LOST_BITS).exp2()
     }

@@ -29,7 +29,7 @@ pub struct Summand {
 }
 
 impl Summand {
-    /// What one stands for in its sums.
+    /// Value of one unit in its sums.
     pub fn units(&self) -> SumsUnits {
         self.kernel.units(self.targets.unit())
     }
@@ -125,7 +125,7 @@ pub(super) fn are_possible(rows: u64, all: u64) -> bool {
     rows <= all && all <= MOST_ROWS
 }
 
-/// Whether a row passes all filters, of which each has a column of its own.
+/// Whether a row passes all filters; each has its own column.
 pub(super) fn passes(filters: &[(Comparison, f64)], tested: &[Vec<f64>], row: usize) -> bool {
     // A number that is not one compares with nothing, and no comparison holds of it.
     filters.iter().zip(tested).all(|((is, value), column)| is.holds(column[row].partial_cmp(value)))

@@ -95,7 +95,7 @@ impl TryFrom<SumsRecord> for Sums {
         let SumsRecord { rows, clipped, squares, a, b } = record;
         let m = a.len();
         if b.len() != m * (m + 1) / 2 {
-            return Err("the two sums are of different numbers of inducing inputs");
+            return Err("the two sums have different numbers of inducing inputs");
         }
         Ok(Self { a: wide(&a)?, b: wide(&b)?, rows, squares: number(&squares)?, clipped })
     }
@@ -111,8 +111,12 @@ fn wide(texts: &[String]) -> Result<Vec<i128>, &'static str> {
 
 /// A number that leaves room for as many others: sums of sums must not overflow.
 fn number(text: &str) -> Result<i128, &'static str> {
-    let number = text.parse::<i128>().map_err(|_| "a sum is no whole number of 128 bits")?;
-    if number.unsigned_abs() < 1 << 120 { Ok(number) } else { Err("a sum is larger than any rows make it") }
+    let number = text.parse::<i128>().map_err(|_| "a sum is not a 128-bit whole number")?;
+    if number.unsigned_abs() < 1 << 120 {
+        Ok(number)
+    } else {
+        Err("a sum is larger than any rows could produce")
+    }
 }
 
 /// The version of the form of a record.
@@ -133,12 +137,12 @@ pub struct Record<S> {
     pub summand: String,
     /// The files, in the order of their rows.
     pub files: Vec<FileRecord>,
-    /// Which rows they are, by keyed digests; none where they were summed without a key.
+    /// Which rows they are, by keyed digests; none if they were summed without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Fingerprint>,
     /// The sums.
     pub part: PartSums<S>,
-    /// SHA-256 of the record without it; none in files of earlier versions. It tells damage, and is no signature.
+    /// SHA-256 of the record without it; none in files of earlier versions. It detects damage, and is not a signature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
 }
@@ -220,7 +224,9 @@ impl<S: Sum> Record<S> {
 fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     match u32::deserialize(deserializer)? {
         VERSION => Ok(VERSION),
-        other => Err(D::Error::custom(format!("they are of another version: {other}, not {VERSION}"))),
+        other => Err(D::Error::custom(format!(
+            "unsupported version {other}; this program reads version {VERSION}"
+        ))),
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Targets {
     pub low: f64,
     /// The greatest.
     pub high: f64,
-    /// What is subtracted.
+    /// The offset that is subtracted.
     pub centre: f64,
     /// Units of the target per unit of the model.
     pub scale: f64,
@@ -40,7 +40,7 @@ impl Targets {
     /// The binary logarithm of the units of the lattice in the bound, to a power of two.
     pub const BITS: i32 = 40;
 
-    /// What one stands for, in units of the model: a power of two, the least one if the bound is as small.
+    /// Value of one unit, in units of the model: a power of two, the least one if the bound is as small.
     pub fn unit(&self) -> f64 {
         (self.bound.log2().ceil() - f64::from(Self::BITS)).exp2().max(f64::from_bits(1))
     }
@@ -68,12 +68,12 @@ pub(super) struct IntegerTarget {
     pub clipped: bool,
 }
 
-/// What rounds targets of one kind.
+/// Rounds targets of one kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rounding {
     targets: Targets,
     unit: f64,
-    /// Of the unit; none where that would not be exact.
+    /// Of the unit; none if that would not be exact.
     inverse: Option<f64>,
 }
 

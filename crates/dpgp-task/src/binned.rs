@@ -124,7 +124,7 @@ impl BinNoise {
         }
     }
 
-    /// What is guaranteed where these bins are released.
+    /// Guarantee where these bins are released.
     pub fn certify(
         self,
         job: &Job<'_>,

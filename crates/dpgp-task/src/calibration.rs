@@ -4,7 +4,7 @@
 //!
 //! Predictions from noisy moments.
 //!
-//! What a spec says of the calibration of predictions from noisy sums.
+//! Settings of the calibration of predictions from noisy sums.
 //!
 //! Predictions from noisy sums by a process on the public box.
 //!
@@ -95,7 +95,7 @@ impl Rule {
     }
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 struct CalibrationBlock<'a> {
     task: &'a CalibrationTask,
     job: &'a Job<'a>,
@@ -151,7 +151,7 @@ pub(super) fn data_frame(task: &CalibrationTask, sample: &Sample) -> Frame {
         .with("y", sample.targets[..shown].iter().copied())
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 pub(super) struct MomentsBlock<'a> {
     task: &'a CalibrationTask,
     job: &'a Job<'a>,
@@ -300,7 +300,7 @@ impl TaskSpec for CalibrationTask {
     }
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 pub(super) struct SitesBlock<'a> {
     task: &'a CalibrationTask,
     job: &'a Job<'a>,

@@ -4,11 +4,11 @@
 //!
 //! The accuracy of a classifier, and its predictions.
 //!
-//! What a spec says of binary classification by the Laplace approximation.
+//! Settings of binary classification by the Laplace approximation.
 //!
-//! What private Newton steps guarantee together.
+//! Guarantee of private Newton steps together.
 //!
-//! What tasks with a Laplace approximation need of a spec.
+//! Requirements of tasks with a Laplace approximation on a spec.
 
 use nalgebra::{DMatrix, DVector};
 use rand_pcg::Pcg64;
@@ -123,7 +123,7 @@ impl Task for ClassificationTask {
     }
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 struct ClassificationBlock<'a> {
     task: &'a ClassificationTask,
     job: &'a Job<'a>,
@@ -329,7 +329,7 @@ impl TaskSpec for ClassificationTask {
     }
 }
 
-/// What a flipped label, -1 or 1, moves by.
+/// Change from a flipped label, -1 or 1.
 const LABEL_CHANGE: f64 = 2.0;
 
 /// Private steps one after the other, each for the same guarantee, and perhaps several runs of them. A step is seen once
@@ -374,7 +374,7 @@ impl<'a> Steps<'a> {
         step.weights(self.each.scale(), &normal_vector(rank, &mut self.stream))
     }
 
-    /// What all steps guarantee together.
+    /// Guarantee of all steps together.
     pub fn certified(self) -> Result<Certified, TaskError> {
         let Self { job, each, sensitivities, gaps, places, .. } = self;
         let gaps: Option<Vec<f64>> = gaps.into_iter().collect();

@@ -2,7 +2,7 @@
 //!
 //! The distance from the mode after each step.
 //!
-//! What a spec says of the way of the Laplace approximation to its mode.
+//! Settings of the way of the Laplace approximation to its mode.
 
 use nalgebra::DVector;
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ const TO_THE_MODE: usize = 100;
 /// Why `first-step-share` is undefined.
 const NO_WAY: &str = "the mode is zero, where the first step begins";
 
-/// What is computed of a way to the mode.
+/// Values computed on a way to the mode.
 pub(super) struct NewtonPath {
     share: f64,
     accuracy: f64,

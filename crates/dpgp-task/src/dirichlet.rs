@@ -2,7 +2,7 @@
 //!
 //! A classifier from sums over rows: what is summed, what is released, and the posteriors that follow.
 //!
-//! What a spec says of classification by regression on Dirichlet labels.
+//! Settings of classification by regression on Dirichlet labels.
 //!
 //! The accuracy of a classifier from noisy sums.
 
@@ -68,7 +68,7 @@ impl ClassModel {
         })
     }
 
-    /// What the spec says of the classes.
+    /// Settings of the classes.
     pub fn task(&self) -> &DirichletTask {
         &self.task
     }
@@ -91,7 +91,7 @@ impl ClassModel {
         Ok(Inducing::new(&self.kernel, &self.points())?)
     }
 
-    /// What is summed over the rows of a file: the inputs, the class and the columns of the filters. None where the
+    /// Summand of the rows of a file: the inputs, the class and the columns of the filters. None if the
     /// release is of weighted sums, which are not sums over the rows of each class.
     pub fn summand(&self, data: &DataSetting) -> Option<ClassSummand> {
         if self.task.release != DirichletRelease::ClassSums {
@@ -198,7 +198,7 @@ impl ClassModel {
         }
     }
 
-    /// What one record moves. It takes part in the weighted sums of all classes.
+    /// Sensitivity to one record. It takes part in the weighted sums of all classes.
     fn sensitivity(&self, sums: &NoisySums<'_>) -> Sensitivity {
         let DirichletLabels { target, variance } = &self.labels;
         match self.task.release {
@@ -257,8 +257,7 @@ impl TaskSpec for DirichletTask {
         noisy_sums::inducing(path, &self.inducing, setting)?;
         let printed = self.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
         if printed && !self.published {
-            let why =
-                "the printed factor breaks privacy; say `published = true` in this section to see it at work";
+            let why = "the factor printed in the paper breaks privacy; to use it anyway, set `published = true` in this section";
             return fail(&format!("{path}.release"), Problem::Shape(why.to_owned()));
         }
         self.posterior.check(&format!("{path}.posterior"))?;
@@ -281,7 +280,7 @@ impl TaskSpec for DirichletTask {
 /// Draws of the latent functions that class probabilities average over.
 const DRAWS: usize = 64;
 
-/// What is computed of predicted classes.
+/// Values computed for predicted classes.
 pub(super) struct ClassScores {
     accuracy: f64,
     log_loss: f64,
@@ -343,7 +342,7 @@ fn statistics(
     of_class.collect()
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 struct DirichletBlock<'a> {
     job: &'a Job<'a>,
     model: &'a ClassModel,

@@ -21,13 +21,13 @@ pub enum TaskError {
         metric: String,
     },
     /// A metric that is measured and not named: a mistake of the task.
-    #[error("this task measures {metric:?}, which is none of the metrics that it names")]
+    #[error("this task measures {metric:?} but does not list it among its metrics")]
     UnknownMetric {
         /// The metric.
         metric: String,
     },
     /// A target that names no class.
-    #[error("the target {target} is none of the classes 0 to {last}")]
+    #[error("the target {target} is not one of the classes 0 to {last}")]
     UnknownClass {
         /// The target.
         target: f64,
@@ -36,7 +36,7 @@ pub enum TaskError {
     },
     /// Fewer rows of a kind than a quota asks for.
     #[error(
-        "a quota asks for {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}"
+        "a quota needs {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}"
     )]
     TooFewRows {
         /// The target of the rows.
@@ -51,20 +51,20 @@ pub enum TaskError {
     /// The task needs something that its setting does not have, which the checks of a spec refuse.
     #[error("this task needs {needed}")]
     Missing {
-        /// What it needs.
+        /// The requirement.
         needed: &'static str,
     },
     /// A claim that an audit cannot judge.
-    #[error("this task claims privacy, but shows nothing that it sampled")]
+    #[error("this task claims privacy but does not expose its noise samples")]
     NoEvidence,
     /// A setting that describes no release of predictions.
-    #[error("no predictions can be released: {reason}")]
+    #[error("cannot release predictions: {reason}")]
     NotReleasable {
         /// Why.
         reason: &'static str,
     },
     /// The search for the mode did not end.
-    #[error("the mode of the posterior was not found: its gradient stays above {tolerance:e}")]
+    #[error("could not find the posterior mode: its gradient stays above {tolerance:e}")]
     NoMode {
         /// The largest element that was wanted.
         tolerance: f64,

@@ -1,4 +1,4 @@
-//! What a task sampled: the evidence that an audit judges a claim by.
+//! Samples of a task: the evidence that an audit judges a claim by.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct SumsRelease {
 pub struct RecordReleases {
     /// The pairs.
     pub sums: Vec<SumsRelease>,
-    /// The public box that inputs lie in; none where they may lie anywhere.
+    /// The public box that inputs lie in; none if they may lie anywhere.
     pub domain: Option<Vec<[f64; 2]>>,
     /// The most records that are replaced: those of one person.
     pub records: u64,
@@ -72,11 +72,11 @@ pub struct SelectionDraws {
     pub rows: usize,
     /// The ranges that the values of each candidate are clipped to: middle and radius.
     pub ranges: Vec<(f64, f64)>,
-    /// What the steps of a CoinPress mean spend.
+    /// Budget of the steps of a CoinPress mean.
     pub shares: Vec<f64>,
 }
 
-/// What was sampled.
+/// The samples.
 #[derive(Debug, Clone)]
 pub enum Sampled {
     /// Gaussian releases of linear maps of the targets, one after the other on the same targets; of each all that
@@ -84,7 +84,7 @@ pub enum Sampled {
     Linear {
         /// The releases at each place.
         places: Vec<Vec<LinearRelease>>,
-        /// What multiplies the noise.
+        /// Factor of the noise.
         scale: f64,
         /// The most that a target moves.
         change: f64,
@@ -93,7 +93,7 @@ pub enum Sampled {
     Function {
         /// `A` (m x n), and the covariance of the points b (m x m); cells of one design share them.
         mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
-        /// What multiplies the process.
+        /// Factor of the process.
         scale: f64,
         /// The most that an entry of y moves.
         change: f64,

@@ -8,7 +8,7 @@
 //!
 //! A choice by the evidence of noisy moments.
 //!
-//! What a spec says of the private choice of hyperparameters.
+//! Settings of the private choice of hyperparameters.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub(super) struct PreparedSums<'a> {
     pub validation: Located,
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 pub(super) struct HyperparametersBlock<'a> {
     pub task: &'a HyperparametersTask,
     job: &'a Job<'a>,
@@ -102,11 +102,11 @@ impl HyperparametersBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         match self.task.method {
             HyperparametersMethod::PrivateSelection { gamma, steps, refuse, budget } => {
-                let selection =
-                    PrivateSelection::new(Budget { epsilon: cell.epsilon, delta: cell.delta }, gamma.get())
-                        .ok_or(TaskError::Missing {
-                        needed: "an epsilon that is enough for private selection",
-                    })?;
+                let selection = PrivateSelection::new(
+                    Budget { epsilon: cell.epsilon, delta: cell.delta },
+                    gamma.get(),
+                )
+                .ok_or(TaskError::Missing { needed: "an epsilon large enough for private selection" })?;
                 let rules = DrawRules { steps: steps.get(), refuse, budget };
                 self.selected(cell, selection, rules)
             }
@@ -275,7 +275,7 @@ impl<'a> Draws<'a> {
         Self { block, noise, shares: coinpress_shares(rules.steps, rho), refuse: rules.refuse }
     }
 
-    /// What one selection samples from.
+    /// Draws that one selection chooses from.
     pub fn sampled(&self, selection: PrivateSelection) -> SelectionDraws {
         let HyperparametersBlock { prepared, task, observed, .. } = self.block;
         let mut sums = Vec::with_capacity(prepared.len());
@@ -290,7 +290,7 @@ impl<'a> Draws<'a> {
         SelectionDraws { selection, sums, rows: observed.len(), ranges, shares: self.shares.clone() }
     }
 
-    /// The score of a candidate drawn at random; none where it is refused.
+    /// The score of a candidate drawn at random; none if it is refused.
     pub fn draw(&self, stream: &mut impl Rng) -> Result<Option<(f64, CandidatePair)>, TaskError> {
         let HyperparametersBlock { prepared, task, observed, .. } = self.block;
         let lengthscale = stream.random_range(0..prepared.len());
@@ -318,7 +318,7 @@ fn radius(prepared: &PreparedSums<'_>, noise_sd: f64) -> f64 {
     (prepared.sums.bound / noise_sd).powi(2)
 }
 
-/// What all cells of a block share. One release of all rows serves all candidates: none is left out to validate.
+/// State shared by all cells of a block. One release of all rows serves all candidates: none is left out to validate.
 pub(super) struct EvidenceBlock<'a> {
     task: &'a HyperparametersTask,
     job: &'a Job<'a>,
@@ -449,7 +449,12 @@ impl HyperparametersMethod {
                 let epsilon = privacy.epsilon;
                 let total = Budget { epsilon, delta: privacy.delta };
                 let enough = !epsilon.is_unprotected() && PrivateSelection::new(total, gamma.get()).is_some();
-                range("privacy.epsilon", enough, "finite and enough for private selection", epsilon.get())
+                range(
+                    "privacy.epsilon",
+                    enough,
+                    "finite and large enough for private selection",
+                    epsilon.get(),
+                )
             }
             Self::Composition { .. } | Self::Evidence {} => Ok(()),
         }
@@ -494,7 +499,7 @@ impl TaskSpec for HyperparametersTask {
                 check_moments(path, moments, without, setting)
             }
             (Some(_), _) | (None, HyperparametersMethod::Evidence {}) => {
-                let why = "the method `evidence` goes with the mechanism `moments`, and with no other";
+                let why = "the method `evidence` and the mechanism `moments` need each other";
                 fail(&format!("{path}.method"), Problem::Shape(why.to_owned()))
             }
             _ => self.check_sums(setting),

@@ -1,6 +1,6 @@
-//! What every task is asked, and what it is asked with.
+//! The task trait and the jobs that tasks measure.
 //!
-//! What a spec may say of a task, apart from how it is measured.
+//! Settings of a task, apart from its measurement.
 //!
 //! How many rows a model is fitted to at once.
 
@@ -22,7 +22,7 @@ pub trait Task: TaskSpec {
 /// One replicate of one block, and the cells of it that are asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
-    /// What all cells of the block share; their privacy sections differ.
+    /// The setting that all cells of the block share; their privacy sections differ.
     pub setting: &'a Sections,
     /// The privacy section of each cell.
     pub cells: &'a [&'a PrivacySetting],
@@ -30,7 +30,7 @@ pub struct Job<'a> {
     pub sample: &'a Sample,
     /// The random streams of the replicate.
     pub streams: &'a Streams,
-    /// What has been computed, for all jobs of a run.
+    /// Values computed already, for all jobs of a run.
     pub known: &'a RunCache,
     /// Whether what is sampled is kept as evidence of each claim.
     pub audited: bool,
@@ -42,7 +42,7 @@ impl<'a> Job<'a> {
         self.cells.iter().any(|cell| cell.epsilon.get().is_finite())
     }
 
-    /// What places the inducing inputs of a training set.
+    /// Places the inducing inputs of a training set.
     pub(super) fn placing<'b>(&'b self, purpose: &'b str) -> Placing<'b> {
         Placing { streams: self.streams, known: self.known, purpose }
     }

@@ -1,4 +1,4 @@
-//! What is computed once for all jobs of a run.
+//! Values computed once for all jobs of a run.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -1,6 +1,6 @@
 //! The outcome of one replicate of one cell.
 //!
-//! What a figure shows beyond the metrics.
+//! Data of a figure beyond the metrics.
 //!
 //! Metrics: what a task measures, under which name.
 
@@ -21,7 +21,7 @@ pub struct Measurement {
     /// Why some of them are undefined; none if all are numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
-    /// What is guaranteed about the release behind it.
+    /// Guarantee of the release behind it.
     pub certificate: Certificate,
     /// The largest jitter that a factorisation needed; zero if none did.
     pub jitter: f64,
@@ -40,18 +40,18 @@ impl Measurement {
     }
 }
 
-/// What one replicate of one cell yields. There is no other way to one than a certificate with its evidence.
+/// Result of one replicate of one cell. There is no other way to one than a certificate with its evidence.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// Its metrics, which share one certificate.
     pub metrics: Vec<Measurement>,
-    /// What its figure shows beyond them.
+    /// Data of its figure beyond them.
     pub frames: Vec<Frame>,
     evidence: Vec<Sampled>,
 }
 
 impl Measured {
-    /// What was sampled under the certificate: never empty where an audited job claims privacy.
+    /// Samples under the certificate: never empty where an audited job claims privacy.
     pub fn evidence(&self) -> &[Sampled] {
         &self.evidence
     }
@@ -94,7 +94,7 @@ impl Measured {
     }
 }
 
-/// What is guaranteed about one cell, with what was sampled for it.
+/// Guarantee about one cell, with the samples drawn for it.
 ///
 /// Obligation: no [`Measured`] claims privacy but through this type, and a claim takes its evidence along: what an audit
 /// judges is what the certificate is about.
@@ -178,7 +178,7 @@ impl Certified {
 
 /// A frame has no column of this name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the frame `{frame}` has no column `{column}`: it has {}", columns.join(", "))]
+#[error("the frame `{frame}` has no column `{column}`; its columns are {}", columns.join(", "))]
 pub struct MissingColumn {
     /// The name of the frame.
     pub frame: String,
@@ -192,7 +192,7 @@ pub struct MissingColumn {
 /// length. Frames are of the first replicate alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    /// What it holds, as the kind of figure knows it.
+    /// Its kind, as the figure knows it.
     pub name: String,
     /// The columns: name and numbers, all finite.
     pub columns: Vec<(String, Vec<f64>)>,
@@ -385,6 +385,6 @@ mod frame_tests {
         assert_eq!(frame.column("x2").unwrap(), [2.0, 4.0]);
         assert_eq!((frame.numbered("x").count(), frame.numbered("draw").count()), (2, 0));
         let error = frame.column("x3").unwrap_err().to_string();
-        assert_eq!(error, "the frame `curve` has no column `x3`: it has x1, x2, drawn");
+        assert_eq!(error, "the frame `curve` has no column `x3`; its columns are x1, x2, drawn");
     }
 }

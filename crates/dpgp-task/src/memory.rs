@@ -5,7 +5,7 @@ use dpgp_mechanisms::{LinearMechanism, MechanismSetting};
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{Checked, ModelSetting, Problem, SparseSetting};
 
-/// What the matrices of one block of an experiment, or of a release, take.
+/// Memory of the matrices of one block of an experiment, or of a release.
 ///
 /// An estimate of the most that is held at once, in numbers of 8 bytes, for n rows, p points, t points of all folds and m inducing
 /// inputs. Exact regression: `n^2 + max(n^2, 3 n p) + n (t - p)`, and `2 n^2` more for a mean function of its own. FITC:
@@ -18,7 +18,7 @@ pub struct ModelMemory {
 }
 
 impl ModelMemory {
-    /// That of a block of an experiment on so many rows; none where no matrix grows with them.
+    /// That of a block of an experiment on so many rows; none if no matrix grows with them.
     pub fn of_block(setting: &Setting, rows: usize) -> Option<Self> {
         let fitted = setting.task.task().fitted_rows(rows)?;
         Self::new(setting, fitted)
@@ -72,13 +72,16 @@ impl ModelMemory {
 
 const GIB: f64 = (1 << 30) as f64;
 
-const FITC: &str = "inducing inputs need far less (model.sparse.fitc.inducing.kmeans = { centres = 10 }), and sums over the rows need \
-    the same for any number of them (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
-const SOR: &str = "inducing inputs need far less (model.sparse.sor.inducing.kmeans = { centres = 10 }), and so do fewer rows to train on";
-const FEWER_CANDIDATES: &str = "its candidates are exact models: compare them on fewer rows (data.draw.rows = 2000), or let noisy moments \
-    average hyperparameters at no budget (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
-const FEWER: &str = "predict at fewer points or test fewer rows at once (split.tail = 200), take fewer inducing inputs, or sums over the \
-    rows, which need the same for any number of them (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
+const FITC: &str = "use inducing inputs (model.sparse.fitc.inducing.kmeans = { centres = 10 }), or sums, whose \
+    memory does not grow with the rows (task.surface, or a spec from `dpgp new --data FILE --private-inputs`)";
+const SOR: &str =
+    "use inducing inputs (model.sparse.sor.inducing.kmeans = { centres = 10 }), or train on fewer rows";
+const FEWER_CANDIDATES: &str = "the candidates are exact models: compare them on fewer rows (data.draw.rows = \
+    2000), or average hyperparameters with noisy moments, which costs no budget (task.surface, or a spec from `dpgp \
+    new --data FILE --private-inputs`)";
+const FEWER: &str = "predict at fewer points, test fewer rows at once (split.tail = 200), use fewer inducing \
+    inputs, or use sums, whose memory does not grow with the rows (task.surface, or a spec from `dpgp new --data \
+    FILE --private-inputs`)";
 
 fn exact_map(fitted: FittedRows, mechanism: &MechanismSetting) -> f64 {
     let Sizes { n, p, kept } = fitted.into();
@@ -188,7 +191,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         assert_eq!(fault.path, "model");
         let message = fault.problem.to_string();
         assert!(
-            message.starts_with("32768 rows and 4 points need about 16.0 GiB of memory, and 16.0 GiB are"),
+            message.starts_with("32768 rows and 4 points need about 16.0 GiB of memory, but 16.0 GiB are"),
             "{message}"
         );
         assert!(

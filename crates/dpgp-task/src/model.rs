@@ -18,7 +18,7 @@ use dpgp_spec::setting::{InducingSetting, ModelSetting, SparseSetting};
 /// Most Lloyd steps of one k-means restart.
 const KMEANS_STEPS: usize = 300;
 
-/// What places the inducing inputs of a training set.
+/// Places the inducing inputs of a training set.
 #[derive(Clone, Copy)]
 pub(super) struct Placing<'a> {
     pub streams: &'a Streams,
@@ -77,7 +77,7 @@ pub(super) struct Process<'a> {
     pub inducing: Option<DMatrix<f64>>,
 }
 
-/// What a process says of test inputs.
+/// Prediction of a process at test inputs.
 pub(super) struct Fitted {
     /// From training targets to predictions.
     pub map: LinearMap,

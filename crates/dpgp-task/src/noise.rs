@@ -38,7 +38,7 @@ pub(super) struct Noise {
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
     pub ratio: f64,
     /// The variances of the latent values given what is released (t, squared units of the model), for the noise that the
-    /// design was made for; none where model and noise are independent errors of the mean.
+    /// design was made for; none if model and noise are independent errors of the mean.
     pub variances: Option<Vec<f64>>,
     /// The map from sums over equal inputs to predictions without noise (t x k), where it is not that of the design.
     mean: Option<DMatrix<f64>>,
@@ -46,7 +46,7 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    /// What a mechanism has designed.
+    /// Wraps the design of a mechanism.
     pub fn new(design: Box<dyn LinearNoise>) -> Self {
         Self { map: design.map(), ratio: design.ratio(), variances: design.variances(), mean: None, design }
     }
@@ -65,7 +65,7 @@ impl Noise {
         Self { ratio: self.ratio.max(ratio), ..self }
     }
 
-    /// The sensitivity of a function at change 1 that the noise is scaled by; none where no function is released.
+    /// The sensitivity of a function at change 1 that the noise is scaled by; none if no function is released.
     pub fn bound(&self) -> Option<f64> {
         self.design.function_bound()
     }
@@ -81,13 +81,14 @@ impl Noise {
         self.mean.clone().unwrap_or_else(|| self.design.released_columns(plain))
     }
 
-    /// What predictions without noise are of targets that all equal `value`; exactly 0 of 0.
+    /// Predictions without noise for targets that all equal `value`; exactly 0 for 0.
     pub fn of_constant(&self, plain: &LinearMap, value: f64) -> DVector<f64> {
         let counts = plain.counts().into_iter().map(|count| count as f64 * value).collect();
         self.released_columns(plain) * DVector::from_vec(counts)
     }
 
-    /// What independent noise of multiplier 1 is added to, before [`Noise::map`] maps both (r x k): `plain` whitened.
+    /// Vectors that independent noise of multiplier 1 is added to, before [`Noise::map`] maps both (r x k): `plain`
+    /// whitened.
     pub fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
         self.design.whitened_columns(plain)
     }
@@ -97,7 +98,7 @@ impl Noise {
         self.design.evidence()
     }
 
-    /// What is sampled with the noise times `scale`, where a target moves by at most `change`.
+    /// Samples drawn with the noise times `scale`, where a target moves by at most `change`.
     pub fn sampled(&self, scale: f64, change: f64) -> Sampled {
         match self.evidence() {
             LinearEvidence::Numbers(release) => {
@@ -152,7 +153,7 @@ struct SizedNoise {
     noise: Noise,
 }
 
-/// What releases are designed from.
+/// Input of the design of releases.
 pub(super) struct NoiseDesigner<'a> {
     pub mechanism: &'a MechanismSetting,
     pub process: &'a Process<'a>,
@@ -289,7 +290,7 @@ impl TargetGuarantee {
         self.change * self.rows as f64
     }
 
-    /// What multiplies noise that is designed for one target and a change of 1.
+    /// Factor of noise that is designed for one target and a change of 1.
     ///
     /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all of them
     /// together, by the triangle inequality.

@@ -1,7 +1,7 @@
 //! The mechanism that adds noise to the sums of a variational model, from the words of a spec.
 //!
-//! What tasks on noisy sums need of a spec: a kernel that the bounds on features hold for, inducing inputs, and the
-//! mechanism.
+//! Requirements of tasks on noisy sums on a spec: a kernel that the bounds on features hold for, inducing inputs, and
+//! the mechanism.
 
 use nalgebra::DMatrix;
 
@@ -71,7 +71,7 @@ impl<'a> NoisySums<'a> {
         }
     }
 
-    /// What one record moves in `(A, sqrt(c) B)`, for targets within a bound.
+    /// Sensitivity of `(A, sqrt(c) B)` to one record, for targets within a bound.
     pub fn sensitivity(&self, target: f64) -> Sensitivity {
         let SumsSetting { sensitivity, split, .. } = *self.setting;
         let assumed = sensitivity.sensitivity(RecordBounds { features: self.features, target }, split.get());
@@ -79,7 +79,7 @@ impl<'a> NoisySums<'a> {
         Sensitivity { assumed, least }
     }
 
-    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    /// The noise for the guarantee of a cell; none if epsilon is infinite.
     pub fn noise(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> SumsNoise {
         let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         SumsNoise::new(sigma * sensitivity.assumed, self.setting.split.get())
@@ -99,7 +99,7 @@ impl<'a> NoisySums<'a> {
         RecordReleases { sums, domain, records: 1 }
     }
 
-    /// What is guaranteed about a release of a cell with privacy.
+    /// Guarantee of a release of a cell with privacy.
     pub fn certificate(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> Certificate {
         noisy_sums(Release::Posterior, cell, sensitivity.least / sensitivity.assumed)
     }
@@ -155,7 +155,7 @@ impl<'a> TargetSums<'a> {
         Self { sensitivity: self.sensitivity.times(records), records, ..self }
     }
 
-    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    /// The noise for the guarantee of a cell; none if epsilon is infinite.
     pub fn noise(&self, cell: &PrivacySetting) -> SumsNoise {
         self.sums.noise(cell, self.sensitivity)
     }
@@ -165,7 +165,7 @@ impl<'a> TargetSums<'a> {
         self.sums.sampled(noise, [-self.bound, self.bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec())
     }
 
-    /// What is sampled with this noise.
+    /// Samples drawn with this noise.
     pub fn sampled(&self, noise: SumsNoise) -> Sampled {
         let releases = self.sums.together(vec![self.released(noise)]);
         Sampled::Records(RecordReleases { records: self.records, ..releases })
@@ -175,7 +175,7 @@ impl<'a> TargetSums<'a> {
         self.sums.certificate(cell, self.sensitivity)
     }
 
-    /// What is guaranteed about one release for a cell.
+    /// Guarantee of one release for a cell.
     pub fn certify(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
         job.certify(self.certificate(cell), || vec![self.sampled(self.noise(cell))])
     }

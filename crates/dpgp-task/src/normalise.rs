@@ -11,7 +11,7 @@ pub(super) struct Normalised {
     pub targets: Vec<f64>,
     /// The targets in their own units, not clipped.
     pub originals: Vec<f64>,
-    /// What was subtracted, in units of the target.
+    /// The offset that was subtracted, in units of the target.
     pub centre: f64,
     /// Units of the target per unit of the normalised one.
     pub scale: f64,
@@ -89,7 +89,7 @@ fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: boo
     Normalised::new(targets, clip, centre, scale, true)
 }
 
-/// What the use of private targets outside the mechanism takes from the guarantee.
+/// Caveat from the use of private targets outside the mechanism.
 pub(super) fn caveats(block: &Sections, normalised: &Normalised) -> [(Caveat, bool); 2] {
     let chosen = block.data.chosen_by_target();
     [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, chosen)]

@@ -4,7 +4,7 @@
 //!
 //! The noise on gradients that a guarantee needs, computed by an accountant.
 //!
-//! What a spec says of a classifier whose posterior is approximated.
+//! Settings of a classifier whose posterior is approximated.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;
@@ -146,7 +146,7 @@ fn standardised(inputs: &DMatrix<f64>) -> DMatrix<f64> {
     standardised
 }
 
-/// What is asked of an accountant; it determines the answer.
+/// Question to an accountant; it determines the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PriceKey {
     pub accountant: AccountantKind,
@@ -164,7 +164,7 @@ pub struct Price {
     pub tight: f64,
     /// An upper bound on the true delta at the claimed epsilon, if the sampling is covered by a proof.
     pub delta_exact: Option<f64>,
-    /// What the accountant leaves out.
+    /// Caveats of the accountant.
     pub caveats: Vec<AccountingCaveat>,
 }
 

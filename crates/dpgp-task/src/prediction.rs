@@ -2,7 +2,7 @@
 //!
 //! The predictions at the points of a grid.
 //!
-//! What a spec says of predictions on a grid.
+//! Settings of predictions on a grid.
 
 use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
@@ -70,7 +70,7 @@ impl Task for PredictionTask {
     }
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 struct PredictionBlock<'a> {
     task: &'a PredictionTask,
     job: &'a Job<'a>,
@@ -86,10 +86,10 @@ struct PredictionBlock<'a> {
     caveats: [(Caveat, bool); 2],
 }
 
-/// What is released with privacy.
+/// The release with privacy.
 struct NoisyMean<'a> {
     noise: &'a Noise,
-    /// What noise is added to: the mean without the directions that a rank rule drops, or that of a map of its own.
+    /// The mean that noise is added to, without the directions that a rank rule drops, or that of a map of its own.
     mean: DVector<f64>,
 }
 
@@ -149,7 +149,7 @@ impl PredictionBlock<'_> {
         Ok(certified.measured(self.map.jitter(), metrics).with_frames(frames))
     }
 
-    /// What is released for a guarantee; nothing without privacy.
+    /// The release for a guarantee; nothing without privacy.
     fn private(&self, target: TargetGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
         let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
         let noise = noises.at(target.scale() / self.normalised.scale)?;

@@ -74,9 +74,9 @@ tasks! {
 }
 
 /// Why a key about persons is refused.
-const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; those that protect persons are task.regression with \
-    mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, task.surface and task.dirichlet with sums, and task.density \
-    with histogram";
+const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; to protect persons, use \
+    task.regression with mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, \
+    task.surface or task.dirichlet with sums, or task.density with histogram";
 
 impl TaskSection for TaskSetting {
     type Mechanism = MechanismSetting;

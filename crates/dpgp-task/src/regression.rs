@@ -4,7 +4,7 @@
 //!
 //! The error of predictions from noisy bins, fold by fold.
 //!
-//! What a spec says of a regression.
+//! Settings of a regression.
 
 use nalgebra::{DMatrix, DVector, DVectorView};
 use schemars::JsonSchema;
@@ -54,7 +54,7 @@ impl Task for RegressionTask {
     }
 }
 
-/// What is computed of a fold.
+/// Values computed for a fold.
 pub(super) struct FoldScore {
     /// Root mean squared error, in units of the target.
     pub rmse: f64,
@@ -114,7 +114,7 @@ fn certified(
     })
 }
 
-/// What a fold contributes.
+/// Contribution of a fold.
 struct FoldErrors<'a> {
     fit: &'a FoldFit<'a>,
     map: LinearMap,
@@ -136,7 +136,7 @@ impl FoldErrors<'_> {
         self.noises.as_ref().ok_or(missing)?.at(scale / self.fit.scale)
     }
 
-    /// What a map of the sums errs, in units of the target: prediction minus target.
+    /// Error of a map of the sums, in units of the target: prediction minus target.
     fn errors(&self, columns: &DMatrix<f64>) -> DVector<f64> {
         (columns * &self.sums - &self.truth) * self.fit.scale
     }
@@ -231,7 +231,7 @@ pub(super) fn binning(
     job.cells.iter().map(|cell| binning.cell(job, cell)).collect()
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 struct Binning<'a> {
     task: &'a RegressionTask,
     setting: &'a BinningSetting,

@@ -24,7 +24,7 @@ pub struct Row {
     pub metric: String,
     /// Mean of all values; NaN where one of them is undefined.
     pub value: f64,
-    /// Why it is undefined; none where it is a number.
+    /// Why it is undefined; none if it is a number.
     pub undefined: Option<String>,
     /// Sample standard deviation, if there is more than one value.
     pub spread: Option<f64>,

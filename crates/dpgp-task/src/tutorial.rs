@@ -2,7 +2,7 @@
 //!
 //! The function at two places, and its joint distribution.
 //!
-//! What a spec says of a Gaussian process at two places.
+//! Settings of a Gaussian process at two places.
 
 use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;

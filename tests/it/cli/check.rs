@@ -149,7 +149,7 @@ fn reduced_settings_have_results_of_their_own() {
     project.dpgp(&["check", "study.toml"]).expect(1);
     let run = project.dpgp(&["run", "study.toml"]).expect(0);
     assert!(
-        run.out.contains("2 of 8 results were stored") && run.out.contains(", ours: privacy costs"),
+        run.out.contains("2 of 8 results were already stored") && run.out.contains(", ours: privacy costs"),
         "{}",
         run.out
     );

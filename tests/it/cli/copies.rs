@@ -43,7 +43,7 @@ fn a_copy_runs_and_finds_what_the_original_does() {
     assert_eq!(own, shipped);
     // Nothing is written over.
     project.dpgp(&["new", "--from", "smith2021/toy"]).expect(2);
-    assert!(project.dpgp(&["new", "--from", "smith2021"]).expect(2).err.contains("name one"));
+    assert!(project.dpgp(&["new", "--from", "smith2021"]).expect(2).err.contains("choose one"));
     project.dpgp(&["new", "--from", "smith2021/toy", "--data", "a.csv"]).expect(2);
 }
 

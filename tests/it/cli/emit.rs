@@ -88,7 +88,7 @@ fn the_slurm_script_fetches_what_the_spec_reads() {
     assert_eq!(script.matches("/a mirror'").count(), 3, "{script}");
     assert!(script.contains("\nstore=/"), "the store is the same wherever the script is started:\n{script}");
     let run = project.dpgp(&["emit", "slurm", "smith2021", "--shards", "2"]).expect(2);
-    assert!(run.err.contains("name one"), "{}", run.err);
+    assert!(run.err.contains("choose one"), "{}", run.err);
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn files_outside_of_the_folder_of_a_spec_are_named() {
     symlink("../out/energy.csv", project.path("spec/link.csv")).unwrap();
     symlink("../out", project.path("spec/linked")).unwrap();
     let file = project.path("out/energy.csv").canonicalize().unwrap();
-    let told = format!("reading {} (outside of the folder of the spec)\n", file.display());
+    let told = format!("reading {} (outside the folder of the spec)\n", file.display());
     let absolute = file.to_str().unwrap();
     for name in
         [absolute, "../out/energy.csv", "link.csv", "linked/energy.csv", "../out/*.csv", "../out", "linked"]
@@ -257,7 +257,7 @@ fn errors_show_nothing_behind_linked_rows_and_results() {
     project.write("study.toml", &STUDY.replace(inline, "source.dataset = \"rows\""));
     let run = inside(&project, "", &["run", "study.toml", "--quiet"]).expect(2);
     let file = outer.path().join("rows.csv").canonicalize().unwrap();
-    let told = format!("reading {} (outside of the folder of the project)\n", file.display());
+    let told = format!("reading {} (outside the folder of the project)\n", file.display());
     assert!(run.err.starts_with(&told) && !run.err.contains("hunter2"), "{}", run.err);
     project.write("study.toml", STUDY);
     inside(&project, "", &["run", "study.toml", "--quiet"]).expect(0);
@@ -291,7 +291,10 @@ fn errors_show_nothing_behind_linked_specs() {
             symlink(project.path("secret/credentials.toml"), path).unwrap();
             let run = inside(&project, "p", verb);
             let said = run.out + &run.err;
-            assert!(!said.contains("hunter2") && said.contains("no more is shown"), "{link}, {text}: {said}");
+            assert!(
+                !said.contains("hunter2") && said.contains("details are hidden"),
+                "{link}, {text}: {said}"
+            );
         }
     }
 }

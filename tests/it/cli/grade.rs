@@ -147,5 +147,5 @@ fn a_table_of_another_form_is_refused() {
     let means = "(beyond/leaderboard/houses, lawrence2017/house-prices)";
     assert!(run.err.contains(means), "{}", run.err);
     let run = project.dpgp(&["grade", "table.csv", "--experiment", "smith2021"]).expect(2);
-    assert!(run.err.contains(", smith2021/") && run.err.contains(" more); name one"), "{}", run.err);
+    assert!(run.err.contains(", smith2021/") && run.err.contains(" more); choose one"), "{}", run.err);
 }

@@ -53,7 +53,7 @@ fn a_header_makes_no_other_rows() {
 fn a_header_after_all_is_refused() {
     let project = project();
     project.write("bare.csv", &energy_csv(&(0..20).map(day).collect::<Vec<_>>()));
-    let message = "bare.csv: line 1 holds the very names that are listed for the columns";
+    let message = "bare.csv: line 1 holds the listed column names";
     for verb in [
         &["run", "bare.toml", "--quiet"][..],
         &["predict", "bare.toml", "--at", "grid.csv", "--quiet"],
@@ -114,7 +114,7 @@ fn new_specs_list_the_columns() {
     for (arguments, message) in [
         (&["rows.csv"][..], "--columns a,b,c or number them with --no-header"),
         (&["rows.csv", "--columns", "a,b"], "line 1 has 4 cells, but there are 2 columns"),
-        (&["rows.csv", "--columns", "a,b,a,c"], "the column \"a\" is there twice"),
+        (&["rows.csv", "--columns", "a,b,a,c"], "the column \"a\" occurs twice"),
         (&["rows.csv", "--columns", "a,,b,c"], "a column has no name"),
         (&["rows.parquet", "--no-header"], "rows.parquet is Parquet, which names its columns itself"),
     ] {

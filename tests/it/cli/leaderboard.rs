@@ -248,10 +248,15 @@ fn a_choice_needs_cloaking_and_a_share() {
         &project,
         function,
         &format!("function = {{ {chosen}\"privacy"),
-        "a choice needs cloaking",
+        "needs mechanism.cloaking",
     );
     let mean = "mean = { \"task";
-    assert_refused(&project, mean, &format!("mean = {{ {chosen}\"task"), "no lengthscale to choose");
+    assert_refused(
+        &project,
+        mean,
+        &format!("mean = {{ {chosen}\"task"),
+        "cannot be combined with `baseline`",
+    );
 }
 
 #[test]
@@ -259,8 +264,8 @@ fn what_sums_and_moments_alone_know_is_refused_elsewhere() {
     let project = Project::new();
     let function = "function = { \"privacy";
     for (key, value, said) in [
-        ("posterior", "\"sites\"", "only noisy sums have a rule for the posterior"),
-        ("calibrate", "{ share = 0.1 }", "only intervals of noisy moments are calibrated"),
+        ("posterior", "\"sites\"", "needs mechanism.sums; no other mechanism has a posterior rule"),
+        ("calibrate", "{ share = 0.1 }", "needs mechanism.moments; no other intervals are calibrated"),
     ] {
         let asked = format!("function = {{ \"task.leaderboard.{key}\" = {value}, \"privacy");
         assert_refused(&project, function, &asked, said);

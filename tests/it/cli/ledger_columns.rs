@@ -315,7 +315,7 @@ fn another_separator_is_no_other_file() {
     }
     for separator in ["1", ".", "e", "-", "+", "_"] {
         let run = release(&project, &cut(separator, ["\"x\"", "y"]), "x\n5\n", &[]).expect(2);
-        assert!(run.err.contains("stands in no number or word"), "{separator}: {}", run.err);
+        assert!(run.err.contains("never occurs in a number or word"), "{separator}: {}", run.err);
     }
 }
 

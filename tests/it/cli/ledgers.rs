@@ -456,7 +456,7 @@ fn without_a_state_folder_nothing_is_released() {
     }
     project.put("state/key", "short");
     let run = project.dpgp(&arguments).expect(5);
-    assert!(run.err.contains("is not a key of 32 bytes"), "{}", run.err);
+    assert!(run.err.contains("is not a 32-byte key"), "{}", run.err);
 }
 
 /// A release that is counted nowhere says so.
@@ -534,9 +534,9 @@ fn what_is_private_is_for_its_owner_alone() {
     assert!(project.read("results/energy/table.md").contains("not private"));
     assert!(project.json("results/energy/manifest.json")["not_private"].is_string());
     // The store notices that the rows changed.
-    assert!(project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0).out.contains("nothing computed"));
+    assert!(project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0).out.contains("nothing to compute"));
     project.write("energy.csv", &energy_csv(&rows(1..121)));
-    assert!(!project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0).out.contains("nothing computed"));
+    assert!(!project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0).out.contains("nothing to compute"));
     let why = project.dpgp(&["run", "energy.toml", "--quiet", "--format", "json"]).expect(0).json();
     assert!(why["not_private"].is_string());
 }

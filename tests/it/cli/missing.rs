@@ -300,7 +300,7 @@ fn public_inputs_need_their_targets() {
         // Without an input the row is left out, whatever stands for its target.
         lines[11] = format!("5,NA,{nothing}\n");
         project.write("energy.csv", &file(&lines));
-        let message = "energy.csv: line 10, column \"kwh\": the cell has no target. Inputs are public";
+        let message = "energy.csv: line 10, column \"kwh\": the cell has no target. data.missing drops only rows without an input";
         for arguments in [
             PREDICT,
             &["run", "energy.toml", "--quiet"],
@@ -321,12 +321,12 @@ fn public_inputs_need_their_targets() {
 /// Unless the spec says so a gap is an error, which says what to write; a cell that is there and no number stays one.
 #[test]
 fn gaps_are_refused_unless_a_spec_says_more() {
-    let way_out = "; a spec leaves such rows out by data.missing = \"drop\"";
+    let way_out = "; to drop such rows, set data.missing = \"drop\"";
     for nothing in NOTHING {
         let project = project(TARGETS, 0, false);
         let problem =
             if nothing.trim().is_empty() { "the cell is empty" } else { "the cell is NA, NaN or null" };
-        let told = format!("line 4, column \"temperature\": {problem}, where a number was expected{way_out}");
+        let told = format!("line 4, column \"temperature\": {problem}; expected a number{way_out}");
         let mut lines = lines(0, false);
         lines[2] = format!("2,{nothing},20.0\n");
         project.write("energy.csv", &file(&lines));
@@ -366,11 +366,11 @@ fn specs_that_may_not_leave_rows_out() {
     for (spec, message) in [
         (
             records.replace("source.csv = { path = \"energy.csv\" }", inline),
-            "no other source has missing cells",
+            "other sources have no missing cells",
         ),
         (
             records.replace("missing = \"drop\"", "missing = \"drop\", draw.rows = 10"),
-            "cannot stand beside data.draw",
+            "cannot be combined with data.draw",
         ),
         (records.replace("\"drop\"", "\"ignore\""), "unknown variant `ignore`"),
         (

@@ -169,12 +169,12 @@ fn rows_outside_the_box_are_counted_for_their_holder() {
     let project = project(300);
     let out = columns(300)[0].iter().filter(|x| !(0.0..=4.0).contains(*x)).count();
     assert!(out > 2);
-    let places = "in the public box privacy.mechanism.moments.domain: they count as the nearest places in it";
+    let places =
+        "outside the public box privacy.mechanism.moments.domain and were moved to its nearest point";
     let nowhere = SPEC.replace("[[0.0, 4.0]", "[[100.0, 104.0]");
-    for (spec, says) in [
-        (SPEC, format!("; {out} of 300 rows do not lie {places}")),
-        (&nowhere, format!("; no row lies {places}")),
-    ] {
+    for (spec, says) in
+        [(SPEC, format!("; {out} of 300 rows lie {places}")), (&nowhere, format!("; all rows lie {places}"))]
+    {
         project.write("s.toml", spec);
         let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
         assert!(run.out.replace('\n', " ").contains(&says), "{}", run.out);

@@ -114,5 +114,5 @@ fn many_numbers_to_be_filled_in_are_counted() {
     project.dpgp(&["new", "--data", "wide.csv"]).expect(0);
     let run = project.dpgp(&["run", "wide.toml"]).expect(2);
     // Two bounds, the noise variance, variance and lengthscale of eleven functions, and the change; the error is about the first of them.
-    assert!(run.err.contains("also to be filled in: 25 other numbers, from line "), "{}", run.err);
+    assert!(run.err.contains("fill in 25 more numbers, from line "), "{}", run.err);
 }

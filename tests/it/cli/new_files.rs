@@ -30,9 +30,9 @@ fn the_first_cell_that_is_no_number_is_named() {
     for (last, column, cause) in [
         ("Total,60", "age", "text"),
         ("27,$60", "height", "a number with a currency"),
-        ("27,N/A", "height", "a word for nothing"),
-        ("27,\"1,5\"", "height", "a number with a comma before its decimals"),
-        ("27,175.5 cm", "height", "a number with a word behind it"),
+        ("27,N/A", "height", "an unknown word for a missing value"),
+        ("27,\"1,5\"", "height", "a number with a decimal comma"),
+        ("27,175.5 cm", "height", "a number followed by a word"),
         ("2020-01-31,5", "age", "a date or a time"),
     ] {
         let (_, run) = new("d.csv", format!("age,height\n{ROWS}{last}\n"), &[], 2);
@@ -47,8 +47,12 @@ fn what_is_left_out_is_said() {
     let rows = "age,bmi,income,height,,\n1,2,3,4,,\n5,6,N/A,7,,\n8,9,3,175.5 cm,,\n";
     let (project, run) = new("d.csv", rows, &[], 0);
     assert!(run.out.contains("target \"bmi\", predicted from \"age\""), "{}", run.out);
-    assert!(run.out.contains("\"income\": in line 3 the cell is a word for nothing"), "{}", run.out);
-    assert!(run.out.contains("\"height\": in line 4 the cell is a number with a word"), "{}", run.out);
+    assert!(
+        run.out.contains("\"income\": in line 3 the cell is an unknown word for a missing value"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.contains("\"height\": in line 4 the cell is a number followed by a word"), "{}", run.out);
     assert!(!run.out.contains("column \"\""), "{}", run.out);
     // What `new` takes can be read afterwards.
     let run = project.dpgp(&["run", "q.toml"]).expect(2);
@@ -117,14 +121,18 @@ fn separators_are_what_all_rows_share() {
 fn decimal_commas_are_named_with_a_header_and_without() {
     let rows = "24,92;155,1\n25,5;156,2\n26,0;157,3\n";
     let (_, run) = new("d.csv", rows, &["--no-header"], 2);
-    assert!(run.err.contains("\"column1\": in line 1 the cell is a number with a comma"), "{}", run.err);
+    assert!(
+        run.err.contains("\"column1\": in line 1 the cell is a number with a decimal comma"),
+        "{}",
+        run.err
+    );
     let (_, run) = new("d.csv", rows, &[], 2);
     assert!(run.err.contains("numbers where the names of its columns should be"), "{}", run.err);
     assert!(!run.err.contains("92"), "{}", run.err);
     let (_, run) = new("d.csv", rows, &["--columns", "age,height"], 2);
-    assert!(run.err.contains("\"age\": in line 1 the cell is a number with a comma"), "{}", run.err);
+    assert!(run.err.contains("\"age\": in line 1 the cell is a number with a decimal comma"), "{}", run.err);
     let (_, run) = new("d.csv", format!("age;height\n{rows}"), &[], 2);
-    assert!(run.err.contains("\"age\": in line 2 the cell is a number with a comma"), "{}", run.err);
+    assert!(run.err.contains("\"age\": in line 2 the cell is a number with a decimal comma"), "{}", run.err);
 }
 
 /// Wherever a table is read.
@@ -140,12 +148,12 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     for (name, bytes, says) in [
         ("d.xlsx", b"PK\x03\x04\x14\x00\x00\x00\x08\x00".to_vec(), "a workbook (.xlsx, .ods)"),
         ("d.csv", b"PK\x03\x04\n\x00\x00\x00\x08\x00".to_vec(), "a zip archive"),
-        ("d.csv.zst", b"\x28\xb5\x2f\xfd\x04\x00\x01\x00".to_vec(), "packed by Zstandard"),
-        ("d.csv", b"PAR1\x15\x04\x15\x00".to_vec(), "is Parquet; give it a name that ends in .parquet"),
+        ("d.csv.zst", b"\x28\xb5\x2f\xfd\x04\x00\x01\x00".to_vec(), "compressed with Zstandard"),
+        ("d.csv", b"PAR1\x15\x04\x15\x00".to_vec(), "is Parquet; rename it to end in .parquet"),
         ("d.csv.gz", gzip.finish().unwrap(), "is Parquet"),
-        ("d.csv", b"\x1f\x8b\x08\x00\x00\x00".to_vec(), "packed by gzip; give it a name"),
-        ("d.csv.xz", b"\xfd7zXZ\x00\x00\x04".to_vec(), "packed by xz"),
-        ("d.csv.bz2", b"BZh91AY&SY\x00\x00".to_vec(), "packed by bzip2"),
+        ("d.csv", b"\x1f\x8b\x08\x00\x00\x00".to_vec(), "compressed with gzip; rename it"),
+        ("d.csv.xz", b"\xfd7zXZ\x00\x00\x04".to_vec(), "compressed with xz"),
+        ("d.csv.bz2", b"BZh91AY&SY\x00\x00".to_vec(), "compressed with bzip2"),
         ("d.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec(), "an old workbook"),
         ("d.csv", b"\xff\xfex\x00,\x00y\x00\n\x00".to_vec(), "text in UTF-16"),
         ("d.csv", b"x\x00,\x00y\x00\n\x00".to_vec(), "text in UTF-16"),

@@ -238,7 +238,7 @@ fn encoded_inputs_keep_their_words() {
     assert!(project.read("p.csv").lines().nth(1).unwrap().starts_with("windy,"));
     project.write("grid.csv", "weather\nstormy\n");
     let arguments = [&PREDICT[..4], &["--out", "q.csv", "--quiet"]].concat();
-    refused(&project, &arguments, 2, "the cell is none of the codes calm, windy");
+    refused(&project, &arguments, 2, "the cell is not one of the codes calm, windy");
 }
 
 /// A link to a ledger is followed: the ledger itself grows.
@@ -369,10 +369,10 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
         &project,
         &["run", "energy.toml", "--quiet"],
         2,
-        "also to be filled in: normalise.bounds.high (line ",
+        "fill in also: normalise.bounds.high (line ",
     )
     .err;
-    let named = all.rsplit("also to be filled in: ").next().unwrap();
+    let named = all.rsplit("fill in also: ").next().unwrap();
     let places: Vec<&str> = named.split(", ").map(|place| place.split(" (").next().unwrap()).collect();
     let lengthscales = "model.kernel.eq-ard.lengthscales";
     let ends = [&format!("{lengthscales}.0"), &format!("{lengthscales}.1"), "privacy.change"];
@@ -478,12 +478,7 @@ fn broken_parquet_names_file_row_and_column() {
         write_parquet(&project.path("e.parquet"), &[("temperature", temperature), ("kwh", kwh)], 2);
     };
     file(Column::Double(vec![Some(1.0), Some(2.0), None, Some(4.0), Some(5.0)]));
-    refused(
-        &project,
-        PREDICT,
-        2,
-        "e.parquet: row 3, column \"kwh\": the cell is empty, where a number was expected",
-    );
+    refused(&project, PREDICT, 2, "e.parquet: row 3, column \"kwh\": the cell is empty; expected a number");
     file(Column::Double(vec![Some(1.0), Some(2.0), Some(f64::NAN), Some(4.0), Some(5.0)]));
     refused(&project, PREDICT, 2, "e.parquet: row 3, column \"kwh\": the cell is NA, NaN or null");
     file(Column::Text(["1", "two", "3", "4", "5"].map(|t| Some(t.to_owned())).to_vec()));
@@ -495,7 +490,7 @@ fn broken_parquet_names_file_row_and_column() {
     refused(&project, PREDICT, 2, "there is no column \"kWh\" (did you mean \"kwh\"?)");
     project.write("energy.toml", &spec);
     project.write("e.parquet", "temperature,kwh\n1,2\n");
-    refused(&project, PREDICT, 2, "e.parquet: is text; give it a name that ends in .csv");
+    refused(&project, PREDICT, 2, "e.parquet: is text; rename it to end in .csv");
 }
 
 /// The numbers of a file of predictions, a list for each row.

@@ -289,24 +289,24 @@ fn mistakes_change_nothing() {
     sums(&project, &["parts"]);
     let before = tree(project.folder.path());
     for (files, code, message) in [
-        ("twice", 2, "the column \"month\" stands in the file, and its path names it too"),
+        ("twice", 2, "the column \"month\" is in both the file and its path"),
         ("missing", 2, "the path names the column \"month\": the cell is empty"),
         ("word", 2, "the path names the column \"month\": the cell is not a number"),
-        ("deep", 2, "the column \"month\" is there twice"),
+        ("deep", 2, "the column \"month\" occurs twice"),
         ("misspelt", 2, "no column \"month\" (did you mean \"moth\"?); the columns are: x, n, year, moth"),
-        ("packed", 2, "a.csv.zst: is a compressed file"),
-        ("packed/**/*.zst", 2, "a.csv.zst: is a compressed file"),
-        ("both", 2, "a.parquet.gz: is a compressed file"),
-        ("plain", 2, "a.csv.gz: cannot be unpacked as a gzip file"),
-        ("cut", 2, "a.csv.gz: cannot be unpacked as a gzip file"),
+        ("packed", 2, "a.csv.zst: is compressed in an unsupported format"),
+        ("packed/**/*.zst", 2, "a.csv.zst: is compressed in an unsupported format"),
+        ("both", 2, "a.parquet.gz: is compressed in an unsupported format"),
+        ("plain", 2, "a.csv.gz: cannot be decompressed with gzip"),
+        ("cut", 2, "a.csv.gz: cannot be decompressed with gzip"),
         ("pipe.csv", 2, "pipe.csv: is a pipe or a device"),
         ("/dev/zero", 2, "/dev/zero: is a pipe or a device"),
-        ("s3://bucket/year=2017/*.csv", 2, "s3://bucket/year=2017/*.csv cannot be read: this build"),
-        ("ftp://host/rows.csv", 2, "ftp://host/rows.csv cannot be read: this build"),
-        ("none", 3, "no file of rows is found by none:"),
-        ("parts/*.orc", 3, "no file of rows is found by parts/*.orc:"),
+        ("s3://bucket/year=2017/*.csv", 2, "cannot read s3://bucket/year=2017/*.csv: this build"),
+        ("ftp://host/rows.csv", 2, "cannot read ftp://host/rows.csv: this build"),
+        ("none", 3, "no row files found at none:"),
+        ("parts/*.orc", 3, "no row files found at parts/*.orc:"),
         ("nowhere", 3, "nowhere"),
-        ("parts/[", 2, "parts/[ is no pattern of files"),
+        ("parts/[", 2, "parts/[ is not a valid file pattern"),
         ("parts/year=2017/month=11/part-0.csv", 2, "there is no column \"month\""),
         ("parts/year=2017/../../whole.csv", 0, ""),
     ] {
@@ -387,7 +387,7 @@ mechanism.cloaking = {{ objective = "trace", rank_tolerance = 0.0 }}
     assert_ne!(project.dpgp(&["explain", "folder.toml"]).expect(0).out, stored);
     project.write("none.toml", &spec("csv.path = \"none/*.csv\""));
     let run = project.dpgp(&["run", "none.toml", "--quiet"]).expect(3);
-    assert!(run.err.contains("no file of rows is found by none/*.csv"), "{}", run.err);
+    assert!(run.err.contains("no row files found at none/*.csv"), "{}", run.err);
 }
 
 /// Messages end up in logs: they name the place of a cell, not what stands there.
@@ -398,10 +398,7 @@ fn messages_tell_no_cells() {
     for (text, message) in [
         (format!("{header}0.5,secret,2017,6\n"), "line 2, column \"n\": the cell is not a number"),
         (format!("{header}0.5,1,2017\nsecret,1\n"), "line 2 has 3 cells"),
-        (
-            "secret,1.08642,2017,6\n0.5,1,2017,6\n".to_owned(),
-            "there are numbers where the names of the columns",
-        ),
+        ("secret,1.08642,2017,6\n0.5,1,2017,6\n".to_owned(), "the header holds numbers, not names"),
     ] {
         project.put("private.csv", text);
         let run = project.dpgp(&["stats", "s.toml", "private.csv"]).expect(2);
@@ -432,7 +429,7 @@ fn addresses_need_another_build() {
         &["new", "--data", "s3://bucket/rows.csv"],
     ] {
         let run = project.dpgp(arguments).expect(2);
-        assert!(run.err.contains("cannot be read: this build reads no addresses"), "{}", run.err);
+        assert!(run.err.contains(": this build cannot read addresses"), "{}", run.err);
         // A file outside of the folder of the spec is named before it is read.
         assert!(run.err.lines().count() <= 2, "{}", run.err);
         assert_eq!(tree(project.folder.path()), before, "{arguments:?}");

@@ -191,6 +191,6 @@ fn forms_that_work_are_shown() {
         project.dpgp(&["run", "ard.toml", "--set", &format!("{list}.lengthscales.temperature=4")]).expect(2);
     assert!(run.err.contains("as in model.kernel.eq-ard.lengthscales=[1.0, 2.0]"), "{}", run.err);
     let run = project.dpgp(&["run", "ard.toml", "--set", &format!("{list}.lengthscales=4")]).expect(2);
-    assert!(run.err.contains("a list stands in brackets: [1.0, 2.0]"), "{}", run.err);
+    assert!(run.err.contains("put lists in brackets, as in [1.0, 2.0]"), "{}", run.err);
     project.dpgp(&["run", "ard.toml", "--quiet", "--set", &format!("{list}.lengthscales=[4.0]")]).expect(0);
 }

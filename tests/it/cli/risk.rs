@@ -226,5 +226,5 @@ fn selection_has_no_least_risk() {
     project.write("energy.toml", &spec);
     let run = project.dpgp(&["plan", "energy.toml"]).expect(2);
     assert!(run.err.contains("privacy.mechanism.cloaking.objective"), "{}", run.err);
-    assert!(run.err.contains("the objective \"risk\" designs predictions"), "{}", run.err);
+    assert!(run.err.contains("the objective \"risk\" works only for predictions"), "{}", run.err);
 }

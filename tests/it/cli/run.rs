@@ -76,13 +76,13 @@ fn settings_are_changed_for_one_run() {
         ("model.noise=2", "unknown field `noise`"),
         (
             "noise_variance=2",
-            "no axis and no setting \"noise_variance\" (did you mean \"model.noise_variance\"?)",
+            "no axis or setting \"noise_variance\" (did you mean \"model.noise_variance\"?)",
         ),
         ("epsilom=2", "(did you mean \"epsilon\"?); the axes are lengthscale, epsilon"),
         ("privacy.epsilon=-1", "with privacy.epsilon = -1: must be greater than 0"),
-        ("epsilon=0,5", "found 0; a fraction has a point: 0.5"),
-        ("data.source.inline.x.y=1", "holds a value"),
-        ("privacy.epsilon=", "is no change"),
+        ("epsilon=0,5", "found 0; use a point in fractions, as in 0.5"),
+        ("data.source.inline.x.y=1", "is a value, not a section"),
+        ("privacy.epsilon=", "is not a valid change"),
         ("experiment.seed=2", "settings begin with data, model, normalise, privacy, task"),
     ] {
         let run = project.dpgp(&["run", "study.toml", "--set", wrong]).expect(2);

@@ -95,7 +95,7 @@ fn sums_that_do_not_belong_together_are_refused() {
     Run::new(elsewhere.output().unwrap()).expect(0);
     assert!(add(&["1.json", "3.json"], 1).contains("1.json and 3.json differ in their keys: set DPGP_STATE"));
     project.write("1.json", &project.read("1.json").replace("\"version\":4", "\"version\":3"));
-    assert!(add(&["1.json", "2.json"], 2).contains("another version"));
+    assert!(add(&["1.json", "2.json"], 2).contains("unsupported version"));
     project.write("s.toml", &SPEC.replace("high = 40.0", "high = 30.0"));
     assert!(add(&["2.json"], 2).contains("of other columns, bounds"));
     assert!(!project.path("sum.json").exists());

@@ -111,7 +111,7 @@ fn footers_count_all_rows() {
     bad[place + 1] = 40;
     std::fs::write(&path, &bad).unwrap();
     let message = read(&path).unwrap_err().to_string();
-    assert!(message.contains("its row groups do not have the rows of the file"), "{message}");
+    assert!(message.contains("its row groups do not add up to the rows of the file"), "{message}");
 }
 
 /// Counts records by x.
@@ -129,7 +129,7 @@ fn wrote_refuted(path: &Path) -> bool {
         let rows =
             Files::open(&[RowFile::named(path)], &TextLayout::default(), &["x".to_owned()], Missing::Refuse);
         let read = rows.and_then(|mut rows| rows.read(&mut [Vec::new()], 99));
-        if read.is_err_and(|error| error.to_string().contains("its parts do not fit each other")) {
+        if read.is_err_and(|error| error.to_string().contains("its parts are inconsistent")) {
             return true;
         }
     }

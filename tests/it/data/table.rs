@@ -86,7 +86,7 @@ fn numbers_in_every_usual_form() {
 fn a_missing_cell_names_its_line_and_column() {
     let table = table("a,b\n1,2\n3,\n");
     let text = message(table.numeric("b"));
-    assert_eq!(text, "line 3, column \"b\": the cell is empty, where a number was expected");
+    assert_eq!(text, "line 3, column \"b\": the cell is empty; expected a number");
     assert_eq!(table.numeric("a").unwrap(), [1.0, 3.0]);
     assert_eq!(table.text("b").unwrap(), [Some("2".to_owned()), None]);
 }
@@ -115,7 +115,7 @@ fn cells_that_are_not_finite() {
 fn words_for_nothing_are_no_numbers() {
     for cell in ["NA", "na", "NaN", "nan", " NULL "] {
         let text = message(table(&format!("a\n1\n{cell}\n")).numeric("a"));
-        assert_eq!(text, "line 3, column \"a\": the cell is NA, NaN or null, where a number was expected");
+        assert_eq!(text, "line 3, column \"a\": the cell is NA, NaN or null; expected a number");
     }
 }
 
@@ -190,13 +190,13 @@ fn a_header_without_rows() {
 #[test]
 fn an_empty_file() {
     let text = message(read("", &CsvFormat::default()));
-    assert_eq!(text, "the file is empty, where a header was expected");
+    assert_eq!(text, "the file is empty; expected a header");
 }
 
 #[test]
 fn rows_of_the_wrong_width() {
     let text = message(read("a,b\n1,2\n3,4,5\n", &CsvFormat::default()));
-    let expected = "line 3 has 3 cells, but there are 2 columns (is the separator right? If line 3 is a note or a total, take it out of the file)";
+    let expected = "line 3 has 3 cells, but there are 2 columns (is the separator right? If line 3 is a note or a total, remove it)";
     assert_eq!(text, expected);
     assert!(message(read("a,b\n1\n", &CsvFormat::default())).starts_with("line 2 has 1 cells"));
 }
@@ -216,7 +216,7 @@ fn text_that_is_not_utf8() {
 #[test]
 fn a_column_that_is_there_twice() {
     let text = message(read("a,b,a\n1,2,3\n", &CsvFormat::default()));
-    assert_eq!(text, "the column \"a\" is there twice; rename one");
+    assert_eq!(text, "the column \"a\" occurs twice; rename one");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn columns_without_a_header() {
     assert_eq!(table.numeric("length").unwrap(), [0.5, 0.4]);
     assert_eq!(table.lines(), [1, 2]);
     let text = message(read("1\n", &format("header = false")));
-    assert_eq!(text, "the format says that there is no header, so it must list the columns");
+    assert_eq!(text, "the format has no header, so it must list the columns");
 }
 
 #[test]

@@ -535,7 +535,7 @@ fn errata_and_words() -> Vec<(&'static str, Run)> {
         (
             "Problem::ErratumWithoutQuote",
             format!("{ERRATUM}{WORDS}").replace("quote = \"q\"\n", "").replace("row-nrm", "row-norm"),
-            "erratum.0.quote: the erratum \"row-norm\" says something of a paper",
+            "erratum.0.quote: the erratum \"row-norm\" is about a paper",
         ),
     ];
     let mut runs = Vec::new();
@@ -613,7 +613,7 @@ mechanism.sums = { target_bound = 1.3, features = "line", sensitivity = "exact",
     );
     let run = project.dpgp(&["run", "study.toml"]).expect(2);
     project.assert_nothing_left();
-    assert!(run.err.contains("privacy.mechanism.sums.noise: only simulations have this"), "{}", run.err);
+    assert!(run.err.contains("privacy.mechanism.sums.noise: only simulations support this"), "{}", run.err);
     run
 }
 

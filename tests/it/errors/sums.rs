@@ -140,7 +140,7 @@ fn mistakes_of_a_calibration() {
             ("rho = 0.01", "rho = 1.0", "regularisation.printed.rho", "between 0 and 1"),
             ("masses = [0.5, 0.9]", "masses = [0.5, 1.0]", "task.calibration.masses", "between 0 and 1"),
             ("window = [-3.0, 3.0]", "window = [3.0, -3.0]", "task.calibration.window", "rising and finite"),
-            ("train = 40", "train = 58", "task.calibration.train", "leave nothing to test"),
+            ("train = 40", "train = 58", "task.calibration.train", "leave none to test"),
             ("noise_variance = 0.01\n", "", "model", "needs a value for `noise_variance`"),
             ("grid = 9", "grid = 1", "sinc.grid", "from 2 to 100000"),
             ("noise = 0.1", "noise = -0.1", "sinc.noise", "at least 0"),
@@ -175,7 +175,7 @@ const NOISE_AWARE: &str =
 #[test]
 fn mistakes_of_sums_of_other_shapes() {
     let refused =
-        "only simulations have this: a task.calibration or task.leaderboard with posterior = \"sites\"";
+        "only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\"";
     let exact = "sensitivity = \"exact\"";
     let of_points = (exact, "sensitivity = \"exact\", products = \"midpoints\"", "sums.products", refused);
     let of_noise = (exact, "sensitivity = \"exact\", noise = \"ellipsoid\"", "sums.noise", refused);
@@ -206,7 +206,7 @@ fn mistakes_of_sums_of_other_shapes() {
                 "[[-4.0, 4.0]]",
                 "[[-70.0, 4.0]]",
                 "kernel.eq.lengthscale",
-                "the distance of the sites in the box",
+                "the distance between sites in the box",
             ),
         ],
     );
@@ -264,7 +264,7 @@ fn mistakes_of_a_dirichlet_classification() {
             ("published = true\n", "", "task.dirichlet.release", "breaks privacy"),
             ("classes = 2", "classes = 1", "task.dirichlet.classes", "from 2 to 1000"),
             ("alpha = 0.01", "alpha = 0.0", "task.dirichlet.alpha", "greater than 0"),
-            ("train = 40", "train = 60", "task.dirichlet.train", "leave nothing to test"),
+            ("train = 40", "train = 60", "task.dirichlet.train", "leave none to test"),
             ("inputs = [\"x1\", \"x2\"]", "inputs = [\"x1\"]", "data.inputs", "2"),
             ("points = 60", "points = 0", "moons.points", "from 1"),
             (
@@ -290,7 +290,7 @@ fn a_target_that_names_no_class_is_refused() {
     project
         .write("study.toml", &DIRICHLET.replace("synthetic.moons = { points = 60, noise = 0.1 }", spirals));
     let run = project.dpgp(&["run", "study.toml"]).expect(4);
-    assert!(run.err.contains("the target 2 is none of the classes 0 to 1"), "{}", run.err);
+    assert!(run.err.contains("the target 2 is not one of the classes 0 to 1"), "{}", run.err);
 }
 
 /// The table of the cells that can be computed is written, tells of the one that cannot, and goes when that is mended.
@@ -302,7 +302,7 @@ fn one_cell_that_fails_leaves_the_others_their_table() {
     let grid = "[grid]\n\"data.source.synthetic.spirals.arms\"";
     project.write("study.toml", &format!("{spec}\n{grid} = [2, 3]\n"));
     let run = project.dpgp(&["run", "study.toml"]).expect(4);
-    let reason = "arms = 3: the target 2 is none of the classes 0 to 1";
+    let reason = "arms = 3: the target 2 is not one of the classes 0 to 1";
     assert!(
         run.err.contains("1 of 2 blocks failed, 1 are stored") && run.out.contains("written to"),
         "{} {}",
@@ -315,7 +315,7 @@ fn one_cell_that_fails_leaves_the_others_their_table() {
     assert!(project.read("results/study/manifest.json").contains(reason));
     // What failed is tried again, and not called stored.
     let again = project.dpgp(&["run", "study.toml"]).expect(4);
-    assert!(again.out.contains("0 blocks computed; 1 of 2 results were stored"), "{}", again.out);
+    assert!(again.out.contains("0 blocks computed; 1 of 2 results were already stored"), "{}", again.out);
     // Nothing is committed that lacks a cell.
     project.dpgp(&["check", "study.toml"]).expect(4);
     project.write("study.toml", &format!("{spec}\n{grid} = [2]\n"));

@@ -75,7 +75,7 @@ fn what_is_said_of_a_paper_quotes_it() {
     for broken in ["", "quote = \" \"\n"] {
         let (.., path, said) = fault(quote, broken);
         assert_eq!(path, "erratum.10.quote");
-        let wanted = "the erratum \"ascending-sort\" says something of a paper: quote its words";
+        let wanted = "the erratum \"ascending-sort\" is about a paper: quote the paper";
         assert!(said.starts_with(wanted), "{said}");
     }
     let (line, _, path, said) = fault("kind = \"gap\"", "kind = \"gaps\"");
@@ -88,7 +88,7 @@ fn an_erratum_needs_a_function() {
     let (line, column, path, said) = fault("    \"toy-clip\",", "    \"toy-clp\",");
     assert_eq!((line, column), (line_of("    \"toy-clip\","), 5));
     assert_eq!(path, "grid.task.errata.erratum.12");
-    assert!(said.contains("nothing computes the erratum \"toy-clp\" (did you mean \"toy-clip\"?)"), "{said}");
+    assert!(said.contains("there is no erratum \"toy-clp\" (did you mean \"toy-clip\"?)"), "{said}");
     assert!(said.ends_with("clipped-prior, squared-bound, worse-than-none"), "{said}");
 }
 
@@ -104,7 +104,7 @@ fn an_erratum_needs_words_of_its_own() {
     assert_eq!(said, "no cell computes the erratum \"toy-clp\" (did you mean \"toy-clip\"?)");
     let (line, .., said) = fault("name = \"toy-clip\"", "name = \"row-norm\"");
     assert_eq!(line, line_of("name = \"toy-clip\""));
-    assert_eq!(said, "the value row-norm stands here twice");
+    assert_eq!(said, "the value row-norm is listed twice");
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn files_that_are_no_samples_are_refused() {
     project.write("other.csv", &format!("other\n{}", "1\n".repeat(100)));
     refused(2, "one.csv has the columns answer, but other.csv has other");
     project.write("other.csv", "answer,answer\n1,2\n");
-    refused(2, "there twice");
+    refused(2, "occurs twice");
     project.write("other.csv", "answer\n1,2\n");
     refused(2, "line 2 has 2 cells");
 }

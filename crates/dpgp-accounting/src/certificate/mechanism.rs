@@ -1,6 +1,6 @@
 //! The mechanisms that certificates name.
 //!
-//! What a guarantee leaves out.
+//! Caveats of a guarantee.
 //!
 //! A Gaussian release before it has its certificate.
 

@@ -1,6 +1,6 @@
 //! The certificate of one release.
 //!
-//! What a guarantee is about: the pairs of data sets that it compares, and the release that it covers.
+//! Subject of a guarantee: the pairs of datasets that it compares, and the release that it covers.
 
 use std::fmt;
 

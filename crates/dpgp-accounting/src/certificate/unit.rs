@@ -8,7 +8,7 @@ use super::Neighbours;
 use crate::Relation;
 use dpgp_number::Budget;
 
-/// What neighbours differ in: one record, one row that stands for several, or all rows of one person.
+/// Difference between neighbours: one record, one row that stands for several, or all rows of one person.
 ///
 /// Obligation: neighbours differ in at most [`PrivacyUnit::records`] records. From one to the other there is a way of as many
 /// steps, each of which changes one target, or adds, removes or replaces one record; so whatever moves by at most D with a step

@@ -107,7 +107,7 @@ fn deviation(pair: &DominatingPair) -> f64 {
     (square - mean * mean).max(0.0).sqrt()
 }
 
-/// What a grid tells.
+/// Result of a grid.
 struct Bounds {
     enclosure: Enclosure,
     /// Whether the grid holds the sum of all steps, from both sides.

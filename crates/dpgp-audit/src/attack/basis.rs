@@ -2,7 +2,7 @@
 //!
 //! Numbers by which outputs are told apart.
 //!
-//! What a mechanism printed.
+//! Outputs of a mechanism.
 
 use std::fmt::Debug;
 
@@ -66,7 +66,7 @@ impl Basis {
         self.knots.partition_point(|knot| *knot <= x)
     }
 
-    /// What counts at a number: its frequent value, or the two knots around it by how near they are.
+    /// Features of a number: its frequent value, or the two knots around it, weighted by distance.
     pub fn features(&self, x: f64) -> [Feature; 2] {
         let (atom, first) = (self.atom(x), self.atoms.len());
         let whole = Feature { at: atom, value: 1.0 };
@@ -105,7 +105,7 @@ pub(super) trait Score: Debug + Send + Sync {
     /// The number of an output. It may be no number: half-lines are of the total order of all doubles.
     fn score(&self, output: &[f64]) -> f64;
 
-    /// What it looks at, in words.
+    /// Words for the part of an output that it uses.
     fn name(&self) -> String;
 }
 

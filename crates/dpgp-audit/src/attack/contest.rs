@@ -52,7 +52,7 @@ impl Contests {
         self.delta.observe(outputs);
     }
 
-    /// What has been observed proves, with this error for all together.
+    /// Bound that the observations prove, with this error for all together.
     pub fn bounds(&self, error: f64) -> LowerBounds {
         let set = self.epsilon.set.as_ref().map_or_else(String::new, HalfLine::text);
         LowerBounds { epsilon: self.epsilon.proved(error / 4.0), delta: self.delta.proved(error / 4.0), set }
@@ -141,7 +141,7 @@ struct Descent {
     averaged: f64,
     /// Steps of the last pass.
     steps: usize,
-    /// What counts at the output of a step.
+    /// Features of the output of a step.
     features: Vec<Feature>,
 }
 
@@ -248,7 +248,7 @@ impl Curves {
         Self { bases, firsts, weights }
     }
 
-    /// What counts at an output.
+    /// Features of an output.
     pub fn features(&self, output: &[f64]) -> impl Iterator<Item = Feature> {
         let curves = self.bases.iter().zip(&self.firsts).zip(output);
         curves.flat_map(|((basis, first), x)| {

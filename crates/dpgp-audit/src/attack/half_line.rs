@@ -2,7 +2,7 @@
 //!
 //! Scores that are not learned: a column, the difference of two.
 //!
-//! What a set of outputs proves.
+//! Bounds that a set of outputs proves.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -173,7 +173,7 @@ pub(super) enum Goal {
 }
 
 impl Goal {
-    /// What follows from a set that has at least the probability `p` under one input and at most `q` under the other.
+    /// Bounds from a set that has at least the probability `p` under one input and at most `q` under the other.
     ///
     /// Obligation: an (epsilon, delta)-private mechanism has `p <= e^epsilon q + delta` for every set under neighbours; so
     /// `epsilon >= ln((p - delta) / q)` and `delta >= p - e^epsilon q`.

@@ -6,7 +6,7 @@ use super::half_line::Goal;
 use crate::binomial::Trials;
 use dpgp_accounting::Guarantee;
 
-/// What outputs prove of a mechanism.
+/// Lower bounds that outputs prove.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LowerBounds {
     /// Epsilon is at least this, at the claimed delta.
@@ -24,7 +24,7 @@ impl LowerBounds {
     }
 }
 
-/// What the outputs of a mechanism under two neighbouring inputs prove against a claim, with the given confidence.
+/// Evidence of outputs under two neighbouring inputs against a claim, with the given confidence.
 ///
 /// Obligation: the outputs are independent draws in an order that tells nothing. Sets are chosen on the first halves, so
 /// that the other halves are independent of the choice; there their probabilities are bounded by Clopper and Pearson. Two

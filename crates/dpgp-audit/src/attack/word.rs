@@ -1,4 +1,4 @@
-//! What a table knows an output by.
+//! Key of an output in a table.
 //!
 //! The bits of a double.
 
@@ -29,7 +29,7 @@ impl Word {
         }
     }
 
-    /// What it looks at.
+    /// The part of an output that it uses.
     pub fn name(&self) -> String {
         match self {
             Self::Whole => "whole outputs".to_owned(),

@@ -74,7 +74,7 @@ fn accuracy(height: f64, tolerance: f64) -> f64 {
     INEXACT.min(height.powf(0.25)).max(INEXACT * (tolerance / height).sqrt())
 }
 
-/// What came true of the predicted gain.
+/// Ratio of the actual to the predicted gain.
 fn ratio(problem: &Reduced, advance: &Advance, gain: f64) -> f64 {
     let rounding = ROUNDING * problem.prior;
     (gain + rounding) / (advance.predicted + rounding)

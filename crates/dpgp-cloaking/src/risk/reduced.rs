@@ -1,6 +1,6 @@
 //! The problem in the directions of the predictions that the targets can tell anything about.
 //!
-//! What a design needs to know: covariances of the prior, all of them public.
+//! Inputs of a design: covariances of the prior, all of them public.
 //!
 //! The second-order model of the error around a strategy.
 
@@ -17,7 +17,7 @@ use dpgp_noise::PrivacyError;
 /// The squared correlation of points and rows below which the prior mean has no digit that rows could change.
 const UNRELATED: f64 = 1e-30;
 
-/// What the dropped directions may explain, as a share of the prior error.
+/// Most that the dropped directions may explain, as a share of the prior error.
 const NEGLIGIBLE: f64 = 1e-12;
 /// The part of it that the decomposition may leave out, where its directions fall fast.
 const REMAINDER: f64 = 0.1;

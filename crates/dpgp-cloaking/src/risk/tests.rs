@@ -2,7 +2,7 @@
 //!
 //! The problems.
 //!
-//! What does not change a design, what bounds it and what is refused.
+//! Tests of invariances, bounds and refusals of a design.
 //!
 //! The least error, against other methods and releases.
 

@@ -1,4 +1,4 @@
-//! What a column is known by: its cells, whatever it is called.
+//! Identity of a column: its cells, whatever its name.
 //!
 //! How close the numbers of a column stand.
 //!
@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::fingerprint::CountedSample;
 
-/// The evidence, in bits, by which two columns are those of the same rows.
+/// The evidence, in bits, that makes two columns those of the same rows.
 const ENOUGH: f64 = 20.0;
 
 /// The sum of the digests of all cells of a column modulo 2^128: that of their multiset.
@@ -34,7 +34,7 @@ pub struct CellTotal(u128);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnMark {
-    /// What it was called; for people.
+    /// Its name when it was read, for people.
     pub name: String,
     /// The sum of the digests of its cells.
     pub total: CellTotal,
@@ -89,7 +89,7 @@ impl SeenColumn {
         Self { name: name.to_owned(), total, cells, spacing }
     }
 
-    /// The same, of which no cell is a number.
+    /// The same, without a cell that is a number.
     pub fn of_words(name: &str, most: usize) -> Self {
         let mut words = Self::new(name, most);
         words.space(None);
@@ -109,7 +109,7 @@ impl SeenColumn {
         self.spacing.insert(number);
     }
 
-    /// What is known of it in the end.
+    /// Final fingerprint of the column.
     pub fn mark(self) -> ColumnMark {
         let crowded = self.spacing.is_crowded(self.cells.distinct());
         ColumnMark { name: self.name, total: self.total, crowded, cells: self.cells }
@@ -211,7 +211,7 @@ pub(super) struct CellKey {
 type State = [u64; 4];
 
 impl CellKey {
-    /// From the key of the holder; it tells nothing about that one.
+    /// From the key of the holder; it reveals nothing about that key.
     pub fn new(key: &DataKey) -> Self {
         let tag = key.tag(b"dpgp cells");
         Self { words: [word(&tag[..8]), word(&tag[8..16])] }
@@ -295,7 +295,7 @@ impl DataKey {
         Self { inner: padded(&block, 0x36), outer: padded(&block, 0x5c) }
     }
 
-    /// A key for one purpose, which tells nothing about this one or those of other purposes.
+    /// A key for one purpose. It reveals nothing about this key or those of other purposes.
     #[must_use]
     pub fn for_purpose(&self, purpose: &str) -> Self {
         Self::new(&self.tag(purpose.as_bytes()))
@@ -327,7 +327,7 @@ impl DataKey {
         }
     }
 
-    /// A name of the key, by which a file says whose it is.
+    /// A name of the key, which shows whose a file is.
     pub fn name(&self) -> String {
         hex::encode(&self.tag(b"dpgp name of the key")[..8])
     }

@@ -1,4 +1,4 @@
-//! What is known of the rows of some files.
+//! Fingerprints of the rows of some files.
 //!
 //! Whether two samples are too much alike to be of different people.
 //!
@@ -28,7 +28,7 @@ pub struct FilePart {
     pub total: RowTotal,
 }
 
-/// A sample of rows, of which some columns count.
+/// A sample of rows with some columns that count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SketchedColumns {
@@ -54,7 +54,7 @@ pub struct Fingerprint {
     /// The lines of text files, however they are cut into cells; none of other files, and of data that were known before lines were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<ColumnMark>,
-    /// A sample of the rows of each file, by which the files of one call are compared; no ledger keeps them.
+    /// A sample of the rows of each file, to compare the files of one call; no ledger keeps them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<CountedSample>,
 }
@@ -152,7 +152,7 @@ impl Fingerprint {
         }
     }
 
-    /// What a ledger keeps of it.
+    /// The part that a ledger keeps.
     #[must_use]
     pub fn kept(&self) -> Self {
         let (key, parts) = (self.key.clone(), self.parts.clone());
@@ -203,7 +203,7 @@ impl Fingerprint {
     }
 }
 
-/// The exponents of which the best is taken.
+/// The exponents to take the best of.
 const EXPONENTS: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
 impl CountedSample {
@@ -254,7 +254,7 @@ fn chance(pair: CountPair) -> Option<(f64, bool)> {
     even.then(|| ((PI * all as f64 / 2.0).powf(-0.5).min(0.5), pair.one == pair.other))
 }
 
-/// The evidence, in bits, by which two files hold the same rows: more than one pair in 4,096 has by chance.
+/// The evidence, in bits, that makes the rows of two files the same: more than one pair in 4,096 has by chance.
 const ENOUGH: f64 = 12.0;
 
 impl Fingerprint {

@@ -1,6 +1,6 @@
 //! Rows as they are read, cell by cell, for their digests.
 //!
-//! A sample of rows by which files that share some are found.
+//! A sample of rows that finds files with rows in common.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ const WIDE: u8 = 2;
 /// Text.
 const TEXT: u8 = 3;
 
-/// What stands where a number should, and is none.
+/// Stand-in for a number in a cell that holds none.
 const NOT_FINITE: u8 = 4;
 
 /// A line of text.
@@ -87,7 +87,7 @@ struct WitnessedCell {
 }
 
 impl RowWitness {
-    /// Of files with these columns, of which a spec reads some; `key` is that of the holder.
+    /// For files with these columns; a spec reads some of them. `key` is that of the holder.
     pub fn new(key: &DataKey, columns: &[String], read: &[&str]) -> Self {
         let (columns, mut read) = (sorted(columns), sorted(read));
         if read == columns {
@@ -268,7 +268,7 @@ impl RowWitness {
         self.cells.clone_from(&self.shared);
     }
 
-    /// What was seen of so many files.
+    /// Record of so many files.
     pub fn fingerprint(mut self, files: usize) -> Fingerprint {
         self.parts.resize(files, FilePart::default());
         self.samples.resize(files, CountedSample::new(self.most_rows));
@@ -524,7 +524,7 @@ mod tests {
         assert_eq!(parts, one);
     }
 
-    /// Another key, other digests; the name of a key tells them apart.
+    /// Another key gives other digests; the name of a key distinguishes them.
     #[test]
     fn digests_need_the_key() {
         let mut witness = RowWitness::new(&DataKey::new(b"other"), &[] as &[String], &[]);

@@ -4,7 +4,7 @@
 //!
 //! Addresses of files of rows that lie in a cloud.
 //!
-//! What stands in folders of files of rows.
+//! Contents of folders of row files.
 //!
 //! Columns that the path of a file names.
 
@@ -36,7 +36,7 @@ pub struct Files {
     watched: Option<Watched>,
 }
 
-/// Who is told of the rows, and the bytes of each file.
+/// Observer of the rows and of the bytes of each file.
 struct Watched {
     meter: RowMeter,
     bytes: Vec<u64>,
@@ -124,7 +124,7 @@ impl Files {
         Ok(self)
     }
 
-    /// As [`Rows::read`], with the person of each row; none where that is missing and may be.
+    /// As [`Rows::read`], with the person of each row; none if that is missing and may be.
     ///
     /// # Errors
     /// As [`Rows::read`], and for a row without a person.
@@ -142,7 +142,7 @@ impl Files {
         Ok(done as usize)
     }
 
-    /// What the witness saw of the rows that were read, if there is one.
+    /// The witness's record of the rows that were read, if there is a witness.
     pub fn fingerprint(self) -> Option<Fingerprint> {
         let files = self.files.len();
         self.witness.map(|witness| witness.fingerprint(files))
@@ -377,7 +377,7 @@ pub fn is_address(name: &Path) -> bool {
     scheme(name).is_some()
 }
 
-/// What stands before `://`, if that is the beginning of an address.
+/// Text before `://`, if it begins an address.
 pub(super) fn scheme(name: &Path) -> Option<&str> {
     let (scheme, _) = name.to_str()?.split_once("://")?;
     let is_word = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -401,11 +401,11 @@ pub fn ensure_addresses<'n>(names: impl IntoIterator<Item = &'n Path>) -> Result
 #[cfg(not(feature = "cloud"))]
 pub(super) fn refused(name: &Path) -> DataError {
     let problem =
-        "this build reads no addresses; one that does is made by `cargo install --path . --features cloud`";
+        "this build cannot read addresses; build one that can with `cargo install --path . --features cloud`";
     address_error(name, problem)
 }
 
-/// The error for an address that cannot be used. What may be a key of access is not told again.
+/// The error for an address that cannot be used. What may be a key of access is not shown again.
 pub(super) fn address_error(name: &Path, problem: &'static str) -> DataError {
     let text = name.to_string_lossy();
     let plain = text.split(['?', '#']).next().unwrap_or_default();
@@ -416,7 +416,7 @@ pub(super) fn address_error(name: &Path, problem: &'static str) -> DataError {
     DataError::Address { name: shown.into(), problem }
 }
 
-/// The endings of files of rows, by which they are found in folders.
+/// The endings of row files in folders.
 const ENDINGS: [&str; 3] = ["parquet", "csv", "tsv"];
 
 /// The endings of compressed files.
@@ -490,7 +490,7 @@ fn has_ending(path: &Path, endings: &[&str]) -> bool {
     path.extension().is_some_and(|end| endings.iter().any(|known| end.eq_ignore_ascii_case(known)))
 }
 
-/// What stands in a folder; nothing if there is none.
+/// Entries of a folder; nothing if there is none.
 pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     if !here(folder).is_dir() {
         return Ok(Vec::new());
@@ -507,7 +507,7 @@ pub(super) fn here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
-/// What stands in a path for a missing value.
+/// Word in a path for a missing value.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// A column with one value in all rows of a file: `name=value`, a folder of its path.
@@ -529,7 +529,8 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// What a folder of this name says, if it says anything. A byte may be written as `%` and two hexadecimal digits.
+    /// Column and value in the name of a folder, if it has them. A byte may be written as `%` and two hexadecimal
+    /// digits.
     pub fn parse(folder: &str) -> Option<Self> {
         let (name, value) = folder.split_once('=')?;
         let (name, value) = (decoded(name), decoded(value));

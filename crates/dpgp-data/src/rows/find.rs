@@ -55,7 +55,7 @@ fn matching(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathBuf>), DataE
             }
             // What stands above a wildcard is a folder, and `..` after one would be the folder of another match.
             Component::ParentDir if !patterns.is_empty() => {
-                return Err(bad_pattern(name, "`..` may stand before the first wildcard only"));
+                return Err(bad_pattern(name, "`..` is allowed only before the first wildcard"));
             }
             other => start.push(other),
         }
@@ -75,7 +75,7 @@ pub(super) fn has_wildcard(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
-/// What matches patterns, one a component, in a folder.
+/// Entries of a folder that match patterns, one pattern for each component.
 fn matched(folder: &Path, patterns: &[Pattern]) -> Result<Vec<PathBuf>, DataError> {
     let Some((first, rest)) = patterns.split_first() else { return Ok(vec![folder.to_path_buf()]) };
     let mut found = Vec::new();
@@ -113,7 +113,7 @@ mod tests {
         "month=06/deep/er/c.csv",
     ];
 
-    /// What a name means in a folder with the files above.
+    /// Meaning of a name in a folder with the files above.
     fn found(name: &str) -> Result<Vec<String>, DataError> {
         let folder = tempfile::tempdir().unwrap();
         for file in FILES {

@@ -57,7 +57,7 @@ pub enum OtherCell {
 
 /// The columns of a table that are not summed, but belong to its rows.
 pub trait OtherColumns: Send {
-    /// What they are called.
+    /// Their names.
     fn names(&self) -> Vec<String>;
 
     /// The cells of the next rows, for each column as many.
@@ -65,7 +65,7 @@ pub trait OtherColumns: Send {
 }
 
 impl<'r> HeldRows<'r> {
-    /// Rows with the columns that are asked for, in their order, of which none has been read yet. Messages call them `name`.
+    /// Unread rows with the requested columns, in their order. Messages call them `name`.
     pub fn new(rows: &'r mut dyn Rows, name: &Path, columns: &[String], key: Option<&DataKey>) -> Self {
         let asked: Vec<&str> = columns.iter().map(String::as_str).collect();
         let witness = key.map(|key| RowWitness::new(key, columns, &asked));
@@ -85,7 +85,7 @@ impl<'r> HeldRows<'r> {
         Self { witness, others: Some(others), ..self }.begun()
     }
 
-    /// Begins the table, each column of which is seen once.
+    /// Begins the table; each column is seen once.
     fn begun(mut self) -> Self {
         let others = self.others.as_ref().map(|others| others.names()).unwrap_or_default();
         self.numbers = (0..self.columns.len())
@@ -110,7 +110,7 @@ impl<'r> HeldRows<'r> {
         self.read
     }
 
-    /// What is known of the rows that were read, if there is a key.
+    /// Fingerprint of the rows that were read, if there is a key.
     pub fn fingerprint(self) -> Option<Fingerprint> {
         self.witness.map(|witness| witness.fingerprint(1))
     }

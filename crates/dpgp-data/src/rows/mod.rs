@@ -49,12 +49,12 @@ pub trait Rows: Send {
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;
 }
 
-/// What is learned of rows beside their numbers.
+/// Facts about rows beside their numbers.
 #[derive(Default)]
 struct Beside<'b> {
     /// Sees every cell.
     witness: Option<&'b mut RowWitness>,
-    /// Takes the person of each row; none where the cell is missing and may be.
+    /// Takes the person of each row; none if the cell is missing and may be.
     persons: Option<&'b mut Vec<Option<PersonId>>>,
 }
 

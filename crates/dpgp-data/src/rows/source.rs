@@ -4,11 +4,11 @@
 //!
 //! Rows with a mark on those that are used.
 //!
-//! What a user sees while rows are read or written.
+//! Progress shown while rows are read or written.
 //!
 //! Rows that are in memory already.
 //!
-//! What shows that a file was written to.
+//! Detects writes to a file while it is read.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -137,7 +137,7 @@ pub struct MarkedRows<'r> {
 }
 
 impl<'r> MarkedRows<'r> {
-    /// Rows of which none has been read or passed over yet.
+    /// Rows before the first has been read or passed over.
     pub fn new(rows: &'r mut dyn Rows, kept: &'r KeptRows) -> Self {
         Self { rows, kept, next: 0 }
     }
@@ -175,7 +175,7 @@ pub struct PresentRows<'r> {
 }
 
 impl<'r> PresentRows<'r> {
-    /// Rows of which some may lack a cell.
+    /// Rows that may lack cells.
     pub fn new(rows: &'r mut dyn Rows) -> Self {
         Self { rows }
     }
@@ -302,7 +302,7 @@ pub struct FileState {
     pub bytes: u64,
     /// When it was written.
     pub modified: SystemTime,
-    /// What a store calls this version of it; none on this machine.
+    /// The store's name of this version; none on this machine.
     pub version: Option<String>,
 }
 

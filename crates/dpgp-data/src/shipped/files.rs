@@ -3,10 +3,10 @@
 use std::io::Result;
 use std::path::Path;
 
-/// Folders of which files come with the program.
+/// Folders with files that come with the program.
 pub const FOLDERS: [&str; 3] = ["experiments", "data/census2011", "results"];
 
-/// What of the results does: what other commands read, but no figures.
+/// Results that the program ships: files that other commands read, but no figures.
 const RESULTS: [&str; 3] = ["table.csv", "claims.csv", "manifest.json"];
 
 /// Folders of results of other settings than those of the specs.

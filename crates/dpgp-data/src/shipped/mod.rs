@@ -17,7 +17,7 @@ use unpack::unpack;
 /// Where the sources were when the program was built.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What the build script packed: nothing in a build for development.
+/// Files that the build script packed: none in a build for development.
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shipped"));
 
 static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {

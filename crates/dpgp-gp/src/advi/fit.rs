@@ -141,7 +141,8 @@ impl NoisyGradient {
     }
 }
 
-/// What scales a vector to norm `clip` at most: over all parameters together, so that the bound is one on the whole row.
+/// Factor that scales a vector to norm `clip` at most: over all parameters together, so that the bound is one on the
+/// whole row.
 fn clip_factor(vector: &[f64], clip: f64) -> f64 {
     let norm = vector.iter().map(|g| g * g).sum::<f64>().sqrt();
     if norm > clip { clip / norm } else { 1.0 }
@@ -204,8 +205,8 @@ pub fn batch_size(rows: usize, rate: f64) -> usize {
 
 /// Gradients that the window remembers.
 const WINDOW: usize = 10;
-/// What is added to the sum of squares. Gradients below its root make steps that are as small: noise alone does not move
-/// a parameter by the whole rate.
+/// Constant added to the sum of squares. Gradients below its root make steps that are as small: noise alone does not
+/// move a parameter by the whole rate.
 const OFFSET: f64 = 0.1;
 
 /// `theta -= rate g / sqrt(sum of the last 10 g^2 + 0.1)`, elementwise. Source: `adagrad_window` of PyMC3, on which

@@ -1,4 +1,4 @@
-//! What every covariance function offers.
+//! Interface of every covariance function.
 
 use nalgebra::DMatrix;
 

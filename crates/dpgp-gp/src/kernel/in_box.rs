@@ -35,9 +35,9 @@ pub trait StationaryKernel {
 pub struct BoxScale<'a> {
     /// The sides.
     pub sides: &'a [f64],
-    /// What lengthscales are multiplied by; periods stay.
+    /// Factor of lengthscales; periods stay.
     pub stretch: f64,
-    /// What the variance is divided by.
+    /// Divisor of the variance.
     pub over: f64,
 }
 

@@ -28,7 +28,7 @@ pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeO
     /// The covariance function. `inputs` (n x d) are those of all rows: they are public, and a lengthscale may follow them.
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
 
-    /// What it is on a box, if it depends on the difference of inputs alone.
+    /// Its form on a box, if it depends on the difference of inputs alone.
     fn stationary(&self) -> Option<&dyn StationaryKernel> {
         None
     }
@@ -39,7 +39,7 @@ pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeO
 pub struct KernelErrorKey {
     /// The key, dotted from the kernel down.
     pub key: String,
-    /// What is wrong there.
+    /// The problem.
     pub reason: KernelError,
 }
 

@@ -1,6 +1,6 @@
 //! Rows that lie between sites.
 //!
-//! What all members with one lengthscale share.
+//! State shared by all members with one lengthscale.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -11,7 +11,7 @@ use dpgp_linalg::product;
 /// The mean square of a cosine over places that nobody knows.
 const OF_NOTHING: f64 = 0.5;
 
-/// What counts at sites leave out of rows between them, for sites on a grid.
+/// Error of counts at sites for rows between them, for sites on a grid.
 ///
 /// A row between sites is represented by positive weights on its neighbours that keep its mean place, as linear interpolation has them.
 /// Where rows gather at places between sites, such errors are the same for all rows of a place and do not average out, however many
@@ -138,20 +138,20 @@ fn share(place: f64, end: f64) -> f64 {
     if end == 1.0 { place } else { 1.0 - place }
 }
 
-/// What was released, and what it says of the inputs.
+/// The release, and its information on the inputs.
 pub(super) struct Seen<'a> {
     pub features: &'a SiteFeatures,
     pub released: &'a NoisyFeatures,
     pub inputs: &'a SiteInputs,
     /// L (m x G, or m x m where weights are seen).
     pub map: DMatrix<f64>,
-    /// What is seen of the process that is 1 everywhere.
+    /// Image of the process that is 1 everywhere.
     pub one: DVector<f64>,
-    /// What b is made of under every choice.
+    /// Parts of b under every choice.
     pub sums: SumsOfRows,
 }
 
-/// What the covariance of b is made of under every choice of hyperparameters.
+/// Parts of the covariance of b under every choice of hyperparameters.
 #[derive(Clone)]
 pub(super) struct SumsOfRows {
     /// The variance of the mean of the process.
@@ -160,7 +160,7 @@ pub(super) struct SumsOfRows {
     pub total: DVector<f64>,
     /// The covariance of b by noise of variance 1 on targets (m x m).
     pub noise: DMatrix<f64>,
-    /// `L L'`, the same by an error of variance 1 for all rows near a site; none where no row lies between sites (m x m).
+    /// `L L'`, the same by an error of variance 1 for all rows near a site; none if no row lies between sites (m x m).
     pub common: Option<DMatrix<f64>>,
 }
 
@@ -184,7 +184,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What b has of a process of variance 1.
+/// Image in b of a process of variance 1.
 pub(super) struct SeenProcess {
     /// `L C L'` (m x m).
     pub seen: DMatrix<f64>,
@@ -210,7 +210,7 @@ pub(super) struct Correlated {
     pub correlations: DMatrix<f64>,
     /// `L C` (m x G, or m x m).
     pub cross: DMatrix<f64>,
-    /// What b has of it.
+    /// Its image in b.
     pub process: SeenProcess,
     /// `p' (C o C) p / n^2`: the mean square of the correlation of two rows; zero where weights are seen.
     pub square: f64,

@@ -60,14 +60,14 @@ impl SiteCounts {
     }
 }
 
-/// What is believed of rows before T is seen.
+/// Prior of rows, before T is seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Belief {
     concentration: f64,
     clumping: f64,
 }
 
-/// What all beliefs share.
+/// State shared by all priors.
 struct CountsPrior<'a> {
     features: &'a SiteFeatures,
     released: &'a NoisyFeatures,
@@ -79,7 +79,7 @@ struct CountsPrior<'a> {
     residual: DMatrix<f64>,
 }
 
-/// What follows for one belief.
+/// Results for one prior.
 struct GivenBelief {
     belief: Belief,
     /// `S`.
@@ -127,7 +127,7 @@ impl<'a> CountsPrior<'a> {
         Ok(best)
     }
 
-    /// None where there is no more, or no row lies between sites.
+    /// None if there is no more, or no row lies between sites.
     fn next_clumping(&self, clumping: f64) -> Option<f64> {
         self.features.between.as_ref()?;
         CLUMPINGS.into_iter().find(|next| *next > clumping)
@@ -299,7 +299,7 @@ impl CountObjective {
     }
 }
 
-/// What [`CountObjective::stationary`] finds.
+/// Result of [`CountObjective::stationary`].
 struct Stationary {
     counts: DVector<f64>,
     /// That of the misfit along each of the counts in the set.

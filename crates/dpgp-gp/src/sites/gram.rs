@@ -36,7 +36,7 @@ pub struct GramEntry {
     pub row: usize,
     /// Its column.
     pub column: usize,
-    /// What is there.
+    /// Its value.
     pub factor: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct GramPosterior {
     pub mean: DMatrix<f64>,
     /// The variance of each sum.
     pub variances: Vec<f64>,
-    /// What it would be without noise.
+    /// The variance of each sum without noise.
     pub unresolved: Vec<f64>,
     /// The relative variance of the number of rows.
     pub rows: f64,
@@ -116,7 +116,7 @@ impl GramPosterior {
     }
 }
 
-/// What all concentrations share.
+/// State shared by all concentrations.
 struct SumsPrior<'a> {
     map: &'a GramMap,
     released: &'a NoisyFeatures,

@@ -1,4 +1,4 @@
-//! What was released says of the inputs.
+//! Information on the inputs from a release.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -56,7 +56,7 @@ impl SiteInputs {
         }
     }
 
-    /// What b sees of the process that is 1 everywhere.
+    /// Image in b of the process that is 1 everywhere.
     pub(super) fn one(&self, sites: usize) -> DVector<f64> {
         match self {
             Self::Counts(_) => DVector::from_element(sites, 1.0),

@@ -2,7 +2,7 @@
 //!
 //! The posterior for one choice of hyperparameters.
 //!
-//! What is believed before anything is released.
+//! Prior, before anything is released.
 //!
 //! The hyperparameters that predictions are averaged over.
 
@@ -28,7 +28,7 @@ pub struct SiteMixture {
     /// How b depends on the values at the sites (m x G).
     map: DMatrix<f64>,
     sums: SumsOfRows,
-    /// What b has of the process of each kernel.
+    /// Image in b of the process of each kernel.
     processes: Vec<SeenProcess>,
     /// The covariance of b by what T leaves open of the inputs without its noise (m x m).
     unresolved: DMatrix<f64>,
@@ -36,7 +36,7 @@ pub struct SiteMixture {
     weights: Vec<f64>,
 }
 
-/// What the members that count predict at some inputs.
+/// Predictions of the members that count at some inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixturePrediction {
     /// The function.

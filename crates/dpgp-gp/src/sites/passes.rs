@@ -141,7 +141,7 @@ pub(super) struct NoiseCurve<'a> {
     steps: usize,
 }
 
-/// What is known at a noise variance that a posterior was computed for.
+/// State at a noise variance that a posterior was computed for.
 #[derive(Debug, Clone, Copy)]
 struct NoiseNode {
     /// `ln s^2`.

@@ -1,4 +1,4 @@
-//! What the sum of squared targets says of hyperparameters.
+//! Information on hyperparameters from the sum of squared targets.
 //!
 //! It pins the noise variance down, and with it the width of intervals.
 

@@ -58,7 +58,7 @@ pub struct SiteFeatures {
     pub weighted: DMatrix<f64>,
     /// e there (G x k).
     pub plain: DMatrix<f64>,
-    /// What counts at the sites leave out of rows between them; none where all rows lie at sites, or no counts are asked for.
+    /// What counts at the sites leave out of rows between them; none if all rows lie at sites, or no counts are asked for.
     pub between: Option<BetweenSites>,
     /// How the Gram matrix of phi follows from the sums of e, where the process is seen through weights of phi.
     pub gram: Option<GramMap>,

@@ -92,7 +92,7 @@ impl Bumps {
         self.len() == 0
     }
 
-    /// What multiplies each (k).
+    /// Factor of each (k).
     pub fn scales(&self) -> &DVector<f64> {
         &self.scales
     }

@@ -55,7 +55,7 @@ impl<'k> Inducing<'k> {
         &self.k_zz
     }
 
-    /// What was added to the diagonal of `K_ZZ` where it was inverted.
+    /// Jitter on the diagonal of `K_ZZ` where it was inverted.
     pub fn jitter(&self) -> f64 {
         self.factor.jitter()
     }

@@ -1,8 +1,8 @@
 //! The posterior from noisy sums, with a regularised inverse.
 //!
-//! What the noise on the sums adds to the covariance of the weights.
+//! Covariance of the weights from the noise on the sums.
 //!
-//! What is added to the diagonal so that a noisy matrix stays positive definite.
+//! Jitter on the diagonal that keeps a noisy matrix positive definite.
 
 use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;

@@ -23,7 +23,7 @@ pub struct WeightPosterior {
     pub mean: DVector<f64>,
     /// Their covariance (m x m).
     pub covariance: DMatrix<f64>,
-    /// What numerical error made necessary on the diagonal of a factorised matrix; usually zero.
+    /// Jitter that numerical error made necessary on the diagonal of a factorised matrix; usually zero.
     pub jitter: f64,
 }
 

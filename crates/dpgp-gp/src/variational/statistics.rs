@@ -89,7 +89,7 @@ impl NoisyStatistics {
     }
 }
 
-/// What one stands for in each of the sums, in units of the model.
+/// Value of one unit in each of the sums, in units of the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SumsUnits {
     /// In A.

@@ -143,7 +143,7 @@ pub struct MomentsNoise {
     pub plain: DVector<f64>,
     /// On the sum of squared targets.
     pub squares: f64,
-    /// On the number of rows; none where it is public.
+    /// On the number of rows; none if it is public.
     pub rows: Option<f64>,
     /// On a number of weight 1: `s`.
     pub scale: f64,

@@ -1,6 +1,6 @@
 //! The mechanism on the rows of a spec: what is counted, what is released and what is guaranteed.
 //!
-//! What the model says before anything is released.
+//! Prior of the model, before anything is released.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +26,7 @@ use dpgp_stream::{LatticeSummand, LatticeSums, collect_here};
 pub struct MomentsGuarantee {
     /// Its size.
     pub noise: MomentsNoise,
-    /// What is guaranteed.
+    /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity, both in units of a weight of 1.
     pub record: RoundedNoise,
@@ -35,7 +35,7 @@ pub struct MomentsGuarantee {
 /// The multiplier that stands for no noise: exact sums would leave singular matrices.
 pub const LEAST_SIGMA: f64 = 0.01;
 
-/// What is guaranteed of noisy moments by a cell.
+/// Guarantee of noisy moments for a cell.
 pub fn moments_certificate(cell: &PrivacySetting) -> Certificate {
     let event = GaussianEvent {
         release: Release::Posterior,
@@ -62,11 +62,11 @@ pub struct MomentsModel {
 
 /// A release in a simulation.
 pub struct SimulatedMoments {
-    /// What is released.
+    /// The release.
     pub released: ReleasedMoments,
     /// The noise on it.
     pub guarantee: MomentsGuarantee,
-    /// What an audit judges.
+    /// Evidence for an audit.
     pub sampled: MomentsRelease,
 }
 
@@ -107,12 +107,12 @@ impl MomentsModel {
         })
     }
 
-    /// What is counted over the rows of a file: the inputs, the target and the columns of the filters.
+    /// Count over the rows of a file: the inputs, the target and the columns of the filters.
     pub fn summand(&self) -> &LatticeSummand {
         &self.summand
     }
 
-    /// What the spec says of the mechanism.
+    /// Settings of the mechanism.
     pub fn mechanism(&self) -> &MomentsSetting {
         &self.mechanism
     }
@@ -233,7 +233,7 @@ impl MomentsModel {
         Ok(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design })
     }
 
-    /// What no design has a smaller risk than.
+    /// Lower bound on the risk of every design.
     pub fn lower_bound(&self, reference: &SiteReference, sigma: f64) -> Result<f64, MechanismError> {
         Ok(MomentsDesign::lower_bound(reference, sigma, &self.periods())?)
     }
@@ -270,7 +270,7 @@ pub struct MomentsRelease {
     pub counts: Vec<f64>,
 }
 
-/// What a design depends on beside the spec: the number of rows and the size of the noise.
+/// Parameters of a design beside the spec: the number of rows and the size of the noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct DesignKey {
     pub rows: usize,
@@ -307,7 +307,7 @@ impl LastDesign {
 /// All that the design of least expected error depends on: it is public, and the folds of a cross-validation share it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DesignQuestion {
-    /// What is believed about the data.
+    /// Prior of the data.
     pub reference: SiteReference,
     /// The noise over the sensitivity of one row.
     pub sigma: f64,
@@ -359,7 +359,7 @@ pub fn check_moments(
     setting: &Sections,
 ) -> Checked {
     if !without_sums {
-        let why = "noisy moments have neither inducing inputs nor a rule for the posterior";
+        let why = "noisy moments take no inducing inputs and no posterior rule; remove them";
         return fail(path, Problem::Shape(why.to_owned()));
     }
     setting.model(path)?.has_noise("noisy moments")?;

@@ -79,7 +79,7 @@ impl ReleasedMoments {
             && Positive::new(*squares_sd).is_ok()
     }
 
-    /// What a model needs of them: the features at its sites, and the noisy sums.
+    /// Input of a model: the features at its sites, and the noisy sums.
     pub(super) fn seen(&self, additive: bool) -> (SiteFeatures, NoisyFeatures) {
         let [frequencies, pairs] =
             [&self.frequencies, &self.pairs].map(|list| Frequencies::half_space(list.iter().cloned()));

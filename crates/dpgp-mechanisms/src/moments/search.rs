@@ -1,6 +1,6 @@
 //! Weights of least expected error.
 //!
-//! What no weights do better than.
+//! Lower bound on the error of all weights.
 
 use nalgebra::DMatrix;
 
@@ -39,7 +39,7 @@ pub struct WeightSearch {
     pub(super) precision: f64,
 }
 
-/// What is believed about a function where errors count, on sites that are as likely as each other.
+/// Prior of a function where errors count, on equally likely sites.
 pub struct SitePrior<'a> {
     reference: &'a SiteReference,
     /// G x d.

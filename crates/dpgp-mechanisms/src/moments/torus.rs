@@ -1,4 +1,4 @@
-//! What a kernel has at each frequency.
+//! Spectrum of a kernel: its value at each frequency.
 //!
 //! The Gram matrix of waves, from sums of waves.
 

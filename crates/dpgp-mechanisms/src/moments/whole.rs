@@ -26,7 +26,7 @@ pub struct IntegerMoments {
     squares: i128,
 }
 
-/// What a frequency sums over the rows of a cell.
+/// Sums at one frequency over the rows of a cell.
 #[derive(Clone, Copy)]
 enum Factor {
     Targets,
@@ -106,7 +106,7 @@ impl IntegerMoments {
     }
 }
 
-/// What one of each whole number is worth.
+/// Value of one unit of each whole number.
 struct Units {
     weighted: f64,
     plain: f64,

@@ -7,7 +7,7 @@ use dpgp_gp::variational::{InducingGrid, grid_supremum};
 /// Steps along one input of the search for the least overlap.
 const STEPS: usize = 20_000;
 
-/// What is known of `k` and `p` ([`InducingGrid`]) of all inputs in a box.
+/// Bounds of `k` and `p` ([`InducingGrid`]) for all inputs in a box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MidpointBounds {
     /// `R_k` and `R_y`.

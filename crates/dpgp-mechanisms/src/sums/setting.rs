@@ -96,7 +96,7 @@ pub enum FeaturesSetting {
     Supremum(Vec<[f64; 2]>),
 }
 
-/// What is summed.
+/// The summed values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummedTargets {
     /// Numerical targets, which a bound clips.

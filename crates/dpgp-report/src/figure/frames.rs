@@ -121,7 +121,7 @@ mod tests {
         let curve = FrameColumns::take(&good, Curve::read).unwrap();
         assert_eq!((curve.sd.len(), curve.draws.len()), (0, 2));
         let missing = read(&Frame::new("curve").with("maen", [1.0])).unwrap_err().to_string();
-        assert_eq!(missing, "the frame `curve` has no column `mean`: it has maen");
+        assert_eq!(missing, "the frame `curve` has no column `mean`; its columns are maen");
         let unknown = read(&good.with("sds", [1.0])).unwrap_err().to_string();
         let says = "the frame `curve` has an unknown column `sds`; its figure knows mean, sd, draw";
         assert_eq!(unknown, says);

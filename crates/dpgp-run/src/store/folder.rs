@@ -113,7 +113,7 @@ impl Store {
         &self.directory
     }
 
-    /// What had to be left out because a segment ends in the middle of a line.
+    /// Lines left out because a segment ends in the middle of a line.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -215,14 +215,14 @@ impl Store {
         let size = found.len();
         if read.damaged > 0 {
             self.warnings.push(format!(
-                "{}: {} lines are damaged and left out; what they held is computed again",
+                "{}: {} lines are damaged and ignored; their results are computed again",
                 path.display(),
                 read.damaged
             ));
         }
         if read.whole < size {
             self.warnings.push(format!(
-                "{}: the last {} of {size} bytes are no whole record (a run was killed, or is running); they are left out",
+                "{}: the last {} of {size} bytes are an incomplete record (a run was killed, or is still running) and are ignored",
                 path.display(),
                 size - read.whole
             ));
@@ -430,7 +430,7 @@ mod tests {
         assert!(!index.exists(), "a damaged segment has no index");
     }
 
-    /// What was changed since, at another time or of another size, is read again; so is a segment whose index is damaged.
+    /// Reads again each segment that has changed since, in time or in size, or whose index is damaged.
     #[test]
     fn an_index_of_another_segment_is_not_believed() {
         let (folder, path) = store();

@@ -34,7 +34,7 @@ pub(super) struct IndexLine {
     pub length: u32,
 }
 
-/// What an index knows its segment by.
+/// Identity of the segment of an index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stamp {
     size: u64,
@@ -43,7 +43,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Of an open file; none where the system does not tell.
+    /// Of an open file; none if the system does not tell.
     pub fn from_metadata(found: &fs::Metadata) -> Option<Self> {
         let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let (seconds, nanoseconds) = (modified.as_secs(), modified.subsec_nanos());

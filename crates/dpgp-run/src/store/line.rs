@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use super::Key;
 
-/// What a line holds.
+/// Content of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The run that the lines after it belong to; its key is not used.
@@ -67,7 +67,7 @@ fn checksum(kind: &str, key: &str, json: &str) -> u32 {
     hasher.finalize()
 }
 
-/// What was read of a segment.
+/// Outcome of reading a segment.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Read {
     /// Bytes up to the end of the last line that ends.

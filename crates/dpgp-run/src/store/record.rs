@@ -1,6 +1,6 @@
-//! What the lines of a segment say.
+//! Contents of the lines of a segment.
 //!
-//! What a stored result is addressed by.
+//! Address of a stored result.
 //!
 //! Values by digest.
 //!
@@ -50,7 +50,7 @@ impl RunHeader {
     }
 }
 
-/// What a stored result is about; none of it changes the numbers.
+/// Subject of a stored result; none of it changes the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultAbout {
     /// The labels of the cell.
@@ -70,11 +70,11 @@ pub struct ResultAbout {
 /// A stored result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredResult {
-    /// What it is about.
+    /// Its subject.
     pub about: ResultAbout,
-    /// What was measured.
+    /// The measured numbers.
     pub measured: Vec<Measurement>,
-    /// What its figure shows beyond that.
+    /// Data of its figure beyond that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<Frame>,
 }
@@ -173,13 +173,13 @@ pub enum StoreError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// The same cell, replicate, data and numerics gave two results.
     #[error(
-        "{place} of {experiment} was computed twice and does not agree: {} and {}; one of the two is wrong, or a \
-         result depends on more than its spec, data and seed", first.display(), second.display()
+        "{place} of {experiment} was computed twice with different results: {} and {}; one is wrong, or the result \
+         depends on more than its spec, data and seed", first.display(), second.display()
     )]
     Disagree {
         /// The experiment.
@@ -207,7 +207,7 @@ pub enum StoreError {
         second: PathBuf,
     },
     /// A record was changed or removed while it was read.
-    #[error("{path}: a record that was there has gone; is another program changing the store?")]
+    #[error("{path}: a record has disappeared; is another program changing the store?")]
     Gone {
         /// The segment.
         path: PathBuf,

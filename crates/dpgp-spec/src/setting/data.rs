@@ -103,7 +103,7 @@ impl DataSetting {
             return fail("data.inputs", Problem::TargetIsInput { column: self.target.clone() });
         }
         if let Some(column) = self.encode.keys().find(|c| !self.inputs.contains(c) && self.target != **c) {
-            let why = "codes of a column that is neither an input nor the target".to_owned();
+            let why = "there are codes for a column that is neither an input nor the target".to_owned();
             return fail(&format!("data.encode.{column}"), Problem::Shape(why));
         }
         self.check_source(manifest)?;
@@ -148,12 +148,12 @@ pub(super) fn column_names(names: &[String]) -> Checked {
         if name.trim().is_empty() {
             return fail(path, Problem::Shape(format!("column {} has no name", place + 1)));
         }
-        // A name that is a number guesses a cell: that a first row holds the very names is told.
+        // A name that is a number could guess a cell, because an error says that a first row holds the listed names.
         if name.trim().parse::<f64>().is_ok() {
             return fail(
                 path,
                 Problem::Shape(format!(
-                    "column {} is called {name:?}, which is a number; a name has a letter",
+                    "column {} is named {name:?}, which is a number; use a name with a letter",
                     place + 1
                 )),
             );
@@ -190,7 +190,7 @@ pub(super) fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
         if file.is_none_or(|file| file.format != Format::IdxGz) {
             let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
             let why = format!(
-                "is no file of arrays in dataset {:?}; its files are: {}",
+                "is not an array file of dataset {:?}; its files are: {}",
                 dataset.name,
                 files.join(", ")
             );
@@ -208,7 +208,7 @@ pub(super) fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
         if file.is_none_or(|file| file.format == Format::IdxGz) {
             let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
             let why =
-                format!("is no table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+                format!("is not a table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
             return fail(&format!("data.source.trips.{key}"), Problem::Shape(why));
         }
     }
@@ -280,8 +280,8 @@ impl DrawSetting {
 
 const PATH: &str = "data.missing";
 
-/// Obligation: a guarantee holds for the rows of the files, of which `missing = "drop"` leaves out those that lack a cell, and
-/// nothing that is released tells how many those are.
+/// Obligation: a guarantee holds for the rows of the files. `missing = "drop"` leaves out those that lack a cell, and
+/// no release reveals how many.
 ///
 /// *Proof.* Whether a row is left out depends on its own cells alone: rows are mapped one by one, each to itself or to none.
 ///
@@ -335,15 +335,17 @@ impl DataSetting {
         let why = if !self.drops_missing() {
             return Ok(());
         } else if self.source.own_file().is_none() {
-            "\"drop\" leaves rows out of CSV and Parquet files of your own (source.csv, source.parquet); no other source has missing \
-             cells"
+            "\"drop\" works only with your own CSV and Parquet files (source.csv, source.parquet); other sources \
+             have no missing cells"
                 .to_owned()
         } else if self.draw.is_some() {
-            "\"drop\" cannot stand beside data.draw: which rows are drawn would depend on how many are left out, which is private"
+            "\"drop\" cannot be combined with data.draw: the drawn rows would depend on the number of dropped rows, which is private"
                 .to_owned()
         } else if mechanism.needs_public_rows() {
             let word = mechanism.word();
-            format!("\"drop\" cannot stand beside mechanism.{word}, which takes the number of rows as public")
+            format!(
+                "\"drop\" cannot be combined with mechanism.{word}, which treats the number of rows as public"
+            )
         } else {
             return Ok(());
         };
@@ -360,7 +362,7 @@ pub struct PersonLimit<'d> {
     pub rows: usize,
 }
 
-/// The cells by which the rows that are used of a person are chosen.
+/// The cells that decide which rows of a person are used.
 ///
 /// Obligation: where the inputs are public, which of them are used is public, too, and must not depend on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -372,13 +374,13 @@ pub enum ChosenBy {
 }
 
 impl DataSetting {
-    /// How many rows of each person are used; none where rows are not those of persons.
+    /// How many rows of each person are used; none if rows are not those of persons.
     pub fn person_limit(&self) -> Option<PersonLimit<'_>> {
         let (column, rows) = (self.person.as_deref()?, self.rows_per_person?.get());
         Some(PersonLimit { column, rows })
     }
 
-    /// What a guarantee about these data is about.
+    /// Protected unit of a guarantee about these data.
     pub fn unit(&self) -> PrivacyUnit {
         match self.person_limit() {
             None => PrivacyUnit::Record,
@@ -388,7 +390,7 @@ impl DataSetting {
         }
     }
 
-    /// What the columns of a stream of rows after the target are compared with: those of the filters, and the marks of the
+    /// Comparisons for the columns of a stream of rows after the target: those of the filters, and the marks of the
     /// rows that are used, where there is a limit or some lack a cell.
     pub fn comparisons(&self) -> Vec<(Comparison, f64)> {
         let filters = self.filter.iter().map(|filter| (filter.is, filter.value));
@@ -405,13 +407,13 @@ impl DataSetting {
             (Some(column), Some(_)) => column,
         };
         let why = if self.inputs.contains(column) {
-            "is an input; what says whose row it is must not be learned from"
+            "is an input; the column that identifies persons cannot be an input"
         } else if *column == self.target {
-            "is the target; name the column that says whose row it is"
+            "is the target; use the column that identifies persons"
         } else if !self.source.can_hold_persons() {
-            "names no persons of generated points, images or trips, which are nobody's; persons need a table of rows"
+            "cannot identify persons in generated points, images or trips; use a table of rows"
         } else if self.draw.is_some() {
-            "cannot stand beside data.draw, which chooses rows by chance from those of all persons"
+            "cannot be combined with data.draw, which draws rows at random across all persons"
         } else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! What the sections of a spec hold, each type with the checks of its own values: rows, normalisation, model, guarantee
+//! Types of the sections of a spec, each with the checks of its own values: rows, normalisation, model, guarantee
 //! and mechanism. The task is a section too, which this room does not know ([`Setting`] takes it as a parameter).
 
 mod data;

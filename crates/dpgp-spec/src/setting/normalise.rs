@@ -67,7 +67,7 @@ impl NormaliseSetting {
     pub fn keeps_targets(&self, bound: f64) -> Checked {
         let Self::Bounds { low, high, scale, .. } = *self else { return Ok(()) };
         let kept = 2.0 * bound * scale.get();
-        let asked = "at least a twentieth of high - low over target_bound: targets beyond centre +- target_bound x scale count as there";
+        let asked = "at least (high - low) / (20 target_bound): targets are clipped to centre +- target_bound x scale";
         range("normalise.bounds.scale", kept >= LEAST_KEPT * (high.get() - low.get()), asked, scale.get())
     }
 
@@ -85,7 +85,7 @@ impl NormaliseSetting {
         }
     }
 
-    /// How far two targets can be apart, in their own units; none where nothing bounds them.
+    /// How far two targets can be apart, in their own units; none if nothing bounds them.
     pub fn width(&self) -> Option<f64> {
         match *self {
             Self::Bounds { low, high, .. } | Self::Standardised { low, high } => Some(high.get() - low.get()),
@@ -112,7 +112,8 @@ impl NormaliseSetting {
     }
 }
 
-/// What public bounds subtract from targets: the mean of the prior that is given, or else the middle, as the specification says.
+/// Offset that public bounds subtract from targets: the mean of the prior that is given, or else the middle, as the
+/// specification says.
 pub fn prior_mean(low: Finite, high: Finite, centre: Option<Finite>) -> f64 {
     centre.map_or(0.5 * (low.get() + high.get()), Finite::get)
 }

@@ -1,11 +1,11 @@
-//! What can be wrong in a spec.
+//! Errors in a spec.
 
 use thiserror::Error;
 
 use dpgp_data::Separator;
 use dpgp_number::OutOfRange;
 
-/// What is wrong in a spec.
+/// Error in a spec.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Problem {
     /// Not TOML, or not of the form that the spec language asks for; in the parser's words.
@@ -18,19 +18,19 @@ pub enum Problem {
     #[error("must hold at least one value")]
     Empty,
     /// A grid or axis path that no setting has.
-    #[error("this path names nothing in a cell: {reason}")]
+    #[error("no setting has this path: {reason}")]
     UnknownPath {
-        /// What serde said of it.
+        /// Message of serde.
         reason: String,
     },
     /// A change of something that is neither an axis nor a setting.
-    #[error("there is no axis and no setting {name:?}{hint}; {axes}, and settings begin with {sections}")]
+    #[error("there is no axis or setting {name:?}{hint}; {axes}, and settings begin with {sections}")]
     UnknownSetting {
         /// The name asked for.
         name: String,
         /// The nearest name, as a question.
         hint: String,
-        /// What the axes are.
+        /// The axes there are.
         axes: String,
         /// The sections of a cell.
         sections: String,
@@ -42,13 +42,13 @@ pub enum Problem {
         changes: String,
         /// The problem.
         problem: Box<Problem>,
-        /// What may have been meant.
+        /// A suggestion.
         hint: &'static str,
     },
     /// A value in a grid that does not fit its path.
-    #[error("a value of this axis does not fit its path: {reason}")]
+    #[error("a value of this axis is not valid for its path: {reason}")]
     BadAxisValue {
-        /// What serde said of it.
+        /// Message of serde.
         reason: String,
     },
     /// Two axes with one name.
@@ -58,7 +58,7 @@ pub enum Problem {
         name: String,
     },
     /// The same label twice on one axis, or the same candidate twice.
-    #[error("the value {label} stands here twice")]
+    #[error("the value {label} is listed twice")]
     DuplicateValue {
         /// The label.
         label: String,
@@ -74,13 +74,13 @@ pub enum Problem {
         known: String,
     },
     /// A dataset that holds no table of rows.
-    #[error("dataset {name:?} holds archives or images and no table of rows; name a dataset with a CSV file")]
+    #[error("dataset {name:?} holds archives or images, not a table of rows; use a dataset with a CSV file")]
     NotATable {
         /// The dataset.
         name: String,
     },
     /// Nothing to compute from.
-    #[error("there are no rows: the source holds none, or the filters leave none")]
+    #[error("there are no rows: the source is empty, or the filters remove every row")]
     NoRows,
     /// More folds than rows.
     #[error("{folds} folds need at least {folds} rows, but the data have {rows} after filtering")]
@@ -137,20 +137,20 @@ pub enum Problem {
         name: String,
     },
     /// A statement against a paper that does not quote it.
-    #[error("the erratum {name:?} says something of a paper: quote its words (only a remark needs none)")]
+    #[error("the erratum {name:?} is about a paper: quote the paper (only a remark needs no quote)")]
     ErratumWithoutQuote {
         /// The erratum.
         name: String,
     },
     /// An objective of predictions where a task releases something else.
     #[error(
-        "the objective \"risk\" designs predictions: only regression, prediction and leaderboards of regression have it"
+        "the objective \"risk\" works only for predictions: use it with task.regression, task.prediction or task.leaderboard"
     )]
     OnlyPredictions,
     /// Denoising of a release that has no best linear prediction.
     #[error("denoise = true needs {needed}")]
     NotDenoised {
-        /// What it needs.
+        /// The requirement.
         needed: &'static str,
     },
     /// A selector that names an axis that is not there.
@@ -172,7 +172,7 @@ pub enum Problem {
         known: String,
     },
     /// A number that stands beside several cells.
-    #[error("selects {count} cells; a number belongs to one (name more axes)")]
+    #[error("selects {count} cells, but a number belongs to one; name more axes")]
     SelectsMany {
         /// Number of cells selected.
         count: usize,
@@ -186,22 +186,22 @@ pub enum Problem {
         known: String,
     },
     /// A claim that compares with nothing or with two things.
-    #[error("needs one of `other` or `others` (cells), `value` (a number) and `uniform` (a pick)")]
+    #[error("needs one of `other` or `others` (cells), `value` (a number) or `uniform` (a pick)")]
     ClaimNeedsOneSide,
     /// Another metric of no cells.
-    #[error("is the metric of cells: it needs `other` or `others`")]
+    #[error("is a metric of other cells; add `other` or `others`")]
     OtherMetricNeedsCells,
     /// A sentence of a paper without its place, or a place without a sentence.
-    #[error("a sentence of a paper needs `quote` and `place`")]
+    #[error("a quotation from a paper needs both `quote` and `place`")]
     QuoteNeedsPlace,
     /// The private target among the public inputs.
-    #[error("{column:?} is the private target; inputs are public and cannot hold it")]
+    #[error("{column:?} is the private target; it cannot be an input, because inputs are public")]
     TargetIsInput {
         /// The column.
         column: String,
     },
     /// Two axes that set the same path, or one inside another.
-    #[error("this axis and {other:?} both set {path}; a cell would not be what its labels say")]
+    #[error("this axis and {other:?} both set {path}; remove it from one of them")]
     OverlappingAxes {
         /// The other axis.
         other: String,
@@ -209,18 +209,18 @@ pub enum Problem {
         path: String,
     },
     /// An axis with the name of a column that every table has.
-    #[error("every table has a column {name:?} already; give the axis another name")]
+    #[error("every table already has a column {name:?}; rename the axis")]
     ReservedAxis {
         /// The name.
         name: String,
     },
     /// Two numbers of one owner for one cell and metric.
-    #[error("this cell and metric have such a number already")]
+    #[error("this cell and metric already have such a number")]
     ValueTwice,
     /// A separator that could stand inside a number or a word.
     #[error("must be {one}, found {found:?}", one = Separator::ONE)]
     BadSeparator {
-        /// What was found.
+        /// The character found.
         found: char,
     },
     /// Too many cells.
@@ -232,7 +232,7 @@ pub enum Problem {
         most: usize,
     },
     /// Training rows that leave none to test.
-    #[error("{train} training rows leave nothing to test: the data have {rows} after filtering")]
+    #[error("{train} training rows leave none to test: the data have {rows} after filtering")]
     NothingToTest {
         /// Rows to train on.
         train: usize,
@@ -244,7 +244,7 @@ pub enum Problem {
     MissingKey {
         /// The key.
         key: &'static str,
-        /// What needs it.
+        /// The setting that needs it.
         by: &'static str,
     },
     /// A mechanism that this task does not know.
@@ -254,10 +254,12 @@ pub enum Problem {
         needed: &'static str,
     },
     /// Noise on sums that other tasks and posteriors do not know.
-    #[error("only simulations have this: a task.calibration or task.leaderboard with posterior = \"sites\"")]
+    #[error(
+        "only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\""
+    )]
     OnlySites,
     /// A change that is smaller than the targets allow.
-    #[error("{change:?} is below the width {width:?} of the bounds: raise it, or say relation = \"metric\"")]
+    #[error("{change:?} is below the width {width:?} of the bounds: raise it, or set relation = \"metric\"")]
     NarrowChange {
         /// The change.
         change: f64,
@@ -266,22 +268,24 @@ pub enum Problem {
     },
     /// Matrices that do not fit into the memory of the machine.
     #[error(
-        "{rows} rows and {points} points need about {needed:.1} GiB of memory, and {available:.1} GiB are available: {way_out}"
+        "{rows} rows and {points} points need about {needed:.1} GiB of memory, but {available:.1} GiB are available: {way_out}"
     )]
     Memory {
         /// Rows that a model is fitted to at once.
         rows: usize,
         /// Points that it predicts at.
         points: usize,
-        /// What its matrices take, in GiB.
+        /// Memory of its matrices, in GiB.
         needed: f64,
-        /// What there is, in GiB.
+        /// Available memory, in GiB.
         available: f64,
-        /// What needs less.
+        /// Advice that needs less memory.
         way_out: &'static str,
     },
     /// A correction that is only proved with a clip.
-    #[error("sensitivity = \"corrected\" holds for errors clipped at 4 times `change`: set clip = 4.0")]
+    #[error(
+        "sensitivity = \"corrected\" is proved only for errors clipped at 4 times `change`: set clip = 4.0"
+    )]
     CorrectedNeedsClip,
 }
 

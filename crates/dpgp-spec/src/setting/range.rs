@@ -1,6 +1,6 @@
 //! Equally spaced numbers.
 //!
-//! What tells two classes apart.
+//! Threshold between two classes.
 //!
 //! How rows are split.
 

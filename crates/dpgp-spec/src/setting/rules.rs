@@ -8,7 +8,7 @@ use dpgp_number::{Finite, OutOfRange};
 pub struct SettingError {
     /// The dotted key path of the value.
     pub path: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 

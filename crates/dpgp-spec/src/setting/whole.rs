@@ -104,7 +104,7 @@ pub struct PrivacySetting<M> {
     /// Most that one target can change, in units of the target; for mechanisms that protect targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Positive>,
-    /// Which targets the guarantee tells apart. Bounds on targets that are wider than `change` need `"metric"`.
+    /// Pairs of targets that the guarantee compares. Bounds on targets that are wider than `change` need `"metric"`.
     #[serde(default, skip_serializing_if = "ChangeRelation::is_full")]
     pub relation: ChangeRelation,
     /// How noise is set from epsilon and delta.

@@ -1,6 +1,6 @@
 //! The error of densities.
 //!
-//! What follows from a noisy histogram.
+//! Estimates from a noisy histogram.
 //!
 //! The density as a private function.
 
@@ -68,7 +68,7 @@ fn most_per_row(mechanism: &MechanismSetting) -> Option<f64> {
     mechanism.downcast::<HistogramSetting>()?.most_per_row.map(|most| most.get() as f64)
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 pub(super) struct DensityBlock<'a> {
     pub task: &'a DensityTask,
     pub job: &'a Job<'a>,
@@ -236,7 +236,7 @@ pub(super) struct PrivateDensity<'a> {
     noise: Noise,
     /// The sensitivity at change 1 that the noise is scaled by.
     sensitivity: f64,
-    /// Unit noise at the test bins (t x draws) that all epsilons share; none where each has its own.
+    /// Unit noise at the test bins (t x draws) that all epsilons share; none if each has its own.
     shared: Option<DMatrix<f64>>,
     /// Whether the mean of the densities was subtracted, which is private.
     centred: bool,

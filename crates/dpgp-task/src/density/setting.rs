@@ -1,4 +1,4 @@
-//! What a spec says of the density of records.
+//! Settings of the density of records.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ impl DensityTask {
         if process || !privacy.mechanism.denoises_experiments() {
             return Ok(());
         }
-        let needed = "estimate.process: counts alone are no prediction";
+        let needed = "estimate.process, because counts alone are not predictions";
         fail("privacy.mechanism.histogram.denoise", Problem::NotDenoised { needed })
     }
 }

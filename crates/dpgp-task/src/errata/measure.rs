@@ -29,13 +29,13 @@ impl Task for ErrataTask {
 /// The numbers of an erratum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Numbers {
-    /// What the paper says.
+    /// The statement of the paper.
     pub claimed: f64,
-    /// What is true of that statement.
+    /// The correct value of that statement.
     pub found: f64,
     /// Whether it holds.
     pub holds: bool,
-    /// What the right statement has.
+    /// Value of the correct statement.
     pub corrected: f64,
 }
 
@@ -205,7 +205,7 @@ pub(super) fn lowest_error() -> Numbers {
 mod tests {
     use super::*;
 
-    /// What an independent computation made of the printed rows.
+    /// Results of an independent computation on the printed rows.
     #[test]
     fn the_printed_rows_are_those_of_the_paper() {
         let sums = weighted_sum();

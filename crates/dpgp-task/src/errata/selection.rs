@@ -81,7 +81,7 @@ pub(super) fn ascending_sort() -> Result<Numbers, TaskError> {
     Ok(Numbers::equal(greatest(&candidates, |toy| ascending(&toy.folds)), printed, valid))
 }
 
-/// What lines 8 and 9 of Algorithm 1 add up for the straight line of Section 5.1, against the clipped sum alone.
+/// Sum of lines 8 and 9 of Algorithm 1 for the straight line of Section 5.1, against the clipped sum alone.
 pub(super) fn sum_twice() -> Result<Numbers, TaskError> {
     let [plain, clipped] = toy(1)?.sums;
     Ok(Numbers::equal(plain + clipped, clipped, clipped))

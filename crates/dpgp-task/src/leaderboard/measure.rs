@@ -1,6 +1,6 @@
 //! Scores of predictive distributions, fold by fold.
 //!
-//! What a private regression predicts.
+//! Predictions of a private regression.
 //!
 //! Scores of a predictive distribution on the held-out rows of a fold.
 
@@ -77,7 +77,7 @@ impl Leaderboard<'_> {
 /// The mass of the interval whose coverage is measured.
 pub(super) const MASS: f64 = 0.9;
 
-/// What a run predicts at the test inputs.
+/// Predictions of a run at the test inputs.
 pub(super) enum Predicted {
     /// The latent function, about which targets have the noise variance of the model.
     Function(Prediction),
@@ -137,7 +137,7 @@ impl HeldOut {
     }
 }
 
-/// What predictions at the held-out inputs of a fold are compared with.
+/// Targets that predictions at the held-out inputs of a fold are compared with.
 pub(super) struct Scorer {
     truth: Rc<[f64]>,
     constant: f64,

@@ -1,4 +1,4 @@
-//! What a private regression is asked here.
+//! Interface of private regressions.
 //!
 //! Predictions that know nothing of the inputs.
 //!
@@ -43,14 +43,14 @@ pub(super) trait Method {
     /// One run of the mechanism: predictions at the test inputs, whose variances account for the privacy noise.
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError>;
 
-    /// What is guaranteed about one run.
+    /// Guarantee of one run.
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError>;
 
     /// The largest jitter of a factorisation.
     fn jitter(&self) -> f64;
 }
 
-/// What all folds share.
+/// State shared by all folds.
 #[derive(Clone, Copy)]
 pub(super) struct Leaderboard<'a> {
     pub job: &'a Job<'a>,
@@ -439,7 +439,7 @@ impl NoisyRegression {
         Ok(self.noises.at(target.scale() / self.scale)?.certificate(target, &[]))
     }
 
-    /// What such a run samples.
+    /// Samples of such a run.
     pub fn sampled(&self, target: TargetGuarantee) -> Result<Sampled, TaskError> {
         Ok(self.noises.at(target.scale() / self.scale)?.sampled(target.scale(), target.change))
     }

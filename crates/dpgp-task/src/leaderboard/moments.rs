@@ -142,8 +142,8 @@ impl Method for MomentsRegression {
     }
 }
 
-/// What is believed of the share of rows outside, before they are counted: its standard deviation about `1 - MASS`. The second count is of
-/// intervals that the first has corrected.
+/// Prior of the share of rows outside, before they are counted: its standard deviation about `1 - MASS`. The second
+/// count is of intervals that the first has corrected.
 const DOUBTS: [f64; 2] = [0.07, 0.05];
 /// The shares that are believed possible.
 const OUTSIDE: [f64; 2] = [0.005, 0.5];
@@ -224,7 +224,7 @@ impl Observed {
     }
 }
 
-/// What is released at one noise multiplier, before its noise.
+/// Released values at one noise multiplier, before noise.
 pub(super) struct PlannedMoments {
     pub sigma: f64,
     pub design: Arc<MomentsDesign>,
@@ -239,7 +239,7 @@ impl PlannedMoments {
         if self.sigma > 0.0 { noise.release(&self.sums, stream) } else { noise.stated(self.sums.clone()) }
     }
 
-    /// What an audit judges, with the noise on counts of rows beside the moments.
+    /// Evidence for an audit, with the noise on counts of rows beside the moments.
     pub fn sampled(&self, counts: Vec<f64>) -> Sampled {
         let design = &self.design;
         Sampled::Moments(MomentsRelease {

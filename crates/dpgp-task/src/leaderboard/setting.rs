@@ -1,4 +1,4 @@
-//! What a spec says of a regression among others, scored by its predictive distribution.
+//! Settings of a regression among others, scored by its predictive distribution.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ impl ChooseSetting {
         match (setting.privacy.mechanism.downcast::<CloakingSetting>(), whole) {
             (Some(_), true) => cloaking(&setting.privacy).map(drop),
             _ => {
-                let why = "a choice needs cloaking and an exact model with the kernel eq";
+                let why = "needs mechanism.cloaking and an exact model with the kernel `eq`";
                 fail(path, Problem::Shape(why.to_owned()))
             }
         }
@@ -150,7 +150,7 @@ impl LeaderboardTask {
     /// A baseline takes the place of the mechanism, whose settings say nothing then.
     fn check_baseline(&self, setting: &Sections) -> Checked {
         if self.choose.is_some() {
-            let why = "a baseline has no lengthscale to choose";
+            let why = "cannot be combined with `baseline`, which has no lengthscale";
             return fail("task.leaderboard.choose", Problem::Shape(why.to_owned()));
         }
         setting.privacy.has_change("a mean")
@@ -163,7 +163,7 @@ impl LeaderboardTask {
         if sums || self.posterior.is_noise_aware() {
             return Ok(());
         }
-        let why = "only noisy sums have a rule for the posterior";
+        let why = "needs mechanism.sums; no other mechanism has a posterior rule";
         fail("task.leaderboard.posterior", Problem::Shape(why.to_owned()))
     }
 
@@ -172,7 +172,7 @@ impl LeaderboardTask {
         if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
             return Ok(());
         }
-        let why = "only intervals of noisy moments are calibrated";
+        let why = "needs mechanism.moments; no other intervals are calibrated";
         fail("task.leaderboard.calibrate", Problem::Shape(why.to_owned()))
     }
 }

@@ -141,7 +141,7 @@ pub(crate) struct Choice {
     chances: Memo<FoldBudget, Arc<Vec<f64>>>,
 }
 
-/// What a choice may cost, and what is left for the release after it.
+/// Budget of a choice, and the rest for the release after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct FoldBudget {
     rest: TargetGuarantee,
@@ -168,21 +168,21 @@ impl Choice {
         self.chances.get_or_compute(&budget, || Arc::new(self.judge().judged(rest, epsilon).probability))
     }
 
-    /// What is chosen from.
+    /// Evidence of the choice: its candidates.
     pub fn sampled(&self, rest: TargetGuarantee, epsilon: f64) -> Sampled {
         let judge = self.judge();
         judge.sampled(rest, epsilon, &judge.judged(rest, epsilon))
     }
 }
 
-/// What the exponential mechanism chose from, as a function of the targets.
+/// Errors that the exponential mechanism chooses by, as a function of the targets.
 #[derive(Debug, Clone)]
 pub struct Selected {
     /// The folds of each candidate that is allowed.
     pub(super) candidates: Vec<Vec<CandidateFold>>,
     /// The number of targets.
     pub rows: usize,
-    /// What multiplies the noise of each prediction.
+    /// Factor of the noise of each prediction.
     pub(super) noise: f64,
     /// Errors are clipped to this, on the scale of the model; infinite without a clip.
     pub clip: f64,

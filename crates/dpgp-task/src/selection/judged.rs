@@ -24,7 +24,7 @@ pub(super) struct Judge<'a> {
     pub range: Option<(f64, f64)>,
 }
 
-/// What the mechanism made of the candidates.
+/// Outcome of the mechanism for the candidates.
 pub(super) struct Judged {
     /// Of each candidate: its clipped error, that without noise and clip, the error in units of the target, the most that
     /// one target moves a prediction (units of the target), its sensitivity, its probability.
@@ -67,7 +67,7 @@ impl Judge<'_> {
         Judged { sse, clean_sse, rmse, most_moved, sensitivity, probability, allowed, bound }
     }
 
-    /// What is chosen from.
+    /// Evidence of the choice: its candidates.
     pub fn sampled(&self, target: TargetGuarantee, epsilon: f64, judged: &Judged) -> Sampled {
         Sampled::Exponential(Box::new(Selected {
             candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
@@ -86,12 +86,12 @@ impl Judge<'_> {
         target.change / self.scale
     }
 
-    /// What multiplies the noise of each prediction.
+    /// Factor of the noise of each prediction.
     fn noise(&self, target: TargetGuarantee) -> f64 {
         self.change(target) * target.sigma()
     }
 
-    /// What errors are clipped to.
+    /// Bound that errors are clipped to.
     fn clip(&self, target: TargetGuarantee) -> f64 {
         self.task.clip.map_or(f64::INFINITY, |clip| clip.get() * self.change(target))
     }

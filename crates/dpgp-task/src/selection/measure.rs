@@ -33,7 +33,7 @@ impl Task for SelectionTask {
     }
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 struct SelectionBlock<'a> {
     job: &'a Job<'a>,
     judge: Judge<'a>,

@@ -1,4 +1,4 @@
-//! What a spec says of a selection.
+//! Settings of a selection.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -194,7 +194,7 @@ impl SelectionTask {
         "uniform-rmse",
     ];
 
-    /// What the choice and the release of predictions after it spend, where both are private.
+    /// Budget of the choice and of the release of predictions after it, where both are private.
     pub const TOTAL: &str = "total-epsilon";
 
     /// The only clip, in largest changes of a target, that the corrected sensitivity is proved for.

@@ -2,7 +2,7 @@
 //!
 //! Features in the axes of the noise on their sums.
 //!
-//! What a posterior at sites needs of a spec.
+//! Requirements of a posterior at sites on a spec.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use dpgp_mechanisms::{NoiseAxes, Sections, SummedTargets, SumsSetting};
 use dpgp_spec::setting::rules::range;
 use dpgp_spec::setting::{Checked, RangeSetting};
 
-/// What is known of a process before any release.
+/// Prior knowledge of a process, before any release.
 #[derive(Debug, Clone)]
 pub struct BoxModel {
     /// The ends of the public box along each input.
@@ -226,7 +226,7 @@ fn few_sums(path: &str, inducing: &[RangeSetting], sums: &SumsSetting) -> Checke
 fn is_resolved(lengthscale: f64, domain: &[[f64; 2]]) -> Checked {
     let spacing = CountSites::to_the_ends(domain.len()).spacing;
     let longest = largest(domain.iter().map(|[low, high]| spacing * (high - low)));
-    let asked = "at least the distance of the sites in the box";
+    let asked = "at least the distance between sites in the box";
     range("model.kernel.eq.lengthscale", lengthscale >= longest, asked, lengthscale)
 }
 

@@ -77,7 +77,7 @@ impl<'a> SummedRows<'a> {
         Ok(Self { target, form })
     }
 
-    /// What is summed, and the noise on it.
+    /// The sums, and the noise on them.
     pub fn maps(&self) -> &ReleasedMaps {
         match &self.form {
             Form::Plain { maps, .. } => maps,
@@ -100,7 +100,7 @@ impl<'a> SummedRows<'a> {
         }
     }
 
-    /// What is guaranteed about one release for a cell.
+    /// Guarantee of one release for a cell.
     ///
     /// # Errors
     /// [`TaskError`] if the claim has no evidence.
@@ -125,7 +125,7 @@ fn plain_maps(grid: &InducingGrid, target: &TargetSums<'_>, split: f64) -> Relea
     }
 }
 
-/// What an ellipsoid depends on.
+/// Parameters of an ellipsoid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EllipsoidKey {
     maps: SumMaps,
@@ -168,12 +168,12 @@ impl ShapedSums {
         Ok(Self { maps, domain: domain.to_vec(), gap })
     }
 
-    /// What is guaranteed: one record moves the sums by one standard deviation of the noise at the multiplier 1 at most.
+    /// Guarantee: one record moves the sums by one standard deviation of the noise at the multiplier 1 at most.
     pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {
         noisy_sums(Release::Posterior, cell, 1.0).with_gap(self.gap)
     }
 
-    /// What is sampled with `sigma` times the noise, of sums of these targets.
+    /// Samples drawn with `sigma` times the noise, of sums of these targets.
     pub fn sampled(&self, target: &TargetSums<'_>, sigma: f64) -> Sampled {
         let ReleasedMaps { weighted, plain } = &self.maps;
         let mut of_plain = plain.noise.scaled(sigma * sigma).covariance();

@@ -23,7 +23,7 @@ use dpgp_stream::{PackedKernel, Summand, Sums, collect_here};
 pub struct SumsGuarantee {
     /// Its size.
     pub noise: SumsNoise,
-    /// What is guaranteed.
+    /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity of A, in units of the model.
     pub record: RoundedNoise,
@@ -82,12 +82,12 @@ impl SurfaceModel {
         })
     }
 
-    /// What the spec says of the surface.
+    /// Settings of the surface.
     pub fn task(&self) -> &SurfaceTask {
         &self.task
     }
 
-    /// What is summed over the rows of a file: the inputs, the target and the columns of the filters.
+    /// Summand of the rows of a file: the inputs, the target and the columns of the filters.
     pub fn summand(&self) -> &Summand {
         &self.summand
     }
@@ -139,7 +139,7 @@ impl SurfaceModel {
         SumsGuarantee { noise, certificate, record }
     }
 
-    /// What is sampled with this noise.
+    /// Samples drawn with this noise.
     pub(super) fn sampled(&self, noise: SumsNoise) -> Sampled {
         self.noisy_sums().sampled(noise)
     }
@@ -193,7 +193,7 @@ impl SurfaceModel {
         )?)
     }
 
-    /// What the noise on the sums adds to the covariance of the weights, by the rule of the task.
+    /// Covariance of the weights from the noise on the sums, by the rule of the task.
     ///
     /// # Errors
     /// As [`SurfaceModel::posterior`].

@@ -1,4 +1,4 @@
-//! What a spec says of a surface from sums over all rows.
+//! Settings of a surface from sums over all rows.
 //!
 //! The error of a surface, and its distance from the one without privacy.
 //!
@@ -81,7 +81,7 @@ impl TaskSpec for SurfaceTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.model(PATH)?.has_noise("surface")?;
         if setting.normalise.is_private() {
-            let why = "statistics of the private targets; this task needs `bounds` or `constants`, which are public";
+            let why = "uses statistics of the private targets; use `bounds` or `constants`, which are public";
             return fail("normalise", Problem::Shape(why.to_owned()));
         }
         self.check_map(setting.data.dimensions())?;
@@ -140,7 +140,7 @@ impl Task for SurfaceTask {
     }
 }
 
-/// What is computed of one surface.
+/// Values computed for one surface.
 pub(super) struct SurfaceScores {
     /// Root mean squared error over all rows, in units of the target.
     pub rmse: f64,
@@ -166,7 +166,7 @@ pub(super) const METRICS: [Metric<SurfaceScores>; 6] = [
     Metric::new("clipped", |scores| scores.clipped),
 ];
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 struct SurfaceBlock<'a> {
     task: &'a SurfaceTask,
     job: &'a Job<'a>,
@@ -243,7 +243,7 @@ fn form(b: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
     (b * v).dot(v)
 }
 
-/// What all cells of a block share.
+/// State shared by all cells of a block.
 pub(super) struct MomentsBlock<'a> {
     task: &'a SurfaceTask,
     job: &'a Job<'a>,

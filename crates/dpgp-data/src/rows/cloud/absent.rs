@@ -18,7 +18,7 @@ pub(crate) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, u64), DataError
     Err(refused(path))
 }
 
-/// What shows that a file was written to.
+/// Detects writes to a file while it is read.
 pub(crate) fn state(path: &Path) -> Result<FileState, DataError> {
     Err(refused(path))
 }

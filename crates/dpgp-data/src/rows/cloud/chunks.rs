@@ -21,7 +21,7 @@ use crate::parquet_source::{ParquetSource, chunk_range, undecoded};
 /// The bytes that are fetched from the end of a file: most footers are shorter.
 const TAIL: u64 = 1 << 16;
 
-/// A Parquet file, of which the footer is in memory, and one row group's chunks of the columns that are open.
+/// A Parquet file with its footer in memory, and one row group's chunks of the open columns.
 struct CloudParquet {
     object: Object,
     metadata: ParquetMetaData,
@@ -54,7 +54,7 @@ pub(crate) fn parquet(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> 
 fn footer_length(tail: &[u8]) -> ParquetResult<u64> {
     match tail.last_chunk::<FOOTER_SIZE>() {
         Some([a, b, c, d, b'P', b'A', b'R', b'1']) => Ok(u32::from_le_bytes([*a, *b, *c, *d]).into()),
-        _ => Err(ParquetError::General("it does not end as a Parquet file does".to_owned())),
+        _ => Err(ParquetError::General("it does not end with a Parquet footer".to_owned())),
     }
 }
 
@@ -86,7 +86,7 @@ impl Window {
     fn from(&self, start: u64) -> ParquetResult<Bytes> {
         let skipped = start.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
         let Some(skipped) = skipped.filter(|skipped| *skipped <= self.bytes.len()) else {
-            return Err(ParquetError::EOF("a page is outside the chunk of its column".to_owned()));
+            return Err(ParquetError::EOF("a page lies outside its column chunk".to_owned()));
         };
         Ok(self.bytes.slice(skipped..))
     }
@@ -108,7 +108,7 @@ impl ChunkReader for Window {
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
         let mut bytes = self.from(start)?;
         if length > bytes.len() {
-            return Err(ParquetError::EOF("a page is longer than the chunk of its column".to_owned()));
+            return Err(ParquetError::EOF("a page is longer than its column chunk".to_owned()));
         }
         Ok(bytes.split_to(length))
     }

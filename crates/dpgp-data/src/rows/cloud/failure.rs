@@ -1,4 +1,4 @@
-//! What a store says, in words that give nothing away.
+//! Errors of a store in words that give nothing away.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -12,17 +12,17 @@ pub fn failure(error: &StoreError) -> io::Error {
     let status = status(&text);
     let (kind, text) = match (error, status) {
         (StoreError::NotFound { .. }, _) | (_, Some(404)) => {
-            (ErrorKind::NotFound, "the store has no such object or bucket".to_owned())
+            (ErrorKind::NotFound, "there is no such object or bucket".to_owned())
         }
         (StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. }, _)
         | (_, Some(401 | 403)) => (ErrorKind::PermissionDenied, REFUSED.to_owned()),
         (StoreError::Precondition { .. }, _) => {
-            (ErrorKind::Other, "it was written to while it was read".to_owned())
+            (ErrorKind::Other, "the object changed while it was being read".to_owned())
         }
-        (_, Some(status)) => (ErrorKind::Other, format!("the store answers with HTTP status {status}")),
+        (_, Some(status)) => (ErrorKind::Other, format!("the store answered with HTTP status {status}")),
         _ if text.contains("non-partial response") => (
             ErrorKind::Unsupported,
-            "the server gives files as a whole, and is asked for parts of one".to_owned(),
+            "the server does not support partial downloads, which are needed".to_owned(),
         ),
         _ => of_transport(find::<HttpError>(error).map(HttpError::kind)),
     };
@@ -30,7 +30,7 @@ pub fn failure(error: &StoreError) -> io::Error {
 }
 
 const REFUSED: &str =
-    "the store refuses access; the credentials are those of the environment (AWS_..., GOOGLE_..., AZURE_...)";
+    "the store refused access; check the credentials in the environment (AWS_..., GOOGLE_..., AZURE_...)";
 
 fn of_transport(kind: Option<HttpErrorKind>) -> (ErrorKind, String) {
     match kind {
@@ -39,8 +39,7 @@ fn of_transport(kind: Option<HttpErrorKind>) -> (ErrorKind, String) {
         Some(_) => (ErrorKind::ConnectionAborted, "the connection to the store broke".to_owned()),
         None => (
             ErrorKind::Other,
-            "the store cannot be used; are its settings in the environment right, and are there credentials?"
-                .to_owned(),
+            "cannot use the store; check its settings and credentials in the environment".to_owned(),
         ),
     }
 }

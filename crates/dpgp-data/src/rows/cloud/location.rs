@@ -28,16 +28,19 @@ impl Location {
         let text = name.to_str().unwrap_or_default();
         let (bucket, rest) = text[scheme.len() + 3..].split_once('/').unwrap_or_default();
         if bucket.is_empty() || bucket.contains(['*', '?', '[']) {
-            return Err(address_error(name, "after the scheme come a bucket (or a host), `/` and a name"));
+            return Err(address_error(
+                name,
+                "an address needs a bucket (or a host), `/` and a name after the scheme",
+            ));
         }
         if bucket.contains('@') || scheme == "https" && rest.contains(['?', '#']) {
-            let problem = "what gives access belongs into the environment, not into an address";
+            let problem = "put credentials in the environment, not in the address";
             return Err(address_error(name, problem));
         }
         Ok(Self { scheme, bucket: bucket.to_owned(), rest: rest.to_owned() })
     }
 
-    /// What the store calls the object, or the objects below.
+    /// The store's name of the object, or of the objects below.
     ///
     /// # Errors
     /// [`DataError::Address`] for a name with empty parts, `.` or `..`.
@@ -47,7 +50,7 @@ impl Location {
             "https" => Key::from_url_path(rest),
             _ => Key::parse(rest),
         };
-        let problem = "its name has parts that are empty, `.` or `..`, or letters that no object has";
+        let problem = "its name has an empty part, `.`, `..`, or a character that is not allowed";
         key.map_err(|_| address_error(&self.path(&self.rest), problem))
     }
 
@@ -57,7 +60,7 @@ impl Location {
     }
 }
 
-/// Whether an address can be read, as far as its text tells.
+/// Whether an address can be read, judged by its text alone.
 ///
 /// # Errors
 /// [`DataError::Address`].

@@ -43,7 +43,10 @@ impl Object {
     /// Those of the store, and that the object is shorter.
     pub fn fetch(&self, range: Range<u64>) -> io::Result<Bytes> {
         if range.start > range.end || range.end > self.bytes {
-            return Err(io::Error::new(ErrorKind::UnexpectedEof, "the object is shorter than it says"));
+            return Err(io::Error::new(
+                ErrorKind::UnexpectedEof,
+                "the object is shorter than its stated size",
+            ));
         }
         if range.end - range.start <= PIECE {
             return self.piece(range);
@@ -69,7 +72,7 @@ impl Object {
         if bytes.len() as u64 == expected {
             Ok(bytes)
         } else {
-            Err(io::Error::other("the store gives other bytes than it was asked for"))
+            Err(io::Error::other("the store sent other bytes than were requested"))
         }
     }
 }
@@ -83,7 +86,7 @@ pub fn head(location: &Location) -> Result<io::Result<(Store, ObjectMeta)>, Data
     }))
 }
 
-/// What shows that an object was written to.
+/// Detects writes to an object while it is read.
 pub(crate) fn state(path: &Path) -> Result<FileState, DataError> {
     let location = Location::parse(path)?;
     let (_, found) = head(&location)?.doing(Action::Read, path)?;

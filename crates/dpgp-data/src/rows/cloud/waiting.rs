@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_secs(50);
 /// The runtime of all requests: it has no thread of its own, and works while somebody waits.
 static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
 
-/// What a request gives.
+/// Result of a request.
 ///
 /// # Errors
 /// Those of the store, in words of our own, and that there was no answer in time.

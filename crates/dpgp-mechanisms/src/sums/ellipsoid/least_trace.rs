@@ -11,7 +11,7 @@ use dpgp_linalg::{LinalgError, largest, product, right_svd, transposed_product};
 /// Steps of the ascent, after which the gap is a percent or less.
 const STEPS: usize = 120;
 
-/// What records at n inputs add, for targets at their bound: `R phi` (n x m) and e (n x k).
+/// Contribution of records at n inputs, for targets at their bound: `R phi` (n x m) and e (n x k).
 pub(super) struct Contributions {
     pub weighted: DMatrix<f64>,
     pub plain: DMatrix<f64>,

@@ -13,7 +13,7 @@ use dpgp_linalg::{LinalgError, largest};
 const FOUND: [usize; 2] = [97, 17];
 const CERTIFIED: [usize; 2] = [801, 45];
 
-/// What a record (x, y) adds to sums: `(y phi(x), e(x))`, with `|y| <= R`.
+/// Contribution of a record (x, y) to sums: `(y phi(x), e(x))`, with `|y| <= R`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SumMaps {
     /// phi (m).
@@ -79,7 +79,7 @@ impl Ellipsoid {
     }
 }
 
-/// What rounding may take from a distance: far more than it does.
+/// Allowance for rounding in a distance: far more than it needs.
 const ROUNDING: f64 = 1e-9;
 
 /// Points of a product grid over a box that holds its corners (side^d x d), the last input fastest.
