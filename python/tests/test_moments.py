@@ -168,7 +168,7 @@ def test_tables_of_all_kinds_are_the_same_rows(rows):
     "batch, said",
     [
         ({"x0": [1.0, float("nan")], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "rows: row 2, column \"x0\""),
-        ({"x0": [1.0], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "not of one length"),
+        ({"x0": [1.0], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "differ in length"),
         ({"x0": [1.0], "x1": [1.0]}, "no column 'y'"),
         ({"x0": ["a secret"], "x1": [1.0], "y": [1.0]}, "a cell is not a number"),
         (np.zeros((3, 2)), "2 columns, where 3 are summed"),

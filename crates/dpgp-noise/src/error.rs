@@ -19,8 +19,8 @@ pub enum PrivacyError {
     OutOfRange(#[from] OutOfRange),
     /// The noise covariance came out as zero: the exact values would be released.
     #[error(
-        "the {solver} solver ended with a noise covariance of zero, which would release the exact \
-         predictions; nothing was released (try solver = \"interior-point\")"
+        "the {solver} solver returned a noise covariance of zero, which would release the exact predictions; \
+         nothing was released (try solver = \"interior-point\")"
     )]
     NoNoise {
         /// The solver that produced it.
@@ -37,7 +37,8 @@ pub enum PrivacyError {
     },
     /// All predictions are constant, whatever the private targets.
     #[error(
-        "no prediction depends on any target (the map C is zero), so that there is nothing to protect: all points are far from all inputs"
+        "no prediction depends on any target (the map C is zero), so there is nothing to protect: all points \
+         are far from all inputs"
     )]
     NothingToProtect,
 }
@@ -62,8 +63,9 @@ pub struct RoundedNoise {
 
 impl RoundedNoise {
     /// What the certificate of a release says of how its noise was made.
-    pub const MADE: &str = "round(N(0, sd^2)) on each of the whole numbers that are released, rounded exactly, from the \
-        randomness of the operating system; no floating-point number meets private data before it has its noise";
+    pub const MADE: &str = "round(N(0, sd^2)) on each released whole number, rounded exactly, with \
+                            randomness from the operating system; no floating-point number meets private \
+                            data before the noise is added";
 
     /// The sensitivity over the standard deviation, by which releases compose.
     pub fn mu(self) -> f64 {
