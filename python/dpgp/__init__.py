@@ -1,9 +1,9 @@
 """Differentially private Gaussian processes.
 
 ``DPGPRegressor``, ``DPGPClassifier`` and ``DPDensity`` follow the conventions of scikit-learn. ``Moments`` sums rows in batches
-and on many machines. ``run`` and ``results`` give the tables of the shipped experiments, and ``audit`` attacks a mechanism by
-its outputs. All of them call the library behind the command ``dpgp``: the same sums to the last bit, the same noise, the same
-ledger.
+and on many machines. ``run`` and ``results`` return the tables of the shipped experiments, and ``audit`` attacks a mechanism by
+its outputs. All of them call the library of the command ``dpgp``: the sums are equal to the last bit, and noise and ledgers are the
+same.
 """
 
 from ._core import __version__

@@ -1,4 +1,4 @@
-"""What the estimators have in common."""
+"""Base class and helpers of the estimators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .moments import Moments
 
 
 def not_fitted(estimator):
-    """The exception of scikit-learn, where it is installed."""
+    """Return the exception of scikit-learn if it is installed, else an InputError."""
     text = f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments first."
     try:
         from sklearn.exceptions import NotFittedError
@@ -27,14 +27,14 @@ def not_fitted(estimator):
 
 
 class Inputs(NamedTuple):
-    """The columns of X, checked; what a fit learns of them it keeps only when it has released."""
+    """The checked columns of X. A fit keeps what it learns of them only after the release."""
 
     columns: list
     rows: int
     names: list | None
-    """The names of the columns, if X has some that are texts."""
+    """The names of the columns, if all are strings."""
     words: list
-    """The columns with codes as they stand in X, by their names: a ledger knows their words."""
+    """The encoded columns as they are in X, with their names. A ledger identifies rows by their words."""
 
     @property
     def width(self):
@@ -42,12 +42,12 @@ class Inputs(NamedTuple):
 
     @property
     def shown(self):
-        """Names as a spec has them."""
+        """The names of the columns in the spec."""
         return [f"x{place}" for place in range(self.width)] if self.names is None else self.names
 
 
 class Sums(Moments):
-    """The sums of one fit, which are of one batch. Their release has arrived when the estimator has it."""
+    """The sums of one fit, from one batch. The estimator itself reports that the release arrived."""
 
     _passing = None
 
@@ -60,14 +60,14 @@ class Sums(Moments):
 
 
 class Estimator:
-    """Parameters and inputs by the conventions of scikit-learn, which need not be installed."""
+    """Parameters and inputs by the conventions of scikit-learn, which is not required."""
 
     def get_params(self, deep=True):
-        """The parameters by their names."""
+        """Return the parameters by name."""
         return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
 
     def set_params(self, **params):
-        """Sets parameters and returns the estimator."""
+        """Set parameters and return the estimator."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -85,7 +85,7 @@ class Estimator:
         return hasattr(self, "release_")
 
     def _tags(self, kind):
-        """The tags of scikit-learn: what is released has noise, so that no two fits agree."""
+        """Return the tags of scikit-learn. Releases have noise, so no two fits agree."""
         from sklearn.utils import Tags, TargetTags
 
         tags = Tags(estimator_type=kind, target_tags=TargetTags(required=kind is not None and kind != "density_estimator"))
@@ -93,7 +93,7 @@ class Estimator:
         return tags
 
     def _inputs(self, X, fitting):
-        """The columns of X, checked against those that were fitted unless this is a fit."""
+        """Check X and return its columns. Outside of a fit, they must match the fitted ones."""
         names, codes, drops = names_of(X), self._codes(fitting), fitting and self._drops()
         if names is None and codes:
             array = attempt(np.asarray, X)
@@ -123,20 +123,20 @@ class Estimator:
         for values in columns:
             values = values[0][:, values[1]] if isinstance(values, tuple) else values
             if not (np.isfinite(values) | (drops & np.isnan(values))).all():
-                raise InputError(f"Input X contains NaN or infinity, which {owner} does not take.{_way_out(drops, fitting)}")
+                raise InputError(f"Input X contains NaN or infinity, which {owner} does not accept.{_way_out(drops, fitting)}")
         texts = names is not None and all(isinstance(name, str) for name in names)
         words = [(name, known(table[name], name)) for name in codes if fitting and name in names_of(table)]
         inputs = Inputs(columns, rows, list(names) if texts else None, words)
         if fitting:
             strange = [name for name in codes if name not in inputs.shown]
             if strange:
-                raise InputError(f"encode names {strange[0]!r}, which is no column of X; it has {', '.join(inputs.shown)}")
+                raise InputError(f"encode names {strange[0]!r}, but X has no such column; it has {', '.join(inputs.shown)}")
         else:
             self._ensure_fitted_inputs(inputs.width, inputs.names)
         return inputs
 
     def _codes(self, fitting):
-        """The words of columns of words: those of the parameters, or of the last fit."""
+        """Return the words of the encoded columns: of the parameters in a fit, else of the last fit."""
         if not fitting:
             return self.__dict__.get("_encoded", {})
         encode = {} if self.encode is None else self.encode
@@ -144,17 +144,17 @@ class Estimator:
             not isinstance(words, str) and all(isinstance(word, str) for word in words) for words in encode.values()
         )
         if not lists:
-            raise InputError("encode must be a dictionary: for the name of a column the list of its words, from public knowledge")
+            raise InputError("encode must be a dictionary from the name of a column to the list of its words, from public knowledge")
         return {str(name): list(words) for name, words in encode.items()}
 
     def _drops(self):
-        """Whether rows that lack a cell are left out."""
+        """Return whether rows with missing cells are dropped."""
         if self.missing not in ("refuse", "drop"):
             raise InputError('missing must be "refuse" or "drop"')
         return self.missing == "drop"
 
     def _data(self, inputs, target):
-        """The rows, as a spec has them."""
+        """Return the [data] section of the spec."""
         encode = ", ".join(f"{text(name)} = {text(words)}" for name, words in self._codes(True).items())
         return (
             f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(inputs.shown)}\ntarget = {text(target)}\n'
@@ -164,11 +164,11 @@ class Estimator:
         )
 
     def _sums(self, spec, arguments):
-        """No rows yet, by a spec whose keys come from these arguments."""
+        """Return empty sums for a spec whose keys come from these arguments."""
         return Sums(spec, self.ledger is not False, arguments)
 
     def _released(self, sums):
-        """The release of sums, which is paid for now; or before, by a fit of the same rows that was interrupted."""
+        """Release the sums and charge the ledger. An interrupted fit of the same rows is not charged again."""
         asked = dict(
             ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
         )
@@ -185,7 +185,7 @@ class Estimator:
             raise
 
     def _keep(self, inputs, sums, release, **found):
-        """What was learnt, all at once: a fit that fails leaves the one before as it was."""
+        """Store all fitted attributes at once. A fit that fails leaves the former fit unchanged."""
         learnt = dict(
             n_features_in_=inputs.width, release_=release, certificate_=release.certificate, _encoded=self._codes(True), **found
         )
@@ -216,21 +216,21 @@ class Estimator:
             raise InputError(f"X has {width} features, but {owner} is expecting {self.n_features_in_} features as input.")
 
     def _box(self, inputs):
-        """The public ends of each input."""
+        """Return the public bounds of each input."""
         bounds = pairs("input_bounds", self.input_bounds)
         if np.ndim(self.input_bounds) == 1:
             bounds = bounds * inputs.width
         if len(bounds) != inputs.width:
-            raise InputError(f"input_bounds are of {len(bounds)} inputs, and X has {inputs.width}")
+            raise InputError(f"input_bounds is for {len(bounds)} inputs, but X has {inputs.width} inputs")
         return bounds
 
     def _target(self, y, rows):
-        """The targets as numbers."""
+        """Check y and return it as an array."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         array = attempt(np.asarray, y if not hasattr(y, "to_numpy") else y.to_numpy())
         if array is None:
-            raise InputError("y is no array")
+            raise InputError("y is not an array")
         if array.ndim == 2 and array.shape[1] == 1:
             _warn("A column-vector y was passed when a 1d array was expected.", "DataConversionWarning")
             array = array[:, 0]
@@ -242,7 +242,7 @@ class Estimator:
 
 
 def _way_out(drops, fitting):
-    return ' missing="drop" leaves out rows that lack a cell.' if fitting and not drops else ""
+    return ' Use missing="drop" to drop rows with missing cells.' if fitting and not drops else ""
 
 
 def _warn(text, category="UserWarning"):
@@ -269,28 +269,28 @@ def _other_names(names, fitted):
 
 
 def pairs(name, bounds):
-    """One (low, high) or a list of them."""
+    """Check bounds and return them as a list of (low, high)."""
     if bounds is None:
-        raise InputError(f"{name} must be given, from public knowledge: they are never read off the data")
+        raise InputError(f"{name} must be given, from public knowledge: bounds are never read from the data")
     table = attempt(np.asarray, bounds, float)
     table = np.empty(0) if table is None else table
     table = table.reshape(1, -1) if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[1] != 2 or len(table) == 0:
         raise InputError(f"{name} must be (low, high), or such a pair for each input")
     if not (np.isfinite(table).all() and (table[:, 0] < table[:, 1]).all()):
-        raise InputError(f"{name} must be finite and rising")
+        raise InputError(f"{name} must be finite, with low < high")
     return [(float(low), float(high)) for low, high in table]
 
 
 def free(name, taken):
-    """A name that is not taken."""
+    """Return a name that is not taken."""
     while name in taken:
         name += "_"
     return name
 
 
 def number(name, value):
-    """A finite number as a spec writes it."""
+    """Return a finite number in the syntax of a spec."""
     value = attempt(float, value)
     if value is None or not math.isfinite(value):
         raise InputError(f"{name} must be a finite number, chosen from public knowledge")
@@ -298,5 +298,5 @@ def number(name, value):
 
 
 def text(words):
-    """A string or a list of strings as a spec writes them."""
+    """Return a string or a list of strings in the syntax of a spec."""
     return json.dumps(words, ensure_ascii=False)

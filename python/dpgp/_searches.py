@@ -1,4 +1,4 @@
-"""Fits that others call: a pipeline or a search fits more often than anybody sees, and every fit is a release."""
+"""Warnings about pipelines and searches: they fit many times, and every fit is a release."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import weakref
 
 from .release import depth
 
-#: Packages that fit estimators of others, and what of them only tests or helps.
+#: Packages that fit estimators, and their modules that only test or help.
 CALLERS = ("sklearn.", "imblearn.", "dask_ml.", "skopt.")
 HELPERS = ("sklearn.utils", "sklearn.base", "sklearn._")
 
-#: Who was told: the searches and estimators that fits were called from.
+#: Searches and estimators that were warned.
 _told: weakref.WeakSet = weakref.WeakSet()
 
 
 def warn_of_costs(estimator):
-    """Warns, once for each pipeline or search, what each of its fits costs; before the charge."""
+    """Warn about the cost of each fit before the charge, once for each pipeline or search."""
     caller = _caller()
     if caller is None:
         return
@@ -27,8 +27,8 @@ def warn_of_costs(estimator):
     cost = f"epsilon = {estimator.epsilon!r} and delta = {estimator.delta!r}"
     counted = "no ledger counts them" if estimator.ledger is False else "the ledger of the rows counts them all"
     warnings.warn(
-        f"{place} fits this {type(estimator).__name__}, perhaps many times: each fit is a release of its own and costs {cost}; {counted}. "
-        "Choose parameters by public data or public knowledge, or give the search a share of the budget for each fit",
+        f"{place} fits this {type(estimator).__name__}, perhaps many times: each fit is a separate release and costs {cost}; {counted}. "
+        "Choose parameters by public data or public knowledge, or divide the budget among the fits of the search",
         stacklevel=depth(),
     )
     if owner is not None:
@@ -36,7 +36,7 @@ def warn_of_costs(estimator):
 
 
 def _caller():
-    """The outermost pipeline or search that this is called from, with what it is a method or an argument of."""
+    """Return the outermost pipeline or search on the call stack, and its owner."""
     frame, found = sys._getframe(2), None
     while frame is not None:
         module = frame.f_globals.get("__name__", "")

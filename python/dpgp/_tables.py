@@ -1,4 +1,4 @@
-"""Tables of Python as columns of 64-bit numbers, without a copy where the numbers already are such."""
+"""Python tables as columns of 64-bit numbers, without copying 64-bit columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .errors import InputError
 
 
 def names_of(table):
-    """The names of the columns of a frame, an Arrow table or a dictionary; none of anything else."""
+    """Return the column names of a frame, an Arrow table or a dictionary, else None."""
     if hasattr(table, "toarray"):
         return None
     if isinstance(table, dict):
@@ -25,9 +25,9 @@ def names_of(table):
 
 
 def column(values, name, codes=None, drops=False, private=False):
-    """A column as a contiguous array of 64-bit numbers: the very memory if it is one. With `codes` a cell is a word, and counts as its
-    place among them; where rows are dropped that lack a cell, NaN stands for one that is missing. In `private` rows a word that the codes
-    lack is no error, which would tell of it: it counts as the first, or as missing where rows are dropped."""
+    """Return a column as a contiguous array of 64-bit numbers, without a copy if it is one. With `codes`, a cell is a word and becomes its
+    index. If rows with missing cells are dropped, NaN marks a missing cell. In `private` rows an unknown word is not an error, because
+    the error would reveal it. It counts as the first word, or as missing if rows are dropped."""
     what = f"the column {name!r}"
     if codes is not None:
         other = None if not private else np.nan if drops else 0.0
@@ -43,22 +43,22 @@ def column(values, name, codes=None, drops=False, private=False):
 
 
 def numbers(values, what, drops=False):
-    """An array of 64-bit numbers. What stands in a cell that is none is not told: messages end up in logs, and so do the exceptions that
-    an exception was raised from, so that none is raised while another one is handled."""
+    """Return an array of 64-bit numbers. Messages never show a cell, because they end up in logs. The same holds for chained exceptions,
+    so none is raised while another is handled."""
     if hasattr(values, "toarray"):
         raise TypeError(
-            f"{what}: sparse matrices are not taken; pass a dense array, in which zeros are numbers like others"
+            f"{what}: sparse matrices are not accepted; pass a dense array"
         )
     array = attempt(np.asarray, values)
     if array is None:
-        raise InputError(f"{what} is no array of numbers")
+        raise InputError(f"{what} is not an array of numbers")
     if np.iscomplexobj(array):
         raise InputError(f"{what}: Complex data not supported")
     if array.dtype == np.float64:
         return array if array.flags.c_contiguous or array.flags.f_contiguous else np.ascontiguousarray(array)
     kind = array.dtype.kind
     if kind in "mM":
-        raise InputError(f"{what} holds dates or times, of which nobody chose the unit")
+        raise InputError(f"{what} holds dates or times; convert them to numbers in a unit of your choice")
     if drops and kind in "OU":
         absent = np.array([is_missing(cell) for cell in array.flat], dtype=bool).reshape(array.shape)
         array = np.where(absent, np.nan if kind == "O" else "nan", array)
@@ -73,7 +73,7 @@ def numbers(values, what, drops=False):
 
 
 def attempt(make, *values):
-    """What is made of some values, or nothing where that fails: the exception, which may tell a cell, is gone then."""
+    """Return make(*values), or None if it fails. The exception is discarded, because it may show a cell."""
     try:
         return make(*values)
     except MemoryError:
@@ -82,19 +82,19 @@ def attempt(make, *values):
         return None
 
 
-#: Words that stand for nothing, in lower case, as in a file.
+#: Words for a missing cell in a file, in lower case.
 ABSENT = {"", "na", "nan", "null"}
 
 
 def is_missing(cell):
-    """Whether a cell is missing: none, a NaN, a missing value of pandas, or a word that stands for nothing."""
+    """Return whether a cell is missing: None, NaN, a missing value of pandas, or a word for a missing cell."""
     if isinstance(cell, str):
         return cell.strip().lower() in ABSENT
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 
 def cells_of(values):
-    """The cells of a column as objects."""
+    """Return the cells of a column as objects."""
     for name in ("to_pylist", "to_list", "tolist"):
         if hasattr(values, name):
             return getattr(values, name)()
@@ -102,11 +102,11 @@ def cells_of(values):
 
 
 def coded(cells, codes, what, other=None):
-    """The place of each word among codes, from 0, `other` for one that is none of them, and NaN for a cell that is missing."""
+    """Return the index of each word in the codes, `other` for an unknown word and NaN for a missing cell."""
     places = {word: float(place) for place, word in enumerate(codes)}
     found = [_place(cell, places, other) for cell in cells]
     if None in found:
-        raise InputError(f"{what}: a cell is none of the words that encode names: {', '.join(codes)}")
+        raise InputError(f"{what}: a cell holds none of the words in encode: {', '.join(codes)}")
     return np.array(found, dtype=np.float64)
 
 
@@ -116,13 +116,13 @@ def _place(cell, places, other):
 
 
 def _word(cell):
-    """What a file says where a cell is no text."""
+    """Return the text that a file would have for a cell."""
     whole = isinstance(cell, float | np.floating) and np.isfinite(cell) and cell == int(cell)
     return str(int(cell)) if whole else str(cell)
 
 
 def columns_of(table, names, codes=None, drops=False, private=False):
-    """The columns of a table that has these names, or as many columns in their order; those with codes are words."""
+    """Return the columns of a table by name, or by position if it has no names. Columns with codes hold words."""
     found, codes = names_of(table), codes or {}
     if found is None and any(name in codes for name in names):
         table, found = split(table, names), names
@@ -131,7 +131,7 @@ def columns_of(table, names, codes=None, drops=False, private=False):
         if array.ndim != 2:
             raise InputError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: a row for each record")
         if array.shape[1] != len(names):
-            raise InputError(f"the table has {array.shape[1]} columns, where {len(names)} are summed: {', '.join(names)}")
+            raise InputError(f"the table has {array.shape[1]} columns, but {len(names)} are summed: {', '.join(names)}")
         return [(array, place) for place in range(len(names))]
     missing = [name for name in names if name not in found]
     if missing:
@@ -140,18 +140,18 @@ def columns_of(table, names, codes=None, drops=False, private=False):
 
 
 def split(table, names):
-    """The columns of an array of objects by names."""
+    """Split an array of objects into columns by name."""
     array = attempt(np.asarray, table)
     if array is None or array.ndim != 2:
         raise InputError("Expected 2D array. Reshape your data: a row for each record")
     if array.shape[1] != len(names):
-        raise InputError(f"the table has {array.shape[1]} columns, where {len(names)} are summed: {', '.join(names)}")
+        raise InputError(f"the table has {array.shape[1]} columns, but {len(names)} are summed: {', '.join(names)}")
     return {name: array[:, place] for place, name in enumerate(names)}
 
 
 def others_of(table, names, codes=None):
-    """The columns of a table by which its rows are known beside the numbers that are summed, by their names: those that are not summed,
-    and those with codes, whose words say more than their places. Numbers, or the bytes of all cells and their ends."""
+    """Return the further columns by which a ledger identifies rows, with their names: columns that are not summed, and encoded columns,
+    because unknown words share an index. Each holds numbers, or the bytes of all cells and their ends."""
     found, codes = names_of(table), codes or {}
     if found is None and any(name in codes for name in names):
         table, found = split(table, names), names
@@ -159,7 +159,7 @@ def others_of(table, names, codes=None):
 
 
 def known(values, name):
-    """Numbers, of which a missing one is NaN, or else the text of each cell, of which a missing one is empty."""
+    """Return numbers with NaN for missing cells, or else the text of each cell, empty if it is missing."""
     array = attempt(column, values, name)
     if array is not None and array.ndim == 1:
         return array
@@ -168,6 +168,6 @@ def known(values, name):
 
 
 def rows_of(columns):
-    """How many rows columns have."""
+    """Return the number of rows of columns."""
     first = columns[0]
     return len(first[0]) if isinstance(first, tuple) else len(first)

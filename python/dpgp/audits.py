@@ -13,12 +13,12 @@ from .errors import InputError
 
 
 def audit(samples_a, samples_b, *, epsilon, delta, confidence=0.95, seed=1):
-    """Attacks a mechanism by its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
+    """Attack a mechanism by its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
 
-    ``samples_a`` and ``samples_b`` have a row for each output (n, or n x columns; at least 100 rows), ``epsilon`` and ``delta`` are
-    what the mechanism claims. Returns a dictionary: lower bounds ``epsilon_at_least`` at that delta and ``delta_at_least`` at that
-    epsilon, both with the ``confidence``; ``epsilon_provable``, the most that so many outputs can prove; the ``set`` of outputs that
-    proves it; and ``refuted``.
+    ``samples_a`` and ``samples_b`` have a row for each output (n, or n x columns; at least 100 rows). ``epsilon`` and ``delta`` are the
+    claim of the mechanism. Return a dictionary: lower bounds ``epsilon_at_least`` at that delta and ``delta_at_least`` at that epsilon,
+    both with the ``confidence``; ``epsilon_provable``, the most that this number of outputs can prove; the ``set`` of outputs that
+    proves the bounds; and ``refuted``.
     """
     if not (np.isfinite(epsilon) and epsilon >= 0.0):
         raise InputError("epsilon: must be a number of at least 0")
@@ -32,7 +32,7 @@ def audit(samples_a, samples_b, *, epsilon, delta, confidence=0.95, seed=1):
 
 
 def _written(path, samples):
-    """Outputs as a file: numbers so that they read back exactly, words as they are."""
+    """Write outputs to a file. Numbers read back exactly, and words are unchanged."""
     rows = np.asarray(samples)
     rows = rows.reshape(len(rows), -1)
     with open(path, "w", newline="", encoding="utf-8") as file:

@@ -11,13 +11,13 @@ from .regressor import MomentsEstimator
 
 
 class DPGPClassifier(MomentsEstimator):
-    """Two classes by Gaussian process regression on their signs, under differential privacy for whole records.
+    """Classification into two classes by Gaussian process regression, under differential privacy for whole records.
 
-    The classes are -1 and 1 as targets of :class:`dpgp.DPGPRegressor`, with its release and its guarantee. ``predict_proba`` is
-    ``(1 + mean) / 2`` of the second class, clipped to [0, 1]: the least squares estimate of its probability.
+    The classes become targets -1 and 1 of :class:`dpgp.DPGPRegressor`, with the same release and guarantee. ``predict_proba`` returns
+    ``(1 + mean) / 2`` for the second class, clipped to [0, 1]: the least squares estimate of its probability.
 
-    ``classes`` names both, from public knowledge: which labels occur may be private, so that they are not read off y, and any other label
-    in y is an error. All other parameters are those of :class:`dpgp.DPGPRegressor`.
+    ``classes`` names both classes, from public knowledge. The labels that occur may be private, so they are not read from y. Any other
+    label in y is an error. All other parameters are those of :class:`dpgp.DPGPRegressor`.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class DPGPClassifier(MomentsEstimator):
         self.missing = missing
 
     def fit(self, X, y):
-        """Releases moments of the rows X (n x d) and their classes y (n), charged to the ledger."""
+        """Release moments of the rows X (n x d) and classes y (n), and charge the ledger."""
         inputs = self._inputs(X, fitting=True)
         labels = self._target(y, inputs.rows)
         if labels.dtype.kind == "f" and not (np.isfinite(labels) | (self._drops() & np.isnan(labels))).all():
             raise InputError("Input y contains NaN or infinity.")
         if self.classes is None or np.ndim(self.classes) != 1 or len(self.classes) != 2:
-            raise InputError("classes must name two classes, from public knowledge: they are never read off the data")
+            raise InputError("classes must name two classes, from public knowledge: they are never read from the data")
         classes = attempt(np.unique, np.asarray(self.classes))
         if classes is None or len(classes) != 2:
             raise InputError("classes must name two different classes")
@@ -75,32 +75,32 @@ class DPGPClassifier(MomentsEstimator):
             first, signs = first | lacking, np.where(lacking, np.nan, signs)
         if not np.all(first | second):
             raise InputError(
-                "Unknown label type: a label in y is none of the two classes that were named. Only binary classification is supported."
+                "Unknown label type: a label in y is none of the two classes in `classes`. Only binary classification is supported."
             )
         return self._fit(inputs, signs, free("class", inputs.shown), (-1.0, 1.0), classes_=classes)
 
     def decision_function(self, X):
-        """Means at X (t x d): below 0 for the first class, above for the second."""
+        """Return means at X (t x d): below 0 for the first class, above 0 for the second."""
         return self._predictions(X).mean
 
     def predict_proba(self, X):
-        """Probabilities of both classes (t x 2)."""
+        """Return the probabilities of both classes (t x 2)."""
         second = np.clip(0.5 + 0.5 * self.decision_function(X), 0.0, 1.0)
         return np.column_stack([1.0 - second, second])
 
     def predict(self, X):
-        """The likelier class at each point of X (t x d)."""
+        """Return the likelier class at each point of X (t x d)."""
         second = self.decision_function(X) > 0.0
         return self.classes_[second.astype(int)]
 
     def sample(self, X, n_samples=1, random_state=None):
-        """Classes drawn by their probabilities at X (t x n_samples); they follow from the release."""
+        """Draw classes by their probabilities at X (t x n_samples). They follow from the release."""
         second = self.predict_proba(X)[:, 1:]
         drawn = np.random.default_rng(random_state).random((len(second), n_samples)) < second
         return self.classes_[drawn.astype(int)]
 
     def score(self, X, y, sample_weight=None):
-        """The share of classes that are predicted. It is not private where y is private."""
+        """Return the accuracy. The score is exact: do not publish it if y is private."""
         return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
 
     def __sklearn_tags__(self):

@@ -8,7 +8,7 @@ from ._estimator import Estimator, free, not_fitted, number, text
 from ._tables import attempt
 from .errors import InputError
 
-#: Where the parameters stand in the spec of a fit.
+#: The parameters behind the keys of the spec of a fit.
 ARGUMENTS = {
     "data.encode": "encode",
     "data.inputs": "the columns of X",
@@ -23,22 +23,22 @@ ARGUMENTS = {
 class DPDensity(Estimator):
     """The density of records over a public box, from a histogram under differential privacy.
 
-    ``fit`` counts the records in each bin, adds Gaussian noise of the operating system, charges the ledger and keeps the noisy counts. The
-    density is that of the counts, negative ones as none, over their sum and the volume of a bin: non-negative, and 1 over the box. The guarantee
-    is about one record that is added or removed, so that their number is private, too.
+    ``fit`` counts the records in each bin, charges the ledger, adds Gaussian noise from the operating system and keeps the noisy counts.
+    The density is proportional to the counts, with negative counts set to zero, and integrates to 1 over the box. The guarantee covers one
+    record that is added or removed, so the number of records is private, too.
 
-    Parameters, all of them public:
+    Parameters. All are public:
 
     ``epsilon``, ``delta``
         The guarantee of one fit.
     ``input_bounds``
-        A list of (low, high) of each input, or a single (low, high) for all; a record outside is in no bin.
+        A list with (low, high) for each input, or one (low, high) for all. Records outside are not counted.
     ``bins``
-        Bins of each input, or one number for all.
+        The number of bins of each input, or one number for all.
     ``ledger``, ``budget``, ``other_people``, ``allow_caveats``, ``n_jobs``, ``encode``, ``missing``
         As for :class:`dpgp.DPGPRegressor`.
 
-    After ``fit``: ``certificate_``, ``release_``, ``spec_``, ``density_`` (an array with an axis for each input) and ``edges_``.
+    Attributes after ``fit``: ``certificate_``, ``release_``, ``spec_``, ``density_`` (an array with an axis for each input) and ``edges_``.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class DPDensity(Estimator):
 
     def _spec(self, inputs, box, bins):
         cuts = [f"{{ from = {low!r}, to = {high!r}, bins = {count} }}" for (low, high), count in zip(box, bins)]
-        # The test bins of experiments are no part of a release.
+        # Experiments need test bins; a release does not use them.
         few = [f"{{ from = {low!r}, to = {high!r}, bins = 1 }}" for low, high in box]
         return (
             f"experiment.title = {text(type(self).__name__)}\n\n"
@@ -81,7 +81,7 @@ class DPDensity(Estimator):
         )
 
     def fit(self, X, y=None):
-        """Releases a histogram of the records X (n x d), charged to the ledger."""
+        """Release a histogram of the records X (n x d), and charge the ledger."""
         inputs = self._inputs(X, fitting=True)
         box = self._box(inputs)
         counts = attempt(np.broadcast_to, self.bins, len(box))
@@ -93,7 +93,7 @@ class DPDensity(Estimator):
         sums._core.add([*inputs.columns, 1.0], inputs.words, self.n_jobs)
         sums, release = self._released(sums)
         counts = np.maximum(np.array(release.json["counts"], dtype=float), 0.0).reshape(bins)
-        # Where no count is left above 0 nothing is known, and any place is as likely as another.
+        # Without a positive count, the density is uniform.
         counts = counts if counts.sum() > 0.0 else np.ones(bins)
         edges = [np.linspace(low, high, count + 1) for (low, high), count in zip(box, bins)]
         volume = np.prod([(high - low) / count for (low, high), count in zip(box, bins)])
@@ -101,7 +101,7 @@ class DPDensity(Estimator):
         return self._keep(inputs, sums, release, spec_=spec, edges_=edges, density_=density)
 
     def predict(self, X):
-        """Densities at X (t x d), per unit of volume of the inputs; 0 outside of the box."""
+        """Return densities at X (t x d), per unit of volume of the inputs. They are 0 outside the box."""
         if not hasattr(self, "release_"):
             raise not_fitted(self)
         inputs = self._inputs(X, fitting=False)
@@ -113,16 +113,16 @@ class DPDensity(Estimator):
         return np.where(inside, self.density_[tuple(places)], 0.0)
 
     def score_samples(self, X):
-        """Logarithms of the densities at X (t x d); minus infinity where there is none."""
+        """Return log densities at X (t x d), minus infinity for a density of 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict(X))
 
     def score(self, X, y=None):
-        """The sum of the logarithms of the densities at X. It is not private where X is private."""
+        """Return the sum of the log densities at X. The score is exact: do not publish it if X is private."""
         return float(np.sum(self.score_samples(X)))
 
     def sample(self, n_samples=1, random_state=None):
-        """Records drawn from the density (n_samples x d); they follow from the release."""
+        """Draw records from the density (n_samples x d). They follow from the release."""
         if not hasattr(self, "release_"):
             raise not_fitted(self)
         generator = np.random.default_rng(random_state)

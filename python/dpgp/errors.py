@@ -1,17 +1,17 @@
-"""What goes wrong, with the text that the command prints."""
+"""Exceptions, with the messages of the command."""
 
 
 class DPGPError(Exception):
-    """Anything that ends a call of this package. Of this class itself it may come after a charge, which its text then says."""
+    """Base class of all errors. An error of this class itself may come after a charge; its message then says so."""
 
 
 class InputError(DPGPError, ValueError):
-    """A mistake in what was passed: rows, a spec, an option. Nothing was charged."""
+    """A mistake in the arguments: rows, a spec or an option. Nothing was charged."""
 
 
 class LedgerError(DPGPError):
-    """A ledger that cannot be used, or no folder for ledgers. Nothing was charged."""
+    """The ledger cannot be used, or there is no folder for ledgers. Nothing was charged."""
 
 
 class BudgetError(LedgerError):
-    """The budget of the rows does not hold this release. Nothing was charged."""
+    """The budget of the rows is too small for this release. Nothing was charged."""

@@ -10,11 +10,11 @@ from ._estimator import Estimator, free, not_fitted, number, pairs, text
 from ._tables import attempt, numbers
 from .errors import InputError
 
-#: The most inputs of one function of all of them; with more it is a sum of functions of one input each.
+#: With more inputs, the function is a sum of functions of one input each.
 MOST_JOINT = 4
 
 
-#: Where the parameters stand in the spec of a fit.
+#: The parameters behind the keys of the spec of a fit.
 ARGUMENTS = {
     "data.encode": "encode",
     "data.inputs": "the columns of X",
@@ -31,10 +31,10 @@ ARGUMENTS = {
 
 
 class MomentsEstimator(Estimator):
-    """A fit by Fourier moments: sums over all rows, noise, a charge; predictions follow from what was released."""
+    """Estimator by Fourier moments: sums over all rows, a charge, and noise. Predictions follow from the release."""
 
     def _spec(self, inputs, target, bounds):
-        """The spec of the release; all that stands in it is public."""
+        """Return the spec of the release. All of it is public."""
         box = self._box(inputs)
         kernel = self._kernel([high - low for low, high in box])
         low, high = bounds
@@ -55,11 +55,11 @@ class MomentsEstimator(Estimator):
         )
 
     def _kernel(self, sides):
-        """The covariance about which hyperparameters are averaged: lengthscales in units of the inputs."""
+        """Return the kernel around which hyperparameters are averaged, with lengthscales in units of the inputs."""
         if self.kernel is not None:
             lines = attempt(tomllib.loads, self.kernel)
             if lines is None or len(lines) != 1:
-                raise InputError("kernel: must be a line of a spec such as 'eq = { variance = 1.0, lengthscale = 8.0 }'")
+                raise InputError("kernel must be a line of a spec such as 'eq = { variance = 1.0, lengthscale = 8.0 }'")
             return self.kernel
         scales = [0.25 * side for side in sides]
         if self.lengthscale is not None:
@@ -90,47 +90,47 @@ class MomentsEstimator(Estimator):
 class DPGPRegressor(MomentsEstimator):
     """Gaussian process regression under differential privacy for whole records: inputs and targets are private.
 
-    ``fit`` adds up cosines and sines of the inputs, plain and times the target, over all rows, adds Gaussian noise of the operating
-    system, charges the ledger of the rows and keeps what was released. ``predict`` is the noise-aware posterior of that, at any points,
-    and costs nothing. The guarantee is about the replacement of one record by any other; the number of rows is public unless ``rows``
-    says about how many there are.
+    ``fit`` sums cosines and sines of the inputs, with and without the target, over all rows. It charges the ledger of the rows, adds
+    Gaussian noise from the operating system and keeps the release. ``predict`` returns the noise-aware posterior at any points, and costs
+    nothing. The guarantee covers the replacement of one record by any other. The number of rows is public unless ``rows`` is given.
 
-    Parameters, all of them public; none is read off the data:
+    Parameters. All are public, and none is read from the data:
 
     ``epsilon``, ``delta``
-        The guarantee of one fit; delta far below one over the number of rows.
+        The guarantee of one fit. Choose delta far below one over the number of rows.
     ``input_bounds``
-        A list of (low, high) of each input, or a single (low, high) for all; an input outside counts as the nearest one inside.
+        A list with (low, high) for each input, or one (low, high) for all. Inputs outside are moved to the nearest bound.
     ``target_bounds``
-        (low, high) of the target; a target outside is clipped.
+        (low, high) of the target. Targets outside are clipped.
     ``lengthscale``
-        Of the function, in units of the inputs: a number or one for each; a quarter of the bounds where it is not given. What was released
-        chooses among lengthscales and variances around it.
+        Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the bounds.
+        The release then weights lengthscales and variances around it.
     ``noise_variance``
-        Of a target about the function, in units of half the width of ``target_bounds``, squared.
+        Noise variance of the target. The unit is the squared half-width of ``target_bounds``.
     ``kernel``
-        A stationary kernel as a spec writes it, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``, in
-        the place of a squared exponential.
+        A stationary kernel in the syntax of a spec, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``.
+        The default is a squared exponential.
     ``additive``
-        Whether the function is a sum of functions of one input each; with more than four inputs where it is not said.
+        Whether the function is a sum of functions of one input each. The default is True with more than four inputs.
     ``rows``
-        About how many rows there are, from public knowledge, if their number is private.
+        The approximate number of rows, from public knowledge, if the exact number is private.
     ``encode``
-        Columns of words: for the name of each the list of its words, whose places from 0 are the numbers (``x0``, ``x1`` ... where X has no
-        names). Any other word counts as the first in ``fit``, or as missing with ``missing="drop"``; in ``predict`` it is an error.
+        Columns of words: a dictionary from the name of a column to the list of its words (``x0``, ``x1`` ... if X has no names). A word
+        becomes its index in the list. In ``fit`` any other word counts as the first one, or as missing with ``missing="drop"``. In
+        ``predict`` it is an error.
     ``missing``
-        ``"refuse"``, or ``"drop"`` to leave out rows that lack a cell; how many is private, so that ``rows`` must say about how many are there.
+        ``"refuse"``, or ``"drop"`` to drop rows with missing cells. Their number is private, so ``"drop"`` needs ``rows``.
     ``ledger``
-        True for the ledger that is found by the rows, a path for another file, False for none, which the certificate says.
+        True for the ledger that already counts these rows, or a new one; a path for another file; False for none. The certificate says so.
     ``budget``
-        (epsilon, delta) of all releases of these rows together.
+        (epsilon, delta) for all releases of these rows together.
     ``other_people``, ``allow_caveats``
-        As the options of the command.
+        As the options ``--other-people`` and ``--allow-caveats`` of the command.
     ``n_jobs``
-        Threads.
+        Number of threads.
 
-    After ``fit``: ``certificate_`` (what is guaranteed), ``release_`` (what was released), ``spec_`` (the spec of the release, which the
-    command takes), ``n_features_in_``, ``feature_names_in_``.
+    Attributes after ``fit``: ``certificate_`` (the guarantee), ``release_`` (the release), ``spec_`` (the spec of the release, for the
+    command), ``n_features_in_``, ``feature_names_in_``.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class DPGPRegressor(MomentsEstimator):
         self.missing = missing
 
     def fit(self, X, y):
-        """Releases moments of the rows X (n x d) and targets y (n), charged to the ledger."""
+        """Release moments of the rows X (n x d) and targets y (n), and charge the ledger."""
         inputs, drops = self._inputs(X, fitting=True), self._drops()
         y_values = numbers(self._target(y, inputs.rows), "y", drops)
         if not (np.isfinite(y_values) | (drops & np.isnan(y_values))).all():
@@ -184,10 +184,10 @@ class DPGPRegressor(MomentsEstimator):
         return self._fit(inputs, y_values, target, bounds[0])
 
     def predict(self, X, return_std=False, return_interval=None):
-        """Means of the function at X (t x d), in units of the target.
+        """Return means of the function at X (t x d), in units of the target.
 
-        With ``return_std`` also its standard deviations, of model and privacy noise together; with ``return_interval=p`` also the low and
-        the high ends of its central intervals of probability p: ``mean[, std][, low, high]``.
+        ``return_std`` adds standard deviations, of model and privacy noise together. ``return_interval=p`` adds the ends of the central
+        intervals of probability p. The result is ``mean[, std][, low, high]``.
         """
         found = self._predictions(X)
         if not return_std and return_interval is None:
@@ -196,17 +196,17 @@ class DPGPRegressor(MomentsEstimator):
         return answer if return_interval is None else answer + found.interval(return_interval)
 
     def sample(self, X, n_samples=1, random_state=None):
-        """Draws of the function at each point of X (t x n_samples).
+        """Draw values of the function at each point of X (t x n_samples).
 
-        Each point has its own posterior, normal with the mean and standard deviation of ``predict``; draws at several points are
-        independent of each other. They follow from the release, so that they may be seeded.
+        The posterior of each point is normal, with the mean and standard deviation of ``predict``. Draws at several points are
+        independent. They follow from the release, so a seed is safe.
         """
         found = self._predictions(X)
         noise = np.random.default_rng(random_state).standard_normal((len(found.mean), n_samples))
         return found.mean[:, None] + found.std[:, None] * noise
 
     def score(self, X, y, sample_weight=None):
-        """R^2 of the predictions, ``1 - sum (y - mean)^2 / sum (y - average)^2``. It is not private where y is private."""
+        """Return R^2, ``1 - sum (y - mean)^2 / sum (y - average)^2``. The score is exact: do not publish it if y is private."""
         y, mean = numbers(y, "y"), self.predict(X)
         weights = np.ones_like(y) if sample_weight is None else numbers(sample_weight, "sample_weight")
         missed = np.sum(weights * (y - mean) ** 2)

@@ -1,4 +1,4 @@
-"""What was released: it may be shown, and all that is computed from it costs nothing more."""
+"""Releases. They may be published, and anything computed from them costs nothing more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import InputError
 
 
 def depth():
-    """How far up the caller of this package is, for a warning that the function above tells."""
+    """Return the stack level of the caller of this package, for warnings."""
     frame, steps = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
         frame, steps = frame.f_back, steps + 1
@@ -28,11 +28,11 @@ class Predictions(NamedTuple):
     """Predictions at points, in units of the target."""
 
     mean: np.ndarray
-    """Means, the only numbers that depend on targets."""
+    """Means."""
     gp_sd: np.ndarray
-    """Standard deviations of the function under the model, if sums and counts were known without noise."""
+    """Standard deviations of the function under the model, as if sums and counts had no noise."""
     noise_sd: np.ndarray
-    """What the privacy noise adds to them, in the root of a sum of squares."""
+    """Standard deviations of the privacy noise. Squares of both add up."""
 
     @property
     def std(self):
@@ -40,56 +40,56 @@ class Predictions(NamedTuple):
         return np.hypot(self.gp_sd, self.noise_sd)
 
     def interval(self, level=0.95):
-        """The central interval of the function at each point that holds it with probability ``level``: (low, high)."""
+        """Return the central interval of probability ``level`` of the function at each point: (low, high)."""
         if not 0.0 < level < 1.0:
-            raise InputError(f"an interval is of a probability between 0 and 1, not {level!r}")
+            raise InputError(f"level must be a probability between 0 and 1, not {level!r}")
         half = NormalDist().inv_cdf(0.5 + 0.5 * level) * self.std
         return self.mean - half, self.mean + half
 
 
 class Release:
-    """A release as ``dpgp stats --release`` writes it.
+    """A release, as ``dpgp stats --release`` writes it.
 
-    It is made by :meth:`dpgp.Moments.release`, which charges the ledger, or read by :meth:`read`.
+    :meth:`dpgp.Moments.release` makes one and charges the ledger. :meth:`read` reads one from a file.
     """
 
     def __init__(self, text):
         self.text = text
-        """The file."""
+        """The text of the file."""
         try:
             self.json = json.loads(text)
         except json.JSONDecodeError as error:
-            raise InputError(f"this is no release: {error}") from None
+            raise InputError(f"this is not a release: {error}") from None
         self._surfaces = {}
 
     @classmethod
     def read(cls, path):
-        """Reads a release from its file."""
+        """Read a release from its file."""
         return cls(Path(path).read_text(encoding="utf-8"))
 
     def write(self, path):
-        """Writes the file of the release; never over one that is there."""
+        """Write the release to a new file. An existing file is an error."""
         with open(path, "x", encoding="utf-8") as file:
             file.write(self.text)
 
     @property
     def certificate(self):
-        """What is guaranteed: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings; and whether a ledger counted
-        it."""
+        """The guarantee: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings, and whether a ledger counted
+        the release."""
         return self.json["guarantee"] | {"ledger": self._counted()}
 
     def _counted(self):
-        """Who counts this release."""
+        """Return whether a ledger counted this release, in words."""
         known = self.json.get("all_releases")
         if known is None:
-            return "no ledger counted this release: what it and other releases of these rows guarantee together is not known"
+            return "no ledger counted this release: its guarantee together with other releases of these rows is unknown"
         return f"a ledger counted this release, one of {known['releases']} about these rows"
 
     def predict(self, X, *, kernel=None, noise_variance=None):
-        """Predictions from released moments at points X (t x d), as ``dpgp predict --from`` makes them.
+        """Predict at points X (t x d) from released moments, as ``dpgp predict --from`` does.
 
-        ``kernel`` is a line of a spec such as ``'eq = { variance = 1.0, lengthscale = 8.0 }'``, ``noise_variance`` is in squared
-        units of the normalised target; without them the model is that of the release. The posterior is computed once.
+        ``kernel`` is a line of a spec such as ``'eq = { variance = 1.0, lengthscale = 8.0 }'``. ``noise_variance`` is in squared
+        units of the normalised target. The default is the model of the release. The posterior is computed once.
         """
         model = self.json["model"]
         return self._predict_columns(columns_of(X, model["inputs"], model.get("encode")), kernel, noise_variance)
@@ -103,7 +103,7 @@ class Release:
         return Predictions(*(np.frombuffer(numbers) for numbers in found))
 
     def warn(self):
-        """Tells the warnings of the certificate by :mod:`warnings`."""
+        """Show the warnings of the certificate by :mod:`warnings`."""
         for warning in self.json["guarantee"].get("warnings", []):
             warnings.warn(warning, stacklevel=depth())
 

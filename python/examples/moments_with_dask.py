@@ -1,9 +1,9 @@
-"""Sums of rows on the workers of a Dask cluster, one release of all of them.
+"""Sum rows on the workers of a Dask cluster, and release all of them once.
 
     python moments_with_dask.py
 
-Each worker adds up its own rows; what travels are exact sums, as private as the rows. DPGP_STATE must name one folder with one key
-wherever rows are summed, so that the ledger knows them.
+Each worker sums its own rows. It sends exact sums, which are as private as the rows. DPGP_STATE must name a folder with the same key
+wherever rows are summed, so that the ledger can identify them.
 """
 
 import numpy as np
@@ -21,14 +21,14 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.mom
 
 
 def rows(part):
-    """The rows of one part: here made up, elsewhere read from a file that the worker sees."""
+    """Make the rows of one part. In practice, read them from a file that the worker can access."""
     generator = np.random.default_rng(part)
     x = generator.uniform(0.0, 10.0, 5000)
     return {"x": x, "y": np.sin(x) + 0.1 * generator.standard_normal(5000)}
 
 
 def sums(part):
-    """On a worker: the exact sums of one part."""
+    """Return the exact sums of one part. This runs on a worker."""
     return dpgp.Moments(SPEC, name=f"part {part}").add(rows(part), n_jobs=1).to_bytes()
 
 

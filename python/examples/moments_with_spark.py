@@ -1,9 +1,9 @@
-"""Sums of the rows of a Spark frame, one release of all of them.
+"""Sum the rows of a Spark frame, and release all of them once.
 
     python moments_with_spark.py
 
-mapInArrow hands Arrow batches to each executor, which adds them up where they lie; what travels are exact sums, as private as the rows.
-DPGP_STATE must name one folder with one key wherever rows are summed, so that the ledger knows them.
+mapInArrow passes Arrow batches to each executor, which sums them in place. It sends exact sums, which are as private as the rows.
+DPGP_STATE must name a folder with the same key wherever rows are summed, so that the ledger can identify them.
 """
 
 import numpy as np
@@ -21,14 +21,14 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.mom
 
 
 def rows(count=30_000):
-    """Made-up rows."""
+    """Make example rows."""
     generator = np.random.default_rng(1)
     x = generator.uniform(0.0, 10.0, count)
     return {"x": x, "y": np.sin(x) + 0.1 * generator.standard_normal(count)}
 
 
 def sums_of(spec):
-    """On an executor: the batches of a partition become one row, their exact sums."""
+    """Return a function that turns the batches of a partition into one row, their exact sums. It runs on an executor."""
 
     def sums(batches):
         import pyarrow
@@ -49,7 +49,7 @@ def main():
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]").appName("dpgp").config("spark.ui.enabled", "false")
-    # Parts are of one machine here.
+    # This example runs on one machine.
     spark = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1").getOrCreate()
     try:
         frame = spark.createDataFrame(pandas.DataFrame(rows())).repartition(4)

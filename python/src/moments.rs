@@ -73,7 +73,7 @@ macro_rules! with_totals {
             (Total::Moments($sums), Total::Moments($more)) => $body,
             (Total::Classes($sums), Total::Classes($more)) => $body,
             (Total::Counts($sums), Total::Counts($more)) => $body,
-            _ => return Err(Failure::input("the sums are of other specs").into()),
+            _ => return Err(Failure::input("the sums belong to different specs").into()),
         }
     };
 }
@@ -312,7 +312,8 @@ fn summed(
     with_streamed!(experiment, streamed, model => {
         let asked = streamed.columns().len();
         if columns.width() != asked {
-            return Err(Failure::input(format!("rows have {} columns, where {asked} are summed", columns.width())));
+            return Err(Failure::input(format!("rows have {} columns, but the spec sums \
+                                               {asked}", columns.width())));
         }
         let (mut rows, mut others) = (columns.held(gate), table.others.held());
         let held = HeldTable { name, rows: &mut rows, others: Some(&mut others) };
@@ -331,7 +332,7 @@ fn released(
         (StreamedRelease::Moments(streamed), Total::Moments(sums)) => charged(&streamed, sums, asked, gate),
         (StreamedRelease::Classes(streamed), Total::Classes(sums)) => charged(&streamed, sums, asked, gate),
         (StreamedRelease::Counts(streamed), Total::Counts(sums)) => charged(&streamed, sums, asked, gate),
-        _ => Err(Failure::input("the sums are of another spec")),
+        _ => Err(Failure::input("the sums belong to another spec")),
     }
 }
 

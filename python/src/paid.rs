@@ -82,5 +82,5 @@ impl Drop for ReleaseAtWork {
 
 /// An interrupted release goes on for a while.
 pub fn busy() -> Failure {
-    Failure::other("an interrupted release of these sums is still at work; wait a moment")
+    Failure::other("an interrupted release of these sums is still running; try again in a moment")
 }

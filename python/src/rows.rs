@@ -67,11 +67,11 @@ impl Columns {
             if let Some(length) = length
                 && *rows.get_or_insert(length) != length
             {
-                return Err(Failure::input("the columns are not of one length").into());
+                return Err(Failure::input("the columns differ in length").into());
             }
             columns.push(column);
         }
-        let rows = rows.ok_or_else(|| Failure::input("there is no column of rows"))?;
+        let rows = rows.ok_or_else(|| Failure::input("at least one column must hold rows"))?;
         Ok(Self { columns, rows })
     }
 
@@ -94,22 +94,24 @@ fn column(object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<usize>)> {
     if let Ok((table, at)) = object.extract::<(Bound<'_, PyAny>, usize)>() {
         let buffer = PyBuffer::<f64>::get(&table)?;
         let &[rows, width] = buffer.shape() else {
-            return Err(Failure::input("a table has two dimensions").into());
+            return Err(Failure::input("a table must have two dimensions").into());
         };
         let (first, step) = match (buffer.is_c_contiguous(), buffer.is_fortran_contiguous()) {
             (true, _) => (at, width),
             (_, true) => (at * rows, 1),
-            _ => return Err(Failure::input("the numbers of a table must lie without gaps").into()),
+            _ => return Err(Failure::input("the numbers of a table must be contiguous").into()),
         };
         if at >= width {
-            return Err(Failure::input("the table has fewer columns").into());
+            return Err(Failure::input("the table has too few columns").into());
         }
         return Ok((Column::Buffer { buffer: Arc::new(buffer), first, step }, Some(rows)));
     }
     let buffer = PyBuffer::<f64>::get(object)?;
-    let &[rows] = buffer.shape() else { return Err(Failure::input("a column has one dimension").into()) };
+    let &[rows] = buffer.shape() else {
+        return Err(Failure::input("a column must have one dimension").into());
+    };
     if !buffer.is_c_contiguous() {
-        return Err(Failure::input("the numbers of a column must lie without gaps").into());
+        return Err(Failure::input("the numbers of a column must be contiguous").into());
     }
     Ok((Column::Buffer { buffer: Arc::new(buffer), first: 0, step: 1 }, Some(rows)))
 }
@@ -128,7 +130,7 @@ impl Others {
                     let length = ends.len();
                     if !ends.is_sorted() || ends.last().is_some_and(|end| *end != bytes.len()) {
                         return Err(Failure::input(
-                            "the cells of a column of texts do not make up its bytes",
+                            "the ends of the cells of a text column do not match its bytes",
                         )
                         .into());
                     }
@@ -140,7 +142,7 @@ impl Others {
                 }
             };
             if length.is_some_and(|length| length != rows.rows) {
-                return Err(Failure::input("the columns are not of one length").into());
+                return Err(Failure::input("the columns differ in length").into());
             }
             names.push(name.clone());
             columns.push(column);

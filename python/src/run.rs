@@ -44,7 +44,7 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
     let project = opened(offline)?;
     let names = [asked.name.clone()];
     let [experiment] = project.selected(&names, asked.quick)?.try_into().map_err(|several: Vec<_>| {
-        Failure::input(format!("{} means {} experiments; name one", asked.name, several.len()))
+        Failure::input(format!("{} matches {} experiments; name one", asked.name, several.len()))
     })?;
     if let Some(folder) = &asked.results {
         ensure_no_links(folder, &folder.join(experiment.folder()))?;
@@ -80,7 +80,7 @@ pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
         return Ok(text);
     }
     let shipped = shipped_text(&Path::new("results").join(&own).to_string_lossy());
-    Ok(shipped.map(Into::into).ok_or_else(|| Failure::input(format!("{} is not there", path.display())))?)
+    Ok(shipped.map(Into::into).ok_or_else(|| Failure::input(format!("{} does not exist", path.display())))?)
 }
 
 /// The names of all experiments.

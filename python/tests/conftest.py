@@ -1,4 +1,4 @@
-"""Each test has a state folder of its own, so that none sees the ledgers of another or of the user."""
+"""Fixtures. Each test has its own state folder, so it never sees ledgers of another test or of the user."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def state(tmp_path, monkeypatch):
 
 @pytest.fixture
 def command(tmp_path):
-    """The command ``dpgp``; tests that compare with it are skipped where DPGP_COMMAND names none."""
+    """Return the command ``dpgp``. Tests that compare with it are skipped if DPGP_COMMAND is not set."""
     program = os.environ.get("DPGP_COMMAND") or shutil.which("dpgp")
     if program is None:
         pytest.skip("skipped: the command dpgp is not there (DPGP_COMMAND)")
@@ -34,7 +34,7 @@ def command(tmp_path):
 
 
 class Rows:
-    """Rows with a smooth function of two inputs."""
+    """Return rows of a smooth function of two inputs."""
 
     def __init__(self, count=20_000, seed=1):
         generator = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""The estimators: what they predict, what they refuse, what they charge."""
+"""Tests of the estimators: predictions, refusals and charges."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""The examples on many machines: the same sums as those of one."""
+"""Guard against sums on many machines that differ from those on one."""
 
 import importlib.util
 import json

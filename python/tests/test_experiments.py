@@ -1,4 +1,4 @@
-"""Experiments and audits through the package."""
+"""Tests of experiments and audits through the package."""
 
 import numpy as np
 import pytest

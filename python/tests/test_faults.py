@@ -1,4 +1,4 @@
-"""What must not happen: rows counted twice, releases lost, processes that hang, cells in messages."""
+"""Guards against rows counted twice, lost releases, hanging processes and cells in messages."""
 
 import json
 import os
@@ -20,7 +20,7 @@ WARNED = dict(PUBLIC, epsilon=30.0)
 
 
 def spec_of(rows, **data):
-    """The spec of a fit, with more keys in its section of data."""
+    """Return the spec of a fit, with further keys in [data]."""
     spec = dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X[:500], rows.y[:500]).spec_
     lines = "".join(f"{name} = {value}\n" for name, value in data.items())
     return spec.replace("[data]\n", f"[data]\n{lines}")
@@ -37,7 +37,7 @@ def table(rows):
 
 
 def part(moments):
-    """The exact sums alone."""
+    """Return only the exact sums."""
     return json.loads(moments.to_bytes())["part"]
 
 
@@ -46,7 +46,7 @@ def charges(state):
 
 
 def chain(error):
-    """All that can be read off an exception."""
+    """Return all text that an exception shows."""
     seen, todo = [], [error]
     while todo:
         error = todo.pop()
@@ -193,7 +193,7 @@ def test_warnings_as_errors_lose_no_release(rows, spec, table, state):
 
 
 def test_ctrl_c_loses_no_release(spec, table, state):
-    """Ctrl-C comes just after the release."""
+    """Press Ctrl-C just after the release."""
     moments = dpgp.Moments(spec).add(table)
     core, asked = moments._core, (None, True, None, None, False, False)
 
@@ -242,7 +242,7 @@ def test_ctrl_c_in_a_fit_leaves_its_release_to_the_next(rows, state, monkeypatch
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="nothing tells who waits for a lock")
 def test_ctrl_c_while_the_ledger_is_charged(spec, table, state):
-    """Another process has the lock of the ledger until Ctrl-C was pressed."""
+    """Hold the lock of the ledger in another process until Ctrl-C is pressed."""
     fcntl = pytest.importorskip("fcntl")
     moments = dpgp.Moments(spec).add(table)
     moments.release()
@@ -266,7 +266,7 @@ def test_ctrl_c_while_the_ledger_is_charged(spec, table, state):
         with pytest.raises(KeyboardInterrupt) as raised:
             moments.release()
         thread.join()
-    assert charges(state) == 2 and "had been paid for" in raised.value.__notes__[0]
+    assert charges(state) == 2 and "was already charged" in raised.value.__notes__[0]
     (paid,) = moments.unreturned
     assert moments.release().text == paid.text and charges(state) == 2
 
@@ -325,7 +325,7 @@ def test_pickles_of_exact_sums_say_that_they_are_private(spec, table):
 
 
 def test_each_input_has_bounds(rows):
-    with pytest.raises(dpgp.InputError, match="input_bounds are of 1 inputs, and X has 2"):
+    with pytest.raises(dpgp.InputError, match="input_bounds is for 1 inputs, but X has 2 inputs"):
         dpgp.DPGPRegressor(**dict(PUBLIC, input_bounds=[(0.0, 10.0)]), ledger=False).fit(rows.X, rows.y)
     with pytest.raises(dpgp.InputError, match="input_bounds"):
         dpgp.DPDensity(epsilon=1.0, delta=1e-6, input_bounds=[(0.0, 10.0)], bins=3).fit(rows.X)
@@ -389,12 +389,12 @@ def test_searches_and_pipelines_tell_what_fits_cost(rows):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             call()
-        costs = [str(warning.message) for warning in told if "each fit is a release" in str(warning.message)]
+        costs = [str(warning.message) for warning in told if "each fit is a separate release" in str(warning.message)]
         assert len(costs) == 1 and "epsilon = 1.0 and delta = 1e-06" in costs[0]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         make().fit(X, y)
-    assert not [warning for warning in told if "each fit is a release" in str(warning.message)]
+    assert not [warning for warning in told if "each fit is a separate release" in str(warning.message)]
 
 
 def test_rows_that_lack_a_cell_are_left_out(rows):
@@ -418,7 +418,7 @@ def test_rows_that_lack_a_cell_are_left_out(rows):
 
 
 def test_a_ledger_knows_words(rows, command, tmp_path):
-    """Rows with words are the same rows in Python and in a file."""
+    """Guard against a ledger that does not recognise rows with words, in Python and in a file, as the same."""
     words = np.array(["F", "M"])[(rows.y[:500] > 0.5).astype(int)]
     table = {"sex": words, "age": rows.X[:500, 0], "y": rows.y[:500], "who": [f"person {row}" for row in range(500)]}
     fit = lambda encode: dpgp.DPGPRegressor(**dict(PUBLIC, budget=(1.2, 1e-6)), encode=encode).fit(
@@ -481,7 +481,7 @@ def test_columns_of_words_are_numbers(rows):
     assert exact(strange, dropping) == exact(frame, dropping)
     with pytest.raises(dpgp.InputError):
         exact(frame, fitted.spec_)
-    with pytest.raises(dpgp.InputError, match="'sex': a cell is none of the words that encode names: F, M"):
+    with pytest.raises(dpgp.InputError, match="'sex': a cell holds none of the words in encode: F, M"):
         regressor.fit(strange, y).predict(strange)
     sums = dpgp.Moments(fitted.spec_, ledger=False)
     sums.add({"sex": ["F", "M"], "age": [1.0, 2.0], "y": [0.0, 1.0]})

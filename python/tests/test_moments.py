@@ -1,4 +1,4 @@
-"""Sums are those of the command, to the last bit."""
+"""Guards against sums that differ from those of the command in any bit."""
 
 import json
 import pickle
@@ -32,7 +32,7 @@ privacy.mechanism.sums = { target_bound = 1.0, features = "trivial", sensitivity
 
 
 def facts(data):
-    """All but the names and sizes of files, of which the checksum is, too."""
+    """Return all fields except names and sizes of files, and the checksum, which depends on them."""
     value = json.loads(data)
     del value["checksum"]
     value["files"] = [file["rows"] for file in value["files"]]
@@ -84,7 +84,7 @@ def test_rows_count_in_the_ledger_of_the_command(rows, command, tmp_path):
 
 
 def test_all_columns_of_a_table_say_which_rows_they_are(command, tmp_path):
-    """Specs that read other columns of one frame, of which some hold words and nothing: as the command, of the same file."""
+    """Compare with the command, for specs that read different columns of one frame with words and missing cells."""
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
     generator = np.random.default_rng(5)
@@ -105,7 +105,7 @@ def test_all_columns_of_a_table_say_which_rows_they_are(command, tmp_path):
 
 
 def test_a_column_more_or_less_is_no_new_budget(rows):
-    """What a fit is given tells which rows they are by each column alone."""
+    """Guard against rows that a ledger does not recognise by a single column of a fit."""
     X, y = rows.X[:500], rows.y[:500]
     budget = dict(epsilon=1.0, delta=1e-6, budget=(1.2, 1e-6), target_bounds=(-2.0, 3.0), lengthscale=2.0)
     fit = lambda X, y: dpgp.DPGPRegressor(**budget, input_bounds=(0.0, 10.0)).fit(X, y)
@@ -168,10 +168,10 @@ def test_tables_of_all_kinds_are_the_same_rows(rows):
     "batch, said",
     [
         ({"x0": [1.0, float("nan")], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "rows: row 2, column \"x0\""),
-        ({"x0": [1.0], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "not of one length"),
+        ({"x0": [1.0], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "differ in length"),
         ({"x0": [1.0], "x1": [1.0]}, "no column 'y'"),
         ({"x0": ["a secret"], "x1": [1.0], "y": [1.0]}, "a cell is not a number"),
-        (np.zeros((3, 2)), "2 columns, where 3 are summed"),
+        (np.zeros((3, 2)), "2 columns, but 3 are summed"),
         (np.zeros(3), "Expected 2D array"),
     ],
 )

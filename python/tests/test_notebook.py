@@ -1,4 +1,4 @@
-"""The notebook runs, and what it prints is what it says."""
+"""Guard against a notebook that fails, or prints something else than it shows."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, which run one after the other."""
+"""Run the examples of docs/python.md in order."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and what of them privacy does not allow."""
+"""Run the checks of scikit-learn, except those that privacy does not allow."""
 
 import pytest
 
@@ -32,7 +32,7 @@ EXEMPT = {
 
 @pytest.fixture
 def few_releases(monkeypatch):
-    """Conventions do not depend on noise: of rows with the same columns one release is drawn, and kept for all fits."""
+    """Reuse one release for all fits of rows with the same columns, because conventions do not depend on noise."""
     kept, drawn = {}, dpgp.Moments.release
 
     def release(moments, **asked):

@@ -1,4 +1,4 @@
-"""The type stubs are those of the package."""
+"""Guard against type stubs that differ from the package."""
 
 import subprocess
 import sys

@@ -69,7 +69,7 @@ pub enum CliError {
     #[error("{0} is not a folder")]
     NotAFolder(PathBuf),
     /// A file that would be overwritten.
-    #[error("{0} is there already; choose another name")]
+    #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
     /// Files that a command would write, which are one.
     #[error("{0} is named for two of the files that are written; choose another name")]

@@ -145,7 +145,7 @@ fn released_text(one: &LookedFor<'_>) -> String {
     match &one.entered {
         Entered::At { ledger, number } => format!("{path}: release {number} of {}\n", ledger.display()),
         Entered::Nowhere => format!(
-            "{path}: STANDS IN NONE of these ledgers: an earlier copy was put back, so that charges are forgotten, or it was \
+            "{path}: STANDS IN NONE of these ledgers: an earlier copy was restored, so charges are lost, or it was \
              charged to another\n"
         ),
         Entered::Unnamed => {

@@ -55,7 +55,7 @@ pub(super) fn exponential(selected: &Selected) -> Check {
         let note = format!("{told}; attack: epsilon >= {}", short(search.epsilon));
         return Check { verdict: AuditVerdict::Holds, found, note };
     }
-    let note = format!("{told}: the sensitivity used is no bound, so nothing is proved");
+    let note = format!("{told}: the sensitivity used is not a bound, so nothing is proved");
     Check { verdict: AuditVerdict::Caveat, found: at_least, note }
 }
 

@@ -25,7 +25,8 @@ pub enum SampledProblem {
     Data(#[from] DataError),
     /// The files have other columns.
     #[error(
-        "{} has the columns {}, but {} has {}; outputs of one mechanism have the same", one.display(), list(of_one),
+        "{} has the columns {}, but {} has {}; both files must have the same \
+         columns", one.display(), list(of_one),
         other.display(), list(of_other)
     )]
     Columns {
@@ -40,17 +41,18 @@ pub enum SampledProblem {
     },
     /// A first line that may be an output like the others.
     #[error(
-        "{}: the first line may be the names of the columns, or an output like those below it: --first-line names or --first-line row \
-         says which", .0.display()
+        "{}: the first line could be column names or an output; use --first-line names or --first-line \
+         row", .0.display()
     )]
     FirstLine(PathBuf),
     /// One file for both inputs.
-    #[error("{} is named twice; outputs on the two inputs stand in two files", .0.display())]
+    #[error("{} is named twice; use one file for each of the two inputs", .0.display())]
     SameFile(PathBuf),
     /// Files with the same draws.
     #[error(
-        "{} and {} hold the same rows, in whole or in part: outputs on the two inputs must be draws of their own, with random numbers of \
-         their own, or an attack would judge by what it has learned from", one.display(), other.display()
+        "{} and {} share rows: outputs on the two inputs must be independent draws with separate random \
+         numbers, because an attack must not judge by rows that it has learned \
+         from", one.display(), other.display()
     )]
     SharedRows {
         /// The first file.
@@ -60,7 +62,7 @@ pub enum SampledProblem {
     },
     /// A file has too few rows.
     #[error(
-        "{} has {rows} rows; an attack needs at least {FEWEST}, and the more there are the more it can prove",
+        "{} has {rows} rows; an attack needs at least {FEWEST}, and more rows can prove more",
         path.display()
     )]
     Few {

@@ -20,7 +20,7 @@ pub fn existing_folder_of(path: &Path) -> Result<&Path> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    Err(Error::new(ErrorKind::NotFound, format!("there is no folder {}", folder.display())))
+    Err(Error::new(ErrorKind::NotFound, format!("the folder {} does not exist", folder.display())))
 }
 
 /// A name with something after it.

@@ -35,7 +35,8 @@ pub fn unlinked() -> OpenOptions {
 /// The error for a link where something would be written.
 fn link_error(path: &Path) -> Error {
     Error::other(format!(
-        "{} is a link, and nothing is written where a link leads; name the folder itself (--data, --store, --results)",
+        "{} is a link, and dpgp does not write through links; name the folder itself (--data, --store, \
+         --results)",
         path.display()
     ))
 }
@@ -47,7 +48,7 @@ fn link_error(path: &Path) -> Error {
 pub fn unlinked_text(path: &Path) -> Result<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_symlink() && leads_out(folder, path) {
-        return Err(Error::other("it is a link that leads out of its folder, and is not read"));
+        return Err(Error::other("it is a link out of its folder, so it is not read"));
     }
     std::fs::read_to_string(path)
 }

@@ -1,6 +1,4 @@
-//! Why a private release was refused.
-//!
-//! How the noise of a release was made, for those who check its certificate.
+//! Reasons to refuse a private release, and the record of the noise of a release for those who check its certificate.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,25 +6,25 @@ use thiserror::Error;
 use dpgp_linalg::LinalgError;
 use dpgp_number::OutOfRange;
 
-/// A release that cannot be made, or not safely.
+/// Reasons why a release cannot be made safely.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PrivacyError {
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
-    /// A number that the proof of a sensitivity needs lies outside its range.
+    /// A number lies outside the range that the proof of a sensitivity needs.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
     /// The noise covariance came out as zero: the exact values would be released.
     #[error(
-        "the {solver} solver ended with a noise covariance of zero, which would release the exact \
-         predictions; nothing was released (try solver = \"interior-point\")"
+        "the {solver} solver returned a noise covariance of zero, which would release the exact predictions; \
+         nothing was released (try solver = \"interior-point\")"
     )]
     NoNoise {
         /// The solver that produced it.
         solver: &'static str,
     },
-    /// The noise does not cover every column, by the last check of the very matrices that would be sampled with.
+    /// The noise does not cover every column. This is the last check, of the matrices that noise would be sampled with.
     #[error(
         "the noise does not cover the change of one target (largest leverage {sensitivity}, which must be greater \
          than 0 and at most 1); nothing was released"
@@ -35,9 +33,10 @@ pub enum PrivacyError {
         /// `max_i |L^-1 b_i|`.
         sensitivity: f64,
     },
-    /// All predictions are constant, whatever the private targets.
+    /// All predictions are constant: they do not depend on the private targets.
     #[error(
-        "no prediction depends on any target (the map C is zero), so that there is nothing to protect: all points are far from all inputs"
+        "no prediction depends on any target (the map C is zero), so there is nothing to protect: all points \
+         are far from all inputs"
     )]
     NothingToProtect,
 }
@@ -45,8 +44,8 @@ pub enum PrivacyError {
 /// The noise of a release in whole numbers: independent `round(N(0, sd^2))` on each, exactly rounded
 /// ([`RoundedGaussian`](crate::RoundedGaussian)).
 ///
-/// Obligation: between neighbours, the whole numbers move by at most `sensitivity` in the Euclidean norm, so that the release is
-/// a function of that of a Gaussian mechanism with `mu = sensitivity / sd`.
+/// Obligation: between neighbours, the whole numbers move by at most `sensitivity` in the Euclidean norm. So the release is a
+/// function of that of a Gaussian mechanism with `mu = sensitivity / sd`.
 ///
 /// ```
 /// use dpgp_noise::RoundedNoise;
@@ -61,18 +60,19 @@ pub struct RoundedNoise {
 }
 
 impl RoundedNoise {
-    /// What the certificate of a release says of how its noise was made.
-    pub const MADE: &str = "round(N(0, sd^2)) on each of the whole numbers that are released, rounded exactly, from the \
-        randomness of the operating system; no floating-point number meets private data before it has its noise";
+    /// The statement of a certificate about how the noise was made.
+    pub const MADE: &str = "round(N(0, sd^2)) on each released whole number, rounded exactly, with \
+                            randomness from the operating system; no floating-point number meets private \
+                            data before the noise is added";
 
-    /// The sensitivity over the standard deviation, by which releases compose.
+    /// The sensitivity divided by the standard deviation. Squares of `mu` add up over releases.
     pub fn mu(self) -> f64 {
         self.sensitivity / self.sd
     }
 
-    /// Whether it is noise that a release can have.
+    /// Whether a release can have this noise.
     pub fn is_sound(self) -> bool {
-        // A quotient that is positive has a sensitivity of the sign of its standard deviation.
+        // With `sd > 0`, a positive quotient means a positive sensitivity.
         self.sd > 0.0 && self.mu().is_finite() && self.mu() > 0.0
     }
 }

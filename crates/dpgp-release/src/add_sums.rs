@@ -8,7 +8,7 @@ use dpgp_data::{Fingerprint, whole_text};
 use dpgp_stream::{BLOCK, PartSums, Record, Sum};
 
 /// What sums differ in whose rows are known by other keys.
-pub(super) const OTHER_KEYS: &str = "keys: set DPGP_STATE to one folder wherever parts are summed";
+pub(super) const OTHER_KEYS: &str = "keys (set DPGP_STATE to the same folder for all parts)";
 
 /// The sums of one file.
 struct SumsRecordFile<'p, S> {
@@ -104,7 +104,7 @@ fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {
 
 /// Sums that were made by another spec.
 pub(super) fn other_summand(path: &Path) -> ReleaseError {
-    let other = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel";
+    let other = "the columns, bounds, kernel, inducing inputs, classes or bins differ";
     ReleaseError::NotSums { path: path.to_owned(), cause: other.to_owned() }
 }
 
@@ -112,13 +112,10 @@ pub(super) fn other_summand(path: &Path) -> ReleaseError {
 pub(super) fn parsed<S: Sum>(path: &Path, text: &str, zero: &S) -> Result<Record<S>, ReleaseError> {
     let cause = match serde_json::from_str::<Record<S>>(text) {
         Ok(record) if !record.is_as_written() => {
-            "its checksum is not that of what it holds: the file was edited, or is damaged".to_owned()
+            "the checksum does not match: the file was edited or is damaged".to_owned()
         }
         Ok(record) if record.is_sound(zero) => return Ok(record),
-        Ok(_) => {
-            "they are of another number of inducing inputs, classes or bins, or of blocks of another size"
-                .to_owned()
-        }
+        Ok(_) => "the block size or the number of inducing inputs, classes or bins differs".to_owned(),
         Err(error) => error.to_string(),
     };
     Err(ReleaseError::NotSums { path: path.to_owned(), cause })

@@ -142,10 +142,10 @@ impl Charged<PrivatePredictions<'_>> {
         }
         let (inputs, mut also) = (data.inputs.join(", "), String::new());
         if let Some(person) = &data.person {
-            also = format!(", which rows are those of one person ({person})");
+            also = format!(", which rows belong to one person ({person})");
         }
         if data.drops_missing() {
-            also += ", which rows lack an input and are left out,";
+            also += ", which rows were dropped because they lack an input,";
         }
         Some(format!("{INPUTS_PUBLIC}{inputs}), the number of rows{also}{FILTERS_PUBLIC}"))
     }
@@ -186,8 +186,9 @@ pub(super) fn far_warning(release: &PrivatePredictions<'_>) -> Option<String> {
     let all = release.points.nrows();
     (far > 0).then(|| {
         format!(
-            "at {far} of {all} points gp_sd is nearly what it is without any row, for the function or for one of a sum: rows are many \
-             lengthscales away, or what is released of them tells little, and predictions fall back to the mean of the prior"
+            "at {far} of {all} points, gp_sd is nearly that of the prior (of the function, or of one term of \
+             a sum). Rows are many lengthscales away, or the release carries little information about them. \
+             Predictions fall back to the prior mean"
         )
     })
 }
@@ -218,8 +219,8 @@ pub(super) fn long_lengthscales(
     }
     (!long.is_empty()).then(|| {
         format!(
-            "by the lengthscales of the kernel the function hardly changes over the box along {}: where it does all the same, far more places lie \
-             outside of their intervals than these say",
+            "with these lengthscales, the function hardly changes over the box along {}: if it does vary \
+             there, far more points than stated lie outside their intervals",
             long.join(", ")
         )
     })
@@ -229,7 +230,7 @@ pub(super) fn long_lengthscales(
 const ABOUT: [[&str; 5]; 2] = [
     [
         "the prediction, with noise",
-        "standard deviation of the function under the model; public: it depends on inputs and settings alone",
+        "standard deviation of the function under the model; public: it depends only on inputs and settings",
         "standard deviation of the privacy noise on private_mean; public",
         INTERVAL,
         "upper end of that interval",
@@ -237,7 +238,8 @@ const ABOUT: [[&str; 5]; 2] = [
     [
         "the prediction from the noisy sums",
         "standard deviation of the function under the model, from the noisy sums",
-        "what the privacy noise adds to the standard deviation of the posterior, from the noisy sums",
+        "standard deviation that the privacy noise adds to the posterior (as a sum of squares), from the \
+         noisy sums",
         INTERVAL,
         "upper end of that interval",
     ],
@@ -255,21 +257,24 @@ pub(super) fn columns_about(hides_records: bool) -> Value {
 
 /// What no certificate of predictions covers.
 pub(super) const ALWAYS_OPEN: [&str; 3] = [
-    "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look at the targets, they leak",
-    "the points of the grid, which are taken as public",
+    "the hyperparameters, the bounds and all other settings of the spec, which are assumed to be public: if \
+     you chose them by looking at private data, they reveal something about it",
+    "the points of the grid, which are assumed to be public",
     "time, memory and other side channels of the computation",
 ];
 
 /// What is public where records are private; with rows that are left out for a missing cell.
 pub(super) const ROWS_PUBLIC: [&str; 2] = [
-    "the number of rows of the file, which is taken as public: a record is replaced by another, which filters may keep or drop",
-    "the number of rows of the file, which is taken as public: a record is replaced by another, which filters and missing cells may keep or drop",
+    "the number of rows of the file, which is assumed to be public: neighbours replace one record with \
+     another, which filters may keep or drop",
+    "the number of rows of the file, which is assumed to be public: neighbours replace one record with \
+     another, which may be kept, or dropped by filters or for missing cells",
 ];
 
 /// How what is public begins and ends where inputs are.
 pub(super) const INPUTS_PUBLIC: &str = "the inputs (";
 pub(super) const FILTERS_PUBLIC: &str =
-    " and the columns that rows are filtered by, which are taken as public";
+    " and the columns that rows are filtered by, which are assumed to be public";
 
 /// A change of a target beyond what is protected.
 pub(super) fn wider_than(change: f64, width: f64) -> String {
@@ -281,19 +286,20 @@ pub(super) fn wider_than(change: f64, width: f64) -> String {
 }
 
 /// What a guarantee about one row does not tell of a person.
-pub(super) const SEVERAL_ROWS: &str = "what several rows of one person tell together: one row is protected, and `data.person` of a spec names the column that says \
-                                       whose rows they are";
+pub(super) const SEVERAL_ROWS: &str = "several rows of one person together: the guarantee is about one row \
+                                       (to protect persons, set `data.person` in the spec to the column that \
+                                       identifies them)";
 
 /// What a column of persons cannot tell.
 pub(super) fn several_names(column: &str) -> String {
     format!(
-        "a person who stands under several names in the column {column:?}: each name is protected as a person of its own"
+        "a person with several names in the column {column:?}: each name is protected as a separate person"
     )
 }
 
 /// What a release that no ledger counts says of others.
-pub(super) const NOT_COUNTED: &str = "other releases about the same data: this one was made without a ledger (--no-ledger), so \
-    that nothing counts them, and they add up";
+pub(super) const NOT_COUNTED: &str = "other releases about the same data: this one was made without a ledger \
+                                      (--no-ledger), so nothing adds up their privacy losses";
 
 /// What the guarantee of released sums does not speak of.
 pub(super) fn not_covered_of_sums(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
@@ -308,8 +314,9 @@ pub(super) fn not_covered_of_sums(unit: &PrivacyUnit, counted: bool) -> Vec<Stri
 }
 
 /// What no release of few waves can tell of its own intervals.
-pub(super) const INTERVALS: &str = "Intervals follow from the kernel and from the waves that were released: whether the function varies faster \
-    than those, the release cannot tell; where it does, more places lie outside of their intervals than these say";
+pub(super) const INTERVALS: &str = "Intervals rely on the kernel and on the released waves. The release \
+                                    cannot show whether the function varies faster than these waves. If it \
+                                    does, more points than stated lie outside their intervals";
 
 /// What a release guarantees for a change by the whole width of the bounds.
 ///

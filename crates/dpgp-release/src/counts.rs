@@ -80,7 +80,7 @@ impl SumsModel for CountsRelease {
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
         let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} in none");
         if let Some(most) = self.rows.most {
-            counts += &format!("; {clipped} rows stood for more than {most} and were clipped");
+            counts += &format!("; {clipped} rows counted more than {most} records and were clipped");
         }
         HeldDescription {
             private: HeldFacts {

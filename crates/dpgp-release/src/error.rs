@@ -31,18 +31,19 @@ pub enum ReleaseError {
     #[error("--grid: {0}")]
     Grid(#[from] GridError),
     /// A grid without points.
-    #[error("{} holds no rows below its header; write a row for each point to predict at", .0.display())]
+    #[error("{} has no rows below its header; add a row for each point to predict at", .0.display())]
     NoPoints(PathBuf),
     /// Weights of points that weigh nothing.
-    #[error("{}: weights of points must not be negative, at least one must be above zero, and their sum finite", .0.display())]
+    #[error("{}: weights of points must not be negative, one must be above zero, and their sum must be \
+             finite", .0.display())]
     BadWeights(PathBuf),
     /// Data without rows.
-    #[error("{}: the data hold no rows, or none that the filters let pass", .0.display())]
+    #[error("{}: the data has no rows, or none that pass the filters", .0.display())]
     NoRows(PathBuf),
     /// Points of which the model knows nothing.
     #[error(
-        "none of the points to predict at lies in the public box privacy.mechanism.moments.domain: check the order and the units of their \
-         inputs"
+        "no point to predict at lies in the public box privacy.mechanism.moments.domain; check the order and \
+         the units of the inputs"
     )]
     OutsideBox,
     /// A spec that describes no release.
@@ -73,7 +74,7 @@ pub enum ReleaseError {
         axes: String,
     },
     /// A spec with several cells.
-    #[error("this means {cells} cells; choose one with --cell AXIS=VALUE; {axes}")]
+    #[error("this selects {cells} cells; choose one with --cell AXIS=VALUE; {axes}")]
     SeveralCells {
         /// How many.
         cells: usize,
@@ -82,21 +83,21 @@ pub enum ReleaseError {
     },
     /// A guarantee with exceptions.
     #[error(
-        "nothing was released, because the guarantee of this spec has exceptions: {0}. Bound targets by public \
-         normalise.bounds, calibrate by privacy.calibration = \"analytic\" and filter by public columns; or say \
+        "nothing was released, because the guarantee of this spec has exceptions: {0}. Set public \
+         normalise.bounds, set privacy.calibration = \"analytic\" and filter only by public columns, or pass \
          --allow-caveats"
     )]
     Caveats(String),
     /// A delta that protects nobody in particular.
     #[error(
-        "nothing was released, because delta = {0:?} is not below one over the number of rows: a mechanism that publishes one row as \
-         it is keeps such a delta. Choose one far below, or say --allow-caveats"
+        "nothing was released, because delta = {0:?} is not below one over the number of rows: it would \
+         allow a mechanism to publish one row unchanged. Choose a far smaller delta, or pass --allow-caveats"
     )]
     LargeDelta(f64),
     /// A setting that the arithmetic does not hold.
     #[error(
-        "{key} = {value:?} is too large or too small for a release: its numbers could overflow. Choose units in which it lies between \
-         1e-50 and 1e50"
+        "{key} = {value:?} is too large or too small for a release: numbers could overflow. Use units that \
+         bring it between 1e-50 and 1e50"
     )]
     Magnitude {
         /// The key of the spec.
@@ -117,20 +118,20 @@ pub enum ReleaseError {
     Randomness(String),
     /// A spec that says nothing about sums.
     #[error(
-        "{0} has no task.surface, no task.dirichlet and no task.density with mechanism.histogram: one of them says what \
-         `dpgp stats` sums; predictions of a task.regression are released by `dpgp predict`"
+        "`dpgp stats` has nothing to sum for {0}: it needs task.surface, task.dirichlet, or task.density \
+         with mechanism.histogram. Use `dpgp predict` to release predictions of a task.regression"
     )]
     NoSums(String),
     /// A spec whose sums are not made in one pass.
     #[error(
-        "{0} releases weighted sums, which `dpgp stats` does not make; write a spec with task.dirichlet.release = \
+        "{0} releases weighted sums, which `dpgp stats` does not compute; set task.dirichlet.release = \
          \"class-sums\""
     )]
     WeightedSums(String),
     /// Cells of one spec that sum different things.
     #[error(
-        "the cells of {0} sum different things (columns, bounds, kernel, inducing inputs, classes or bins); write a spec \
-         for one of them"
+        "the cells of {0} need different sums (columns, bounds, kernel, inducing inputs, classes or bins \
+         differ); write a spec for one of them"
     )]
     SeveralSums(String),
     /// A file that holds no sums of this model.
@@ -153,7 +154,8 @@ pub enum ReleaseError {
     },
     /// A file that is given twice, or one with more rows of another than chance explains.
     #[error(
-        "{first} and {second} hold the same rows, or more of them than chance explains, which would be counted twice; name one of them"
+        "{first} and {second} hold the same rows, or share more than chance explains, and these would count \
+         twice; name only one of the two"
     )]
     SameRows {
         /// One file.
@@ -163,14 +165,15 @@ pub enum ReleaseError {
     },
     /// Rows of a program that were added before.
     #[error(
-        "{0}: the same rows are there already and would count twice, which no noise is made for; nothing was added"
+        "{0}: the same rows were added before and would count twice, which the noise does not cover; nothing \
+         was added"
     )]
     RowsAgain(String),
     /// A file that was written to.
-    #[error("{} was written to while its rows were read; nothing was summed", .0.display())]
+    #[error("{} changed while its rows were read; nothing was summed", .0.display())]
     FileChanged(PathBuf),
     /// Rows that would be counted twice.
-    #[error("rows from number {0} on are in two of the files; nothing was added")]
+    #[error("two of the files hold the rows from number {0} on; nothing was added")]
     SumsOverlap(u64),
     /// Rows that are missing.
     #[error("the sums of {missing} of {all} blocks are missing; add the files of the other shards")]
@@ -181,16 +184,16 @@ pub enum ReleaseError {
         all: u64,
     },
     /// A release that would hide nothing.
-    #[error("epsilon is infinite: name the one to release for with --epsilon")]
+    #[error("epsilon is infinite; choose a finite one with --epsilon")]
     NoGuarantee,
     /// An epsilon that no release has.
-    #[error("epsilon = {0:?} is not above zero: name another one with --epsilon")]
+    #[error("epsilon = {0:?} is not above zero; choose another with --epsilon")]
     BadEpsilon(f64),
     /// A release for one of several epsilons, which is not named.
-    #[error("the spec has several epsilons, {0}: name the one to release for with --epsilon")]
+    #[error("the spec has several epsilons ({0}); choose one with --epsilon")]
     SeveralEpsilons(String),
     /// A file that holds no certificate of a release.
-    #[error("{} is no certificate that can be verified: {cause}", path.display())]
+    #[error("{} is not a certificate that can be verified: {cause}", path.display())]
     NoCertificate {
         /// The file.
         path: PathBuf,
@@ -198,21 +201,21 @@ pub enum ReleaseError {
         cause: String,
     },
     /// A key that does not sign, found before anything was drawn.
-    #[error("nothing was released and nothing charged: {0}")]
+    #[error("nothing was released or charged: {0}")]
     CannotSign(SignatureError),
     /// A key that signed before the release was drawn, and did not after it was charged.
     #[error(
-        "the release was drawn, and then could not be signed: {0}. Nothing was written, and the release is lost"
+        "the release was drawn but could not be signed: {0}. Nothing was written, and the release is lost"
     )]
     Unsigned(SignatureError),
     /// A signature that could not be checked.
     #[error("the signature was not checked: {0}")]
     CannotVerify(SignatureError),
     /// A file that would be overwritten.
-    #[error("{0} is there already; choose another name")]
+    #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
     /// A name that says no form of predictions.
-    #[error("{} ends in none of .csv, .parquet and .json, the forms of predictions{hint}", path.display())]
+    #[error("{} does not end in .csv, .parquet or .json, the formats of predictions{hint}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
@@ -220,10 +223,10 @@ pub enum ReleaseError {
         hint: &'static str,
     },
     /// Predictions that could not be put into CSV.
-    #[error("the predictions: {0}")]
+    #[error("cannot write the predictions: {0}")]
     Csv(#[from] csv::Error),
     /// Predictions that could not be put into Parquet.
-    #[error("the predictions: {0}")]
+    #[error("cannot write the predictions: {0}")]
     Parquet(std::io::Error),
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
@@ -243,7 +246,7 @@ impl From<MechanismError> for ReleaseError {
 
 /// What is said of a failure after the charge.
 pub fn spent_in(ledger: &Path) -> String {
-    format!("The release had been charged to the ledger {}: what it cost is spent", ledger.display())
+    format!("The release was already charged to the ledger {}: its cost is spent", ledger.display())
 }
 
 impl ReleaseError {

@@ -351,7 +351,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         let mut edited = shard.clone();
         edited["files"][0]["bytes"] = serde_json::json!(7);
         let said = summed(SPEC, &[1.0], Some(&edited.to_string())).unwrap_err();
-        assert!(said.contains("its checksum is not that"), "{said}");
+        assert!(said.contains("the checksum does not match"), "{said}");
         shard.as_object_mut().unwrap().remove("checksum");
         shard["part"]["blocks"] = serde_json::json!({ "start": 1, "end": 1 });
         assert!(summed(SPEC, &[1.0], Some(&shard.to_string())).is_err());

@@ -76,8 +76,8 @@ const LARGE_DELTA: f64 = 1e-4;
 pub(super) fn large_delta(certificate: &Certificate) -> Option<String> {
     let delta = certificate.delta().filter(|delta| *delta >= LARGE_DELTA)?;
     Some(format!(
-        "delta = {} should be far below one over the number of people: a mechanism that publishes one row in {} as it is has such a \
-         delta",
+        "delta = {} should be far below one over the number of people: a mechanism that publishes one row in \
+         {} unchanged has such a delta",
         exact(delta),
         (1.0 / delta).ceil()
     ))
@@ -91,8 +91,8 @@ pub(super) fn warnings(certificate: &Certificate) -> Vec<String> {
     }
     let shown = exact(epsilon);
     vec![format!(
-        "epsilon = {shown} is above {}: what somebody believes of what it hides may become e^{shown} times as likely by this release, which \
-         hides hardly anything",
+        "epsilon = {shown} is above {}: the protected data can make any conclusion e^{shown} times as \
+         likely, so this release hides hardly anything",
         exact(WEAK)
     )]
 }
@@ -105,8 +105,9 @@ const WIDE_GAP: f64 = 1e-4;
 pub(super) fn design_warning(certificate: &Certificate) -> Option<String> {
     let gap = certificate.gap.filter(|gap| *gap > WIDE_GAP)?;
     Some(format!(
-        "the design is certified to lie within {gap:.1e} of the best one only (relative; nats for log-det): it holds what it claims, \
-         with more noise than may be needed; a larger rank_tolerance, like 1e-8, leaves out directions that rounding hides"
+        "the noise design is only certified to lie within {gap:.1e} of the best one (relative; nats for \
+         log-det). The guarantee holds, but the noise may be larger than needed. A larger rank_tolerance, \
+         such as 1e-8, omits directions that rounding hides"
     ))
 }
 

@@ -87,7 +87,7 @@ impl GridInput {
             let is_number = part.starts_with(|first: char| first.is_ascii_digit());
             return Err(wrong(
                 part,
-                if is_number { CUT } else { "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE" },
+                if is_number { CUT } else { "expected INPUT=FROM..TO:POINTS or INPUT=VALUE" },
             ));
         };
         let places = match places.split_once("..") {
@@ -133,7 +133,7 @@ fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> 
         return Err(wrong(part, DOTS));
     }
     let Some((to, points)) = rest.rsplit_once(':') else {
-        return Err(wrong(part, "a range needs the number of its points, as in FROM..TO:40"));
+        return Err(wrong(part, "a range needs a number of points, as in FROM..TO:40"));
     };
     let ends = [from, to].map(|end| end.trim().parse().ok().filter(|end: &f64| end.is_finite()));
     let [Some(from), Some(to)] = ends else { return Err(wrong(part, ENDS)) };
@@ -142,17 +142,17 @@ fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> 
         return Err(wrong(part, ENDS));
     }
     let points = points.trim().parse().ok().filter(|points| (2..=MOST_POINTS).contains(points));
-    let Some(points) = points else { return Err(wrong(part, "a range has from 2 to 20000 points")) };
+    let Some(points) = points else { return Err(wrong(part, "a range must have 2 to 20000 points")) };
     Ok(RangeSetting { from, to, points })
 }
 
-const ENDS: &str = "both ends must be finite numbers, the second the greater, as in 20..80:7";
+const ENDS: &str = "both ends must be finite numbers, and the second must be greater, as in 20..80:7";
 
-const DOTS: &str = "two dots, once, stand between the ends of a range, as in 0..40:3";
+const DOTS: &str = "separate the ends of a range with exactly two dots, as in 0..40:3";
 
 /// What a decimal comma leaves.
 const CUT: &str =
-    "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE: a comma ends an input, and decimals follow a point";
+    "expected INPUT=FROM..TO:POINTS or INPUT=VALUE; a comma separates inputs, so write decimals with a point";
 
 fn wrong(part: &str, why: &'static str) -> GridError {
     GridError::Part { part: part.to_owned(), why }
@@ -244,10 +244,10 @@ pub enum GridError {
     #[error("every input needs a value or a range; missing: {}", .0.join(", "))]
     Missing(Vec<String>),
     /// A grid that is too large.
-    #[error("a grid of {0} points; at most {MOST_POINTS} can be predicted at")]
+    #[error("the grid has {0} points; the most is {MOST_POINTS}")]
     TooMany(usize),
     /// A word that is no code of an input.
-    #[error("{part:?}: the input holds words, one of {}", words.join(", "))]
+    #[error("{part:?}: the input holds words; use one of {}", words.join(", "))]
     NoWord {
         /// The part.
         part: String,
@@ -256,8 +256,8 @@ pub enum GridError {
     },
     /// A spec without public places.
     #[error(
-        "the spec names no places to predict at (task.surface.map, task.prediction.grid or the domain of its mechanism): name \
-         them with --grid INPUT=FROM..TO:POINTS,... or in a file, with --at"
+        "the spec names no points to predict at (task.surface.map, task.prediction.grid or the domain of its \
+         mechanism); use --grid INPUT=FROM..TO:POINTS,... or a file with --at"
     )]
     NoPlaces,
 }
@@ -319,8 +319,8 @@ pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -
     let (outside, all) = (moments.outside(points), points.nrows());
     (outside > 0).then(|| {
         format!(
-            "{outside} of {all} points do not lie in the public box privacy.mechanism.moments.domain: predictions there are those at the \
-             nearest places in it"
+            "{outside} of {all} points lie outside the public box privacy.mechanism.moments.domain: each \
+             gets the prediction at the nearest point of the box"
         )
     })
 }
@@ -331,11 +331,11 @@ pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -
 /// [`ReleaseError::NotReleasable`] if they have other inputs or numbers that are not finite.
 pub(super) fn held(points: &DMatrix<f64>, data: &DataSetting) -> Result<Points, ReleaseError> {
     if points.ncols() != data.inputs.len() {
-        return Err(ReleaseError::NotReleasable("the points are of other inputs"));
+        return Err(ReleaseError::NotReleasable("the points have another number of inputs"));
     }
     match points.iter().all(|x| x.is_finite()) {
         true => Ok(Points::even(points.clone())),
-        false => Err(ReleaseError::NotReleasable("a point has a number that is not finite")),
+        false => Err(ReleaseError::NotReleasable("a point has a coordinate that is not finite")),
     }
 }
 
@@ -424,22 +424,22 @@ mod tests {
             ("", "neither INPUT"),
             ("x", "\"x\": neither"),
             ("x=", "neither"),
-            ("x=1,,y=2", "neither"),
-            ("x=0..1", "number of its points"),
-            ("x=0..1:1", "from 2 to 20000"),
-            ("x=0..1:many", "from 2 to 20000"),
+            ("x=1,,y=2", "expected INPUT"),
+            ("x=0..1", "number of points"),
+            ("x=0..1:1", "2 to 20000 points"),
+            ("x=0..1:many", "2 to 20000 points"),
             ("x=0..inf:3", "finite"),
             ("x=a..1:3", "finite"),
-            ("x=2..1:3", "the greater"),
+            ("x=2..1:3", "must be greater"),
             ("x=-1e308..1e308:3", "finite"),
-            ("x=0...40:3", "\"x=0...40:3\": two dots, once"),
-            ("x=-5...5:3", "two dots, once"),
-            ("x=0....40:3", "two dots, once"),
-            ("x=0..40..50:3", "two dots, once"),
-            ("x=0..40..:3", "two dots, once"),
-            ("y=1,x=0...40", "two dots, once"),
+            ("x=0...40:3", "\"x=0...40:3\": separate the ends of a range with exactly two dots"),
+            ("x=-5...5:3", "exactly two dots"),
+            ("x=0....40:3", "exactly two dots"),
+            ("x=0..40..50:3", "exactly two dots"),
+            ("x=0..40..:3", "exactly two dots"),
+            ("y=1,x=0...40", "exactly two dots"),
             ("x=1,x=2", "\"x\" is named twice"),
-            ("x=0..1:200,y=0..1:200", "40000 points; at most 20000"),
+            ("x=0..1:200,y=0..1:200", "40000 points; the most is 20000"),
         ] {
             let error = text.parse::<GridChoice>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");

@@ -126,12 +126,10 @@ impl MomentsFile {
         let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
         let kernel = other.kernel.unwrap_or(kernel);
         if kernel.fits(inputs.len()).is_err() {
-            return Err(ReleaseError::NotReleasable("the kernel is of other inputs"));
+            return Err(ReleaseError::NotReleasable("the kernel has another number of inputs"));
         }
         if !BoxKernel::new(&kernel, mechanism.sides()).is_some_and(|kernel| kernel.has_moments()) {
-            return Err(ReleaseError::NotReleasable(
-                "the kernel is not stationary, or a function of too many inputs",
-            ));
+            return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
         let data = DataSetting {

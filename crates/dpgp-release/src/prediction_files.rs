@@ -89,8 +89,7 @@ impl PredictionForm {
             "parquet" => Ok(Self::Parquet),
             "json" => Ok(Self::Json),
             _ => {
-                let hint =
-                    if MAPS.contains(&end.as_str()) { "; a map of them is what --map writes" } else { "" };
+                let hint = if MAPS.contains(&end.as_str()) { "; use --map to draw a map" } else { "" };
                 Err(ReleaseError::Form { path: path.to_path_buf(), hint })
             }
         }

@@ -72,7 +72,7 @@ impl<'a> PredictionRequest<'a> {
         let weighs = setting.privacy.mechanism.linear().is_some_and(LinearMechanism::is_for_one_scale);
         if points.have_weights() && !weighs {
             return Err(ReleaseError::NotReleasable(
-                "weights of points are for the objective risk of cloaking",
+                "weights of points need mechanism.cloaking with the objective risk",
             ));
         }
         ensure_moderate(setting, &setting.privacy)?;
@@ -125,7 +125,7 @@ impl<'a> PredictionRequest<'a> {
         }
         if matches!(&*setting.task, TaskSetting::Surface(_)) {
             return Err(ReleaseError::NotReleasable(
-                "a preview is of cloaking, function or moments, not of sums",
+                "mechanism.sums has no preview; use cloaking, function or moments",
             ));
         }
         let streams = streams(self.cell, self.experiment.meta.seed, 0);
@@ -313,7 +313,7 @@ fn parsed(text: &str, statement: CertificateSummary) -> Result<ReleasedPredictio
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let dimensions = header.len().checked_sub(COLUMNS.len()).filter(|inputs| *inputs > 0);
     let Some(dimensions) = dimensions.filter(|inputs| header.iter().skip(*inputs).eq(COLUMNS)) else {
-        return Err(format!("its columns are not inputs and then {}", COLUMNS.join(", ")));
+        return Err(format!("its columns must be the inputs, followed by {}", COLUMNS.join(", ")));
     };
     let names = header.iter().take(dimensions);
     let mut inputs: Vec<ReleasedInput> =
@@ -326,7 +326,7 @@ fn parsed(text: &str, statement: CertificateSummary) -> Result<ReleasedPredictio
         for (number, cell) in numbers.iter_mut().zip(row.iter().skip(dimensions)) {
             let read = cell.parse().ok().filter(|number: &f64| number.is_finite());
             let line = points.len() + 2;
-            *number = read.ok_or_else(|| format!("line {line} has {cell:?} where a number belongs"))?;
+            *number = read.ok_or_else(|| format!("line {line} has {cell:?} instead of a number"))?;
         }
         let [mean, gp_sd, noise_sd, low, high] = numbers;
         points.push(ReleasedPoint { mean, gp_sd, noise_sd, low, high });
@@ -376,9 +376,10 @@ pub(super) fn little_known(predictions: &Predictions) -> Option<String> {
     let little = points.iter().filter(|point| point.uncertainty() > most).count();
     (all >= FEWEST && 2 * little > all).then(|| {
         format!(
-            "at {little} of {all} points too little is known: gp_sd and noise_sd together leave more than half of the variance over the \
-             points. Noise hides the function, or no rows lie there, or the model is far off: are the ends of the map those of these \
-             inputs, in their order, and are the lengthscales and the noise variance about right?"
+            "at {little} of {all} points, too little is known: gp_sd and noise_sd together leave more than \
+             half of the variance over the points. Noise hides the function, no rows lie there, or the model \
+             is wrong. Check the ends of the map, the order of the inputs, the lengthscales and the noise \
+             variance"
         )
     })
 }

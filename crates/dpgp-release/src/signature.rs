@@ -22,12 +22,10 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum SignatureError {
     /// OpenSSH is not there.
-    #[error(
-        "ssh-keygen, which makes and checks signatures, cannot be run: {0}; install OpenSSH 8.3 or later"
-    )]
+    #[error("cannot run ssh-keygen, which makes and checks signatures: {0}; install OpenSSH 8.3 or later")]
     NoProgram(std::io::Error),
     /// The key is wrong, locked or not there, or its owner refused. `ssh-keygen` itself says why on standard error.
-    #[error("ssh-keygen does not sign with the key {} ({status}; its own message stands above)", key.display())]
+    #[error("ssh-keygen could not sign with the key {} ({status}; see its message above)", key.display())]
     NotSigned {
         /// The key.
         key: PathBuf,

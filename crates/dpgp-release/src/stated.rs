@@ -58,7 +58,7 @@ impl<'a> Stated<'a> {
     fn found(self) -> StatedChecks {
         let mut checks = Vec::new();
         if !self.same.is_empty() {
-            let fact = format!("as the certificate inside says: {}", self.same.join(", "));
+            let fact = format!("consistent with the certificate inside: {}", self.same.join(", "));
             checks.push(VerifiedFact::new(fact, true));
         }
         checks.extend(self.contradictions.into_iter().map(|fact| VerifiedFact::new(fact, false)));
@@ -71,7 +71,7 @@ impl<'a> Stated<'a> {
             None => self.absent.push(name.to_owned()),
             Some(found) if is_same(found, expected) => self.same.push(name.to_owned()),
             Some(found) => {
-                let fact = format!("{name} says {found}, but by the certificate inside it is {expected}");
+                let fact = format!("{name} is {found}, but the certificate inside implies {expected}");
                 self.contradictions.push(fact);
             }
         }
@@ -151,17 +151,22 @@ impl<'a> Stated<'a> {
             return self.hold("whole_width", wider.is_null(), "it has no change");
         };
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate.neighbours else {
-            return self.hold("whole_width", false, "no target changes, by the certificate inside");
+            return self.hold(
+                "whole_width",
+                false,
+                "the certificate inside is not about a change of one \
+                                                    target",
+            );
         };
         let Some(delta) = self.certificate.delta() else {
-            return self.hold("whole_width", false, "nothing is guaranteed, by the certificate inside");
+            return self.hold("whole_width", false, "the certificate inside guarantees nothing");
         };
         let mu = self.mu * (width / change);
         let expected = json!({ "change": width, "mu": mu, "epsilon": epsilon_of(mu, delta), "delta": delta });
         self.hold(
             "whole_width.change",
             width > change,
-            "it is not more than what the certificate inside is about",
+            "it is not more than the change in the certificate inside",
         );
         self.compare("whole_width", Some(wider), &expected);
     }
@@ -223,7 +228,7 @@ impl<'a> Stated<'a> {
             return self.hold(
                 "all_releases",
                 id.is_null() && all.is_null(),
-                "it and release_id are there together, or neither is",
+                "it and release_id must both be present, or neither",
             );
         }
         let [mu, delta] = ["mu", "delta"].map(|name| number(all, name).unwrap_or(f64::NAN));
@@ -232,7 +237,7 @@ impl<'a> Stated<'a> {
         self.hold(
             "all_releases.mu",
             open || mu >= self.mu * (1.0 - PRECISION),
-            "it is less than that of this release alone",
+            "it is less than the mu of this release alone",
         );
         self.compare("all_releases.delta", all.get("delta"), &json!(self.certificate.delta()));
         if mu.is_finite() && delta > 0.0 {
@@ -244,7 +249,12 @@ impl<'a> Stated<'a> {
         }
         let releases = all.get("releases").and_then(Value::as_u64).unwrap_or(0);
         let alone = open || releases > 1 || is_near(mu, self.mu);
-        self.hold("all_releases.releases", releases > 0 && alone, "one release has the mu of this one");
+        self.hold(
+            "all_releases.releases",
+            releases > 0 && alone,
+            "a single release must have the mu of this \
+            one",
+        );
     }
 
     fn digest(&mut self) {
@@ -252,7 +262,7 @@ impl<'a> Stated<'a> {
             None => self.absent.push(FIELD.to_owned()),
             Some(found) => {
                 let holds = *found == content_digest(self.whole);
-                let why = "it is not that of what the file holds: something was edited, or is damaged";
+                let why = "it does not match the file, which was edited or is damaged";
                 self.hold(FIELD, holds, why);
             }
         }

@@ -60,7 +60,7 @@ impl CertificateSummary {
             checks.iter().filter(|check| !check.holds).map(|check| check.fact.as_str()).collect();
         if !failed.is_empty() {
             let said = format!(
-                "Nothing is claimed, for these checks of the certificate fail: {}.",
+                "Nothing is claimed, because these checks of the certificate fail: {}.",
                 failed.join("; ")
             );
             return Ok(Self { target, ..Self::nothing(said) });
@@ -94,7 +94,7 @@ fn texts(list: Option<&Value>) -> Vec<String> {
 /// Where the noise came from, by a certificate that holds: one that says something else of it does not.
 fn noise(made: Option<&str>) -> String {
     let said = match made {
-        Some(_) => "Released with noise of the operating system, as the certificate says.",
+        Some(_) => "The certificate says that the noise came from the operating system.",
         None => "The certificate does not say where the noise came from.",
     };
     said.to_owned()

@@ -101,7 +101,7 @@ pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<
 /// The axes and their labels, for messages.
 fn axes(experiment: &Experiment) -> String {
     if experiment.axes.is_empty() {
-        return "the spec has no axes and one cell, which needs no --cell".to_owned();
+        return "the spec has no axes and a single cell; omit --cell".to_owned();
     }
     let mut text = "the axes are".to_owned();
     for axis in &experiment.axes {

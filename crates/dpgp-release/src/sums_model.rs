@@ -284,7 +284,7 @@ impl HeldDescription {
     pub fn of_holder(self) -> SumsDescription {
         let Self { private, counts, public, text } = self;
         let facts = SumsFacts { private: Some(private), public };
-        let text = format!("not private, for the holder of the rows alone: {counts}\n{text}\n");
+        let text = format!("exact, do not publish: {counts}\n{text}\n");
         SumsDescription { facts, text }
     }
 }

@@ -74,7 +74,7 @@ impl<'de> Visitor<'de> for Values {
         while let Some(key) = map.next_key::<String>()? {
             let Unrepeated(value) = map.next_value()?;
             if values.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key {key:?} stands twice")));
+                return Err(A::Error::custom(format_args!("the key {key:?} appears twice")));
             }
             values.insert(key, value);
         }

@@ -91,10 +91,10 @@ pub fn verify(
         (Some(claimed), Some(file)) => {
             let found = watched_stamp(file, progress).map_err(ReleaseError::io(file))?;
             let holds = found.digest.to_string() == *claimed;
-            checks.push(VerifiedFact::new(format!("the digest is that of {}", file.display()), holds));
+            checks.push(digest_fact(&file.display().to_string(), holds));
         }
-        (Some(_), None) => return Err(no_certificate(path, "name the file that it is about, too")),
-        (None, Some(_)) => return Err(no_certificate(path, "it is about no other file")),
+        (Some(_), None) => return Err(no_certificate(path, "also name the file of predictions")),
+        (None, Some(_)) => return Err(no_certificate(path, "it is not about another file; name it alone")),
         (None, None) => {}
     }
     checks.extend(guarantee_checks(&published));
@@ -128,7 +128,7 @@ pub(super) fn verify_text(
     if let Some(csv) = predictions {
         let found = Some(Digest::of_bytes(csv.as_bytes()).to_string());
         let holds = published.predictions_sha256 == found;
-        checks.push(VerifiedFact::new("the digest is that of the predictions".to_owned(), holds));
+        checks.push(digest_fact("the predictions", holds));
     }
     checks.extend(guarantee_checks(&published));
     checks.extend(Stated::checks(&whole, &published.certificate, published.noise.mu()).checks);
@@ -153,6 +153,12 @@ fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
     Ok(PublishedFile { whole, published })
 }
 
+/// Says whether the digest in a certificate matches a file.
+fn digest_fact(file: &str, holds: bool) -> VerifiedFact {
+    let verb = if holds { "matches" } else { "does not match" };
+    VerifiedFact::new(format!("the digest {verb} {file}"), holds)
+}
+
 fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
     ReleaseError::NoCertificate { path: PathBuf::from(path), cause: cause.to_owned() }
 }
@@ -162,11 +168,11 @@ fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
     let CertificateRead { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;
     let mut checks = vec![VerifiedFact::new(
-        format!("mu = {mu:?} is the sensitivity {sensitivity:?} over the noise {sd:?}"),
+        format!("mu = {mu:?} is the sensitivity {sensitivity:?} divided by the noise {sd:?}"),
         noise.is_sound() && is_close(*mu, noise.mu()),
     )];
     let Some(claimed) = certificate.guarantee else {
-        checks.push(VerifiedFact::new("something is claimed".to_owned(), false));
+        checks.push(VerifiedFact::new("a guarantee is claimed".to_owned(), false));
         return checks;
     };
     let exact = gaussian_delta(1.0 / noise.mu(), claimed.epsilon);
@@ -176,7 +182,7 @@ fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
         shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION)),
     ));
     checks.push(VerifiedFact::new(
-        format!("it is at most the delta that is claimed, {:?}", claimed.delta),
+        format!("it is at most the claimed delta, {:?}", claimed.delta),
         exact <= claimed.delta * (1.0 + PRECISION),
     ));
     checks.extend(

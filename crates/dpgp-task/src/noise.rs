@@ -60,7 +60,7 @@ impl Noise {
         Ok(Self { map: given.map, mean: Some(mean), variances: Some(given.variances), ..self })
     }
 
-    /// With a ratio that is known to be at least this.
+    /// Raises the ratio to at least this, so that a certificate states the larger of two sensitivities.
     pub fn covering(self, ratio: f64) -> Self {
         Self { ratio: self.ratio.max(ratio), ..self }
     }
@@ -81,14 +81,14 @@ impl Noise {
         self.mean.clone().unwrap_or_else(|| self.design.released_columns(plain))
     }
 
-    /// Predictions without noise for targets that all equal `value`; exactly 0 for 0.
+    /// Predictions without noise (t) if all targets equal `value`: the released columns times the number of rows of each
+    /// distinct input, times `value`, in its units. Exactly 0 for 0.
     pub fn of_constant(&self, plain: &LinearMap, value: f64) -> DVector<f64> {
         let counts = plain.counts().into_iter().map(|count| count as f64 * value).collect();
         self.released_columns(plain) * DVector::from_vec(counts)
     }
 
-    /// Vectors that independent noise of multiplier 1 is added to, before [`Noise::map`] maps both (r x k): `plain`
-    /// whitened.
+    /// The whitened columns W (r x k). Independent noise is added to `W y`, and [`Noise::map`] then maps both to predictions.
     pub fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
         self.design.whitened_columns(plain)
     }
@@ -110,8 +110,9 @@ impl Noise {
         }
     }
 
-    /// The variances of the latent values about what is released, without its noise, where the model alone leaves `variance`; for
-    /// noise times `scale`. With the variances of the noise they add up to those of all errors.
+    /// The variances of the latent values about the released predictions without their noise (t), for noise times `scale` (units
+    /// of the model). Without variances of the design these are `variance`, those of the model. Otherwise the variances of the
+    /// noise, `(scale sd)^2`, are subtracted, so that both add up to the variances of all errors.
     pub fn model_variances(&self, variance: Vec<f64>, scale: f64) -> Vec<f64> {
         let Some(variances) = &self.variances else { return variance };
         let noise = self.standard_deviations();
@@ -239,9 +240,9 @@ impl NoiseDesigns {
 /// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TargetGuarantee {
-    /// The most that a target changes, in its own units.
+    /// The most that one target changes, in units of the target.
     pub change: f64,
-    /// The most targets that change: those of one person.
+    /// The most targets that change at once: the rows of one person.
     pub rows: u64,
     /// Epsilon; infinite without privacy.
     pub epsilon: f64,
@@ -285,12 +286,13 @@ impl TargetGuarantee {
         self.calibration.sigma(self.epsilon, self.delta)
     }
 
-    /// The most that all targets together change.
+    /// The most that all targets of one person change together, in units of the target: `change rows`.
     pub fn moved(self) -> f64 {
         self.change * self.rows as f64
     }
 
-    /// Factor of noise that is designed for one target and a change of 1.
+    /// The factor on noise that is designed for one target, a change of 1 and multiplier 1: `change rows sigma`, in units of
+    /// the target.
     ///
     /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all of them
     /// together, by the triangle inequality.

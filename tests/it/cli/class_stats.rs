@@ -111,7 +111,7 @@ fn a_release_carries_its_guarantee() {
     let ledger = ["--ledger", "l.toml", "--budget-epsilon", "1.5", "--budget-delta", "1e-6"];
     let run = project.dpgp(&[&add[..], &["d.json"], &ledger[..]].concat()).expect(2);
     assert!(
-        run.err.contains("are counted in the ledger"),
+        run.err.contains("already counts releases about these rows"),
         "earlier releases are in the state folder: {}",
         run.err
     );
@@ -172,7 +172,7 @@ fn wrong_questions_are_refused() {
         refused(&project, &four, &["--add", "sums.json"]).contains("does not hold sums that fit this spec")
     );
     let axis = format!("{SPEC}[grid]\n\"task.dirichlet.classes\" = [3, 4]\n");
-    assert!(refused(&project, &axis, &["rows.csv"]).contains("sum different things"));
+    assert!(refused(&project, &axis, &["rows.csv"]).contains("need different sums"));
 }
 
 /// What is written is tried on copies with a record replaced by one of another class or from far away.

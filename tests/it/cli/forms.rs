@@ -90,7 +90,7 @@ fn other_forms_are_refused_at_once() {
     {
         for verb in [&["predict", "energy.toml"][..], &["predict", "--from", "r.json"]] {
             let run = project.dpgp(&[verb, &["--at", "grid.csv", "--out", out]].concat()).expect(2);
-            let message = format!("{out} ends in none of .csv, .parquet and .json");
+            let message = format!("{out} does not end in .csv, .parquet or .json");
             assert!(run.err.contains(&message) && run.err.contains("--map") == hint, "{}", run.err);
         }
         assert!(!project.path(out).exists() && !project.path("state").exists());

@@ -75,7 +75,7 @@ fn wrong_grids_are_named_and_charge_nothing() {
         ("x=0..1:3,z=low", "\"z=low\": not a finite number"),
         ("x=0..1:1,z=5", "\"x=0..1:1\""),
         ("x=0..1:200,z=0..1:200", "40000 points"),
-        ("x", "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE"),
+        ("x", "expected INPUT=FROM..TO:POINTS or INPUT=VALUE"),
     ] {
         let run = project.dpgp(&["predict", "s.toml", "--grid", grid, "--out", "p.csv", "--quiet"]).expect(2);
         assert!(run.err.contains(says), "{grid}: {}", run.err);

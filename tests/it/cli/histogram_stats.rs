@@ -109,5 +109,5 @@ fn wrong_questions_are_refused() {
         .replace("[task.density]", "[model]\nnoise_variance = 0.1\nkernel.eq = { variance = 1.0, lengthscale = 1.0 }\n[task.density]");
     project.write("s.toml", &function);
     let run = project.dpgp(&["stats", "s.toml", "rows.csv"]).expect(2);
-    assert!(run.err.contains("no task.density with mechanism.histogram"), "{}", run.err);
+    assert!(run.err.contains("or task.density with mechanism.histogram"), "{}", run.err);
 }

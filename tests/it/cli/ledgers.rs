@@ -134,9 +134,9 @@ fn the_same_rows_have_one_ledger_in_every_form() {
     for name in ["copy.csv", "doubled.csv", "half.csv", "fewer.csv"] {
         project.write("other.toml", &records().replace("energy.csv", name));
         let run = predict(&project, "other.toml", &[]).expect(1);
-        assert!(run.err.contains("does not hold this release"), "{name}: {}", run.err);
+        assert!(run.err.contains("is too small for this release"), "{name}: {}", run.err);
         let run = predict(&project, "other.toml", &["--ledger", "new.toml"]).expect(2);
-        assert!(run.err.contains("are counted in the ledger"), "{name}: {}", run.err);
+        assert!(run.err.contains("already counts releases about these rows"), "{name}: {}", run.err);
         assert!(!project.path("new.toml").exists());
     }
 }
@@ -260,12 +260,12 @@ fn ledgers_that_were_changed_are_refused() {
     let start = sound.find("[[release]]").unwrap();
     let without_first = format!("{}{}", &sound[..start], &sound[second..]);
     for (changed, message) in [
-        (without_last, "its seal does not fit"),
-        (without_first, "was edited, or one before it was taken out"),
+        (without_last, "its seal does not match"),
+        (without_first, "was edited, or an earlier one was removed"),
         (sound.replace("epsilon = 0.5", "epsilon = 0.1"), "release 1: mu = "),
         (sound.replacen("target = \"kwh\"", "target = \"day\"", 1), "release 1 was edited"),
-        (sound.replacen("epsilon = 2.0", "epsilon = 8.0", 1), "its seal does not fit"),
-        (first, "an earlier copy was put back"),
+        (sound.replacen("epsilon = 2.0", "epsilon = 8.0", 1), "its seal does not match"),
+        (first, "an earlier copy was restored"),
     ] {
         assert_ne!(changed, sound);
         project.write("l.toml", &changed);
@@ -281,7 +281,7 @@ fn ledgers_that_were_changed_are_refused() {
     }
     std::fs::remove_file(project.path("l.toml")).unwrap();
     let run = predict(&project, "energy.toml", &[]).expect(5);
-    assert!(run.err.contains("is not there any more"), "{}", run.err);
+    assert!(run.err.contains("no longer exists"), "{}", run.err);
     let shown = project.dpgp(&["ledger", "show"]).expect(5).out;
     assert_eq!(shown.matches("l.toml").count(), 1, "{shown}");
     // It is found where it was moved to.
@@ -378,7 +378,7 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let run = Run::new(project.command(way).stdout(full).output().unwrap()).expect(5);
         charged += 1;
-        let says = run.err.contains("had been charged to the ledger") && run.err.contains("is spent");
+        let says = run.err.contains("was already charged to the ledger") && run.err.contains("is spent");
         assert!(says, "{way:?}: {}", run.err);
         only_ledger(&project, charged, &format!("{way:?}"));
     }
@@ -386,7 +386,7 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let run = Run::new(project.command(ways[0]).stdout(writer).output().unwrap()).expect(5);
-    assert!(run.err.contains("had been charged to the ledger"), "{}", run.err);
+    assert!(run.err.contains("was already charged to the ledger"), "{}", run.err);
     // Somebody else has made the file meanwhile, or taken its folder away: the release waits for its lock.
     std::fs::create_dir(project.path("out")).unwrap();
     for (other, out) in [(true, "out/1.csv"), (false, "out/2.csv")] {
@@ -405,7 +405,7 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
         }
         drop(lock);
         let run = Run::new(child.wait_with_output().unwrap()).expect(5);
-        assert!(run.err.contains("had been charged to the ledger"), "{out}: {}", run.err);
+        assert!(run.err.contains("was already charged to the ledger"), "{out}: {}", run.err);
         assert!(!other || project.read(out) == "precious");
     }
     only_ledger(&project, charged + 3, "all of them");
@@ -428,8 +428,8 @@ fn a_lock_that_is_held_is_told() {
     assert!(holder.starts_with("process "), "{holder}");
     lock.lock().unwrap();
     let run = predict(&project, "energy.toml", &[]).expect(5);
-    assert!(run.err.contains("is locked by another release (process "), "{}", run.err);
-    assert!(run.err.contains("nothing charged") && run.out.is_empty(), "{}", run.err);
+    assert!(run.err.contains("is still locked by another release (process "), "{}", run.err);
+    assert!(run.err.contains("released or charged") && run.out.is_empty(), "{}", run.err);
     drop(lock);
     predict(&project, "energy.toml", &[]).expect(0);
     only_ledger(&project, 2, "a lock that is free again");

@@ -56,7 +56,7 @@ fn from_trips_to_a_map_in_four_commands() {
     project.write("there.html", "precious");
     for (map, more, says) in [
         ("map.png", "", "ends neither in .svg"),
-        ("there.html", "", "is there already"),
+        ("there.html", "", "already exists"),
         ("p.csv.certificate.json.svg", "--slice=start_lon=9", "there are -74.02, "),
         ("p.csv", "", "named for two"),
     ] {
@@ -71,7 +71,7 @@ fn from_trips_to_a_map_in_four_commands() {
     for part in [
         "<h1>Private mean of duration by start_lon and start_lat</h1>",
         "Guarantee: (1.0, 1e-5)-DP for the fitted posterior, noisy moments, analytic calibration, one record is replaced.",
-        "Released with noise of the operating system, as the certificate says.",
+        "The certificate says that the noise came from the operating system.",
         "Not covered: ",
         "of 30 cells",
     ] {
@@ -122,8 +122,8 @@ fn a_map_of_another_place_is_named() {
     let (said, warnings) = released_map(&project, "trips");
     assert!(!said.contains("too little is known") && !warnings.contains("too little is known"), "{said}");
     let (said, warnings) = released_map(&project, "elsewhere");
-    assert!(said.contains("of 30 points too little is known"), "{said}");
-    assert!(warnings.contains("are the ends of the map those of these inputs"), "{warnings}");
+    assert!(said.contains("of 30 points, too little is known"), "{said}");
+    assert!(warnings.contains("Check the ends of the map, the order of the inputs"), "{warnings}");
     // The same from sums, asked later.
     project.dpgp(&["stats", "elsewhere.toml", "trips.csv", "--release", "m.json", "--no-ledger"]).expect(0);
     let later =

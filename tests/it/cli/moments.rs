@@ -192,7 +192,7 @@ fn rows_outside_the_box_are_counted_for_their_holder() {
 /// What the waves of a release do not reach, no interval knows: certificate, file and picture say so.
 #[test]
 fn intervals_say_what_they_do_not_know() {
-    const SAYS: &str = "whether the function varies faster than those, the release cannot tell";
+    const SAYS: &str = "The release cannot show whether the function varies faster than these waves";
     let project = project(300);
     project
         .dpgp(&["predict", "s.toml", "--grid", "auto", "--out", "p.csv", "--map", "p.html", "--no-ledger"])
@@ -212,7 +212,7 @@ fn intervals_say_what_they_do_not_know() {
 fn points_outside_the_box_are_warned_of() {
     let project = project(300);
     project.write("far.csv", "x,z\n0.5,50\n4.5,50\n3.5,-1\n");
-    let says = "2 of 3 points do not lie in the public box privacy.mechanism.moments.domain";
+    let says = "2 of 3 points lie outside the public box privacy.mechanism.moments.domain";
     let predict = ["predict", "s.toml", "--no-ledger", "--at"];
     let far = project.dpgp(&[&predict[..], &["far.csv", "--out", "far-p.csv"]].concat()).expect(0);
     assert!(far.out.contains(&format!("warning: {says}")), "{}", far.out);
@@ -226,7 +226,7 @@ fn points_outside_the_box_are_warned_of() {
     for verb in [&["predict", "s.toml"][..], &["predict", "--from", "r.json"]] {
         let run = project.dpgp(&[verb, &["--at", "swapped.csv"]].concat()).expect(2);
         assert!(
-            run.err.contains("none of the points to predict at lies in the public box") && run.out.is_empty(),
+            run.err.contains("no point to predict at lies in the public box") && run.out.is_empty(),
             "{}",
             run.err
         );

@@ -146,7 +146,7 @@ fn what_is_no_answer_writes_nothing() {
     let run = answered(&project, &records, "0 40\n400\n").expect(2);
     assert!(run.err.contains("at most 20 is needed"), "{}", run.err);
     project.write("mine.toml", "kept");
-    assert!(answered(&project, &told, "0\n").expect(2).err.contains("is there already"));
+    assert!(answered(&project, &told, "0\n").expect(2).err.contains("already exists"));
     assert_eq!(project.read("mine.toml"), "kept");
 }
 

@@ -41,13 +41,13 @@ fn sums_and_releases_replace_no_file() {
     std::os::unix::fs::symlink("nowhere", project.path("loose.json")).unwrap();
     for file in ["l.toml", "energy.toml", "energy.csv", "r.json", "sums.json", "link.json", "loose.json", "."]
     {
-        refused(&project, &[STATS, &["--out", file]], 2, "is there already");
-        refused(&project, &[STATS, &ledger, &["--release", file]], 2, "is there already");
+        refused(&project, &[STATS, &["--out", file]], 2, "already exists");
+        refused(&project, &[STATS, &ledger, &["--release", file]], 2, "already exists");
         let both = ["--release", "s.json", "--out", file];
-        refused(&project, &[STATS, &ledger, &both], 2, "is there already");
+        refused(&project, &[STATS, &ledger, &both], 2, "already exists");
     }
     let adds = ["stats", "energy.toml", "--add", "sums.json"];
-    refused(&project, &[&adds, &["--out", "sums.json"]], 2, "sums.json is there already");
+    refused(&project, &[&adds, &["--out", "sums.json"]], 2, "sums.json already exists");
     let counted = project.dpgp(&["ledger", "show", "l.toml", "--format", "json"]).expect(0).json();
     assert_eq!(counted[0]["account"]["releases"], 1);
 }
@@ -76,7 +76,7 @@ fn nothing_is_left_of_a_release_that_fails() {
     let project = energy_project(RECORDS);
     let both = ["--out", "sums.json", "--release", "r.json"];
     let small = ["--ledger", "l.toml", "--budget-epsilon", "0.01", "--budget-delta", "1e-9"];
-    refused(&project, &[STATS, &both, &small], 1, "does not hold this release");
+    refused(&project, &[STATS, &both, &small], 1, "is too small for this release");
     refused(&project, &[STATS, &["--out", "sums.json", "--release", "none/r.json"]], 5, "none/r.json");
     refused(&project, &[STATS, &["--out", "none/sums.json", "--release", "r.json"]], 5, "none/sums.json");
     assert!(!project.path("l.toml").exists());
@@ -112,7 +112,7 @@ fn a_report_replaces_reports_alone() {
     project.write("page.html", "<!DOCTYPE html>\n<html>mine</html>\n");
     std::os::unix::fs::symlink("nowhere.html", project.path("loose.html")).unwrap();
     for file in ["study.toml", "page.html", "loose.html", "."] {
-        refused(&project, &[&["report", "study.toml", "--out", file]], 2, "is there already");
+        refused(&project, &[&["report", "study.toml", "--out", file]], 2, "already exists");
     }
     project.dpgp(&["report", "study.toml"]).expect(0);
     let first = project.read("report.html");
@@ -121,7 +121,7 @@ fn a_report_replaces_reports_alone() {
     assert_eq!(project.read("report.html"), first);
     for file in ["study.toml", "report.html"] {
         let emit = ["emit", "make", "study.toml", "--shards", "2", "--out", file];
-        refused(&project, &[&emit], 2, "is there already");
+        refused(&project, &[&emit], 2, "already exists");
     }
 }
 
@@ -130,7 +130,7 @@ fn a_report_replaces_reports_alone() {
 fn a_ledger_has_one_name() {
     let project = energy_project(TARGETS);
     std::os::unix::fs::symlink("nowhere.toml", project.path("loose.toml")).unwrap();
-    refused(&project, &[PREDICT, &["--ledger", "loose.toml"]], 2, "is a link that leads nowhere");
+    refused(&project, &[PREDICT, &["--ledger", "loose.toml"]], 2, "is a broken link");
     project.dpgp(&[PREDICT, &["--ledger", "l.toml"]].concat()).expect(0);
     std::fs::hard_link(project.path("l.toml"), project.path("same.toml")).unwrap();
     for name in ["l.toml", "same.toml"] {
@@ -166,11 +166,11 @@ fn a_folder_that_is_missing_is_named() {
     let project = energy_project(RECORDS);
     let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--out"];
     for (file, folder) in [("nodir/a.csv", "nodir"), ("energy.csv/a.csv", "energy.csv")] {
-        refused(&project, &[&predict, &[file]], 5, &format!("{file}: there is no folder {folder}\n"));
-        refused(&project, &[STATS, &["--out", &file.replace("csv", "json")]], 5, "there is no folder ");
+        refused(&project, &[&predict, &[file]], 5, &format!("{file}: the folder {folder} does not exist\n"));
+        refused(&project, &[STATS, &["--out", &file.replace("csv", "json")]], 5, "the folder ");
     }
     let generate = ["generate", "--rows", "5", "--out", "nodir/a.csv"];
-    refused(&project, &[&generate], 5, "nodir/a.csv: there is no folder nodir\n");
+    refused(&project, &[&generate], 5, "nodir/a.csv: the folder nodir does not exist\n");
     refused(
         &project,
         &[&["generate", "--rows", "-5", "--out", "a.csv"]],

@@ -74,7 +74,7 @@ fn predictions_are_private_and_say_what_that_means() {
 #[test]
 fn points_far_from_every_row_are_warned_of() {
     let project = project();
-    let says = "points gp_sd is nearly what it is without any row";
+    let says = "points, gp_sd is nearly that of the prior";
     let near = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "near.csv"]).expect(0);
     assert!(!near.out.contains(says), "{}", near.out);
     project.write("grid.csv", "temperature\n15\n500\n-300\n");
@@ -135,8 +135,8 @@ fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
         assert!(left > 0, "the budget is never spent");
     }
     let run =
-        refused(&project, &[WITH_LEDGER, &["--out", "p3.csv"]].concat(), 1, "does not hold this release");
-    assert!(run.err.contains("left for one more release at delta = 1e-5: epsilon = 0."), "{}", run.err);
+        refused(&project, &[WITH_LEDGER, &["--out", "p3.csv"]].concat(), 1, "is too small for this release");
+    assert!(run.err.contains("One more release at delta = 1e-5 can have epsilon = 0."), "{}", run.err);
     // A smaller release still fits.
     project.write("small.toml", &TARGETS.replace("epsilon = 1.0", "epsilon = 0.01"));
     let small = [&["predict", "small.toml"], &WITH_LEDGER[2..]].concat();
@@ -185,20 +185,20 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     project.write("swapped.toml", &swapped);
     project.write("kwh.csv", "kwh\n10\n");
     let arguments = ["predict", "swapped.toml", "--at", "kwh.csv", "--ledger", "ledger.toml", "--quiet"];
-    refused(&project, &arguments, 2, "protects the column \"kwh\", which this one takes as public");
+    refused(&project, &arguments, 2, "protects the column \"kwh\", and this one treats it as public");
     project.write("energy.toml", &TARGETS.replace("change = 40.0", "change = 20.0\nrelation = \"metric\""));
     refused(&project, WITH_LEDGER, 2, "an earlier one against: one target changes by <= 40.0");
     project.write("energy.toml", TARGETS);
     for (mistake, message) in [
         (String::new(), "missing field `version`"),
-        (sound.replace("version = 2", "version = 9"), "version 9 is not known"),
-        (sound.replace("mu = ", "mu = -"), "mu is a number that no release has"),
+        (sound.replace("version = 2", "version = 9"), "does not know version 9"),
+        (sound.replace("mu = ", "mu = -"), "mu has a value that no release can have"),
         (sound.replace("epsilon = 2.0", "epsilon = nan"), "epsilon must be greater than 0"),
         (sound.replace("[[release]]", "[[realease]]"), "unknown field `realease`"),
         (sound[..sound.len() - 40].to_owned(), "is not a ledger that can be trusted"),
         (sound.replace("mu = ", "mu = 0.5 # "), "contradict each other"),
-        (sound.replace("epsilon = 2.0", "epsilon = 20.0"), "its seal does not fit"),
-        (sound.replace("rows = 120", "rows = 121"), "its seal does not fit"),
+        (sound.replace("epsilon = 2.0", "epsilon = 20.0"), "its seal does not match"),
+        (sound.replace("rows = 120", "rows = 121"), "its seal does not match"),
     ] {
         assert_ne!(mistake, sound);
         project.write("ledger.toml", &mistake);
@@ -210,7 +210,7 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     std::fs::create_dir(project.path("ledger.toml")).unwrap();
     refused(&project, WITH_LEDGER, 5, "the ledger ");
     std::fs::remove_dir(project.path("ledger.toml")).unwrap();
-    refused(&project, WITH_LEDGER, 5, "is not there any more");
+    refused(&project, WITH_LEDGER, 5, "no longer exists");
     let nowhere = [&WITH_LEDGER[..6], &["nowhere/ledger.toml"], BUDGET].concat();
     refused(&project, &nowhere, 5, "nowhere/ledger.toml cannot be used");
 }
@@ -328,7 +328,7 @@ fn caveats_need_a_word_and_no_budget_takes_them() {
 fn outputs_are_not_replaced() {
     let project = project();
     project.write("p.csv", "precious");
-    refused(&project, &[PREDICT, &["--ledger", "l.toml"], BUDGET].concat(), 2, "p.csv is there already");
+    refused(&project, &[PREDICT, &["--ledger", "l.toml"], BUDGET].concat(), 2, "p.csv already exists");
     let nowhere = [&PREDICT[..5], &["nowhere/p.csv", "--ledger", "l.toml"], BUDGET].concat();
     refused(&project, &nowhere, 5, "nowhere/p.csv");
 }
@@ -343,7 +343,7 @@ fn a_cell_is_chosen_by_its_labels() {
     assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 0.5);
     // A cell without privacy is no choice.
     let project = self::project();
-    refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "one cell, which needs no --cell");
+    refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "a single cell; omit --cell");
     project.write("energy.toml", &format!("{TARGETS}[grid]\n\"privacy.epsilon\" = [2.0, inf]\n"));
     project.dpgp(PREDICT).expect(0);
     assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 2.0);
@@ -413,7 +413,7 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
 
 fn refused_new(project: &Project) {
     let before = project.read("energy.toml");
-    assert!(project.dpgp(&["new", "--data", "energy.csv"]).expect(2).err.contains("is there already"));
+    assert!(project.dpgp(&["new", "--data", "energy.csv"]).expect(2).err.contains("already exists"));
     assert_eq!(project.read("energy.toml"), before);
     project.write("words.csv", "a,b\nx,1\n");
     assert!(project.dpgp(&["new", "--data", "words.csv"]).expect(2).err.contains("it has b"));
@@ -572,7 +572,7 @@ fn a_file_without_rows_is_refused() {
         }
         for verb in verbs {
             let run = project.dpgp(verb).expect(2);
-            let said = ["energy.csv: holds no rows", "the data hold no rows"];
+            let said = ["energy.csv: holds no rows", "the data has no rows"];
             assert!(said.iter().any(|said| run.err.contains(said)), "{verb:?}: {}", run.err);
         }
         let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();

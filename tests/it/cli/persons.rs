@@ -68,7 +68,7 @@ fn predictions_hide_persons() {
     assert_eq!(certificate["neighbours"], who);
     assert_eq!(certificate["certificate"]["unit"]["person"]["rows"], 3);
     let not_covered = certificate["not_covered"].to_string();
-    assert!(not_covered.contains("which rows are those of one person (house)"), "{not_covered}");
+    assert!(not_covered.contains("which rows belong to one person (house)"), "{not_covered}");
     assert!(not_covered.contains("several names"), "{not_covered}");
     project.dpgp(&["verify", "p.csv.certificate.json", "p.csv"]).expect(0);
     let shown = project.dpgp(&["ledger", "show", "s.toml"]).expect(0).out;
@@ -177,7 +177,7 @@ fn shards_threads_and_forms_use_the_same_rows() {
     let run = project
         .dpgp(&["stats", "s.toml", "--add", "sum.json", "--for-holder", "--release", "r.json"])
         .expect(0);
-    assert!(run.out.contains("rows stood for more than 3 and were clipped"), "{}", run.out);
+    assert!(run.out.contains("rows counted more than 3 records and were clipped"), "{}", run.out);
     let text = "one person (\"id\", at most 4 rows each of at most 3 records) is replaced";
     assert!(project.json("r.json")["guarantee"]["text"].as_str().unwrap().ends_with(text));
     project.write("s.toml", &STREAMED.replace("rows_per_person = 4", "rows_per_person = 5"));

@@ -23,17 +23,17 @@ fn what_is_no_certificate_is_not_verified() {
     project.dpgp(&[STATS, &["energy.csv", "--release", "s.json", "--no-ledger"]].concat()).expect(0);
     project.write("empty.json", "{}");
     for (arguments, code, why) in [
-        (&["energy.csv"][..], 2, "energy.csv is no certificate that can be verified"),
+        (&["energy.csv"][..], 2, "energy.csv is not a certificate that can be verified"),
         (&["empty.json"], 2, "missing field `certificate`"),
-        (&[CERTIFICATE], 2, "name the file that it is about, too"),
-        (&["s.json", "p.csv"], 2, "it is about no other file"),
+        (&[CERTIFICATE], 2, "also name the file of predictions"),
+        (&["s.json", "p.csv"], 2, "it is not about another file; name it alone"),
         (&[CERTIFICATE, "none.csv"], 5, "none.csv"),
         (&[CERTIFICATE, "p.csv", "--signers", "grid.csv"], 5, "the signature was not checked"),
     ] {
         refused(&project, &[&["verify"], arguments], code, why);
     }
     let run = project.dpgp(&["verify", CERTIFICATE, "grid.csv"]).expect(1);
-    assert!(run.out.contains("FAILED the digest is that of grid.csv"), "{}", run.out);
+    assert!(run.out.contains("FAILED the digest does not match grid.csv"), "{}", run.out);
     project.dpgp(&["verify", "s.json"]).expect(0);
 }
 
@@ -48,9 +48,9 @@ fn changed_certificates_do_not_hold() {
         ("/noise/sd", json!(1e9), "FAILED mu = "),
         ("/certificate/delta_exact", json!(1e-9), "FAILED the exact delta"),
         ("/certificate/delta_exact", Value::Null, "FAILED the exact delta"),
-        ("/certificate/delta", json!(1e-9), "FAILED it is at most the delta that is claimed, 1e-9"),
-        ("/certificate/epsilon", json!(0.5), "FAILED it is at most the delta"),
-        ("/certificate/epsilon", Value::Null, "FAILED something is claimed"),
+        ("/certificate/delta", json!(1e-9), "FAILED it is at most the claimed delta, 1e-9"),
+        ("/certificate/epsilon", json!(0.5), "FAILED it is at most the claimed delta"),
+        ("/certificate/epsilon", Value::Null, "FAILED a guarantee is claimed"),
     ] {
         let mut changed = sound.clone();
         *changed.pointer_mut(place).unwrap() = number;
@@ -69,7 +69,7 @@ fn maps_say_where_the_noise_came_from() {
     project.dpgp(PREDICT).expect(0);
     let sound = project.json(CERTIFICATE);
     for (made, said) in [
-        (Some("by dice"), "Nothing is claimed, for these checks of the certificate fail: noise.made says"),
+        (Some("by dice"), "Nothing is claimed, because these checks of the certificate fail: noise.made is"),
         (None, "The certificate does not say where the noise came from."),
     ] {
         let mut changed = sound.clone();
@@ -92,11 +92,11 @@ fn what_holds_no_predictions_is_not_drawn() {
     for (rows, why) in [
         (
             "private_mean,gp_sd,noise_sd,low,high\n1,1,1,0,2\n".to_owned(),
-            "its columns are not inputs and then",
+            "its columns must be the inputs, followed by",
         ),
         (header.to_owned(), "it has no rows"),
-        (format!("{header}1,1,1,1,0,2\n2,1,one,1,0,2\n"), "line 3 has \"one\" where a number belongs"),
-        (format!("{header}1,1,1,inf,0,2\n"), "line 2 has \"inf\" where a number belongs"),
+        (format!("{header}1,1,1,1,0,2\n2,1,one,1,0,2\n"), "line 3 has \"one\" instead of a number"),
+        (format!("{header}1,1,1,inf,0,2\n"), "line 2 has \"inf\" instead of a number"),
         (format!("{header}1,1,1\n"), "p.csv does not hold predictions"),
     ] {
         project.write("p.csv", &rows);
@@ -118,12 +118,12 @@ fn what_cannot_be_charged_is_not_released() {
     }
     Run::new(command.output().unwrap()).expect(0);
     let added = ["--add", "sums.json"];
-    refused(&project, &[STATS, &added, &release], 2, "these sums do not say which rows they are of");
+    refused(&project, &[STATS, &added, &release], 2, "these sums do not identify their rows");
     for (epsilon, delta, why) in [
-        ("0", "1e-5", "the budget: epsilon must be greater than 0 and finite, found 0"),
-        ("inf", "1e-5", "the budget: epsilon must be greater than 0 and finite, found inf"),
-        ("1", "0", "the budget: delta must be at least 2.2250738585072014e-308 and less than 1, found 0"),
-        ("1", "1", "the budget: delta must be at least 2.2250738585072014e-308 and less than 1, found 1"),
+        ("0", "1e-5", "invalid budget: epsilon must be greater than 0 and finite, found 0"),
+        ("inf", "1e-5", "invalid budget: epsilon must be greater than 0 and finite, found inf"),
+        ("1", "0", "invalid budget: delta must be at least 2.2250738585072014e-308 and less than 1, found 0"),
+        ("1", "1", "invalid budget: delta must be at least 2.2250738585072014e-308 and less than 1, found 1"),
     ] {
         let budget = ["--budget-epsilon", epsilon, "--budget-delta", delta];
         refused(&project, &[STATS, &["energy.csv"], &release, &budget], 2, why);
@@ -137,13 +137,13 @@ fn what_describes_no_predictions_is_not_predicted() {
     let project = energy_project(TARGETS);
     project.write("weighted.csv", "temperature,days\n5,1\n10,2\n");
     let weighted = ["predict", "energy.toml", "--at", "weighted.csv", "--weights", "days"];
-    refused(&project, &[&weighted], 2, "weights of points are for the objective risk");
+    refused(&project, &[&weighted], 2, "weights of points need mechanism.cloaking with the objective risk");
     let none = "target = \"kwh\", filter = [{ column = \"day\", is = \"<\", value = -1.0 }] }";
     project.write("energy.toml", &TARGETS.replace("target = \"kwh\" }", none));
-    refused(&project, &[PREDICT], 2, "the data hold no rows");
+    refused(&project, &[PREDICT], 2, "the data has no rows");
     project.write("energy.toml", RECORDS);
     let preview = ["predict", "energy.toml", "--at", "grid.csv", "--preview"];
-    refused(&project, &[&preview], 2, "a preview is of cloaking, function or moments, not of sums");
+    refused(&project, &[&preview], 2, "mechanism.sums has no preview; use cloaking, function or moments");
     assert!(!project.path("p.csv").exists());
 }
 
@@ -176,7 +176,7 @@ fn forms_that_work_are_shown() {
         &project,
         &[&grid, &["temperature=1,5..9,5:3"]],
         2,
-        "a comma ends an input, and decimals follow a point",
+        "a comma separates inputs, so write decimals with a point",
     );
     refused(&project, &[&grid, &["perature=1..9:3"]], 2, "(did you mean \"temperature\"?)");
     let list = "model.kernel.eq-ard";

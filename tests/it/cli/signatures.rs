@@ -111,7 +111,7 @@ fn a_key_that_does_not_sign_costs_nothing() {
         for key in ["nowhere", "signers", "other"] {
             let run = project.dpgp(&[verb, &["--sign", key]].concat()).expect(2);
             let message = format!(
-                "nothing was released and nothing charged: ssh-keygen does not sign with the key {key}"
+                "nothing was released or charged: ssh-keygen could not sign with the key {key}"
             );
             assert!(run.err.contains(&message) && run.out.is_empty(), "{}", run.err);
         }
@@ -119,7 +119,7 @@ fn a_key_that_does_not_sign_costs_nothing() {
         let output = project.command(&arguments).env("PATH", "").output().unwrap();
         let run = Run::new(output).expect(2);
         assert!(
-            run.err.contains("ssh-keygen, which makes and checks signatures, cannot be run"),
+            run.err.contains("cannot run ssh-keygen, which makes and checks signatures"),
             "{}",
             run.err
         );
@@ -132,7 +132,7 @@ fn a_key_that_does_not_sign_costs_nothing() {
     for (verb, file) in [(PREDICT, "p.csv.certificate.json.sig"), (STATS, "s.json.sig"), (STATS, "s.json")] {
         project.write(file, "precious");
         let run = project.dpgp(&[verb, &["--sign", "mine"]].concat()).expect(2);
-        assert!(run.err.contains(&format!("{file} is there already")), "{}", run.err);
+        assert!(run.err.contains(&format!("{file} already exists")), "{}", run.err);
         assert_eq!(project.read(file), "precious");
         std::fs::remove_file(project.path(file)).unwrap();
     }
@@ -154,9 +154,9 @@ fn a_signature_that_fails_after_the_charge_leaves_no_file() {
     for (verb, releases) in [(PREDICT, 1), (STATS, 2)] {
         let mut command = project.command(&[verb, &["--sign", "mine"]].concat());
         let run = Run::new(command.env("PATH", project.path("bin")).output().unwrap()).expect(5);
-        assert!(run.err.contains("was drawn, and then could not be signed"), "{}", run.err);
+        assert!(run.err.contains("was drawn but could not be signed"), "{}", run.err);
         assert!(
-            run.err.contains("had been charged to the ledger")
+            run.err.contains("was already charged to the ledger")
                 && run.err.contains("is spent")
                 && run.out.is_empty(),
             "{}",

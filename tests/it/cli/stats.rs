@@ -85,7 +85,7 @@ fn sums_that_do_not_belong_together_are_refused() {
         project.dpgp(&[&["stats", "s.toml", "--out", "sum.json", "--add"], parts].concat()).expect(code).err
     };
     assert!(add(&["1.json"], 1).contains("are missing"));
-    assert!(add(&["1.json", "2.json", "2.json"], 1).contains("are in two of the files"));
+    assert!(add(&["1.json", "2.json", "2.json"], 1).contains("two of the files hold the rows"));
     project.write("text.json", "{}");
     assert!(add(&["text.json"], 2).contains("text.json does not hold sums"));
     assert!(add(&["nowhere.json"], 5).contains("nowhere.json"));
@@ -97,7 +97,7 @@ fn sums_that_do_not_belong_together_are_refused() {
     project.write("1.json", &project.read("1.json").replace("\"version\":4", "\"version\":3"));
     assert!(add(&["1.json", "2.json"], 2).contains("unsupported version"));
     project.write("s.toml", &SPEC.replace("high = 40.0", "high = 30.0"));
-    assert!(add(&["2.json"], 2).contains("of other columns, bounds"));
+    assert!(add(&["2.json"], 2).contains("the columns, bounds, kernel, inducing inputs"));
     assert!(!project.path("sum.json").exists());
 }
 
@@ -105,7 +105,7 @@ fn sums_that_do_not_belong_together_are_refused() {
 fn wrong_questions_are_refused() {
     let project = project("10");
     let stats = |more: &[&str], code: i32| project.dpgp(&[&["stats"], more].concat()).expect(code).err;
-    assert!(stats(&["honkela2021/fig1", "trips.csv"], 2).contains("has no task.surface"));
+    assert!(stats(&["honkela2021/fig1", "trips.csv"], 2).contains("it needs task.surface"));
     assert!(stats(&["s.toml", "none.csv"], 3).contains("none.csv"));
     stats(&["s.toml"], 2);
     project.write("other.csv", "start_longitude,hour_of_day,start_latitude\n1,2,3\n");
@@ -115,7 +115,7 @@ fn wrong_questions_are_refused() {
     project.write("wide.toml", &SPEC.replace("[-74.02, -73.95],", "[-74.0, -73.95],"));
     assert!(stats(&["wide.toml", "trips.csv"], 2).contains("at most the first inducing input"));
     project.write("two.toml", &format!("{SPEC}[grid]\n\"model.kernel.eq-ard.variance\" = [1.0, 2.0]\n"));
-    assert!(stats(&["two.toml", "trips.csv"], 2).contains("sum different things"));
+    assert!(stats(&["two.toml", "trips.csv"], 2).contains("need different sums"));
     let private = SPEC.replace(
         "[normalise.bounds]\nlow = 0.0\nhigh = 40.0\nscale = 20.0",
         "[normalise.private]\ncentre = \"mean\"",
@@ -123,7 +123,7 @@ fn wrong_questions_are_refused() {
     project.write("private.toml", &private);
     assert!(stats(&["private.toml", "trips.csv"], 2).contains("statistics of the private targets"));
     let generate = |more: &[&str]| project.dpgp(&[&["generate"], more].concat()).expect(2).err;
-    assert!(generate(&["--rows", "5", "--out", "trips.csv"]).contains("is there already"));
+    assert!(generate(&["--rows", "5", "--out", "trips.csv"]).contains("already exists"));
     assert!(generate(&["--rows", "5", "--out", "trips.txt"]).contains("neither in .csv nor in .parquet"));
     assert!(generate(&["--rows", "1.5", "--out", "new.csv"]).contains("not a whole number"));
     assert!(!project.path("new.csv").exists() && !project.path("trips.txt").exists());

@@ -1,12 +1,14 @@
-//! Releases in whole numbers: nothing else ever meets a private target.
+//! Linear maps of targets in whole numbers, and their release.
 //!
-//! Floats round, and what they round depends on what is private. Here a target becomes a whole number before anything else is
-//! done with it ([`TargetLattice`]); what is released of the targets is a product with whole numbers that depend on public
-//! things alone ([`LatticeMap`]), which has no rounding; and its noise is rounded exactly ([`crate::RoundedGaussian`]). The
-//! sensitivity is that of these very whole numbers, computed in whole numbers, so that no condition number and no solve
-//! enters the proof. What follows from the release afterwards may be any arithmetic.
+//! Floating-point sums round, and their rounding depends on private data. Here, each step between a target and its noise is exact:
 //!
-//! A linear map of targets in whole numbers, and its release.
+//! 1. A target becomes a whole number before it is used ([`TargetLattice`]).
+//! 2. Targets are multiplied with whole numbers that depend on public data alone ([`LatticeMap`]). Products and sums have no
+//!    rounding.
+//! 3. The noise is rounded exactly ([`crate::RoundedGaussian`]).
+//!
+//! The sensitivity is computed from the same whole numbers, in whole numbers. No condition number and no solution of a linear
+//! system enters the proof. Any arithmetic may follow the release.
 
 mod targets;
 
@@ -18,9 +20,9 @@ use dpgp_number::Positive;
 
 pub use targets::TargetLattice;
 
-/// The binary logarithm of the whole number that stands for 1 in a map.
+/// Bits after the binary point of an entry of a map: `2^40` stands for 1.
 const BITS: i32 = 40;
-/// Beyond this an entry is refused: sums of as many targets as memory holds must fit into 128 bits.
+/// The largest entry. Sums over as many targets as memory holds must fit into 128 bits.
 const MOST: f64 = 16.0;
 
 /// The entries `W` (r x k) of a map, in whole numbers of `2^-40`, rounded away from zero.
@@ -35,10 +37,10 @@ pub struct LatticeMap {
 }
 
 impl LatticeMap {
-    /// The map with these entries, which may depend on public things alone.
+    /// Rounds these entries to whole numbers of `2^-40`. They may depend on public data alone.
     ///
     /// # Errors
-    /// [`PrivacyError::NotCovered`] for an entry that is no number or above 16: no column of a covered map is that long.
+    /// [`PrivacyError::NotCovered`] for an entry that is not finite or above 16: no column of a covered map is that long.
     pub fn new(entries: &DMatrix<f64>) -> Result<Self, PrivacyError> {
         let largest = entries.amax();
         // `amax` may pass over an entry that is no number.
@@ -46,12 +48,12 @@ impl LatticeMap {
             return Err(PrivacyError::NotCovered { sensitivity: largest });
         }
         let scale = f64::from(BITS).exp2();
-        // Away from zero, so that no column is shorter than the real one.
+        // Away from zero, so that no column becomes shorter.
         let whole = entries.iter().map(|entry| ((entry.abs() * scale).ceil().copysign(*entry)) as i64);
         Ok(Self { entries: whole.collect(), rows: entries.nrows() })
     }
 
-    /// An upper bound on the length of the longest column, in whole numbers: `ceil(sqrt(max_j sum_i W_ij^2))`.
+    /// The length of the longest column in whole numbers, rounded up: `ceil(sqrt(max_j sum_i W_ij^2))`.
     pub fn longest(&self) -> u128 {
         let columns = self.entries.chunks_exact(self.rows.max(1));
         let squares = columns.map(|column| column.iter().map(|entry| square(*entry)).sum::<u128>());
@@ -60,12 +62,12 @@ impl LatticeMap {
         if root * root == largest { root } else { root + 1 }
     }
 
-    /// What stands for 1.
+    /// The whole number that stands for 1: `2^40`.
     pub fn one() -> u128 {
         1 << BITS
     }
 
-    /// `W y` for the sums of the targets of each column (k whole numbers), without rounding.
+    /// Multiplies W with the sums of the targets of each column (k whole numbers), without rounding.
     pub fn apply(&self, sums: &[i128]) -> Vec<i128> {
         let mut product = vec![0i128; self.rows];
         for (column, sum) in self.entries.chunks_exact(self.rows.max(1)).zip(sums) {
@@ -83,26 +85,31 @@ fn square(entry: i64) -> u128 {
 
 /// A Gaussian release of a map of targets, in whole numbers.
 ///
-/// Obligation: let at most `rows` targets, those of one person, move by at most `moved` units of their lattice each. A target
-/// enters one column of the map, so that `W y` moves by at most `longest() moved rows` in the Euclidean norm, by the triangle
-/// inequality. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma longest() moved rows`, all in whole numbers but for
-/// `sd`, which is rounded up. So the release is a function of that of
-/// a Gaussian mechanism with `mu <= 1 / sigma`.
+/// Obligation: the release is a function of that of a Gaussian mechanism with `mu <= 1 / sigma`. *Proof.*
+///
+/// 1. Between neighbours, at most `rows` targets of one person move, each by at most `moved` steps of the lattice
+///    ([`TargetLattice::moved`]).
+/// 2. A target enters one column of the map. So `W y` moves by at most `longest() moved rows` in the Euclidean norm, by the
+///    triangle inequality. This product is computed in whole numbers.
+/// 3. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma longest() moved rows`. Only `sd` is a float, and it is
+///    rounded up.
+/// 4. `W y` is whole, so that `W y + round(N) = round(W y + N)`: the release is the rounded output of a Gaussian mechanism.
 #[derive(Debug, Clone)]
 pub struct LatticeRelease {
     map: LatticeMap,
     noise: RoundedGaussian,
-    /// `longest() moved rows`.
+    /// `max(longest(), one()) moved rows`.
     sensitivity: u128,
+    /// Units of the target in one whole number of `W y`: the step of the lattice times `2^-40`.
     unit: f64,
 }
 
 impl LatticeRelease {
-    /// With noise of multiplier `sigma` on targets of which at most `rows` move, each by at most `change`. The noise is never scaled by less than a
-    /// column of length 1.
+    /// Scales noise by the multiplier `sigma` and by the sensitivity to a change of at most `rows` targets, each by at most
+    /// `change` (units of the target). The noise is never less than that for a column of length 1.
     ///
     /// # Errors
-    /// [`PrivacyError::NotCovered`] if noise or sensitivity are beyond the arithmetic.
+    /// [`PrivacyError::NotCovered`] if noise or sensitivity exceed the range of the arithmetic.
     pub fn new(
         map: LatticeMap,
         targets: &TargetLattice,
@@ -110,10 +117,12 @@ impl LatticeRelease {
         rows: u64,
         sigma: f64,
     ) -> Result<Self, PrivacyError> {
+        // The steps that all targets of a person move together, times the length of the longest column, in whole numbers.
         let moved = u128::from(targets.moved(change).unsigned_abs()).checked_mul(rows.into());
         let sensitivity = moved.and_then(|moved| moved.checked_mul(map.longest().max(LatticeMap::one())));
         let sensitivity = sensitivity.ok_or(PrivacyError::NotCovered { sensitivity: f64::INFINITY })?;
-        // A u128 becomes the nearest double, and the product is rounded once more: two steps up are enough.
+        // A u128 becomes the nearest double, and the product is rounded once more. One step up after each makes `sd` an upper
+        // bound of the exact product.
         let sd = (sensitivity as f64).next_up() * sigma;
         let noise = Positive::new(sd.next_up()).and_then(RoundedGaussian::new);
         let noise = noise.map_err(|_| PrivacyError::NotCovered { sensitivity: sensitivity as f64 })?;
@@ -126,7 +135,7 @@ impl LatticeRelease {
         self.sensitivity
     }
 
-    /// The longest column over the length that the noise is scaled by: at most 1, and `mu` is at most this over sigma.
+    /// The longest column divided by the length that the noise is scaled by: at most 1. `mu` is at most this divided by sigma.
     pub fn ratio(&self) -> f64 {
         let longest = self.map.longest();
         longest as f64 / longest.max(LatticeMap::one()) as f64
@@ -137,7 +146,7 @@ impl LatticeRelease {
         self.noise.sd()
     }
 
-    /// The noise, for the longest column or a length of `ratio`, whichever is more.
+    /// The noise with the sensitivity to the longest column or to one of the length `ratio`, whichever is more.
     pub fn record(&self, ratio: f64) -> RoundedNoise {
         // The sensitivity was made with the longer of the longest column and 1.
         RoundedNoise {
@@ -146,12 +155,12 @@ impl LatticeRelease {
         }
     }
 
-    /// Units of the target, at a map of 1, in one whole number.
+    /// Units of the target in one whole number of the release: the step of the lattice times `2^-40`.
     pub fn unit(&self) -> f64 {
         self.unit
     }
 
-    /// `W y` in units of the target, without noise; never to be shown.
+    /// `W y` in units of the target, without noise. Never show it.
     pub fn exact(&self, sums: &[i128]) -> Vec<f64> {
         self.in_units(&self.map.apply(sums))
     }
@@ -177,7 +186,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-        /// Never below the length of the longest real column, and hardly above it.
+        /// Guards against too little noise: the sensitivity is never below the length of the longest real column, and hardly above.
         #[test]
         fn the_sensitivity_is_that_of_the_real_map(seed: u64, rows in 1usize..40, columns in 1usize..30) {
             let mut stream = Pcg64::seed_from_u64(seed);
@@ -208,7 +217,7 @@ mod tests {
         let release = LatticeRelease::new(map, &targets, 8.0, 1, 2.5).unwrap();
         assert_eq!(release.sensitivity(), LatticeMap::one() * targets.width() as u128);
         let asked = 2.5 * release.sensitivity() as f64;
-        // Twelve rows of a person move it twelve times as far.
+        // Twelve rows of a person move the release twelve times as far.
         let map = LatticeMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
         let of_persons = LatticeRelease::new(map, &targets, 8.0, 12, 2.5).unwrap();
         assert_eq!(of_persons.sensitivity(), 12 * release.sensitivity());
@@ -217,11 +226,11 @@ mod tests {
                 && of_persons.record(1.0).mu() <= release.record(1.0).mu() * (1.0 + 1e-15)
         );
         assert!(release.sd() >= asked && release.sd() < asked * (1.0 + 1e-14));
-        // A map of .3 moves by three tenths of what the noise is scaled by; what is asked for may be more.
+        // A map of .3 has three tenths of the sensitivity that the noise is scaled by. The ratio asked for may be larger.
         let scaled = release.sensitivity() as f64;
         assert!((release.record(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
         assert!((release.record(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);
-        // A prediction of .3 (y - 4) for y = 8: the map's rounding is far below its noise.
+        // A prediction of .3 (y - 4) for y = 8: the rounding of the map is far below the noise.
         let exact = release.exact(&[i128::from(targets.whole(8.0))]);
         assert!((exact[0] - 1.2).abs() < 1e-9, "{exact:?}");
     }

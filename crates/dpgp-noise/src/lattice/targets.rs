@@ -2,15 +2,15 @@
 
 use dpgp_number::OutOfRange;
 
-/// Units of the lattice in the width of the bounds, to a power of two: `2^39` to `2^40`.
+/// The width of the bounds is between `2^39` and `2^40` steps of the lattice.
 const BITS: i32 = 40;
 
-/// The lattice of a target with the public bounds [low, high]: a target y becomes `round((clip(y) - centre) / unit)`, with the
-/// middle of the bounds as its centre and a power of two as its unit.
+/// The lattice of targets with the public bounds [low, high]: a target y becomes `round((clip(y) - centre) / unit)`. The centre
+/// is the middle of the bounds, and the unit (the step of the lattice, in units of the target) is a power of two.
 ///
-/// Obligation: all targets, also infinite ones, become whole numbers between those of the two bounds. Proof: clip,
+/// Obligation: each target, infinite ones included, becomes a whole number between those of the two bounds. *Proof.* Clipping,
 /// subtraction, division by a power of two and rounding are each non-decreasing in y, in floating point too. So two targets are
-/// at most [`TargetLattice::width`] apart, whatever the rounding of each step is.
+/// at most [`TargetLattice::width`] steps apart, however each operation rounds.
 ///
 /// ```
 /// use dpgp_noise::TargetLattice;
@@ -30,10 +30,10 @@ pub struct TargetLattice {
 }
 
 impl TargetLattice {
-    /// For public bounds.
+    /// Makes the lattice of public bounds.
     ///
     /// # Errors
-    /// [`OutOfRange`] unless they rise, by a width whose `2^-40` is a number that is not subnormal.
+    /// [`OutOfRange`] unless `low < high`, and `2^-40` times the width is a normal floating-point number.
     pub fn new(low: f64, high: f64) -> Result<Self, OutOfRange> {
         let width = high - low;
         let unit = (width.log2().ceil() - f64::from(BITS)).exp2();
@@ -43,34 +43,35 @@ impl TargetLattice {
         Ok(Self { low, high, centre: 0.5 * low + 0.5 * high, unit })
     }
 
-    /// The whole number of a target, at most `2^41` in size. A target that is no number becomes 0.
+    /// Clips a target and rounds it to a whole number of steps, at most `2^41` in size. NaN becomes 0.
     pub fn whole(&self, target: f64) -> i64 {
         // The cast saturates and takes NaN to 0.
         ((target.clamp(self.low, self.high) - self.centre) / self.unit).round() as i64
     }
 
-    /// Units of the target in one of the lattice.
+    /// The step of the lattice, in units of the target.
     pub fn unit(&self) -> f64 {
         self.unit
     }
 
-    /// What the whole number 0 stands for.
+    /// The middle of the bounds, in units of the target: the whole number 0 stands for it.
     pub fn centre(&self) -> f64 {
         self.centre
     }
 
-    /// The most that two whole numbers differ by.
+    /// The largest difference of two whole targets, in steps.
     pub fn width(&self) -> i64 {
         self.whole(self.high) - self.whole(self.low)
     }
 
-    /// The most that the whole numbers of two targets differ by that are at most `change` apart.
+    /// The largest difference, in steps, of the whole numbers of two targets that are at most `change` apart (units of the
+    /// target).
     ///
-    /// Proof: with `d = (y - centre) / unit`, each of the two has an error of at most `2^-53 |d| <= 2^-12` before it is
-    /// rounded, and rounding moves their difference by at most 1; the difference is a whole number of at most
+    /// *Proof.* With `d = (y - centre) / unit`, each of the two has an error of at most `2^-53 |d| <= 2^-12` before rounding.
+    /// Rounding changes their difference by at most 1. The difference is a whole number of at most
     /// `change / unit + 1 + 2^-11`, so at most `ceil(change / unit) + 1`.
     pub fn moved(&self, change: f64) -> i64 {
-        // The width is at most 2^41, and so a double.
+        // The width is at most 2^41, so a double holds it exactly.
         ((change / self.unit).ceil() + 1.0).min(self.width() as f64) as i64
     }
 }
@@ -91,7 +92,7 @@ mod tests {
             let (low, high) = (centre, centre + width);
             if let Ok(lattice) = TargetLattice::new(low, high) {
                 let y = low + place * width;
-                // What the two doubles differ by, exactly if they are close, else rounded up.
+                // The difference of the two doubles: exact if they are close, else rounded up.
                 let other = if sign { y + change * width } else { y - change * width };
                 let apart = (other - y).abs() * (1.0 + f64::EPSILON);
                 prop_assert!((lattice.whole(y) - lattice.whole(other)).abs() <= lattice.moved(apart));
@@ -101,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Bounds around time stamps in nanoseconds, where neighbouring doubles are 256 apart.
+    /// Guards against bounds around time stamps in nanoseconds, where neighbouring doubles are 256 apart.
     #[test]
     fn time_stamps_keep_their_distance() {
         let lattice = TargetLattice::new(1.7e18, 1.7e18 + 1e9).unwrap();

@@ -73,7 +73,8 @@ impl Releases {
         // A mean of n squares has the standard error (2 / n)^(1/2), and a lighter tail below than a normal distribution.
         let holds = mean >= 1.0 - 5.0 * (2.0 / all).sqrt() && least >= 1.0 - 7.0 * (2.0 / draws).sqrt();
         let note = format!(
-            "the noise of {} numbers has {mean:.3} of the variance that the file states, the least of them {least:.3}",
+            "the noise of {} numbers has {mean:.3} times the stated variance on average, and at least \
+             {least:.3} times",
             squares.len()
         );
         EndToEndCheck::from_outcome(holds, note)
@@ -266,7 +267,7 @@ mod tests {
             assert_eq!(of_shares(&shares).verdict, expected, "{shares:?}");
         }
         let note =
-            "the noise of 2 numbers has 0.875 of the variance that the file states, the least of them 0.750";
+            "the noise of 2 numbers has 0.875 times the stated variance on average, and at least 0.750 times";
         // Cut off at 1: the numbers that are left count.
         let exact = [vec![0.0, 1000.0], vec![0.0, 1000.0]];
         let rows = (0..200).flat_map(|row| {

@@ -18,8 +18,8 @@ use dpgp_number::Delta;
 pub(super) const VERSION: u32 = 2;
 
 const HEAD: &str = "\
-# What dpgp has released about some rows, and the budget that all releases together keep, if there is one.
-# Keep this file private. Do not edit it: it is sealed, and one that was edited, cut or put back is refused.
+# The releases of dpgp about some rows, and their common budget, if there is one.
+# Keep this file private. Do not edit it: dpgp refuses a ledger that was edited, cut or restored from a copy.
 
 ";
 
@@ -81,7 +81,7 @@ impl Ledger {
     /// The version and the numbers.
     fn check(&self) -> Result<(), String> {
         if self.version != VERSION {
-            return Err(format!("version {} is not known to this program", self.version));
+            return Err(format!("this program does not know version {}", self.version));
         }
         check_numbers(self.budget, &self.release)
     }
@@ -128,7 +128,7 @@ pub(super) fn check_numbers(budget: Option<BudgetSetting>, releases: &[LedgerEnt
     }
     for (place, entry) in releases.iter().enumerate() {
         if let Some(what) = entry.wrong_number() {
-            return Err(format!("release {}: {what} is a number that no release has", place + 1));
+            return Err(format!("release {}: {what} has a value that no release can have", place + 1));
         }
         if let Some(reason) = entry.contradiction() {
             return Err(format!("release {}: {reason}", place + 1));
@@ -188,11 +188,11 @@ impl SealKey {
             let number = place + 1;
             let follows = self.link(before, entry).is_ok_and(|link| link == entry.link);
             if !follows || entry.number != number as u64 {
-                return Some(format!("release {number} was edited, or one before it was taken out"));
+                return Some(format!("release {number} was edited, or an earlier one was removed"));
             }
             before = &entry.link;
         }
         let sealed = self.seal(ledger).is_ok_and(|seal| seal == ledger.seal);
-        (!sealed).then(|| "its seal does not fit: it was edited, or releases were cut off its end".to_owned())
+        (!sealed).then(|| "its seal does not match: it was edited, or its end was cut off".to_owned())
     }
 }

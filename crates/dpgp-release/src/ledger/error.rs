@@ -27,9 +27,10 @@ pub enum LedgerError {
     },
     /// The file is no ledger.
     #[error(
-        "{} is not a ledger that can be trusted: {reason}\nNothing was released and the file was left as it is. Do not put an \
-         earlier copy in its place, which would forget what was charged since: the certificate of the last release says what \
-         all of them spent. How to go on: docs/ledger.md, \"A ledger that cannot be used\"", path.display()
+        "{} is not a ledger that can be trusted: {reason}\nNothing was released, and the file is unchanged. \
+         Do not restore an earlier copy: it would lose later charges. The certificate of the last release \
+         states what all releases spent. See docs/ledger.md, \"A ledger that cannot be \
+         used\"", path.display()
     )]
     Malformed {
         /// The ledger.
@@ -39,7 +40,7 @@ pub enum LedgerError {
     },
     /// Another process keeps the lock.
     #[error(
-        "{} is locked by another release{}: it was waited for {} s. Nothing was released and nothing charged; try again when \
+        "{} is still locked by another release{} after {} s. Nothing was released or charged; try again when \
          that one has ended", path.display(), by(holder), patience.as_secs()
     )]
     Held {
@@ -52,9 +53,10 @@ pub enum LedgerError {
     },
     /// A version without a check sum.
     #[error(
-        "the ledger {} is of version 1, in which nothing tells whether a number was changed: it says that the budget is epsilon = \
-         {:?}, delta = {:?}, of which {spent}. If that is right, name this budget with --budget-epsilon and --budget-delta, and the \
-         release takes its entries over. Nothing was released", path.display(), budget.epsilon, budget.delta
+        "the ledger {} has version 1, which does not show whether a number was changed. It states the budget \
+         epsilon = {:?}, delta = {:?}; {spent}. If that is right, repeat this budget with --budget-epsilon \
+         and --budget-delta, and the release takes over its entries. Nothing was \
+         released", path.display(), budget.epsilon, budget.delta
     )]
     Unsealed {
         /// The ledger.
@@ -66,9 +68,9 @@ pub enum LedgerError {
     },
     /// The file was there, and is not any more.
     #[error(
-        "the ledger {}, to which {releases} releases about these rows were charged, is not there any more. Nothing was \
-         released. If it was moved, name it with --ledger where it is now; an earlier copy of it forgets releases and is refused. \
-         How to go on: docs/ledger.md, \"A ledger that cannot be used\"", path.display()
+        "the ledger {} no longer exists; {releases} releases about these rows were charged to it. Nothing \
+         was released. If you moved it, pass its new path with --ledger. An earlier copy lacks releases and \
+         is refused. See docs/ledger.md, \"A ledger that cannot be used\"", path.display()
     )]
     Gone {
         /// The ledger.
@@ -78,9 +80,10 @@ pub enum LedgerError {
     },
     /// What the state folder remembered of a ledger is gone.
     #[error(
-        "{} is gone, in which the state folder remembered a ledger: without it an earlier copy of that ledger, or a new one, would \
-         forget what was spent. Nothing was released. Put it back as it was after the last release{}; how to go on: \
-         docs/ledger.md, \"A ledger that cannot be used\"", head.display(), or_forget(mark.as_deref())
+        "{} is missing: the state folder remembered a ledger in it. Without it, an earlier copy of that \
+         ledger or a new one would lose what was spent. Nothing was released. Restore the file as it was \
+         after the last release{}. See docs/ledger.md, \"A ledger that cannot be \
+         used\"", head.display(), or_forget(mark.as_deref())
     )]
     Forgotten {
         /// What is gone.
@@ -90,8 +93,8 @@ pub enum LedgerError {
     },
     /// The file has another name, under which it would go on as it is now.
     #[error(
-        "the ledger {} {how}: two ledgers could come of it, each of which forgets what was charged to the other. Nothing was \
-         released; name a file that is a copy of its own", path.display()
+        "the ledger {} {how}. It could split into two ledgers, and each would lack the charges of the other. \
+         Nothing was released; use a regular file with one name", path.display()
     )]
     Linked {
         /// The ledger.
@@ -101,14 +104,14 @@ pub enum LedgerError {
     },
     /// The file was sealed with another key.
     #[error(
-        "the ledger {} was sealed with the key of another state folder, without which nobody can tell whether it is about \
-         these rows; set DPGP_STATE to that folder. Nothing was released", .0.display()
+        "the ledger {} was sealed with the key of another state folder, and only that key can show whether \
+         it is about these rows; set DPGP_STATE to that folder. Nothing was released", .0.display()
     )]
     OtherKey(PathBuf),
     /// The rows are counted in another ledger.
     #[error(
-        "releases about these rows, or some of them, are counted in the ledger {}: leave --ledger out or name that one, since \
-         {} would forget what was spent (--other-people if the rows only look alike)",
+        "the ledger {} already counts releases about these rows, or some of them. Omit --ledger or name that \
+         ledger: {} would lose what was spent (use --other-people if the rows only look alike)",
         known.display(), named.display()
     )]
     Known {
@@ -119,18 +122,18 @@ pub enum LedgerError {
     },
     /// Nothing tells which rows a release is about.
     #[error(
-        "these sums do not say which rows they are of, so that no ledger can count their release: sum the rows again where \
-         there is a state folder (DPGP_STATE), or say --no-ledger"
+        "these sums do not identify their rows, so no ledger can count their release; sum the rows again \
+         with a state folder (DPGP_STATE), or pass --no-ledger"
     )]
     NoIdentity,
     /// The rows are known by another key.
     #[error(
-        "these sums know their rows by the key of another state folder, so that no ledger of this one can count their release; \
-         set DPGP_STATE to that folder"
+        "these sums identify their rows by the key of another state folder, so no ledger of this one can \
+         count their release; set DPGP_STATE to that folder"
     )]
     OtherRows,
     /// A file that is looked for in ledgers.
-    #[error("{} is no certificate and no file of a release: {cause}", path.display())]
+    #[error("{} is neither a certificate nor a release: {cause}", path.display())]
     NoRelease {
         /// The file.
         path: PathBuf,
@@ -138,12 +141,12 @@ pub enum LedgerError {
         cause: String,
     },
     /// The budget named is none.
-    #[error("the budget: {0}")]
+    #[error("invalid budget: {0}")]
     BadBudget(String),
     /// The budget named is not that of the ledger.
     #[error(
-        "the ledger {} has the budget epsilon = {:?}, delta = {:?}; leave --budget-epsilon and --budget-delta out, or name \
-         the same", path.display(), budget.epsilon, budget.delta
+        "the ledger {} has the budget epsilon = {:?}, delta = {:?}; omit --budget-epsilon and \
+         --budget-delta, or pass the same values", path.display(), budget.epsilon, budget.delta
     )]
     OtherBudget {
         /// The ledger.
@@ -153,14 +156,14 @@ pub enum LedgerError {
     },
     /// The ledger is about other data.
     #[error(
-        "the ledger {} is about other data than this spec reads: they have no row in common. Data that have none in common \
-         have ledgers of their own", .0.display()
+        "the ledger {} is about other data: it has no row in common with the data of this spec. Use a \
+         separate ledger for each", .0.display()
     )]
     OtherData(PathBuf),
     /// The guarantee of the release has exceptions.
     #[error(
-        "the ledger {} has a budget, which takes no release whose guarantee has exceptions ({caveat}); --allow-caveats needs \
-         a ledger without a budget, or --no-ledger", path.display()
+        "the ledger {} has a budget, so it accepts no release whose guarantee has exceptions ({caveat}); \
+         with --allow-caveats, use a ledger without a budget, or --no-ledger", path.display()
     )]
     Caveats {
         /// The ledger.
@@ -170,9 +173,9 @@ pub enum LedgerError {
     },
     /// Releases that cannot be composed.
     #[error(
-        "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released; release what the earlier one \
-         protects, or leave this one out of the budget with --no-ledger: then each keeps its own guarantee, and none is known for both \
-         together", path.display()
+        "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released. Protect \
+         the same as the earlier release, or keep this one out of the budget with --no-ledger: then each has \
+         its own guarantee, and none is known for both together", path.display()
     )]
     OtherGuarantee {
         /// The ledger.
@@ -182,8 +185,9 @@ pub enum LedgerError {
     },
     /// The budget does not hold it.
     #[error(
-        "the budget of the ledger {} does not hold this release: {} of the budget epsilon = {:?}, delta = {:?}; left for \
-         one more release at delta = {delta:?}: epsilon = {left:.4}, asked for: epsilon = {asked:?}. Nothing was released",
+        "the budget of the ledger {} is too small for this release: {} of the budget epsilon = {:?}, delta = \
+         {:?}. One more release at delta = {delta:?} can have epsilon = {left:.4}, but you asked for epsilon \
+         = {asked:?}. Nothing was released",
         path.display(), spent(account), budget.epsilon, budget.delta
     )]
     Spent {
@@ -210,14 +214,14 @@ fn by(holder: &str) -> String {
 fn or_forget(mark: Option<&Path>) -> String {
     mark.map_or_else(String::new, |mark| {
         format!(
-            ", or delete {} to count that ledger no longer, with all that was spent there",
+            ", or delete {} to stop counting that ledger and everything that was spent there",
             mark.display()
         )
     })
 }
 
 fn perhaps(charged: bool) -> &'static str {
-    if charged { ", but what it would have cost may be spent: see `dpgp ledger show`" } else { "" }
+    if charged { ", but its cost may be spent: see `dpgp ledger show`" } else { "" }
 }
 
 pub(super) fn spent(account: &Account) -> String {
@@ -321,8 +325,7 @@ impl<'a> KnownRelease<'a> {
         let other_persons = self.is_about_others_than(earlier);
         if !apart && other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
             return Some(
-                "it is about the persons of a column that is called as before, but holds other cells than the one by which an \
-                 earlier release knows persons"
+                "its column of persons has the same name as in an earlier release, but holds other cells"
                     .to_owned(),
             );
         }
@@ -344,7 +347,7 @@ impl<'a> KnownRelease<'a> {
         let public = earlier.public().find(|public| target.may_be(public));
         public.map(|public| {
             format!(
-                "an earlier release took the column {:?} as public, which this one protects{}",
+                "an earlier release treated the column {:?} as public, and this one protects it{}",
                 public.name,
                 called(&target, &public)
             )
@@ -356,14 +359,14 @@ impl<'a> KnownRelease<'a> {
         if let Neighbours::OneRecord(_) = self.entry.neighbours {
             return public.next().map(|public| {
                 let name = public.name;
-                format!("an earlier release protects whole records, of which this one takes the column {name:?} as public")
+                format!("an earlier release protects whole records, and this one treats {name:?} as public")
             });
         }
         let target = self.target();
         let public = public.find(|public| public.may_be(&target));
         public.map(|public| {
             format!(
-                "an earlier release protects the column {:?}, which this one takes as public{}",
+                "an earlier release protects the column {:?}, and this one treats it as public{}",
                 target.name,
                 called(&public, &target)
             )
@@ -383,7 +386,8 @@ impl<'a> KnownRelease<'a> {
     fn cut_otherwise(&self, rows: Option<&Fingerprint>) -> Option<String> {
         let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_cut_otherwise(now));
         is_cut.then(|| {
-            "an earlier release read the same lines with another separator, so that its columns are not known here".to_owned()
+            "an earlier release read the same lines with another separator, so columns cannot be compared"
+                .to_owned()
         })
     }
 
@@ -443,7 +447,7 @@ fn common(one: &ColumnMark, rows: &Fingerprint, other: &ColumnMark, of: &Fingerp
 
 /// What a column is called now, if it is called otherwise.
 fn called(now: &RoleColumn<'_>, then: &RoleColumn<'_>) -> String {
-    if now.name == then.name { String::new() } else { format!(" (it has the cells of {:?} here)", now.name) }
+    if now.name == then.name { String::new() } else { format!(" (its cells are in {:?} here)", now.name) }
 }
 
 #[cfg(test)]
@@ -456,9 +460,6 @@ mod tests {
         let failed = || LedgerError::io("l.toml".as_ref())(std::io::ErrorKind::StorageFull.into());
         let (before, after) = (failed().to_string(), failed().while_charging().to_string());
         assert!(!before.contains("may be spent"), "{before}");
-        assert!(
-            after.starts_with(&before) && after.contains("what it would have cost may be spent"),
-            "{after}"
-        );
+        assert!(after.starts_with(&before) && after.contains("its cost may be spent"), "{after}");
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn real_path(path: &Path) -> Result<PathBuf, LedgerError> {
         return Ok(real);
     }
     if path.is_symlink() {
-        return Err(LedgerError::Linked { path: path.to_path_buf(), how: "is a link that leads nowhere" });
+        return Err(LedgerError::Linked { path: path.to_path_buf(), how: "is a broken link" });
     }
     let folder = fs::canonicalize(folder_of(path)).map_err(LedgerError::io(path))?;
     Ok(folder.join(path.file_name().unwrap_or_default()))
@@ -244,7 +244,7 @@ impl Ledger {
             let conflict = release
                 .and_then(|release| self.known().take(place).find_map(|earlier| release.conflict(&earlier)));
             if let Some(conflict) = conflict {
-                return Some(format!("of release {}: {conflict}", place + 1));
+                return Some(format!("release {}: {conflict}", place + 1));
             }
         }
         None

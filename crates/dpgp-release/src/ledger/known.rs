@@ -180,7 +180,7 @@ fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, LedgerError> {
 /// Reads what is remembered of one ledger.
 fn read_head(path: &Path, key: &SealKey) -> Result<KnownLedger, LedgerError> {
     let Some(text) = text_of(path)? else {
-        return Err(LedgerError::malformed(path, "it went away while it was read"));
+        return Err(LedgerError::malformed(path, "it disappeared while it was read"));
     };
     head_of(path, &text, key)
 }
@@ -199,7 +199,7 @@ impl KnownLedger {
     /// Why what is remembered is not as it was written.
     fn edited(&self, path: &Path, key: &SealKey) -> Option<&'static str> {
         if self.data.iter().any(|rows| rows.key != key.name()) {
-            return Some("it was written with another key than that of its state folder now");
+            return Some("it was written with another key than the present one of its state folder");
         }
         let sound = if self.tag.is_empty() {
             // Before there were tags: all of it stands in the ledger, too.
@@ -226,10 +226,10 @@ impl KnownLedger {
         let there = usize::try_from(known).ok().and_then(|known| ledger.release.get(known.checked_sub(1)?));
         match there {
             None => Some(format!(
-                "it holds {found} releases, but {known} were charged to it: an earlier copy was put back"
+                "it holds {found} releases, but {known} were charged to it: an earlier copy was restored"
             )),
             Some(entry) if entry.link != self.link || (found == known && ledger.seal != self.seal) => {
-                Some(format!("its first {known} releases are not those that were charged to it"))
+                Some(format!("its first {known} releases are not the ones that were charged to it"))
             }
             Some(_) => None,
         }

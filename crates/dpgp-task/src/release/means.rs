@@ -1,6 +1,21 @@
-//! Predictions that get noise of their own.
+//! Private predictions: noise is added to linear combinations of the targets, and predictions follow from these.
 //!
-//! Where predictions are released.
+//! Notation: y is a target, c the mean of the prior, s the units of the target in one unit of the model, m the middle of the
+//! public bounds, u the step of the lattice of targets, C the map from sums of targets of equal inputs to predictions
+//! (t x k), L the noise map (t x r) and W the whitened columns (r x k). C stands for `L W`: this is the map of the model, less
+//! the directions that the rank rule of cloaking drops, or the map of the denoised predictions.
+//!
+//! 1. Targets become whole numbers, `z = round((clip(y) - m) / u)`.
+//! 2. The z of equal inputs are summed, without rounding, to Z (k whole numbers).
+//! 3. W depends on public inputs and settings alone. Its entries become whole numbers of 2^-40, rounded away from zero.
+//! 4. `W Z` gets independent noise `round(N(0, sd^2))` with `sd >= sigma length change rows`, in whole numbers: the noise
+//!    multiplier, the length of the longest whole column or that of 1 (the larger), the steps that one target moves, and the
+//!    rows of a person.
+//! 5. One whole number of the release is `2^-40 u` units of the target. L maps the release, in these units, to predictions.
+//! 6. The prediction is `C sum (clip(y) - c) + c`, in units of the target. Steps 1 to 5 give `C sum (clip(y) - m)`, so that a
+//!    public offset is added.
+//!
+//! The scale s cancels: the model is linear in the target, `c + s C sum ((clip(y) - c) / s)`.
 
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
@@ -17,25 +32,30 @@ use dpgp_spec::setting::NormaliseSetting;
 /// Predictions before their noise.
 ///
 /// Obligation: targets enter `sums` alone, as whole numbers, and [`LatticeRelease`] adds their noise in whole numbers.
-/// All else depends on public inputs and settings, so that what is done with the release afterwards is post-processing:
-/// `map` is applied to it, and a public offset is added last.
+/// All else depends on public inputs and settings. The map and the offset are applied to the release afterwards, which is
+/// post-processing.
 #[derive(Debug, Clone)]
 pub(super) struct Means {
+    /// The integer columns W and the noise on `W Z`.
     release: LatticeRelease,
-    /// The sums of the targets of each distinct input, in units of their lattice.
+    /// Z: the sums of the whole targets of each distinct input (k), in steps of the lattice.
     sums: Vec<i128>,
+    /// Standard deviations of the function under the model (t), in units of the target.
     gp_sd: Vec<f64>,
-    /// From the released numbers to predictions (t x r).
+    /// L: maps the released numbers, in units of the target, to predictions (t x r).
     map: DMatrix<f64>,
-    /// In units of the target.
+    /// Standard deviations of the privacy noise on the predictions (t), in units of the target.
     pub noise_sd: Vec<f64>,
-    /// What is added to them: c + C (middle - c) for the mean c of the prior, since whole numbers are about the middle of the bounds
-    /// and the model is about c.
+    /// The public offset of the predictions (t), in units of the target: `c + C n (m - c)` for the numbers n of rows of each
+    /// distinct input. Whole targets are about the middle m of the bounds, and the model is about the mean c of its prior.
     offset: DVector<f64>,
 }
 
 impl Means {
-    /// Fits the model to all rows.
+    /// Fits the model to all rows, designs the noise and sums the whole targets. Draws nothing.
+    ///
+    /// # Errors
+    /// [`TaskError`] without a model or public bounds, if a factorisation fails, or if the noise does not cover the targets.
     pub fn prepared(
         setting: &Sections,
         sample: &Sample,
@@ -48,38 +68,63 @@ impl Means {
         let NormaliseSetting::Bounds { low, high, .. } = *setting.normalise else {
             return Err(TaskError::NotReleasable { reason: super::NO_BOUNDS });
         };
+
+        // The model and its map, from public inputs. Of `normalised`, only c and s are used below, which bounds make public, and
+        // not its targets.
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
         let placing = Placing { streams, known: &RunCache::default(), purpose: PURPOSE };
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, placing);
         let inputs = &points.inputs;
         let Fitted { map, variance } = process.fitted(inputs)?;
-        let target = TargetGuarantee::of_unit(&setting.privacy, &setting.data)?;
-        let scale = target.scale() / normalised.scale;
+
+        // The size of the noise that the design is for: sigma, times the change of a target, times the rows of a person. In
+        // units of the target, and divided by s in units of the model.
+        let guarantee = TargetGuarantee::of_unit(&setting.privacy, &setting.data)?;
+        let model_scale = guarantee.scale() / normalised.scale;
+
+        // The design: L and W, for noise multiplier 1 and change 1. Columns of W are meant to be no longer than 1, so that
+        // `W y` moves by at most 1 where one target does. Step 4 does not rely on this: it measures the whole columns.
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
         let weights = points.weights.as_deref();
         let designer =
             NoiseDesigner { mechanism, process: &process, test: inputs, map: &map, denoise, weights };
-        let noise = designer.noise(scale)?;
+        let design = designer.noise(model_scale)?;
+
+        // Step 1: targets to whole numbers. This clips them to the public bounds.
         let lattice = TargetLattice::new(low.get(), high.get())?;
-        let whole: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
-        let columns = LatticeMap::new(&noise.whitened_columns(&map))?;
-        let release = LatticeRelease::new(columns, &lattice, target.change, target.rows, target.sigma())?;
-        let noise = noise.covering(release.ratio());
+        let whole_targets: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
+
+        // Step 3: the columns W to whole numbers of 2^-40.
+        let columns = LatticeMap::new(&design.whitened_columns(&map))?;
+
+        // Step 4: the noise in whole numbers. The change is in units of the target, and the lattice turns it into steps. The
+        // sensitivity is computed from the whole columns themselves, so that no factorisation enters the proof. Longer columns
+        // get more noise.
+        let release =
+            LatticeRelease::new(columns, &lattice, guarantee.change, guarantee.rows, guarantee.sigma())?;
+
+        // The certificate and the record state the larger of two sensitivities: of the design and of the whole columns.
+        let noise = design.covering(release.ratio());
         let record = release.record(noise.ratio);
+
         let means = Self {
-            sums: map.sum_whole_groups(&whole),
+            // Step 2: the sums Z of equal inputs, without rounding.
+            sums: map.sum_whole_groups(&whole_targets),
+            // From squared units of the model to units of the target, by s.
             gp_sd: noise
-                .model_variances(variance, scale)
+                .model_variances(variance, model_scale)
                 .iter()
                 .map(|v| v.sqrt() * normalised.scale)
                 .collect(),
+            // L at multiplier 1, times the noise in whole numbers, times units of the target in a whole number.
             noise_sd: noise
                 .standard_deviations()
                 .iter()
                 .map(|sd| sd * release.sd() * release.unit())
                 .collect(),
+            // Step 6: `C n (m - c) + c`.
             offset: noise
                 .of_constant(&map, lattice.centre() - normalised.centre)
                 .add_scalar(normalised.centre),
@@ -88,27 +133,32 @@ impl Means {
         };
         Ok(PreparedRelease {
             form: BeforeNoise::Means(Box::new(means)),
-            certificate: noise.certificate(target, &caveats(setting, &normalised)).about(setting.data.unit()),
+            certificate: noise
+                .certificate(guarantee, &caveats(setting, &normalised))
+                .about(setting.data.unit()),
             noise: record,
         })
     }
 
+    /// Whether all numbers that predictions follow from are finite.
     pub fn is_finite(&self) -> bool {
         self.gp_sd.iter().chain(&self.map).chain(&self.noise_sd).chain(&self.offset).all(|x| x.is_finite())
     }
 
+    /// Draws the noise and maps the release to predictions: `L (W Z + noise) 2^-40 u + offset`, in units of the target.
     pub fn draw(&self, random: &mut impl Rng) -> Predictions {
+        // Steps 4 and 5. From here on all is post-processing of the release.
         let noisy = &self.map * DVector::from_vec(self.release.draw(&self.sums, random)) + &self.offset;
         let mean = noisy.iter().copied().collect();
         Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() }
     }
 
-    /// The predictions without noise; never to be shown.
+    /// The predictions without noise, in units of the target. Never show them.
     pub fn exact(&self) -> DVector<f64> {
         &self.map * DVector::from_vec(self.release.exact(&self.sums)) + &self.offset
     }
 
-    /// What is released of these targets, without noise, in standard deviations of it.
+    /// `W Z` without noise, in standard deviations of the noise.
     #[cfg(test)]
     pub fn in_deviations(&self) -> DVector<f64> {
         DVector::from_vec(self.release.exact(&self.sums)) / (self.release.sd() * self.release.unit())
@@ -120,12 +170,12 @@ impl Means {
 pub struct Points {
     /// Their inputs (t x d).
     pub inputs: DMatrix<f64>,
-    /// How much each counts in the expected error (t), not negative; none where all count alike.
+    /// The weight of each point in the expected error (t), not negative. Without weights, all points count alike.
     pub weights: Option<Vec<f64>>,
 }
 
 impl Points {
-    /// All alike.
+    /// Points that all count alike.
     pub fn even(inputs: DMatrix<f64>) -> Self {
         Self { inputs, weights: None }
     }

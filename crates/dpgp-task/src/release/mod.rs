@@ -125,8 +125,7 @@ impl PreparedRelease {
 }
 
 /// Why targets without public bounds are not released.
-const NO_BOUNDS: &str =
-    "its targets have no public bounds; set normalise.bounds, which the targets are clipped to";
+const NO_BOUNDS: &str = "its targets have no public bounds; set normalise.bounds to clip them";
 
 /// Why a setting describes no release of predictions, if it does not.
 pub fn refusal(setting: &Setting) -> Option<&'static str> {
@@ -135,7 +134,8 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
         TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
             if setting.privacy.mechanism.linear().is_none() {
                 return Some(
-                    "its mechanism is only measured: predictions are released by mechanism.cloaking, mechanism.gaussian or mechanism.function",
+                    "its mechanism is for experiments only; use mechanism.cloaking, mechanism.gaussian or \
+                     mechanism.function",
                 );
             }
             if !matches!(*setting.normalise, NormaliseSetting::Bounds { .. }) {
@@ -143,12 +143,12 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
             }
         }
         TaskSetting::Density(_) | TaskSetting::Dirichlet(_) => {
-            return Some("what its task counts is released by `dpgp stats SPEC FILE --release OUT`");
+            return Some("its task releases sums, not predictions; use `dpgp stats SPEC FILE --release OUT`");
         }
         _ => {
             return Some(
-                "its task only measures: predictions are released of task.regression, task.prediction or task.surface, such as \
-                `dpgp new --data FILE` writes, and classes of task.dirichlet, by `dpgp stats`",
+                "its task is for experiments only; use task.regression, task.prediction or task.surface \
+                 (`dpgp new --data FILE` writes one), or task.dirichlet with `dpgp stats` for classes",
             );
         }
     }
@@ -156,10 +156,10 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
         return Some("its epsilon is infinite, so nothing would be private");
     }
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
-        return Some("its data are generated or images");
+        return Some("its data is generated or holds images");
     }
     matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
-        .then_some("data.draw leaves rows out by chance; a release is fitted to all rows")
+        .then_some("data.draw drops rows at random, but a release uses all rows; remove data.draw")
 }
 
 #[cfg(test)]
