@@ -14,9 +14,9 @@ use dpgp_spec::ReferenceValue;
 /// The most lines, those of the caller about files and time included.
 const LINES: usize = 24;
 /// The lines of the table, its head aside.
-const BODY: usize = LINES - 13;
+const BODY: usize = LINES - 15;
 /// The most columns of a table across.
-const ACROSS: usize = 6;
+const ACROSS: usize = 8;
 /// Endings of metrics that follow from others.
 const FOLLOWING: [&str; 3] = ["-replicates", "-low", "-high"];
 
@@ -57,7 +57,9 @@ fn items<'a>(report: &'a Report<'_>) -> Vec<Item<'a>> {
         None if printed.is_empty() => first.into_iter().collect(),
         None => printed,
     };
+    let only_printed = layout.is_none() && report.rows.iter().any(|row| row.published.is_some());
     let rows = report.rows.iter().filter(|row| wanted.contains(&metric(row)));
+    let rows = rows.filter(|row| !only_printed || row.published.is_some());
     rows.map(|row| {
         let mut labels = row.labels.clone();
         labels.push(metric(row).to_owned());
@@ -198,7 +200,10 @@ impl Grid<'_> {
     fn top(&self, label: &str) -> String {
         match self.across.and_then(|axis| self.report.experiment.axes.get(axis)) {
             Some(axis) => named(axis, &privacy_label(label)),
-            None if label.is_empty() => distinct(self.items.iter().map(|item| metric(item.row))).join(", "),
+            None if label.is_empty() => match distinct(self.items.iter().map(|item| metric(item.row)))[..] {
+                [only] => only.to_owned(),
+                _ => "ours".to_owned(),
+            },
             None => label.to_owned(),
         }
     }
