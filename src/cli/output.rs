@@ -1,6 +1,6 @@
 //! Printing to standard output, where the reader may go away at any time.
 //!
-//! What verbs print with `--format json`: a type for each kind of value, of which `dpgp schema outputs` is derived.
+//! Types of the values that verbs print with `--format json`. `dpgp schema outputs` is generated from them.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ pub fn print(text: &str) -> Result<(), CliError> {
     print_bytes(&shown_text(text))
 }
 
-/// Prints a text for another program as it is; on a terminal, for people.
+/// Prints a text for another program unchanged. On a terminal, escapes hidden characters for people.
 pub fn print_data(text: &str) -> Result<(), CliError> {
     if std::io::stdout().is_terminal() { print(text) } else { print_bytes(text) }
 }
 
-/// Says something on standard error. Where nobody listens any more, that is no error.
+/// Prints a line on standard error. Ignores a closed standard error.
 pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", shown_text(text));
 }
@@ -36,19 +36,19 @@ fn print_bytes(text: &str) -> Result<(), CliError> {
     printed.map_err(CliError::io(Path::new("standard output")))
 }
 
-/// Writes a file that the user named, or into a pipe; never over a file that is there.
+/// Writes a new file or into a pipe. Fails if the file exists.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     let mut file = open_new(path)?;
     let written = file.fill(text.as_bytes()).and_then(|()| file.finish());
     written.map_err(|cause| refused(path, cause))
 }
 
-/// A file that the user named, or a pipe, before anything is written; never over a file that is there.
+/// Opens a new file or a pipe before anything is computed. Fails if the file exists.
 pub fn open_new(path: &Path) -> Result<NewFile, CliError> {
     NewFile::open(path, Readers::All).map_err(|cause| refused(path, cause))
 }
 
-/// Why a file that must not be there yet was not written.
+/// Makes the error for a new file that could not be written.
 pub fn refused(path: &Path, cause: std::io::Error) -> CliError {
     match cause.kind() {
         ErrorKind::AlreadyExists => CliError::Exists(path.to_path_buf()),
@@ -60,7 +60,7 @@ pub fn refused(path: &Path, cause: std::io::Error) -> CliError {
 pub fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
     let mut text = String::new();
     for c in format!("{value:#}\n").chars() {
-        // The lower controls are escaped by JSON itself, and what is left of them is its own layout.
+        // JSON escapes the lower control characters itself. Those that remain are line breaks of its own layout.
         if !c.is_ascii_control() && is_hidden(c) || c == '\u{7f}' {
             text.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
@@ -70,19 +70,19 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
     print_bytes(&text)
 }
 
-/// What a verb says of one thing as one JSON value, and of several as one list of them.
+/// JSON output of a verb: one value for one item, a list for several.
 pub struct JsonValues {
     several: bool,
     values: Vec<serde_json::Value>,
 }
 
 impl JsonValues {
-    /// Of so many things.
+    /// Starts output for this number of items.
     pub fn count(things: usize) -> Self {
         Self { several: things != 1, values: Vec::new() }
     }
 
-    /// Prints the value of the only thing, or keeps one of several.
+    /// Prints the value of a single item, or keeps it for the list.
     pub fn push(&mut self, value: serde_json::Value) -> Result<(), CliError> {
         if !self.several {
             return print_json(&value);
@@ -91,7 +91,7 @@ impl JsonValues {
         Ok(())
     }
 
-    /// Prints the list, where one was kept.
+    /// Prints the list, if values were kept.
     pub fn finish(self) -> Result<(), CliError> {
         if self.values.is_empty() { Ok(()) } else { print_json(&self.values.into()) }
     }

@@ -209,7 +209,7 @@ pub enum ReleaseError {
     #[error("the signature was not checked: {0}")]
     CannotVerify(SignatureError),
     /// A file that would be overwritten.
-    #[error("{0} is there already; choose another name")]
+    #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
     /// A name that says no form of predictions.
     #[error("{} ends in none of .csv, .parquet and .json, the forms of predictions{hint}", path.display())]
