@@ -114,7 +114,7 @@ pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
         print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
         print(&released.iter().map(released_text).collect::<String>())?;
         if found.is_empty() {
-            print("no known ledgers: no release was charged to one\n")?;
+            print("no ledgers are known: no release was charged to one\n")?;
         }
     }
     let broken = found.iter().filter(|one| matches!(one.state, LedgerState::Broken(_))).count();

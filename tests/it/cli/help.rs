@@ -87,7 +87,7 @@ fn a_new_spec_runs_as_it_is() {
     project.dpgp(&["run", "mine.toml", "--quick"]).expect(0);
     let before = project.read("mine.toml");
     project.write("mine.toml", "precious");
-    assert!(project.dpgp(&["new", "mine.toml"]).expect(2).err.contains("mine.toml is there already"));
+    assert!(project.dpgp(&["new", "mine.toml"]).expect(2).err.contains("mine.toml already exists"));
     assert_eq!(project.read("mine.toml"), "precious");
     assert_ne!(before, "precious");
     project.dpgp(&["new", ""]).expect(2);

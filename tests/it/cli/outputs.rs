@@ -41,13 +41,13 @@ fn sums_and_releases_replace_no_file() {
     std::os::unix::fs::symlink("nowhere", project.path("loose.json")).unwrap();
     for file in ["l.toml", "energy.toml", "energy.csv", "r.json", "sums.json", "link.json", "loose.json", "."]
     {
-        refused(&project, &[STATS, &["--out", file]], 2, "is there already");
-        refused(&project, &[STATS, &ledger, &["--release", file]], 2, "is there already");
+        refused(&project, &[STATS, &["--out", file]], 2, "already exists");
+        refused(&project, &[STATS, &ledger, &["--release", file]], 2, "already exists");
         let both = ["--release", "s.json", "--out", file];
-        refused(&project, &[STATS, &ledger, &both], 2, "is there already");
+        refused(&project, &[STATS, &ledger, &both], 2, "already exists");
     }
     let adds = ["stats", "energy.toml", "--add", "sums.json"];
-    refused(&project, &[&adds, &["--out", "sums.json"]], 2, "sums.json is there already");
+    refused(&project, &[&adds, &["--out", "sums.json"]], 2, "sums.json already exists");
     let counted = project.dpgp(&["ledger", "show", "l.toml", "--format", "json"]).expect(0).json();
     assert_eq!(counted[0]["account"]["releases"], 1);
 }
@@ -56,7 +56,7 @@ fn sums_and_releases_replace_no_file() {
 fn a_file_is_named_once() {
     let project = energy_project(RECORDS);
     std::os::unix::fs::symlink(".", project.path("here")).unwrap();
-    let twice = "is named for two of the files";
+    let twice = "is named for two output files";
     for second in ["a.json", "./a.json", "here/a.json"] {
         refused(&project, &[STATS, &["--out", "a.json", "--release", second]], 2, twice);
         for [release, out] in [["a.json", "b.json"], ["b.json", "a.json"]] {
@@ -112,7 +112,7 @@ fn a_report_replaces_reports_alone() {
     project.write("page.html", "<!DOCTYPE html>\n<html>mine</html>\n");
     std::os::unix::fs::symlink("nowhere.html", project.path("loose.html")).unwrap();
     for file in ["study.toml", "page.html", "loose.html", "."] {
-        refused(&project, &[&["report", "study.toml", "--out", file]], 2, "is there already");
+        refused(&project, &[&["report", "study.toml", "--out", file]], 2, "already exists");
     }
     project.dpgp(&["report", "study.toml"]).expect(0);
     let first = project.read("report.html");
@@ -121,7 +121,7 @@ fn a_report_replaces_reports_alone() {
     assert_eq!(project.read("report.html"), first);
     for file in ["study.toml", "report.html"] {
         let emit = ["emit", "make", "study.toml", "--shards", "2", "--out", file];
-        refused(&project, &[&emit], 2, "is there already");
+        refused(&project, &[&emit], 2, "already exists");
     }
 }
 

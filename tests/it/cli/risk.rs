@@ -138,7 +138,7 @@ fn a_preview_can_be_drawn() {
     // What is there stays.
     project.write("worth.svg", "mine");
     let run = project.dpgp(&[PREVIEW, &["--figure", "worth.svg"]].concat()).expect(2);
-    assert!(run.err.contains("worth.svg is there already") && run.out.is_empty(), "{}", run.err);
+    assert!(run.err.contains("worth.svg already exists") && run.out.is_empty(), "{}", run.err);
     assert_eq!(project.read("worth.svg"), "mine");
     project.dpgp(&[PREVIEW, &["--figure", "absent/worth.svg"]].concat()).expect(5);
     project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--figure", "f.svg"]).expect(2);
@@ -156,7 +156,7 @@ fn a_drawn_preview_shows_what_is_wanted() {
     let svg = project.read("worth.svg");
     assert!(
         svg.contains(&format!("an error of 4 needs epsilon = {epsilon}\n"))
-            && run.out.contains("drawn in worth.svg")
+            && run.out.contains("figure written to worth.svg")
     );
     assert_eq!(dots(&svg, "#005FAA").len(), 2);
 }

@@ -132,7 +132,7 @@ fn a_key_that_does_not_sign_costs_nothing() {
     for (verb, file) in [(PREDICT, "p.csv.certificate.json.sig"), (STATS, "s.json.sig"), (STATS, "s.json")] {
         project.write(file, "precious");
         let run = project.dpgp(&[verb, &["--sign", "mine"]].concat()).expect(2);
-        assert!(run.err.contains(&format!("{file} is there already")), "{}", run.err);
+        assert!(run.err.contains(&format!("{file} already exists")), "{}", run.err);
         assert_eq!(project.read(file), "precious");
         std::fs::remove_file(project.path(file)).unwrap();
     }
