@@ -30,8 +30,9 @@ Environment:
   COLUMNS       the width of tables and text [default: the terminal's; unlimited if not a terminal]
 
 Exit codes:
-  0 success   1 a check or audit failed, results disagree or are missing   2 wrong usage or spec   3 data missing or with a wrong checksum
-  4 numerical failure   5 input or output error   70 a bug   75 interrupted; run the same command to resume";
+  0 success   1 a check or audit failed, results disagree or are missing, or a budget is spent   2 wrong usage or spec
+  3 data missing or with a wrong checksum   4 numerical failure   5 input or output error   70 a bug
+  75 interrupted; run the same command to resume";
 
 /// Publish maps and predictions from data about people, with differential privacy. Also reproduces five papers.
 #[derive(Debug, Parser)]

@@ -410,7 +410,7 @@ fn ends(rows: &FileCells, row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<F
     both.map(|cells| rows.with(row, &cells)).collect()
 }
 
-/// The guarantees of an experiment beside what was found.
+/// The guarantees of an experiment, with the findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AuditedExperiment {
     /// The experiment.
@@ -419,64 +419,64 @@ pub(super) struct AuditedExperiment {
     pub cells: Vec<AuditedGuarantee>,
 }
 
-/// The guarantee of a cell beside what was found.
+/// The guarantee of a cell, with the findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AuditedGuarantee {
     /// The name of the cell.
     pub cell: String,
     /// Its label on each axis.
     pub labels: Vec<String>,
-    /// The epsilon that is claimed.
+    /// The claimed epsilon.
     pub epsilon: f64,
-    /// The delta that is claimed.
+    /// The claimed delta.
     pub delta: f64,
     /// The claim in words.
     pub guarantee: String,
-    /// The exact delta at that epsilon, as claimed.
+    /// The claimed exact delta at this epsilon.
     pub delta_exact: Option<f64>,
     /// The worst verdict.
     pub verdict: AuditVerdict,
-    /// What was checked, the check that decides first.
+    /// The checks; the decisive one comes first.
     pub checks: Vec<Check>,
-    /// Why the verdict is no better.
+    /// The reasons for the verdict.
     pub reasons: Vec<String>,
-    /// What the spec says of a break; none where it announces none.
+    /// The break that the spec announces; null if it announces none.
     pub announced: Option<String>,
-    /// Whether it is broken and not announced, or announced and not broken.
+    /// True if it is broken and not announced, or announced and not broken.
     pub fails: bool,
 }
 
-/// What `dpgp audit --end-to-end` found.
+/// The output of `dpgp audit --end-to-end`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AttackedRelease {
     /// The experiment.
     pub experiment: String,
     /// The worst verdict.
     pub verdict: AuditVerdict,
-    /// What was looked at, in order.
+    /// The checks, in order.
     pub checks: Vec<EndToEndCheck>,
 }
 
-/// What `dpgp audit --samples` found.
+/// The output of `dpgp audit --samples`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AttackedSamples {
     /// The two files.
     pub files: [PathBuf; 2],
     /// Their columns.
     pub columns: Vec<String>,
-    /// Those with numbers that differ in digits beyond a double's precision, which are read as equal.
+    /// Columns with numbers that differ only beyond a double's precision; such numbers are read as equal.
     pub cut: Vec<String>,
     /// The number of outputs in each.
     pub rows: [usize; 2],
-    /// The epsilon that is claimed.
+    /// The claimed epsilon.
     pub epsilon: f64,
-    /// The delta that is claimed.
+    /// The claimed delta.
     pub delta: f64,
-    /// The confidence of the bounds together.
+    /// The joint confidence of the bounds.
     pub confidence: f64,
     /// Epsilon is at least this, at the claimed delta.
     pub epsilon_at_least: f64,
-    /// The greatest epsilon that so many outputs can prove.
+    /// The largest epsilon that this number of outputs can prove.
     pub epsilon_provable: f64,
     /// Delta is at least this, at the claimed epsilon.
     pub delta_at_least: f64,

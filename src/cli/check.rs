@@ -124,7 +124,10 @@ fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<Findings
         let file = results.join(name);
         let findings = match std::fs::read_to_string(&file) {
             Ok(committed) if committed == fresh => Vec::new(),
-            Ok(_) => vec![format!("{} does not match the tables; use `dpgp run --all` to write it", file.display())],
+            Ok(_) => vec![format!(
+                "{} does not match the tables; use `dpgp run --all` to write it",
+                file.display()
+            )],
             Err(cause) => vec![format!("{}: {cause}; use `dpgp run --all` to write it", file.display())],
         };
         Findings { name: name.to_owned(), file, findings }

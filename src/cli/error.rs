@@ -49,7 +49,9 @@ pub enum CliError {
     #[error("the job description could not be written: {0}")]
     Template(#[from] minijinja::Error),
     /// A folder or commit without tables.
-    #[error("{0:?} has no results: use a folder with a table.csv in or below it, or a commit whose results/ has one")]
+    #[error(
+        "{0:?} has no results: use a folder with a table.csv in or below it, or a commit whose results/ has one"
+    )]
     NoTables(String),
     /// Tables without a row that can be ranked.
     #[error(

@@ -144,7 +144,11 @@ fn sentences(result: &Graded) -> Vec<String> {
             "claim is about an experiment on other data than the paper's",
             "claims are about an experiment on other data than the paper's",
         ),
-        (result.unknown_rows, "row matches no cell of the experiment", "rows match no cell of the experiment"),
+        (
+            result.unknown_rows,
+            "row matches no cell of the experiment",
+            "rows match no cell of the experiment",
+        ),
         (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
         (
             result.missing_claims,
@@ -154,7 +158,9 @@ fn sentences(result: &Graded) -> Vec<String> {
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
     sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
-    sentences.extend(result.first_unknown.iter().map(|first| format!("the first row that matches no cell: {first}")));
+    sentences.extend(
+        result.first_unknown.iter().map(|first| format!("the first row that matches no cell: {first}")),
+    );
     sentences.extend(not_judged(result));
     sentences.extend(how_far(result));
     sentences

@@ -68,7 +68,9 @@ fn watch(mut signals: Signals, stop: &AtomicBool) {
         if stop.swap(true, Ordering::Relaxed) {
             stopped();
         }
-        complain("stopping: blocks that finish within a moment are stored first; press again to stop at once");
+        complain(
+            "stopping: blocks that finish within a moment are stored first; press again to stop at once",
+        );
         let waiting = std::thread::Builder::new().spawn(after_grace);
         if waiting.is_err() {
             after_grace();

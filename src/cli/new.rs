@@ -176,9 +176,7 @@ fn copy_of(name: &str) -> Result<String, CliError> {
     let experiment = told(Project::open(&DataPlaces::default())?).only(name)?;
     let settings = copied(experiment.source.text()).unwrap_or_default();
     let (name, version) = (&experiment.name, env!("CARGO_PKG_VERSION"));
-    Ok(format!(
-        "# A copy of {name} (dpgp {version}), without the paper's numbers and claims.\n{settings}"
-    ))
+    Ok(format!("# A copy of {name} (dpgp {version}), without the paper's numbers and claims.\n{settings}"))
 }
 
 impl NewArguments {

@@ -220,7 +220,10 @@ fn comments(roles: &Roles) -> String {
         lines.push(format!("# Unused numeric columns: {}.", listed(&roles.unused)));
     }
     if let Some(first) = roles.text.first() {
-        lines.push(format!("# Text columns: {}. To use one as an input, list its words:", listed(&roles.text)));
+        lines.push(format!(
+            "# Text columns: {}. To use one as an input, list its words:",
+            listed(&roles.text)
+        ));
         lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quoted(first)));
     }
     if !roles.index.is_empty() {
@@ -264,8 +267,7 @@ fn variance(kernel: &str, inputs: &[String]) -> String {
     if kernel == ADDITIVE {
         return variances(inputs);
     }
-    let about =
-        "square of the typical distance of the function from the middle of the bounds; perhaps ((high - low) / 4)^2";
+    let about = "square of the typical distance of the function from the middle of the bounds; perhaps ((high - low) / 4)^2";
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";
     let before = if kernel == MATERN { smoothness } else { "" };
     format!("{before}variance = nan   # fill in: {about}")

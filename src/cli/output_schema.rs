@@ -20,7 +20,7 @@ pub(super) fn output_schema() -> Value {
         outputs.into_iter().map(|(name, schemas)| (name.to_owned(), one_of(schemas(&mut all)))).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What dpgp prints with --format json, by verb",
+        "title": "Output of dpgp with --format json, by verb",
         "type": "object",
         "properties": properties,
         "$defs": all.take_definitions(true),

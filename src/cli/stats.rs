@@ -151,7 +151,9 @@ fn answer<M: SumsModel>(
     let total = total(streamed, arguments, place.as_ref())?;
     let unchecked = total.unchecked().iter();
     let notes: String = unchecked
-        .map(|path| format!("{}: not verified, an earlier version wrote it without a checksum\n", path.display()))
+        .map(|path| {
+            format!("{}: not verified, an earlier version wrote it without a checksum\n", path.display())
+        })
         .collect();
     let seconds = start.elapsed().as_secs_f64();
     // The exact sums are kept aside. They reach the output only in `finish` below.

@@ -66,7 +66,11 @@ fn from_trips_to_a_map_in_four_commands() {
         assert!(!project.path("p.csv").exists() && releases(&project) == 0);
     }
     let run = project.dpgp(&[&predict[..], &["map.html"]].concat()).expect(0);
-    assert!(run.out.contains("map written to map.html") && project.read("there.html") == "precious", "{}", run.out);
+    assert!(
+        run.out.contains("map written to map.html") && project.read("there.html") == "precious",
+        "{}",
+        run.out
+    );
     let html = project.read("map.html");
     for part in [
         "<h1>Private mean of duration by start_lon and start_lat</h1>",

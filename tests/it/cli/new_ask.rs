@@ -69,7 +69,11 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
             && spec.contains("noise_variance = 42.25"),
         "{spec}"
     );
-    assert!(run.err.contains("domain, \"temperature\": -14.5 to 39.5, from the answers above"), "{}", run.err);
+    assert!(
+        run.err.contains("domain, \"temperature\": -14.5 to 39.5, from the answers above"),
+        "{}",
+        run.err
+    );
     assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
@@ -117,10 +121,7 @@ fn what_is_no_answer_writes_nothing() {
     let told = ["--target", "kwh", "--inputs", "temperature"];
     for (answers, why) in [
         ("0 40\n", "input ended early"),
-        (
-            "0 forty\n",
-            "enter two finite numbers, lowest first, such as 0 40; the answer was \"0 forty\"",
-        ),
+        ("0 forty\n", "enter two finite numbers, lowest first, such as 0 40; the answer was \"0 forty\""),
         ("0\n40\n", "normalise.bounds: enter two finite numbers"),
         ("0 nan\n", "enter two finite numbers"),
         ("0,5\n", "such as 0 40, with a decimal point; the answer was \"0,5\""),

@@ -24,10 +24,7 @@ fn named_columns_are_taken_and_what_is_chosen_is_said() {
         all.contains("inputs = [\"lon\", \"lat\", \"hour\", \"minutes\"]\ntarget = \"weekday\"\n"),
         "{all}"
     );
-    assert!(
-        all.contains("# Chosen by default: the last numeric column as the target, the others"),
-        "{all}"
-    );
+    assert!(all.contains("# Chosen by default: the last numeric column as the target, the others"), "{all}");
     let target = spec(&project, &["--target", "minutes"]);
     assert!(
         target.contains("inputs = [\"lon\", \"lat\", \"hour\", \"weekday\"]\ntarget = \"minutes\"\n"),
@@ -39,7 +36,10 @@ fn named_columns_are_taken_and_what_is_chosen_is_said() {
     assert!(inputs.contains("# Chosen by default: the last numeric column that is not an input"), "{inputs}");
     let both = spec(&project, &["--target", "minutes", "--inputs", "lat,lon"]);
     assert!(both.contains("inputs = [\"lat\", \"lon\"]\ntarget = \"minutes\"\n"), "{both}");
-    assert!(!both.contains("by default") && both.contains("Unused numeric columns: \"hour\", \"weekday\"."), "{both}");
+    assert!(
+        !both.contains("by default") && both.contains("Unused numeric columns: \"hour\", \"weekday\"."),
+        "{both}"
+    );
 }
 
 /// Whole records of five inputs get a function of each; of two that are named, one of both, with a lengthscale for each. With public

@@ -421,7 +421,11 @@ fn refused_new(project: &Project) {
     // The first row of a file without a header is private: none of it is written, or told.
     project.write("rows.csv", "M,0.455,15731\nF,0.35,7\n");
     let run = project.dpgp(&["new", "--data", "rows.csv"]).expect(2);
-    assert!(run.err.contains("use --columns a,b,c or --no-header") && !run.err.contains("15731"), "{}", run.err);
+    assert!(
+        run.err.contains("use --columns a,b,c or --no-header") && !run.err.contains("15731"),
+        "{}",
+        run.err
+    );
     assert!(!project.path("rows.toml").exists());
     assert!(!project.path("words.toml").exists() && !project.path("nothing.toml").exists());
 }
