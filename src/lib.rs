@@ -1,8 +1,8 @@
-//! `dpgp` reproduces, certifies and extends works on differentially private Gaussian processes.
+//! Publish maps and predictions from data about people, with differential privacy. Also reproduces five papers.
 //!
-//! The command is [`cli::main`]. What it is made of are crates of their own, which this one names by what they are about:
+//! The command is [`cli::main`]. Its parts are crates of their own. This crate re-exports them by subject:
 //!
-//! | here | crate | enter by |
+//! | module | crate | start with |
 //! |---|---|---|
 //! | [`publish`] | `dpgp-report` | [`publish::publish`] |
 //! | [`release`] | `dpgp-release` | [`release::StreamedRelease`] |
@@ -19,8 +19,8 @@
 //!
 //! # A cloaked release
 //!
-//! Noise shaped to the map: the least that hides any one target. Seeded noise is for experiments only; a release of private data
-//! draws from the operating system, see [`release`].
+//! Cloaking shapes the noise to the map from targets to predictions, and adds the least noise that hides any one target. Seeded noise
+//! is for experiments only. A release of private data draws its noise from the operating system, see [`release`].
 //!
 //! ```
 //! use dpgp::prelude::*;
@@ -35,12 +35,12 @@
 //!     release: ReleaseRecipe::Projection,
 //! };
 //! let noise = cloak(map.columns(), &map.counts(), &options)?;
-//! // No target moves the release by more than the noise is scaled for.
+//! // The noise is scaled for a sensitivity of at most 1.
 //! assert!(noise.sensitivity <= 1.0);
 //!
 //! // One target changes by at most 2; epsilon = 1 and delta = 1e-5.
 //! let scale = 2.0 * Calibration::Analytic.sigma(1.0, 1e-5);
-//! let unit = DVector::from_element(noise.rank, 0.0); // draw these from a standard normal distribution
+//! let unit = DVector::from_element(noise.rank, 0.0); // in a release: draws from a standard normal distribution
 //! let targets = [0.1, 0.4, 0.2, 0.9, 0.5, 0.3, 0.8, 0.7];
 //! let released = noise.mean_columns() * map.sum_groups(&targets) + noise.noise_map() * unit * scale;
 //! assert_eq!(released.len(), 8);
@@ -49,7 +49,7 @@
 //!
 //! # A study
 //!
-//! An experiment from the text of a spec: its grid has two cells. What was computed is stored and not computed again.
+//! Parse a spec whose grid has two cells, and run it. Results are stored, so a second run computes nothing.
 //!
 //! ```
 //! use dpgp::prelude::*;
@@ -69,8 +69,8 @@
 //! let mut study = Study::open(&project, &folder.path().join("store"))?;
 //! let pool = Pool::new(2)?;
 //! let report = study.run(&experiment, &RunOptions::new(&pool))?;
-//! let results = report.results.ok_or("all of it was computed")?;
-//! // Of each cell its error, and what that is beside the error of a constant.
+//! let results = report.results.ok_or("all cells were computed")?;
+//! // Each cell has its error, and its error relative to that of a constant.
 //! assert_eq!((results.rows.len(), report.computed), (4, 2));
 //! assert!(results.rows.iter().all(|row| row.certificate.epsilon() == 1.0));
 //! assert!(results.rows.iter().filter(|row| row.metric == "rmse").all(|row| row.value > 0.0));
@@ -105,13 +105,13 @@ pub mod privacy {
     pub use dpgp_noise::*;
 }
 
-/// What is guaranteed, recomputed from what was sampled, and attacks on outputs.
+/// Guarantees, recomputed from the noise that was sampled, and attacks on outputs.
 pub mod audit {
     pub use dpgp_audit::*;
     pub use dpgp_evidence::*;
 }
 
-/// What most programs that use the library need.
+/// The items that most programs need.
 pub mod prelude {
     pub use crate::gp::{LinearMap, exact, fitc};
     pub use crate::kernel::{ExponentiatedQuadratic, Kernel};
@@ -123,7 +123,7 @@ pub mod prelude {
     pub use crate::task::Experiment;
 }
 
-/// The examples of the documentation, which run as tests.
+/// Examples in the documentation, run as tests.
 #[cfg(doctest)]
 mod documentation {
     #[doc = include_str!("../docs/extend.md")]

@@ -1,4 +1,4 @@
-//! The command line as a whole. Each verb's own arguments stand in its file, groups that verbs share in `options`.
+//! The top-level command line. Each verb's arguments are in its own file, and shared groups are in `options`.
 
 use clap::Parser;
 
@@ -8,39 +8,40 @@ use dpgp_run::VERSION;
 
 const EXAMPLES: &str = "\
 Examples:
-  dpgp list                                   all experiments and whether their data are here
+  dpgp list                                   all experiments, and whether their data are present
   dpgp run smith2021/toy                      an experiment that needs no download
   dpgp run smith2021 --jobs 2                 all experiments of a paper, on two threads
   dpgp new my-study && dpgp run my-study.toml a spec of your own
-  dpgp new --data energy.csv                  a spec for your own data, to be filled in
+  dpgp new --data energy.csv                  a spec for your own data, with places to fill in
   dpgp predict energy.toml --at grid.csv --out p.csv   private predictions, with a certificate
-  dpgp map p.csv --out map.html               a picture of them, with the guarantee
-  dpgp ledger show energy.toml                what was released about these rows, and what is left of the budget
-  dpgp plan --all                             what is stored, what a run would compute, and how long that takes
+  dpgp map p.csv --out map.html               a map of them, with the guarantee
+  dpgp ledger show energy.toml                releases about these rows, and the budget that is left
+  dpgp plan --all                             stored results, work left to compute, and estimated time
   dpgp check --all                            recompute and compare with the committed results
-  dpgp audit --all                            whether what was run keeps what it claims
+  dpgp audit --all                            test the privacy claims of all experiments
   dpgp report --out report.html               every table and figure on one page
-  dpgp data verify                            hash every dataset that is here
+  dpgp data verify                            check the SHA-256 of every local dataset
 
 Environment:
   DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored
   DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
-  DPGP_STATE    the key of your data, and ledgers      one that is empty counts as unset
+  DPGP_STATE    the key of your data, and ledgers      an empty variable counts as unset
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
-  COLUMNS       the width of tables and sentences [default: that of the terminal; without one there is no end]
+  COLUMNS       the width of tables and text [default: the terminal's; unlimited if not a terminal]
 
 Exit codes:
-  0 done   1 a check or an audit failed, results disagree or are missing   2 wrong usage or spec   3 data missing or with a wrong checksum
-  4 numerical failure   5 input or output   70 a bug   75 interrupted; the same command goes on";
+  0 success   1 a check or audit failed, results disagree or are missing, or a budget is spent   2 wrong usage or spec
+  3 data missing or with a wrong checksum   4 numerical failure   5 input or output error   70 a bug
+  75 interrupted; run the same command to resume";
 
-/// Reproduce, certify and extend works on differentially private Gaussian processes.
+/// Publish maps and predictions from data about people, with differential privacy. Also reproduces five papers.
 #[derive(Debug, Parser)]
 #[command(name = "dpgp", version = VERSION, about, after_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to do.
+    /// The verb to run.
     #[command(subcommand)]
     pub verb: Verb,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value = "text", global = true)]
     pub format: Format,
 }

@@ -1,10 +1,6 @@
-//! `dpgp audit`.
+//! `dpgp audit` and `dpgp audit --end-to-end`.
 //!
-//! `dpgp audit --end-to-end`.
-//!
-//! What is run on a file and its neighbours for `dpgp audit --end-to-end`.
-//!
-//! What `dpgp audit` prints with `--format json`, of which `dpgp schema outputs` is derived.
+//! Also the types that `dpgp audit` prints with `--format json`. `dpgp schema outputs` is generated from them.
 
 use std::path::{Path, PathBuf};
 
@@ -31,28 +27,27 @@ use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, te
 use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
-Each cell that claims privacy is measured once more, in one replicate, and what it sampled is judged apart from the code
-that makes the claim: the exact delta of Gaussian noise from the very factor that was sampled with, over all columns and
-directions, in higher precision; bounds of accountants; pairs of data sets that are made to tell a mechanism apart. All
-folds are audited; cells that differ in epsilon share one design, which is audited at each epsilon.
+Runs each cell that claims privacy once more, in one replicate, and checks what it sampled with code that is separate from the code
+that makes the claim. It computes the exact delta of Gaussian noise from the factor that was sampled with, over all columns and
+directions, in higher precision. It recomputes the bounds of accountants, and attacks mechanisms with pairs of neighbouring
+datasets. All folds are audited. Cells that differ only in epsilon share one design, which is audited at each epsilon.
 
 Verdicts:
-  holds         what was found is within what is claimed, for all neighbours
-  caveat        it holds but for what the note says, such as targets normalised by private statistics
-  not audited   nothing is known against it, but nothing that proves it was recomputed
-  broken        two neighbours are told apart better than claimed; the true delta or epsilon is printed
+  holds         the result is within the claim, for all neighbouring datasets
+  caveat        the claim holds except for what the note says, such as targets normalised by private statistics
+  not audited   nothing contradicts the claim, but nothing that proves it was recomputed
+  broken        two neighbouring datasets can be distinguished better than claimed; prints the true delta or epsilon
 
-Exit code 1 says that a cell is broken and its spec does not announce that in a [[broken]] entry, or that an announced
-break was not found. Announced breaks print `broken, as the spec says` and do not fail.
+Exit code 1 means that a cell is broken without a [[broken]] entry in its spec, or that an announced break was not found. Announced
+breaks print `broken, as the spec says` and do not fail.
 
---samples attacks a mechanism of your own by what it printed on two neighbouring inputs, a row for each output: the files
-are CSV or Parquet. Exit code 1 says that the samples refute the claim; that nothing was found proves nothing. docs/audit.md
-tells the rest.
+--samples attacks your own mechanism through its outputs on two neighbouring inputs. The files are CSV or Parquet, with a row for
+each output. Exit code 1 means that the samples refute the claim. If nothing is found, that proves nothing. See docs/audit.md.
 
---end-to-end does not ask the code what it did: it replaces records by extremes and compares what would be written. One stream
-of noise for both leaves what noise has to hide; releases with noise of their own are told apart by their numbers and last bits;
-and the program itself, run on the file and its neighbours, must print and write the same but for noise. Nothing that is released
-so is charged: it is thrown away. Exit code 1 says that something is broken.
+--end-to-end does not rely on what the code reports. It replaces records by extremes and compares what would be written. With the same
+noise for both, the difference is what the noise must hide. With separate noise, it tries to distinguish the releases by their
+numbers and last bits. It also runs the program itself on the file and its neighbours: output must be the same except for noise.
+These releases are not charged, because they are thrown away. Exit code 1 means that something is broken.
 
 Examples:
   dpgp audit smith2021/table1
@@ -61,7 +56,7 @@ Examples:
   dpgp audit --end-to-end energy.toml --at grid.csv
   dpgp audit --samples with.csv without.csv --epsilon 1 --delta 1e-5";
 
-/// `dpgp audit`.
+/// Arguments of `dpgp audit`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("names", |names| names.required_unless_present_any(OTHER)))]
 pub struct AuditArguments {
@@ -71,10 +66,10 @@ pub struct AuditArguments {
     samples: SampleArguments,
     #[command(flatten)]
     end_to_end: EndToEndArguments,
-    /// Use this seed instead of the spec's (1 without a spec), for what is measured and for attacks
+    /// Use this seed instead of the spec's (1 without a spec), for runs and attacks
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
-    /// Confidence of the bounds that attacks on samples give [default: 0.95]
+    /// Confidence of the bounds from attacks on samples [default: 0.95]
     #[arg(long, value_name = "P", value_parser = confidence, allow_negative_numbers = true)]
     confidence: Option<f64>,
     #[command(flatten)]
@@ -83,10 +78,10 @@ pub struct AuditArguments {
     places: Places,
 }
 
-/// What needs no experiment.
+/// Options that need no experiment.
 const OTHER: [&str; 2] = ["samples", "end_to_end"];
 
-/// A probability between 0 and 1.
+/// Parses a probability between 0 and 1.
 fn confidence(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
@@ -94,7 +89,7 @@ fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Audits what experiments guarantee, or samples.
+/// Audits guarantees of experiments, a release path, or samples of a mechanism.
 pub fn audit(arguments: &AuditArguments, format: Format) -> Result<(), CliError> {
     let AuditArguments { samples, seed, confidence, .. } = arguments;
     if let Some(spec) = arguments.end_to_end.asked_for() {
@@ -136,7 +131,7 @@ fn text(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> String {
     if audited.is_empty() {
         return format!("{name}: no cell claims privacy\n\n");
     }
-    let headings = ["cell", "claimed", "found", "verdict", "how, and what is excepted"];
+    let headings = ["cell", "claimed", "found", "verdict", "method and exceptions"];
     let table = plain_table(&headings, audited.iter().map(row));
     let mut counts = Vec::new();
     for verdict in [AuditVerdict::Holds, AuditVerdict::Caveat, AuditVerdict::NotAudited, AuditVerdict::Broken]
@@ -149,7 +144,7 @@ fn text(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> String {
     format!("{name}: {}\n{table}\n", counts.join(", "))
 }
 
-/// The cell, its claim, what the decisive check found, the verdict, and how.
+/// Makes a row: the cell, its claim, the result of the decisive check, the verdict and the method.
 fn row(cell: &AuditedCell<'_>) -> Vec<String> {
     let Finding { guarantee: Guarantee { epsilon, delta }, checks, reasons, .. } = &cell.finding;
     let reasons = reasons.join("; ");
@@ -173,7 +168,7 @@ fn verdict(cell: &AuditedCell<'_>) -> String {
     }
 }
 
-/// The largest epsilon that an attack on samples proves.
+/// States the largest epsilon that an attack on samples proves.
 fn attacks(finding: &Finding) -> String {
     let mut most = f64::NEG_INFINITY;
     for check in finding.checks.iter().skip(1) {
@@ -204,7 +199,7 @@ fn described(one: &AuditedCell<'_>) -> AuditedGuarantee {
     }
 }
 
-/// An attack on what a spec would release.
+/// Options of an attack on the release path of a spec.
 #[derive(Debug, Args)]
 pub struct EndToEndArguments {
     /// Attack the release path of a spec: replace records by extremes and compare what would be written
@@ -213,7 +208,7 @@ pub struct EndToEndArguments {
     /// Predict at the points of this file [default: at inputs of the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]
     pub at: Option<PathBuf>,
-    /// Which cell, where the spec has several; once for each axis
+    /// Choose a cell if the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE", requires = "end_to_end")]
     pub cell: Vec<String>,
     /// Sum these files of rows, for a spec of `dpgp stats` [default: the file of the spec]
@@ -222,13 +217,13 @@ pub struct EndToEndArguments {
 }
 
 impl EndToEndArguments {
-    /// The spec to attack, if there is one.
+    /// Returns the spec to attack, if there is one.
     pub fn asked_for(&self) -> Option<&str> {
         self.end_to_end.as_deref()
     }
 }
 
-/// Attacks what a spec would release, and says what was found.
+/// Attacks the release path of a spec, and prints the result.
 pub fn audit_end_to_end(
     spec: &str,
     arguments: &EndToEndArguments,
@@ -274,7 +269,7 @@ fn checks(
         files => files.to_vec(),
     };
     let streamed = StreamedRelease::from_experiment(experiment).ok();
-    // A grid asks for predictions, also of a spec whose sums can be released.
+    // With a grid, audit predictions, even if the spec can also release sums.
     if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
         let mut checks = attack_sums(streamed, &files, seed)?;
         checks.extend(run_stats(experiment, streamed, &files)?);
@@ -289,10 +284,10 @@ fn checks(
         None => PredictionRequest::at_inputs(project, experiment, cell, watcher.downloads())?,
     };
     let mut checks = request.attack(project, watcher.downloads(), seed)?;
-    // Predictions that follow from noisy sums hide what the sums hide.
+    // Predictions that are computed from noisy sums hide only what the sums hide.
     if let Some(streamed) = streamed.filter(|_| !files.is_empty()) {
         for EndToEndCheck { verdict, note } in attack_sums(&streamed, &files, seed)? {
-            checks.push(EndToEndCheck::new(verdict, format!("sums that they follow from: {note}")));
+            checks.push(EndToEndCheck::new(verdict, format!("the sums behind the predictions: {note}")));
         }
     }
     if let Some(file) = own_file(experiment) {
@@ -314,21 +309,21 @@ fn attack_sums(
     })
 }
 
-/// The file of rows that the spec names, beside it.
+/// Returns the file of rows that the spec names, relative to the spec.
 fn own_file(experiment: &Experiment) -> Option<PathBuf> {
     let data = &experiment.cells.first()?.setting().data;
     let folder = experiment.source.file().parent()?;
     data.source.own_file().map(|path| beside(folder, path.as_ref()))
 }
 
-/// The columns of predictions that are noisy where targets alone are private, and where all follow from noisy sums.
+/// The noisy columns of predictions: if targets alone are private, and if all columns follow from noisy sums.
 const OF_TARGETS: &[&str] = &["private_mean", "low", "high"];
 const FROM_SUMS: &[&str] = &["private_mean", "gp_sd", "noise_sd", "low", "high"];
 
-/// The most points where none are named.
+/// The most points to predict at by default.
 const POINTS: usize = 30;
 
-/// Bytes of files beyond which the program is not run on copies of them.
+/// The most bytes of files of which copies are made for runs.
 const LARGE: u64 = 200 << 20;
 
 /// Runs `dpgp stats` on the rows and their neighbours.
@@ -346,7 +341,7 @@ pub fn run_stats(
     let mut neighbours = odd_neighbours(setting, &rows, streamed.hides_rows());
     for row in [0, rows.count().saturating_sub(1)] {
         let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
-        // Words have codes, whose numbers stand in no file.
+        // Encoded words have numbers that are not in the file.
         let Some(record) = record else { continue };
         neighbours.extend(ends(&rows, row, streamed.replaced_cells(&record)));
     }
@@ -356,7 +351,7 @@ pub fn run_stats(
     PairedPlan { experiment, rows, neighbours, contexts, points: None, verb }.check().map(Some)
 }
 
-/// Runs `dpgp predict` on the user's file and its neighbours; nothing where a target is no number.
+/// Runs `dpgp predict` on the user's file and its neighbours. Returns `None` if a target is not a number.
 pub fn run_predict(
     experiment: &Experiment,
     request: &PredictionRequest<'_>,
@@ -389,14 +384,14 @@ pub fn run_predict(
     let verb = PairedVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
     let mut check =
         PairedPlan { experiment, rows, neighbours, contexts, points: Some(points), verb }.check()?;
-    // What the certificate excepts, such as rows that are chosen by their target, is no break of it.
+    // An exception that the certificate names, such as rows chosen by their target, does not break it.
     if check.verdict == AuditVerdict::Broken && !claim.caveats.is_empty() {
         check.verdict = AuditVerdict::Caveat;
     }
     Ok(Some(check))
 }
 
-/// Whether files are too large for a copy of them for each neighbour.
+/// Returns whether files are too large to copy for each neighbour.
 fn are_large(files: &[RowFile]) -> bool {
     let bytes = files.iter().filter_map(|file| FileState::read(&file.path).ok()).map(|file| file.bytes);
     bytes.sum::<u64>() > LARGE
@@ -408,14 +403,14 @@ fn not_run() -> EndToEndCheck {
     EndToEndCheck::new(AuditVerdict::NotAudited, note)
 }
 
-/// The first and the last way to replace a row: opposite ends of what a neighbour may have.
+/// Replaces a row in the first and the last way, at opposite ends of the range of a neighbour.
 fn ends(rows: &FileCells, row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<FileCells> {
     let last = ways.pop();
     let both = ways.into_iter().take(1).chain(last);
     both.map(|cells| rows.with(row, &cells)).collect()
 }
 
-/// The guarantees of an experiment beside what was found.
+/// The guarantees of an experiment, with the findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AuditedExperiment {
     /// The experiment.
@@ -424,64 +419,64 @@ pub(super) struct AuditedExperiment {
     pub cells: Vec<AuditedGuarantee>,
 }
 
-/// The guarantee of a cell beside what was found.
+/// The guarantee of a cell, with the findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AuditedGuarantee {
     /// The name of the cell.
     pub cell: String,
     /// Its label on each axis.
     pub labels: Vec<String>,
-    /// The epsilon that is claimed.
+    /// The claimed epsilon.
     pub epsilon: f64,
-    /// The delta that is claimed.
+    /// The claimed delta.
     pub delta: f64,
     /// The claim in words.
     pub guarantee: String,
-    /// The exact delta at that epsilon, as claimed.
+    /// The claimed exact delta at this epsilon.
     pub delta_exact: Option<f64>,
     /// The worst verdict.
     pub verdict: AuditVerdict,
-    /// What was checked, the check that decides first.
+    /// The checks; the decisive one comes first.
     pub checks: Vec<Check>,
-    /// Why the verdict is no better.
+    /// The reasons for the verdict.
     pub reasons: Vec<String>,
-    /// What the spec says of a break; none where it announces none.
+    /// The break that the spec announces; null if it announces none.
     pub announced: Option<String>,
-    /// Whether it is broken and not announced, or announced and not broken.
+    /// True if it is broken and not announced, or announced and not broken.
     pub fails: bool,
 }
 
-/// What `dpgp audit --end-to-end` found.
+/// The output of `dpgp audit --end-to-end`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AttackedRelease {
     /// The experiment.
     pub experiment: String,
     /// The worst verdict.
     pub verdict: AuditVerdict,
-    /// What was looked at, in order.
+    /// The checks, in order.
     pub checks: Vec<EndToEndCheck>,
 }
 
-/// What `dpgp audit --samples` found.
+/// The output of `dpgp audit --samples`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AttackedSamples {
     /// The two files.
     pub files: [PathBuf; 2],
     /// Their columns.
     pub columns: Vec<String>,
-    /// Those with numbers that differ in digits beyond a double's precision, which are read as equal.
+    /// Columns with numbers that differ only beyond a double's precision; such numbers are read as equal.
     pub cut: Vec<String>,
     /// The number of outputs in each.
     pub rows: [usize; 2],
-    /// The epsilon that is claimed.
+    /// The claimed epsilon.
     pub epsilon: f64,
-    /// The delta that is claimed.
+    /// The claimed delta.
     pub delta: f64,
-    /// The confidence of the bounds together.
+    /// The joint confidence of the bounds.
     pub confidence: f64,
     /// Epsilon is at least this, at the claimed delta.
     pub epsilon_at_least: f64,
-    /// The greatest epsilon that so many outputs can prove.
+    /// The largest epsilon that this number of outputs can prove.
     pub epsilon_provable: f64,
     /// Delta is at least this, at the claimed epsilon.
     pub delta_at_least: f64,

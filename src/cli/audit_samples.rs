@@ -1,4 +1,4 @@
-//! `dpgp audit --samples`.
+//! `dpgp audit --samples`: attacks on a mechanism through its outputs.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use dpgp_evidence::{FirstLine, SampledOutputs, read_sampled};
 use dpgp_number::Delta;
 use dpgp_report::short;
 
-/// Outputs of a mechanism of the user's own.
+/// Options for outputs of the user's own mechanism.
 #[derive(Debug, Args)]
 pub struct SampleArguments {
-    /// Attack a mechanism by its outputs on two neighbouring inputs, a row for each
+    /// Attack a mechanism through its outputs on two neighbouring inputs, with a row for each output
     #[arg(
         long, num_args = 2, value_names = ["A", "B"], requires_all = ["epsilon", "delta"],
         conflicts_with_all = ["names", "all", "quick"]
@@ -27,10 +27,10 @@ pub struct SampleArguments {
     /// The epsilon that the mechanism claims
     #[arg(long, value_name = "E", requires = "samples", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// What the first line of CSV files is, where it holds numbers alone, or words that stand below it too
+    /// Meaning of the first line of CSV files, if it has only numbers, or words that appear below it too
     #[arg(long, value_name = "WHAT", requires = "samples")]
     first_line: Option<FirstWord>,
-    /// The delta that it claims, 0 for pure privacy
+    /// The delta that the mechanism claims; 0 for pure differential privacy
     #[arg(long, value_name = "D", requires = "samples", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
 }
@@ -46,7 +46,7 @@ fn delta(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(0.0) => Ok(0.0),
         Ok(x) if Delta::new(x).is_ok() => Ok(x),
-        _ => Err("must be 0, or a number of at least 2.2250738585072014e-308 and less than 1".to_owned()),
+        _ => Err("must be 0, or at least 2.2250738585072014e-308 and less than 1".to_owned()),
     }
 }
 
@@ -57,12 +57,12 @@ pub struct SampledClaim<'a> {
     claim: Guarantee,
 }
 
-/// What the first line of the files is.
+/// The meaning of the first line of the files.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum FirstWord {
     /// The names of the columns
     Names,
-    /// An output like the others
+    /// An output, like the other lines
     Row,
 }
 
@@ -76,7 +76,7 @@ impl From<FirstWord> for FirstLine {
 }
 
 impl SampleArguments {
-    /// The files to attack, if there are any.
+    /// Returns the files and the claim to attack, if they are given.
     pub fn asked_for(&self) -> Option<SampledClaim<'_>> {
         match (self.samples.as_slice(), self.epsilon, self.delta) {
             ([one, other], Some(epsilon), Some(delta)) => Some(SampledClaim {
@@ -89,7 +89,7 @@ impl SampleArguments {
     }
 }
 
-/// Attacks a mechanism by its outputs.
+/// Attacks a mechanism through its outputs. Fails if the samples refute the claim.
 pub fn audit_samples(
     sampled: &SampledClaim<'_>,
     seed: u32,
@@ -108,7 +108,7 @@ pub fn audit_samples(
     if bounds.refute(claim) { Err(CliError::Refuted { epsilon, delta }) } else { Ok(()) }
 }
 
-/// What is printed.
+/// The facts to print.
 struct SampledReport<'a> {
     sampled: &'a SampledClaim<'a>,
     read: &'a SampledOutputs,
@@ -130,14 +130,14 @@ impl SampledReport<'_> {
         }
         let (found, most) = (short(self.bounds.epsilon), short(self.most()));
         text += &format!(
-            "epsilon >= {found} at delta = {delta:?}, by {set}; so many outputs prove at most {most}\n"
+            "epsilon >= {found} at delta = {delta:?}, by {set}; this number of outputs can prove at most {most}\n"
         );
         text += &format!("delta >= {} at epsilon = {epsilon:?}\n", short(self.bounds.delta));
         let verdict = verdict(self.bounds.refute(self.sampled.claim));
         text + &format!("({epsilon:?}, {delta:?}): {verdict}, with confidence {}\n", self.confidence)
     }
 
-    /// The greatest epsilon that so many outputs can prove.
+    /// Returns the largest epsilon that this number of outputs can prove.
     fn most(&self) -> f64 {
         self.read.provable_epsilon(self.sampled.claim, self.confidence)
     }
@@ -161,7 +161,7 @@ impl SampledReport<'_> {
     }
 }
 
-/// The verdict on a claim.
+/// Names the verdict on a claim.
 fn verdict(violated: bool) -> &'static str {
     if violated { "violated" } else { "nothing found" }
 }

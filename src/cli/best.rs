@@ -12,30 +12,29 @@ use dpgp_run::Project;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Reads the committed tables of experiments whose spec says which number is best; computes nothing. Outside of a project these are
-the tables that come with dpgp, where there are no others. Methods that differ from the best by less than two standard errors are
-level with it, marked =: in another run they may change places. What guarantees nothing has no place, and is what the others are
-compared with.
+Reads the committed tables of experiments whose spec says which number is best, and computes nothing. Outside a project it reads the
+tables that come with dpgp, if there are no others. Methods within two standard errors of the best are level with it and marked =:
+in another run they may change places. Methods without a guarantee are not ranked, and the others are compared with them.
 
 Examples:
   dpgp best --epsilon 1                    the best methods of every leaderboard
   dpgp best houses --epsilon 1 --all       all methods, in their order
-  dpgp best --hides records                where inputs must stay private too";
+  dpgp best --hides records                methods that also keep inputs private";
 
-/// `dpgp best`.
+/// Arguments of `dpgp best`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BestArguments {
-    /// Experiments, a prefix (beyond/leaderboard), or a tag (houses) [default: everything with the tag leaderboard]
+    /// Experiments, a prefix (beyond/leaderboard), or a tag (houses) [default: the tag leaderboard]
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
-    /// The privacy parameter; inf is without privacy [default: every one of the tables]
+    /// The privacy parameter, or inf for no privacy [default: every epsilon in the tables]
     #[arg(long, value_name = "E", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Only what hides targets, whole records or all records of persons
+    /// Only methods that hide targets, whole records, or all records of a person
     #[arg(long, value_name = "targets|records|persons")]
     hides: Option<Hides>,
-    /// All methods, and not only the best
+    /// All methods, not only the best
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -47,11 +46,11 @@ pub struct BestArguments {
 fn epsilon(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(epsilon) if epsilon > 0.0 => Ok(epsilon),
-        _ => Err("an epsilon is a number above 0, or inf".to_owned()),
+        _ => Err("must be a number above 0, or inf".to_owned()),
     }
 }
 
-/// Says which methods are best.
+/// Prints a ranking of methods.
 pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let filter = RankingFilter { epsilon: arguments.epsilon, hides: arguments.hides };
@@ -75,7 +74,7 @@ pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
     print(&format!("{}{legend}", texts.join("\n")))
 }
 
-/// Why there is nothing to rank: no table has the epsilon, or none is a ranking of what is asked for.
+/// Makes the error for an empty ranking: no table has the epsilon, or no table is a ranking.
 fn nothing(epsilon: Option<f64>, mut known: Vec<f64>) -> CliError {
     known.sort_by(f64::total_cmp);
     known.dedup();
@@ -94,7 +93,7 @@ fn boards(project: &Project, names: &[String]) -> Result<Vec<Experiment>, CliErr
     Ok(project.selected(names, false)?)
 }
 
-/// Keeps the best, what is level with it, and what they are compared with.
+/// Keeps the best method, those level with it, and the reference.
 fn shorten(ranking: &mut Ranking) {
     let reference = ranking.reference().cloned();
     ranking.methods.retain(|method| method.level_with_best || reference.as_ref() == Some(method));
@@ -118,15 +117,15 @@ fn text(ranking: &Ranking) -> String {
     format!("{title}{table}{}", folded(&note))
 }
 
-/// What `±` and `=` mean, where they stand. The metric has the units that its name says, else those of the target.
+/// Explains `±` and `=`, if they appear. The metric is in the units of its name, else of the target.
 fn legend(rankings: &[Ranking]) -> String {
     let mut methods = rankings.iter().flat_map(|ranking| &ranking.methods);
     if !methods.any(|method| method.standard_error > 0.0) {
         return String::new();
     }
     folded(
-        "±: one standard error of the mean over folds or replicates (`dpgp table` has the spread); =: level with the best, by errors that \
-         count as independent although all methods see the same folds: a paired comparison may tell more apart\n",
+        "±: one standard error of the mean over folds or replicates (`dpgp table` has the spread); =: level with the best, if errors are \
+         treated as independent. All methods see the same folds, so a paired comparison may find more differences\n",
     )
 }
 

@@ -15,27 +15,27 @@ use dpgp_run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Everything is computed again in a scratch folder; neither the store nor the results are touched. A check fails if a number,
-a verdict or the outcome of a claim moved, or what is committed is of another version of the spec. That a paper does not
-reproduce is no failure: it is committed as `differs` or `fails`.
+Computes everything again in a scratch folder, without touching the store or the results. A check fails if a number, a verdict or the
+outcome of a claim changed, or if the committed results are from another version of the spec. A paper that does not reproduce is not a
+failure: it is committed as `differs` or `fails`.
 
 Examples:
   dpgp check smith2021/table1
   dpgp check --all --tolerance 1e-6
   dpgp check --quick               the reduced settings, against the results committed beside the full ones
-  dpgp check smith2021 --as github           annotations, in a workflow; see docs/reference.md
+  dpgp check smith2021 --as github           annotations in a workflow; see docs/reference.md
   dpgp check smith2021 --as junit > check.xml";
 
-/// `dpgp check`.
+/// Arguments of `dpgp check`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CheckArguments {
     #[command(flatten)]
     selection: Selection,
-    /// Largest relative difference of two numbers that counts as the same
+    /// Largest relative difference at which two numbers count as equal
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
-    /// What the findings are written in, for services for continuous integration
+    /// Format of the findings, for continuous integration
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
     form: CheckForm,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub struct CheckArguments {
     places: Places,
 }
 
-/// A relative tolerance: finite and not negative.
+/// Parses a relative tolerance, finite and not negative.
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
@@ -93,7 +93,7 @@ fn described(one: &Findings) -> CheckedExperiment {
     CheckedExperiment { experiment: one.name.clone(), passes: one.passes(), findings: one.findings.clone() }
 }
 
-/// Says at once what was found of one experiment, to people and in annotations.
+/// Prints the findings of one experiment at once, as text or annotations.
 fn said(one: &Findings, form: CheckForm, format: Format) -> Result<(), CliError> {
     match (format, form) {
         (Format::Json, _) | (_, CheckForm::Junit) => Ok(()),
@@ -116,7 +116,7 @@ fn findings(
     Ok(stale(&folder, &report, &done.provenance, arguments.tolerance)?)
 }
 
-/// Whether the pages on all experiments are those of the tables beside them.
+/// Checks that the pages about all experiments match the tables beside them.
 fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<Findings>, CliError> {
     let results = arguments.results.folder(project);
     let fresh = pages(&results, project, &project.experiments()?)?;
@@ -124,8 +124,11 @@ fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<Findings
         let file = results.join(name);
         let findings = match std::fs::read_to_string(&file) {
             Ok(committed) if committed == fresh => Vec::new(),
-            Ok(_) => vec![format!("{} is not that of the tables; dpgp run --all writes it", file.display())],
-            Err(cause) => vec![format!("{}: {cause}; dpgp run --all writes it", file.display())],
+            Ok(_) => vec![format!(
+                "{} does not match the tables; use `dpgp run --all` to write it",
+                file.display()
+            )],
+            Err(cause) => vec![format!("{}: {cause}; use `dpgp run --all` to write it", file.display())],
         };
         Findings { name: name.to_owned(), file, findings }
     });

@@ -1,4 +1,4 @@
-//! What a check found, in the forms that services for continuous integration read.
+//! Findings of a check, in formats for continuous integration.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -8,42 +8,42 @@ use clap::ValueEnum;
 
 use super::CliError;
 
-/// What the findings of a check are written in.
+/// Formats of the findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CheckForm {
     /// For people.
     Text,
-    /// Annotations of GitHub Actions; with GITHUB_STEP_SUMMARY a table is added to that file.
+    /// Annotations for GitHub Actions; also adds a table to the file GITHUB_STEP_SUMMARY.
     Github,
     /// JUnit XML.
     Junit,
 }
 
-/// What a check found of one experiment; nothing if it passes.
+/// The findings about one experiment; empty if it passes.
 pub struct Findings {
     /// The experiment.
     pub name: String,
     /// The committed file that it is about.
     pub file: PathBuf,
-    /// What is not as it was committed.
+    /// The differences from the committed results.
     pub findings: Vec<String>,
 }
 
 impl Findings {
-    /// Whether nothing was found.
+    /// Returns whether there are no findings.
     pub fn passes(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// For people.
+    /// Writes the findings for people.
     pub fn text(&self) -> String {
         let verdict = if self.passes() { "passes" } else { "FAILS" };
         let lines: String = self.findings.iter().map(|finding| format!("  {finding}\n")).collect();
         format!("{}: {verdict}\n{lines}", self.name)
     }
 
-    /// A workflow command for each finding: in its message line ends, and in its properties separators, are spelled by their
-    /// codes. Source: GitHub, Workflow commands.
+    /// Writes a workflow command for each finding. Encodes line ends in messages, and separators in properties. Source: GitHub,
+    /// Workflow commands.
     pub fn annotations(&self) -> String {
         let (file, title) = (property(&self.file.to_string_lossy()), property(&self.name));
         let said = self.findings.iter();
@@ -52,7 +52,7 @@ impl Findings {
     }
 }
 
-/// A line for each experiment, as Markdown.
+/// Writes a line for each experiment, as Markdown.
 pub fn summary(all: &[Findings]) -> String {
     let failed = all.iter().filter(|one| !one.passes()).count();
     let mut text = format!(
@@ -71,7 +71,7 @@ pub fn summary(all: &[Findings]) -> String {
     text + "\n"
 }
 
-/// Adds the summary to the file that the service shows, where there is one.
+/// Adds the summary to the file that the service shows, if there is one.
 pub fn add_summary(all: &[Findings]) -> Result<(), CliError> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
@@ -81,7 +81,7 @@ pub fn add_summary(all: &[Findings]) -> Result<(), CliError> {
     file.and_then(|mut file| file.write_all(summary(all).as_bytes())).map_err(CliError::io(path))
 }
 
-/// One suite, with a case for each experiment.
+/// Writes one JUnit suite, with a case for each experiment.
 pub fn junit(all: &[Findings]) -> String {
     let failed = all.iter().filter(|one| !one.passes()).count();
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
@@ -112,7 +112,7 @@ fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// A text inside an element or an attribute; XML has no way to write most control characters.
+/// Escapes a text for an element or an attribute. XML cannot represent most control characters, so they are replaced.
 fn xml(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {

@@ -11,14 +11,14 @@ use dpgp_report::BibliographyEntry;
 use dpgp_run::Project;
 
 const EXAMPLES: &str = "\
-Prints BibTeX: of the program, and of the papers and the data of the experiments that are named. What is not known is left out.
+Prints BibTeX for the program, and for the papers and data of the named experiments. Unknown fields are left out.
 
 Examples:
   dpgp cite
   dpgp cite smith2021/table1 >> paper.bib
   dpgp cite beyond/leaderboard             all data of the leaderboards";
 
-/// `dpgp cite`.
+/// Arguments of `dpgp cite`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CiteArguments {
@@ -42,7 +42,7 @@ pub fn cite(arguments: &CiteArguments, format: Format) -> Result<(), CliError> {
     print_data(&texts.join("\n"))
 }
 
-/// Each paper and each dataset once, in the order of the experiments.
+/// Lists each paper and each dataset once, in the order of the experiments.
 fn of_experiments(project: &Project, names: &[String]) -> Result<Vec<BibliographyEntry>, CliError> {
     let papers = project.coverage()?;
     let (mut cited, mut data) = (Vec::new(), Vec::new());

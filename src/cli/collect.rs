@@ -15,18 +15,18 @@ use dpgp_run::store::{RunHeader, merge};
 use dpgp_spec::is_changed;
 
 const EXAMPLES: &str = "\
-Stores of the shards of one experiment must agree in spec, data, seed and numerics version; results that are in several of
-them must agree too. Tables are written for every experiment that is complete; one that is not is an error.
+The stores of one experiment's shards must agree in spec, data, seed and numerics version. Results in several stores must agree too.
+Writes tables for every complete experiment, and fails if one is incomplete.
 
 Examples:
   dpgp collect node1/store node2/store        into the project's own store
-  dpgp collect /scratch/s --store /scratch/s  all shards wrote to one folder: only the tables are written";
+  dpgp collect /scratch/s --store /scratch/s  if all shards wrote to one folder: writes only the tables";
 
-/// `dpgp collect`.
+/// Arguments of `dpgp collect`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CollectArguments {
-    /// Folders that shards stored their results in
+    /// Folders with the stored results of shards
     #[arg(required = true, value_name = "DIR")]
     directories: Vec<PathBuf>,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct CollectArguments {
     places: Places,
 }
 
-/// What became of one experiment.
+/// The state of one experiment.
 struct Collected {
     name: String,
     done: usize,
@@ -45,7 +45,7 @@ struct Collected {
     folder: Option<PathBuf>,
 }
 
-/// Merges stores and publishes what is complete.
+/// Merges stores and publishes complete experiments. Fails if one is incomplete.
 pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     if let Some(path) = arguments.directories.iter().find(|directory| !directory.is_dir()) {
@@ -56,7 +56,7 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
     let runs = merge(&store, &arguments.directories)?;
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
-    // What was changed for one run is known to nobody else.
+    // Skip runs with --set: their changes are not in any spec.
     for header in runs.iter().filter(|header| !is_changed(&header.experiment)) {
         all.push(collected(header, &study, &arguments.results)?);
     }
@@ -71,7 +71,7 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
     }
 }
 
-/// Publishes what is stored of a run, if it is complete.
+/// Publishes the stored results of a run, if it is complete.
 fn collected(header: &RunHeader, study: &Study<'_>, results: &ResultsPlace) -> Result<Collected, CliError> {
     let (experiment, report) = study.stored(header)?;
     let (name, done, total) = (experiment.folder(), report.stored, report.total);

@@ -17,7 +17,7 @@ Examples:
   dpgp completions zsh > ~/.zfunc/_dpgp
   dpgp completions fish > ~/.config/fish/completions/dpgp.fish";
 
-/// `dpgp completions`.
+/// Arguments of `dpgp completions`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompletionsArguments {
@@ -26,12 +26,12 @@ pub struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Prints a script by which the shell asks the program what could follow: verbs, options, names of experiments and of datasets.
+/// Prints a script with which the shell asks the program for completions: verbs, options, experiments and datasets.
 pub fn completions(arguments: &CompletionsArguments, format: Format) -> Result<(), CliError> {
     let mut script = Vec::new();
     let shell = arguments.shell.to_string();
     if let Some(completer) = Shells::builtins().completer(&shell) {
-        // Only a writer can fail, and this one is memory.
+        // Writing to memory cannot fail.
         let _ = completer.write_registration(ASKED, "dpgp", "dpgp", "dpgp", &mut script);
     }
     let script = String::from_utf8_lossy(&script);

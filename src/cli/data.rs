@@ -15,15 +15,15 @@ use dpgp_run::{Project, watcher};
 
 const EXAMPLES: &str = "\
 Examples:
-  dpgp data list                    what there is, and what is here
-  dpgp data fetch howell1           download, verify, then give it its name
-  dpgp data verify --mirror DIR     hash what is here and in a mirror";
+  dpgp data list                    all datasets, and whether they are present
+  dpgp data fetch howell1           download and verify
+  dpgp data verify --mirror DIR     hash the files of the cache and of a mirror";
 
-/// `dpgp data`.
+/// Arguments of `dpgp data`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DataArguments {
-    /// What to do with datasets.
+    /// The action.
     #[command(subcommand)]
     verb: DataVerb,
 }
@@ -31,15 +31,15 @@ pub struct DataArguments {
 /// The verbs of `dpgp data`.
 #[derive(Debug, Subcommand)]
 enum DataVerb {
-    /// List the datasets: files, sizes, licences, and whether they are here
+    /// List the datasets: files, sizes, licences, and whether they are present
     List(DataSelection),
     /// Download datasets into the cache and verify their SHA-256
     Fetch(DataSelection),
-    /// Hash the datasets that are here and compare with the manifest
+    /// Hash the datasets that are present and compare with the manifest
     Verify(DataSelection),
 }
 
-/// Which datasets.
+/// The choice of datasets.
 #[derive(Debug, Args)]
 struct DataSelection {
     /// Names of datasets [default: all]
@@ -61,7 +61,7 @@ pub fn data(arguments: &DataArguments, format: Format) -> Result<(), CliError> {
     }
 }
 
-/// The datasets named, or all.
+/// Returns the named datasets, or all.
 fn selected<'a>(selection: &DataSelection, project: &'a Project) -> Result<Vec<&'a Dataset>, CliError> {
     if selection.names.is_empty() {
         return Ok(project.manifest.iter().collect());
@@ -104,7 +104,7 @@ fn row(dataset: &Dataset, project: &Project) -> Vec<String> {
     ]
 }
 
-/// Fetches all datasets selected; those that did not arrive are listed at the end.
+/// Fetches the selected datasets. Lists failures at the end.
 fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let project = selection.places.project()?;
     let watcher = watcher(selection.quiet);
@@ -129,7 +129,7 @@ fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     CliError::all(failures, datasets.len())
 }
 
-/// Hashes files. Missing files fail when their dataset was named, or all are missing.
+/// Hashes files. Fails for a mismatch, for a missing file of a named dataset, or if all files are missing.
 fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let project = selection.places.project()?;
     let named = !selection.names.is_empty();
@@ -164,8 +164,8 @@ fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
 fn said(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Right => "ok".to_owned(),
-        Outcome::Missing => "not here".to_owned(),
-        Outcome::Unlocked { found } => format!("here, but no digest is known to compare with: {found}"),
+        Outcome::Missing => "missing".to_owned(),
+        Outcome::Unlocked { found } => format!("present, but its expected digest is not known: {found}"),
         Outcome::Mismatch { expected, found } => format!("MISMATCH: expected {expected}, found {found}"),
     }
 }

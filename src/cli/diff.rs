@@ -15,27 +15,27 @@ use dpgp_data::whole_text;
 use dpgp_report::{Difference, PublishError, RowPair, plain_table, side_by_side};
 
 const EXAMPLES: &str = "\
-A side is a folder of results (or of one experiment), a table.csv, or a commit, whose results/ is meant.
+A side is a folder of results (or of one experiment), a table.csv, or a commit, for its results/.
 
 Examples:
-  dpgp diff HEAD~1 HEAD               what the last commit moved
-  dpgp diff HEAD results              what the working tree moved
-  dpgp diff results /tmp/other-seed   two result trees";
+  dpgp diff HEAD~1 HEAD               changes of the last commit
+  dpgp diff HEAD results              changes of the working tree
+  dpgp diff results /tmp/other-seed   two folders of results";
 
-/// `dpgp diff`.
+/// Arguments of `dpgp diff`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DiffArguments {
     /// A folder of results, or a commit
     #[arg(value_name = "A")]
     before: String,
-    /// Another
+    /// The folder or commit to compare with
     #[arg(value_name = "B")]
     after: String,
-    /// Largest relative difference of two numbers that counts as the same
+    /// Largest relative difference at which two numbers count as equal
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = super::check::tolerance, allow_negative_numbers = true)]
     tolerance: f64,
-    /// Rows that did not change, too
+    /// Also print rows that did not change
     #[arg(long)]
     all: bool,
 }
@@ -43,14 +43,14 @@ pub struct DiffArguments {
 /// The tables of one side, by experiment.
 type Tables = BTreeMap<String, String>;
 
-/// A row of two tables, and how it differs.
+/// A row of two tables, and its differences.
 struct ComparedTrees<'a> {
     experiment: &'a str,
     row: RowPair,
     changes: Vec<Difference>,
 }
 
-/// Puts two sets of tables side by side: the rows that changed, and on demand the others after them.
+/// Compares two sets of tables. Prints the changed rows, and with --all the others after them.
 pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     let (before, after) = (tables(&arguments.before)?, tables(&arguments.after)?);
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -69,7 +69,7 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     if !arguments.all {
         rows.retain(|row| !row.changes.is_empty());
     }
-    // The order of the rows stays in both parts.
+    // The sort is stable, so rows keep their order in both parts.
     rows.sort_by_key(|row| row.changes.is_empty());
     if format == Format::Json {
         return print_json(&json!(rows.iter().map(ComparedTrees::described).collect::<Vec<_>>()));
@@ -133,7 +133,7 @@ fn tables(side: &str) -> Result<Tables, CliError> {
     if tables.is_empty() { Err(CliError::NoTables(side.to_owned())) } else { Ok(tables) }
 }
 
-/// The experiment that a table says it is of, as when the folder of one experiment is a side.
+/// Reads the experiment from the table itself, for a side that is the folder of one experiment.
 fn experiment_of(table: &str) -> Option<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let column = reader.headers().ok()?.iter().position(|heading| heading == "experiment")?;
@@ -144,7 +144,7 @@ fn read(path: &Path) -> Result<String, CliError> {
     whole_text(path).map_err(CliError::io(path))
 }
 
-/// Every `table.csv` below a folder, by the folder that it stands in.
+/// Reads every `table.csv` below a folder, by the folder that holds it.
 fn below(folder: &Path, name: &str, tables: &mut Tables) -> Result<(), CliError> {
     let io = CliError::io(folder);
     for entry in std::fs::read_dir(folder).map_err(&io)? {
@@ -160,7 +160,7 @@ fn below(folder: &Path, name: &str, tables: &mut Tables) -> Result<(), CliError>
     Ok(())
 }
 
-/// The tables below `results/` of a commit of the project around the working directory.
+/// Reads the tables below `results/` of a commit in the working directory's project.
 fn of_commit(commit: &str, tables: &mut Tables) -> Result<(), CliError> {
     let listing = git(commit, &["ls-tree", "-r", "--full-tree", "--name-only", commit, "--", "results"])?;
     for path in listing.lines() {

@@ -1,6 +1,6 @@
-//! Variables of the environment: one that is empty counts as unset.
+//! Parsing of arguments and environment variables; an empty variable counts as unset.
 //!
-//! What stands in the place of an option that a verb does not have.
+//! Also hints for options that a verb does not have.
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,34 +10,34 @@ use clap_complete::CompleteEnv;
 use super::arguments::Arguments;
 use super::options::ASKED;
 
-/// Answers a shell that asks what could follow, and ends the process then.
+/// Answers a shell that asks for completions, and then ends the process.
 pub fn answer() {
     if std::env::var_os(ASKED).is_some_and(|shell| !shell.is_empty()) {
         CompleteEnv::with_factory(Arguments::command).var(ASKED).complete();
     }
 }
 
-/// The arguments of this process; a wrong one ends it with the message of the parser.
+/// Parses the arguments of this process. Ends it with the parser's message if they are wrong.
 pub fn arguments() -> Arguments {
     let command = with_paragraphs(without_empty(Arguments::command()));
     let matches = command.try_get_matches().unwrap_or_else(|error| explained(error).exit());
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
-/// The sentences below the options of every verb as paragraphs, whose lines the parser breaks for the terminal that there is.
+/// Joins the lines of paragraphs below the options of every verb, so that the parser can wrap them for the terminal.
 fn with_paragraphs(command: Command) -> Command {
-    // As it was written: to take styles out, of which there are none, would be most of a start of the program.
+    // Keep ANSI codes: there are none, and removing them would take most of the start-up time.
     let below = command.get_after_help().map(|text| paragraphs(&text.ansi().to_string()));
     let command = if let Some(below) = below { command.after_help(below) } else { command };
     command.mut_subcommands(with_paragraphs)
 }
 
-/// A text without its line breaks within paragraphs; lines that are indented stay as they are, and so does what ends in a colon.
+/// Joins the lines of each paragraph. Indented lines stay as they are, and a line that ends in a colon ends its paragraph.
 fn paragraphs(text: &str) -> String {
     let mut joined = String::new();
     for line in text.lines() {
         let goes_on = !line.is_empty() && !line.starts_with(' ') && !joined.is_empty();
-        // From the end: every start of the program goes through the texts of all verbs.
+        // Search from the end, because every start of the program goes through the texts of all verbs.
         let ended = joined.strip_suffix('\n').unwrap_or(&joined);
         let last = ended.rsplit_once('\n').map_or(ended, |(_, last)| last);
         let open =
@@ -66,7 +66,7 @@ fn unless_empty(argument: Arg) -> Arg {
 struct ExpectedVariable {
     verb: &'static str,
     option: &'static str,
-    /// Where it is.
+    /// The way to do the same.
     elsewhere: &'static str,
 }
 
@@ -78,30 +78,30 @@ const EXPECTED: &[ExpectedVariable] = &[
     expected(
         "predict",
         "--set",
-        "a release has the settings of its spec, which its certificate is about: change them there",
+        "a release uses the settings of its spec, which the certificate covers: change them in the spec",
     ),
     expected(
         "predict",
         "--epsilon",
-        "a release has the epsilon of its spec; of several, `--cell epsilon=1` chooses one",
+        "a release uses the epsilon of its spec; use `--cell epsilon=1` to choose one of several",
     ),
     expected(
         "new",
         "--out",
-        "the name of the spec comes first: `dpgp new NAME --data FILE` writes NAME.toml",
+        "give the name of the spec as the first argument: `dpgp new NAME --data FILE` writes NAME.toml",
     ),
-    expected("new", "--epsilon", "`--ask` asks for it, and the spec holds it"),
-    expected("run", "--cell", "`run` computes all cells; `--set epsilon=1` keeps those of one epsilon"),
-    expected("run", "--epsilon", "`--set epsilon=1` keeps the cells of one epsilon, or sets it"),
-    expected("run", "--dry-run", "`dpgp plan` says what would be computed"),
+    expected("new", "--epsilon", "use `--ask`, or set it in the spec"),
+    expected("run", "--cell", "`run` computes all cells; use `--set epsilon=1` to keep those of one epsilon"),
+    expected("run", "--epsilon", "use `--set epsilon=1` to keep the cells of one epsilon, or to set it"),
+    expected("run", "--dry-run", "use `dpgp plan` to see what would be computed"),
 ];
 
-/// Whether a word is one of the arguments, which need be no text.
+/// Returns whether a word is one of the arguments. Arguments need not be valid text.
 fn is_said(word: &str) -> bool {
     std::env::args_os().skip(1).any(|argument| argument == word)
 }
 
-/// The error of the parser with what was meant, and without its tip to pass an option as a value, which nobody means.
+/// Adds a hint to a parser error for an expected option, and removes the tip to pass an option as a value, which nobody means.
 pub(super) fn explained(mut error: Error) -> Error {
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => unknown.clone(),

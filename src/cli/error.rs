@@ -1,4 +1,4 @@
-//! Errors of the command, by exit code.
+//! Errors of the command, and their exit codes.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use dpgp_report::{GradeError, MapError, PublishError};
 use dpgp_run::store::StoreError;
 use dpgp_run::{RunError, StateError};
 
-/// What ends the command with an error.
+/// An error that ends the command.
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A failure after a release was charged.
@@ -27,138 +27,141 @@ pub enum CliError {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Nothing was released.
+    /// A release was refused or failed.
     #[error(transparent)]
     Release(#[from] ReleaseError),
     /// Results could not be written.
     #[error(transparent)]
     Publish(#[from] PublishError),
     /// Files that are missing or do not verify.
-    #[error("{bad} of {all} files did not verify")]
+    #[error("{bad} of {all} files failed verification")]
     NotVerified { bad: usize, all: usize },
-    /// No file was there to be hashed.
+    /// None of the files exists, so none could be hashed.
     #[error(
-        "no file was verified: none of {0} is here; `dpgp data fetch` downloads them, --mirror and --data name where they are"
+        "no file was verified: none of the {0} files is present; use `dpgp data fetch` to download them, or --mirror or --data to \
+         say where they are"
     )]
     NothingVerified(usize),
-    /// Some failed; the rest are done.
+    /// Some of several tasks failed.
     #[error("{} of {all} failed:\n{}", failures.len(), listing(failures))]
     Several { failures: Vec<(String, CliError)>, all: usize },
     /// A template is broken.
-    #[error("this job description could not be filled in: {0}")]
+    #[error("the job description could not be written: {0}")]
     Template(#[from] minijinja::Error),
-    /// A side of a comparison that has no tables.
-    #[error("{0:?} is neither a folder with a table.csv in it or below, nor a commit whose results/ has one")]
+    /// A folder or commit without tables.
+    #[error(
+        "{0:?} has no results: use a folder with a table.csv in or below it, or a commit whose results/ has one"
+    )]
     NoTables(String),
     /// Tables without a row that can be ranked.
     #[error(
-        "nothing to rank: no experiment that is meant has a [table] with `best` and rows of this epsilon and kind; \
-         `dpgp new mine --from beyond/leaderboard/houses` copies a spec that compares methods"
+        "nothing to rank: no selected spec has `[table] best = ...` and rows of this epsilon and kind; use \
+         `dpgp new mine --from beyond/leaderboard/houses` to copy a spec that compares methods"
     )]
     NothingRanked,
-    /// An epsilon of none of the tables.
-    #[error("no table that is meant has the epsilon {epsilon}; there are {}", listed_numbers(known))]
+    /// An epsilon that none of the tables has.
+    #[error("no selected table has epsilon = {epsilon}; use one of {}", listed_numbers(known))]
     NoSuchEpsilon { epsilon: f64, known: Vec<f64> },
-    /// A metric or an axis that a table has not.
+    /// A metric or an axis that a table does not have.
     #[error("the table has no {what} {name:?}; it has {known}")]
     NotInTable { what: &'static str, name: String, known: String },
-    /// A page of the manual that there is not.
-    #[error("there is no verb {0:?}; `dpgp --help` lists them")]
+    /// A manual page for an unknown verb.
+    #[error("there is no command {0:?}; use one that `dpgp --help` lists")]
     NoVerb(String),
-    /// A folder that is none.
+    /// A path that is not a folder.
     #[error("{0} is not a folder")]
     NotAFolder(PathBuf),
     /// A file that would be overwritten.
     #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
-    /// Files that a command would write, which are one.
-    #[error("{0} is named for two of the files that are written; choose another name")]
+    /// One path named for two outputs.
+    #[error("{0} is named for two output files; choose another name for one of them")]
     NamedTwice(PathBuf),
-    /// A name that makes no file name.
-    #[error("{0:?} is no name for a spec")]
+    /// A name that cannot be a file name.
+    #[error("{0:?} is not a valid name for a spec")]
     NoName(String),
-    /// Questions without an answer.
-    #[error("{0}: nobody answered; nothing was written")]
+    /// Input that ended before the last question.
+    #[error("{0}: input ended early; nothing was written")]
     Unanswered(String),
-    /// Questions that the user leaves.
-    #[error("{0}: left, as you said; nothing was written")]
+    /// Questions that the user quit.
+    #[error("{0}: stopped by `quit`; nothing was written")]
     Left(String),
-    /// An answer that is none.
+    /// An invalid answer.
     #[error("{key}: {needed}; the answer was {said:?}, and nothing was written")]
     WrongAnswer { key: String, said: String, needed: String },
     /// More answers than questions.
     #[error(
-        "all questions are answered, and {0:?} is left: an answer before it stands on a line too many; nothing was written"
+        "too many answers: {0:?} follows the last one, so an earlier answer may be on the wrong line; nothing was written"
     )]
     MoreAnswers(String),
     /// Results are missing.
-    #[error("{0} is not complete; no table was written for it")]
+    #[error("{0} is incomplete, so no table was written for it")]
     Incomplete(String),
-    /// Data without a row, whose columns hold nothing to go by.
-    #[error("{} holds no rows below its header", .0.display())]
+    /// A file without rows.
+    #[error("{} has no rows below its header", .0.display())]
     NoRows(PathBuf),
-    /// Data with too few columns of numbers.
+    /// Data with too few numeric columns.
     #[error(
-        "{} needs at least two columns of numbers, an input and a target; it has {}{}",
+        "{} needs at least two numeric columns, an input and a target; it has {}{}",
         path.display(),
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") },
         below(why)
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String>, why: Vec<String> },
-    /// Columns that are not there, or hold no numbers.
+    /// Columns that do not exist, or are not numeric.
     #[error("{}: {cause}", path.display())]
     Columns { path: PathBuf, cause: ColumnError },
-    /// A file whose first line is a row: its cells are private, and are not told.
+    /// A file whose first line is a row of data. The message must not quote it, because its cells are private.
     #[error(
-        "{} has numbers where the names of its columns should be, and a row of it would become a part of the spec, which is \
-         public: if it has no header, name its columns with --columns a,b,c or number them with --no-header", .0.display()
+        "{} has numbers where its column names should be; a row must not become part of the spec, which is public. If the file has \
+         no header, use --columns a,b,c or --no-header", .0.display()
     )]
     NumbersForNames(PathBuf),
-    /// Names for the columns of a file that names them itself.
-    #[error("{} is Parquet, which names its columns itself; leave --columns, --no-header and --separator out", .0.display())]
+    /// Options for column names with a file that has its own.
+    #[error("{} is a Parquet file, which has its own column names; remove --columns, --no-header and --separator", .0.display())]
     NamedColumns(PathBuf),
-    /// A spec whose data no ledger knows.
-    #[error("no ledger that is known here counts rows of the data of {0}")]
+    /// A spec whose rows no known ledger counts.
+    #[error("no known ledger counts rows of {0}; releases begin one unless they use --no-ledger")]
     NoLedger(String),
     /// Ledgers that cannot be trusted.
     #[error("{broken} of {all} ledgers cannot be trusted")]
     BrokenLedgers { broken: usize, all: usize },
-    /// Releases that no ledger knows.
-    #[error("{missing} of {all} releases stand in none of these ledgers")]
+    /// Releases that are in no ledger.
+    #[error("{missing} of {all} releases are in none of these ledgers")]
     NotEntered { missing: usize, all: usize },
-    /// Somebody else's table cannot be judged.
+    /// A table that cannot be graded.
     #[error("{} {cause}", path.display())]
     Grade { path: PathBuf, cause: GradeError },
-    /// Somebody else's table does not have the numbers of the paper, or refutes a claim.
+    /// A graded table that differs from the paper's numbers, or refutes a claim.
     #[error("{}", failing(*differs, *fails))]
     GradeFailed { differs: usize, fails: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
     CheckFailed { failed: usize, all: usize },
-    /// A file of another form.
-    #[error("{} ends neither in .csv nor in .parquet", .0.display())]
+    /// A file of rows with an unknown ending.
+    #[error("{} has an unknown ending; use .csv or .parquet", .0.display())]
     Ending(PathBuf),
-    /// A file that is no map.
-    #[error("{} ends neither in .svg nor in .html nor in .geojson", .0.display())]
+    /// A map with an unknown ending.
+    #[error("{} has an unknown ending; use .svg, .html or .geojson", .0.display())]
     MapEnding(PathBuf),
     /// Nothing was drawn.
     #[error(transparent)]
     Map(#[from] MapError),
-    /// Parts of sums without a folder that all tasks write to.
-    #[error("the tasks of a Kubernetes job share no folder for parts of sums; use slurm or make")]
+    /// Partial sums on Kubernetes, whose tasks share no folder.
+    #[error("the tasks of a Kubernetes job share no folder for partial sums; use slurm or make")]
     NoSharedFolder,
-    /// More shards than the API of Kubernetes takes in one job.
-    #[error("a Kubernetes job takes at most 100000 shards")]
+    /// More shards than Kubernetes accepts in one job.
+    #[error("a Kubernetes job takes at most 100000 shards; use fewer")]
     TooManyShards,
-    /// An audit found a break that no spec announces, or none where one is announced.
+    /// A break that the spec does not announce, or an announced break that was not found.
     #[error(
-        "{failed} of {all} guarantees are broken and their spec does not say so, or are announced as broken and are not"
+        "{failed} of {all} guarantees contradict their spec: broken but not announced, or announced but not broken"
     )]
     AuditFailed { failed: usize, all: usize },
-    /// Samples refute what is claimed of a mechanism.
+    /// Samples that refute the claim of a mechanism.
     #[error("the mechanism is not ({epsilon:?}, {delta:?})-differentially private")]
     Refuted { epsilon: f64, delta: f64 },
-    /// Files that are no samples of a mechanism.
+    /// Files that are not samples of a mechanism.
     #[error(transparent)]
     Sampled(#[from] SampledProblem),
     /// A file could not be read or written.
@@ -192,7 +195,7 @@ impl From<csv::Error> for CliError {
     }
 }
 
-/// What fails in somebody else's table; some do.
+/// Lists the failures of a graded table, which has at least one.
 fn failing(differs: usize, fails: usize) -> String {
     let all = [
         (differs, counted(differs, "printed number differs", "printed numbers differ")),
@@ -214,18 +217,18 @@ impl AfterCharge for CliError {
 }
 
 impl CliError {
-    /// An I/O error of a path.
+    /// Makes an I/O error for a path.
     pub fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_path_buf();
         move |cause| Self::Io { path: path.clone(), cause }
     }
 
-    /// All failures together, if there are any.
+    /// Combines all failures into one error, or returns `Ok` without any.
     pub fn all(failures: Vec<(String, Self)>, all: usize) -> Result<(), Self> {
         if failures.is_empty() { Ok(()) } else { Err(Self::Several { failures, all }) }
     }
 
-    /// The exit code, as documented in the help text.
+    /// Returns the exit code, as documented in `dpgp --help`.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Map(MapError::Figure(_) | MapError::Template(_)) => BUG,
@@ -272,7 +275,7 @@ impl CliError {
         }
     }
 
-    /// Whether the reader of our output went away, which is no error.
+    /// Returns whether the reader of standard output has gone, which is not an error.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Io { cause, .. } if cause.kind() == std::io::ErrorKind::BrokenPipe)
     }
@@ -284,13 +287,13 @@ const FAILED: u8 = 1;
 /// Wrong usage or spec.
 const USAGE: u8 = 2;
 
-/// Data are missing or have a wrong checksum.
+/// Data that are missing or have a wrong checksum.
 const DATA: u8 = 3;
 
 /// A numerical failure.
 const NUMERICAL: u8 = 4;
 
-/// Input or output.
+/// An input or output error.
 const IO: u8 = 5;
 
 /// A bug.
@@ -305,7 +308,7 @@ fn of_run(error: &RunError) -> u8 {
         RunError::Store(_) | RunError::Io { .. } | RunError::NoSpec { .. } => IO,
         RunError::Threads { .. } => BUG,
         RunError::Interrupted { .. } | RunError::Discarded { .. } => INTERRUPTED,
-        // What is left is wrong in the command or the spec.
+        // All others are mistakes in the command or the spec.
         _ => USAGE,
     }
 }

@@ -10,13 +10,13 @@ use super::output::{print, print_json};
 use dpgp_run::{Plan, Reason, Stale};
 
 const EXAMPLES: &str = "\
-Each result that is not stored is compared with the latest one of the same experiment, labels and replicate.
+Compares each result that is not stored with the latest stored one of the same experiment, labels and replicate.
 
 Examples:
   dpgp explain smith2021/table1
   dpgp explain my.toml --format json";
 
-/// `dpgp explain`.
+/// Arguments of `dpgp explain`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ExplainArguments {
@@ -31,10 +31,10 @@ pub struct ExplainArguments {
     places: Places,
 }
 
-/// Cells that are listed under one reason in a terminal.
+/// The most cells listed under one reason.
 const MOST_PLACES: usize = 8;
 
-/// Says for each result that a run would compute what changed since it was last computed.
+/// Prints, for each result that a run would compute, what changed since it was last computed.
 pub fn explain(arguments: &ExplainArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let study = arguments.store.study(&project)?;
@@ -76,7 +76,7 @@ fn sentence(reason: &Reason) -> String {
             format!("{path} changed from {from} to {to}")
         }
         Reason::Data { file, from, to } => {
-            // The first digits of a digest tell it from others.
+            // The first digits are enough to distinguish digests.
             let [from, to] = [from, to].map(|digest| match digest {
                 Some(digest) => digest.rsplit(':').next().unwrap_or_default().chars().take(12).collect(),
                 None => "not used".to_owned(),

@@ -14,18 +14,18 @@ use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
 use dpgp_fs::write_file_atomically;
 
 const EXAMPLES: &str = "\
-Rows have the columns start_latitude, start_longitude, hour_of_day and minutes, as the trips of beyond/citibike-scale
-have; the same seed gives the same rows in either form. Memory does not grow with the number of rows.
+Rows have the columns start_latitude, start_longitude, hour_of_day and minutes, like the trips of beyond/citibike-scale. The same seed
+gives the same rows in either format. Memory does not grow with the number of rows.
 
 Examples:
   dpgp generate --rows 1e6 --out trips.parquet
   dpgp generate --rows 100000000 --out trips.csv --seed 2";
 
-/// `dpgp generate`.
+/// Arguments of `dpgp generate`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct GenerateArguments {
-    /// How many rows; 1e7 is ten million
+    /// Number of rows; 1e7 is ten million
     #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: u64,
     /// The file to write, .csv or .parquet
@@ -39,17 +39,17 @@ pub struct GenerateArguments {
     quiet: bool,
 }
 
-/// The most rows: what a number of 64 bits counts exactly.
+/// The most rows: a 64-bit float counts them exactly.
 const MOST: f64 = 1e15;
 
-/// A whole number, also as 1e7.
+/// Parses a whole number, also as 1e7.
 fn rows(text: &str) -> Result<u64, String> {
-    let number: f64 = text.parse().map_err(|_| format!("{text:?} is no number"))?;
+    let number: f64 = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
     let fits = (1.0..=MOST).contains(&number) && number.fract() == 0.0;
     if fits { Ok(number as u64) } else { Err(format!("{text} is not a whole number from 1 to 1e15")) }
 }
 
-/// Writes trips batch by batch; never over a file that is there.
+/// Writes trips batch by batch. Fails if the file exists.
 pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), CliError> {
     let GenerateArguments { rows, out: path, seed, quiet } = arguments;
     let ending = path.extension().unwrap_or_default();
@@ -77,5 +77,5 @@ pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), Cli
         let columns = TRIP_COLUMNS.to_vec();
         return print_json(&json!(GeneratedRows { written: path.to_path_buf(), rows: *rows, columns }));
     }
-    print(&format!("{rows} rows are written to {}\n", path.display()))
+    print(&format!("wrote {rows} rows to {}\n", path.display()))
 }

@@ -16,33 +16,33 @@ use dpgp_report::{Graded, GradedNumber, folded, grade as graded, plain_table, sh
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Judges a table that somebody else computed as `dpgp run` judges ours: by the numbers that the paper prints and by all claims of the
-experiment. The table has the columns metric, value and one for each axis, as table.csv of our results; spread, spread_kind
-(sd-folds, sd-replicates, standard-error), repeats, interval_low and interval_high say how far another run would lie. A number without
-them is not judged and decides no claim, unless nothing is random in it: then our results have no spread for it, and it is compared as
-it is printed. Rows of no cell are counted and left alone. Computes nothing.
+Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper, and by all claims of the experiment.
+The table has the columns metric, value and one for each axis, like table.csv of our results. The columns spread, spread_kind (sd-folds,
+sd-replicates, standard-error), repeats, interval_low and interval_high describe how much another run would vary. A number without them
+is not graded and decides no claim, unless it is not random: then our results have no spread for it, and it is compared exactly as
+printed. Rows that match no cell are counted and ignored. Computes nothing.
 
-The exit code is 1 where a number differs or a claim fails.
+Exit code 1 means that a number differs or a claim fails.
 
 Examples:
   dpgp grade theirs.csv --experiment smith2021/table1
   dpgp grade theirs.csv --experiment smith2021/table1 --as md > grade.md
-  dpgp grade results/smith2021/table1/table.csv --experiment smith2021/table1      our own, by the same rules";
+  dpgp grade results/smith2021/table1/table.csv --experiment smith2021/table1      our own results, by the same rules";
 
-/// `dpgp grade`.
+/// Arguments of `dpgp grade`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct GradeArguments {
     /// The table, as CSV
     #[arg(value_name = "TABLE.csv")]
     table: PathBuf,
-    /// The experiment that it is of
+    /// The experiment that the table reproduces
     #[arg(long, value_name = "NAME", add = experiments())]
     experiment: String,
-    /// It was computed with the reduced settings of the spec
+    /// The table was computed with the reduced settings of the spec
     #[arg(long)]
     quick: bool,
-    /// What the verdicts are written in
+    /// Format of the verdicts
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
     form: GradeForm,
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub struct GradeArguments {
     places: Places,
 }
 
-/// What verdicts are written in.
+/// Formats of verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GradeForm {
     /// For a terminal.
@@ -60,7 +60,7 @@ pub enum GradeForm {
     Md,
 }
 
-/// Judges a table.
+/// Grades a table. Fails if a number differs or a claim fails.
 pub fn grade(arguments: &GradeArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     project.only(&arguments.experiment)?;
@@ -107,7 +107,7 @@ fn cells(number: &GradedNumber) -> Vec<String> {
     labels.iter().cloned().chain(own).collect()
 }
 
-/// What is counted, a sentence each.
+/// Writes the counts, one sentence each.
 fn sentences(result: &Graded) -> Vec<String> {
     let (verdicts, outcomes) = (&result.verdicts, &result.outcomes);
     let mut sentences = vec![
@@ -130,37 +130,43 @@ fn sentences(result: &Graded) -> Vec<String> {
         (verdicts.inconclusive, "number is inconclusive", "numbers are inconclusive"),
         (
             verdicts.fitted,
-            "number is one that a setting of ours was chosen for; it agrees",
-            "numbers are ones that a setting of ours was chosen for; they agree",
+            "number agrees, but one of our settings was chosen to match it",
+            "numbers agree, but our settings were chosen to match them",
         ),
         (
             verdicts.stand_in,
-            "number is of an experiment on other data than the paper's",
-            "numbers are of an experiment on other data than the paper's",
+            "number is from an experiment on other data than the paper's",
+            "numbers are from an experiment on other data than the paper's",
         ),
         (outcomes.undecided, "claim is undecided", "claims are undecided"),
         (
             outcomes.stand_in,
-            "claim is of an experiment on other data than the paper's",
-            "claims are of an experiment on other data than the paper's",
+            "claim is about an experiment on other data than the paper's",
+            "claims are about an experiment on other data than the paper's",
         ),
-        (result.unknown_rows, "row is of no cell of the experiment", "rows are of no cell of the experiment"),
+        (
+            result.unknown_rows,
+            "row matches no cell of the experiment",
+            "rows match no cell of the experiment",
+        ),
         (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
         (
             result.missing_claims,
-            "claim is about rows that the table has not",
-            "claims are about rows that the table has not",
+            "claim is about rows that the table lacks",
+            "claims are about rows that the table lacks",
         ),
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
     sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
-    sentences.extend(result.first_unknown.iter().map(|first| format!("the first row of no cell: {first}")));
+    sentences.extend(
+        result.first_unknown.iter().map(|first| format!("the first row that matches no cell: {first}")),
+    );
     sentences.extend(not_judged(result));
     sentences.extend(how_far(result));
     sentences
 }
 
-/// How far the numbers are from print, exact zeros apart.
+/// States the range of ratios to the printed numbers, without printed zeros.
 fn how_far(result: &Graded) -> Option<String> {
     let printed = result.numbers.iter().filter(|number| number.published != 0.0);
     let mut ratios: Vec<f64> = printed.map(|number| number.value / number.published).collect();
@@ -169,7 +175,7 @@ fn how_far(result: &Graded) -> Option<String> {
     Some(format!("table / print: {} to {}", short(*least), short(*most)))
 }
 
-/// How many numbers are not judged, for each reason.
+/// Counts the numbers that are not judged, by reason.
 fn not_judged(result: &Graded) -> Vec<String> {
     let reasons: Vec<&str> = result.numbers.iter().filter_map(|number| number.reason).collect();
     let mut distinct = reasons.clone();
@@ -182,7 +188,7 @@ fn not_judged(result: &Graded) -> Vec<String> {
     said.collect()
 }
 
-/// Each claim with its outcome.
+/// Lists each claim with its outcome.
 fn claims(result: &Graded) -> impl Iterator<Item = String> {
     result
         .claims

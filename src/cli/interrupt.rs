@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGHUP: begin nothing more, store what ends within a moment, stop.
+//! Ctrl-C, SIGTERM and SIGHUP: start nothing more, store blocks that finish within a moment, and stop.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use dpgp_fs::delete_temporary_files;
 /// The exit code of an interrupted run.
 pub const INTERRUPTED: u8 = 75;
 
-/// How long blocks in flight have to end after the first signal.
+/// The time that running blocks have to finish after the first signal.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// A flag that the first signal sets. The second, or the end of the grace, ends the process; what was stored stays stored, as
-/// after a kill.
+/// Returns a flag that the first signal sets. A second signal, or the end of the grace time, ends the process. Stored results stay
+/// stored, as after a kill.
 pub fn watch_signals() -> Result<Arc<AtomicBool>, CliError> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -27,7 +27,7 @@ pub fn watch_signals() -> Result<Arc<AtomicBool>, CliError> {
     Ok(stop)
 }
 
-/// From here on the first signal ends the process, its temporary files deleted: for what keeps nothing on its way.
+/// Ends the process at the first signal, after deleting its temporary files. For verbs that store nothing while they run.
 pub fn end_at_signal() -> Result<(), CliError> {
     on_signals(|mut signals| {
         if signals.forever().next().is_some() {
@@ -37,13 +37,13 @@ pub fn end_at_signal() -> Result<(), CliError> {
     })
 }
 
-/// From here on a write beyond the most bytes that a file may have (`ulimit -f`) is an error, and ends the program with its exit code.
+/// Makes a write beyond the file size limit (`ulimit -f`) an ordinary error with its exit code.
 pub fn outlive_file_limits() {
-    // A handler that does nothing but set a flag: without it the signal ends the process before it can say anything.
+    // The handler only sets a flag. Without it, the signal would end the process without a message.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Hands the signals that end the program to a thread of their own.
+/// Handles the signals that end the program on a separate thread.
 fn on_signals(handle: impl FnOnce(Signals) + Send + 'static) -> Result<(), CliError> {
     let refused = CliError::io(Path::new("signal handler"));
     let signals = Signals::new([SIGINT, SIGTERM]).map_err(&refused)?;
@@ -55,7 +55,7 @@ fn on_signals(handle: impl FnOnce(Signals) + Send + 'static) -> Result<(), CliEr
     Ok(())
 }
 
-/// Whether the program was started to outlive its terminal, as `nohup` does. Only Linux tells.
+/// Returns whether the program ignores SIGHUP, as under `nohup`. Works only on Linux.
 fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -68,7 +68,9 @@ fn watch(mut signals: Signals, stop: &AtomicBool) {
         if stop.swap(true, Ordering::Relaxed) {
             stopped();
         }
-        complain("stopping: blocks that end within a moment are stored first; again to stop at once");
+        complain(
+            "stopping: blocks that finish within a moment are stored first; press again to stop at once",
+        );
         let waiting = std::thread::Builder::new().spawn(after_grace);
         if waiting.is_err() {
             after_grace();
@@ -78,7 +80,7 @@ fn watch(mut signals: Signals, stop: &AtomicBool) {
 
 fn after_grace() {
     std::thread::sleep(GRACE);
-    complain("stopped: the blocks in flight are not stored; the same command goes on");
+    complain("stopped: running blocks are not stored; run the same command to resume");
     stopped();
 }
 

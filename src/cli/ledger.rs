@@ -19,39 +19,39 @@ use dpgp_report::plain_table;
 use dpgp_run::{Project, RunError, StateFolder, load_witnessed, watcher};
 
 const EXAMPLES: &str = "\
-A ledger counts the releases about some rows. It is found by the rows, whatever file they stand in, or named by its file.
-`show` prints its releases, what they spent together, and what is left of its budget; `verify` says whether it is as it was
-written: every entry linked to those before it, the whole sealed with the key of the state folder, and no earlier copy put
-back since. Without a name both take all ledgers that the state folder (DPGP_STATE) knows.
+A ledger counts the releases about a set of rows. It is found by the rows, whatever file holds them, or by its own path.
+`show` prints its releases, their privacy loss together, and what is left of its budget. `verify` checks that a ledger is as it was
+written: every entry is linked to those before it, the whole is sealed with the key of the state folder, and no earlier copy was
+put back. Without a name, both take all ledgers that the state folder (DPGP_STATE) knows.
 
-A whole state folder that was put back is as it was written: what it forgets is found by `verify --released` and the files of
-releases, each of which names its entry.
+`verify` alone cannot notice that an earlier copy of the whole state folder was put back. `verify --released` finds the
+releases that such a copy has lost, because each release names its entry.
 
-Exit codes: 0 every ledger is as it was written; 2 no ledger is known for what is named; 5 one was edited, cut, put back or
-taken away, or is sealed with another key, or a release stands in none.
+Exit codes: 0 every ledger is as it was written; 2 no ledger is known for a name; 5 a ledger was edited, cut, put back, removed or
+sealed with another key, or a release is in no ledger.
 
 Examples:
-  dpgp ledger show                            all ledgers that are known here
+  dpgp ledger show                            all known ledgers
   dpgp ledger show energy.toml                the ledgers that count rows of a spec's data
   dpgp ledger show my.ledger.toml --delta 1e-6 --format json
   dpgp ledger verify
   dpgp ledger verify --released *.certificate.json";
 
-/// `dpgp ledger`.
+/// Arguments of `dpgp ledger`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LedgerVerb {
-    /// What to do.
+    /// The action.
     #[command(subcommand)]
     pub what: What,
 }
 
-/// What is done with ledgers.
+/// Actions on ledgers.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Print releases, what they spent and what is left
+    /// Print releases, the budget they spent and the budget left
     Show(ShownLedgers),
-    /// Say whether ledgers are as they were written
+    /// Check that ledgers are as they were written
     Verify(VerifiedLedgers),
 }
 
@@ -62,7 +62,7 @@ impl What {
         }
     }
 
-    /// The releases that are looked for.
+    /// Returns the releases to look for.
     fn released(&self) -> &[PathBuf] {
         match self {
             Self::Show(_) => &[],
@@ -71,30 +71,30 @@ impl What {
     }
 }
 
-/// Which ledgers, and what should stand in them.
+/// The ledgers to verify, and the releases that should be in them.
 #[derive(Debug, Args)]
 pub struct VerifiedLedgers {
     #[command(flatten)]
     ledgers: ShownLedgers,
-    /// Say whether these releases stand in one of the ledgers: certificates, or files of `dpgp stats --release`
+    /// Check that these releases are in one of the ledgers: certificates, or files of `dpgp stats --release`
     #[arg(long, value_name = "CERTIFICATE", num_args = 1..)]
     released: Vec<PathBuf>,
 }
 
-/// Which ledgers.
+/// The choice of ledgers.
 #[derive(Debug, Args)]
 pub struct ShownLedgers {
-    /// Files of ledgers, or specs [default: all ledgers that are known here]
+    /// Ledger files or specs [default: all known ledgers]
     #[arg(value_name = "FILE")]
     names: Vec<String>,
-    /// The delta at which epsilon is told [default: that of the budget, else of the last release]
+    /// Report epsilon at this delta [default: that of the budget, else of the last release]
     #[arg(long, value_name = "D", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     #[command(flatten)]
     places: Places,
 }
 
-/// A probability that a guarantee can have.
+/// Parses a delta.
 fn delta(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().map_err(|_| "must be a number between 0 and 1".to_owned())?;
     Delta::new(number).map(Delta::get).map_err(|wrong| wrong.to_string())
@@ -114,7 +114,7 @@ pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
         print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
         print(&released.iter().map(released_text).collect::<String>())?;
         if found.is_empty() {
-            print("no ledger is known here: nothing was released with one\n")?;
+            print("no ledgers are known: no release was charged to one\n")?;
         }
     }
     let broken = found.iter().filter(|one| matches!(one.state, LedgerState::Broken(_))).count();
@@ -126,7 +126,7 @@ pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
     }
 }
 
-/// A release that was published, and where it stands.
+/// A published release, and its entry in a ledger.
 struct LookedFor<'a> {
     path: &'a Path,
     entered: Entered,
@@ -145,11 +145,11 @@ fn released_text(one: &LookedFor<'_>) -> String {
     match &one.entered {
         Entered::At { ledger, number } => format!("{path}: release {number} of {}\n", ledger.display()),
         Entered::Nowhere => format!(
-            "{path}: STANDS IN NONE of these ledgers: an earlier copy was restored, so charges are lost, or it was \
-             charged to another\n"
+            "{path}: IN NONE of these ledgers: an earlier copy was put back and its later charges are lost, or the release was \
+             charged to another ledger\n"
         ),
         Entered::Unnamed => {
-            format!("{path}: not looked for: it was made without a ledger, or before releases had an id\n")
+            format!("{path}: not checked: it was made without a ledger, or before releases had an id\n")
         }
     }
 }
@@ -178,7 +178,7 @@ fn found(arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
     Ok(found)
 }
 
-/// The ledgers that count rows of a spec's data.
+/// Finds the ledgers that count rows of a spec's data.
 fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
     let project: Project = arguments.places.project()?;
     let (experiment, watcher) = (project.only(name)?, watcher(true));
@@ -197,7 +197,7 @@ fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<
     if found.is_empty() { Err(CliError::NoLedger(name.to_owned())) } else { Ok(found) }
 }
 
-/// The delta at which epsilon is told.
+/// Returns the delta at which to report epsilon.
 fn delta_of(ledger: &Ledger, named: Option<f64>) -> f64 {
     let budget = ledger.budget.map(|budget| budget.delta);
     let last = ledger.release.last().map(|entry| entry.delta);
@@ -217,9 +217,9 @@ fn shown(one: &Listed, delta: Option<f64>) -> String {
     format!("{path}: {}{note}\n{table}\n", standing(&ledger.account(), delta_of(ledger, delta)))
 }
 
-/// What is said of a ledger of version 1.
-const OLD: &str = "; of version 1, without a seal, so that nothing tells whether a number was changed: the next release that names \
-                   it and its budget takes its entries over, and keeps the old file beside it";
+/// A note about ledgers of version 1.
+const OLD: &str = "; version 1 has no seal, so a changed number would go unnoticed: the next release that names this ledger and its \
+                   budget takes over its entries and keeps the old file beside it";
 
 fn row(entry: &LedgerEntry) -> Vec<String> {
     let LedgerEntry { number, time, spec, target, epsilon, delta, mu, .. } = entry;

@@ -15,18 +15,18 @@ use dpgp_task::Experiment;
 const EXAMPLES: &str = "\
 Examples:
   dpgp list
-  dpgp list houses                 what has the word in its name, title, paper, artefact, tags or data
-  dpgp list smith2021 table        with both words
+  dpgp list houses                 experiments with this word in name, title, paper, artefact, tags or data
+  dpgp list smith2021 table        experiments with both words
   dpgp list --format json";
 
-/// The columns that a narrow terminal does without.
+/// The columns to drop on a narrow terminal.
 const SPARE: [&str; 2] = ["dataset", "artefact"];
 
-/// `dpgp list`.
+/// Arguments of `dpgp list`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ListArguments {
-    /// Words that the name, title, paper, artefact, tags or data of an experiment have, all of them; upper and lower case alike
+    /// List only experiments with all these words in name, title, paper, artefact, tags or data; ignores case
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_lowercase()).collect();
     experiments.retain(|experiment| has_all(experiment, &words));
     if experiments.is_empty() && failures.is_empty() && format == Format::Text {
-        print("no experiment has these words; dpgp list names all\n")?;
+        print("no experiment has all these words; use `dpgp list` to list all\n")?;
     } else if format == Format::Json {
         let listed = experiments.iter().map(|experiment| described(experiment, &project));
         print_json(&json!(listed.collect::<Vec<_>>()))?;
@@ -56,7 +56,7 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
         let rows = experiments.iter().map(|experiment| row(experiment, &project));
         print(&plain_table_sparing(&headings, rows, &SPARE))?;
     }
-    // The specs that could not be read come after those that could.
+    // Report unreadable specs after the list.
     CliError::all(failures, specs.len())
 }
 
@@ -82,14 +82,14 @@ fn row(experiment: &Experiment, project: &Project) -> Vec<String> {
     ]
 }
 
-/// Whether all data of an experiment are here; the worst dataset counts.
+/// Returns the status of an experiment's data: that of its worst dataset.
 pub(super) fn presence(experiment: &Experiment, project: &Project) -> &'static str {
     let datasets = experiment.datasets();
     let known = datasets.iter().filter_map(|name| project.manifest.get(name).ok());
     known.map(|dataset| project.cache.status(dataset)).max().map_or("none needed", status_name)
 }
 
-/// A status in words.
+/// Names a status.
 pub(super) fn status_name(status: Status) -> &'static str {
     match status {
         Status::Present => "present",
@@ -100,7 +100,7 @@ pub(super) fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// An experiment for scripts.
+/// Describes an experiment for JSON.
 pub(super) fn described(experiment: &Experiment, project: &Project) -> ListedExperiment {
     let meta = &experiment.meta;
     ListedExperiment {

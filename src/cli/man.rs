@@ -15,16 +15,16 @@ Examples:
   dpgp man > ~/.local/share/man/man1/dpgp.1
   dpgp man predict | man -l -";
 
-/// `dpgp man`.
+/// Arguments of `dpgp man`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ManArguments {
-    /// The verb whose page it is [default: the page of the whole command]
+    /// The verb to print a page for [default: the whole command]
     #[arg(value_name = "VERB")]
     verb: Option<String>,
 }
 
-/// Prints a page of the manual.
+/// Prints a manual page.
 pub fn man(arguments: &ManArguments, format: Format) -> Result<(), CliError> {
     let mut command = Arguments::command();
     command.build();
@@ -39,11 +39,11 @@ fn of_verb(command: &Command, verb: &str) -> Result<Command, CliError> {
     command.find_subcommand(verb).cloned().ok_or_else(|| CliError::NoVerb(verb.to_owned()))
 }
 
-/// A verb is called as its page is, `dpgp-run`.
+/// Renders a page. The page of a verb has a name such as `dpgp-run`.
 fn page(command: Command) -> String {
     let title = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let mut page = Vec::new();
-    // Only a writer can fail, and this one is memory.
+    // Writing to memory cannot fail.
     let _ = Man::new(command).title(title).render(&mut page);
     String::from_utf8_lossy(&page).into_owned()
 }

@@ -1,6 +1,4 @@
-//! `dpgp map`.
-//!
-//! The file of a map, before anything is computed for it.
+//! `dpgp map`, and the map of `dpgp predict --map`, whose file is opened before anything is computed.
 
 use std::path::{Path, PathBuf};
 
@@ -15,37 +13,37 @@ use dpgp_release::{CertificateSummary, ReleasedPredictions};
 use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapSlice, draw_map};
 
 const EXAMPLES: &str = "\
-A picture of a file of `dpgp predict`: of points that differ in one input the private mean between two bands, the privacy noise
-alone and the whole interval; in two, cells coloured by the private mean, hatched where little is known. Nothing is read but
-the file and the certificate beside it, so that the picture costs no privacy. Its caption tells what the certificate guarantees,
-if there is one and it holds; otherwise that nothing is claimed.
+Draws a file of `dpgp predict`. Points that differ in one input give the private mean with two bands: the privacy noise alone, and
+the whole interval. Points that differ in two inputs give cells coloured by the private mean, hatched where little is known. Only
+the file and the certificate beside it are read, so a map costs no privacy. The caption states the guarantee if there is a valid
+certificate; otherwise it says that nothing is claimed.
 
 FILE ends in .svg (a drawing), .html (a page with the numbers of each cell and a table, which needs no network) or .geojson (cells
-of a longitude and a latitude, for map software).
+by longitude and latitude, for map software).
 
 Examples:
   dpgp map p.csv --out map.html
   dpgp map p.csv --out map.svg --title 'How long trips take' --unit minutes
-  dpgp map p.csv --out map.svg --mask 50                  hatched where noise_sd is above 50, too
-  dpgp map p.csv --out map.svg --slice hour=8             of points that differ in more than two inputs
-  dpgp map p.csv --out map.geojson --lon x --lat y        the columns that are longitude and latitude, where names do not tell
-  dpgp predict my.toml --grid auto --map map.html --out p.csv         the same at once";
+  dpgp map p.csv --out map.svg --mask 50                  also hatched where noise_sd is above 50
+  dpgp map p.csv --out map.svg --slice hour=8             for points that differ in more than two inputs
+  dpgp map p.csv --out map.geojson --lon x --lat y        columns of longitude and latitude, if their names are not clear
+  dpgp predict my.toml --grid auto --map map.html --out p.csv         release and draw at once";
 
-/// `dpgp map`.
+/// Arguments of `dpgp map`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MapArguments {
     /// A CSV file of `dpgp predict`
     #[arg(value_name = "PREDICTIONS")]
     predictions: PathBuf,
-    /// The file to write, by its ending SVG, HTML or GeoJSON; never over a file that is there
+    /// The new file to write, .svg, .html or .geojson; never over an existing file
     #[arg(id = "map", long = "out", value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
     choices: MapChoices,
 }
 
-/// Draws what was released.
+/// Draws released predictions.
 pub fn map(arguments: &MapArguments, format: Format) -> Result<(), CliError> {
     let MapArguments { predictions, out, choices } = arguments;
     let file = NewMap::open(out, choices)?;
@@ -54,28 +52,28 @@ pub fn map(arguments: &MapArguments, format: Format) -> Result<(), CliError> {
         return print_json(&json!({ "written": out, "map": drawn.json() }));
     }
     let caption: String = drawn.caption.iter().map(|sentence| format!("{sentence}\n")).collect();
-    print(&format!("{} points, drawn in {}\n{caption}", drawn.points, out.display()))
+    print(&format!("{} points drawn, written to {}\n{caption}", drawn.points, out.display()))
 }
 
-/// What a map shows.
+/// Options of a map.
 #[derive(Debug, Clone, Args)]
 pub(super) struct MapChoices {
-    /// Of a map, only points with this value of an input; once for each input, where points differ in more than two
+    /// Map only the points with this value of an input; once for each input to fix, if points differ in more than two
     #[arg(long, value_name = "INPUT=VALUE", requires = "map")]
     slice: Vec<MapSlice>,
-    /// Of a map, hatch cells whose noise_sd is larger, too [default: those alone of which less than half is known]
+    /// Also hatch cells of the map whose noise_sd is larger [default: only cells with less than half of the variance explained]
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
-    /// Of a map, the column that is the longitude [default: by the name]
+    /// Column of the map's longitude [default: found by its name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lon: Option<String>,
-    /// Of a map, the column that is the latitude [default: by the name]
+    /// Column of the map's latitude [default: found by its name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lat: Option<String>,
-    /// Of a map, its title [default: one that names the columns]
+    /// Title of the map [default: made from the column names]
     #[arg(long, value_name = "TEXT", requires = "map")]
     title: Option<String>,
-    /// Of a map, the unit of the target
+    /// Unit of the target on the map
     #[arg(long, value_name = "TEXT", requires = "map")]
     unit: Option<String>,
 }
@@ -83,7 +81,7 @@ pub(super) struct MapChoices {
 /// A map beside predictions.
 #[derive(Debug, Args)]
 pub(super) struct MapTarget {
-    /// Draw the predictions, too, as `dpgp map` does: by the ending SVG, HTML or GeoJSON; never over a file that is there
+    /// Also draw the predictions to this new .svg, .html or .geojson file, as `dpgp map` does; never over an existing file
     #[arg(long, value_name = "FILE", conflicts_with = "preview")]
     map: Option<PathBuf>,
     #[command(flatten)]
@@ -91,12 +89,12 @@ pub(super) struct MapTarget {
 }
 
 impl MapTarget {
-    /// The file, if there is to be one.
+    /// Returns the file of the map, if one is wanted.
     pub fn file(&self) -> Option<&Path> {
         self.map.as_deref()
     }
 
-    /// Makes sure that it can be written.
+    /// Opens the file of the map, to be sure that it can be written.
     pub fn open(&self) -> Result<Option<NewMap>, CliError> {
         self.file().map(|path| NewMap::open(path, &self.choices)).transpose()
     }
@@ -111,7 +109,7 @@ pub(super) struct NewMap {
 }
 
 impl NewMap {
-    /// Refuses an ending that means no map, and a file that is there.
+    /// Opens a new map file. Fails for an unknown ending, and if the file exists.
     pub fn open(path: &Path, choices: &MapChoices) -> Result<Self, CliError> {
         let format = MapFormat::from_path(path).ok_or_else(|| CliError::MapEnding(path.to_path_buf()))?;
         let file = open_new(path)?;
@@ -120,14 +118,14 @@ impl NewMap {
         Ok(Self { path: path.to_path_buf(), file, format, options })
     }
 
-    /// Refuses points that make no map, whatever is predicted there.
+    /// Fails if the points cannot be drawn, whatever the predictions there.
     pub fn tried(&self, csv: &str) -> Result<(), CliError> {
         let blank = ReleasedPredictions::parse(&self.path, csv, CertificateSummary::none())?;
         draw_map(&blank, &self.options, self.format)?;
         Ok(())
     }
 
-    /// Draws predictions from the text of their file and what may be said of them.
+    /// Draws predictions from the text of their file and a summary of their certificate, and writes the map.
     pub fn write_csv(self, csv: &str, statement: CertificateSummary) -> Result<DrawnMap, CliError> {
         let released = ReleasedPredictions::parse(&self.path, csv, statement)?;
         self.write(&released)

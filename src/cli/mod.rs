@@ -1,4 +1,4 @@
-//! The command line: one file per verb. Each parses, calls the rooms below and prints.
+//! The command line, with one file per verb. Each verb parses its arguments, calls the library and prints.
 
 mod arguments;
 mod audit;
@@ -71,7 +71,7 @@ use release_types::{
     SummedRows, VerifiedCertificate, VerifiedLedgerOutput,
 };
 
-/// Makes of a list of verbs the subcommands, what runs each and the schemas of what it prints as JSON.
+/// Generates the subcommands, their dispatch and the schemas of their JSON output from a list of verbs.
 macro_rules! verbs {
     ($(
         $(#[doc = $help:literal])* $verb:ident($module:ident::$arguments:ident)
@@ -90,7 +90,7 @@ macro_rules! verbs {
                 }
             }
 
-            /// What each verb prints as JSON.
+            /// Lists the JSON outputs of the verbs, with their types.
             fn outputs() -> Vec<Output> {
                 vec![$($($(($name, |all| vec![$(all.subschema_for::<$printed>()),+]),)+)?)*]
             }
@@ -98,79 +98,79 @@ macro_rules! verbs {
     };
 }
 
-// A verb is a module above, with a function of its name, and an entry here: its line in `dpgp --help`, its arguments, and what it prints
-// as JSON.
+// To add a verb, add a module with a function of the same name, and an entry here: its line in `dpgp --help`, its arguments and the types
+// of its JSON output.
 verbs! {
-    /// List the experiments: paper, artefact, dataset, cells, and whether the data are here
+    /// List the experiments: paper, artefact, dataset, cells, and whether the data are present
     List(list::ListArguments)
         => "list": Vec<ListedExperiment>;
-    /// Show one experiment: what it reproduces, its axes, and what its results say
+    /// Show one experiment: its paper, its axes, and a summary of its results
     Show(show::ShowArguments)
         => "show": ShownExperiment;
-    /// Run experiments and write their tables and figures; missing data are fetched first
+    /// Run experiments and write their tables and figures (fetches missing data first)
     Run(run::RunArguments)
         => "run": RunExperiment | Vec<RunExperiment>,
             "run --shard": RunShard | Vec<RunShard>;
-    /// Release private predictions at the points of a grid, from the operating system's randomness
+    /// Release private predictions at the points of a grid, with noise from the operating system
     Predict(predict::PredictArguments)
         => "predict": ReleasedHere | ReleasedToFile,
             "predict: FILE.certificate.json": CertificateFile,
             "predict --preview": PreviewOutput;
-    /// Say what predictions would err by at each epsilon and setting, before anything is released
+    /// Estimate the prediction error at each epsilon and setting, before any release
     Price(price::PriceArguments)
         => "price": PriceOutput;
-    /// Draw what `dpgp predict` wrote, as SVG, as a page or as GeoJSON, with what is guaranteed of it
+    /// Draw predictions of `dpgp predict` as SVG, HTML or GeoJSON, with their guarantee
     Map(map::MapArguments)
         => "map": DrawnFile;
-    /// Show what releases about some rows have spent together, or verify that nobody changed what counts them
+    /// Show how much of each budget is spent, or verify a ledger's integrity
     Ledger(ledger::LedgerVerb)
         => "ledger show": Vec<LedgerOutput>,
             "ledger verify": Vec<VerifiedLedgerOutput>;
-    /// Say what a run would compute and how long that takes; computes nothing
+    /// Show what a run would compute and how long it would take, without computing it
     Plan(plan::PlanArguments)
         => "plan": Vec<PlannedExperiment>;
-    /// Say for each result that is not stored why it has to be computed
+    /// Explain why each result that is not stored must be computed
     Explain(explain::ExplainArguments)
         => "explain": Vec<ExplainedExperiment>;
     /// Recompute experiments and compare with the committed results, verdicts and claims
     Check(check::CheckArguments)
         => "check": Vec<CheckedExperiment>;
-    /// Recompute what experiments guarantee from what they sample
+    /// Recompute the privacy guarantees of experiments from what they sample
     Audit(audit::AuditArguments)
         => "audit": Vec<AuditedExperiment>,
             "audit --end-to-end": AttackedRelease,
             "audit --samples": AttackedSamples;
-    /// Say which methods are best at an epsilon, from the committed tables
+    /// Rank methods at an epsilon, from the committed tables
     Best(best::BestArguments)
         => "best": Vec<Ranking>;
-    /// Print a committed table with the axes that are asked for at the left and at the top, for a paper
+    /// Print a committed table for a paper, with chosen axes as rows and columns
     Table(table::TableArguments)
         => "table": PrintedTables;
-    /// Judge somebody else's table of an experiment by the verdicts that ours have
+    /// Grade another implementation's results
     Grade(grade::GradeArguments)
         => "grade": GradedExperiment;
-    /// Print BibTeX of the program, and of the papers and data of experiments
+    /// Print BibTeX for the program, and for the papers and data of experiments
     Cite(cite::CiteArguments)
         => "cite": Vec<BibliographyEntry>;
-    /// Put two result trees or commits side by side, what changed first
+    /// Compare the results of two folders or commits, changed rows first
     Diff(diff::DiffArguments)
         => "diff": Vec<ComparedRow>;
     /// Write one HTML page with every table, figure, claim and deviation
     Report(report::ReportArguments)
         => "report": WrittenReport;
-    /// Merge the stores of several machines and write the tables that are complete
+    /// Merge the stores of several machines and write all complete tables
     Collect(collect::CollectArguments)
         => "collect": Vec<CollectedExperiment>;
-    /// Print a job array for Slurm, a Kubernetes Job or a Makefile that runs an experiment in shards
+    /// Print a Slurm job array, a Kubernetes Job or a Makefile that runs an experiment in shards
     Emit(emit::EmitArguments)
         => "emit": EmittedText;
-    /// Sum up rows of any number for a surface, in shards if need be, and release it with privacy
+    /// Sum rows for a private release, in shards if needed
     Stats(stats::StatsArguments)
         => "stats": SummedRows;
-    /// Check a published release by its certificate: the file, the noise and the guarantee
+    /// Check a published release against its certificate: the file, the noise and the guarantee
     Verify(verify::VerifyArguments)
         => "verify": VerifiedCertificate;
-    /// Write trips like those of a bike share, as many as asked for
+    /// Write any number of synthetic bike-share trips
     Generate(generate::GenerateArguments)
         => "generate": GeneratedRows;
     /// List, fetch or verify datasets
@@ -181,17 +181,17 @@ verbs! {
     /// Write a commented spec to start from
     New(new::NewArguments)
         => "new": NewSpec;
-    /// Print the JSON Schema of a spec, of datasets.toml, or of what verbs print as JSON
+    /// Print the JSON Schema of a spec, of datasets.toml, or of JSON output
     Schema(schema::SchemaArguments);
     /// Print a completion script for a shell
     Completions(completions::CompletionsArguments)
         => "completions": CompletionScript;
-    /// Print a page of the manual
+    /// Print a manual page
     Man(man::ManArguments)
         => "man": ManualPage;
 }
 
-/// Parses the arguments, runs the verb and maps its outcome to an exit code.
+/// Parses the arguments, runs the verb and returns the exit code.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
     interrupt::outlive_file_limits();
@@ -199,10 +199,10 @@ pub fn main() -> ExitCode {
     outcome_code(dispatch(&environment::arguments()))
 }
 
-/// Says that a panic is our mistake, and ends the program with the exit code of a bug.
+/// Reports a panic as a bug and exits with code 70.
 ///
-/// The hook itself ends it, on whichever thread the panic happened: nothing may go on after a bug, and
-/// threads that nobody waits for must not hide it. A panic of the decoder of a damaged file is an error of that file.
+/// The hook exits from the thread that panicked. Nothing may continue after a bug, and a thread that nobody joins must not hide one.
+/// A panic inside the decoder is left alone: it means that the file is damaged.
 fn report_bug(panic: &PanicHookInfo<'_>) {
     if is_decoding() {
         return;
@@ -214,7 +214,7 @@ fn report_bug(panic: &PanicHookInfo<'_>) {
 
 fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
     if !matches!(arguments.verb, Verb::Run(_) | Verb::Check(_) | Verb::Audit(_)) {
-        // Without a thread for signals they end the program all the same, but leave its temporary files.
+        // If the signal thread cannot start, signals still end the program, but its temporary files remain.
         let _ = interrupt::end_at_signal();
     }
     arguments.verb.run(arguments.format)

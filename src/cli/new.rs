@@ -1,4 +1,4 @@
-//! `dpgp new`.
+//! `dpgp new`: a spec to start from.
 
 use std::path::{Path, PathBuf};
 
@@ -20,52 +20,52 @@ use dpgp_run::{DataPlaces, Project};
 use dpgp_spec::copied;
 
 const EXAMPLES: &str = "\
-Without --data and --from the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names
-the columns of the file, and public bounds and lengthscales are left to fill in: they must not be read off the data.
-A comment has the key that leaves out rows with missing cells; whether there are any is not said.
+Without --data and --from, the spec runs as it is, on a few rows inside it, and comments say what to change. With --data it names
+the columns of the file and leaves public bounds and lengthscales for you to fill in. Do not read them off the data.
+A comment has the key that leaves out rows with missing cells. The command does not report whether there are any.
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml
-  dpgp new mine --from smith2021/table1       a shipped experiment to change, without the numbers of the paper
+  dpgp new mine --from smith2021/table1       a copy of a shipped experiment, without the paper's numbers
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
-  dpgp new --data energy.csv --target kwh --inputs day,temperature    else the last column of numbers, from all others
+  dpgp new --data energy.csv --target kwh --inputs day,temperature    default: the last numeric column, from all others
   dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon
-  dpgp new --data rows.csv --columns age,height    a file without a header; --no-header calls them column1, column2, ...
-  dpgp new --data rows.txt --separator '|'    else comma, semicolon or tab, by what all rows share
+  dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
+  dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, as found in all rows
   dpgp new --data trips.parquet --private-inputs   for data whose inputs must stay private too";
 
 /// The spec that users start from.
 const TEMPLATE: &str = include_str!("new.toml");
 
-/// `dpgp new`.
+/// Arguments of `dpgp new`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct NewArguments {
     /// The name of the experiment; its spec is NAME.toml [default with --data or --from: the name of the file]
     #[arg(value_name = "NAME", required_unless_present_any = ["data", "from"])]
     name: Option<String>,
-    /// A shipped experiment: its settings are copied, and what a paper prints and says is left out
+    /// Copy the settings of a shipped experiment, without the paper's numbers and claims
     #[arg(long, value_name = "EXPERIMENT", conflicts_with = "data")]
     from: Option<String>,
-    /// A CSV file with a header, or a Parquet file; the names of its columns are put into the spec
+    /// A CSV file with a header, or a Parquet file; its column names go into the spec
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// The CSV file has no header; these are the names of its columns
+    /// Column names for a CSV file without a header
     #[arg(long, value_name = "NAMES", requires = "data", value_delimiter = ',', value_parser = column_name)]
     columns: Vec<String>,
-    /// The CSV file has no header; without --columns they are called column1, column2, ...
+    /// The CSV file has no header; without --columns, its columns are named column1, column2, ...
     #[arg(long, requires = "data")]
     no_header: bool,
-    /// What stands between two cells of the CSV file: one ASCII character, or `tab` [default: comma, semicolon or tab, by what all rows share]
+    /// Separator of the CSV file: one ASCII character, or `tab` [default: comma, semicolon or tab, as found in all rows]
     #[arg(long, value_name = "CHARACTER", requires = "data", value_parser = separator)]
     separator: Option<u8>,
     #[command(flatten)]
     chosen: ChosenColumns,
-    /// Whole records are private, inputs too, not the target alone
+    /// Protect whole records, with their inputs, instead of the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
-    /// Ask for what is left to fill in, a line for each number or range (`back` asks again, `quit` ends), and write the spec when it is valid
+    /// Ask for each number or range to fill in, and write the spec when it is valid (`back` repeats a question, `quit` stops)
     #[arg(long, requires = "data")]
     ask: bool,
     /// No progress bars
@@ -73,7 +73,7 @@ pub struct NewArguments {
     quiet: bool,
 }
 
-/// Writes a spec to start from; never over a file that is there.
+/// Writes a spec to start from. Fails if the file exists.
 pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     let origin = arguments.data.as_deref().or(arguments.from.as_deref().map(Path::new));
     let stem = origin.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
@@ -96,7 +96,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             (text, Some((roles, left_out)))
         }
     };
-    // Before questions are asked for nothing.
+    // Refuse an existing file before asking questions.
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path));
     }
@@ -110,37 +110,37 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     }
     let (shown, spec) = (path.display(), shell(&for_commands(&path)));
     match own {
-        None => print(&format!("{shown} is written; try: dpgp run {spec}\n")),
+        None => print(&format!("wrote {shown}; try: dpgp run {spec}\n")),
         Some((roles, left_out)) => {
             let (described, grid) = (described(&roles, &left_out), protected.grid(&roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
             let public = taken_as_public(protected, &roles);
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
             print(&format!(
-                "{described}{shown} is written; {next}:\n  dpgp predict {spec} {grid} --preview   # what each epsilon is worth, by \
-                 public things alone\n  dpgp run {spec}   # how well rows are predicted: for you alone\n  dpgp predict {spec} {grid} \
-                 --out NAME.csv{map}   # the release, charged to the ledger of the rows\n{public}one row is protected, not all of a \
-                 person: where somebody may stand in several rows, name the column that says whose they are (`person` in the spec) first\n"
+                "{described}wrote {shown}; {next}:\n  dpgp predict {spec} {grid} --preview   # the expected error at each epsilon, \
+                 from public facts only\n  dpgp run {spec}   # errors on held-out rows: do not publish them\n  dpgp predict {spec} {grid} \
+                 --out NAME.csv{map}   # the release, charged to the ledger of the rows\n{public}the guarantee protects one row, not \
+                 all rows of a person; if a person can have several rows, first set `person` in the spec to the column that names them\n"
             ))
         }
     }
 }
 
-/// Which columns nothing protects, where that is so of any.
+/// Names the columns that are not protected. Empty if there are none.
 fn taken_as_public(protected: Protected, roles: &Roles) -> String {
     let (target, inputs) = (&roles.target, some_names(&roles.inputs, MOST_SHOWN));
     match protected {
         Protected::Target => format!(
-            "of a row {target:?} alone is protected: the inputs ({inputs}) are taken as public (--private-inputs protects them, too)\n"
+            "only the target {target:?} is private: the inputs ({inputs}) are taken as public (use --private-inputs to protect them)\n"
         ),
         Protected::Record => String::new(),
     }
 }
 
-/// The most inputs that are listed.
+/// The most inputs to list.
 const MOST_SHOWN: usize = 20;
 
-/// What the columns are for, where the user did not say all of it.
+/// Describes the roles of the columns. Empty if the user named both target and inputs.
 fn described(roles: &Roles, left_out: &[String]) -> String {
     let Roles { target, inputs, told_target, told_inputs, .. } = roles;
     let left = match left_out {
@@ -149,14 +149,14 @@ fn described(roles: &Roles, left_out: &[String]) -> String {
     };
     let why = match (told_target, told_inputs) {
         (true, true) => return String::new(),
-        (false, true) => " (--target names another)",
-        (true, false) => " (--inputs names others)",
-        (false, false) => " (--target and --inputs name others)",
+        (false, true) => " (use --target to choose another)",
+        (true, false) => " (use --inputs to choose others)",
+        (false, false) => " (use --target and --inputs to choose others)",
     };
     format!("target {target:?}, predicted from {}{why}\n{left}", some_names(inputs, MOST_SHOWN))
 }
 
-/// A separator by its character, or its name.
+/// Parses a separator, as its character or its name.
 fn separator(text: &str) -> Result<u8, String> {
     let text = if ["tab", "\\t"].contains(&text) { "\t" } else { text };
     match text.as_bytes() {
@@ -165,20 +165,18 @@ fn separator(text: &str) -> Result<u8, String> {
     }
 }
 
-/// A path as an argument: one that begins with a dash is no option.
+/// Writes a path as an argument, so that one that begins with a dash is not taken for an option.
 fn for_commands(path: &Path) -> String {
     let path = path.to_string_lossy();
     if path.starts_with('-') { format!("./{path}") } else { path.into_owned() }
 }
 
-/// The spec of a shipped experiment, for changes.
+/// Copies the spec of a shipped experiment.
 fn copy_of(name: &str) -> Result<String, CliError> {
     let experiment = told(Project::open(&DataPlaces::default())?).only(name)?;
     let settings = copied(experiment.source.text()).unwrap_or_default();
     let (name, version) = (&experiment.name, env!("CARGO_PKG_VERSION"));
-    Ok(format!(
-        "# A copy of {name} (dpgp {version}) for changes, without what a paper prints or says.\n{settings}"
-    ))
+    Ok(format!("# A copy of {name} (dpgp {version}), without the paper's numbers and claims.\n{settings}"))
 }
 
 impl NewArguments {
@@ -191,7 +189,7 @@ impl NewArguments {
     }
 }
 
-/// What a spec calls a file: paths in a spec are relative to the spec.
+/// Returns the path of a file as a spec names it, relative to the spec.
 fn beside(spec: &Path, file: &Path) -> String {
     let same_folder = spec.parent().is_none_or(|folder| folder.as_os_str().is_empty());
     let whole = if same_folder { None } else { std::fs::canonicalize(file).ok() };

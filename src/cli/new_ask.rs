@@ -1,4 +1,4 @@
-//! `dpgp new --ask`: a question for what only the user can know.
+//! `dpgp new --ask`: questions for the numbers that only the user knows.
 
 use std::io::{BufRead, BufReader, IsTerminal, StdinLock};
 use std::path::Path;
@@ -12,13 +12,13 @@ use dpgp_report::exact;
 use dpgp_run::RunError;
 use dpgp_task::Experiment;
 
-/// The spec with an answer in each place, which is a valid one.
+/// Asks all questions and returns a valid spec. Fails if the input ends, the user quits, or an answer from a pipe is wrong.
 pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     let questions = questions(template);
     let order = asking_order(&questions);
     let mut dialogue = Dialogue::about(&questions);
     complain(&format!(
-        "an answer a line; `{BACK}` asks the question before again, `{QUIT}` ends and writes nothing"
+        "type one answer per line; `{BACK}` repeats the previous question, `{QUIT}` stops and writes nothing"
     ));
     loop {
         dialogue.ask_all(&order)?;
@@ -42,23 +42,23 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     }
 }
 
-/// What asks the question before again.
+/// The answer that repeats the previous question.
 const BACK: &str = "back";
-/// What ends the questions.
+/// The answer that ends the questions.
 const QUIT: &str = "quit";
 
-/// What was said to a question.
+/// A reply to a question.
 enum Reply {
     Numbers(Vec<f64>),
     Back,
 }
 
-/// Questions, and what was answered so far.
+/// Questions, and the answers so far.
 struct Dialogue<'a> {
     questions: &'a [Question],
     answers: Vec<Option<Vec<f64>>>,
     said: Said,
-    /// What the last question was about.
+    /// The subject of the last question.
     last: &'a str,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Dialogue<'a> {
         Self { questions, answers: vec![None; questions.len()], said, last: "" }
     }
 
-    /// Asks what is not answered, in this order, and what the user goes back to.
+    /// Asks the open questions in this order, and repeats those that the user goes back to.
     fn ask_all(&mut self, order: &[usize]) -> Result<(), CliError> {
         let mut next = 0;
         while let Some(&place) = order.get(next) {
@@ -82,7 +82,7 @@ impl<'a> Dialogue<'a> {
                 Reply::Back => {
                     next -= 1;
                     self.answers[order[next]] = None;
-                    // It is asked in full.
+                    // Ask it in full.
                     self.last = "";
                 }
             }
@@ -90,7 +90,7 @@ impl<'a> Dialogue<'a> {
         Ok(())
     }
 
-    /// The answer to one question; on a terminal it is asked until it is one.
+    /// Asks one question. On a terminal, repeats it until the answer is valid.
     fn answer(&mut self, place: usize) -> Result<Reply, CliError> {
         let question = &self.questions[place];
         let proposed = match question.source {
@@ -127,14 +127,14 @@ impl<'a> Dialogue<'a> {
         }
     }
 
-    /// Between the bounds of the target, once they are known.
+    /// Returns the width of the target's bounds, once they are known.
     fn width(&self) -> Option<f64> {
         let bounds = self.questions.iter().position(|question| question.key == BOUNDS)?;
         let [low, high] = self.answers[bounds].as_deref()? else { return None };
         Some(high - low)
     }
 
-    /// What follows from the answers.
+    /// Computes the numbers that follow from the answers.
     fn derive(&mut self) {
         for (place, question) in self.questions.iter().enumerate() {
             if let Source::Derived(rule) = question.source {
@@ -143,11 +143,11 @@ impl<'a> Dialogue<'a> {
         }
     }
 
-    /// What nobody was asked.
+    /// Prints the computed numbers.
     fn say_derived(&self) {
         for (question, answer) in self.questions.iter().zip(&self.answers) {
             if let (Source::Derived(_), Some(numbers)) = (question.source, answer) {
-                complain(&format!("{}: {}, by the answers above", question.key, listed(numbers)));
+                complain(&format!("{}: {}, from the answers above", question.key, listed(numbers)));
             }
         }
     }
@@ -158,7 +158,7 @@ fn listed(numbers: &[f64]) -> String {
 }
 
 impl Question {
-    /// What is asked, with what an empty line stands for; the same words are not said twice in a row.
+    /// Formats the question, with the value of an empty answer. Does not repeat the text of the question before.
     fn asked(&self, proposed: Option<f64>, is_same: bool) -> String {
         let (mut about, mut beside) = (self.about.as_str(), String::new());
         if let Some(value) = proposed {
@@ -166,46 +166,45 @@ impl Question {
             beside = format!(" [{}]", exact(value));
         }
         if is_same {
-            return format!("{}: the same{beside}", self.key);
+            return format!("{}: same as above{beside}", self.key);
         }
-        let root = if self.is_squared { " (its root)" } else { "" };
+        let root = if self.is_squared { " (square root)" } else { "" };
         let many = if self.places.len() == 2 { "; two numbers, such as 0 40" } else { "" };
         format!("{}{root}: {about}{many}{beside}", self.key)
     }
 
-    /// Refuses the root of a variance that targets within their bounds cannot have: at most half of their width (Popoviciu 1935).
+    /// Refuses a standard deviation above half of the width of the bounds, which targets within them cannot have (Popoviciu 1935).
     fn at_most_half(&self, width: Option<f64>, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
         match (width, &numbers[..]) {
             (Some(width), [root]) if self.is_squared && *root > 0.5 * width => {
-                Err(format!("at most {} is needed, half of the width of the bounds", exact(0.5 * width)))
+                Err(format!("enter at most {}, half of the width of the bounds", exact(0.5 * width)))
             }
             _ => Ok(numbers),
         }
     }
 
-    /// What is said of a budget that protects next to nothing, and of a lengthscale far from what is proposed; they are the user's to choose.
+    /// Warns about a budget that protects next to nothing, and about a lengthscale far from the proposal. The user may keep both.
     fn caution(&self, numbers: &[f64], proposed: Option<f64>) -> Option<String> {
         match (self.name(), numbers, proposed) {
             ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
                 let epsilon = exact(*epsilon);
                 Some(format!(
-                    "note: epsilon = {epsilon} protects next to nothing: what somebody believes of a row may become e^{epsilon} times as \
-                     likely"
+                    "note: epsilon = {epsilon} protects next to nothing: one row can make a conclusion e^{epsilon} times as likely"
                 ))
             }
             ("delta", [delta], Some(proposed)) if *delta > 10.0 * proposed => Some(format!(
-                "note: delta = {} is far above what is proposed: so often a row may be told as it is",
+                "note: delta = {} is far above the proposal: with this probability a row may be revealed exactly",
                 exact(*delta)
             )),
             ("lengthscales", [lengthscale], Some(proposed)) if *lengthscale > LONG * proposed => {
                 Some(format!(
-                    "note: a lengthscale of {} lets the function hardly change over the map, and intervals believe that whatever the rows say",
+                    "note: with a lengthscale of {} the function can hardly change over the map, and intervals assume that whatever the rows show",
                     exact(*lengthscale)
                 ))
             }
             ("lengthscales", [lengthscale], Some(proposed)) if LONG * lengthscale < proposed => {
                 Some(format!(
-                    "note: of a function with a lengthscale of {} each place must be told by its own rows, and noise may hide them all",
+                    "note: with a lengthscale of {} each place depends on its own few rows, and noise may hide them all",
                     exact(*lengthscale)
                 ))
             }
@@ -213,7 +212,7 @@ impl Question {
         }
     }
 
-    /// The numbers of the spec.
+    /// Converts answers to the numbers of the spec: squares of standard deviations.
     fn in_spec(&self, mut numbers: Vec<f64>) -> Vec<f64> {
         if self.is_squared {
             numbers.iter_mut().for_each(|number| *number = four_digits(*number * *number));
@@ -223,10 +222,10 @@ impl Question {
 }
 
 impl Question {
-    /// The numbers of a line, with spaces or `..` between; otherwise what is needed. What depends on several answers is checked by the whole
-    /// spec.
+    /// Parses the numbers of a line, separated by spaces or `..`. An error says what to enter. Conditions on several answers are checked
+    /// later, with the whole spec.
     fn read(&self, line: &str) -> Result<Vec<f64>, String> {
-        // A comma between two numbers with points divides them; without points it may be a decimal one.
+        // A comma separates two numbers that have decimal points. Otherwise it may be a decimal comma.
         let comma = line.split_once(',').filter(|(low, high)| low.contains('.') && high.contains('.'));
         let apart = comma.map_or(line.to_owned(), |(low, high)| format!("{low} {high}")).replace("..", " ");
         let words = apart.split_whitespace().map(|word| word.trim_end_matches(','));
@@ -239,13 +238,13 @@ impl Question {
             return self.checked(numbers);
         }
         let hint = match is_all {
-            _ if line.contains(',') => ", with a point before decimals",
+            _ if line.contains(',') => ", with a decimal point",
             true if words.len() == numbers.len() + 1 => ", without a unit",
             _ => "",
         };
         Err(match self.places.len() {
-            1 => format!("a finite number is needed{hint}"),
-            _ => format!("two finite numbers are needed, the least and the greatest, such as 0 40{hint}"),
+            1 => format!("enter a finite number{hint}"),
+            _ => format!("enter two finite numbers, lowest first, such as 0 40{hint}"),
         })
     }
 
@@ -258,32 +257,32 @@ impl Question {
                 exact(high),
                 exact(low)
             )),
-            [value] if positive && value <= 0.0 => Err("a number above 0 is needed".to_owned()),
-            [value] if self.name() == "delta" && value >= 1.0 => Err("a number below 1 is needed".to_owned()),
+            [value] if positive && value <= 0.0 => Err("enter a number above 0".to_owned()),
+            [value] if self.name() == "delta" && value >= 1.0 => Err("enter a number below 1".to_owned()),
             _ => Ok(numbers),
         }
     }
 
-    /// The last part of the key.
+    /// Returns the last part of the key.
     fn name(&self) -> &str {
         let key = self.key.split(',').next().unwrap_or(&self.key);
         key.rsplit('.').next().unwrap_or(key)
     }
 }
 
-/// What the user says.
+/// The input of the user.
 struct Said(BufReader<StdinLock<'static>>);
 
 impl Said {
-    /// The next line, without its end.
+    /// Reads the next line, without surrounding blanks. `None` at the end of the input.
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         let read = self.0.read_line(&mut line).ok()?;
         (read > 0).then(|| line.trim().to_owned())
     }
 
-    /// Refuses answers that no question asks for: one line too many has moved all that follow it. Only what was said already counts; nobody
-    /// is waited for.
+    /// Refuses answers after the last question: one extra line shifts all later answers. Checks only buffered input, and does not wait
+    /// for more.
     fn all(&self) -> Result<(), CliError> {
         let left = String::from_utf8_lossy(self.0.buffer());
         let more = left.lines().find(|line| !line.trim().is_empty());
@@ -294,25 +293,25 @@ impl Said {
     }
 }
 
-/// So many times what is proposed, an eighth or a quarter of a range, is the range or more.
+/// The ratio to the proposal from which a lengthscale is unusual. A proposal is an eighth or a quarter of the range.
 const LONG: f64 = 7.0;
-/// Larger ones are chosen by nobody who knows what they mean.
+/// The largest usual epsilon.
 const USUAL_EPSILON: f64 = 10.0;
-/// The line of the grid, which has the same budget beside none.
+/// The line of the grid, with the epsilon of the release and no privacy.
 const GRID: &str = "\"privacy.epsilon\" = [1.0, inf]";
 
-/// The spec with the answers, and without the words that ask for them.
+/// Puts the answers into the template, and removes the words that ask for them.
 fn filled(template: &str, questions: &[Question], answers: &NewSpecAnswers) -> String {
     let mut parts = Vec::new();
     for (question, answer) in questions.iter().zip(answers) {
         parts.extend(question.places.iter().cloned().zip(answer.iter().flatten().copied()));
     }
     let mut text = template.to_owned();
-    // From the end, so that places before stay where they are.
+    // From the end, so that earlier places do not move.
     for (place, number) in parts.into_iter().rev() {
         text.replace_range(place, &format!("{number:?}"));
     }
-    // Cells take the epsilon of the grid, and so that must be the answer, too.
+    // Cells take their epsilon from the grid, so the answer must go there too.
     let epsilon = questions.iter().zip(answers).find(|(question, _)| question.key == "privacy.epsilon");
     if let Some((_, Some(epsilon))) = epsilon {
         text = text.replace(GRID, &format!("\"privacy.epsilon\" = [{:?}, inf]", epsilon[0]));

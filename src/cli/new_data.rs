@@ -1,6 +1,4 @@
-//! `dpgp new --data`: a spec for a file of the user's own.
-//!
-//! Which columns of a file `dpgp new --data` takes.
+//! `dpgp new --data`: a spec for the user's own file, and the choice of its columns.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +14,7 @@ use dpgp_data::{
     named_layout, own_columns, own_layout,
 };
 
-/// What a spec protects, and its text with places to fill in.
+/// The private part of a row, which decides the template of the spec.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Protected {
     /// The target; inputs are public.
@@ -36,17 +34,17 @@ impl Protected {
 
 /// The kernel of functions of each input alone.
 const ADDITIVE: &str = "additive";
-/// The kernel of functions that need not be smooth. Sums of waves of whole records tell long waves alone, and a smooth kernel believes that there
-/// are no others: on durations of bike trips its intervals of 95 % held 62 % of the means of places, those of this kernel 90 %, with errors as
-/// small (beyond the papers; the measure is in `docs/own-data.md`).
+/// The kernel of functions that need not be smooth. Fourier moments of whole records show only long waves, and a smooth kernel assumes that
+/// there are no others. On durations of bike trips, 95 % intervals of the smooth kernel held at 62 % of the places and those of this kernel at
+/// 90 %, with errors as small (beyond the papers; measured in `docs/own-data.md`).
 const MATERN: &str = "matern";
-/// The most inputs of a function of all of them. Few rows or little epsilon tell little of such a function; sums of waves of whole
-/// records are shared by all of its places, predictions of single places are not.
+/// The most inputs of a joint function of all of them. Few rows or a small epsilon say little about such a function. Fourier moments of whole
+/// records inform all places at once, so they allow more inputs than predictions of single places.
 const MOST_TOGETHER: usize = 2;
 const MOST_TOGETHER_OF_RECORDS: usize = 4;
 
 impl Protected {
-    /// The kernel for so many inputs.
+    /// Chooses the kernel for a number of inputs.
     fn kernel(self, inputs: usize) -> &'static str {
         let together = match self {
             Self::Target => MOST_TOGETHER,
@@ -60,8 +58,8 @@ impl Protected {
         }
     }
 
-    /// The option that says what to preview a release at: the map of private inputs; else places that the user puts in words, over one or two
-    /// inputs, or in a file where words cannot name the inputs.
+    /// Writes the option for the points of a preview: the map for private inputs, else ranges of one or two inputs, or a file if `--grid` cannot
+    /// name the inputs.
     pub fn grid(self, inputs: &[String]) -> String {
         if self.is_target() && !are_for_words(inputs) {
             return "--at grid.csv".to_owned();
@@ -72,7 +70,7 @@ impl Protected {
         });
         match self {
             Self::Record => "--grid auto".to_owned(),
-            // With the sign, since the name of a column may begin with a dash.
+            // With `=`, because the name of a column may begin with a dash.
             Self::Target => format!("--grid={}", shell(&places.collect::<Vec<_>>().join(","))),
         }
     }
@@ -82,37 +80,37 @@ impl Protected {
     }
 }
 
-/// The most inputs whose places are put in words.
+/// The most inputs in a `--grid` option.
 const MOST_IN_WORDS: usize = 20;
 
-/// Whether `--grid` can name the inputs: a comma ends one, and what is not shown cannot be copied.
+/// Returns whether `--grid` can name the inputs. A comma ends a name, and hidden characters cannot be copied from a terminal.
 pub(super) fn are_for_words(inputs: &[String]) -> bool {
     inputs.len() <= MOST_IN_WORDS
         && inputs.iter().all(|name| !name.contains(',') && !name.chars().any(is_hidden))
 }
 
-/// A file of the user's own.
+/// The user's own file.
 pub(super) struct OwnFile<'a> {
     pub path: &'a Path,
-    /// What the spec calls it.
+    /// Its path in the spec.
     pub name: &'a str,
-    /// Where the names of its columns come from.
+    /// The source of its column names.
     pub columns: ColumnNames,
     /// The separator, if the user names it.
     pub separator: Option<u8>,
-    /// Which of them are used, as far as that is told.
+    /// The columns that the user names.
     pub chosen: &'a ChosenColumns,
 }
 
-/// The text of a spec, and what its columns are for.
+/// The text of a spec, and the roles of its columns.
 pub(super) struct OwnSpec {
     pub text: String,
     pub roles: Roles,
-    /// Why columns are left out, a line each.
+    /// The reasons why columns are left out, one line each.
     pub left_out: Vec<String>,
 }
 
-/// The spec for a file. Where nothing else is told the last column of numbers is the target, and the others are the inputs.
+/// Makes the spec for a file. By default the last numeric column is the target, and the others are the inputs.
 pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSpec, CliError> {
     let layout = layout(file)?;
     let own = own_columns(file.path, &layout)?;
@@ -154,7 +152,7 @@ fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
 fn roles(file: &OwnFile<'_>, layout: &TextLayout, own: &OwnColumns) -> Result<Roles, CliError> {
     let path = file.path.to_path_buf();
     let OwnColumns { columns, rows, .. } = own;
-    // Names that the user lists are no row of the file.
+    // Names from the user are not a row of the file.
     let read = file.columns == ColumnNames::Header;
     if read && columns.iter().any(|column| is_number_for_name(&column.name)) {
         return Err(CliError::NumbersForNames(path));
@@ -171,11 +169,11 @@ fn roles(file: &OwnFile<'_>, layout: &TextLayout, own: &OwnColumns) -> Result<Ro
     file.chosen.roles(columns).map_err(|cause| CliError::Columns { path, cause })
 }
 
-/// What may be wrong with a CSV file as a whole that has too few columns of numbers.
+/// Suggests what may be wrong with a CSV file that has too few numeric columns.
 fn hint(layout: &TextLayout, own: &OwnColumns) -> Option<String> {
     if let Some(line) = own.words_first {
         return Some(format!(
-            "line {line} has words where rows below have numbers: is it a second header, or are the lines above it a title? Take one of them out"
+            "line {line} has words where later rows have numbers; if it is a second header, or the lines above it are a title, remove them"
         ));
     }
     let [only] = &own.columns[..] else { return None };
@@ -187,7 +185,7 @@ fn hint(layout: &TextLayout, own: &OwnColumns) -> Option<String> {
     };
     let separator = char::from(layout.separator);
     Some(format!(
-        "the separator is taken for {separator:?}, which parts no row in two; {option} names another"
+        "the separator is taken to be {separator:?}, which splits no row; use {option} to name another"
     ))
 }
 
@@ -206,47 +204,50 @@ fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
     format!("source.csv = {{ {keys} }}")
 }
 
-/// Comments on what was chosen, and on the columns that the spec does not use; a line each.
+/// Writes comments about default choices and about unused columns, one line each.
 fn comments(roles: &Roles) -> String {
     let mut lines = Vec::new();
     let chosen = match (roles.told_target, roles.told_inputs) {
-        (false, false) => "the last column of numbers as the target, the others as the inputs",
-        (false, true) => "the last column of numbers that is no input as the target",
-        (true, false) => "all other columns of numbers as the inputs",
+        (false, false) => "the last numeric column as the target, the others as the inputs",
+        (false, true) => "the last numeric column that is not an input as the target",
+        (true, false) => "all other numeric columns as the inputs",
         (true, true) => "",
     };
     if !chosen.is_empty() {
-        lines.push(format!("# Chosen, not told: {chosen}; change that as you need."));
+        lines.push(format!("# Chosen by default: {chosen}. Change this as needed."));
     }
     if !roles.unused.is_empty() {
-        lines.push(format!("# Columns of numbers that are not used: {}.", listed(&roles.unused)));
+        lines.push(format!("# Unused numeric columns: {}.", listed(&roles.unused)));
     }
     if let Some(first) = roles.text.first() {
-        lines.push(format!("# Columns of text: {}. One becomes an input by its words:", listed(&roles.text)));
+        lines.push(format!(
+            "# Text columns: {}. To use one as an input, list its words:",
+            listed(&roles.text)
+        ));
         lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quoted(first)));
     }
     if !roles.index.is_empty() {
-        lines.push(format!("# Columns that number the rows, and are not used: {}.", listed(&roles.index)));
+        lines.push(format!("# Unused columns that number the rows: {}.", listed(&roles.index)));
     }
     if !roles.others.is_empty() {
-        lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(&roles.others)));
+        lines.push(format!("# Columns with neither numbers nor text: {}.", listed(&roles.others)));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The most rows of a model without inducing inputs, all of which are predicted in turn.
+/// The most rows of a model without inducing inputs. All of these rows are predicted in turn.
 const MOST_EXACT: usize = 3_000;
 
 fn sparse(rows: usize) -> String {
     if rows <= MOST_EXACT {
-        let about = "# often with less noise, and needed beyond a few thousand rows";
+        let about = "# often needs less noise, and is needed beyond a few thousand rows";
         return format!("# sparse.fitc.inducing.kmeans = {{ centres = 10 }}   {about}");
     }
-    let about = "without it time grows with their third power, and memory with their square";
+    let about = "without it, time grows with the cube of their number, and memory with its square";
     format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
 }
 
-/// A power of ten at most a tenth of one over the number of rows, which is public.
+/// Chooses delta: a power of ten, at most a tenth of one over the number of rows, which is public.
 fn delta(rows: usize) -> String {
     let digits = rows.max(1).ilog10() + 2;
     format!("1e-{}", digits.max(5))
@@ -257,17 +258,16 @@ fn split(rows: usize) -> String {
         return "split.shuffled = 5   # folds".to_owned();
     }
     let about =
-        "the last rows of the file are held out; memory grows with their number times that of all rows";
+        "holds out the last rows of the file; memory grows with their number times the number of all rows";
     format!("split.tail = 200   # {about}")
 }
 
-/// The variance of a kernel, of an additive one that of each function.
+/// Writes the variance of a kernel; for an additive kernel, the variance of each function.
 fn variance(kernel: &str, inputs: &[String]) -> String {
     if kernel == ADDITIVE {
         return variances(inputs);
     }
-    let about =
-        "square of how far the function strays from the middle of the bounds; perhaps ((high - low) / 4)^2";
+    let about = "square of the typical distance of the function from the middle of the bounds; perhaps ((high - low) / 4)^2";
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";
     let before = if kernel == MATERN { smoothness } else { "" };
     format!("{before}variance = nan   # fill in: {about}")
@@ -275,35 +275,35 @@ fn variance(kernel: &str, inputs: &[String]) -> String {
 
 fn variances(inputs: &[String]) -> String {
     let about =
-        "a function of each input, which add up; more for inputs that are known to matter, 0 for none";
+        "one for each input, whose functions add up; more for inputs that are known to matter, 0 for none";
     let proposed = format!("perhaps ((high - low) / 4)^2 / {}", inputs.len());
-    let pairs = "# pairs = [{ inputs = [0, 1], variance = ... }]   # functions of two inputs, by their places in the list from 0";
+    let pairs = "# pairs = [{ inputs = [0, 1], variance = ... }]   # functions of two inputs, by their positions in `inputs` from 0";
     format!("variances = [   # fill in: {about}; {proposed}\n{}]\n{pairs}", each(inputs, "nan"))
 }
 
-/// What a kernel promises of the function.
+/// Describes the functions that a kernel assumes.
 fn roughness(kernel: &str) -> &'static str {
     match kernel {
         MATERN => {
-            "# A function without jumps that need not be smooth. Others: eq-ard, whose smooth functions make narrower intervals, which hold less than they\n\
-             # say where the function is no such one, rational-quadratic, and sums of them."
+            "# Continuous functions that need not be smooth. Others: eq-ard, for smooth functions, whose intervals are too narrow if the function is\n\
+             # not smooth; rational-quadratic; and sums of them."
         }
-        _ => "# Functions of each input alone.",
+        _ => "# A sum of functions, each of one input alone.",
     }
 }
 
 fn lengthscales(protected: Protected, kernel: &str, inputs: &[String]) -> String {
     let guess = match (protected, inputs.len()) {
-        (Protected::Target, _) => "short ones cost noise: where you do not know, half of its range or more",
+        (Protected::Target, _) => "short ones need more noise; if unsure, half of its range or more",
         (Protected::Record, 1 | 2) => {
-            "up to four times as long ones are tried too: where you do not know, an eighth of its range"
+            "values up to four times as long are also tried; if unsure, an eighth of its range"
         }
         (Protected::Record, _) => {
-            "up to four times as long ones are tried too: where you do not know, a quarter of its range"
+            "values up to four times as long are also tried; if unsure, a quarter of its range"
         }
     };
     let about = format!(
-        "# fill in: how far to go along the input until the function is another one, in its units; {guess}"
+        "# fill in: distance over which the average changes noticeably, in the input's units; {guess}"
     );
     match inputs {
         [only] if kernel == "eq" => format!("lengthscale = nan   {about} ({})", quoted(only)),
@@ -311,24 +311,24 @@ fn lengthscales(protected: Protected, kernel: &str, inputs: &[String]) -> String
     }
 }
 
-/// The picture of a surface: over the first two inputs, at values of the others.
+/// Writes the map of a surface: ranges of the first two inputs, and values of the others.
 fn map(inputs: &[String]) -> String {
     let (drawn, fixed) = inputs.split_at(inputs.len().min(2));
     let ranges = each(drawn, "{ from = nan, to = nan, points = 25 }");
     let at = if fixed.is_empty() {
         String::new()
     } else {
-        format!("at = [   # fill in: the value of each other input in the picture\n{}]\n", each(fixed, "nan"))
+        format!("at = [   # fill in: the value of each other input on the map\n{}]\n", each(fixed, "nan"))
     };
-    format!("map = [   # fill in: the ends of the picture\n{ranges}]\n{at}")
+    format!("map = [   # fill in: lowest and highest value on the map\n{ranges}]\n{at}")
 }
 
-/// A line of a list for each input.
+/// Writes a line of a list for each input.
 fn each(inputs: &[String], value: &str) -> String {
     inputs.iter().map(|name| format!("    {value},   # {}\n", quoted(name))).collect()
 }
 
-/// A text as TOML writes it, on one line.
+/// Quotes a text for TOML, on one line.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -344,47 +344,47 @@ fn listed(names: &[String]) -> String {
 /// The columns that the user names.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct ChosenColumns {
-    /// The column that is predicted [default: the last column of numbers that is no input]
+    /// The column to predict [default: the last numeric column that is not an input]
     #[arg(long, value_name = "COLUMN", requires = "data")]
     target: Option<String>,
-    /// The columns that it is predicted from, with commas between [default: all other columns of numbers]
+    /// The columns to predict from, separated by commas [default: all other numeric columns]
     #[arg(long, value_name = "NAMES", requires = "data", value_delimiter = ',', value_parser = column_name)]
     inputs: Vec<String>,
 }
 
-/// A name that is not empty.
+/// Parses a column name, which must not be empty.
 pub(super) fn column_name(name: &str) -> Result<String, String> {
     match name.trim() {
-        "" => Err("a column has no name".to_owned()),
+        "" => Err("a column name is empty".to_owned()),
         name => Ok(name.to_owned()),
     }
 }
 
-/// Why columns cannot be taken.
+/// A reason why columns cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ColumnError {
     /// The file has no such column.
     #[error("there is no column {name:?}{meant}; {known}")]
     Unknown { name: String, meant: String, known: String },
-    /// Its cells are no numbers.
-    #[error("the column {name:?} does not hold numbers: {why}; {known}")]
+    /// Its cells are not numbers.
+    #[error("the column {name:?} is not numeric: {why}; {known}")]
     NoNumbers { name: String, why: String, known: String },
-    /// It is several times an input, or the target, too.
+    /// It is named several times.
     #[error("the column {0:?} is named twice among the inputs and the target")]
     Twice(String),
-    /// The inputs are all that there is, or the target is.
-    #[error("no column of numbers is left for the {0}")]
+    /// The target or the inputs use all numeric columns.
+    #[error("no numeric column is left for the {0}")]
     NoneLeft(&'static str),
 }
 
-/// The columns of a file by what a spec does with them.
+/// The columns of a file by their roles in a spec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Roles {
     pub target: String,
     pub inputs: Vec<String>,
-    /// Columns of numbers that are neither.
+    /// Other numeric columns.
     pub unused: Vec<String>,
-    /// Columns that number the rows, and are not named.
+    /// Columns that number the rows and that the user does not name.
     pub index: Vec<String>,
     pub text: Vec<String>,
     pub others: Vec<String>,
@@ -393,7 +393,7 @@ pub(super) struct Roles {
 }
 
 impl ChosenColumns {
-    /// The columns that may be inputs or the target: of numbers, those that number the rows if they are named.
+    /// Returns the columns that may be inputs or the target: numeric ones, and those that number the rows if the user names them.
     pub fn usable(&self, columns: &[ColumnType]) -> Vec<String> {
         let named: BTreeSet<&String> = self.target.iter().chain(&self.inputs).collect();
         let usable = columns.iter().filter(|column| match column.kind {
@@ -404,8 +404,8 @@ impl ChosenColumns {
         usable.map(|column| column.name.clone()).collect()
     }
 
-    /// What each column of a file is for. What was not told is chosen: the last column of numbers is the target, the others are the
-    /// inputs. A column that numbers the rows is neither, unless it is named.
+    /// Assigns a role to each column. By default the last numeric column is the target, and the others are the inputs. A column that
+    /// numbers the rows is unused unless the user names it.
     pub fn roles(&self, columns: &[ColumnType]) -> Result<Roles, ColumnError> {
         use ColumnKind as K;
         let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| of_kinds(columns, &[kind]));
@@ -441,13 +441,13 @@ impl ChosenColumns {
     }
 }
 
-/// The names of the columns of some kinds.
+/// Returns the names of the columns of some kinds.
 fn of_kinds(columns: &[ColumnType], kinds: &[ColumnKind]) -> Vec<String> {
     let own = columns.iter().filter(|column| kinds.contains(&column.kind));
     own.map(|column| column.name.clone()).collect()
 }
 
-/// Refuses a name of no column of numbers, with the columns that there are.
+/// Fails if a name is not that of a numeric column, and lists the columns.
 fn known(name: &str, columns: &[ColumnType]) -> Result<(), ColumnError> {
     let names = columns.iter().map(|column| column.name.as_str());
     match columns.iter().find(|column| column.name == name) {
@@ -464,13 +464,13 @@ fn known(name: &str, columns: &[ColumnType]) -> Result<(), ColumnError> {
     }
 }
 
-/// The columns by kind.
+/// Lists the columns by kind.
 fn listing(columns: &[ColumnType]) -> String {
     use ColumnKind as K;
     let kinds = [
-        (&[K::Numbers][..], "columns of numbers"),
+        (&[K::Numbers][..], "numeric columns"),
         (&[K::Index], "columns that number the rows"),
-        (&[K::Text], "columns of text"),
+        (&[K::Text], "text columns"),
         (&[K::Nothing, K::Times, K::Other], "other columns"),
     ];
     let mut parts = Vec::new();
@@ -483,10 +483,10 @@ fn listing(columns: &[ColumnType]) -> String {
     parts.join("; ")
 }
 
-/// The most columns that are listed on a terminal.
+/// The most columns to list.
 const MOST_LISTED: usize = 50;
 
-/// The first names of a list, and how many more there are.
+/// Lists the first names, and counts the others.
 pub(super) fn some_names(names: &[String], most: usize) -> String {
     let shown: Vec<String> = names.iter().take(most).map(|name| format!("{name:?}")).collect();
     match names.len().saturating_sub(most) {
@@ -495,36 +495,36 @@ pub(super) fn some_names(names: &[String], most: usize) -> String {
     }
 }
 
-/// Why a column is not taken where nobody names it; none for one of numbers. For the holder of the file alone: what stands in a cell is not
-/// told, but that it is no number is.
+/// Explains why a column is not used by default; `None` for a numeric one. Only for the holder of the file: it does not quote a cell, but
+/// it reveals that a cell is not a number.
 pub(super) fn why_left_out(column: &ColumnType) -> Option<String> {
     Some(match (column.kind, column.no_number) {
         (ColumnKind::Numbers, _) => return None,
         (_, Some((line, what))) => format!("in line {line} the cell is {what}"),
         (ColumnKind::Index, _) => {
-            "it numbers the rows, as pandas and R write it beside them; --inputs or --target may name it"
+            "it only numbers the rows, as pandas and R write them; use --inputs or --target to take it"
                 .to_owned()
         }
         (ColumnKind::Text, None) => "it holds text".to_owned(),
         (ColumnKind::Nothing, None) => "it is empty".to_owned(),
         (ColumnKind::Times, None) => {
-            "it holds dates or times; write them as numbers of days, hours or seconds".to_owned()
+            "it holds dates or times; convert them to numbers of days, hours or seconds".to_owned()
         }
         (ColumnKind::Other, None) => "it holds neither numbers nor text".to_owned(),
     })
 }
 
-/// A line for each of the first columns that are not taken where nobody names them.
+/// Writes a line for each column that is left out, with the reason.
 pub(super) fn left_out(columns: &[ColumnType], used: &[String]) -> Vec<String> {
     let used: BTreeSet<&String> = used.iter().collect();
     let left = columns.iter().filter(|column| !used.contains(&column.name));
     left.filter_map(|column| Some(format!("column {:?}: {}", column.name, why_left_out(column)?))).collect()
 }
 
-/// The most columns that are told one by one.
+/// The most lines to show.
 const MOST_TOLD: usize = 10;
 
-/// Lines below another one, of many the first.
+/// Indents lines below another one, and counts those that are too many to show.
 pub(super) fn below(lines: &[String]) -> String {
     let mut text: String = lines.iter().take(MOST_TOLD).map(|line| format!("\n  {line}")).collect();
     if let Some(more) = lines.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {

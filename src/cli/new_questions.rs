@@ -1,4 +1,4 @@
-//! What the template of a spec leaves to fill in.
+//! Questions about the places that a template leaves to fill in.
 
 use std::ops::Range;
 
@@ -9,38 +9,38 @@ use super::new_rules::{Proposal, Rule};
 pub(super) struct Question {
     /// Their places in the text.
     pub places: Vec<Range<usize>>,
-    /// Their lines, from 1.
+    /// Their line numbers, from 1.
     pub lines: Vec<usize>,
     /// The key, and the entry of its list.
     pub key: String,
-    /// What the comment beside it says.
+    /// The text of the comment beside it.
     pub about: String,
-    /// Whether the root of the number is asked for, which has the unit of the target.
+    /// Whether to ask for the square root of the number, in units of the target.
     pub is_squared: bool,
     pub source: Source,
 }
 
-/// Who knows the numbers.
+/// Sources of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Source {
     /// The user alone.
     Asked,
-    /// The user; an empty answer stands for this.
+    /// The user, with this value for an empty answer.
     Proposed(Proposal),
-    /// They follow from other answers, and nobody is asked.
+    /// Computed from other answers.
     Derived(Rule),
 }
 
-/// How the comment beside a variance begins.
+/// The beginning of the comment beside a variance.
 const SQUARE: &str = "square of ";
 const OPEN: &str = "nan";
-/// The line of the budget, which nobody else should choose.
+/// The line of epsilon, which the user must choose.
 const EPSILON: &str = "epsilon = 1.0";
-/// How the line begins that says how often the guarantee may fail.
+/// The beginning of the line of delta.
 const DELTA: &str = "delta = ";
-const EPSILON_ABOUT: &str =
-    "how private: what somebody believes of a row may become e^epsilon times as likely; often from 0.1 to 10";
-const DELTA_ABOUT: &str = "the chance that this bound does not hold; far below 1 / number of rows";
+const EPSILON_ABOUT: &str = "Privacy loss. At 1, one row can make any conclusion at most 2.7 times as likely. Smaller is \
+                             safer; 0.1 to 10 is usual.";
+const DELTA_ABOUT: &str = "Probability that this limit does not hold. Keep it far below 1 / number of rows.";
 
 pub(super) const BOUNDS: &str = "normalise.bounds";
 const CHANGE: &str = "privacy.change";
@@ -50,10 +50,10 @@ const AT: &str = "task.surface.at";
 const PARTS: &str = "model.kernel.additive.variances";
 const BOUND: &str = "privacy.mechanism.moments.target_bound";
 const BOX: &str = "privacy.mechanism.moments.domain";
-/// What keys of lengthscales hold: of one input, or an entry for each.
+/// The common part of keys of lengthscales, for one input or several.
 const LENGTHSCALE: &str = ".lengthscale";
 
-/// The questions of a template, in the order of its lines.
+/// Finds the questions of a template, in the order of its lines.
 pub(super) fn questions(template: &str) -> Vec<Question> {
     let mut found: Vec<Question> = Vec::new();
     let (mut section, mut list, mut start) = ("", ("", ""), 0);
@@ -70,7 +70,7 @@ pub(super) fn questions(template: &str) -> Vec<Question> {
         let open = Open { start, line: number + 1, code };
         let new = match (budget(open), code.starts_with(' ')) {
             (Some(question), _) => Some(question),
-            // An entry of a list: its own comment names the input, that of the list says what it is.
+            // An entry of a list: its comment names the input, and the comment of the list describes the number.
             (None, true) => {
                 let named = format!("{section}.{}, {}", list.0, about.trim());
                 open.question(named, list.1)
@@ -95,7 +95,7 @@ struct Open<'a> {
 }
 
 impl Open<'_> {
-    /// Its open places, if it has any.
+    /// Makes the question of the line, if it has open places.
     fn question(self, key: String, about: &str) -> Option<Question> {
         let opens = self.code.match_indices(OPEN).map(|(at, _)| self.place(at, OPEN.len()));
         let places: Vec<Range<usize>> = opens.collect();
@@ -115,7 +115,7 @@ impl Open<'_> {
     }
 }
 
-/// The question of a line that chooses epsilon or delta.
+/// Makes the question of a line with epsilon or delta.
 fn budget(open: Open<'_>) -> Option<Question> {
     let code = open.code.trim_end();
     let (key, about, value, source) = if code == EPSILON {
@@ -129,26 +129,26 @@ fn budget(open: Open<'_>) -> Option<Question> {
     Some(Question { places, lines: vec![open.line], key, about, is_squared: false, source })
 }
 
-/// The same with what need not be asked: what follows from the bounds, and the box around the map.
+/// Marks the numbers that need not be asked, because they follow from the bounds or from the map.
 fn derived(mut questions: Vec<Question>) -> Vec<Question> {
     let bounds = questions.iter().position(|question| question.key == BOUNDS);
     let (map, domain) = (of_list(&questions, MAP), of_list(&questions, BOX));
     let parts = of_list(&questions, PARTS);
     if let Some(of) = bounds {
-        // All together stray a quarter of the width from its middle.
+        // Together the functions deviate from the middle of the bounds by a quarter of the width.
         let times = 1.0 / (16.0 * parts.len() as f64);
         parts
             .into_iter()
             .for_each(|part| questions[part].source = Source::Derived(Rule::Square { of, times }));
     }
-    // The map is over the first inputs, `at` is of the others.
+    // The map covers the first inputs, and `at` fixes the others.
     for (drawn, end) in map.iter().zip(&domain) {
         questions[*end].source = Source::Derived(Rule::Around(*drawn));
     }
     for (fixed, end) in of_list(&questions, AT).into_iter().zip(&domain[map.len().min(domain.len())..]) {
         questions[fixed].source = Source::Derived(Rule::Middle(*end));
     }
-    // The ranges of the inputs are those that are asked for: of the map, then of the box.
+    // Ranges of inputs come from the answers: first from the map, then from the box.
     let ranges = map.iter().chain(domain.iter().skip(map.len()));
     for (place, range) in places(&questions, |key| key.contains(LENGTHSCALE)).into_iter().zip(ranges) {
         if let Some(proposal) = Proposal::of_range(&questions[place].about, *range) {
@@ -168,7 +168,7 @@ fn derived(mut questions: Vec<Question>) -> Vec<Question> {
     questions
 }
 
-/// The entries of a list.
+/// Finds the entries of a list.
 fn of_list(questions: &[Question], list: &str) -> Vec<usize> {
     let entry = format!("{list}, ");
     places(questions, |key| key.starts_with(&entry))
@@ -178,7 +178,7 @@ fn places(questions: &[Question], is_meant: impl Fn(&str) -> bool) -> Vec<usize>
     (0..questions.len()).filter(|place| is_meant(&questions[*place].key)).collect()
 }
 
-/// The order in which they are asked: those whose proposal follows from a range come after all ranges.
+/// Returns the order of the questions. A question whose proposal follows from a range comes after all ranges.
 pub(super) fn asking_order(questions: &[Question]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..questions.len()).collect();
     order.retain(|place| !matches!(questions[*place].source, Source::Derived(_)));
@@ -187,7 +187,7 @@ pub(super) fn asking_order(questions: &[Question]) -> Vec<usize> {
 }
 
 impl Question {
-    /// Takes over the places of another one: the least and the greatest.
+    /// Joins the questions for the lower and the upper end.
     fn joined(&mut self, high: Self) {
         self.key = BOUNDS.to_owned();
         self.about = format!("{}; and {}", self.about, high.about);

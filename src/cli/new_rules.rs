@@ -1,47 +1,47 @@
-//! Numbers that are proposed, or follow from answers.
+//! Rules for proposed numbers, and for numbers that follow from answers.
 
 use super::new_questions::{BOUNDS, Question};
 
-/// What an empty answer stands for.
+/// The value of an empty answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Proposal {
     Number(f64),
-    /// A part of the distance of the bounds of the target.
+    /// A fraction of the width of the target's bounds.
     OfWidth(f64),
-    /// A part of a range.
+    /// A fraction of a range.
     OfRange {
         of: usize,
         times: f64,
     },
 }
 
-/// How numbers follow from the answers to another question.
+/// A rule that computes numbers from the answers to another question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rule {
-    /// A multiple of the distance of both ends.
+    /// A multiple of the width of a range.
     Width { of: usize, times: f64 },
-    /// A multiple of the square of that.
+    /// A multiple of the square of the width.
     Square { of: usize, times: f64 },
-    /// Both ends of a box around a range of the map, with a margin.
+    /// The range of the map with a margin at both ends.
     Around(usize),
-    /// Halfway between both ends.
+    /// The middle of a range.
     Middle(usize),
 }
 
-/// The answers to all questions, as far as they are known.
+/// The answers so far, one place for each question.
 pub(super) type NewSpecAnswers = [Option<Vec<f64>>];
 
-/// What begins the proposal in a comment.
+/// The word before a proposal in a comment.
 pub(super) const PERHAPS: &str = "perhaps ";
-/// Parts of the range of an input, by the comment beside its lengthscale.
+/// Fractions of the range of an input, by the words of the comment beside its lengthscale.
 const PARTS: [(&str, f64); 2] = [("an eighth of its range", 0.125), ("a quarter of its range", 0.25)];
 
-/// How far a box reaches beyond the map, as a part of its width: rows from outside of the box count at its edge, where they should not be
-/// mixed with those of the map.
+/// The margin of the box around the map, as a fraction of the map's width. Rows outside the box count at its edge, and must not mix
+/// with rows on the map.
 const MARGIN: f64 = 0.1;
 
 impl Proposal {
-    /// Once the numbers that it follows from are known; without the digits that come of products.
+    /// Returns the proposal, rounded to four digits, once the answers that it depends on are known.
     pub fn value(self, questions: &[Question], answers: &NewSpecAnswers) -> Option<f64> {
         match self {
             Self::Number(value) => Some(value),
@@ -57,7 +57,7 @@ impl Proposal {
         }
     }
 
-    /// Of the root of a variance, by the last words of the comment beside it: `perhaps ((high - low) / 8)^2`.
+    /// Parses the proposal for a standard deviation at the end of a comment, such as `perhaps ((high - low) / 8)^2`.
     pub fn said(about: &str) -> Option<Self> {
         let (_, said) = about.rsplit_once(PERHAPS)?;
         let divisor = said.strip_prefix("((high - low) / ")?.strip_suffix(")^2")?;
@@ -66,7 +66,7 @@ impl Proposal {
 }
 
 impl Proposal {
-    /// The part of a range that the comment beside the place names.
+    /// Finds the fraction of a range that the comment names.
     pub fn of_range(about: &str, of: usize) -> Option<Self> {
         let (_, times) = PARTS.into_iter().find(|(words, _)| about.contains(words))?;
         Some(Self::OfRange { of, times })
@@ -74,7 +74,7 @@ impl Proposal {
 }
 
 impl Rule {
-    /// What follows, once the other answer is known.
+    /// Computes the numbers, once the other answer is known.
     pub fn numbers(self, answers: &NewSpecAnswers) -> Option<Vec<f64>> {
         let (Self::Width { of, .. } | Self::Square { of, .. } | Self::Around(of) | Self::Middle(of)) = self;
         let [low, high] = answers[of].as_deref()? else { return None };
@@ -90,12 +90,12 @@ impl Rule {
     }
 }
 
-/// Without the digits that come of products.
+/// Rounds to four significant digits.
 pub(super) fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// The same to a millionth of the width.
+/// Rounds to a millionth of the width.
 fn rounded(value: f64, width: f64) -> f64 {
     let digits = (6.0 - width.abs().log10().floor()).clamp(0.0, 300.0) as usize;
     format!("{value:.digits$}").parse().unwrap_or(value)

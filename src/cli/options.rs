@@ -1,12 +1,6 @@
-//! Groups of options that several verbs take.
+//! Option groups that several verbs share, among them the ledger of a release.
 //!
-//! The ledger that a release is charged to, from the command line.
-//!
-//! Files that a command writes, before it does anything.
-//!
-//! Numbers of things in words.
-//!
-//! What a shell completes: the names of experiments and of datasets, beside files.
+//! Also checks of output paths, counts in words, and shell completion of experiments, datasets and files.
 
 use std::ffi::OsStr;
 use std::num::NonZeroU16;
@@ -23,7 +17,7 @@ use dpgp_report::{Committed, ResultsSource, ensure_no_links};
 use dpgp_run::{DataPlaces, Pool, Project, RunError, StateFolder, Study};
 use dpgp_task::Experiment;
 
-/// How output is printed.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.
@@ -35,18 +29,18 @@ pub enum Format {
 /// Where datasets are found.
 #[derive(Debug, Args)]
 pub struct Places {
-    /// A directory that holds datasets in the layout of the cache; its files are used in place
+    /// A directory of datasets with the layout of the cache; files are used in place
     #[arg(long, env = "DPGP_MIRROR", value_name = "DIR")]
     pub mirror: Option<PathBuf>,
     /// The cache for downloads [default: data/cache]
     #[arg(id = "cache", long = "data", env = "DPGP_DATA", value_name = "DIR")]
     pub cache: Option<PathBuf>,
-    /// Never download; missing data are an error
+    /// Never download; fail if data are missing
     #[arg(long)]
     pub offline: bool,
 }
 
-/// Which experiments.
+/// The choice of experiments.
 #[derive(Debug, Args)]
 pub struct Selection {
     /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
@@ -55,20 +49,20 @@ pub struct Selection {
     /// All shipped experiments
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// The reduced settings of each spec's [quick] table; without names, of all experiments
+    /// Use the reduced settings of each spec's [quick] table; without names, for all experiments
     #[arg(long)]
     pub quick: bool,
 }
 
-/// Where finished results are stored.
+/// The folder of finished results.
 #[derive(Debug, Args)]
 pub struct StorePlace {
-    /// Where finished results are stored [default: data/store]
+    /// Folder for finished results [default: data/store]
     #[arg(id = "store", long = "store", env = "DPGP_STORE", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }
 
-/// How experiments are computed.
+/// Options of the computation.
 #[derive(Debug, Args)]
 pub struct Work {
     /// Threads [default: SLURM_CPUS_PER_TASK, else one per core]
@@ -79,16 +73,16 @@ pub struct Work {
     pub quiet: bool,
 }
 
-/// Where the tables and figures are.
+/// The folder of tables and figures.
 #[derive(Debug, Args)]
 pub struct ResultsPlace {
-    /// Where results are [default: the project's results]
+    /// Folder for tables and figures [default: results in the project]
     #[arg(id = "results", long = "results", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }
 
 impl Places {
-    /// The project around the working directory; one above it is told.
+    /// Opens the project of the working directory. Prints a note if the project is in a folder above.
     pub fn project(&self) -> Result<Project, RunError> {
         let Self { mirror, cache, offline } = self;
         let local_urls = DataPlaces::lets_local_urls();
@@ -97,29 +91,29 @@ impl Places {
     }
 }
 
-/// Says which project is used, where that is not plain to see.
+/// Prints which project is used if it is in a folder above the working directory.
 pub fn told(project: Project) -> Project {
     if project.is_above() {
-        complain(&format!("the project is in {}, above this folder", project.root().display()));
+        complain(&format!("using the project in {}, above this folder", project.root().display()));
     }
     project
 }
 
 impl Selection {
-    /// The experiments that are meant.
+    /// Loads the selected experiments.
     pub fn experiments(&self, project: &Project) -> Result<Vec<Experiment>, RunError> {
         project.selected(&self.names, self.quick)
     }
 }
 
 impl StorePlace {
-    /// The folder: the one named, else the project's own.
+    /// Returns the folder: the named one, else the project's own.
     pub fn folder(&self, project: &Project) -> PathBuf {
         let named = self.directory.clone().filter(|directory| !directory.as_os_str().is_empty());
         named.unwrap_or_else(|| project.own("data/store"))
     }
 
-    /// A study with this store; what is torn in the store is said on standard error.
+    /// Opens a study with this store. Warns on standard error about damaged parts of the store.
     pub fn study<'p>(&self, project: &'p Project) -> Result<Study<'p>, RunError> {
         let study = Study::open(project, &self.folder(project))?;
         study.store().warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
@@ -128,12 +122,12 @@ impl StorePlace {
 }
 
 impl ResultsPlace {
-    /// The folder: the one named, else the project's own.
+    /// Returns the folder: the named one, else the project's own.
     pub fn folder(&self, project: &Project) -> PathBuf {
         self.directory.clone().unwrap_or_else(|| project.own("results"))
     }
 
-    /// The folder of an experiment, to be written to: no link leads to it or stands in it, but where the user names a folder that is one.
+    /// Returns the output folder of an experiment. Fails if a symbolic link leads to it or is in it, unless the user named that link.
     pub fn writable(&self, project: &Project, experiment: &Experiment) -> Result<PathBuf, CliError> {
         let results = self.folder(project);
         let folder = results.join(experiment.folder());
@@ -141,92 +135,92 @@ impl ResultsPlace {
         Ok(folder)
     }
 
-    /// The same of a page on all experiments.
+    /// Returns the output path of a page about all experiments, with the same check.
     pub fn writable_page(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
         let path = self.folder(project).join(name);
         refuse_links(self.vouched(project), &path).map_err(CliError::io(&path))?;
         Ok(path)
     }
 
-    /// What the user vouches for: the folder that he names, else the project.
+    /// Returns the folder whose links are trusted: the one that the user named, else the project.
     fn vouched<'a>(&'a self, project: &'a Project) -> &'a Path {
         self.directory.as_deref().unwrap_or(project.root())
     }
 
-    /// What was published of an experiment: in the folder, else what comes with the program with its own experiments.
+    /// Reads the published results of an experiment from the folder, else the results shipped with the program.
     pub fn committed(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
         let folder = self.folder(project);
         let found = self.shelf(&folder, project).read(experiment)?;
         found.ok_or_else(|| CliError::NoTables(folder.join(experiment.folder()).display().to_string()))
     }
 
-    /// The same for a verb that shows nothing else of them: results of another version of the spec are told on standard error.
+    /// Reads the published results, and warns on standard error if they are from another version of the spec.
     pub fn current(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
         let committed = self.committed(project, experiment)?;
         if committed.is_stale(experiment) {
             let name = &experiment.name;
             let table = self.folder(project).join(experiment.folder()).join("table.csv");
             complain(&format!(
-                "warning: {} is not of this version of the spec {name}; `dpgp run {name}` makes it anew",
+                "warning: {} is from another version of the spec {name}; use `dpgp run {name}` to update it",
                 table.display()
             ));
         }
         Ok(committed)
     }
 
-    /// The folder with what comes with the program, where that has the same experiments and no folder was named.
+    /// Returns the source of results: the folder, with the shipped results if no folder was named and the project is the shipped one.
     pub fn shelf<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
         ResultsSource { folder, is_shipped: self.directory.is_none() && project.is_shipped() }
     }
 }
 
 impl Work {
-    /// The number of threads: as said, else as Slurm gave us, else one per core.
+    /// Returns the number of threads: from the option, else from Slurm, else one per core.
     pub fn jobs(&self) -> usize {
         let said = self.jobs.map(usize::from).or_else(slurm);
         said.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// The one pool of the program.
+    /// Makes the thread pool.
     pub fn pool(&self) -> Result<Pool, RunError> {
         Pool::new(self.jobs())
     }
 }
 
-/// The cores that Slurm gave to each task.
+/// Returns the number of cores that Slurm gives each task.
 fn slurm() -> Option<usize> {
     let cores: NonZeroU16 = std::env::var("SLURM_CPUS_PER_TASK").ok()?.parse().ok()?;
     Some(usize::from(cores.get()))
 }
 
-/// Which ledger, and its budget.
+/// The ledger of a release, and its budget.
 #[derive(Debug, Args)]
 pub struct LedgerArguments {
-    /// The ledger of all releases about these rows; begun if it is not there [default: one in the state folder, found by the rows]
+    /// The ledger of all releases about these rows; created if missing [default: one in the state folder, found by the rows]
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// Count this release in no ledger; its certificate says so
+    /// Do not count this release in a ledger; its certificate says so
     #[arg(long, conflicts_with_all = ["ledger", "budget_epsilon", "budget_delta", "other_people"])]
     no_ledger: bool,
-    /// The epsilon that all releases together keep; the first that is named holds
+    /// Limit on the epsilon of all releases together; once set, it cannot be changed
     #[arg(long, value_name = "E", requires = "budget_delta", allow_negative_numbers = true)]
     budget_epsilon: Option<f64>,
-    /// The delta that all releases together keep
+    /// Limit on the delta of all releases together
     #[arg(long, value_name = "D", requires = "budget_epsilon", allow_negative_numbers = true)]
     budget_delta: Option<f64>,
-    /// Rows that also stand in other data are those of other people, who only look alike: count these data apart
+    /// Rows that are equal to rows of other data belong to other people: count these data separately
     #[arg(long)]
     other_people: bool,
 }
 
 impl LedgerArguments {
-    /// The files of the ledger that is named, which a release may begin.
+    /// Lists the named ledger and its lock file, which a release may create.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let ledger = self.ledger.iter();
         ledger.flat_map(|ledger| [ledger.clone(), with_ending(ledger, ".lock")]).collect()
     }
 
-    /// Where ledgers are; none with --no-ledger.
+    /// Opens the place of the ledgers, or returns `None` with --no-ledger.
     pub(super) fn place(&self) -> Result<Option<LedgerPlace>, CliError> {
         if self.no_ledger {
             return Ok(None);
@@ -238,28 +232,29 @@ impl LedgerArguments {
     }
 }
 
-/// The ledgers that are there, for what is read without a release: nothing is written.
+/// Opens the existing ledgers to read them; writes nothing.
 pub(super) fn known_place() -> Result<Option<LedgerPlace>, CliError> {
     let state = StateFolder::existing().map_err(RunError::from)?;
     Ok(state.map(|state| LedgerPlace { state, file: None, budget: None, other_people: false }))
 }
 
-/// What the ledger holds after a release.
+/// Describes the ledger after a release.
 pub(super) fn balance(receipt: Option<&Receipt>, delta: f64) -> String {
     let Some(Receipt { ledger, account, others, shared, .. }) = receipt else {
-        return "no ledger: this release is not counted, and those about the same rows add up\n".to_owned();
+        return "no ledger: this release is not counted, but its privacy loss adds to that of other releases about these rows\n"
+            .to_owned();
     };
     let mut text = format!("ledger {}: {}\n", ledger.display(), standing(account, delta));
     if *shared {
-        text.push_str("releases of this ledger are about several files that have rows in common\n");
+        text.push_str("this ledger counts several files that share rows\n");
     }
     for other in others {
-        text.push_str(&format!("also charged, since it counts some of these rows: {}\n", other.display()));
+        text.push_str(&format!("also charged, because it counts some of these rows: {}\n", other.display()));
     }
     text
 }
 
-/// What the releases of a ledger have spent, and what is left.
+/// Describes the privacy loss of all releases of a ledger at `delta`, and what is left of the budget.
 pub(super) fn standing(account: &Account, delta: f64) -> String {
     let Account { releases, budget, mu, open } = account;
     let releases =
@@ -274,19 +269,19 @@ pub(super) fn standing(account: &Account, delta: f64) -> String {
             budget.delta,
         ),
         _ => format!(
-            "{releases} spent epsilon = {:.4} at delta = {delta:?} (mu = {mu:.4}); no budget is set, so that nothing refuses \
-             the next one",
+            "{releases} spent epsilon = {:.4} at delta = {delta:?} (mu = {mu:.4}); no budget is set, so the ledger refuses no \
+             release",
             account.epsilon_spent(delta)
         ),
     };
     if let Some(reason) = open {
-        text.push_str(&format!("; that is not all that was spent: {reason}"));
+        text.push_str(&format!("; this is not the total: {reason}"));
     }
     text
 }
 
-/// Fails if two of the files are one: the second would replace the first, or be refused when the release is paid for. Files that
-/// are there are refused on their own; pipes and devices may be named twice.
+/// Fails if two output paths are the same file. Otherwise the second would replace the first, or be refused after the charge.
+/// Skips existing paths: existing files are refused elsewhere, and pipes and devices may be named twice.
 pub fn distinct(targets: &[PathBuf]) -> Result<(), CliError> {
     let mut seen = Vec::new();
     for target in targets.iter().filter(|target| !target.exists()) {
@@ -299,27 +294,27 @@ pub fn distinct(targets: &[PathBuf]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The path of a file that is not there, without links.
+/// Resolves the links in the path of a file that does not exist yet.
 fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     folder.map_or_else(|| path.clone(), |folder| folder.join(path.file_name().unwrap_or_default()))
 }
 
-/// A number with what it counts, in the singular or the plural.
+/// Formats a count with its noun in the singular or plural.
 pub(super) fn counted(number: usize, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
-/// What a completion script sets to ask what could follow; an empty one counts as unset.
+/// The variable that a completion script sets to ask for candidates. An empty one counts as unset.
 pub const ASKED: &str = "DPGP_COMPLETE";
 
-/// Names of experiments, or paths of specs.
+/// Completes names of experiments and paths of specs.
 pub fn experiments() -> ArgValueCompleter {
     ArgValueCompleter::new(experiments_or_files)
 }
 
-/// Names of datasets.
+/// Completes names of datasets.
 pub fn datasets() -> ArgValueCompleter {
     ArgValueCompleter::new(dataset_names)
 }
@@ -341,7 +336,7 @@ fn dataset_names(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning(names.unwrap_or_default(), current)
 }
 
-/// The names that begin with what is typed; without a project none does.
+/// Keeps the names that begin with the typed text.
 fn beginning(names: Vec<String>, current: &OsStr) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy();
     names.into_iter().filter(|name| name.starts_with(&*typed)).map(CompletionCandidate::new).collect()

@@ -1,6 +1,6 @@
 //! Printing to standard output, where the reader may go away at any time.
 //!
-//! What verbs print with `--format json`: a type for each kind of value, of which `dpgp schema outputs` is derived.
+//! Types of the values that verbs print with `--format json`. `dpgp schema outputs` is generated from them.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ pub fn print(text: &str) -> Result<(), CliError> {
     print_bytes(&shown_text(text))
 }
 
-/// Prints a text for another program as it is; on a terminal, for people.
+/// Prints a text for another program unchanged. On a terminal, escapes hidden characters for people.
 pub fn print_data(text: &str) -> Result<(), CliError> {
     if std::io::stdout().is_terminal() { print(text) } else { print_bytes(text) }
 }
 
-/// Says something on standard error. Where nobody listens any more, that is no error.
+/// Prints a line on standard error. Ignores a closed standard error.
 pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", shown_text(text));
 }
@@ -36,19 +36,19 @@ fn print_bytes(text: &str) -> Result<(), CliError> {
     printed.map_err(CliError::io(Path::new("standard output")))
 }
 
-/// Writes a file that the user named, or into a pipe; never over a file that is there.
+/// Writes a new file or into a pipe. Fails if the file exists.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     let mut file = open_new(path)?;
     let written = file.fill(text.as_bytes()).and_then(|()| file.finish());
     written.map_err(|cause| refused(path, cause))
 }
 
-/// A file that the user named, or a pipe, before anything is written; never over a file that is there.
+/// Opens a new file or a pipe before anything is computed. Fails if the file exists.
 pub fn open_new(path: &Path) -> Result<NewFile, CliError> {
     NewFile::open(path, Readers::All).map_err(|cause| refused(path, cause))
 }
 
-/// Why a file that must not be there yet was not written.
+/// Makes the error for a new file that could not be written.
 pub fn refused(path: &Path, cause: std::io::Error) -> CliError {
     match cause.kind() {
         ErrorKind::AlreadyExists => CliError::Exists(path.to_path_buf()),
@@ -60,7 +60,7 @@ pub fn refused(path: &Path, cause: std::io::Error) -> CliError {
 pub fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
     let mut text = String::new();
     for c in format!("{value:#}\n").chars() {
-        // The lower controls are escaped by JSON itself, and what is left of them is its own layout.
+        // JSON escapes the lower control characters itself. Those that remain are line breaks of its own layout.
         if !c.is_ascii_control() && is_hidden(c) || c == '\u{7f}' {
             text.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
@@ -70,19 +70,19 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
     print_bytes(&text)
 }
 
-/// What a verb says of one thing as one JSON value, and of several as one list of them.
+/// JSON output of a verb: one value for one item, a list for several.
 pub struct JsonValues {
     several: bool,
     values: Vec<serde_json::Value>,
 }
 
 impl JsonValues {
-    /// Of so many things.
+    /// Starts output for this number of items.
     pub fn count(things: usize) -> Self {
         Self { several: things != 1, values: Vec::new() }
     }
 
-    /// Prints the value of the only thing, or keeps one of several.
+    /// Prints the value of a single item, or keeps it for the list.
     pub fn push(&mut self, value: serde_json::Value) -> Result<(), CliError> {
         if !self.several {
             return print_json(&value);
@@ -91,7 +91,7 @@ impl JsonValues {
         Ok(())
     }
 
-    /// Prints the list, where one was kept.
+    /// Prints the list, if values were kept.
     pub fn finish(self) -> Result<(), CliError> {
         if self.values.is_empty() { Ok(()) } else { print_json(&self.values.into()) }
     }
@@ -104,37 +104,37 @@ pub(super) struct ListedExperiment {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// The paper that it is of.
+    /// The paper that it reproduces.
     pub paper: Option<String>,
-    /// The figure or table that it is of.
+    /// The figure or table that it reproduces.
     pub artefact: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
     /// The names of its datasets.
     pub datasets: Vec<String>,
-    /// How many cells its grid has.
+    /// The number of cells of its grid.
     pub cells: usize,
-    /// How often each is run.
+    /// The number of runs of each cell.
     pub replicates: u32,
-    /// Whether its data are here.
+    /// The status of its data.
     pub data: &'static str,
 }
 
 /// An experiment of `dpgp show`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ShownExperiment {
-    /// As `dpgp list` has it.
+    /// The fields of `dpgp list`.
     #[serde(flatten)]
     pub listed: ListedExperiment,
     /// Its axes.
     pub axes: Vec<ShownAxis>,
-    /// How many numbers of the paper stand beside ours.
+    /// The number of printed numbers beside ours.
     pub printed_numbers: usize,
-    /// How many numbers of others do.
+    /// The number of other numbers beside ours.
     pub other_numbers: usize,
-    /// How many claims are checked.
+    /// The number of claims.
     pub claims: usize,
-    /// What its results say, in words.
+    /// A summary of its results.
     pub results: String,
 }
 
@@ -149,7 +149,7 @@ pub(super) struct ShownAxis {
     pub labels: Vec<String>,
 }
 
-/// An experiment that `dpgp run` ran: one value, or a list of them where several experiments are meant.
+/// An experiment of `dpgp run`: one value, or a list of them for several experiments.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct RunExperiment {
     /// Its name.
@@ -160,17 +160,17 @@ pub(super) struct RunExperiment {
     pub axes: Vec<String>,
     /// A row for each metric of each cell.
     pub rows: Vec<RunRow>,
-    /// What the rows say of its claims.
+    /// The outcomes of its claims.
     pub claims: Vec<RunClaim>,
     /// Results that were stored already.
     pub stored_before: usize,
     /// Blocks of cells that were computed.
     pub computed_blocks: usize,
-    /// How many targets lie outside of the public bounds: for the holder of the data.
+    /// The number of targets outside the public bounds. These counts are exact: do not publish them.
     pub clipped_targets_not_private: Vec<Clipped>,
     /// Cells that failed.
     pub failed_cells: usize,
-    /// That the numbers are not private, where they are computed from the user's own rows.
+    /// A note that the numbers are not private, if they are computed from the user's own rows.
     pub not_private: Option<&'static str>,
 }
 
@@ -183,29 +183,29 @@ pub(super) struct RunRow {
     pub labels: Vec<String>,
     /// The metric.
     pub metric: String,
-    /// Its mean over folds and replicates; none where it is undefined.
+    /// Its mean over folds and replicates; null if it is undefined.
     pub value: Option<f64>,
-    /// Why it is undefined.
+    /// The reason why it is undefined.
     pub undefined: Option<String>,
     /// Its standard deviation over them.
     pub spread: Option<f64>,
-    /// What is said of the number beside it; empty where there is none.
+    /// The verdict on the number beside it; empty if there is none.
     pub verdict: &'static str,
-    /// How far the noise is from the least, at most.
+    /// An upper bound on the distance of the noise from the least possible.
     pub gap: Option<f64>,
-    /// What the paper prints.
+    /// The number in the paper.
     pub published: Option<f64>,
-    /// What the authors' files or code say.
+    /// The number from the authors' files or code.
     pub authors: Option<f64>,
-    /// What an independent computation says.
+    /// The number from an independent computation.
     pub reference: Option<f64>,
-    /// The epsilon that is claimed; none without privacy.
+    /// The claimed epsilon; null without privacy.
     pub epsilon: Option<f64>,
-    /// The delta that is claimed.
+    /// The claimed delta.
     pub delta: Option<f64>,
-    /// What is guaranteed, in words.
+    /// The guarantee, in words.
     pub guarantee: String,
-    /// The exact delta at that epsilon.
+    /// The exact delta at this epsilon.
     pub delta_exact: Option<f64>,
 }
 
@@ -214,9 +214,9 @@ pub(super) struct RunRow {
 pub(super) struct RunClaim {
     /// The statement.
     pub claim: String,
-    /// Whose it is.
+    /// Its owner.
     pub from: ClaimOwner,
-    /// What the rows say.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
@@ -231,11 +231,11 @@ impl From<&ClaimOutcome> for RunClaim {
 pub(super) struct RunShard {
     /// The experiment.
     pub experiment: String,
-    /// Which of how many, as `2/8`.
+    /// The shard, such as `2/8`.
     pub shard: String,
     /// Blocks of cells that were computed.
     pub computed_blocks: usize,
-    /// The folder that they are stored in.
+    /// The folder where they are stored.
     pub store: String,
 }
 
@@ -244,24 +244,24 @@ pub(super) struct RunShard {
 pub(super) struct PrintedTables {
     /// The experiment.
     pub experiment: String,
-    /// What is shown.
+    /// The metric.
     pub metric: String,
-    /// A table for each combination of labels on the axes that stand neither at the left nor at the top.
+    /// A table for each combination of labels on the axes that are neither rows nor columns.
     pub tables: Vec<PrintedTable>,
-    /// What stands behind `±`; empty where nothing does.
+    /// The meaning of the number after `±`; empty if there is none.
     pub legend: String,
 }
 
-/// One of them.
+/// One table.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PrintedTable {
-    /// The labels on those axes.
+    /// The labels on the other axes.
     pub title: String,
     /// The headings, then the rows, cell by cell.
     pub lines: Vec<Vec<String>>,
 }
 
-/// What `dpgp grade` says of a table.
+/// The result of `dpgp grade`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct GradedExperiment {
     /// The experiment.
@@ -270,35 +270,35 @@ pub(super) struct GradedExperiment {
     pub grade: Graded,
 }
 
-/// What `dpgp new` wrote.
+/// The result of `dpgp new`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct NewSpec {
     /// The spec.
     pub written: PathBuf,
-    /// The column that is predicted, of a file of one's own.
+    /// The column to predict, for the user's own file.
     pub target: Option<String>,
-    /// The columns that it is predicted from.
+    /// The columns to predict from.
     pub inputs: Option<Vec<String>>,
-    /// The columns that are not taken, and why, a line each.
+    /// The columns that are left out, with the reason, one line each.
     pub left_out: Option<Vec<String>>,
 }
 
-/// What `dpgp plan` says of an experiment.
+/// An experiment of `dpgp plan`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PlannedExperiment {
     /// The experiment.
     pub experiment: String,
-    /// How many cells its grid has.
+    /// The number of cells of its grid.
     pub cells: usize,
-    /// How many results a run makes.
+    /// The number of results of a run.
     pub results: usize,
-    /// How many of these are stored.
+    /// The number of stored results.
     pub stored: usize,
-    /// Blocks of cells that a run would compute.
+    /// The number of blocks of cells that a run would compute.
     pub blocks_to_compute: usize,
-    /// How long that takes; none where nothing like it was run.
+    /// The estimated time, in seconds; null without earlier results.
     pub estimated_seconds: Option<f64>,
-    /// Whether its data are here.
+    /// The status of its data.
     pub data: &'static str,
 }
 
@@ -309,39 +309,39 @@ pub(super) struct ListedDataset {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// Whether it is here.
+    /// Its status.
     pub status: &'static str,
     /// Its licence.
     pub licence: String,
-    /// How to cite it.
+    /// Its citation.
     pub citation: String,
-    /// Where it is from.
+    /// Its source.
     pub source: String,
     /// Its files, below the cache.
     pub files: Vec<String>,
 }
 
-/// What `dpgp check` found of an experiment.
+/// An experiment of `dpgp check`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CheckedExperiment {
     /// The experiment.
     pub experiment: String,
-    /// Whether nothing differs.
+    /// True if nothing differs.
     pub passes: bool,
-    /// What differs, in words.
+    /// The differences, in words.
     pub findings: Vec<String>,
 }
 
-/// What `dpgp collect` found of an experiment.
+/// An experiment of `dpgp collect`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CollectedExperiment {
     /// The experiment.
     pub experiment: String,
-    /// How many results are stored.
+    /// The number of stored results.
     pub stored: usize,
-    /// How many there are in all.
+    /// The total number of results.
     pub total: usize,
-    /// Where they were published; none if some are missing.
+    /// The folder of the tables; null if results are missing.
     pub results: Option<PathBuf>,
 }
 
@@ -352,31 +352,31 @@ pub(super) struct ComparedRow {
     pub experiment: String,
     /// The cell and the metric.
     pub row: String,
-    /// The value on the one side; empty if it has no such row.
+    /// The value on the first side; empty if it has no such row.
     pub before: String,
-    /// The value on the other.
+    /// The value on the second side.
     pub after: String,
-    /// What differs.
+    /// The differences.
     pub changes: Vec<ChangedColumn>,
 }
 
 /// A column that differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ChangedColumn {
-    /// Its name; none if one side has no such row.
+    /// Its name; null if one side has no such row.
     pub column: Option<String>,
-    /// What stands on the one side.
+    /// The text on the first side.
     pub before: String,
-    /// What stands on the other.
+    /// The text on the second side.
     pub after: String,
 }
 
-/// What `dpgp explain` says of an experiment.
+/// An experiment of `dpgp explain`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ExplainedExperiment {
     /// The experiment.
     pub experiment: String,
-    /// Results that are not stored, by the reason.
+    /// Results that are not stored, by reason.
     pub stale: Vec<Stale>,
 }
 
@@ -385,9 +385,9 @@ pub(super) struct ExplainedExperiment {
 pub(super) struct WrittenReport {
     /// The file.
     pub written: PathBuf,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: usize,
-    /// How many experiments it shows.
+    /// The number of experiments in it.
     pub experiments: usize,
 }
 
@@ -396,27 +396,27 @@ pub(super) struct WrittenReport {
 pub(super) struct GeneratedRows {
     /// The file.
     pub written: PathBuf,
-    /// How many rows it has.
+    /// The number of its rows.
     pub rows: u64,
     /// Its columns.
     pub columns: Vec<&'static str>,
 }
 
-/// What `dpgp emit` prints without a file.
+/// The output of `dpgp emit` without a file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EmittedText {
     /// The job description.
     pub text: String,
 }
 
-/// What `dpgp completions` prints.
+/// The output of `dpgp completions`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CompletionScript {
     /// The script.
     pub script: String,
 }
 
-/// What `dpgp man` prints.
+/// The output of `dpgp man`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ManualPage {
     /// The page.
@@ -428,7 +428,7 @@ pub(super) struct ManualPage {
 pub(super) struct FetchedDataset {
     /// Its name.
     pub name: String,
-    /// Whether it is here.
+    /// Its status.
     pub status: &'static str,
 }
 
@@ -437,8 +437,8 @@ pub(super) struct FetchedDataset {
 pub(super) struct VerifiedFile {
     /// Its path in the cache.
     pub file: String,
-    /// Where it was found.
+    /// The path where it was found.
     pub path: Option<PathBuf>,
-    /// Whether it is the right one, in words.
+    /// The result of the check, in words.
     pub outcome: String,
 }

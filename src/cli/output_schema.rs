@@ -1,4 +1,4 @@
-//! The JSON Schema of what verbs print.
+//! The JSON Schema of the output of verbs.
 
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -6,12 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::Verb;
 
-/// What a verb prints as JSON: the name of the output, and the schemas of its types, of which it has one.
+/// An output of a verb: its name, and the schemas of its possible types.
 pub(super) type Output = (&'static str, fn(&mut SchemaGenerator) -> Vec<Schema>);
 
-/// The schema of an object with a property for each verb, whose schema is that of what the verb prints with `--format json`, and
-/// one for the certificate that `predict --out` writes. A value may get more keys in later versions; none is
-/// taken away.
+/// Makes the schema of an object with a property for each verb, which describes its output with `--format json`, and one for the
+/// certificate of `predict --out`. Later versions may add keys to a value, but remove none.
 pub(super) fn output_schema() -> Value {
     let mut all = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut outputs = Verb::outputs();
@@ -21,7 +20,7 @@ pub(super) fn output_schema() -> Value {
         outputs.into_iter().map(|(name, schemas)| (name.to_owned(), one_of(schemas(&mut all)))).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What dpgp prints with --format json, by verb",
+        "title": "Output of dpgp with --format json, by verb",
         "type": "object",
         "properties": properties,
         "$defs": all.take_definitions(true),

@@ -1,4 +1,4 @@
-//! The two pages on all experiments.
+//! The two pages about all experiments.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use dpgp_report::{CHECKS, REPRODUCTION, checks_markdown, reproduction_markdown, 
 use dpgp_run::Project;
 use dpgp_task::Experiment;
 
-/// The names and texts of the pages, from the results that stand in a folder: what readers of the papers ask, and the checks of our program.
+/// Makes the names and texts of the pages from the results in a folder: one about the reproduced papers, one about checks of this program.
 pub fn pages(
     results: &Path,
     project: &Project,
@@ -23,7 +23,7 @@ pub fn pages(
     ])
 }
 
-/// Writes them into the folder of results.
+/// Writes the pages into the folder of results.
 pub fn write_pages(
     place: &ResultsPlace,
     project: &Project,

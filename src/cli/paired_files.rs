@@ -1,6 +1,4 @@
-//! The files of a run that is compared with another.
-//!
-//! The situations in which a release and its neighbours are compared.
+//! Output files of compared runs, and the situations in which a release and its neighbours are compared.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +10,7 @@ use dpgp_release::FileCells;
 use dpgp_spec::setting::{ChosenBy, DataSetting};
 use dpgp_task::Setting;
 
-/// Which numbers of the files that a verb writes are noisy.
+/// The noisy numbers in the files of a verb.
 #[derive(Debug, Clone, Copy)]
 pub enum NoisyParts {
     /// These columns of CSV files.
@@ -21,7 +19,7 @@ pub enum NoisyParts {
     Fields(&'static [&'static str]),
 }
 
-/// The files of a folder by their names, with a sign in the place of each noisy number.
+/// Reads the files of a folder, and replaces each noisy number by a sign.
 pub fn files_without_noise(
     folder: &Path,
     apart: &[&str],
@@ -41,7 +39,7 @@ pub fn files_without_noise(
 
 fn without_noise(text: &str, noisy: NoisyParts) -> String {
     if let Ok(mut value) = serde_json::from_str::<Value>(text) {
-        // What is there beside the value: blanks at the end.
+        // Count the bytes beside the value, such as blanks at the end.
         let beside = text.len() as i64 - format!("{value:#}").len() as i64;
         blank_fields(&mut value, noisy);
         return format!("{value:#}\n{beside} bytes");
@@ -52,7 +50,7 @@ fn without_noise(text: &str, noisy: NoisyParts) -> String {
     }
 }
 
-/// What a ledger knows a release by is random; the digests of noisy predictions, and of a file of noisy numbers, are as noisy as they are.
+/// Blanks noisy fields. The id of a release is random, and digests of noisy numbers are as noisy as the numbers.
 fn blank_fields(value: &mut Value, noisy: NoisyParts) {
     let names = if let NoisyParts::Fields(names) = noisy { names } else { &["predictions_sha256"] };
     for name in names.iter().chain(&["release_id", "content_sha256"]) {
@@ -62,7 +60,7 @@ fn blank_fields(value: &mut Value, noisy: NoisyParts) {
     }
 }
 
-/// Lists stay as long as they are.
+/// Blanks a value. Lists keep their length.
 fn blank(value: &mut Value) {
     match value {
         Value::Array(all) => all.iter_mut().for_each(blank),
@@ -84,40 +82,41 @@ fn blank_columns(text: &str, names: &[&str]) -> Result<String, csv::Error> {
             cells.map(|(name, cell)| if names.contains(&name) { "#" } else { cell }).collect();
         lines.push_str(&format!("{cells:?}\n"));
     }
-    // Empty lines are no records.
+    // The byte count covers empty lines, which are not records.
     Ok(format!("{lines}{beside} bytes"))
 }
 
-/// A filter, as a spec has it.
+/// A filter of a spec.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddedFilter {
     pub column: String,
     pub above: f64,
 }
 
-/// What is different in a situation.
+/// A situation, and its differences from the user's command.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PairedContext {
-    /// What it is called; nothing for the command as the user gives it.
+    /// Its name; empty for the command as the user gives it.
     pub name: &'static str,
     /// Arguments of the command.
     pub arguments: Vec<String>,
-    /// A filter that no row of the user's passes.
+    /// A filter that none of the user's rows passes.
     pub filter: Option<AddedFilter>,
     /// Another delta.
     pub delta: Option<f64>,
 }
 
-/// A budget that holds no release.
+/// A budget too small for any release.
 const NO_BUDGET: [&str; 4] = ["--budget-epsilon", "1e-6", "--budget-delta", "1e-12"];
 
-/// Where a refusal must not tell of private rows: a spent budget, a filter that nobody passes, and `delta = 1 / rows`.
+/// Lists the situations in which a refusal must not depend on private rows: a spent budget, a filter that no row passes, and
+/// `delta = 1 / rows`.
 pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
     let allowed = || vec!["--allow-caveats".to_owned()];
     let mut all = vec![
         PairedContext { arguments: allowed(), ..PairedContext::default() },
         PairedContext {
-            name: "with a budget that is spent",
+            name: "with a spent budget",
             arguments: allowed().into_iter().chain(NO_BUDGET.map(str::to_owned)).collect(),
             ..PairedContext::default()
         },
@@ -130,7 +129,7 @@ pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
         Some(AddedFilter { column: column.clone(), above })
     });
     all.extend(filter.map(|filter| PairedContext {
-        name: "with a filter that nobody passes",
+        name: "with a filter that no row passes",
         arguments: allowed(),
         filter: Some(filter),
         delta: None,
@@ -140,8 +139,8 @@ pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
     all
 }
 
-/// Neighbours at the edge of the rules. One row lies beyond all others, holds a word or a class that does not exist, stands for part of a
-/// record, or lacks a cell (if such rows are dropped); or it is gone (if the number of rows is private).
+/// Makes neighbours at the limits of the rules. One row lies beyond all others, holds an unknown word or class, counts as part of a record,
+/// lacks a cell (if such rows are dropped), or is removed (if the number of rows is private).
 pub fn odd_neighbours(setting: &Setting, rows: &FileCells, size_is_private: bool) -> Vec<FileCells> {
     let data = &setting.data;
     let mut all = Vec::new();
@@ -169,7 +168,7 @@ pub fn odd_neighbours(setting: &Setting, rows: &FileCells, size_is_private: bool
     all
 }
 
-/// The first row moved beyond all others, so that it alone passes a filter.
+/// Moves the first row beyond all others, so that only it passes a filter.
 fn beyond(data: &DataSetting, rows: &FileCells) -> FileCells {
     let columns = data.inputs.iter().filter(|column| !data.encode.contains_key(*column));
     columns.fold(rows.clone(), |moved, column| match rows.greatest(column) {

@@ -1,5 +1,5 @@
-//! The program itself, run on a file and on its neighbours, for `dpgp audit --end-to-end`: all that it prints and writes must be the
-//! same, but for numbers with noise.
+//! Runs the program itself on a file and on its neighbours, for `dpgp audit --end-to-end`. Its output must be the same except for
+//! noisy numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,42 +18,42 @@ const ROWS: &str = "rows.csv";
 const LEDGER: &str = "ledger.toml";
 const STATE: &str = "state";
 
-/// A verb and the file that it is run on.
+/// A verb, and the files to run it on.
 pub struct PairedPlan<'a> {
     /// The spec.
     pub experiment: &'a Experiment,
     /// The rows of the user's file.
     pub rows: FileCells,
-    /// What neighbours have in their place.
+    /// The rows of the neighbours.
     pub neighbours: Vec<FileCells>,
-    /// The situations that both are compared in; the first is the command as the user gives it.
+    /// The situations to compare in; the first is the command as the user gives it.
     pub contexts: Vec<PairedContext>,
     /// The points to predict at.
     pub points: Option<PairedPoints>,
-    /// The verb and what follows the name of the spec.
+    /// The verb and its arguments.
     pub verb: PairedVerb,
 }
 
-/// Where points stand.
+/// The source of points.
 pub enum PairedPoints {
-    /// In the user's file.
+    /// The user's file.
     File(PathBuf),
-    /// In the text of a file.
+    /// The text of a file.
     Text(String),
 }
 
-/// What is run.
+/// A verb to run.
 pub struct PairedVerb {
     pub name: &'static str,
     pub arguments: Vec<String>,
     pub noisy: NoisyParts,
 }
 
-/// All that a run shows, by what it is.
+/// The visible output of a run, by name.
 type ShownPair = BTreeMap<String, String>;
 
 impl PairedPlan<'_> {
-    /// Runs the program on the file and on each neighbour, and compares.
+    /// Runs the program on the file and on each neighbour, and compares their output.
     pub fn check(&self) -> Result<EndToEndCheck, CliError> {
         let mut differ = BTreeSet::new();
         for context in &self.contexts {
@@ -80,15 +80,15 @@ impl PairedPlan<'_> {
                 format!(", also {}", situations.join(", "))
             };
             let note = format!(
-                "`dpgp {verb}` prints and writes the same of the file and of {runs} neighbours{also}, but for numbers with noise"
+                "`dpgp {verb}` prints and writes the same for the file and for {runs} neighbours{also}, except for noisy numbers"
             );
             return Ok(EndToEndCheck::from_outcome(true, note));
         }
         let differ = differ.into_iter().collect::<Vec<_>>().join(", ");
-        Ok(EndToEndCheck::from_outcome(false, format!("`dpgp {verb}` TELLS NEIGHBOURS APART by {differ}")))
+        Ok(EndToEndCheck::from_outcome(false, format!("`dpgp {verb}` DISTINGUISHES NEIGHBOURS by {differ}")))
     }
 
-    /// What the program shows of some rows, in a folder of their own and with a key and a ledger of their own.
+    /// Runs the program on some rows, in a new folder with its own key and ledger, and returns its visible output.
     fn run(&self, rows: &FileCells, context: &PairedContext) -> Result<ShownPair, CliError> {
         let folder = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
         let (path, spec) = (folder.path(), self.spec_name());
@@ -101,7 +101,7 @@ impl PairedPlan<'_> {
         if let Some(points) = &points {
             command.args(["--at", points]);
         }
-        // A ledger in the state folder has a name that follows from the rows and the key.
+        // Name the ledger, because one in the state folder would have a name that depends on the rows and the key.
         command.args(["--ledger", LEDGER, "--quiet", "--offline"]).args(&context.arguments);
         command.current_dir(path).env("DPGP_STATE", path.join(STATE)).stdin(Stdio::null());
         let output = command.output().map_err(CliError::io(Path::new("this program")))?;
@@ -120,7 +120,7 @@ impl PairedPlan<'_> {
         self.experiment.source.file().file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The spec in a situation, which reads the rows beside it. One that is no TOML would not be an experiment.
+    /// Writes the spec for a situation, with the rows beside it. The spec is valid TOML, or it would not be an experiment.
     fn spec(&self, context: &PairedContext) -> String {
         let text = self.experiment.source.text();
         let Ok(mut spec) = text.parse::<toml::Table>() else { return text.to_owned() };
@@ -144,7 +144,7 @@ impl PairedPlan<'_> {
         spec.to_string()
     }
 
-    /// Writes the points, if there are any, and returns the name of their file.
+    /// Writes the points, if there are any, and returns the name of the file.
     fn put_points(&self, folder: &Path) -> Result<Option<String>, CliError> {
         let Some(points) = &self.points else { return Ok(None) };
         match points {
@@ -153,7 +153,7 @@ impl PairedPlan<'_> {
                 Ok(Some("points.csv".to_owned()))
             }
             PairedPoints::File(file) => {
-                // The ending tells CSV from Parquet.
+                // Keep the ending, which distinguishes CSV from Parquet.
                 let ending = file.extension().unwrap_or_default().to_string_lossy();
                 let name = format!("points.{ending}");
                 std::fs::copy(file, folder.join(&name)).map_err(CliError::io(file))?;

@@ -16,14 +16,14 @@ use dpgp_run::{Shard, Study};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Times are estimated from what earlier results of the same experiment took; without any, none is given.
+Times are estimated from earlier results of the same experiment. Without such results, the time is unknown.
 
 Examples:
   dpgp plan --all                 one line per experiment
   dpgp plan smith2021/table1 --jobs 8
   dpgp plan my.toml --format json";
 
-/// `dpgp plan`.
+/// Arguments of `dpgp plan`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlanArguments {
@@ -40,7 +40,7 @@ pub struct PlanArguments {
     places: Places,
 }
 
-/// What a run of one experiment would do.
+/// The work of a run of one experiment.
 struct Forecast {
     name: String,
     cells: usize,
@@ -51,7 +51,7 @@ struct Forecast {
     seconds: Option<f64>,
 }
 
-/// Says for each experiment how many cells there are, how many are stored, and how long the rest takes.
+/// Prints, for each experiment, the number of cells, the stored results, and an estimate of the time left.
 pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;

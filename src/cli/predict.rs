@@ -1,10 +1,7 @@
-//! `dpgp predict`.
+//! `dpgp predict`: private predictions at public points.
 //!
-//! Where to predict.
-//!
-//! `dpgp predict --from`: predictions from released moments, at no further cost.
-//!
-//! `dpgp predict --preview`: what predictions would be worth, before anything is spent.
+//! A release goes through these steps: refuse, read, charge, draw, write. The order is part of the privacy argument, see [`predict`].
+//! `--preview` computes expected errors and spends nothing. `--from` predicts from released moments at no further privacy cost.
 
 use std::path::{Path, PathBuf};
 
@@ -32,33 +29,33 @@ use dpgp_run::{Clipped, watcher};
 use dpgp_task::{Preview, PreviewedOver};
 
 const EXAMPLES: &str = "\
-The model of the spec is fitted to all rows. The noise comes from the operating system, so that nobody can subtract it,
-and no two calls give the same numbers: each call is one more release, and what they cost adds up. A ledger counts them,
-known by the rows whatever file they stand in, and written before the predictions are. It is kept in the state folder
-(DPGP_STATE) unless --ledger names another place. With a budget it refuses what the budget does not hold.
+The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
+calls give the same numbers. Each call is one more release, and their privacy losses add up. A ledger counts the releases. It is
+found by the rows, whatever file holds them, and it is written before the predictions. It is in the state folder (DPGP_STATE)
+unless --ledger names another file. With a budget, the ledger refuses a release that does not fit.
 
-A row that lacks a cell that is read is an error, unless the spec says data.missing = \"drop\": then rows without an input are
-left out, and where whole records are private those without a target, too. Nothing says how many.
+A row without a needed cell is an error, unless the spec has data.missing = \"drop\". Then rows without an input are left out, and
+also rows without a target if whole records are private. The number of rows left out is not reported.
 
-FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function);
-FILE.csv.certificate.json says what is guaranteed and what is not. FILE.parquet has the same columns, FILE.json a list of records.
+FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function).
+FILE.csv.certificate.json says what is guaranteed and what is not. FILE.parquet has the same columns, and FILE.json a list of records.
 
 Examples:
-  dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
-  dpgp predict my.toml --at grid.csv --preview --figure worth.svg --error 5     drawn, with the epsilon that errs by 5
+  dpgp predict my.toml --at grid.csv --preview                the expected error at each epsilon; spends nothing
+  dpgp predict my.toml --at grid.csv --preview --figure worth.svg --error 5     as a figure, with the epsilon for an error of 5
   dpgp predict my.toml --at grid.csv --out predictions.csv
-  dpgp predict my.toml --grid auto --out p.csv     at the places that the spec names: its map, else the box of its inputs
+  dpgp predict my.toml --grid auto --out p.csv     at the points that the spec names: its map, else the box of its inputs
   dpgp predict my.toml --grid 'lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8' --out p.csv
-  dpgp predict my.toml --grid auto --map map.html --out p.csv      with a picture, as `dpgp map` draws it
-  dpgp predict my.toml --at grid.csv --weights visits --out p0.csv      the column visits says how much each point counts
-  dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
+  dpgp predict my.toml --grid auto --map map.html --out p.csv      with a map, as `dpgp map` draws it
+  dpgp predict my.toml --at grid.csv --weights visits --out p0.csv      each point weighted by the column visits
+  dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     sets a budget
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
   dpgp ledger show my.toml";
 
-/// `dpgp predict`.
+/// Arguments of `dpgp predict`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PredictArguments {
@@ -67,10 +64,10 @@ pub struct PredictArguments {
     spec: Option<String>,
     #[command(flatten)]
     points: PointsArguments,
-    /// Which cell, where the spec has several; once for each axis
+    /// Choose a cell if the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
-    /// Where the predictions are written, as .csv, .parquet or .json; never over a file that is there [default: standard output]
+    /// Write predictions to this new .csv, .parquet or .json file; never over an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -79,17 +76,17 @@ pub struct PredictArguments {
     released: FromArguments,
     #[command(flatten)]
     preview: PreviewArguments,
-    /// Sign the certificate with this SSH key, private or held by an agent: FILE.certificate.json.sig is what
-    /// `ssh-keygen -Y sign -n dpgp-release` makes
+    /// Sign the certificate with this SSH key, a private key or one that an agent holds; FILE.certificate.json.sig is as from
+    /// `ssh-keygen -Y sign -n dpgp-release`
     #[arg(long, value_name = "KEY", requires = "out")]
     sign: Option<PathBuf>,
     #[command(flatten)]
     ledger: LedgerArguments,
-    /// Release in spite of exceptions to the guarantee, for example statistics of private targets in the spec, or a delta that
-    /// is not below one over the number of rows
+    /// Release despite exceptions to the guarantee, such as statistics of private targets in the spec, or a delta that is not
+    /// below one over the number of rows
     #[arg(long)]
     allow_caveats: bool,
-    /// Say how many targets were clipped, which is private: for the holder of the data alone
+    /// Print how many targets were clipped. This count is exact: do not publish it
     #[arg(long)]
     for_holder: bool,
     /// No progress bars
@@ -99,15 +96,25 @@ pub struct PredictArguments {
     places: Places,
 }
 
-/// Releases predictions: the ledger is charged, then the noise is drawn, then the file is written.
+/// Releases predictions, in the order that privacy needs.
+///
+/// 1. Refuse: check all that needs no private row. Such an error reveals nothing about rows and spends no budget.
+/// 2. Read: load the rows and the public points. [`publish`] then fits the model, designs the noise, and refuses exceptions to the
+///    guarantee unless --allow-caveats.
+/// 3. Charge: [`publish`] enters the cost of the release in the ledger. A spent budget refuses here, before any noise exists.
+/// 4. Draw: [`publish`] draws the noise from the operating system, once.
+/// 5. Write: [`show`] writes the predictions, their certificate and the map, and prints a summary.
+///
+/// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
-    // Before any row is read or a state folder made.
+    // Refuse: an unknown ending of the output, before any row is read or a state folder is made.
     arguments.out.as_deref().map(PredictionForm::from_path).transpose()?;
     if let Some(from) = &arguments.released.from {
         distinct(&targets(arguments))?;
         let (points, map) = (arguments.points.chosen(), arguments.map.open()?);
         return arguments.released.predict(from, points, arguments.out.as_deref(), map, format);
     }
+    // Refuse: a wrong spec or cell, a filter on the private target, and malformed addresses.
     let project = arguments.places.project()?;
     let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
@@ -117,21 +124,25 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let watcher = watcher(arguments.quiet);
     let points = arguments.points.chosen();
     if arguments.preview.preview {
-        // What earlier releases protect is no public input of a preview; nothing is written, not even to the state folder.
+        // A preview may use public facts only. The known ledgers show which inputs earlier releases protect, and such inputs are not
+        // public. A preview writes nothing, not even to the state folder.
         let (downloads, place) = (watcher.downloads(), known_place()?);
         let request =
             PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
         return preview(&request, &experiment.meta.title, &arguments.preview, arguments.quiet, format);
     }
+    // Refuse: two equal output paths, a missing state folder, a key that cannot sign, and output files that exist or cannot be
+    // written.
     distinct(&targets(arguments))?;
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
-    // A file that cannot be written is refused before anything is computed.
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
     let map = arguments.map.open()?;
+    // Read: the rows of the spec, and the public points.
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
+    // Refuse: points that cannot be drawn as a map. The trial holds blank predictions, so it does not depend on targets.
     if let Some(map) = &map {
         map.tried(&request.blank_csv()?)?;
     }
@@ -142,10 +153,11 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     };
     let clipped = request.clipped().filter(|_| arguments.for_holder);
     let terms = Terms { place: place.as_ref(), allow_exceptions: arguments.allow_caveats };
+    // Charge, draw, write: `show` gets only predictions that were charged and drawn.
     publish(&request, &terms, designed, |charged| show(charged, files, map, clipped, arguments, format))
 }
 
-/// Writes what was charged, and says what it is.
+/// Writes charged predictions to their files, and prints a summary.
 fn show(
     charged: &Charged<PrivatePredictions<'_>>,
     files: Option<PredictionFiles<'_>>,
@@ -155,11 +167,11 @@ fn show(
     format: Format,
 ) -> Result<(), CliError> {
     let written = files.map(|files| files.write(charged)).transpose()?;
-    // What was released is shown whatever becomes of its picture.
+    // The release is shown even if its map fails.
     let drawn = map.map(|map| draw(map, charged)).transpose();
     let mut summary = summary(charged, clipped, arguments);
     if let (Ok(_), Some(map)) = (&drawn, arguments.map.file()) {
-        summary.push_str(&format!("drawn in {}\n", map.display()));
+        summary.push_str(&format!("map written to {}\n", map.display()));
     }
     match (written, format) {
         (Some(_), Format::Text) => print(&summary),
@@ -179,15 +191,15 @@ fn show(
     drawn.map(drop)
 }
 
-/// The picture of a release, by its certificate.
+/// Draws the map of a release, with its certificate.
 fn draw(map: NewMap, charged: &Charged<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
     let csv = charged.csv()?;
     let certificate = charged.certificate_json(csv.as_bytes()).to_string();
     map.write_csv(&csv, CertificateSummary::parse(Path::new("certificate"), &certificate, Some(&csv))?)
 }
 
-/// What is said of a release: the guarantee, what it leaves out, what is left of the budget, and, to the holder of the data, how
-/// many targets were clipped.
+/// Describes a release: the guarantee, its limits and the balance of the ledger. `clipped` is private, and is `None` without
+/// --for-holder.
 fn summary(
     charged: &Charged<PrivatePredictions<'_>>,
     clipped: Option<Clipped>,
@@ -198,11 +210,11 @@ fn summary(
     let mut text =
         format!("predictions at {points}{}\n", arguments.out.as_deref().map(written).unwrap_or_default());
     if arguments.sign.is_some() {
-        text.push_str("the certificate is signed: its name and .sig\n");
+        text.push_str("the certificate is signed, by the .sig file beside it\n");
     }
     text.push_str(&format!("guarantee: {certificate}\n"));
     let delta = certificate.delta_exact.map(short).unwrap_or_default();
-    text.push_str(&format!("exact delta at that epsilon: {delta}; randomness of the operating system\n"));
+    text.push_str(&format!("exact delta at this epsilon: {delta}; noise from the operating system\n"));
     if let Some(wider) = charged.whole_width() {
         text.push_str(&format!("{wider}\n"));
     }
@@ -221,7 +233,7 @@ fn summary(
     text
 }
 
-/// The files that are written.
+/// Lists the output files.
 fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
     let mut targets = arguments.ledger.files();
     targets.extend(arguments.map.file().map(Path::to_path_buf));
@@ -234,28 +246,28 @@ fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
 
 fn written(out: &Path) -> String {
     let out = out.display();
-    format!(", written to {out}; what they guarantee stands in {out}.certificate.json")
+    format!(", written to {out}; their guarantee is in {out}.certificate.json")
 }
 
-/// Public points, of a file or of a grid.
+/// Public points, from a file or a grid.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("places of predictions").required(true).args(["at", "grid"])))]
 pub(super) struct PointsArguments {
     /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
     #[arg(long, value_name = "GRID")]
     pub at: Option<PathBuf>,
-    /// Instead of a file: `auto` for the places that the spec names (its map, else the box of its inputs), or for each input
-    /// INPUT=FROM..TO:POINTS or INPUT=VALUE, with commas between
+    /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or for each input
+    /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS")]
     grid: Option<GridChoice>,
-    /// The column of GRID with a public weight for each point: the objective risk then minimises the weighted sum of squared errors
-    /// [default: all points count alike]
+    /// The column of GRID with a public weight for each point; the objective `risk` then minimises the weighted sum of squared errors
+    /// [default: equal weights]
     #[arg(long, value_name = "COLUMN", requires = "at")]
     weights: Option<String>,
 }
 
 impl PointsArguments {
-    /// The points that were chosen: one of the options is there.
+    /// Returns the chosen points. The parser ensures that one of the options is present.
     pub fn chosen(&self) -> PublicPoints<'_> {
         match &self.grid {
             Some(grid) => PublicPoints::Grid(grid),
@@ -267,23 +279,23 @@ impl PointsArguments {
     }
 }
 
-/// The options of predictions from a file.
+/// Options of predictions from released moments.
 #[derive(Debug, Args)]
 pub struct FromArguments {
-    /// Predict from moments that `dpgp stats --release` wrote, instead of rows: nothing is released, and nothing charged
+    /// Predict from moments that `dpgp stats --release` wrote, instead of rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
     pub from: Option<PathBuf>,
-    /// With --from: another kernel, as a line of a spec
+    /// With --from: use another kernel, written as in a spec
     #[arg(long, value_name = "KERNEL", requires = "from", value_parser = kernel)]
     kernel: Option<KernelSetting>,
-    /// With --from: another noise variance, in squared units of the normalised target
+    /// With --from: use another noise variance, in squared units of the normalised target
     #[arg(long, value_name = "VARIANCE", requires = "from", value_parser = positive)]
     noise_variance: Option<Positive>,
 }
 
 impl FromArguments {
-    /// Predicts at public points.
+    /// Predicts at public points from released moments. Reads no rows and charges nothing.
     pub fn predict(
         &self,
         from: &Path,
@@ -309,7 +321,7 @@ impl FromArguments {
                 print_json(&json!({ "guarantee": guarantee, "predictions": predictions.json() }))
             }
             (Some(out), Format::Text) => print(&format!(
-                "predictions at {}, written to {}\nnothing was released: they follow from {}, whose guarantee covers them: {guarantee}\n",
+                "predictions at {}, written to {}\nnothing more was released: they follow from {}, whose guarantee covers them: {guarantee}\n",
                 counted(predictions.points(), "point", "points"),
                 out.display(),
                 from.display()
@@ -319,7 +331,7 @@ impl FromArguments {
     }
 }
 
-/// What is guaranteed of the file, and so of all that follows from it.
+/// Reads the guarantee of the file, which also covers everything computed from it.
 fn statement(from: &Path) -> Result<CertificateSummary, CliError> {
     let text = whole_text(from).map_err(CliError::io(from))?;
     Ok(CertificateSummary::parse(from, &text, None)?)
@@ -334,30 +346,30 @@ fn positive(text: &str) -> Result<Positive, String> {
     Positive::new(number).map_err(|error| error.to_string())
 }
 
-/// Between these an epsilon is searched, to a relative accuracy of one per cent.
+/// Range in which an epsilon is searched, and the relative accuracy (1 %) of the search.
 const SEARCHED: (f64, f64) = (1e-3, 1e3);
 const ACCURACY: f64 = 1.01;
 
-/// What a preview is asked.
+/// Options of a preview.
 #[derive(Debug, Args)]
 pub(super) struct PreviewArguments {
-    /// Release nothing: say what predictions would err by at each epsilon under the model, by public things alone
+    /// Release nothing; print the expected error at each epsilon under the model, from public facts only
     #[arg(long, conflicts_with_all = ["out", "sign"])]
     pub preview: bool,
-    /// The epsilons of a preview
+    /// Epsilons to preview
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview",
         default_value = "0.1,0.2,0.5,1,2,5,10")]
     epsilons: Vec<Epsilon>,
-    /// Which epsilon gives predictions that err by no more than this, in units of the target
+    /// Find the smallest epsilon whose expected error is at most this, in units of the target
     #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
     error: Option<f64>,
-    /// Draw the preview as SVG, too; never over a file that is there
+    /// Also draw the preview as SVG to this new file; never over an existing file
     #[arg(long, value_name = "FILE", requires = "preview")]
     figure: Option<PathBuf>,
 }
 
-/// Prints what is expected at each epsilon and, for an error that is wanted, the least epsilon that reaches it. A figure is all that
-/// is written.
+/// Prints the expected error at each epsilon and, for a wanted error, the smallest epsilon that reaches it. Writes nothing but the
+/// figure.
 pub(super) fn preview(
     request: &PredictionRequest<'_>,
     title: &str,
@@ -366,11 +378,11 @@ pub(super) fn preview(
     format: Format,
 ) -> Result<(), CliError> {
     let figure = arguments.figure.as_deref();
-    // Before anything is computed, which may take long.
+    // Refuse an existing file before the computation, which can be slow.
     if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::Exists(path.to_path_buf()));
     }
-    let waiting = Waiting::on("computing what each epsilon is worth", quiet);
+    let waiting = Waiting::on("computing the expected error at each epsilon", quiet);
     let preview = request.preview(&arguments.epsilons)?;
     let wanted = arguments.error.map(|error| wanted(request, error)).transpose()?;
     drop(waiting);
@@ -389,7 +401,7 @@ pub(super) fn preview(
 fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -> String {
     let mut text = table(preview);
     if let Some(path) = figure {
-        text.push_str(&format!("drawn in {}\n", path.display()));
+        text.push_str(&format!("figure written to {}\n", path.display()));
     }
     if let Some(WantedError { error, epsilon }) = wanted {
         text.push_str(&match epsilon {
@@ -401,29 +413,29 @@ fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -
 }
 
 fn table(preview: &Preview) -> String {
-    let headings = ["epsilon", "noise", "expected error", "of a private mean", "numbers released"];
+    let headings = ["epsilon", "noise", "expected error", "error of a private mean", "numbers released"];
     let table = plain_table(&headings, preview_rows(preview).into_iter());
     let below = what_is_priced(&[preview.over]);
     format!("{table}{}", folded(&format!("{below}{}{}", no_better_weights(preview), no_better(preview, ""))))
 }
 
-/// What stands below a table of prices.
+/// Explains a table of expected errors.
 pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
     let boxes = previewed.iter().filter(|over| **over == PreviewedOver::Box).count();
     let over = match boxes {
         0 => "the points",
-        all if all == previewed.len() => "the whole box, with rows spread over it, whatever the points",
-        _ => "the points (of moments: the whole box, with rows spread over it)",
+        all if all == previewed.len() => "the whole box, with rows spread over it, not over the points",
+        _ => "the points (for moments: over the whole box, with rows spread over it)",
     };
     format!(
-        "root mean squares over {over}, in units of the target, under the model: if its prior is right; a function that varies less than its variance \
-         says, or faster than its lengthscales, gains less\n\
-         of a private mean: the error of one number for all points, the mean of all targets with the noise of the same guarantee\n\
+        "root mean squares over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if the function \
+         varies less than its variance says, or faster than its lengthscales\n\
+         error of a private mean: one number for all points, the mean of all targets with noise for the same guarantee\n\
          no target was used, and nothing is charged\n"
     )
 }
 
-/// The rows of a table of prices: the epsilons between both ends.
+/// Makes the rows of a table of expected errors: the epsilons, between no release and no privacy.
 pub(super) fn preview_rows(preview: &Preview) -> Vec<Vec<String>> {
     let first = std::iter::once(end("nothing is released", preview.prior));
     let last = std::iter::once(end("without privacy", preview.without_privacy));
@@ -434,7 +446,7 @@ pub(super) fn preview_rows(preview: &Preview) -> Vec<Vec<String>> {
     first.chain(rows).chain(last).collect()
 }
 
-/// The sentence that names the epsilons at which one number for all points would do, of a setting if it has a name; nothing if there are none.
+/// Warns about the epsilons at which a private mean would do as well. Empty if there are none.
 pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
     let worse = preview.expected.iter().filter(|row| row.error >= row.constant);
     let worse: Vec<String> = worse.map(|row| exact(row.epsilon.get())).collect();
@@ -443,33 +455,33 @@ pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
     }
     let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
     format!(
-        "warning: {setting}no better than a private mean of all targets at epsilon = {}: more rows, a longer lengthscale or tighter bounds are needed\n",
+        "warning: {setting}no better than a private mean of all targets at epsilon = {}; this needs more rows, a longer lengthscale or tighter bounds\n",
         worse.join(", ")
     )
 }
 
-/// How far other weights of the moments could be better; nothing for other mechanisms.
+/// States how far the weights of the moments are from the best possible ones. Empty for other mechanisms.
 fn no_better_weights(preview: &Preview) -> String {
     let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
     let Some(least) = shares.reduce(f64::min) else { return String::new() };
     format!(
-        "of moments: no other choice of their weights could err by less than {} % of the expected error\n",
-        (100.0 * least).floor()
+        "moments: no other weights could lower the expected error by more than {} %\n",
+        100.0 - (100.0 * least).floor()
     )
 }
 
-/// A row without an epsilon.
+/// Makes a row without an epsilon.
 fn end(name: &str, error: f64) -> Vec<String> {
     vec![name.to_owned(), String::new(), short(error), String::new(), String::new()]
 }
 
-/// The least epsilon whose expected error is at most the one that is wanted.
+/// Finds the smallest epsilon whose expected error is at most `error`, in units of the target.
 fn wanted(request: &PredictionRequest<'_>, error: f64) -> Result<WantedError, CliError> {
     let (mut low, mut high) = SEARCHED;
     if !reaches(request, high, error)? {
         return Ok(WantedError { error, epsilon: None });
     }
-    // The error falls as epsilon grows.
+    // Bisection: the expected error falls as epsilon grows.
     while high > low * ACCURACY {
         let middle = (low * high).sqrt();
         if reaches(request, middle, error)? {

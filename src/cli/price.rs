@@ -1,4 +1,4 @@
-//! `dpgp price`.
+//! `dpgp price`: expected errors of settings.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -25,36 +25,36 @@ use dpgp_spec::Change;
 use dpgp_task::{Cell, Experiment, Preview, Setting};
 
 const EXAMPLES: &str = "\
-What `dpgp predict` would err by at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. Inputs, the number of
-rows and settings are all that is used: no target is read, nothing is released, and nothing is charged.
+Estimates the error of `dpgp predict` at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. It uses
+only inputs, the number of rows and the settings. It reads no target, releases nothing and charges nothing.
 
-Each setting is priced under its own prior, so that the least error is no reason to choose it: a lengthscale longer than the function's promises what
-the data break. What is public decides; the price says what it costs.
+Each setting is priced under its own prior, so do not choose the setting with the smallest expected error: a lengthscale that is too
+long promises more than the data will keep. Choose settings by public knowledge; the price is what they cost.
 
 Examples:
-  dpgp price my.toml                                      at the places that the spec names
+  dpgp price my.toml                                      at the points that the spec names
   dpgp price my.toml --epsilon 0.1..10                    0.1, 0.2, 0.5, 1, 2, 5 and 10
   dpgp price my.toml --epsilon 1 --set model.kernel.eq.lengthscale=12,25,50
   dpgp price my.toml --grid 'age=0..80:41' --set normalise.bounds.high=200,250";
 
-/// `dpgp price`.
+/// Arguments of `dpgp price`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PriceArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
     #[arg(value_name = "SPEC", add = experiments())]
     spec: String,
-    /// The epsilons: some with commas between, or FROM..TO for 1, 2 and 5 times the powers of ten between
+    /// Epsilons, separated by commas, or FROM..TO for 1, 2 and 5 times the powers of ten in this range
     #[arg(long, value_name = "LIST", default_value = "0.1..10")]
     epsilon: PricedEpsilons,
-    /// Price another setting, too: a setting by its path or an axis by its name; several values make an axis
+    /// Change a setting by its path, or an axis by its name; several values make an axis
     #[arg(long, value_name = "PATH=VALUE,...")]
     set: Vec<Change>,
     /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
     #[arg(long, value_name = "GRID", conflicts_with = "grid")]
     at: Option<PathBuf>,
-    /// Instead of a file: `auto` for the places that the spec names (its map, else the box of its inputs), or for each input
-    /// INPUT=FROM..TO:POINTS or INPUT=VALUE, with commas between
+    /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or for each input
+    /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS", default_value = "auto")]
     grid: GridChoice,
     /// No progress bars
@@ -70,9 +70,9 @@ struct PricedEpsilons(Vec<Epsilon>);
 
 /// The steps of a range within a power of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
-/// The powers of ten that a range may reach.
+/// The powers of ten in a range.
 const POWERS: std::ops::RangeInclusive<i32> = -6..=6;
-/// The rounding that an end of a range may be off by.
+/// The relative tolerance at the ends of a range.
 const ROUNDING: f64 = 1e-9;
 
 impl FromStr for PricedEpsilons {
@@ -87,20 +87,20 @@ impl FromStr for PricedEpsilons {
         let between = between.filter(|at| *at >= from * (1.0 - ROUNDING) && *at <= to * (1.0 + ROUNDING));
         let all: Vec<Epsilon> = between.filter_map(|at| Epsilon::new(at).ok()).collect();
         if all.is_empty() {
-            Err("no 1, 2 or 5 times a power of ten lies between".to_owned())
+            Err("no 1, 2 or 5 times a power of ten is in this range; list epsilons with commas".to_owned())
         } else {
             Ok(Self(all))
         }
     }
 }
 
-/// A setting, and what it is worth.
+/// A setting, and its expected errors.
 struct Priced<'e> {
     cell: &'e Cell,
     preview: Preview,
 }
 
-/// Prints what is expected at each epsilon, for each setting.
+/// Prints the expected error at each epsilon, for each setting.
 pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let changed = project.changed(vec![project.only(&arguments.spec)?], &arguments.set)?;
@@ -110,11 +110,12 @@ pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError>
         None => PublicPoints::Grid(&arguments.grid),
     };
     let watcher = watcher(arguments.quiet);
-    let waiting = Waiting::on("computing what each epsilon is worth", arguments.quiet);
+    let waiting = Waiting::on("computing the expected error at each epsilon", arguments.quiet);
     let (mut priced, place) = (Vec::new(), known_place()?);
     for cell in settings(experiment)? {
         refuse_private_filter(cell.setting(), false)?;
-        // What earlier releases protect is no public input of a price; nothing is written, not even to the state folder.
+        // A price may use public facts only. The known ledgers show which inputs earlier releases protect, and such inputs are not
+        // public. A price writes nothing, not even to the state folder.
         let downloads = watcher.downloads();
         let request = PredictionRequest::read(&project, experiment, cell, points, downloads, place.as_ref())?;
         priced.push(Priced { cell, preview: request.preview(&arguments.epsilon.0)? });
@@ -128,7 +129,7 @@ pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError>
     print(&text(experiment, &axes, &priced))
 }
 
-/// The cells with privacy that differ in more than their epsilon, each by its first one.
+/// Finds the private cells that differ in more than epsilon; the first cell stands for each setting.
 fn settings(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {
     let mut found: Vec<(&Cell, Setting)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| cell.setting().privacy.epsilon.get().is_finite()) {
@@ -147,7 +148,7 @@ fn settings(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {
     }
 }
 
-/// The places of the axes in which priced settings differ.
+/// Finds the indices of the axes in which priced settings differ.
 fn axes(experiment: &Experiment, priced: &[Priced<'_>]) -> Vec<usize> {
     let labels: Vec<_> = priced.iter().map(|one| one.cell.labels()).collect();
     (0..experiment.axes.len())
@@ -162,7 +163,7 @@ fn setting(experiment: &Experiment, axes: &[usize], Priced { cell, preview }: Pr
 
 fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> String {
     let mut headings: Vec<&str> = axes.iter().map(|axis| experiment.axes[*axis].name.as_str()).collect();
-    headings.extend(["epsilon", "noise", "expected error", "of a private mean", "numbers released"]);
+    headings.extend(["epsilon", "noise", "expected error", "error of a private mean", "numbers released"]);
     let (mut rows, mut warnings) = (Vec::new(), String::new());
     for Priced { cell, preview } in priced {
         let labels: Vec<String> = axes.iter().map(|axis| cell.labels()[*axis].clone()).collect();
@@ -172,7 +173,7 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> Strin
     if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1
     {
         warnings
-            .push_str("note: all settings are worth the same, as what differs between them does not enter\n");
+            .push_str("note: all settings have the same expected error, because it does not depend on their differences\n");
     }
     let previewed: Vec<_> = priced.iter().map(|one| one.preview.over).collect();
     let below = folded(&format!("{}{warnings}", what_is_priced(&previewed)));

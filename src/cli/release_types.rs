@@ -1,4 +1,5 @@
-//! What verbs about releases print with `--format json`. Of most of it the schema alone is used: the release itself writes it.
+//! Output of verbs about releases with `--format json`. Most of these types are used only for their schema, because the release itself
+//! writes the output.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,69 +11,69 @@ use serde_json::Value;
 use dpgp_release::SumsFacts;
 use dpgp_task::Preview;
 
-/// What `dpgp predict` prints of a release without `--out`.
-#[expect(dead_code, reason = "the schema of what the release writes")]
+/// The output of `dpgp predict` for a release without `--out`.
+#[expect(dead_code, reason = "only the schema is used, the release writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct ReleasedHere {
-    /// What is guaranteed and what is not, as FILE.certificate.json has it.
+    /// The certificate, as in FILE.certificate.json.
     certificate: CertificateFile,
     /// A record for each point: its inputs, private_mean, gp_sd, noise_sd, low and high.
     predictions: Vec<BTreeMap<String, Value>>,
 }
 
-/// The same with `--out`.
-#[expect(dead_code, reason = "the schema of what the release writes")]
+/// The output of `dpgp predict` for a release with `--out`.
+#[expect(dead_code, reason = "only the schema is used, the release writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct ReleasedToFile {
     /// The file.
     written: PathBuf,
-    /// What is guaranteed and what is not, as FILE.certificate.json has it.
+    /// The certificate, as in FILE.certificate.json.
     certificate: CertificateFile,
 }
 
 /// FILE.certificate.json beside released predictions.
-#[expect(dead_code, reason = "the schema of what the release writes")]
+#[expect(dead_code, reason = "only the schema is used, the release writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct CertificateFile {
-    /// What is guaranteed, in words.
+    /// The guarantee, in words.
     guarantee: String,
-    /// Which data sets are told apart no better.
+    /// The neighbouring datasets of the guarantee.
     neighbours: String,
-    /// The epsilon that is claimed.
+    /// The claimed epsilon.
     epsilon: Option<f64>,
-    /// The delta that is claimed.
+    /// The claimed delta.
     delta: Option<f64>,
-    /// The exact delta at that epsilon.
+    /// The exact delta at this epsilon.
     delta_exact: Option<f64>,
     /// The parameter of Gaussian differential privacy.
     mu: Option<f64>,
-    /// How the noise was made.
+    /// The origin of the noise.
     noise: Value,
     /// Exceptions to the guarantee.
     caveats: Vec<String>,
-    /// What the guarantee does not speak of.
+    /// Risks that the guarantee does not cover.
     not_covered: Vec<String>,
-    /// What the ledger calls the release; none without a ledger.
+    /// The id of the release in the ledger; null without a ledger.
     release_id: Option<String>,
-    /// What all releases of the ledger spent together; none without a ledger.
+    /// The privacy loss of all releases of the ledger together; null without a ledger.
     all_releases: Option<Value>,
-    /// What a reader should know.
+    /// Warnings for readers.
     warnings: Vec<String>,
-    /// What holds for a target that changes by more.
+    /// The guarantee for a target that changes by more.
     whole_width: Option<Value>,
-    /// The guarantee as the program computes with it.
+    /// The guarantee in the form that the program computes with.
     certificate: Value,
-    /// What each column of the file is.
+    /// The meaning of each column of the file.
     columns: BTreeMap<String, String>,
-    /// What intervals of a release by moments cannot know; none of other mechanisms.
+    /// The limits of the intervals of a release of moments; null for other mechanisms.
     intervals: Option<String>,
     /// The number of points.
     points: usize,
-    /// The column that is predicted.
+    /// The predicted column.
     target: String,
     /// The digest of the file of predictions.
     predictions_sha256: String,
-    /// The digest of the spec; none where rows stand in it.
+    /// The digest of the spec; null if it contains rows.
     spec_sha256: Option<String>,
     /// The program and its version.
     program: String,
@@ -80,33 +81,33 @@ pub(super) struct CertificateFile {
     content_sha256: String,
 }
 
-/// What `dpgp verify` says of a release.
+/// The output of `dpgp verify`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VerifiedCertificate {
     /// The claim.
     pub guarantee: String,
     /// The program that made it.
     pub program: Option<String>,
-    /// What was checked, in order.
+    /// The checks, in order.
     pub checks: Vec<VerifiedCheck>,
-    /// Fields that are not there, so that they could not be checked.
+    /// Missing fields, which could not be checked.
     pub skipped: Vec<String>,
-    /// The signature, if there is one and no signers were named.
+    /// The signature that was not checked, because no signers were named.
     pub unchecked_signature: Option<PathBuf>,
-    /// Whether all of it holds.
+    /// True if all checks hold.
     pub holds: bool,
 }
 
 /// One check.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct VerifiedCheck {
-    /// What was compared.
+    /// The compared fact.
     pub fact: String,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
 }
 
-/// What `dpgp stats` prints.
+/// The output of `dpgp stats`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SummedRows {
     /// Numbers of the sums.
@@ -116,65 +117,65 @@ pub(super) struct SummedRows {
     pub out: Option<PathBuf>,
     /// The file of the release.
     pub release: Option<PathBuf>,
-    /// How long the sums took; `--timings` alone has it.
+    /// The time of the sums, in seconds; only with `--timings`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
 }
 
-/// What `dpgp map` drew.
-#[expect(dead_code, reason = "the schema of what the map says of itself")]
+/// The output of `dpgp map`.
+#[expect(dead_code, reason = "only the schema is used, the map writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct DrawnFile {
     /// The file.
     written: PathBuf,
-    /// What it shows.
+    /// A description of the map.
     map: DrawnPicture,
 }
 
-/// What a map shows.
-#[expect(dead_code, reason = "the schema of what the map says of itself")]
+/// A map.
+#[expect(dead_code, reason = "only the schema is used, the map writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct DrawnPicture {
-    /// How many points.
+    /// The number of points.
     points: usize,
-    /// How many of them are hatched.
+    /// The number of hatched points.
     masked: usize,
     /// Its caption, in sentences.
     caption: Vec<String>,
 }
 
-/// A ledger of `dpgp ledger show` or `verify`. What a ledger holds is left out where it cannot be trusted.
-#[expect(dead_code, reason = "the schema of what the ledger says of itself")]
+/// A ledger of `dpgp ledger show` or `verify`. The contents of a ledger that cannot be trusted are left out.
+#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct LedgerOutput {
     /// Its file.
     ledger: PathBuf,
     /// `sound`, `version-1` or `broken`.
     state: String,
-    /// Why it cannot be trusted.
+    /// The reason why it cannot be trusted.
     problem: Option<String>,
-    /// What its releases spent together.
+    /// The privacy loss of its releases together.
     #[schemars(skip_serializing_if = "Option::is_none")]
     account: Option<AccountOutput>,
-    /// What is left of its budget at this delta; none without a budget.
+    /// The epsilon left in its budget at this delta; null without a budget.
     #[schemars(skip_serializing_if = "Option::is_none")]
     epsilon_left: Option<f64>,
-    /// Its releases; `show` alone has them.
+    /// Its releases; only for `show`.
     #[schemars(skip_serializing_if = "Option::is_none")]
     releases: Option<Vec<EntryOutput>>,
 }
 
-/// What releases spent together.
-#[expect(dead_code, reason = "the schema of what the ledger says of itself")]
+/// The privacy loss of releases together.
+#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct AccountOutput {
-    /// How many.
+    /// The number of releases.
     releases: usize,
     /// The parameter of Gaussian differential privacy of all of them.
     mu: Option<f64>,
     /// Their epsilon at `delta`.
     epsilon: Option<f64>,
-    /// The delta at which epsilon is told.
+    /// The delta at which epsilon is reported.
     delta: f64,
     /// The epsilon of the budget.
     budget_epsilon: Option<f64>,
@@ -182,52 +183,52 @@ pub(super) struct AccountOutput {
     budget_delta: Option<f64>,
     /// The exact delta at the epsilon of the budget.
     delta_exact: Option<f64>,
-    /// Why nothing composes them.
+    /// The reason why the releases cannot be composed.
     not_counted: Option<String>,
 }
 
 /// A release of a ledger.
-#[expect(dead_code, reason = "the schema of what the ledger says of itself")]
+#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct EntryOutput {
     /// Its number, from 1.
     number: u64,
     /// When it was made.
     time: String,
-    /// The spec that it is of.
+    /// Its spec.
     spec: String,
     /// The column that was released.
     target: String,
-    /// The epsilon that is claimed.
+    /// The claimed epsilon.
     epsilon: f64,
-    /// The delta that is claimed.
+    /// The claimed delta.
     delta: f64,
-    /// The exact delta at that epsilon.
+    /// The exact delta at this epsilon.
     delta_exact: f64,
     /// The parameter of Gaussian differential privacy.
     mu: f64,
-    /// What it protects against.
+    /// The change that it protects against.
     protects_against: String,
     /// Exceptions to the guarantee.
     caveats: Vec<String>,
 }
 
 /// A release that `dpgp ledger verify --released` looked for.
-#[expect(dead_code, reason = "the schema of what the ledger says of itself")]
+#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
 pub(super) struct LookedForOutput {
     /// Its file.
     release: PathBuf,
     /// `entered`, `not-entered` or `without-id`.
     state: String,
-    /// The ledger that it stands in.
+    /// The ledger that contains it.
     ledger: Option<PathBuf>,
     /// Its number there.
     number: Option<u64>,
 }
 
-/// What `dpgp ledger verify` prints of a ledger or of a release that was looked for.
-#[expect(dead_code, reason = "the schema of what the ledger says of itself")]
+/// An entry of `dpgp ledger verify`: a ledger, or a release that was looked for.
+#[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline, description = "")]
@@ -236,31 +237,31 @@ pub(super) enum VerifiedLedgerOutput {
     LookedFor(LookedForOutput),
 }
 
-/// What `dpgp predict --preview` prints.
+/// The output of `dpgp predict --preview`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PreviewOutput {
-    /// What is expected.
+    /// The expected errors.
     pub preview: Preview,
-    /// The error that was wanted.
+    /// The wanted error, in units of the target.
     pub wanted: Option<f64>,
-    /// The least epsilon that reaches it.
+    /// The smallest epsilon that reaches it.
     pub epsilon: Option<f64>,
     /// The figure that was drawn.
     pub figure: Option<PathBuf>,
 }
 
-/// What `dpgp price` prints.
+/// The output of `dpgp price`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PriceOutput {
-    /// Each setting.
+    /// The settings.
     pub settings: Vec<PricedSetting>,
 }
 
-/// What one setting is worth.
+/// The expected errors of one setting.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PricedSetting {
     /// Its values of the axes in which settings differ.
     pub labels: BTreeMap<String, String>,
-    /// What is expected.
+    /// The expected errors.
     pub preview: Preview,
 }

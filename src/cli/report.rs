@@ -20,25 +20,25 @@ use dpgp_report::{OfPapers, is_report, report_html};
 use dpgp_run::commit;
 
 const EXAMPLES: &str = "\
-The page shows what stands in the results folder; nothing is computed. It is one file that needs no network. Words, claims and
-the first rows are read without its script, which unpacks figures and all rows, and sorts and filters the tables.
+The page shows the contents of the results folder and computes nothing. It is one file that needs no network. Text, claims and the
+first rows are readable without its script. The script unpacks figures and all rows, and sorts and filters the tables.
 
 Examples:
   dpgp report                           writes report.html
   dpgp report --out /tmp/r.html --results /tmp/other-seed
   dpgp report --pages                   also results/REPRODUCTION.md and results/CHECKS.md";
 
-/// `dpgp report`.
+/// Arguments of `dpgp report`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ReportArguments {
     /// Experiments, prefixes, tags or paths of specs [default: all shipped experiments]
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
-    /// The file to write, or the pipe; over an earlier report, never over another file
+    /// The file or pipe to write; replaces an earlier report, but never another file
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
-    /// Also write the pages REPRODUCTION.md and CHECKS.md into the results folder, of all experiments
+    /// Also write REPRODUCTION.md and CHECKS.md, about all experiments, into the results folder
     #[arg(long, conflicts_with = "names")]
     pages: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub struct ReportArguments {
     quiet: bool,
 }
 
-/// Writes the report on the experiments named, or on all of the project.
+/// Writes the report about the named experiments, or all of the project.
 pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliError> {
     let path = &arguments.out;
     let waiting = Waiting::on("writing the page", arguments.quiet);
@@ -67,7 +67,7 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     if arguments.results.directory.is_some() && !results.is_dir() {
         return Err(CliError::NotAFolder(results));
     }
-    // The standing of a paper is that of all its experiments.
+    // The summary of a paper needs all of its experiments.
     let coverage = if arguments.names.is_empty() { project.coverage()? } else { Vec::new() };
     let told = if arguments.names.is_empty() { project.pages()? } else { Vec::new() };
     if arguments.pages {
@@ -89,11 +89,11 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     print(&format!("{shown}; written to {}\n", path.display()))
 }
 
-/// How much of a file tells a report.
+/// The number of bytes that identify a report.
 const BEGINNING: u64 = 4096;
 
-/// The file behind links that this program wrote as a report, and may replace; none where nothing is there, or a pipe. Another file
-/// is refused before anything is read.
+/// Returns the path, with links resolved, of an earlier report that may be replaced; `None` for a new file or a pipe. Refuses any other
+/// file before anything is computed.
 fn earlier_report(path: &Path) -> Result<Option<PathBuf>, CliError> {
     if !path.is_file() {
         return Ok(None);

@@ -20,29 +20,29 @@ use dpgp_spec::Change;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Every finished result goes to the store at once. A run that was killed or interrupted goes on where it stopped, and a
-second run of the same thing computes nothing. What is stored is known by the cell, the seed, the replicate and the
-digests of the data: change one value of a grid, and only the new cells are computed.
+Each finished result goes to the store at once. A run that was killed or interrupted resumes where it stopped, and a second run
+computes nothing. Results are stored by cell, seed, replicate and digests of the data. If you change one value of a grid, only the
+new cells are computed.
 
-A cell that fails keeps no other one from its table, which names it with the reason; the exit code is then 4.
+If a cell fails, the table still has the other cells, and names the failed one with the reason. The exit code is then 4.
 
 Examples:
-  dpgp run smith2021/toy                      needs no download; writes results/smith2021/toy/
+  dpgp run smith2021/toy                      writes results/smith2021/toy/; needs no download
   dpgp run smith2021                          every experiment of a paper
   dpgp run --all --quick                      the reduced settings of every spec
-  dpgp run smith2021/table1 --seed 2 --results out    other random numbers, other folder
+  dpgp run smith2021/table1 --seed 2 --results out    another seed and another folder
   dpgp run smith2021/table1 --set epsilon=0.5,2 --set method=sparse     other values of an axis, one label of another
   dpgp run smith2021/table1 --set model.noise_variance=9                another value of a setting
   dpgp run my.toml --shard 2/8 --store /scratch/s     the second of eight parts; see `dpgp collect`";
 
-/// `dpgp run`.
+/// Arguments of `dpgp run`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RunArguments {
     #[command(flatten)]
     selection: Selection,
-    /// Run with another setting, which leaves the spec and its results alone: a setting by its path or an axis by its name; several
-    /// values make an axis. Results go to NAME/changed/
+    /// Change a setting by its path, or an axis by its name; several values make an axis. Does not change the spec or its results:
+    /// results go to NAME/changed/
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with_all = ["quick", "all", "shard"])]
     set: Vec<Change>,
     /// Use this seed instead of the spec's
@@ -51,10 +51,10 @@ pub struct RunArguments {
     /// Compute only part I of N, and write no tables
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Go on with other cells and experiments after a failure (this is the default)
+    /// Continue with other cells and experiments after a failure (the default)
     #[arg(long, conflicts_with = "fail_fast")]
     keep_going: bool,
-    /// Start nothing more after the first failure
+    /// Stop after the first failure
     #[arg(long)]
     fail_fast: bool,
     /// Print every row and every claim, not the first screen alone
@@ -70,12 +70,12 @@ pub struct RunArguments {
     places: Places,
 }
 
-/// Runs experiments one after the other, each in parallel inside. One that fails does not stop the others;
-/// the failures are listed at the end.
+/// Runs experiments one after the other; the cells of each run in parallel. A failure does not stop the others, and all failures are
+/// listed at the end.
 pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = project.changed(arguments.selection.experiments(&project)?, &arguments.set)?;
-    // Before anything is computed or written.
+    // Refuse linked folders before anything is computed or written.
     experiments.iter().try_for_each(|each| arguments.results.writable(&project, each).map(drop))?;
     let mut study = arguments.store.study(&project)?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
@@ -89,7 +89,7 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     };
     let mut told = RunSummary { format, rows: arguments.rows, values: JsonValues::count(experiments.len()) };
     let done = run_all(&experiments, &mut study, &options, arguments, &mut told);
-    // What was done is told even where something failed.
+    // Print finished results even if something failed.
     let shown = told.values.finish();
     if arguments.selection.all && !arguments.selection.quick && arguments.shard.is_none() {
         write_pages(&arguments.results, &project, &experiments)?;
@@ -97,7 +97,7 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     done.and(shown)
 }
 
-/// How results are told.
+/// The printed summary of a run.
 struct RunSummary {
     format: Format,
     /// Whether every row is printed.
@@ -146,12 +146,12 @@ fn run_one(
     let folder = arguments.results.writable(study.project(), experiment)?;
     let shown = publish(&folder, &report, &done.provenance).map_err(CliError::from);
     let shown = shown.and_then(|()| said(&report, &done, &folder, told));
-    // The table of the other cells stands; the failure is the last word, and the exit code. What is wrong with a figure then comes
-    // of the cells that it lacks.
+    // The table of the other cells is written. The failure decides the exit code, and an error of a figure is not reported, because it
+    // comes from the missing cells.
     failed.map_or(shown, Err)
 }
 
-/// Shows what was published.
+/// Prints the published results.
 fn said(
     report: &Report<'_>,
     done: &StudyReport,
@@ -167,7 +167,7 @@ fn said(
     }
     let table = table_terminal(report);
     if done.provenance.seed != experiment.meta.seed {
-        print(&format!("seed {}, not the {} of the spec\n", done.provenance.seed, experiment.meta.seed))?;
+        print(&format!("seed {} (the spec has {})\n", done.provenance.seed, experiment.meta.seed))?;
     }
     for change in &experiment.changes {
         print(&format!("changed: {change}\n"))?;

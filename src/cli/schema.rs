@@ -11,34 +11,34 @@ use dpgp_report::reference;
 const EXAMPLES: &str = "\
 Examples:
   dpgp schema spec > spec.schema.json       for editors and validators of TOML
-  dpgp schema spec --markdown > docs/spec.md          the same for people
+  dpgp schema spec --markdown > docs/spec.md          a reference page
   dpgp schema datasets
-  dpgp schema outputs | jq '.properties.run'          what `dpgp run --format json` prints; other verbs likewise";
+  dpgp schema outputs | jq '.properties.run'          the output of `dpgp run --format json`";
 
-/// `dpgp schema`.
+/// Arguments of `dpgp schema`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SchemaArguments {
-    /// Of what
+    /// The format to describe
     #[arg(value_enum)]
     of: Language,
-    /// Print the reference for people: each key path with its type, range, default and meaning
+    /// Print a reference in Markdown: each key path with its type, range, default and meaning
     #[arg(long)]
     markdown: bool,
 }
 
-/// What has a schema.
+/// Formats with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Language {
     /// The spec of an experiment
     Spec,
     /// data/datasets.toml
     Datasets,
-    /// What verbs but audit and stats print with --format json, a property for each, and the certificate beside predictions
+    /// Output of verbs with --format json, with a property for each verb, and the certificate beside predictions
     Outputs,
 }
 
-/// Prints a JSON Schema, which is JSON in either format, or the reference made of it.
+/// Prints a JSON Schema, which is JSON in either output format, or the reference made from it.
 pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliError> {
     let schema = match arguments.of {
         Language::Spec => dpgp_spec::schema::<dpgp_task::TaskSetting>(),

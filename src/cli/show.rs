@@ -18,13 +18,13 @@ use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Examples:
-  dpgp show smith2021/table1               what it reproduces, its axes, and what its results say
+  dpgp show smith2021/table1               its paper, its axes, and a summary of its results
   dpgp show my.toml --format json";
 
-/// Labels of an axis that are named.
+/// The most labels of an axis to list.
 const MOST_LABELS: usize = 16;
 
-/// `dpgp show`.
+/// Arguments of `dpgp show`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShowArguments {
@@ -37,7 +37,7 @@ pub struct ShowArguments {
     places: Places,
 }
 
-/// Says what an experiment is and what its results say.
+/// Prints an experiment and a summary of its results.
 pub fn show(arguments: &ShowArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiment = project.only(&arguments.name)?;
@@ -73,7 +73,7 @@ impl Shown<'_> {
         let data = self.experiment.datasets().join(", ");
         let presence = presence(self.experiment, self.project);
         lines.push(match data.is_empty() {
-            true => "data:     in the spec, or drawn".to_owned(),
+            true => "data:     in the spec, or generated".to_owned(),
             false => format!("data:     {data} ({presence})"),
         });
         let times =
@@ -112,7 +112,7 @@ impl Shown<'_> {
         })
     }
 
-    /// How many numbers of the paper, and how many of others, stand beside ours.
+    /// Counts the numbers of the paper, and of others, that stand beside ours.
     fn numbers(&self) -> [usize; 2] {
         let all = &self.experiment.counterparts;
         let paper = all.iter().filter(|one| one.owner == Owner::Paper).count();
@@ -123,7 +123,7 @@ impl Shown<'_> {
         match &self.committed {
             None => "not run".to_owned(),
             Some(committed) if committed.is_stale(self.experiment) => {
-                "of another version of the spec".to_owned()
+                "from another version of the spec".to_owned()
             }
             Some(committed) => {
                 committed.closing_sentence().unwrap_or_else(|| "nothing to compare them with".to_owned())

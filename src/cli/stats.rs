@@ -1,4 +1,6 @@
-//! `dpgp stats`.
+//! `dpgp stats`: exact sums of rows, and a private release of them.
+//!
+//! The order of the steps is part of the privacy argument: refuse, read, charge, draw, write. See [`answer`].
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -25,31 +27,37 @@ use dpgp_release::{
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
 const EXAMPLES: &str = "\
-The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by
-a task.dirichlet with release = \"class-sums\", the same over the rows of each class; by a task.density with
-mechanism.histogram, how many records lie in each bin, where the target says for how many a row stands. All rows of the
-files named here that pass the filters count, whatever `train` says: CSV with a header or with columns that the spec lists,
-also packed by gzip, or Parquet, in constant memory. A build with the feature `cloud` takes s3://, gs://, az:// and https:// as well (docs/rows.md).
-A folder stands for all files in it and below that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, a pattern in quotes (*, ?,
-[a-z], ** for folders) for all that match, in the order of their paths; names that begin with . or _ are passed over. Folders NAME=VALUE on
-the way to such a file are columns of its rows, like those of the file; a file that is named itself has no such columns.
-Files that are written replace none that is there; nothing is left of a release that fails.
-A row that lacks a cell that is read is an error, unless data.missing = \"drop\" leaves it out (docs/rows.md); nothing says how many.
-Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows: only
-their owner can read the file, and counts of rows are printed with --for-holder alone. Only --release writes what may be
-shared; a ledger counts it, known by the rows whatever files they stand in (DPGP_STATE, the same wherever shards run).
+The spec chooses the sums. With task.surface they are covariances with the inducing inputs, times the target and squared. With
+task.dirichlet and release = \"class-sums\" they are the same sums over the rows of each class. With task.density and
+mechanism.histogram they are the numbers of records in each bin, and the target says how many records a row stands for.
+
+All rows of the named files that pass the filters count, whatever `train` says. Files are CSV with a header or with columns that
+the spec lists, also gzipped, or Parquet. Memory use is constant. A build with the feature `cloud` also reads s3://, gs://, az://
+and https:// (docs/rows.md).
+
+A folder means all files below it that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz. A pattern in quotes (*, ?, [a-z], ** for
+folders) means all files that match. Files are read in the order of their paths; names that begin with . or _ are skipped. Folders
+NAME=VALUE on the way to such a file become columns of its rows. A file that you name itself has no such columns.
+
+A row without a needed cell is an error, unless data.missing = \"drop\" leaves it out (docs/rows.md). The number of rows left out is
+not reported.
+
+Sums are the same to the last bit for any number of threads or shards. They are exact, and as private as the rows: only their owner
+can read the file, and only --for-holder prints counts of rows. Only the file of --release may be shared. A ledger counts the
+release and is found by the rows, whatever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
+existing file, and a release that fails leaves no file.
 
 Examples:
   dpgp stats beyond/citibike-scale trips.parquet --out sums.json
   dpgp stats my.toml a.csv b.csv --shard 2/8 --out part2.json     the second of eight parts, on any machine
-  dpgp stats my.toml --add part*.json --out sums.json             all parts together
+  dpgp stats my.toml --add part*.json --out sums.json             add all parts
   dpgp stats my.toml 'trips/year=2017/month=*/*.parquet' --out sums.json    year and month are columns
   dpgp stats my.toml --add sums.json --release surface.json --epsilon 1
   dpgp stats my.toml --add sums.json --release surface.json --epsilon 1 --budget-epsilon 3 --budget-delta 1e-6
   dpgp stats my.toml rows.csv --release surface.json --sign ~/.ssh/id_ed25519
-  dpgp ledger show                                                what was released about which rows";
+  dpgp ledger show                                                all releases, by their rows";
 
-/// `dpgp stats`.
+/// Arguments of `dpgp stats`.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
@@ -62,7 +70,7 @@ pub struct StatsArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
     #[arg(value_name = "NAME", add = experiments())]
     name: String,
-    /// Files of rows, CSV (.csv.gz too) or Parquet, in the order of their rows; folders of such files; patterns in quotes
+    /// Files of rows in order, CSV (also .csv.gz) or Parquet; folders of such files; patterns in quotes
     #[arg(value_name = "FILE", required_unless_present = "add")]
     files: Vec<PathBuf>,
     /// Sum only part I of N of the rows
@@ -71,28 +79,28 @@ pub struct StatsArguments {
     /// Add the sums of these files instead of rows
     #[arg(long, value_name = "SUMS", num_args = 1.., conflicts_with = "files")]
     add: Vec<PathBuf>,
-    /// Write the sums to this file, or into this pipe; never over a file that is there
+    /// Write the exact sums to this new file or pipe; never over an existing file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the sums with privacy noise, and the posteriors from them, to this file, or into this pipe; never over a file that is there
+    /// Write the sums with privacy noise, and posteriors from them, to this new file or pipe; never over an existing file
     #[arg(long, value_name = "FILE")]
     release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Sign the release with this SSH key, private or held by an agent: FILE.sig is what `ssh-keygen -Y sign -n dpgp-release`
-    /// makes
+    /// Sign the release with this SSH key, a private key or one that an agent holds; FILE.sig is as from
+    /// `ssh-keygen -Y sign -n dpgp-release`
     #[arg(long, value_name = "KEY", requires = "release")]
     sign: Option<PathBuf>,
     #[command(flatten)]
     ledger: LedgerArguments,
-    /// Release in spite of exceptions to the guarantee, or of a delta that is not below one over the number of rows
+    /// Release despite exceptions to the guarantee, or a delta that is not below one over the number of rows
     #[arg(long, requires = "release")]
     allow_caveats: bool,
-    /// Say how many rows there are, and how many were clipped or are of each class: private, for the holder of the rows alone
+    /// Print how many rows there are, were clipped, or are in each class. These counts are exact: do not publish them
     #[arg(long)]
     for_holder: bool,
-    /// Say how long it took
+    /// Print how long the sums took
     #[arg(long)]
     timings: bool,
     #[command(flatten)]
@@ -101,7 +109,7 @@ pub struct StatsArguments {
     places: Places,
 }
 
-/// Sums rows or adds sums; writes the sums and a release of them.
+/// Sums rows or adds sums, and writes the exact sums, a private release of them, or both.
 pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError> {
     ensure_addresses(arguments.files.iter().map(PathBuf::as_path))?;
     let experiment = arguments.places.project()?.only(&arguments.name)?;
@@ -113,30 +121,44 @@ pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError>
     }
 }
 
+/// Runs the steps in the order that privacy needs.
+///
+/// 1. Refuse: check all that needs no row. Such an error reveals nothing about rows and spends no budget.
+/// 2. Read: sum the rows, or add the sums of files. Exact sums are as private as the rows.
+/// 3. Charge: [`publish`] asks for the cost of the release and enters it in the ledger. A spent budget refuses here, before any
+///    noise exists.
+/// 4. Draw: [`publish`] draws the noise from the operating system, once.
+/// 5. Write: the release, then the exact sums for their owner, then the report on standard output.
+///
+/// An error after the charge says that the budget was spent.
 fn answer<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     arguments: &StatsArguments,
     format: Format,
 ) -> Result<(), CliError> {
-    // An epsilon that cannot be released for is refused before hours of sums.
+    // Refuse: an epsilon that cannot be released, a missing state folder, a key that cannot sign, two equal output paths, and output
+    // files that exist or cannot be written. All this comes before the sums, which can take hours.
     let privacy = arguments.release.as_ref().map(|_| streamed.privacy(arguments.epsilon)).transpose()?;
     let place = privacy.as_ref().map(|_| arguments.ledger.place()).transpose()?.flatten();
-    // So is a key that does not sign.
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
-    // And a file that could not be written.
     distinct(&targets(arguments))?;
     let mut sums = arguments.out.as_deref().map(ExactSumsFile::open).transpose()?;
     let file =
         arguments.release.as_deref().map(|path| SumsPlace::open(path, signing.as_ref())).transpose()?;
+    // Read: exact sums, from rows or from files of sums.
     let start = Instant::now();
     let total = total(streamed, arguments, place.as_ref())?;
     let unchecked = total.unchecked().iter();
     let notes: String = unchecked
-        .map(|path| format!("{}: without a checksum, of an earlier version\n", path.display()))
+        .map(|path| {
+            format!("{}: not verified, an earlier version wrote it without a checksum\n", path.display())
+        })
         .collect();
     let seconds = start.elapsed().as_secs_f64();
+    // The exact sums are kept aside. They reach the output only in `finish` below.
     sums.as_mut().map(|sums| sums.fill(&total)).transpose()?;
+    // Charge, draw and write the release, in this order.
     let Released { mut balance, receipt } = match (&privacy, file) {
         (Some(privacy), Some(file)) => {
             let to = ReleaseTo { privacy, place: place.as_ref(), file };
@@ -147,14 +169,14 @@ fn answer<M: SumsModel>(
     if let (Some(path), Some(_)) = (&arguments.release, &signing) {
         balance = format!("signed: {}.sig\n{balance}", path.display());
     }
-    // Nothing is left of sums whose release failed.
+    // Write the exact sums. A release that failed has returned above, and leaves no sums either.
     let finished = sums.map(ExactSumsFile::finish).transpose().map_err(CliError::from);
     let spoken = Spoken { seconds, notes, balance };
     let shown = finished.and_then(|_| say(streamed.described(&total), arguments, &spoken, format));
     shown.map_err(|cause| cause.after_charge(receipt.as_ref()))
 }
 
-/// The sums of the rows of files, or of parts.
+/// Sums the rows of files, or adds the sums of files.
 fn total<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     arguments: &StatsArguments,
@@ -168,16 +190,17 @@ fn total<M: SumsModel>(
     Ok(streamed.sum(&arguments.files, arguments.shard, &pool, key.as_ref())?)
 }
 
-/// What is said beside the sums.
+/// The text printed beside the sums.
 struct Spoken {
-    /// How long they took.
+    /// The time of the sums, in seconds.
     seconds: f64,
-    /// What is said of files that were added.
+    /// Notes about files that were added.
     notes: String,
-    /// What the ledger holds.
+    /// The balance of the ledger.
     balance: String,
 }
 
+/// Prints a description of the sums. Facts that depend on private rows are included only with --for-holder.
 fn say(
     description: HeldDescription,
     arguments: &StatsArguments,
@@ -204,14 +227,14 @@ fn say(
     print(&(text + &spoken.notes + &spoken.balance))
 }
 
-/// What is released, for which ledger, and where it is written.
+/// The guarantee of a release, its ledger, and its output file.
 struct ReleaseTo<'a> {
     privacy: &'a PrivacySetting,
     place: Option<&'a LedgerPlace>,
     file: SumsPlace<'a>,
 }
 
-/// The files that are written.
+/// Lists the output files.
 fn targets(arguments: &StatsArguments) -> Vec<PathBuf> {
     let mut targets = arguments.ledger.files();
     targets.extend(arguments.out.clone());
@@ -222,16 +245,19 @@ fn targets(arguments: &StatsArguments) -> Vec<PathBuf> {
     targets
 }
 
-/// What became of a release.
+/// The outcome of a release.
 #[derive(Default)]
 struct Released {
-    /// What the ledger holds.
+    /// The balance of the ledger.
     balance: String,
-    /// What was charged, if anything was.
+    /// The charge, if there was one.
     receipt: Option<Receipt>,
 }
 
-/// Charges the ledger, draws the noise and writes the file.
+/// Charges the ledger, draws the noise and writes the file, in this order.
+///
+/// [`publish`] guarantees the order: it calls the closure only with a value that was charged and drawn. It also refuses exceptions to
+/// the guarantee unless `allow_caveats`, before the charge.
 fn release<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
@@ -255,8 +281,8 @@ fn release<M: SumsModel>(
     )
 }
 
-/// The key that rows are known by. Sums that are kept need one if they are to be released by a ledger; where there is no state
-/// folder they are made without.
+/// Returns the key that identifies rows to ledgers. Sums that are kept need it for a later release that a ledger counts. Without a state
+/// folder they are made without a key.
 fn row_key(arguments: &StatsArguments, place: Option<&LedgerPlace>) -> Result<Option<DataKey>, CliError> {
     match (place, &arguments.out) {
         (Some(place), _) => Ok(Some(place.state.key().clone())),
@@ -269,7 +295,7 @@ fn row_key(arguments: &StatsArguments, place: Option<&LedgerPlace>) -> Result<Op
     }
 }
 
-/// The speed is told with the number of rows, from which it follows.
+/// Formats the time, in seconds. The speed reveals the number of rows, so it is printed only together with that number.
 fn timing(seconds: f64, rows: Option<u64>, inducing: Option<usize>) -> String {
     let Some((rows, m)) = rows.zip(inducing) else { return format!("{seconds:.3} s\n") };
     let speed = rows as f64 * (m * m) as f64 / seconds / 1e9;

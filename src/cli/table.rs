@@ -13,9 +13,9 @@ use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Reads the committed table of an experiment; computes nothing. Outside of a project it is the one that comes with dpgp, where there
-is no other. Axes that stand neither at the left nor at the top make tables of their own. A value has the digits that two digits of
-its spread make known; what the spread is stands below the last table.
+Reads the committed table of an experiment and computes nothing. Outside a project it reads the table that comes with dpgp, if there
+is no other. Axes that are neither rows nor columns give separate tables. Values are rounded to the second digit of their spread, and
+the kind of spread is printed below the last table.
 
 Examples:
   dpgp table beyond/leaderboard/houses
@@ -29,13 +29,13 @@ pub struct TableArguments {
     /// The experiment
     #[arg(value_name = "NAME", add = experiments())]
     name: String,
-    /// What is shown [default: that of the layout in the spec, else the first of the table]
+    /// The metric to show [default: from the layout in the spec, else the first of the table]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
-    /// Axes at the left [default: those of the layout in the spec, else all but the last]
+    /// Axes as rows [default: from the layout in the spec, else all but the last]
     #[arg(long, value_name = "AXIS,...", value_delimiter = ',')]
     rows: Vec<String>,
-    /// Axes at the top [default: those of the layout in the spec, else the last]
+    /// Axes as columns [default: from the layout in the spec, else the last]
     #[arg(long, value_name = "AXIS,...", value_delimiter = ',')]
     columns: Vec<String>,
     /// The language of the table
@@ -71,7 +71,7 @@ pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError>
     }
 }
 
-/// What is asked for, else what the spec says, else the last axis at the top and the others at the left.
+/// Chooses the layout: from the options, else from the spec, else the last axis as columns and the others as rows.
 fn layout(
     arguments: &TableArguments,
     experiment: &Experiment,

@@ -1,4 +1,4 @@
-//! `dpgp verify`.
+//! `dpgp verify`: checks of a published release.
 
 use std::path::PathBuf;
 
@@ -13,39 +13,39 @@ use dpgp_release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_rele
 use dpgp_run::watcher;
 
 const EXAMPLES: &str = "\
-What is checked needs neither the data nor the spec: that the certificate is about this file of predictions, byte for byte; that mu
-is the sensitivity over the noise; that the exact delta at the claimed epsilon follows from it and is at most the delta claimed;
-that the guarantee has no exceptions; that the fields beside the certificate (the sentence, epsilon, delta, who differs, what is not
-covered, all releases) say what it says; and that content_sha256 is the digest of all fields, which covers released sums as well.
-Fields that a file of an earlier version does not have are named, and not checked.
+The checks need neither the data nor the spec. They confirm that the certificate is about this file of predictions, byte for byte;
+that mu is the sensitivity divided by the noise; that the exact delta at the claimed epsilon follows from mu and is at most the
+claimed delta; that the guarantee has no exceptions; that the fields beside the certificate (sentence, epsilon, delta, neighbours,
+what is not covered, all releases) agree with it; and that content_sha256 is the digest of all fields, including released sums.
+Fields that a file of an earlier version lacks are listed and not checked.
 
-A digest is no signature: whoever edits a file can compute it anew. That noise was drawn at all cannot be seen in a file either:
-trust who made it, and verify a signature.
+A digest is not a signature: anybody who edits a file can compute a new digest. A file also cannot show that noise was drawn. Trust
+the person who made it, and verify a signature.
 
-With --signers it is checked, too, that one of them signed the certificate, by `ssh-keygen`. The same without this program:
+With --signers, `ssh-keygen` also checks that one of the signers signed the certificate. The same without this program:
   ssh-keygen -Y verify -f allowed_signers -I me@example.org -n dpgp-release -s surface.json.sig < surface.json
 
-Exit code 1 says that something does not hold.
+Exit code 1 means that a check failed.
 
 Examples:
   dpgp verify predictions.csv.certificate.json predictions.csv
   dpgp verify surface.json                           sums and counts carry their certificate
   dpgp verify surface.json --signers allowed_signers --signer me@example.org";
 
-/// `dpgp verify`.
+/// Arguments of `dpgp verify`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArguments {
-    /// A certificate, or a file of `dpgp stats --release`, which carries its own
+    /// A certificate, or a file of `dpgp stats --release`, which includes its certificate
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
     /// The predictions that the certificate is about
     #[arg(value_name = "PREDICTIONS")]
     predictions: Option<PathBuf>,
-    /// Check the signature CERTIFICATE.sig, too, which must be of somebody in this file (`allowed_signers` of OpenSSH)
+    /// Also check that somebody in this file (OpenSSH's `allowed_signers`) made the signature CERTIFICATE.sig
     #[arg(long, value_name = "FILE")]
     signers: Option<PathBuf>,
-    /// Who must have signed [default: anybody in that file]
+    /// The required signer [default: anybody in that file]
     #[arg(long, value_name = "NAME", requires = "signers")]
     signer: Option<String>,
     /// No progress bars
@@ -88,11 +88,11 @@ fn text(verified: &VerifiedRelease) -> String {
         text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
     }
     if !verified.skipped.is_empty() {
-        text.push_str(&format!("not there, and not checked: {}\n", verified.skipped.join(", ")));
+        text.push_str(&format!("missing, and not checked: {}\n", verified.skipped.join(", ")));
     }
     if let Some(signature) = &verified.unchecked {
         text.push_str(&format!(
-            "not checked: {}; --signers FILE says whose signature it may be\n",
+            "not checked: {}; use --signers FILE to name the allowed signers\n",
             signature.display()
         ));
     }

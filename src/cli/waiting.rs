@@ -1,4 +1,4 @@
-//! What a user sees of work whose steps are not counted.
+//! A spinner for work without a progress bar.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use dpgp_data::shown_line;
 
-/// A line on standard error that says what is done and since when, drawn only if that is a terminal; it goes away at the end.
+/// A line on standard error with the current task and its elapsed time, shown only on a terminal and removed at the end.
 pub(super) struct Waiting(ProgressBar);
 
 impl Waiting {
-    /// The line; none where the user asked for quiet.
+    /// Shows the line, unless `quiet`.
     pub(super) fn on(what: &str, quiet: bool) -> Self {
         if quiet {
             return Self(ProgressBar::hidden());
@@ -19,7 +19,7 @@ impl Waiting {
         let line = ProgressBar::new_spinner()
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
             .with_message(shown_line(what).into_owned());
-        // The thread of steady ticks may begin after work that is soon done.
+        // Draw at once: the ticking thread may start after a short task has ended.
         line.tick();
         line.enable_steady_tick(Duration::from_millis(250));
         Self(line)

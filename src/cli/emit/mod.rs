@@ -16,27 +16,27 @@ use crate::cli::options::experiments;
 use dpgp_data::rows::is_address;
 
 const EXAMPLES: &str = "\
-The number of shards is written into what is printed. All shards write to one store, which takes no locks; a shard that is
-run again computes only what it had not stored.
+The output has a fixed number of shards. All shards write to one store, without locks. A shard that you run again computes only the
+results that it had not stored.
 
 Examples:
   dpgp emit slurm smith2021/table1 --shards 8 > job.sh
-  bash job.sh --time=1:00:00        submits the array, and a collector after it; arguments go to sbatch
+  bash job.sh --time=1:00:00        submits the array and then a collector; passes arguments to sbatch
   dpgp emit slurm beyond/citibike-scale --shards 8 --stats trips.parquet > sums.sh
   dpgp emit make smith2021/table1 --shards 4 --out Makefile && make -j4
   dpgp emit k8s my.toml --shards 20 --image registry.example/dpgp:1 | kubectl apply -f -";
 
-/// `dpgp emit`.
+/// Arguments of `dpgp emit`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct EmitArguments {
-    /// What runs the shards
+    /// The scheduler that runs the shards
     #[arg(value_enum)]
     target: Scheduler,
     /// An experiment, or the path of a spec
     #[arg(value_name = "NAME", add = experiments())]
     name: String,
-    /// Into how many parts the work is cut
+    /// Number of parts to split the work into
     #[arg(long, value_name = "N")]
     shards: NonZeroU32,
     #[command(flatten)]
@@ -44,20 +44,20 @@ pub struct EmitArguments {
     /// Cores for each shard
     #[arg(long, value_name = "N", default_value = "1")]
     cpus: NonZeroU32,
-    /// Sum the rows of these files (`dpgp stats`) instead of a run; slurm and make
+    /// Sum the rows of these files (`dpgp stats`) instead of running the experiment; slurm and make only
     #[arg(long, value_name = "FILE", num_args = 1..)]
     stats: Vec<PathBuf>,
     /// The container image (k8s)
     #[arg(long, default_value = "dpgp")]
     image: String,
-    /// Write to this file, never over one that is there, or into this pipe, instead of standard output
+    /// Write to this new file or pipe; never over an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
     places: Places,
 }
 
-/// What runs the shards.
+/// Schedulers that run shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scheduler {
     /// A job array with a collector after it
@@ -69,7 +69,7 @@ enum Scheduler {
 }
 
 impl Scheduler {
-    /// A path as its tasks see it: those of Kubernetes have a volume in the place of the folder that we are in.
+    /// Returns a path as tasks see it. Tasks of Kubernetes have a volume in place of the working directory.
     fn path(self, path: &Path) -> String {
         let whole = PathBuf::from(absolute(path));
         let here = std::env::current_dir().unwrap_or_default();
@@ -77,8 +77,8 @@ impl Scheduler {
         inside.unwrap_or(&whole).to_string_lossy().into_owned()
     }
 
-    /// For the shards of a run, or of the sums over files of rows; Kubernetes has none of these, as its tasks share no
-    /// folder for their parts.
+    /// Returns the template for shards of a run, or of sums over files. Fails for sums on Kubernetes, whose tasks share no folder
+    /// for partial sums.
     fn template(self, sums: bool) -> Result<&'static str, CliError> {
         match (self, sums) {
             (Self::Slurm, false) => Ok(include_str!("slurm.sh")),
@@ -103,7 +103,7 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     }
     let template = arguments.target.template(!arguments.stats.is_empty())?;
     let store = arguments.store.folder(&project);
-    // Such a sign would end a comment of the description.
+    // A control character could end a comment in the description.
     if store.to_string_lossy().contains(char::is_control) {
         return Err(CliError::NoName(store.to_string_lossy().into_owned()));
     }
@@ -132,13 +132,13 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     }
 }
 
-/// The most indexes of a job of which each has its own count of failures.
+/// The most indexes of a Kubernetes job that counts failures for each index.
 const MOST_INDEXES: u32 = 100_000;
 
-/// The most letters of a name: with `dpgp-` before it and the number of a task after it, it names a host, which has 63 at most.
+/// The most letters of a name. With `dpgp-` before it and a task number after it, it becomes a host name of at most 63 letters.
 const LONGEST: usize = 47;
 
-/// A name that any scheduler takes.
+/// Makes a name that every scheduler accepts.
 fn slug(name: &str) -> String {
     let slug = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-").to_ascii_lowercase();
     let slug = slug.trim_start_matches('-');
@@ -146,17 +146,17 @@ fn slug(name: &str) -> String {
     if slug.is_empty() { "study".to_owned() } else { slug.to_owned() }
 }
 
-/// A path that means the same wherever a script is started.
+/// Makes a path absolute, so that a script can start anywhere.
 fn absolute(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
 }
 
-/// A file of rows; an address is absolute.
+/// Makes the path of a file of rows absolute. Addresses already are.
 fn rows(file: &Path) -> String {
     if is_address(file) { file.to_string_lossy().into_owned() } else { absolute(file) }
 }
 
-/// The options that say where the data are, as words of a shell.
+/// Lists the options for the places of data, as shell words.
 fn places(places: &Places) -> Vec<String> {
     let mut words = Vec::new();
     for (option, path) in [("--mirror", &places.mirror), ("--data", &places.cache)] {
@@ -167,7 +167,7 @@ fn places(places: &Places) -> Vec<String> {
     words
 }
 
-/// A word that a shell takes as it is.
+/// Quotes a word for a shell.
 pub(super) fn shell(text: &str) -> String {
     if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c)) {
         return text.to_owned();

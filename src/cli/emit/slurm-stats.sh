@@ -1,8 +1,8 @@
 #!/bin/bash
 # The sums of {{ name }} over {{ files|length }} file{% if files|length != 1 %}s{% endif %} in {{ shards }} shards.
-#   bash THIS     submits the array, and a task that adds the parts after all have ended well
-#   sbatch THIS   submits the array alone
-# Either takes more options for sbatch, for example --time=1:00:00. A part appears whole or not at all.
+#   bash THIS     submits the array, and a task that adds the parts after all have succeeded
+#   sbatch THIS   submits only the array
+# Both take more options for sbatch, for example --time=1:00:00. A part is written completely or not at all.
 #SBATCH --job-name=dpgp-{{ slug }}-sums
 #SBATCH --array=1-{{ shards }}
 #SBATCH --cpus-per-task={{ cpus }}
@@ -26,7 +26,7 @@ if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
 fi
 
 mkdir -p "$parts"
-# A task that is run again makes its part anew.
+# A task that runs again replaces its part.
 rm -f "$parts/part$SLURM_ARRAY_TASK_ID.json"
 exec "$dpgp" stats "$name"{% for file in files %} {{ file|shell }}{% endfor %} --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" \
     --jobs {{ cpus }} --out "$parts/part$SLURM_ARRAY_TASK_ID.json"

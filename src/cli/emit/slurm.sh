@@ -1,9 +1,9 @@
 #!/bin/bash
 # {{ name }} in {{ shards }} shards.
-#   bash THIS     fetches the data, submits the array, and a collector that runs after it, whatever becomes of it
-#   sbatch THIS   submits the array alone
-# Either takes more options for sbatch, for example --time=1:00:00. A task that is stopped stores what it has; run the
-# same again, or let the cluster requeue it (RequeueExit=75), and it goes on from there.
+#   bash THIS     fetches the data, and submits the array and a collector that runs after it, even if tasks fail
+#   sbatch THIS   submits only the array
+# Both take more options for sbatch, for example --time=1:00:00. A task that is stopped stores its finished results. Run the
+# same again, or let the cluster requeue it (RequeueExit=75), to resume.
 #SBATCH --job-name=dpgp-{{ slug }}
 #SBATCH --array=1-{{ shards }}
 #SBATCH --cpus-per-task={{ cpus }}

@@ -35,7 +35,7 @@ fn every_shipped_experiment_can_be_copied_and_keeps_its_cells() {
 fn a_copy_runs_and_finds_what_the_original_does() {
     let project = Project::new();
     let made = project.dpgp(&["new", "--from", "smith2021/toy"]).expect(0).out;
-    assert!(made.contains("toy.toml is written; try: dpgp run toy.toml"), "{made}");
+    assert!(made.contains("wrote toy.toml; try: dpgp run toy.toml"), "{made}");
     project.dpgp(&["run", "toy.toml"]).expect(0);
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
     let [own, shipped] = ["results/toy", "results/smith2021/toy"].map(|folder| values(&project, folder));

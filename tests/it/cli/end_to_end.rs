@@ -49,7 +49,7 @@ fn sound_releases_hold() {
         ] {
             assert!(run.out.contains(line), "{line}: {}", run.out);
         }
-        assert!(run.out.contains("prints and writes the same of the file and of"), "{}", run.out);
+        assert!(run.out.contains("prints and writes the same for the file and for"), "{}", run.out);
         project.assert_nothing_left();
     }
     let run = project(TARGETS).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
@@ -62,7 +62,7 @@ fn predictions_from_sums_are_attacked_too() {
     let run = project(SURFACE).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
     assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
     assert_eq!(run.out.matches("1000 releases of each of two neighbours").count(), 2, "{}", run.out);
-    assert!(run.out.contains("sums that they follow from: 36 pairs of neighbours"), "{}", run.out);
+    assert!(run.out.contains("the sums behind the predictions: 36 pairs of neighbours"), "{}", run.out);
     assert!(run.out.contains("`dpgp predict` prints and writes the same"), "{}", run.out);
 }
 
@@ -77,7 +77,7 @@ fn files_that_tell_neighbours_apart_are_found() {
     let run = project(&filtered).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
     assert!(run.out.starts_with("s: caveat\n"), "{}", run.out);
     assert!(
-        run.out.contains("caveat  `dpgp predict` TELLS NEIGHBOURS APART by predictions.csv"),
+        run.out.contains("caveat  `dpgp predict` DISTINGUISHES NEIGHBOURS by predictions.csv"),
         "{}",
         run.out
     );

@@ -123,7 +123,7 @@ fn a_project_above_is_told() {
     let project = above();
     let run = inside(&project, "work/deep", &["list"]).expect(0);
     let folder = project.folder.path().canonicalize().unwrap();
-    assert_eq!(run.err.trim(), format!("the project is in {}, above this folder", folder.display()));
+    assert_eq!(run.err.trim(), format!("using the project in {}, above this folder", folder.display()));
     assert_eq!(inside(&project, "", &["list"]).expect(0).err, "");
 }
 

@@ -112,11 +112,11 @@ fn new_specs_list_the_columns() {
         assert!(run.err.contains("must be") && run.err.contains("fill in"), "{}", run.err);
     }
     for (arguments, message) in [
-        (&["rows.csv"][..], "--columns a,b,c or number them with --no-header"),
+        (&["rows.csv"][..], "use --columns a,b,c or --no-header"),
         (&["rows.csv", "--columns", "a,b"], "line 1 has 4 cells, but there are 2 columns"),
         (&["rows.csv", "--columns", "a,b,a,c"], "the column \"a\" occurs twice"),
-        (&["rows.csv", "--columns", "a,,b,c"], "a column has no name"),
-        (&["rows.parquet", "--no-header"], "rows.parquet is Parquet, which names its columns itself"),
+        (&["rows.csv", "--columns", "a,,b,c"], "a column name is empty"),
+        (&["rows.parquet", "--no-header"], "rows.parquet is a Parquet file, which has its own column names"),
     ] {
         write_parquet(&project.path("rows.parquet"), &[("a", Column::Double(vec![Some(1.0)]))], 1);
         let run = new(&project, arguments, 2);

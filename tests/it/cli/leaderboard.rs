@@ -196,7 +196,7 @@ fn the_best_is_told_with_what_is_level_with_it() {
         assert!(run.err.contains(known), "{}", run.err);
     }
     let run = project.dpgp(&["best", "board.toml", "--epsilon", ".7"]).expect(2);
-    assert!(run.err.contains("no table that is meant has the epsilon 0.7; there are 1\n"), "{}", run.err);
+    assert!(run.err.contains("no selected table has epsilon = 0.7; use one of 1\n"), "{}", run.err);
     for wrong in [["--epsilon", "7"], ["--epsilon", "nan"], ["--hides", "rows"]] {
         project.dpgp(&[&["best", "board.toml"], &wrong[..]].concat()).expect(2);
     }
@@ -215,7 +215,7 @@ fn tables_of_another_version_of_a_spec_are_told() {
     project.write("study.toml", &STUDY.replace("draws = 2", "draws = 3"));
     for verb in verbs {
         let told = project.dpgp(verb).expect(0).err;
-        assert!(told.contains("table.csv is not of this version of the spec study"), "{verb:?}: {told}");
+        assert!(told.contains("table.csv is from another version of the spec study"), "{verb:?}: {told}");
     }
 }
 

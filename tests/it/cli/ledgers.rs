@@ -177,7 +177,7 @@ fn rows_of_two_ledgers_are_charged_to_both() {
     };
     assert_eq!(counts(&project), [1, 1]);
     let run = predict(&project, "energy.toml", &[]).expect(0);
-    assert!(run.err.contains("also charged, since it counts some of these rows"), "{}", run.err);
+    assert!(run.err.contains("also charged, because it counts some of these rows"), "{}", run.err);
     assert_eq!(counts(&project), [2, 2]);
     // From then on both count all of these rows.
     predict(&project, "part.toml", &[]).expect(0);
@@ -347,13 +347,13 @@ fn releases_tell_of_a_state_folder_that_was_put_back() {
     for (number, file) in (1..).zip(&files[..3]) {
         assert!(run.out.contains(&format!("{file}: release {number} of ")), "{}", run.out);
     }
-    assert!(run.out.contains("4.csv.certificate.json: not looked for"), "{}", run.out);
+    assert!(run.out.contains("4.csv.certificate.json: not checked"), "{}", run.out);
     std::fs::remove_dir_all(project.path("state")).unwrap();
     std::fs::rename(project.path("copy"), project.path("state")).unwrap();
     project.dpgp(&["ledger", "verify"]).expect(0);
     let run = project.dpgp(&verify).expect(5);
-    assert!(run.err.contains("2 of 4 releases stand in none"), "{}", run.err);
-    assert!(run.out.contains("2.csv.certificate.json: STANDS IN NONE"), "{}", run.out);
+    assert!(run.err.contains("2 of 4 releases are in none"), "{}", run.err);
+    assert!(run.out.contains("2.csv.certificate.json: IN NONE"), "{}", run.out);
     assert!(run.out.contains("1.csv.certificate.json: release 1 of "), "{}", run.out);
     let run = project.dpgp(&[&verify[..], &["--format", "json"]].concat()).expect(5);
     assert_eq!(run.json()[3]["state"], "not-entered");

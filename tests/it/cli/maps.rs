@@ -55,7 +55,7 @@ fn from_trips_to_a_map_in_four_commands() {
     // What makes no map is refused before anything is charged or written.
     project.write("there.html", "precious");
     for (map, more, says) in [
-        ("map.png", "", "ends neither in .svg"),
+        ("map.png", "", "use .svg, .html or .geojson"),
         ("there.html", "", "already exists"),
         ("p.csv.certificate.json.svg", "--slice=start_lon=9", "there are -74.02, "),
         ("p.csv", "", "named for two"),
@@ -66,7 +66,11 @@ fn from_trips_to_a_map_in_four_commands() {
         assert!(!project.path("p.csv").exists() && releases(&project) == 0);
     }
     let run = project.dpgp(&[&predict[..], &["map.html"]].concat()).expect(0);
-    assert!(run.out.contains("drawn in map.html") && project.read("there.html") == "precious", "{}", run.out);
+    assert!(
+        run.out.contains("map written to map.html") && project.read("there.html") == "precious",
+        "{}",
+        run.out
+    );
     let html = project.read("map.html");
     for part in [
         "<h1>Private mean of duration by start_lon and start_lat</h1>",

@@ -100,7 +100,7 @@ fn a_release_is_predicted_from() {
     }
     let out = ["predict", "--from", "r.json", "--at", "grid.csv", "--out", "p.csv"];
     let said = project.dpgp(&out).expect(0).out;
-    assert!(said.contains("nothing was released") && said.contains("4 points"), "{said}");
+    assert!(said.contains("nothing more was released") && said.contains("4 points"), "{said}");
     assert_eq!(project.read("p.csv").lines().count(), 5);
     assert!(project.dpgp(&out).expect(2).err.contains("p.csv"), "never over a file that is there");
 }
@@ -259,7 +259,7 @@ fn a_preview_is_of_the_whole_box() {
     other.iter_mut().flatten().for_each(|number| *number *= -0.5);
     write_rows(&project, "rows.csv", &["x", "z", "y"], &other);
     assert_eq!(preview(&project), said, "no record is among it");
-    assert!(run.out.contains("no other choice of their weights could err by less than"), "{}", run.out);
+    assert!(run.out.contains("no other weights could lower the expected error by more than"), "{}", run.out);
     for row in said["expected"].as_array().unwrap() {
         let [least, error] = ["least", "error"].map(|key| row[key].as_f64().unwrap());
         assert!(least > 0.5 * error && least <= error, "{row}");

@@ -25,12 +25,12 @@ fn answers_make_a_spec_that_runs() {
     let run = answered(&project, &told, "0 40\n3\n\n8\n2\n\n").expect(0);
     assert!(
         run.err.contains("normalise.bounds: ")
-            && run.err.contains("kernel.eq.variance (its root): ")
+            && run.err.contains("kernel.eq.variance (square root): ")
             && run.err.contains("bounds [10]\n"),
         "{}",
         run.err
     );
-    assert!(run.err.contains("privacy.change: 40, by the answers above"), "{}", run.err);
+    assert!(run.err.contains("privacy.change: 40, from the answers above"), "{}", run.err);
     let spec = project.read("mine.toml");
     assert!(!spec.contains("fill in") && spec.contains("run `dpgp run`"), "{spec}");
     assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
@@ -69,7 +69,11 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
             && spec.contains("noise_variance = 42.25"),
         "{spec}"
     );
-    assert!(run.err.contains("domain, \"temperature\": -14.5 to 39.5, by the answers above"), "{}", run.err);
+    assert!(
+        run.err.contains("domain, \"temperature\": -14.5 to 39.5, from the answers above"),
+        "{}",
+        run.err
+    );
     assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
@@ -81,7 +85,7 @@ fn a_budget_that_protects_nothing_is_named() {
     let told = ["--target", "kwh", "--inputs", "temperature"];
     let run = answered(&project, &told, "0 40\n3\n\n8\n1000\n0.5\n").expect(0);
     assert!(run.err.contains("note: epsilon = 1000 protects next to nothing"), "{}", run.err);
-    assert!(run.err.contains("note: delta = 0.5 is far above what is proposed"), "{}", run.err);
+    assert!(run.err.contains("note: delta = 0.5 is far above the proposal"), "{}", run.err);
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let run = answered(&project, &told, "0 40\n3\n\n8\n10\n5e-5\n").expect(0);
     assert!(!run.err.contains("note: "), "{}", run.err);
@@ -107,7 +111,7 @@ fn functions_that_add_up_share_their_variance() {
     let run = answered(&project, &[], "0 40\n3\n3\n2\n5\n1\n\n").expect(0);
     let spec = project.read("mine.toml");
     assert_eq!(spec.matches("    33.33,   # ").count(), 3, "{spec}");
-    assert!(run.err.contains("additive.variances, \"b\": 33.33, by the answers above"), "{}", run.err);
+    assert!(run.err.contains("additive.variances, \"b\": 33.33, from the answers above"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
 
@@ -116,27 +120,24 @@ fn what_is_no_answer_writes_nothing() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
     for (answers, why) in [
-        ("0 40\n", "nobody answered"),
-        (
-            "0 forty\n",
-            "two finite numbers are needed, the least and the greatest, such as 0 40; the answer was \"0 forty\"",
-        ),
-        ("0\n40\n", "normalise.bounds: two finite numbers are needed"),
-        ("0 nan\n", "two finite numbers are needed"),
-        ("0,5\n", "such as 0 40, with a point before decimals; the answer was \"0,5\""),
+        ("0 40\n", "input ended early"),
+        ("0 forty\n", "enter two finite numbers, lowest first, such as 0 40; the answer was \"0 forty\""),
+        ("0\n40\n", "normalise.bounds: enter two finite numbers"),
+        ("0 nan\n", "enter two finite numbers"),
+        ("0,5\n", "such as 0 40, with a decimal point; the answer was \"0,5\""),
         ("0 40 80\n", "such as 0 40; the answer was \"0 40 80\""),
         ("0 40 minutes\n", "such as 0 40, without a unit"),
         // Bounds the wrong way round.
         ("40 0\n3\n10\n8\n1\n\n", "must be above the first, and 0 is not above 40"),
-        ("0 40\n3\n10\n8\n-1\n\n", "privacy.epsilon: a number above 0 is needed; the answer was \"-1\""),
-        ("0 40\n3\n10\n8\n1\n1\n\n", "privacy.delta: a number below 1 is needed; the answer was \"1\""),
-        ("0 40\n9 9\n", "model.noise_variance: a finite number is needed; the answer was \"9 9\""),
+        ("0 40\n3\n10\n8\n-1\n\n", "privacy.epsilon: enter a number above 0; the answer was \"-1\""),
+        ("0 40\n3\n10\n8\n1\n1\n\n", "privacy.delta: enter a number below 1; the answer was \"1\""),
+        ("0 40\n9 9\n", "model.noise_variance: enter a finite number; the answer was \"9 9\""),
         // A variance that no targets between 0 and 40 have, and an answer too many.
-        ("0 40\n21\n", "at most 20 is needed, half of the width of the bounds; the answer was \"21\""),
-        ("0 40\n3\n10\n8\n1\n\n0.5\n", "all questions are answered, and \"0.5\" is left"),
+        ("0 40\n21\n", "enter at most 20, half of the width of the bounds; the answer was \"21\""),
+        ("0 40\n3\n10\n8\n1\n\n0.5\n", "too many answers: \"0.5\" follows the last one"),
         // Nothing stands for an epsilon, or for a bound, that nobody names.
-        ("0 40\n3\n10\n8\n\n\n", "privacy.epsilon: a finite number is needed; the answer was \"\""),
-        ("\n40\n3\n10\n8\n1\n\n", "normalise.bounds: two finite numbers are needed"),
+        ("0 40\n3\n10\n8\n\n\n", "privacy.epsilon: enter a finite number; the answer was \"\""),
+        ("\n40\n3\n10\n8\n1\n\n", "normalise.bounds: enter two finite numbers"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);
@@ -144,7 +145,7 @@ fn what_is_no_answer_writes_nothing() {
     }
     let records = [&told[..], &["--private-inputs"]].concat();
     let run = answered(&project, &records, "0 40\n400\n").expect(2);
-    assert!(run.err.contains("at most 20 is needed"), "{}", run.err);
+    assert!(run.err.contains("enter at most 20"), "{}", run.err);
     project.write("mine.toml", "kept");
     assert!(answered(&project, &told, "0\n").expect(2).err.contains("already exists"));
     assert_eq!(project.read("mine.toml"), "kept");
@@ -167,7 +168,7 @@ fn every_question_can_be_left() {
     for said in 0..=answers.len() {
         let run = answered(&project, &told, format!("{}\nquit\n", answers[..said].join("\n")).trim_start())
             .expect(2);
-        assert!(run.err.contains("left, as you said; nothing was written"), "{said}: {}", run.err);
+        assert!(run.err.contains("stopped by `quit`; nothing was written"), "{said}: {}", run.err);
         assert!(!project.path("mine.toml").exists());
     }
 }

@@ -24,22 +24,22 @@ fn named_columns_are_taken_and_what_is_chosen_is_said() {
         all.contains("inputs = [\"lon\", \"lat\", \"hour\", \"minutes\"]\ntarget = \"weekday\"\n"),
         "{all}"
     );
-    assert!(
-        all.contains("# Chosen, not told: the last column of numbers as the target, the others"),
-        "{all}"
-    );
+    assert!(all.contains("# Chosen by default: the last numeric column as the target, the others"), "{all}");
     let target = spec(&project, &["--target", "minutes"]);
     assert!(
         target.contains("inputs = [\"lon\", \"lat\", \"hour\", \"weekday\"]\ntarget = \"minutes\"\n"),
         "{target}"
     );
-    assert!(target.contains("# Chosen, not told: all other columns of numbers as the inputs"), "{target}");
+    assert!(target.contains("# Chosen by default: all other numeric columns as the inputs"), "{target}");
     let inputs = spec(&project, &["--inputs", "weekday,lon"]);
     assert!(inputs.contains("inputs = [\"weekday\", \"lon\"]\ntarget = \"minutes\"\n"), "{inputs}");
-    assert!(inputs.contains("# Chosen, not told: the last column of numbers that is no input"), "{inputs}");
+    assert!(inputs.contains("# Chosen by default: the last numeric column that is not an input"), "{inputs}");
     let both = spec(&project, &["--target", "minutes", "--inputs", "lat,lon"]);
     assert!(both.contains("inputs = [\"lat\", \"lon\"]\ntarget = \"minutes\"\n"), "{both}");
-    assert!(!both.contains("not told") && both.contains("not used: \"hour\", \"weekday\"."), "{both}");
+    assert!(
+        !both.contains("by default") && both.contains("Unused numeric columns: \"hour\", \"weekday\"."),
+        "{both}"
+    );
 }
 
 /// Whole records of five inputs get a function of each; of two that are named, one of both, with a lengthscale for each. With public
@@ -73,12 +73,12 @@ fn the_kernel_suits_the_inputs_that_are_named() {
 fn columns_that_cannot_be_taken_are_refused_with_those_that_can() {
     let project = project();
     let numbers =
-        "columns of numbers: \"lon\", \"lat\", \"hour\", \"minutes\", \"weekday\"; columns of text: \"bike\"";
+        "numeric columns: \"lon\", \"lat\", \"hour\", \"minutes\", \"weekday\"; text columns: \"bike\"";
     for (arguments, message) in [
         (&["--target", "minuts"][..], "no column \"minuts\" (did you mean \"minutes\"?)"),
         (&["--inputs", "lat,zebra"], "no column \"zebra\";"),
-        (&["--inputs", "bike"], "the column \"bike\" does not hold numbers"),
-        (&["--target", "bike"], "the column \"bike\" does not hold numbers"),
+        (&["--inputs", "bike"], "the column \"bike\" is not numeric"),
+        (&["--target", "bike"], "the column \"bike\" is not numeric"),
     ] {
         let run = project.dpgp(&[&["new", "--data", "trips.csv"], arguments].concat()).expect(2);
         assert!(run.err.contains(message) && run.err.contains(numbers), "{}", run.err);
@@ -86,8 +86,8 @@ fn columns_that_cannot_be_taken_are_refused_with_those_that_can() {
     for (arguments, message) in [
         (&["--target", "lat", "--inputs", "lat"][..], "\"lat\" is named twice"),
         (&["--inputs", "lat,lat"], "\"lat\" is named twice"),
-        (&["--inputs", "lon,lat,hour,minutes,weekday"], "no column of numbers is left for the target"),
-        (&["--inputs", ""], "a column has no name"),
+        (&["--inputs", "lon,lat,hour,minutes,weekday"], "no numeric column is left for the target"),
+        (&["--inputs", ""], "a column name is empty"),
     ] {
         let run = project.dpgp(&[&["new", "--data", "trips.csv"], arguments].concat()).expect(2);
         assert!(run.err.contains(message), "{}", run.err);

@@ -59,7 +59,7 @@ fn what_is_left_out_is_said() {
     assert!(run.err.contains("fill in"), "{}", run.err);
     let named = ["new", "other", "--data", "d.csv", "--target", "height"];
     let run = project.dpgp(&named).expect(2);
-    assert!(run.err.contains("\"height\" does not hold numbers: in line 4"), "{}", run.err);
+    assert!(run.err.contains("\"height\" is not numeric: in line 4"), "{}", run.err);
     let json = project.dpgp(&["new", "j", "--data", "d.csv", "--format", "json"]).expect(0).json();
     assert_eq!(json["left_out"].as_array().map(Vec::len), Some(2), "{json}");
 }
@@ -71,7 +71,7 @@ fn titles_comments_and_second_headers_are_named() {
     refused(format!("Heights of children\n\nage,height\n{ROWS}"), &title);
     refused("Report; of 2020; at home\nage,height\n1,2\n3,4\n", &title);
     refused("Table 1\nage;height\n1;2\n3;4\n", &title);
-    let second = ["line 2 has words where rows below have numbers", "in line 2 the cell is text"];
+    let second = ["line 2 has words where later rows have numbers", "in line 2 the cell is text"];
     refused(format!("Heights of children,\nage,height\n{ROWS}"), &second);
     refused(format!("age,height\nyears,cm\n{ROWS}"), &second);
 }
@@ -113,7 +113,7 @@ fn separators_are_what_all_rows_share() {
     let project = Project::empty();
     write_parquet(&project.path("d.parquet"), &[("a", Column::Double(vec![Some(1.0)]))], 1);
     let run = project.dpgp(&["new", "--data", "d.parquet", "--separator", ";"]).expect(2);
-    assert!(run.err.contains("leave --columns, --no-header and --separator out"), "{}", run.err);
+    assert!(run.err.contains("remove --columns, --no-header and --separator"), "{}", run.err);
 }
 
 /// A row of numbers with decimal commas is no header, and no cell of it is told.
@@ -127,7 +127,7 @@ fn decimal_commas_are_named_with_a_header_and_without() {
         run.err
     );
     let (_, run) = new("d.csv", rows, &[], 2);
-    assert!(run.err.contains("numbers where the names of its columns should be"), "{}", run.err);
+    assert!(run.err.contains("numbers where its column names should be"), "{}", run.err);
     assert!(!run.err.contains("92"), "{}", run.err);
     let (_, run) = new("d.csv", rows, &["--columns", "age,height"], 2);
     assert!(run.err.contains("\"age\": in line 1 the cell is a number with a decimal comma"), "{}", run.err);
@@ -206,7 +206,7 @@ fn an_index_is_neither_target_nor_input_unless_it_is_named() {
     {
         let (project, run) = new("d.csv", rows, &[], 0);
         assert!(
-            project.read("q.toml").contains(roles) && run.out.contains("it numbers the rows"),
+            project.read("q.toml").contains(roles) && run.out.contains("it only numbers the rows"),
             "{}",
             run.out
         );
@@ -218,7 +218,7 @@ fn an_index_is_neither_target_nor_input_unless_it_is_named() {
     write_parquet(&project.path("d.parquet"), &columns, 9);
     let run = project.dpgp(&["new", "q", "--data", "d.parquet"]).expect(0);
     assert!(project.read("q.toml").contains(roles), "{}", project.read("q.toml"));
-    assert!(run.out.contains("\"__index_level_0__\": it numbers the rows"), "{}", run.out);
+    assert!(run.out.contains("\"__index_level_0__\": it only numbers the rows"), "{}", run.out);
     let named = ["new", "n", "--data", "d.parquet", "--inputs", "__index_level_0__", "--target", "age"];
     project.dpgp(&named).expect(0);
     assert!(project.read("n.toml").contains("inputs = [\"__index_level_0__\"]\ntarget = \"age\"\n"));

@@ -357,13 +357,13 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
     project.write("energy.csv", &format!("day,temperature,kwh,word\n{rows}"));
     let run = project.dpgp(&["new", "--data", "energy.csv"]).expect(0);
     assert!(run.out.contains("fill in every `nan` in it, then:\n"), "{}", run.out);
-    assert!(run.out.contains("one row is protected, not all of a person"), "{}", run.out);
-    assert!(run.out.contains("alone is protected: the inputs ("), "{}", run.out);
+    assert!(run.out.contains("the guarantee protects one row, not all rows of a person"), "{}", run.out);
+    assert!(run.out.contains("only the target \"kwh\" is private: the inputs ("), "{}", run.out);
     let next = ["--grid=day=FROM..TO:20,temperature=FROM..TO:20 --preview ", "  dpgp run energy.toml "];
     assert!(next.iter().all(|next| run.out.contains(next)), "{}", run.out);
     let mut spec = project.read("energy.toml");
     assert!(spec.contains("inputs = [\"day\", \"temperature\"]\ntarget = \"kwh\"\n"), "{spec}");
-    assert!(spec.contains("# Columns of text: \"word\"."), "{spec}");
+    assert!(spec.contains("# Text columns: \"word\"."), "{spec}");
     // The first error names all the others that are to be filled in, and no comment that has the word.
     let all = refused(
         &project,
@@ -421,7 +421,11 @@ fn refused_new(project: &Project) {
     // The first row of a file without a header is private: none of it is written, or told.
     project.write("rows.csv", "M,0.455,15731\nF,0.35,7\n");
     let run = project.dpgp(&["new", "--data", "rows.csv"]).expect(2);
-    assert!(run.err.contains("name its columns with --columns") && !run.err.contains("15731"), "{}", run.err);
+    assert!(
+        run.err.contains("use --columns a,b,c or --no-header") && !run.err.contains("15731"),
+        "{}",
+        run.err
+    );
     assert!(!project.path("rows.toml").exists());
     assert!(!project.path("words.toml").exists() && !project.path("nothing.toml").exists());
 }
@@ -462,7 +466,7 @@ fn parquet_gives_the_same_as_csv() {
         other.contains("source.parquet.path = \"energy.parquet\"\ninputs = [\"day\", \"temperature\"]"),
         "{other}"
     );
-    assert!(other.contains("# Columns of text: \"word\"."), "{other}");
+    assert!(other.contains("# Text columns: \"word\"."), "{other}");
     project.dpgp(&["predict", "columns.toml", "--at", "energy.parquet", "--out", "all.csv"]).expect(0);
     assert_eq!(project.read("all.csv").lines().count(), 121);
 }

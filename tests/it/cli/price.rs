@@ -51,7 +51,7 @@ fn settings_are_priced_side_by_side() {
     assert_eq!(found[1]["labels"]["lengthscale"], "50");
     let table = [&["price", "energy.toml", "--at", "grid.csv"][..], &set].concat();
     let table = project.dpgp(&table).expect(0).out;
-    assert!(table.contains("lengthscale") && table.contains("of a private mean"), "{table}");
+    assert!(table.contains("lengthscale") && table.contains("error of a private mean"), "{table}");
     assert!(!project.path("state").exists());
 }
 

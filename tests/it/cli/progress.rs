@@ -36,7 +36,7 @@ fn verbs_that_take_a_while_show_progress() {
             "q.csv",
             "designing the noise",
         ),
-        (&["predict", "energy.toml", "--at", "grid.csv", "--preview"], "none", "what each epsilon is worth"),
+        (&["predict", "energy.toml", "--at", "grid.csv", "--preview"], "none", "error at each epsilon"),
         (&["report", "smith2021/toy", "--out", "page.html"], "page.html", "writing the page"),
     ] {
         let run = project.dpgp(arguments).expect(0);

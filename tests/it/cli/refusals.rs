@@ -154,9 +154,9 @@ fn expected_options_are_answered() {
     for (arguments, why) in [
         (
             &["predict", "energy.toml", "--set", "privacy.epsilon=2"][..],
-            "tip: a release has the settings of its spec",
+            "tip: a release uses the settings of its spec",
         ),
-        (&["new", "mine", "--out", "mine.toml"], "tip: the name of the spec comes first"),
+        (&["new", "mine", "--out", "mine.toml"], "tip: give the name of the spec as the first argument"),
         (&["run", "energy.toml", "--cell", "epsilon=1"], "tip: `run` computes all cells"),
         (&["--format", "json", "run", "energy.toml", "--cell", "epsilon=1"], "tip: `run` computes all cells"),
         (&["run", "energy.toml", "--sett", "epsilon=1"], "tip: a similar argument exists: '--set'"),

@@ -156,7 +156,7 @@ fn a_drawn_preview_shows_what_is_wanted() {
     let svg = project.read("worth.svg");
     assert!(
         svg.contains(&format!("an error of 4 needs epsilon = {epsilon}\n"))
-            && run.out.contains("drawn in worth.svg")
+            && run.out.contains("figure written to worth.svg")
     );
     assert_eq!(dots(&svg, "#005FAA").len(), 2);
 }

@@ -25,7 +25,7 @@ fn three_shards_make_the_whole() {
     assert!(!project.path("results").exists(), "a shard writes no tables");
     let run = project.dpgp(&["collect", "a", "b"]).expect(1);
     assert!(run.out.contains("80 of 120 results are stored"), "{}", run.out);
-    assert!(run.err.contains("not complete"), "{}", run.err);
+    assert!(run.err.contains("study is incomplete"), "{}", run.err);
     assert!(!project.path("results").exists());
     let run = project.dpgp(&["collect", "a", "b", "c"]).expect(0);
     assert!(run.out.contains("all 120 results are stored"), "{}", run.out);

@@ -124,7 +124,7 @@ fn wrong_questions_are_refused() {
     assert!(stats(&["private.toml", "trips.csv"], 2).contains("statistics of the private targets"));
     let generate = |more: &[&str]| project.dpgp(&[&["generate"], more].concat()).expect(2).err;
     assert!(generate(&["--rows", "5", "--out", "trips.csv"]).contains("already exists"));
-    assert!(generate(&["--rows", "5", "--out", "trips.txt"]).contains("neither in .csv nor in .parquet"));
+    assert!(generate(&["--rows", "5", "--out", "trips.txt"]).contains("use .csv or .parquet"));
     assert!(generate(&["--rows", "1.5", "--out", "new.csv"]).contains("not a whole number"));
     assert!(!project.path("new.csv").exists() && !project.path("trips.txt").exists());
 }

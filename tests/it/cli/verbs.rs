@@ -36,7 +36,7 @@ fn the_bundled_census_counts_verify_without_a_network() {
 fn a_missing_dataset_that_was_named_does_not_verify() {
     let project = Project::new();
     let run = project.dpgp_without_mirror(&["data", "verify", "howell1"]).expect(3);
-    assert!(run.out.contains("not here"), "{}", run.out);
+    assert!(run.out.contains(": missing"), "{}", run.out);
     let run = project.dpgp_without_mirror(&["data", "fetch", "howel1", "--offline"]).expect(2);
     assert!(run.err.contains("howell1"), "{}", run.err);
 }

@@ -32,7 +32,7 @@ fn every_edited_field_is_found() {
         project.dpgp(&[PREDICT, ledger].concat()).expect(0);
         let verify = [CERTIFICATE, "p.csv"];
         let run = project.dpgp(&[&["verify"], &verify[..]].concat()).expect(0);
-        assert!(!run.out.contains("not there"), "{}", run.out);
+        assert!(!run.out.contains("missing,"), "{}", run.out);
         let counted = ledger.is_empty();
         let mut edits: Vec<Edit<'_>> = vec![
             ("/guarantee", json!("(0.01, 1e-9)-DP for all predictions on the grid")),
@@ -108,7 +108,7 @@ fn released_sums_are_covered_by_a_digest() {
     old.as_object_mut().unwrap().remove("content_sha256");
     project.write("old.json", &old.to_string());
     let run = project.dpgp(&["verify", "old.json"]).expect(0);
-    assert!(run.out.contains("not there, and not checked: content_sha256"), "{}", run.out);
+    assert!(run.out.contains("missing, and not checked: content_sha256"), "{}", run.out);
 }
 
 /// The file of exact sums has a checksum; one of an earlier version has none, and is read with a note.
@@ -128,5 +128,5 @@ fn exact_sums_that_were_edited_are_refused() {
     changed.as_object_mut().unwrap().remove("checksum");
     project.write("old.json", &changed.to_string());
     let run = add("old.json").expect(0);
-    assert!(run.out.contains("old.json: without a checksum"), "{}", run.out);
+    assert!(run.out.contains("old.json: not verified"), "{}", run.out);
 }
