@@ -13,8 +13,8 @@ use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Reads the committed tables of experiments whose spec says which number is best, and computes nothing. Outside a project it reads the
-tables that come with dpgp, if there are no others. Methods within two standard errors of the best are level with it and marked =:
-in another run they may change places. Methods without a guarantee are not ranked, and the others are compared with them.
+tables that come with dpgp, if there are no others. Methods within two standard errors of the best are level with it and marked
+with =, because in another run they may change places. Methods without a guarantee are not ranked, and the others are compared with them.
 
 Examples:
   dpgp best --epsilon 1                    the best methods of every leaderboard

@@ -281,7 +281,7 @@ impl CliError {
     }
 }
 
-/// A check or an audit failed, results disagree or are missing, or a budget refuses.
+/// A check or an audit failed, results disagree or are missing, or a budget is spent.
 const FAILED: u8 = 1;
 
 /// Wrong usage or spec.

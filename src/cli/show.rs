@@ -68,7 +68,7 @@ impl Shown<'_> {
         let Experiment { name, meta, axes, cells, claims, .. } = self.experiment;
         let mut lines = vec![format!("{name}: {}", meta.title)];
         if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
-            lines.push(format!("of:       {paper}, {artefact}"));
+            lines.push(format!("paper:    {paper}, {artefact}"));
         }
         let data = self.experiment.datasets().join(", ");
         let presence = presence(self.experiment, self.project);
@@ -88,7 +88,7 @@ impl Shown<'_> {
         let [paper, others] = self.numbers();
         let printed = counted(paper, "printed number", "printed numbers");
         let claims = counted(claims.len(), "claim", "claims");
-        lines.push(format!("beside:   {printed}, {others} of others, {claims}"));
+        lines.push(format!("compared: {printed}, {others} from other sources, {claims}"));
         lines.push(format!("results:  {}", self.standing()));
         lines.push(format!("run it:   dpgp run {}", shell(self.path.unwrap_or(name))));
         lines.join("\n") + "\n"

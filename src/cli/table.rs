@@ -22,7 +22,7 @@ Examples:
   dpgp table beyond/leaderboard/houses --metric crps --as latex > houses.tex
   dpgp table smith2021/table1 --rows variant --columns epsilon --as typst";
 
-/// `dpgp table`.
+/// Arguments of `dpgp table`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct TableArguments {

@@ -51,7 +51,7 @@ fn a_copy_runs_and_finds_what_the_original_does() {
 fn an_experiment_is_shown_with_what_its_results_say() {
     let project = Project::new();
     let text = project.dpgp(&["show", "smith2021/toy"]).expect(0).out;
-    assert!(text.contains("of:       smith2021,") && text.contains("results:  not run\n"), "{text}");
+    assert!(text.contains("paper:    smith2021,") && text.contains("results:  not run\n"), "{text}");
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
     let run = project.dpgp(&["run", "smith2021/toy"]).expect(0).out;
     let said = run.lines().find(|line| line.contains("claims hold")).unwrap();
