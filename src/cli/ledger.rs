@@ -10,6 +10,7 @@ use super::options::counted;
 use super::options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use dpgp_accounting::Risk;
 use dpgp_data::Fingerprint;
 use dpgp_number::Delta;
 use dpgp_release::ledger::{
@@ -214,7 +215,12 @@ fn shown(one: &Listed, delta: Option<f64>) -> String {
     };
     let headings = ["release", "time", "spec", "target", "epsilon", "delta", "mu", "protects against"];
     let table = plain_table(&headings, ledger.release.iter().map(row));
-    format!("{path}: {}{note}\n{table}\n", standing(&ledger.account(), delta_of(ledger, delta)))
+    let account = ledger.account();
+    let risk = Risk::of_gaussian(account.mu);
+    format!(
+        "{path}: {}{note}\n{table}After all of them: {risk}\n\n",
+        standing(&account, delta_of(ledger, delta))
+    )
 }
 
 /// A note about ledgers of version 1.

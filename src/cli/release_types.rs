@@ -47,6 +47,8 @@ pub(super) struct CertificateFile {
     delta_exact: Option<f64>,
     /// The parameter of Gaussian differential privacy.
     mu: Option<f64>,
+    /// The most that an attacker gains, in numbers and in a sentence.
+    risk: Value,
     /// The origin of the noise.
     noise: Value,
     /// Exceptions to the guarantee.

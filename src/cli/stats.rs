@@ -273,8 +273,8 @@ fn release<M: SumsModel>(
         |charged| {
             file.write(charged)?;
             let receipt = charged.receipt();
-            let mut text: String =
-                charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();
+            let mut text = format!("{}\n", charged.risk());
+            charged.warnings().iter().for_each(|line| text.push_str(&format!("warning: {line}\n")));
             text.push_str(&balance(receipt, privacy.delta.get()));
             Ok(Released { balance: text, receipt: receipt.cloned() })
         },

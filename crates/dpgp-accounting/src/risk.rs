@@ -16,7 +16,7 @@ use dpgp_number::{Turn, bisect, normal_cdf};
 /// let risk = Risk::of_gaussian(0.27);
 /// assert_eq!(
 ///     risk.to_string(),
-///     "Someone who knows all other rows and would guess right half the time guesses right at most 55.4 % of the time."
+///     "Someone who knows everything else and would guess right half the time guesses right at most 55.4 % of the time."
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,7 +74,7 @@ impl fmt::Display for Risk {
         let share = (1000.0 * self.right_guesses()).ceil() / 10.0;
         write!(
             f,
-            "Someone who knows all other rows and would guess right half the time guesses right at most {share:.1} % of the time."
+            "Someone who knows everything else and would guess right half the time guesses right at most {share:.1} % of the time."
         )
     }
 }

@@ -78,6 +78,7 @@ impl Charged<PrivatePredictions<'_>> {
             "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact,
             "mu": self.mu(),
+            "risk": self.risk_json(),
             "noise": self.noise_json(),
             "caveats": caveats,
             "not_covered": self.not_covered(),

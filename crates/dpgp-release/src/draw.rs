@@ -24,7 +24,7 @@ use super::exceptions::{design_warning, large_delta, refuse_exceptions, warnings
 use super::ledger::{Account, Charge, LedgerEntry, LedgerError, LedgerPlace, Receipt, charge, preview};
 use super::numbers::WrittenNumbers;
 use super::subject::Subject;
-use dpgp_accounting::Certificate;
+use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE, Risk};
 use dpgp_data::Fingerprint;
 use dpgp_noise::RoundedNoise;
 use dpgp_task::TaskError;
@@ -216,6 +216,15 @@ impl<T> Charged<T> {
         self.guaranteed.noise.mu()
     }
 
+    /// The most that an attacker gains from the release.
+    pub fn risk(&self) -> Risk {
+        Risk::of_gaussian(self.mu())
+    }
+
+    pub(super) fn risk_json(&self) -> Value {
+        risk_json(&self.risk())
+    }
+
     /// What files say of all releases of its ledger; nothing without a ledger.
     pub(super) fn all_releases(&self) -> Option<Value> {
         let delta = self.certificate().delta()?;
@@ -250,6 +259,17 @@ impl<T> Charged<T> {
     pub fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref()
     }
+}
+
+/// The risk as files state it: numbers, and the sentence for people.
+pub(super) fn risk_json(risk: &Risk) -> Value {
+    json!({
+        "advantage": risk.advantage,
+        "right_guesses": risk.right_guesses(),
+        "false_positive_rate": FALSE_POSITIVE_RATE,
+        "true_positive_rate": risk.true_positive_rate,
+        "in_words": risk.to_string(),
+    })
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use super::certificate_file::{
     columns_about, not_covered_of_sums, several_names, wider_than,
 };
 use super::content_digest::{FIELD, content_digest};
+use super::draw::risk_json;
 use super::exceptions::{design_warning, large_delta, warnings};
 use super::verify::VerifiedFact;
-use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, epsilon_of};
+use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, Risk, epsilon_of};
 use dpgp_noise::RoundedNoise;
 
 /// Numbers that are computed again are compared to this relative precision.
@@ -95,6 +96,10 @@ impl<'a> Stated<'a> {
         self.spoken("epsilon", &json!(certificate.guarantee.map(|claimed| claimed.epsilon)));
         self.spoken("delta", &json!(certificate.delta()));
         self.spoken("delta_exact", &json!(certificate.delta_exact));
+        // Earlier versions state no risk.
+        if let Some(risk) = self.spoken.get("risk") {
+            self.compare("risk", Some(risk), &risk_json(&Risk::of_gaussian(self.mu)));
+        }
         let made = self.spoken.pointer("/noise/made");
         self.compare("noise.made", made, &Value::from(RoundedNoise::MADE));
     }

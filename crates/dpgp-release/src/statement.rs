@@ -69,7 +69,10 @@ impl CertificateSummary {
         let not_covered: Vec<String> = texts(whole.get("not_covered"));
         let made =
             ["/noise/made", "/guarantee/noise/made"].iter().find_map(|place| whole.pointer(place)?.as_str());
-        let mut said = vec![format!("Guarantee: {guarantee}."), noise(made)];
+        let risk = ["/risk/in_words", "/guarantee/risk/in_words"];
+        let risk = risk.iter().find_map(|place| whole.pointer(place)?.as_str());
+        let mut said: Vec<String> = risk.into_iter().map(str::to_owned).collect();
+        said.extend([format!("Guarantee: {guarantee}."), noise(made)]);
         if !not_covered.is_empty() {
             said.push(format!("Not covered: {}.", not_covered.join("; ")));
         }

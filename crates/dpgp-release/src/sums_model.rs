@@ -154,7 +154,7 @@ impl Charged<SumsFile> {
         let (mut value, certificate) = (self.value().value.clone(), self.certificate());
         value["guarantee"] = json!({
             "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
-            "delta_exact": certificate.delta_exact, "mu": self.mu(), "noise": self.noise_json(),
+            "delta_exact": certificate.delta_exact, "mu": self.mu(), "risk": self.risk_json(), "noise": self.noise_json(),
             "certificate": certificate, "warnings": self.warnings(), "program": PROGRAM,
         });
         value["release_id"] = json!(self.release_id());
