@@ -95,8 +95,8 @@ pub struct MomentsCore {
 
 #[pymethods]
 impl MomentsCore {
-    /// `spec` is the text of a spec if `text`, else a name or a path; `arguments` of Python are what keys of a text came from. Rows are
-    /// known by the key of ledgers if they count, else by `passing`, if it is there.
+    /// `spec` is the text of a spec if `text`, else a name or a path; `arguments` of Python are what keys of a text
+    /// came from. Rows are known by the key of ledgers if they count, else by `passing`, if it is there.
     #[new]
     #[pyo3(signature = (spec, text, name, ledger, passing, arguments))]
     fn new(
@@ -138,8 +138,8 @@ impl MomentsCore {
         Ok(self.data()?.missing == Missing::Drop)
     }
 
-    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by their names. Rows
-    /// that are there already are refused, unless they are of other people.
+    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by
+    /// their names. Rows that are there already are refused, unless they are of other people.
     #[pyo3(signature = (columns, others, threads, other_people=false))]
     fn add(
         &mut self,
@@ -199,8 +199,8 @@ impl MomentsCore {
         self.total.as_deref().map_or(0, |total| with_total!(total, sums => sums.rows()))
     }
 
-    /// Charges the ledger, draws noise and returns the file of the release, which is kept until [`MomentsCore::arrived`] is called
-    /// with it: the same call returns it again.
+    /// Charges the ledger, draws noise and returns the file of the release, which is kept until
+    /// [`MomentsCore::arrived`] is called with it: the same call returns it again.
     #[pyo3(signature = (epsilon, ledger, ledger_file, budget, other_people, allow_caveats))]
     fn release(
         &self,

@@ -4,8 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, whether it leads anywhere or not: what is
-/// written would stand, and replace files, where whoever made the link wants it. Names that are not there are no links.
+/// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, whether it leads anywhere or not:
+/// what is written would stand, and replace files, where whoever made the link wants it. Names that are not there are
+/// no links.
 ///
 /// # Errors
 /// An I/O error that names the link.
@@ -41,7 +42,8 @@ fn link_error(path: &Path) -> Error {
     ))
 }
 
-/// The text of a file, unless it is a link that leads out of its folder: what stands elsewhere is no result, and is shown to nobody.
+/// The text of a file, unless it is a link that leads out of its folder: what stands elsewhere is no result, and is
+/// shown to nobody.
 ///
 /// # Errors
 /// The I/O error.

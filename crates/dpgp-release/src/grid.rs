@@ -303,7 +303,8 @@ impl PublicPoints<'_> {
     }
 }
 
-/// Fails where no point (t x d) lies in the public box: whoever means that has mistaken the order of the inputs, or their units.
+/// Fails where no point (t x d) lies in the public box: whoever means that has mistaken the order of the inputs, or
+/// their units.
 ///
 /// # Errors
 /// [`ReleaseError::OutsideBox`].
@@ -314,7 +315,8 @@ pub(super) fn ensure_inside(moments: &MomentsSetting, points: &DMatrix<f64>) -> 
     }
 }
 
-/// What is said of points (t x d) outside of the public box, which the model knows nothing of; nothing where all lie in it.
+/// What is said of points (t x d) outside of the public box, which the model knows nothing of; nothing where all lie in
+/// it.
 pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -> Option<String> {
     let (outside, all) = (moments.outside(points), points.nrows());
     (outside > 0).then(|| {

@@ -1,8 +1,8 @@
 //! Signatures of released files in the format of OpenSSH (SSHSIG), made and checked by the user's own `ssh-keygen`.
 //!
-//! The program of the user knows agents, passphrases and hardware keys, and no secret of a key comes into the memory of this one.
-//! Anybody can check a signature without this program:
-//! `ssh-keygen -Y verify -f allowed_signers -I WHO -n dpgp-release -s FILE.sig < FILE`.
+//! The program of the user knows agents, passphrases and hardware keys, and no secret of a key comes into the memory of
+//! this one. Anybody can check a signature without this program: `ssh-keygen -Y verify -f allowed_signers -I WHO -n
+//! dpgp-release -s FILE.sig < FILE`.
 //!
 //! Why nothing was signed or checked.
 //!

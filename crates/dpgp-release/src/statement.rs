@@ -46,8 +46,8 @@ impl CertificateSummary {
         }
     }
 
-    /// Of the text of a certificate, which is about `predictions`, or carried by a file of released sums. Nothing is claimed unless
-    /// it holds.
+    /// Of the text of a certificate, which is about `predictions`, or carried by a file of released sums. Nothing is
+    /// claimed unless it holds.
     ///
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if the text is none.

@@ -75,7 +75,8 @@ impl Subject<'_> {
     }
 }
 
-/// The cell that the choices `AXIS=VALUE` leave; of several the only one with privacy, for the others are there to compare with.
+/// The cell that the choices `AXIS=VALUE` leave; of several the only one with privacy, for the others are there to
+/// compare with.
 ///
 /// # Errors
 /// [`ReleaseError::NoCell`] or [`ReleaseError::SeveralCells`] with the axes of the spec.

@@ -55,8 +55,8 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, LedgerError> {
 /// Reads a ledger that is as it was written last; none if it is not there.
 ///
 /// # Errors
-/// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be, [`LedgerError::Linked`] for one
-/// with several names.
+/// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be,
+/// [`LedgerError::Linked`] for one with several names.
 pub(super) fn present(
     path: &Path,
     known: &KnownLedgers,
@@ -97,7 +97,8 @@ pub(super) fn placed(
     }
 }
 
-/// Whether a file has other names that are no links to this one: they would keep what stands in it now when it is replaced.
+/// Whether a file has other names that are no links to this one: they would keep what stands in it now when it is
+/// replaced.
 #[cfg(unix)]
 fn has_other_names(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1)
@@ -148,8 +149,8 @@ pub(super) struct NewRelease<'r> {
 impl Ledger {
     /// The ledger with one more release.
     ///
-    /// Obligation: with a budget, the `mu` of all releases together stays within it, also when each is chosen by the results
-    /// of those before: the filter of Gaussian differential privacy (Smith and Thakurta 2022).
+    /// Obligation: with a budget, the `mu` of all releases together stays within it, also when each is chosen by the
+    /// results of those before: the filter of Gaussian differential privacy (Smith and Thakurta 2022).
     pub(super) fn with(
         mut self,
         path: &Path,
@@ -294,8 +295,8 @@ mod filter_tests {
         assert_eq!((ledger.data.len(), ledger.release.len()), (1, 3));
     }
 
-    /// A ledger that was written before columns were known by their cells reads back as it was, knows its columns by their names, and learns
-    /// their cells with the next release.
+    /// A ledger that was written before columns were known by their cells reads back as it was, knows its columns by
+    /// their names, and learns their cells with the next release.
     #[test]
     fn a_ledger_from_before_columns_goes_on() {
         let trial = Trial::new();

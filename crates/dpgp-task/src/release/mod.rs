@@ -114,8 +114,8 @@ impl PreparedRelease {
 }
 
 impl PreparedRelease {
-    /// The predictions without noise, where noise is added to predictions and not to sums; never to be shown. An attacker who
-    /// knows the data has them, too.
+    /// The predictions without noise, where noise is added to predictions and not to sums; never to be shown. An
+    /// attacker who knows the data has them, too.
     pub fn without_noise(&self) -> Option<Vec<f64>> {
         match &self.form {
             BeforeNoise::Means(means) => Some(means.exact().as_slice().to_vec()),
@@ -204,8 +204,9 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         means
     }
 
-    /// For every pair of neighbours, also with targets outside the bounds, what is released moves by at most mu in standard
-    /// deviations of its noise, which one pair reaches. A coarse rank rule makes sure that directions are dropped.
+    /// For every pair of neighbours, also with targets outside the bounds, what is released moves by at most mu in
+    /// standard deviations of its noise, which one pair reaches. A coarse rank rule makes sure that directions are
+    /// dropped.
     #[test]
     fn the_noise_covers_all_neighbours() {
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
@@ -277,8 +278,8 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         }
     }
 
-    /// Whole numbers cost no accuracy: apart from the noise, predictions are those of the model in floating point, about the
-    /// middle of the bounds and about another mean of the prior.
+    /// Whole numbers cost no accuracy: apart from the noise, predictions are those of the model in floating point,
+    /// about the middle of the bounds and about another mean of the prior.
     #[test]
     fn predictions_are_those_of_the_model() {
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
