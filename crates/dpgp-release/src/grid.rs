@@ -32,7 +32,7 @@ const SIDE: usize = 40;
 /// let grid: GridChoice = "lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8".parse()?;
 /// assert_ne!(grid, "auto".parse()?);
 /// let wrong = "lon=1..1:40".parse::<GridChoice>().unwrap_err();
-/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, the second the greater, as in 20..80:7");
+/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, and the second must be greater, as in 20..80:7");
 /// # Ok::<(), dpgp_release::GridError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -423,9 +423,9 @@ mod tests {
     #[test]
     fn wrong_parts_are_named() {
         for (text, says) in [
-            ("", "neither INPUT"),
-            ("x", "\"x\": neither"),
-            ("x=", "neither"),
+            ("", "expected INPUT"),
+            ("x", "\"x\": expected INPUT"),
+            ("x=", "expected INPUT"),
             ("x=1,,y=2", "expected INPUT"),
             ("x=0..1", "number of points"),
             ("x=0..1:1", "2 to 20000 points"),
@@ -511,7 +511,7 @@ mod points_file_tests {
         assert_eq!(held(&points, &data).unwrap().inputs, points);
         let said = [DMatrix::zeros(2, 1), points.map(|x| x / 0.0)]
             .map(|wrong| held(&wrong, &data).unwrap_err().to_string());
-        assert!(said[0].contains("other inputs") && said[1].contains("not finite"), "{said:?}");
+        assert!(said[0].contains("another number of inputs") && said[1].contains("not finite"), "{said:?}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 /// ```
 /// use dpgp_release::unrepeated;
 /// assert_eq!(unrepeated("{\"a\": [1, {}]}").unwrap()["a"][0], 1);
-/// assert!(unrepeated("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("stands twice"));
+/// assert!(unrepeated("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("appears twice"));
 /// ```
 ///
 /// # Errors
