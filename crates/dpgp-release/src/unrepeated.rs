@@ -1,11 +1,11 @@
-//! JSON without a key that stands twice: of two, readers take one or the other.
+//! JSON without repeated keys. Readers differ in which of two equal keys they use.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The value of a text.
+/// Parses a text.
 ///
 /// ```
 /// use dpgp_release::unrepeated;
@@ -14,12 +14,12 @@ use serde_json::{Map, Number, Value};
 /// ```
 ///
 /// # Errors
-/// [`serde_json::Error`] for text that is no JSON, or an object with a key that stands twice.
+/// [`serde_json::Error`] for text that is not JSON, or for an object with a repeated key.
 pub fn unrepeated(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Unrepeated>(text).map(|Unrepeated(value)| value)
 }
 
-/// A value all of whose objects have each key once.
+/// A value without repeated keys.
 struct Unrepeated(Value);
 
 impl<'de> Deserialize<'de> for Unrepeated {

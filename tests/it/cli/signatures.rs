@@ -110,19 +110,14 @@ fn a_key_that_does_not_sign_costs_nothing() {
     for verb in [PREDICT, STATS] {
         for key in ["nowhere", "signers", "other"] {
             let run = project.dpgp(&[verb, &["--sign", key]].concat()).expect(2);
-            let message = format!(
-                "nothing was released or charged: ssh-keygen could not sign with the key {key}"
-            );
+            let message =
+                format!("nothing was released or charged: ssh-keygen could not sign with the key {key}");
             assert!(run.err.contains(&message) && run.out.is_empty(), "{}", run.err);
         }
         let arguments = [verb, &["--sign", "mine"]].concat();
         let output = project.command(&arguments).env("PATH", "").output().unwrap();
         let run = Run::new(output).expect(2);
-        assert!(
-            run.err.contains("cannot run ssh-keygen, which makes and checks signatures"),
-            "{}",
-            run.err
-        );
+        assert!(run.err.contains("cannot run ssh-keygen, which makes and checks signatures"), "{}", run.err);
     }
     // The state folder has its key, and no ledger.
     assert_eq!(std::fs::read_dir(project.folder.path()).unwrap().count(), before + 1);

@@ -1,6 +1,4 @@
-//! Releases of two neighbours, as their readers see them.
-//!
-//! Which of two data sets the last bits of a release rule out.
+//! Releases of two neighbours as readers see them, and the dataset that their last bits rule out.
 
 use std::cmp::Ordering;
 
@@ -158,7 +156,7 @@ fn columns(outputs: &Outputs, places: &[usize]) -> Outputs {
     Outputs::new(places.len(), numbers.collect())
 }
 
-/// Two data sets that an attacker takes for possible, by the numbers of their releases without noise.
+/// Two datasets that an attacker considers possible, by the numbers of their releases without noise.
 ///
 /// Obligation: where noise is added in doubles, the data set that a number was made of is never ruled out: some double
 /// has given that very number. Another may be, as doubles near another number are differently spaced. Source: Mironov
