@@ -8,23 +8,23 @@ use dpgp::release::{AfterCharge, ReleaseError};
 use dpgp::run::{RunError, StateError};
 use pyo3::prelude::*;
 
-/// What went wrong, with its class in `dpgp.errors`.
+/// An error, with its class in `dpgp.errors`.
 #[derive(Debug)]
 pub struct Failure {
     class: &'static str,
     text: String,
 }
 
-/// A mistake in what was passed.
+/// A mistake in the arguments.
 const INPUT: &str = "InputError";
-/// A budget that is spent.
+/// A budget that is too small.
 const BUDGET: &str = "BudgetError";
 /// A ledger that cannot be used.
 const LEDGER: &str = "LedgerError";
 /// Anything else.
 const OTHER: &str = "DPGPError";
 
-/// Options of the command, and what they are called here; those that begin with others come before them.
+/// Options of the command and their Python names. Longer options come before their prefixes.
 const OPTIONS: [(&str, &str); 11] = [
     ("--budget-epsilon and --budget-delta", "budget=(epsilon, delta)"),
     ("--budget-epsilon", "budget"),
@@ -39,18 +39,18 @@ const OPTIONS: [(&str, &str); 11] = [
     ("--mirror or DPGP_MIRROR", "DPGP_MIRROR"),
 ];
 
-/// ArgumentNames of Python by the keys of the spec that they stand in, the longest first.
+/// Arguments of Python by their keys in the spec, the longest key first.
 #[derive(Debug, Clone, Default)]
 pub struct ArgumentNames(Vec<(String, String)>);
 
 impl ArgumentNames {
-    /// From pairs of a key and an argument.
+    /// Makes the names from pairs of a key and an argument.
     pub fn new(mut pairs: Vec<(String, String)>) -> Self {
         pairs.sort_by_key(|(key, _)| std::cmp::Reverse(key.len()));
         Self(pairs)
     }
 
-    /// The argument that a key came from, or a line that is no spec.
+    /// Returns the argument behind a key, or behind a line that cannot be parsed.
     fn of_key(&self, path: &str, line: &str) -> Option<&str> {
         let of_line = |key: &str| {
             let last = key.rsplit('.').next();
@@ -62,12 +62,12 @@ impl ArgumentNames {
 }
 
 impl Failure {
-    /// A mistake in what was passed.
+    /// Makes the error for a mistake in the arguments.
     pub fn input(text: impl Into<String>) -> Self {
         Self { class: INPUT, text: text.into() }
     }
 
-    /// A text that is no right spec: told by the argument of Python that a key of it came from, or by its line.
+    /// Makes the error for a wrong spec. It names the Python argument behind the key, or the line.
     pub fn of_text(error: RunError, arguments: &ArgumentNames) -> Self {
         let RunError::Spec(wrong) = &error else { return Self::from(error).naming(arguments) };
         if let Some(argument) = arguments.of_key(&wrong.path, &wrong.snippet) {
@@ -79,20 +79,20 @@ impl Failure {
         Self::input(format!("the spec, line {line}, column {column}: {told}"))
     }
 
-    /// The same with arguments of Python in the place of keys of a spec that nobody wrote.
+    /// Replaces keys of a generated spec by the arguments of Python.
     #[must_use]
     pub fn naming(self, arguments: &ArgumentNames) -> Self {
         let named = |text: String, (key, argument): &(String, String)| text.replace(key, argument);
         Self { text: arguments.0.iter().fold(self.text, named), ..self }
     }
 
-    /// A message of the library, whose options have other names here.
+    /// Makes an error from a message of the library, with the Python names of options.
     fn told(class: &'static str, text: &str) -> Self {
         let renamed = |text: String, (option, name): &(&str, &str)| text.replace(option, name);
         Self { class, text: OPTIONS.iter().fold(text.to_owned(), renamed) }
     }
 
-    /// Something that is no mistake of the caller.
+    /// Makes an error that the caller did not cause.
     pub fn other(text: impl Into<String>) -> Self {
         Self { class: OTHER, text: text.into() }
     }
@@ -110,7 +110,7 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// What was drawn is kept until it arrives, so that nothing fails between the charge and its text.
+/// A draw is kept until it is returned, so that nothing fails between the charge and its text.
 impl AfterCharge for Failure {
     fn after_charge(self, _: Option<&Receipt>) -> Self {
         self
@@ -124,7 +124,7 @@ impl From<ReleaseError> for Failure {
             ReleaseError::Ledger(_) => LEDGER,
             ReleaseError::Task(_) | ReleaseError::Io { .. } | ReleaseError::Randomness(_) => OTHER,
             ReleaseError::Run(error) => of_run(error),
-            // What it cost is spent, so that it is none of those that are raised before a charge.
+            // The cost is spent, so this must not be an error that is raised only before a charge.
             ReleaseError::AfterCharge { .. } => OTHER,
             ReleaseError::RowsAgain(_) => {
                 let way = "Pass other_people=True if they are of other people and only look alike";

@@ -1,5 +1,5 @@
-//! `dpgp._core`: what the Python package calls of the library. It holds no mechanism of its own; sums, noise, charges and posteriors
-//! are the functions that the command calls.
+//! `dpgp._core`: the interface of the library for the Python package. It has no mechanism of its own. Sums, noise,
+//! charges and posteriors are the functions of the command.
 
 mod audit;
 mod errors;

@@ -29,7 +29,7 @@ enum Total {
     Counts(StreamedTotal<CountsRelease>),
 }
 
-/// What is done with sums and what a spec says of them, whatever the model.
+/// Runs code for the sums of any model.
 macro_rules! with_streamed {
     ($experiment:expr, $streamed:ident, $model:ident => $body:expr) => {
         match StreamedRelease::from_experiment($experiment)? {
@@ -85,7 +85,7 @@ pub struct MomentsCore {
     name: String,
     arguments: ArgumentNames,
     key: Option<DataKey>,
-    /// Whether the key is that of ledgers; else it tells rows of this process from each other, and nobody else has it.
+    /// Whether the key is that of ledgers. Otherwise it only compares rows in this process.
     of_ledgers: bool,
     total: Option<Arc<Total>>,
     /// How often rows were added.
@@ -95,8 +95,8 @@ pub struct MomentsCore {
 
 #[pymethods]
 impl MomentsCore {
-    /// `spec` is the text of a spec if `text`, else a name or a path; `arguments` of Python are what keys of a text came from. Rows are
-    /// known by the key of ledgers if they count, else by `passing`, if it is there.
+    /// `spec` is the text of a spec if `text`, else a name or a path. `arguments` are the Python arguments behind keys
+    /// of a text. Rows are identified by the key of ledgers with `ledger`, else by `passing`, if there is one.
     #[new]
     #[pyo3(signature = (spec, text, name, ledger, passing, arguments))]
     fn new(
@@ -128,18 +128,18 @@ impl MomentsCore {
         Ok(columns(&self.experiment)?)
     }
 
-    /// The words of columns whose cells are read as places in a list.
+    /// The words of encoded columns.
     fn codes(&self) -> PyResult<BTreeMap<String, Vec<String>>> {
         Ok(self.data()?.encode.clone())
     }
 
-    /// Whether rows that lack a cell are left out.
+    /// Whether rows with missing cells are dropped.
     fn drops_missing(&self) -> PyResult<bool> {
         Ok(self.data()?.missing == Missing::Drop)
     }
 
-    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by their names. Rows
-    /// that are there already are refused, unless they are of other people.
+    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by
+    /// their names. Rows that are there already are refused, unless they are of other people.
     #[pyo3(signature = (columns, others, threads, other_people=false))]
     fn add(
         &mut self,
@@ -164,7 +164,7 @@ impl MomentsCore {
         self.take(more, false)
     }
 
-    /// Adds the sums of other rows, which stay as they were where that fails.
+    /// Adds the sums of other rows. They are unchanged if this fails.
     fn merge(&mut self, other: &mut Self) -> PyResult<()> {
         let Some(more) = &other.total else { return Ok(()) };
         self.ensure_other_rows(more)?;
@@ -199,8 +199,8 @@ impl MomentsCore {
         self.total.as_deref().map_or(0, |total| with_total!(total, sums => sums.rows()))
     }
 
-    /// Charges the ledger, draws noise and returns the file of the release, which is kept until [`MomentsCore::arrived`] is called
-    /// with it: the same call returns it again.
+    /// Charges the ledger, draws noise and returns the file of the release. The file is kept until
+    /// [`MomentsCore::arrived`] is called with it, and the same call returns it again.
     #[pyo3(signature = (epsilon, ledger, ledger_file, budget, other_people, allow_caveats))]
     fn release(
         &self,
@@ -336,7 +336,7 @@ fn released(
     }
 }
 
-/// The steps of `dpgp stats --release`: what can be refused is refused before the charge.
+/// Runs the steps of `dpgp stats --release`. All refusals come before the charge.
 fn charged<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,

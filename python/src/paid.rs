@@ -18,7 +18,8 @@ pub struct ReleaseRequest {
     pub changes: u64,
 }
 
-/// Releases that were charged and drawn and did not reach the caller: Ctrl-C came in between, or a warning that is an error.
+/// Releases that were charged and drawn and did not reach the caller: Ctrl-C came in between, or a warning that is an
+/// error.
 #[derive(Debug, Clone, Default)]
 pub struct PaidReleases(Arc<Mutex<Kept>>);
 

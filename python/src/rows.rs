@@ -56,7 +56,8 @@ pub struct HeldColumns<'a> {
 }
 
 impl Columns {
-    /// From objects of Python: a number, a buffer of one dimension, or a pair of a buffer of two dimensions and a column of it.
+    /// From objects of Python: a number, a buffer of one dimension, or a pair of a buffer of two dimensions and a
+    /// column of it.
     ///
     /// # Errors
     /// [`Failure`] for what is no buffer of 64-bit numbers that lie without gaps, and for columns of several lengths.
@@ -117,8 +118,8 @@ fn column(object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<usize>)> {
 }
 
 impl Others {
-    /// From pairs of a name and a column: a buffer of numbers, or a pair of the bytes of all cells and the ends of each. All have the
-    /// length of `rows`.
+    /// From pairs of a name and a column: a buffer of numbers, or a pair of the bytes of all cells and the ends of
+    /// each. All have the length of `rows`.
     ///
     /// # Errors
     /// [`Failure`] for columns of another length.
@@ -200,8 +201,9 @@ impl Column {
                 let Some(numbers) = buffer.as_slice_ptr().or_else(|| buffer.as_fortran_slice_ptr()) else {
                     return;
                 };
-                // Obligation: the buffer is locked while it is held, so that it neither moves nor ends; its numbers lie without
-                // gaps, and the lock of the interpreter keeps other threads of Python from writing to them meanwhile.
+                // Obligation: the buffer is locked while it is held, so that it neither moves nor ends; its numbers lie
+                // without gaps, and the lock of the interpreter keeps other threads of Python from writing to them
+                // meanwhile.
                 #[allow(unsafe_code)]
                 let numbers = unsafe { numbers.as_ref() };
                 let places = numbers[*first..].iter().step_by(*step);

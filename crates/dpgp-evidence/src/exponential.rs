@@ -31,12 +31,12 @@ struct WorstFound {
     change_of_sum: f64,
 }
 
-/// The exact ratio of the probabilities of each candidate, by enumeration, for the worst of many pairs of data sets; and the
-/// valid bound on the change of the utility, recomputed, where errors are clipped.
+/// The exact ratio of the probabilities of each candidate, by enumeration, for the worst of many pairs of data sets;
+/// and the valid bound on the change of the utility, recomputed, where errors are clipped.
 ///
-/// Obligation: with a sensitivity D that bounds the change of every utility the mechanism is epsilon-DP, and `valid / D`
-/// times epsilon where the valid bound is another one: the ratio of two weights is at most `e^(epsilon valid / (2 D))`.
-/// A pair of data sets with a greater ratio refutes the claim, whatever was assumed.
+/// Obligation: with a sensitivity D that bounds the change of every utility the mechanism is epsilon-DP, and `valid /
+/// D` times epsilon where the valid bound is another one: the ratio of two weights is at most `e^(epsilon valid / (2
+/// D))`. A pair of data sets with a greater ratio refutes the claim, whatever was assumed.
 pub(super) fn exponential(selected: &Selected) -> Check {
     let search = search(selected);
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
@@ -59,14 +59,14 @@ pub(super) fn exponential(selected: &Selected) -> Check {
     Check { verdict: AuditVerdict::Caveat, found: at_least, note }
 }
 
-/// The most that the clipped square of an error changes when the error moves by v: `2 T v - v^2` for `v <= T`, where it ends
-/// at the clip T, else `T^2`, from zero to the clip. Infinite without a clip.
+/// The most that the clipped square of an error changes when the error moves by v: `2 T v - v^2` for `v <= T`, where it
+/// ends at the clip T, else `T^2`, from zero to the clip. Infinite without a clip.
 fn most(v: f64, clip: f64) -> f64 {
     if v <= clip { (2.0 * clip - v) * v } else { clip * clip }
 }
 
-/// For each row, how far the sum of squares of a candidate moves at most when its target does: once as a test point, and
-/// through the predictions of each fold that trains on it.
+/// For each row, how far the sum of squares of a candidate moves at most when its target does: once as a test point,
+/// and through the predictions of each fold that trains on it.
 fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
     let Selected { clip, change, rows, .. } = *selected;
     let mut of_row = vec![most(change, clip); rows];
@@ -80,7 +80,8 @@ fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
     of_row
 }
 
-/// The worst of many pairs of data sets: targets at which the sums of squares of a candidate move far when one row's does.
+/// The worst of many pairs of data sets: targets at which the sums of squares of a candidate move far when one row's
+/// does.
 fn search(selected: &Selected) -> WorstFound {
     let mut worst = WorstFound { epsilon: 0.0, change_of_sum: 0.0 };
     if selected.rows > SEARCHED {
@@ -123,8 +124,8 @@ fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
 }
 
 /// Targets before the change of a row that put every error where its square moves most: just within the clip after it.
-/// Where targets have a range, the nearest ones within it are improved by coordinate ascent. The search proves nothing but
-/// what it finds, so it need not end at the worst targets.
+/// Where targets have a range, the nearest ones within it are improved by coordinate ascent. The search proves nothing
+/// but what it finds, so it need not end at the worst targets.
 fn adversarial(
     selected: &Selected,
     solver: &ErrorSolver<'_>,

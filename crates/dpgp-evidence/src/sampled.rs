@@ -98,17 +98,18 @@ pub struct SampledOutputs {
 }
 
 impl SampledOutputs {
-    /// The greatest epsilon that so many outputs can prove: that of a set which all of one and none of the other are in.
+    /// The greatest epsilon that so many outputs can prove: that of a set which all of one and none of the other are
+    /// in.
     pub fn provable_epsilon(&self, claim: Guarantee, confidence: f64) -> f64 {
         provable_epsilon(self.outputs.each_ref(), claim, confidence)
     }
 }
 
-/// Reads the outputs of a mechanism on two neighbouring inputs: a row for each, CSV or Parquet, of columns that both files
-/// have. A cell is a number or a word, an empty one too; whole numbers of any size below 2^127 are read exactly.
+/// Reads the outputs of a mechanism on two neighbouring inputs: a row for each, CSV or Parquet, of columns that both
+/// files have. A cell is a number or a word, an empty one too; whole numbers of any size below 2^127 are read exactly.
 ///
-/// Rows are brought into a random order, by the seed: an attack judges on other rows than it learns on, and a file that is
-/// sorted would tell it apart from the other by the order alone.
+/// Rows are brought into a random order, by the seed: an attack judges on other rows than it learns on, and a file that
+/// is sorted would tell it apart from the other by the order alone.
 ///
 /// # Errors
 /// [`SampledProblem`].

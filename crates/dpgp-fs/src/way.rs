@@ -4,8 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, whether it leads anywhere or not: what is
-/// written would stand, and replace files, where whoever made the link wants it. Names that are not there are no links.
+/// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, whether it leads anywhere or not:
+/// what is written would stand, and replace files, where whoever made the link wants it. Names that are not there are
+/// no links.
 ///
 /// # Errors
 /// An I/O error that names the link.
@@ -41,7 +42,7 @@ fn link_error(path: &Path) -> Error {
     ))
 }
 
-/// The text of a file, unless it is a link that leads out of its folder: what stands elsewhere is no result, and is shown to nobody.
+/// Reads the text of a file, unless it is a link out of its folder: other files are not results, and are not shown.
 ///
 /// # Errors
 /// The I/O error.
@@ -53,12 +54,12 @@ pub fn unlinked_text(path: &Path) -> Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Whether a path leads out of a folder, by links or otherwise. Of what is not there the nearest folder above counts.
+/// Whether a path leads out of a folder, by links or otherwise. For a missing file, the nearest existing folder counts.
 pub fn leads_out(folder: &Path, path: &Path) -> bool {
     !real(path).starts_with(real(folder))
 }
 
-/// A path without links, as far as it is there.
+/// Resolves the links of the existing part of a path.
 pub fn real(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     for above in whole.ancestors() {

@@ -44,8 +44,8 @@ pub enum PrivacyError {
 /// The noise of a release in whole numbers: independent `round(N(0, sd^2))` on each, exactly rounded
 /// ([`RoundedGaussian`](crate::RoundedGaussian)).
 ///
-/// Obligation: between neighbours, the whole numbers move by at most `sensitivity` in the Euclidean norm. So the release is a
-/// function of that of a Gaussian mechanism with `mu = sensitivity / sd`.
+/// Obligation: between neighbours, the whole numbers move by at most `sensitivity` in the Euclidean norm. So the
+/// release is a function of that of a Gaussian mechanism with `mu = sensitivity / sd`.
 ///
 /// ```
 /// use dpgp_noise::RoundedNoise;

@@ -7,7 +7,7 @@ use super::sum_rows::{SummedRows, distinct_files};
 use dpgp_data::{Fingerprint, whole_text};
 use dpgp_stream::{BLOCK, PartSums, Record, Sum};
 
-/// What sums differ in whose rows are known by other keys.
+/// The difference of sums whose rows are identified by different keys.
 pub(super) const OTHER_KEYS: &str = "keys (set DPGP_STATE to the same folder for all parts)";
 
 /// The sums of one file.
@@ -16,10 +16,10 @@ struct SumsRecordFile<'p, S> {
     record: Record<S>,
 }
 
-/// Adds the sums of shards, which must be of this identity and make the whole.
+/// Adds the sums of shards. They must have this identity and cover all blocks.
 ///
 /// # Errors
-/// [`ReleaseError`] if a file holds no such sums, or they do not make the whole.
+/// [`ReleaseError`] if a file holds no such sums, or a block is missing.
 pub(super) fn added<S: Sum>(
     paths: &[PathBuf],
     identity: &str,
@@ -47,7 +47,7 @@ pub(super) fn added<S: Sum>(
     Ok(SummedRows { files, identity, part, unchecked })
 }
 
-/// That of all rows; none if some part was summed without a key.
+/// Returns the identity of all rows, or nothing if some part was summed without a key.
 fn identity_of<S>(parts: &[SumsRecordFile<'_, S>]) -> Option<Fingerprint> {
     let (first, others) = parts.split_first()?;
     let mut whole = first.record.identity.clone()?;
@@ -78,7 +78,7 @@ impl<S> SumsRecordFile<'_, S> {
     }
 }
 
-/// The sum of parts, in the order of their blocks, which must be all blocks from the first on, each of them once.
+/// Adds parts in the order of their blocks. Together they must have every block once.
 fn whole<S: Sum>(parts: &[&PartSums<S>], all: u64, zero: &S) -> Result<PartSums<S>, ReleaseError> {
     let mut whole = PartSums { blocks: 0..0, sums: zero.clone() };
     for part in parts {
@@ -102,13 +102,13 @@ fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {
     parsed(path, &whole_text(path).map_err(ReleaseError::io(path))?, zero)
 }
 
-/// Sums that were made by another spec.
+/// The error for sums of another spec.
 pub(super) fn other_summand(path: &Path) -> ReleaseError {
     let other = "the columns, bounds, kernel, inducing inputs, classes or bins differ";
     ReleaseError::NotSums { path: path.to_owned(), cause: other.to_owned() }
 }
 
-/// The record in the text of a file of sums.
+/// Parses the text of a file of sums.
 pub(super) fn parsed<S: Sum>(path: &Path, text: &str, zero: &S) -> Result<Record<S>, ReleaseError> {
     let cause = match serde_json::from_str::<Record<S>>(text) {
         Ok(record) if !record.is_as_written() => {

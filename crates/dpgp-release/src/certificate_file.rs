@@ -1,12 +1,7 @@
-//! Charged predictions as a file, and the certificate that goes with it.
+//! The file of charged predictions, and its certificate.
 //!
-//! Points that are far from every row.
-//!
-//! Kernels by which a function hardly varies.
-//!
-//! What a certificate says in words: written beside a release, and read again where it is verified.
-//!
-//! The guarantee for a change of a target that is larger than the one that noise was set for.
+//! This holds the words of certificates, which `dpgp verify` compares again; the warnings about points far from all
+//! rows and about long lengthscales; and the guarantee for a larger change of a target than the noise was set for.
 
 use std::fmt;
 
@@ -41,7 +36,7 @@ impl Charged<PrivatePredictions<'_>> {
         self.rows().csv()
     }
 
-    /// The bytes of a file of them.
+    /// The bytes of their file.
     ///
     /// # Errors
     /// [`ReleaseError`] if the rows cannot be written.
@@ -64,8 +59,10 @@ impl Charged<PrivatePredictions<'_>> {
         self.value().points.nrows()
     }
 
-    /// What the release guarantees and what it does not. Nothing in it depends on private targets: no digest of the
-    /// data, which would let anyone check a guess, and no count of clipped targets. `predictions` are the bytes of the file that it is about.
+    /// Writes the certificate for the bytes of a file of predictions: the guarantee and its limits.
+    ///
+    /// Nothing in it depends on private targets. It has no digest of the data, which would let anyone check a guess,
+    /// and no count of clipped targets.
     pub fn certificate_json(&self, predictions: &[u8]) -> Value {
         let certificate = self.certificate();
         let PrivatePredictions { setting, spec, .. } = self.value();
@@ -97,7 +94,7 @@ impl Charged<PrivatePredictions<'_>> {
         }))
     }
 
-    /// What is said of the guarantee and the design, and of points that the model knows nothing of.
+    /// Warnings about the guarantee, about the design, and about points where the model knows nothing.
     pub fn all_warnings(&self) -> Vec<String> {
         let PrivatePredictions { setting, points, predictions, .. } = self.value();
         let (outside, long) = match setting.privacy.mechanism.downcast::<MomentsSetting>() {
@@ -115,7 +112,7 @@ impl Charged<PrivatePredictions<'_>> {
         self.warnings().into_iter().chain(outside).chain(long).chain(far).collect()
     }
 
-    /// What the guarantee does not speak of.
+    /// Limits of the guarantee.
     pub fn not_covered(&self) -> Vec<String> {
         let mut list = self.taken_as_public().into_iter().collect::<Vec<String>>();
         list.extend(ALWAYS_OPEN.map(str::to_owned));
@@ -130,12 +127,13 @@ impl Charged<PrivatePredictions<'_>> {
         list
     }
 
-    /// Whether inputs and target of a record are private, so that all numbers come from noisy sums.
+    /// Whether inputs and target of a record are private. Then all numbers follow from noisy sums.
     fn hides_records(&self) -> bool {
         matches!(self.certificate().neighbours, Some(Neighbours::OneRecord(_)))
     }
 
-    /// Where whole records of persons are private nothing is: not even how many there are.
+    /// The data that the guarantee assumes to be public. Nothing if whole records of persons are private: not even
+    /// their number.
     fn taken_as_public(&self) -> Option<String> {
         let data = &self.value().setting.data;
         if self.hides_records() {
@@ -151,7 +149,7 @@ impl Charged<PrivatePredictions<'_>> {
         Some(format!("{INPUTS_PUBLIC}{inputs}), the number of rows{also}{FILTERS_PUBLIC}"))
     }
 
-    /// A change of a target beyond what is protected, where the bounds allow one.
+    /// A change of a target larger than the protected one, if the bounds allow one.
     fn larger_change(&self) -> Option<String> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let normalise = &self.value().setting.normalise;
@@ -162,7 +160,7 @@ impl Charged<PrivatePredictions<'_>> {
         Some(wider_than(change, width))
     }
 
-    /// What is guaranteed for a change of a target by the whole width of the bounds, where less is protected.
+    /// The guarantee for a change of a target by the whole width of the bounds, if the protected change is smaller.
     pub fn whole_width(&self) -> Option<WiderChange> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let width = self.value().setting.normalise.width_beyond(change)?;
@@ -170,11 +168,12 @@ impl Charged<PrivatePredictions<'_>> {
     }
 }
 
-/// Above this share of the prior's standard deviation the rows have told less than a tenth of its variance.
+/// Above this share of the prior's standard deviation, the rows explain less than a tenth of the prior variance.
 const FAR: f64 = 0.95;
 
-/// How many of the points are so far from public inputs, in lengthscales, that predictions there are those of the prior. Public, as `gp_sd`
-/// is. Of a sum of functions one may be unknown where the others are known: more than its variance is then left.
+/// Warns about points so far from public inputs, in lengthscales, that predictions are those of the prior. The warning
+/// is public, as `gp_sd` is. For a sum of functions, one term may be unknown while the others are known. So the largest
+/// variance of a term counts.
 pub(super) fn far_warning(release: &PrivatePredictions<'_>) -> Option<String> {
     let NormaliseSetting::Bounds { scale, .. } = *release.setting.normalise else { return None };
     let kernel = &release.setting.model.as_deref()?.kernel;
@@ -194,11 +193,11 @@ pub(super) fn far_warning(release: &PrivatePredictions<'_>) -> Option<String> {
     })
 }
 
-/// An exponentiated quadratic kernel with a lengthscale of the side has .61.
+/// The least correlation of both ends that warns. An exponentiated quadratic with the side as its lengthscale has .61.
 const HARDLY: f64 = 0.7;
 
-/// The inputs along which the kernel says that a function is nearly the same at both ends of the public box; intervals believe that whatever
-/// the rows say. Of sums of functions nothing is said.
+/// Warns about inputs along which the kernel makes the function nearly equal at both ends of the public box. Intervals
+/// assume this even if the rows contradict it. Sums of functions get no warning.
 pub(super) fn long_lengthscales(
     kernel: &KernelSetting,
     moments: &MomentsSetting,
@@ -227,7 +226,7 @@ pub(super) fn long_lengthscales(
     })
 }
 
-/// What the columns hold where inputs are public, and where whole records are private.
+/// Descriptions of the columns: with public inputs, and with private records.
 const ABOUT: [[&str; 5]; 2] = [
     [
         "the prediction, with noise",
@@ -249,14 +248,14 @@ const ABOUT: [[&str; 5]; 2] = [
 const INTERVAL: &str =
     "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)";
 
-/// What the columns of a file of predictions are.
+/// Describes the columns of a file of predictions.
 pub(super) fn columns_about(hides_records: bool) -> Value {
     let about = ABOUT[usize::from(hides_records)];
     let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
     Value::Object(columns.collect::<Map<String, Value>>())
 }
 
-/// What no certificate of predictions covers.
+/// Limits of every certificate of predictions.
 pub(super) const ALWAYS_OPEN: [&str; 3] = [
     "the hyperparameters, the bounds and all other settings of the spec, which are assumed to be public: if \
      you chose them by looking at private data, they reveal something about it",
@@ -264,7 +263,7 @@ pub(super) const ALWAYS_OPEN: [&str; 3] = [
     "time, memory and other side channels of the computation",
 ];
 
-/// What is public where records are private; with rows that are left out for a missing cell.
+/// Public data with private records: without and with rows that are dropped for missing cells.
 pub(super) const ROWS_PUBLIC: [&str; 2] = [
     "the number of rows of the file, which is assumed to be public: neighbours replace one record with \
      another, which filters may keep or drop",
@@ -272,12 +271,12 @@ pub(super) const ROWS_PUBLIC: [&str; 2] = [
      another, which may be kept, or dropped by filters or for missing cells",
 ];
 
-/// How what is public begins and ends where inputs are.
+/// Start and end of the list of public data with public inputs.
 pub(super) const INPUTS_PUBLIC: &str = "the inputs (";
 pub(super) const FILTERS_PUBLIC: &str =
     " and the columns that rows are filtered by, which are assumed to be public";
 
-/// A change of a target beyond what is protected.
+/// The limit for a change of a target larger than the protected one.
 pub(super) fn wider_than(change: f64, width: f64) -> String {
     format!(
         "a change of a target by more than {} (privacy.change), although targets may differ by {}",
@@ -286,23 +285,23 @@ pub(super) fn wider_than(change: f64, width: f64) -> String {
     )
 }
 
-/// What a guarantee about one row does not tell of a person.
+/// The limit of a guarantee about one row: persons with several rows.
 pub(super) const SEVERAL_ROWS: &str = "several rows of one person together: the guarantee is about one row \
                                        (to protect persons, set `data.person` in the spec to the column that \
                                        identifies them)";
 
-/// What a column of persons cannot tell.
+/// The limit of a column of persons: persons with several names.
 pub(super) fn several_names(column: &str) -> String {
     format!(
         "a person with several names in the column {column:?}: each name is protected as a separate person"
     )
 }
 
-/// What a release that no ledger counts says of others.
+/// The limit of a release that no ledger counts: other releases.
 pub(super) const NOT_COUNTED: &str = "other releases about the same data: this one was made without a ledger \
                                       (--no-ledger), so nothing adds up their privacy losses";
 
-/// What the guarantee of released sums does not speak of.
+/// Limits of the guarantee of released sums.
 pub(super) fn not_covered_of_sums(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
     let mut list = vec![match unit {
         PrivacyUnit::Person { column, .. } => several_names(column),
@@ -314,30 +313,31 @@ pub(super) fn not_covered_of_sums(unit: &PrivacyUnit, counted: bool) -> Vec<Stri
     list
 }
 
-/// What no release of few waves can tell of its own intervals.
+/// The limit of intervals from few waves.
 pub(super) const INTERVALS: &str = "Intervals rely on the kernel and on the released waves. The release \
                                     cannot show whether the function varies faster than these waves. If it \
                                     does, more points than stated lie outside their intervals";
 
-/// What a release guarantees for a change by the whole width of the bounds.
+/// The guarantee for a change by the whole width of the bounds.
 ///
-/// Obligation: the release before its noise is linear in the clipped targets, so that a change of one of them by `width` moves it
-/// at most `width / change` times as far as one by `change`, and `mu` grows by the same factor. The exact delta of that `mu` at
-/// `epsilon` is at most `delta` (Balle and Wang 2018, Theorem 8).
+/// Obligation: the exact delta at `epsilon` is at most `delta`. *Proof.* Before its noise, the release is linear in the
+/// clipped targets. So a change of one target by `width` moves it at most `width / change` times as far as a change by
+/// `change`, and `mu` grows by the same factor. The exact delta follows from that `mu` (Balle and Wang 2018, Theorem
+/// 8).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WiderChange {
     /// The change, in units of the target.
     pub change: f64,
-    /// The sensitivity to it over the standard deviation of the noise.
+    /// The sensitivity to this change divided by the standard deviation of the noise.
     pub mu: f64,
-    /// The epsilon that is kept.
+    /// The guaranteed epsilon.
     pub epsilon: f64,
-    /// At this delta, that of the release.
+    /// The delta, which is that of the release.
     pub delta: f64,
 }
 
 impl WiderChange {
-    /// Of a release with this `mu` for a change by `change`.
+    /// Scales the guarantee of a release with this `mu` for a change by `change`.
     pub(super) fn new(width: f64, change: f64, mu: f64, delta: f64) -> Self {
         let mu = mu * (width / change);
         Self { change: width, mu, epsilon: epsilon_of(mu, delta), delta }
@@ -369,7 +369,7 @@ mod tests {
         })
     }
 
-    /// What it says of changes that are not protected.
+    /// Its limits about changes that are not protected.
     fn told(certificate: &Value) -> Vec<&str> {
         let list = certificate["not_covered"].as_array().unwrap().iter();
         list.filter_map(Value::as_str).filter(|text| text.contains("privacy.change")).collect()

@@ -7,15 +7,15 @@ use dpgp_data::Digest;
 /// The field that holds it.
 pub(super) const FIELD: &str = "content_sha256";
 
-/// A file with the digest of its content as its last field. Whoever edits the file can write another digest, too: it tells damage and
-/// slips of the hand, and a signature tells the rest.
+/// Adds the digest of the content to a file as its last field. The digest detects damage and accidental edits. A
+/// deliberate edit can replace the digest, too: only a signature detects it.
 pub(super) fn with_digest(mut file: Value) -> Value {
     file[FIELD] = Value::String(content_digest(&file));
     file
 }
 
-/// SHA-256 of the canonical text of all fields but the digest: objects by their keys in order, without blanks, and numbers with the fewest
-/// digits that read back, so that layout does not count.
+/// Computes the SHA-256 of the canonical text of all fields except the digest. Keys are sorted, there are no blanks,
+/// and numbers have the fewest digits that read back. So the layout of the file does not matter.
 pub(super) fn content_digest(file: &Value) -> String {
     let mut text = String::new();
     match file {

@@ -48,8 +48,9 @@ impl SumsModel for CountsRelease {
         Ok(counts.bins.iter().map(|count| *count as f64).collect())
     }
 
-    /// A row that stands for one record more, or, where rows are protected, for none or for as many as a row can. A record that is
-    /// replaced leaves its bin, too: another row, which this attack does not change, so that it finds less than the sensitivity.
+    /// A row that stands for one record more, or, where rows are protected, for none or for as many as a row can. A
+    /// record that is replaced leaves its bin, too: another row, which this attack does not change, so that it finds
+    /// less than the sensitivity.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
         let (weight, mut records) = (self.rows.bins.dimensions(), Vec::new());
         let extremes = match self.rows.most {
@@ -102,8 +103,8 @@ impl SumsModel for CountsRelease {
         Ok(Guaranteed { certificate, noise: record })
     }
 
-    /// In the order of the bins: the last input varies fastest. Neither the number of rows nor that of records outside all
-    /// bins is there: both are private, and nothing is spent on them.
+    /// In the order of the bins: the last input varies fastest. Neither the number of rows nor that of records outside
+    /// all bins is there: both are private, and nothing is spent on them.
     fn noisy(
         &self,
         setting: &Setting,

@@ -1,15 +1,15 @@
-//! The order of a release: the budget is asked, the ledger is charged, the noise is drawn.
+//! The order of a release: check the budget, charge the ledger, draw the noise.
 //!
-//! This is the only file that touches the system's randomness, and its types are the order. An [`Offer`] says what a release
-//! would cost and how it would be drawn; it holds no noise. [`Offer::charge`] alone makes [`Paid`], and [`Paid::draw`] alone
-//! makes [`Charged`], which is what the functions that write a release accept.
+//! This is the only file that uses the randomness of the system, and its types enforce the order. An [`Offer`] holds
+//! the cost of a release and a way to draw it, but no noise. Only [`Offer::charge`] makes [`Paid`], and only
+//! [`Paid::draw`] makes [`Charged`], which the functions that write a release accept.
 //!
-//! Obligation: what is seen of a release whose charge is refused (exit code, message, files) depends on the ledger and on
-//! public settings alone. *Proof.* An offer is made of public things: its certificate and the size of its noise. Noise cannot be
-//! drawn without [`Paid`], so that no private number has been read out when the ledger refuses.
+//! Obligation: if a charge is refused, everything visible (exit code, message, files) depends on the ledger and on
+//! public settings alone. *Proof.* An offer consists of public data: its certificate and the size of its noise. Noise
+//! cannot be drawn without [`Paid`], so that no private number has been shown when the ledger refuses.
 //!
-//! Obligation: whatever becomes of a draw, it has been charged. A draw whose numbers are not finite is an error after the charge,
-//! and what it cost is spent: that it failed is part of what was released.
+//! Obligation: every draw has been charged. A draw with numbers that are not finite is an error after the charge, and
+//! its cost is spent: the failure itself is part of the release.
 
 use std::convert::Infallible;
 
@@ -29,7 +29,7 @@ use dpgp_data::Fingerprint;
 use dpgp_noise::RoundedNoise;
 use dpgp_task::TaskError;
 
-/// Words that are asked for at a time: a call of the system for each would take longer than a draw.
+/// Words per call of the system. One call for each word would take longer than the draw.
 const WORDS: usize = 256;
 
 /// The randomness of the operating system.
@@ -39,19 +39,19 @@ pub struct SystemNoise {
 
 impl SystemNoise {
     /// # Errors
-    /// [`ReleaseError::Randomness`] if the system gives none.
+    /// [`ReleaseError::Randomness`] if the system provides none.
     fn new() -> Result<Self, ReleaseError> {
-        // A system without randomness says so here, not by a panic in the middle of a draw.
+        // A system without randomness fails here, and not with a panic during a draw.
         SysRng.try_next_u64().map_err(|cause| ReleaseError::Randomness(cause.to_string()))?;
         Ok(Self { words: Vec::with_capacity(WORDS) })
     }
 
-    /// What a release is known by: 128 random bits, which say nothing of the data.
+    /// Draws the id of a release: 128 random bits, which reveal nothing about the data.
     fn id(&mut self) -> String {
         format!("{:016x}{:016x}", self.word(), self.word())
     }
 
-    /// The next word, which is used once.
+    /// Returns the next word. Each is used once.
     fn word(&mut self) -> u64 {
         if self.words.is_empty() {
             let mut bytes = [0; 8 * WORDS];
@@ -80,21 +80,21 @@ impl TryRng for SystemNoise {
     }
 }
 
-/// What a release guarantees, and the noise that it gets: public, whatever the rows are.
+/// The guarantee of a release and its noise. Both are public.
 #[derive(Debug, Clone)]
 pub struct Guaranteed {
-    /// What is guaranteed.
+    /// The certificate of the guarantee.
     pub certificate: Certificate,
-    /// The size of the noise, and the sensitivity that it hides.
+    /// The size of the noise and the sensitivity that it hides.
     pub noise: RoundedNoise,
 }
 
 /// How a release is drawn.
 type Draw<'a, T> = Box<dyn FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a>;
 
-/// A release that could be made: what it guarantees, and how its noise would be drawn.
+/// A release that could be made: its guarantee, and a way to draw its noise.
 ///
-/// It can be charged and nothing else. Drawing it is an error of types:
+/// It can only be charged. Drawing it is a type error:
 /// ```compile_fail
 /// use dpgp_release::{Offer, PrivatePredictions};
 ///
@@ -104,7 +104,7 @@ type Draw<'a, T> = Box<dyn FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a
 /// ```
 pub struct Offer<'a, T> {
     guaranteed: Guaranteed,
-    /// Whether delta was held against a public number of rows.
+    /// Whether delta was compared with a public number of rows.
     compared: bool,
     draw: Draw<'a, T>,
 }
@@ -148,8 +148,8 @@ impl<'a, T: WrittenNumbers> Offer<'a, T> {
         Err(TaskError::NotFinite { metric: "the noise of the release".to_owned() }.into())
     }
 
-    /// Refuses a guarantee with exceptions, or a delta that is too large for so many rows, unless they are allowed. The number of
-    /// rows is one that everybody may know; without one a large delta is a warning.
+    /// Refuses a guarantee with exceptions, or a delta that is too large for this public number of rows, unless both
+    /// are allowed. Without a public number of rows, a large delta is only a warning.
     ///
     /// # Errors
     /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
@@ -158,12 +158,12 @@ impl<'a, T: WrittenNumbers> Offer<'a, T> {
         Ok(Self { compared: public_rows.is_some(), ..self })
     }
 
-    /// Charges the release to the ledger of its rows: the budget is spent when this returns. Without a place for ledgers it is
-    /// not counted, which its certificate says.
+    /// Charges the release to the ledger of its rows. The budget is spent when this returns. Without a place for
+    /// ledgers the release is not counted, and its certificate says so.
     ///
     /// # Errors
-    /// [`ReleaseError::Ledger`], and then nothing is spent and nothing can be drawn; [`ReleaseError::Randomness`] if the system
-    /// gives none, which is found before the charge.
+    /// [`ReleaseError::Ledger`]: nothing is spent, and nothing can be drawn. [`ReleaseError::Randomness`] if the system
+    /// provides none. This is found before the charge.
     pub fn charge(
         self,
         place: Option<&LedgerPlace>,
@@ -186,7 +186,7 @@ impl<T: WrittenNumbers> Paid<'_, T> {
     /// Draws the noise.
     ///
     /// # Errors
-    /// [`ReleaseError::AfterCharge`] with what went wrong: what the release cost is spent.
+    /// [`ReleaseError::AfterCharge`] with the cause. The cost of the release is spent.
     pub fn draw(self) -> Result<Charged<T>, ReleaseError> {
         let Self { offer: Offer { guaranteed, compared, draw }, receipt } = self;
         let drawn = SystemNoise::new().and_then(|mut noise| Ok(draw(&mut noise)?)).and_then(|value| {
@@ -201,17 +201,17 @@ impl<T: WrittenNumbers> Paid<'_, T> {
 }
 
 impl<T> Charged<T> {
-    /// What is released.
+    /// The released value.
     pub(super) fn value(&self) -> &T {
         &self.value
     }
 
-    /// What is guaranteed.
+    /// The certificate of the guarantee.
     pub fn certificate(&self) -> &Certificate {
         &self.guaranteed.certificate
     }
 
-    /// The sensitivity over the standard deviation of the noise, by which releases compose.
+    /// The sensitivity divided by the standard deviation of the noise. Squares of `mu` add up over releases.
     pub fn mu(&self) -> f64 {
         self.guaranteed.noise.mu()
     }
@@ -225,13 +225,13 @@ impl<T> Charged<T> {
         risk_json(&self.risk())
     }
 
-    /// What files say of all releases of its ledger; nothing without a ledger.
+    /// The statement of files about all releases of the ledger. Nothing without a ledger.
     pub(super) fn all_releases(&self) -> Option<Value> {
         let delta = self.certificate().delta()?;
         self.account().map(|account| account.json(delta))
     }
 
-    /// What its ledger knows it by, as files say it; nothing without a ledger.
+    /// The id of the release in its ledger and in files. Nothing without a ledger.
     pub(super) fn release_id(&self) -> Option<&str> {
         self.receipt.as_ref().map(|receipt| receipt.id.as_str())
     }
@@ -242,20 +242,20 @@ impl<T> Charged<T> {
         json!({ "made": RoundedNoise::MADE, "sensitivity": sensitivity, "sd": sd })
     }
 
-    /// What all releases of its ledger have spent, this one among them; none without a ledger.
+    /// The account of all releases of the ledger, this one included. None without a ledger.
     pub fn account(&self) -> Option<&Account> {
         self.receipt.as_ref().map(|receipt| &receipt.account)
     }
 
-    /// What is said of its guarantee, if it hides little, of a large delta whose rows are a private number, and of its design, if that
-    /// stopped short.
+    /// Warnings about a weak guarantee, about a large delta where the number of rows is private, and about a noise
+    /// design that is not optimal.
     pub fn warnings(&self) -> Vec<String> {
         let certificate = &self.guaranteed.certificate;
         let delta = large_delta(certificate).filter(|_| !self.compared);
         warnings(certificate).into_iter().chain(delta).chain(design_warning(certificate)).collect()
     }
 
-    /// What was charged; none without a ledger.
+    /// The receipt of the charge. None without a ledger.
     pub fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_ref()
     }
@@ -278,7 +278,8 @@ mod tests {
 
     use super::*;
 
-    /// More words than are asked for at a time: one that came twice would be the same noise twice.
+    /// Guards against a word that is used twice, which would be the same noise twice: draws more words than one call
+    /// returns.
     #[test]
     fn every_word_is_used_once() {
         let mut noise = SystemNoise::new().unwrap();

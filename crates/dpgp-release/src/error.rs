@@ -1,4 +1,4 @@
-//! Why nothing was released.
+//! Errors of releases.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use dpgp_mechanisms::MechanismError;
 use dpgp_run::RunError;
 use dpgp_task::TaskError;
 
-/// What keeps a release from being made or written.
+/// Reasons why a release is not made or not written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReleaseError {
@@ -33,14 +33,14 @@ pub enum ReleaseError {
     /// A grid without points.
     #[error("{} has no rows below its header; add a row for each point to predict at", .0.display())]
     NoPoints(PathBuf),
-    /// Weights of points that weigh nothing.
+    /// Invalid weights of points.
     #[error("{}: weights of points must not be negative, one must be above zero, and their sum must be \
              finite", .0.display())]
     BadWeights(PathBuf),
     /// Data without rows.
     #[error("{}: the data has no rows, or none that pass the filters", .0.display())]
     NoRows(PathBuf),
-    /// Points of which the model knows nothing.
+    /// All points lie outside the public box.
     #[error(
         "no point to predict at lies in the public box privacy.mechanism.moments.domain; check the order and \
          the units of the inputs"
@@ -65,10 +65,10 @@ pub enum ReleaseError {
         /// What is wrong with it.
         cause: String,
     },
-    /// A cell that is not there.
+    /// No cell has this label.
     #[error("no cell has {choice}; {axes}")]
     NoCell {
-        /// What was asked for.
+        /// The choice.
         choice: String,
         /// The axes and their labels.
         axes: String,
@@ -88,13 +88,13 @@ pub enum ReleaseError {
          --allow-caveats"
     )]
     Caveats(String),
-    /// A delta that protects nobody in particular.
+    /// A delta so large that one row could be published.
     #[error(
         "nothing was released, because delta = {0:?} is not below one over the number of rows: it would \
          allow a mechanism to publish one row unchanged. Choose a far smaller delta, or pass --allow-caveats"
     )]
     LargeDelta(f64),
-    /// A setting that the arithmetic does not hold.
+    /// A setting beyond the range of the arithmetic.
     #[error(
         "{key} = {value:?} is too large or too small for a release: numbers could overflow. Use units that \
          bring it between 1e-50 and 1e50"
@@ -108,7 +108,7 @@ pub enum ReleaseError {
     /// A failure after the charge.
     #[error("{cause}\n{}", spent_in(ledger))]
     AfterCharge {
-        /// What failed.
+        /// The failure.
         cause: Box<Self>,
         /// The ledger.
         ledger: PathBuf,
@@ -122,7 +122,7 @@ pub enum ReleaseError {
          with mechanism.histogram. Use `dpgp predict` to release predictions of a task.regression"
     )]
     NoSums(String),
-    /// A spec whose sums are not made in one pass.
+    /// A spec whose sums need more than one pass.
     #[error(
         "{0} releases weighted sums, which `dpgp stats` does not compute; set task.dirichlet.release = \
          \"class-sums\""
@@ -145,14 +145,14 @@ pub enum ReleaseError {
     /// Sums that do not belong together.
     #[error("{} and {} differ in their {what}; nothing was added", first.display(), second.display())]
     SumsDiffer {
-        /// In what they differ.
+        /// The difference.
         what: &'static str,
         /// One file.
         first: PathBuf,
         /// The other.
         second: PathBuf,
     },
-    /// A file that is given twice, or one with more rows of another than chance explains.
+    /// A file that is named twice, or two files that share more rows than chance explains.
     #[error(
         "{first} and {second} hold the same rows, or share more than chance explains, and these would count \
          twice; name only one of the two"
@@ -219,7 +219,7 @@ pub enum ReleaseError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What writes files of this ending.
+        /// The option for files of this ending.
         hint: &'static str,
     },
     /// Predictions that could not be put into CSV.
@@ -233,7 +233,7 @@ pub enum ReleaseError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: std::io::Error,
     },
 }
@@ -244,13 +244,13 @@ impl From<MechanismError> for ReleaseError {
     }
 }
 
-/// What is said of a failure after the charge.
+/// Explains a failure after the charge.
 pub fn spent_in(ledger: &Path) -> String {
     format!("The release was already charged to the ledger {}: its cost is spent", ledger.display())
 }
 
 impl ReleaseError {
-    /// The same after a release was charged, if it was.
+    /// Marks the error as one after a charge, if there was one.
     #[must_use]
     pub(super) fn charged(self, receipt: Option<&Receipt>) -> Self {
         match receipt {

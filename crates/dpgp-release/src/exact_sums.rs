@@ -15,8 +15,8 @@ use dpgp_fs::{NewFile, Readers};
 use dpgp_run::Pool;
 use dpgp_stream::{BLOCK, FileRecord, Sum, SumRows, collect};
 
-/// Where exact sums are written, for the holder of the rows alone to read. It has no name before [`ExactSumsFile::finish`], so that
-/// nothing is left of sums whose release failed.
+/// Where exact sums are written, for the holder of the rows alone to read. It has no name before
+/// [`ExactSumsFile::finish`], so that nothing is left of sums whose release failed.
 pub struct ExactSumsFile {
     path: PathBuf,
     file: NewFile,
@@ -66,8 +66,9 @@ impl<M: SumsModel> Streamed<'_, M> {
         columns(&self.setting().data)
     }
 
-    /// Sums rows with the columns of [`Streamed::columns`]: those of a file with these rows, to the last bit. With a key the sums
-    /// know which rows they are of. Messages call the rows `name`. Where the spec leaves out rows that lack a cell, NaN is such a cell.
+    /// Sums rows with the columns of [`Streamed::columns`]: those of a file with these rows, to the last bit. With a
+    /// key the sums know which rows they are of. Messages call the rows `name`. Where the spec leaves out rows that
+    /// lack a cell, NaN is such a cell.
     ///
     /// ```
     /// use dpgp_data::rows::InMemory;
@@ -144,7 +145,8 @@ impl<M: SumsModel> Streamed<'_, M> {
     /// Sums from their text: all of some rows, as [`StreamedTotal::text`] and `dpgp stats --out` write them.
     ///
     /// # Errors
-    /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of a shard.
+    /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of
+    /// a shard.
     pub fn parse(&self, name: &Path, text: &str) -> Result<StreamedTotal<M>, ReleaseError> {
         let record = parsed(name, text, &self.model().rows().zero())?;
         if record.summand != self.identity() {
@@ -161,8 +163,8 @@ impl<M: SumsModel> Streamed<'_, M> {
 }
 
 impl<M: SumsModel> StreamedTotal<M> {
-    /// Fails if rows of a batch are there already, as far as both are known: a batch that was added before, or rows that make up
-    /// the same. Rows that count twice move sums twice as far as a release hides.
+    /// Fails if rows of a batch are there already, as far as both are known: a batch that was added before, or rows
+    /// that make up the same. Rows that count twice move sums twice as far as a release hides.
     ///
     /// # Errors
     /// [`ReleaseError::RowsAgain`].
@@ -296,7 +298,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         assert!(said.contains("data.person"), "{said}");
     }
 
-    /// A row without a number of trips is in no bin and counts among the rows that were read; an infinite one is an error.
+    /// A row without a number of trips is in no bin and counts among the rows that were read; an infinite one is an
+    /// error.
     #[test]
     fn rows_that_lack_a_cell_are_left_out() {
         let lacking = SPEC.replace("target = \"trips\"", "target = \"trips\", missing = \"drop\"");

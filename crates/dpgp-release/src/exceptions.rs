@@ -1,8 +1,8 @@
-//! What keeps a guarantee from being given away, and what is said of a weak one and of a weak design.
+//! Refusals and warnings about a guarantee: exceptions, a large delta or epsilon, and a noise design that is not
+//! optimal.
 //!
-//! Settings whose arithmetic could overflow, which are refused before a row is read.
-//!
-//! The number of rows, where everybody may know it.
+//! Also refuses settings whose arithmetic could overflow, before a row is read, and decides whether the number of rows
+//! is public.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,14 +14,14 @@ use dpgp_number::text::exact;
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::Setting;
 
-/// An epsilon beyond which hardly anything is hidden: a guess of one in 22,000 may become a certainty.
+/// Above this epsilon hardly anything is hidden: odds of one in 22,000 may become even.
 const WEAK: f64 = 10.0;
 
-/// Refuses a release whose guarantee has exceptions, or whose delta lets the rows of some people be published as they are:
-/// one person in `1 / delta`. Both verbs of release ask this, before anything is charged.
+/// Refuses a release whose guarantee has exceptions, or whose delta allows some rows to be published unchanged: one in
+/// `1 / delta`. Both verbs of release call this before the charge.
 ///
-/// Obligation: what is refused depends on public things alone. Where the number of rows is private, no delta is refused; a large
-/// one is told of with the release ([`large_delta`]).
+/// Obligation: a refusal depends on public data alone. If the number of rows is private, no delta is refused. A large
+/// one gets a warning with the release ([`large_delta`]).
 ///
 /// # Errors
 /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`]; none if exceptions are `allowed`.
@@ -40,8 +40,8 @@ pub(super) fn refuse_exceptions(
     certificate.delta().zip(public_rows).map_or(Ok(()), |(delta, rows)| refuse_large(delta, rows))
 }
 
-/// Refuses a spec that filters by its private target while inputs are public. This comes before a row is read: later refusals would tell
-/// how many rows pass.
+/// Refuses a spec that filters by its private target while inputs are public. This comes before a row is read, because
+/// later refusals would reveal the number of rows that pass.
 ///
 /// # Errors
 /// [`ReleaseError::Caveats`]; none if exceptions are `allowed`.
@@ -53,7 +53,7 @@ pub fn refuse_private_filter(setting: &Setting, allowed: bool) -> Result<(), Rel
     Err(ReleaseError::Caveats(Caveat::PrivateFilter.to_string()))
 }
 
-/// Refuses a delta that lets some rows be published as they are.
+/// Refuses a delta that allows some rows to be published unchanged.
 ///
 /// # Errors
 /// [`ReleaseError::LargeDelta`].
@@ -64,15 +64,15 @@ pub(super) fn refuse_large(delta: f64, rows: u64) -> Result<(), ReleaseError> {
     Ok(())
 }
 
-/// Whether a mechanism that publishes one row as it is, chosen by chance, has this delta.
+/// Whether a mechanism that publishes one random row unchanged has at most this delta.
 fn is_large(delta: f64, rows: u64) -> bool {
     rows > 0 && delta * rows as f64 >= 1.0
 }
 
-/// Where the number of rows is private, a delta from here on is told of: it may give away one row in 10,000.
+/// If the number of rows is private, deltas from here on get a warning: one row in 10,000 could be published.
 const LARGE_DELTA: f64 = 1e-4;
 
-/// The warning about a large delta where the number of rows, which it cannot be compared with, is private.
+/// Warns about a large delta if the number of rows is private and so cannot be compared with it.
 pub(super) fn large_delta(certificate: &Certificate) -> Option<String> {
     let delta = certificate.delta().filter(|delta| *delta >= LARGE_DELTA)?;
     Some(format!(
@@ -83,7 +83,7 @@ pub(super) fn large_delta(certificate: &Certificate) -> Option<String> {
     ))
 }
 
-/// What is said of a guarantee that hides little.
+/// Warns about a guarantee that hides little.
 pub(super) fn warnings(certificate: &Certificate) -> Vec<String> {
     let epsilon = certificate.epsilon();
     if epsilon <= WEAK || epsilon.is_infinite() {
@@ -97,11 +97,11 @@ pub(super) fn warnings(certificate: &Certificate) -> Vec<String> {
     )]
 }
 
-/// A certified gap above which a noise design is called unfinished.
+/// Above this certified gap, a noise design gets a warning.
 const WIDE_GAP: f64 = 1e-4;
 
-/// What is said of a noise design that stopped short of the best one: rounding keeps the solver from resolving directions
-/// whose singular value is near the machine precision.
+/// Warns about a noise design that is not optimal. Rounding keeps the solver from resolving directions whose singular
+/// value is near the machine precision.
 pub(super) fn design_warning(certificate: &Certificate) -> Option<String> {
     let gap = certificate.gap.filter(|gap| *gap > WIDE_GAP)?;
     Some(format!(
@@ -111,14 +111,14 @@ pub(super) fn design_warning(certificate: &Certificate) -> Option<String> {
     ))
 }
 
-/// The largest size of a public number of a release; its inverse is the smallest. Fifth powers of such numbers, over 2^48 rows, are
-/// doubles: `10^250 2^48 < 10^265`.
+/// The largest size of a public number of a release. Its inverse is the smallest. Fifth powers of such numbers, over
+/// 2^48 rows, are doubles: `10^250 2^48 < 10^265`.
 const MOST: f64 = 1e50;
 
-/// Fails if a number of the model, the bounds, the task or the mechanism is so large or so small that sums over rows, noise or what
-/// follows from them could overflow in doubles.
+/// Refuses a number of the model, the bounds, the task or the mechanism that is so large or so small that sums over
+/// rows, noise or their results could overflow in doubles.
 ///
-/// Obligation: it looks at settings alone. Numbers that are drawn and not finite all the same are found after the charge.
+/// Obligation: this depends on settings alone. Draws that are not finite nevertheless are found after the charge.
 ///
 /// # Errors
 /// [`ReleaseError::Magnitude`] with the key of the number.
@@ -132,7 +132,8 @@ pub(super) fn ensure_moderate(setting: &Setting, privacy: &PrivacySetting) -> Re
 }
 
 fn named(key: &str, section: &impl Serialize) -> Result<(), ReleaseError> {
-    // What is no JSON holds no numbers; infinite ones are null there, and are public choices (no effect of an input).
+    // A value that is not JSON holds no numbers. Infinite numbers become null in JSON. They are public choices (no
+    // effect of an input).
     checked(key, &serde_json::to_value(section).unwrap_or(Value::Null))
 }
 
@@ -152,11 +153,13 @@ fn checked(key: &str, value: &Value) -> Result<(), ReleaseError> {
     }
 }
 
-/// The number of rows that a delta may be compared with, of `rows` that are used; none where it is private.
+/// Returns the public number of rows to compare delta with, given the number of `rows` used. Returns nothing if it is
+/// private.
 ///
-/// Obligation: it is the same for neighbours. *Proof.* Where the target alone is private, neighbours have the same inputs, and so
-/// the same rows pass the filters, but for a filter by the target. Where records are replaced and every row counts, both have as many. The number that a spec gives for
-/// moments is a setting. All else is none: records that are added or removed, filters, missing cells and persons change the number.
+/// Obligation: the number is equal for neighbours. *Proof.* If only the target is private, neighbours have the same
+/// inputs, so the same rows pass the filters, except for a filter by the target. If records are replaced and every row
+/// counts, both have the same number. The number that a spec states for moments is a setting. In all other cases the
+/// result is nothing: added or removed records, filters, missing cells and persons change the number.
 pub(super) fn public_rows(setting: &Setting, rows: u64) -> Option<u64> {
     let mechanism = setting.privacy.mechanism.mechanism();
     match mechanism.chosen_by() {

@@ -1,8 +1,4 @@
-//! Points to predict at that need no file: named by an option, or by the spec.
-//!
-//! What can be wrong with the points of a command line.
-//!
-//! The points to predict at: of a file, or of a grid.
+//! Points to predict at, from a file, an option or the spec, and errors about them.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -18,13 +14,13 @@ use dpgp_spec::setting::rules::MOST_POINTS;
 use dpgp_spec::setting::{DataSetting, RangeSetting};
 use dpgp_task::{Points, Setting, TaskSetting};
 
-/// The word for the places that the spec has itself.
+/// The word for the places that the spec names.
 const AUTO: &str = "auto";
-/// Points along the box of a spec without a map: of one input, and of each of the first two.
+/// Points along the box of a spec without a map: with one input, and for each of the first two.
 const LINE: usize = 101;
 const SIDE: usize = 40;
 
-/// Public points that need no file.
+/// Public points without a file.
 ///
 /// ```
 /// use dpgp_release::GridChoice;
@@ -32,14 +28,14 @@ const SIDE: usize = 40;
 /// let grid: GridChoice = "lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8".parse()?;
 /// assert_ne!(grid, "auto".parse()?);
 /// let wrong = "lon=1..1:40".parse::<GridChoice>().unwrap_err();
-/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, the second the greater, as in 20..80:7");
+/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, and the second must be greater, as in 20..80:7");
 /// # Ok::<(), dpgp_release::GridError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum GridChoice {
     /// The public places that the spec names: its map, else the box of its inputs.
     Auto,
-    /// The product of these, one for each input; the last input of the spec varies fastest.
+    /// The product of these, one for each input. The last input of the spec varies fastest.
     Inputs(Vec<GridInput>),
 }
 
@@ -150,7 +146,7 @@ const ENDS: &str = "both ends must be finite numbers, and the second must be gre
 
 const DOTS: &str = "separate the ends of a range with exactly two dots, as in 0..40:3";
 
-/// What a decimal comma leaves.
+/// The error for a decimal comma.
 const CUT: &str =
     "expected INPUT=FROM..TO:POINTS or INPUT=VALUE; a comma separates inputs, so write decimals with a point";
 
@@ -159,10 +155,10 @@ fn wrong(part: &str, why: &'static str) -> GridError {
 }
 
 impl GridChoice {
-    /// The points (t x d), in the order of the inputs; `own` are the places that the spec has itself.
+    /// Makes the points (t x d), in the order of the inputs. `own` are the places that the spec names.
     ///
     /// # Errors
-    /// [`GridError`] unless each input of the data has a part, and no other name.
+    /// [`GridError`] unless the parts name each input of the data, and nothing else.
     pub(super) fn points(
         &self,
         data: &DataSetting,
@@ -183,7 +179,7 @@ impl GridChoice {
     }
 }
 
-/// The places that a setting names itself: all of it is public.
+/// Returns the places that a setting names. They are public.
 pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
     match &*setting.task {
         TaskSetting::Surface(surface) if !surface.map.is_empty() => return Some(surface.points_of_map()),
@@ -197,7 +193,7 @@ pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
     setting.privacy.mechanism.mechanism().domain().map(of_box)
 }
 
-/// Points over the first two inputs of a box, from end to end, at the middle of the others.
+/// Makes points over the first two inputs of a box, from end to end, at the middle of the others.
 pub(super) fn of_box(domain: &[[f64; 2]]) -> DMatrix<f64> {
     let points = if domain.len() == 1 { LINE } else { SIDE };
     let columns = domain.iter().enumerate().map(|(input, &[from, to])| {
@@ -208,7 +204,7 @@ pub(super) fn of_box(domain: &[[f64; 2]]) -> DMatrix<f64> {
     product(&columns.collect::<Vec<Vec<f64>>>())
 }
 
-/// All combinations, a row each; the last column varies fastest.
+/// Makes all combinations, one for each row. The last column varies fastest.
 fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
     let rows: usize = columns.iter().map(Vec::len).product();
     DMatrix::from_fn(rows, columns.len(), |i, d| {
@@ -217,7 +213,7 @@ fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
     })
 }
 
-/// Why an option names no points.
+/// Errors of the points of an option.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum GridError {
@@ -226,13 +222,13 @@ pub enum GridError {
     Part {
         /// The part.
         part: String,
-        /// What is wrong with it.
+        /// The problem.
         why: &'static str,
     },
     /// An input that is named twice.
     #[error("the input {0:?} is named twice")]
     Twice(String),
-    /// A name that no input has.
+    /// An unknown input.
     #[error("the spec has no input {name:?}{}; it has {}", meant(name, known), known.join(", "))]
     Unknown {
         /// The name.
@@ -246,12 +242,12 @@ pub enum GridError {
     /// A grid that is too large.
     #[error("the grid has {0} points; the most is {MOST_POINTS}")]
     TooMany(usize),
-    /// A word that is no code of an input.
+    /// An unknown word of an input.
     #[error("{part:?}: the input holds words; use one of {}", words.join(", "))]
     NoWord {
         /// The part.
         part: String,
-        /// The words that there are.
+        /// The words of the input.
         words: Vec<String>,
     },
     /// A spec without public places.
@@ -267,14 +263,14 @@ fn meant(name: &str, known: &[String]) -> String {
     near.map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default()
 }
 
-/// Where to predict; public.
+/// Points to predict at. They are public.
 #[derive(Debug, Clone, Copy)]
 pub enum PublicPoints<'a> {
     /// The rows of a file.
     File(PointsFile<'a>),
-    /// Points that need no file; all count alike.
+    /// Points without a file. All count alike.
     Grid(&'a GridChoice),
-    /// Points in memory (t x d), in the order of the inputs; all count alike.
+    /// Points in memory (t x d), in the order of the inputs. All count alike.
     Held(&'a DMatrix<f64>),
 }
 
@@ -285,7 +281,7 @@ impl<'a> From<PointsFile<'a>> for PublicPoints<'a> {
 }
 
 impl PublicPoints<'_> {
-    /// Whether some count for more than others.
+    /// Whether the points have weights.
     pub(super) fn have_weights(self) -> bool {
         matches!(self, Self::File(PointsFile { weights: Some(_), .. }))
     }
@@ -293,7 +289,7 @@ impl PublicPoints<'_> {
     /// The points for a setting.
     ///
     /// # Errors
-    /// [`ReleaseError`] if a file cannot be read or holds no points, or a grid is none of its inputs.
+    /// [`ReleaseError`] if a file cannot be read or holds no points, or if a grid does not fit the inputs.
     pub(super) fn read(self, setting: &Setting) -> Result<Points, ReleaseError> {
         match self {
             Self::File(file) => file.read(&setting.data),
@@ -303,7 +299,8 @@ impl PublicPoints<'_> {
     }
 }
 
-/// Fails where no point (t x d) lies in the public box: whoever means that has mistaken the order of the inputs, or their units.
+/// Fails where no point (t x d) lies in the public box: whoever means that has mistaken the order of the inputs, or
+/// their units.
 ///
 /// # Errors
 /// [`ReleaseError::OutsideBox`].
@@ -314,7 +311,8 @@ pub(super) fn ensure_inside(moments: &MomentsSetting, points: &DMatrix<f64>) -> 
     }
 }
 
-/// What is said of points (t x d) outside of the public box, which the model knows nothing of; nothing where all lie in it.
+/// What is said of points (t x d) outside of the public box, which the model knows nothing of; nothing where all lie in
+/// it.
 pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -> Option<String> {
     let (outside, all) = (moments.outside(points), points.nrows());
     (outside > 0).then(|| {
@@ -421,9 +419,9 @@ mod tests {
     #[test]
     fn wrong_parts_are_named() {
         for (text, says) in [
-            ("", "neither INPUT"),
-            ("x", "\"x\": neither"),
-            ("x=", "neither"),
+            ("", "expected INPUT"),
+            ("x", "\"x\": expected INPUT"),
+            ("x=", "expected INPUT"),
             ("x=1,,y=2", "expected INPUT"),
             ("x=0..1", "number of points"),
             ("x=0..1:1", "2 to 20000 points"),
@@ -509,7 +507,7 @@ mod points_file_tests {
         assert_eq!(held(&points, &data).unwrap().inputs, points);
         let said = [DMatrix::zeros(2, 1), points.map(|x| x / 0.0)]
             .map(|wrong| held(&wrong, &data).unwrap_err().to_string());
-        assert!(said[0].contains("other inputs") && said[1].contains("not finite"), "{said:?}");
+        assert!(said[0].contains("another number of inputs") && said[1].contains("not finite"), "{said:?}");
     }
 
     #[test]

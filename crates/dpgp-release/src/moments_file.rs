@@ -57,7 +57,7 @@ struct ModelOfFile {
     mechanism: MomentsSetting,
 }
 
-/// Hyperparameters that take the place of those in a file.
+/// Hyperparameters that replace those of a file.
 #[derive(Debug, Clone, Default)]
 pub struct OtherModel {
     /// The kernel.
@@ -83,7 +83,7 @@ impl MomentsFile {
         Self::parse(path, &whole_text(path).map_err(ReleaseError::io(path))?)
     }
 
-    /// A release from the text of its file.
+    /// Parses the text of a release.
     ///
     /// # Errors
     /// [`ReleaseError::NotMoments`] if it holds no moments.
@@ -102,23 +102,23 @@ impl MomentsFile {
         Ok(Self { model, moments, guarantee: guarantee.text })
     }
 
-    /// What is guaranteed of the file, and so of all that follows from it.
+    /// The guarantee of the file, which covers all results computed from it.
     pub fn guarantee(&self) -> &str {
         &self.guarantee
     }
 
-    /// Predictions at points, by the model of the file or another one.
+    /// Predicts at points, with the model of the file or another one.
     ///
     /// # Errors
-    /// [`ReleaseError`] if the points cannot be read or are none of its inputs, or the kernel does not fit.
+    /// [`ReleaseError`] if the points cannot be read, or if the points or the kernel do not fit the inputs.
     pub fn predict(self, at: PublicPoints<'_>, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
         let known = self.known(other)?;
-        // Points that cannot be read cost no posterior.
+        // Read the points first, because the posterior takes long.
         let points = known.points(at)?;
         known.surface()?.at_points(points)
     }
 
-    /// What points, posterior and predictions follow from.
+    /// Returns the data for points, posterior and predictions.
     ///
     /// # Errors
     /// [`ReleaseError`] if the kernel does not fit.
@@ -171,7 +171,7 @@ impl FilePredictions {
         self.points.inputs.nrows()
     }
 
-    /// What is said of points that the model knows nothing of.
+    /// Warnings about points where the model knows nothing.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -186,7 +186,7 @@ impl FilePredictions {
     }
 }
 
-/// Writes predictions from a file, in the form that the end of the name says; never over a file that is there.
+/// Writes predictions to a new file, in the format of its ending. An existing file is an error.
 ///
 /// # Errors
 /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].

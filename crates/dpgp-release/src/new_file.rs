@@ -1,4 +1,4 @@
-//! Files of a release, which get their names only when everything is in them.
+//! Files of a release. They get their names only when they are complete.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{ReleaseError, SigningKey};
 use dpgp_fs::{NewFile, Readers, with_ending};
 
-/// A new file, and its signature beside it where there is a key. It is opened before a release is charged, so that nothing is
-/// spent on a file that cannot be written.
+/// A new file, with its signature beside it if there is a key. It is opened before the charge, so that nothing is spent
+/// on a file that cannot be written.
 pub(super) struct SignedFile<'k> {
     path: PathBuf,
     file: NewFile,
@@ -20,7 +20,7 @@ struct NewSignature<'k> {
     key: &'k SigningKey,
 }
 
-/// Makes sure that a file can be written, and is not there yet; a pipe or a device may be.
+/// Checks that a file can be written and does not exist yet. Pipes and devices may exist.
 ///
 /// # Errors
 /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
@@ -34,7 +34,7 @@ pub(super) fn new_file(path: &Path, readers: Readers) -> Result<NewFile, Release
 /// Writes a file and gives it its name.
 ///
 /// # Errors
-/// [`ReleaseError::Io`]; then there is no file of this name, or the one that somebody else made.
+/// [`ReleaseError::Io`]: then no file has this name, or another process made it.
 pub(super) fn put(mut file: NewFile, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
     let io = ReleaseError::io(path);
     file.fill(bytes).map_err(&io)?;
@@ -42,7 +42,8 @@ pub(super) fn put(mut file: NewFile, path: &Path, bytes: &[u8]) -> Result<(), Re
 }
 
 impl<'k> SignedFile<'k> {
-    /// Makes sure that both can be written, and are not there yet. What is signed is a file: a pipe has no name to be signed beside.
+    /// Checks that both files can be written and do not exist yet. Only a file can be signed: a pipe has no place for a
+    /// signature.
     ///
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
@@ -58,7 +59,7 @@ impl<'k> SignedFile<'k> {
         Ok(Self { path, file, signature: Some(signature) })
     }
 
-    /// Writes the signature, then the file: one that should be signed is never there without its signature.
+    /// Writes the signature, then the file, so that the file never exists without its signature.
     ///
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
@@ -70,7 +71,7 @@ impl<'k> SignedFile<'k> {
     }
 }
 
-/// Where `ssh-keygen` looks for the signature of a file, too.
+/// The path of the signature of a file, as for `ssh-keygen`.
 pub(super) fn signature_of(path: &Path) -> PathBuf {
     with_ending(path, ".sig")
 }

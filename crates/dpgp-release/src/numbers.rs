@@ -1,14 +1,14 @@
-//! The numbers of a release, which are looked at before it is charged.
+//! Checks that the numbers of a release are finite.
 
 use serde_json::Value;
 
 use super::PrivatePredictions;
 use super::sums_model::SumsFile;
 
-/// Parts of a file that hold settings and what is not said, not numbers that were computed.
+/// Fields of a file that hold settings, not computed numbers.
 const SETTINGS: [&str; 3] = ["model", "histogram", "rows"];
 
-/// What has numbers that are written.
+/// Values whose numbers are written.
 pub trait WrittenNumbers {
     /// Whether all of them are finite.
     fn are_finite(&self) -> bool;

@@ -26,7 +26,8 @@ pub struct PredictionFiles<'k> {
 }
 
 impl<'k> PredictionFiles<'k> {
-    /// Makes sure that both files can be written, with the signature of the certificate if there is a key, and are not there yet.
+    /// Makes sure that both files can be written, with the signature of the certificate if there is a key, and are not
+    /// there yet.
     ///
     /// # Errors
     /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
@@ -41,7 +42,8 @@ impl<'k> PredictionFiles<'k> {
         Ok(Self { path: path.to_path_buf(), form, predictions, certificate })
     }
 
-    /// Writes the signature, the certificate, then the predictions, whose digest the certificate has; returns the certificate.
+    /// Writes the signature, the certificate, then the predictions, whose digest the certificate has; returns the
+    /// certificate.
     ///
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].

@@ -1,8 +1,5 @@
-//! Private predictions at the points of a grid.
-//!
-//! Predictions that were released, read from their file.
-//!
-//! Points of which a release tells too little.
+//! Private predictions at the points of a grid, the reader of their files, and the warning about points with little
+//! information.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -30,10 +27,10 @@ use dpgp_task::{
     Setting, TaskError, TaskSetting, preview_moments, refusal,
 };
 
-/// The most points where none are named.
+/// The most points if none are named.
 const POINTS: usize = 30;
 
-/// What is predicted from, and where: one cell of a spec, all rows of its data, and the points.
+/// A request for predictions: one cell of a spec, all rows of its data, and the points.
 pub struct PredictionRequest<'a> {
     experiment: &'a Experiment,
     cell: &'a Cell,
@@ -42,7 +39,7 @@ pub struct PredictionRequest<'a> {
     fingerprint: Option<Fingerprint>,
 }
 
-/// Predictions with their noise, and what they were made from.
+/// Predictions with their noise, and their origin.
 pub struct PrivatePredictions<'a> {
     /// The setting of the cell.
     pub(super) setting: &'a Setting,
@@ -55,8 +52,8 @@ pub struct PrivatePredictions<'a> {
 }
 
 impl<'a> PredictionRequest<'a> {
-    /// Reads the points, a row each with the inputs of the spec, and all rows of the cell's data. With a place of ledgers it
-    /// knows which rows they are, and refuses what takes a column as public that earlier releases protect.
+    /// Reads the points, a row each with the inputs of the spec, and all rows of the cell's data. With a place of
+    /// ledgers it knows which rows they are, and refuses what takes a column as public that earlier releases protect.
     ///
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read, or there are no points or no rows.
@@ -95,21 +92,22 @@ impl<'a> PredictionRequest<'a> {
         Self { experiment, cell, points: at, sample, fingerprint }.checked()
     }
 
-    /// Fits the model to all rows and designs the noise: what a release guarantees, and how its noise would be drawn. A guarantee
-    /// with exceptions, or a delta that is too large, is refused unless it is allowed.
+    /// Fits the model to all rows and designs the noise. Refuses a guarantee with exceptions, or a delta that is too
+    /// large, unless it is allowed.
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
     pub fn offer(&self, allow_caveats: bool) -> Result<Offer<'_, PrivatePredictions<'_>>, ReleaseError> {
         let (privacy, rows) = (&self.setting().privacy, self.public_rows());
-        // Known before the work of minutes that a model of many rows is.
+        // Checked first, because a model of many rows takes minutes.
         if let Some(rows) = rows.filter(|_| !allow_caveats && !privacy.epsilon.is_unprotected()) {
             refuse_large(privacy.delta.get(), rows)?;
         }
         self.offer_of(self.releasable(&self.sample)?)?.without_exceptions(rows, allow_caveats)
     }
 
-    /// What predictions would err by at each epsilon under the model: of inputs and settings alone, so that nothing is charged.
+    /// Estimates the error of predictions at each epsilon under the model, from inputs and settings alone. Nothing is
+    /// charged.
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release of predictions, or a number cannot be computed.
@@ -155,8 +153,8 @@ impl<'a> PredictionRequest<'a> {
         })
     }
 
-    /// The file of the predictions but for its numbers, which are zeros here: what is made of the file can be tried before
-    /// anything is charged.
+    /// The file of the predictions but for its numbers, which are zeros here: what is made of the file can be tried
+    /// before anything is charged.
     ///
     /// # Errors
     /// [`ReleaseError::Csv`] if the rows cannot be written.
@@ -210,7 +208,8 @@ impl<'a> PredictionRequest<'a> {
         Self { experiment, cell, points, sample, fingerprint: None }.checked()
     }
 
-    /// The request, if there are rows, and memory for the matrices of a model of them. A private number of rows may be none.
+    /// The request, if there are rows, and memory for the matrices of a model of them. A private number of rows may be
+    /// none.
     fn checked(self) -> Result<Self, ReleaseError> {
         let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
         let inputs_are_public = self.setting().privacy.mechanism.chosen_by() == ChosenBy::Inputs;
@@ -286,7 +285,8 @@ impl ReleasedPredictions {
     /// Reads a CSV file of predictions, and the certificate beside it if there is one.
     ///
     /// # Errors
-    /// [`ReleaseError::Io`], [`ReleaseError::NotPredictions`]; [`ReleaseError::NoCertificate`] if what stands beside it is none.
+    /// [`ReleaseError::Io`], [`ReleaseError::NotPredictions`]; [`ReleaseError::NoCertificate`] if what stands beside it
+    /// is none.
     pub fn read(path: &Path) -> Result<Self, ReleaseError> {
         let csv = whole_text(path).map_err(ReleaseError::io(path))?;
         let beside = with_ending(path, ".certificate.json");
@@ -338,9 +338,9 @@ fn parsed(text: &str, statement: CertificateSummary) -> Result<ReleasedPredictio
     }
 }
 
-/// The share of the variance over all points that a point must explain.
+/// The share of the variance over all points that a point should explain.
 const EXPLAINED: f64 = 0.5;
-/// Fewer points say nothing of the variance over a map.
+/// The fewest points for a variance over a map.
 const FEWEST: usize = 10;
 
 impl ReleasedPoint {
@@ -356,11 +356,12 @@ impl ReleasedPoint {
     }
 }
 
-/// The uncertainty beyond which a point tells too little.
+/// Computes the largest uncertainty of an informative point.
 ///
-/// At a place drawn at random from the points the surface has the variance `S^2 = Var(mean) + E[v]`, `v = gp_sd^2 + noise_sd^2`, by the law
-/// of total variance. Where v is known it falls to that: a point explains `1 - v / S^2` of the variance over all, and less than
-/// half of it where `sqrt v > S / sqrt 2`. Both parts count, since where no row is gp_sd tells that nothing is known.
+/// At a place drawn at random from the points the surface has the variance `S^2 = Var(mean) + E[v]`, `v = gp_sd^2 +
+/// noise_sd^2`, by the law of total variance. Given the point, v is left: a point explains `1 - v / S^2` of the
+/// variance over all points, and less than half of it if `sqrt v > S / sqrt 2`. Both parts of v count, because gp_sd
+/// shows that no row is near.
 pub fn most_uncertainty(points: &[ReleasedPoint]) -> f64 {
     let number = points.len() as f64;
     let mean = points.iter().map(|point| point.mean / number).sum::<f64>();
@@ -368,7 +369,7 @@ pub fn most_uncertainty(points: &[ReleasedPoint]) -> f64 {
     (1.0 - EXPLAINED).sqrt() * (squares.sum::<f64>() / number).sqrt()
 }
 
-/// Says it where that is most of the points of a release about private inputs; it follows from what is released.
+/// Warns if most points of a release about private inputs are uninformative. The warning follows from the release.
 pub(super) fn little_known(predictions: &Predictions) -> Option<String> {
     let all = predictions.mean.len();
     let points: Vec<ReleasedPoint> = (0..all).map(|point| ReleasedPoint::new(predictions, point)).collect();
@@ -388,7 +389,7 @@ pub(super) fn little_known(predictions: &Predictions) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Without a certificate nothing is claimed; one that cannot be read is an error.
+    /// Guards against a certificate that is missing, or cannot be read, and counts as one that holds.
     #[test]
     fn a_certificate_is_read_or_not_there() {
         let folder = tempfile::tempdir().unwrap();
@@ -414,8 +415,8 @@ mod little_known_tests {
         little_known(&Predictions { mean, gp_sd: sds.to_vec(), noise_sd: vec![0.0; sds.len()] })
     }
 
-    /// The means from 0 to 11 have the variance `143 / 12`: with uncertainties of 4 at seven of twelve the whole is `S^2 = 11.92 + 9.33`,
-    /// of which 16 is more than half.
+    /// The means from 0 to 11 have the variance `143 / 12`: with uncertainties of 4 at seven of twelve the whole is
+    /// `S^2 = 11.92 + 9.33`, of which 16 is more than half.
     #[test]
     fn most_of_a_map_must_be_known() {
         let mut sds = vec![0.0; 12];

@@ -1,17 +1,17 @@
-//! One release, from the rows that were read to the file that is written.
+//! One release, from its rows to the written file.
 //!
-//! The order is the same for predictions and for sums, and stands here alone; the command and Python call it.
+//! The order is the same for predictions and for sums, for the command and for Python. Only this module defines it.
 //!
 //! | step | what happens | what it may depend on |
 //! |---|---|---|
-//! | refuse | what no data can make right: the spec, an epsilon, a file that cannot be written | settings, files |
-//! | read | rows, their identity, the fit and the size of the noise; refuse what their public number makes too weak | settings, public facts of the rows |
-//! | charge | the ledger of the rows is charged, or the release refused | the ledger |
+//! | refuse | errors that do not depend on data: the spec, an epsilon, a file that cannot be written | settings, files |
+//! | read | rows, their identity, the fit and the size of the noise; refuse a guarantee that is too weak for the public number of rows | settings, public facts of the rows |
+//! | charge | the ledger of the rows is charged, or refuses the release | the ledger |
 //! | draw | the noise is drawn | the rows |
-//! | write | what was drawn is written | what was drawn |
+//! | write | the draw is written | the draw |
 //!
-//! The first two make a [`Release`]; [`publish`] does the rest. That the noise cannot be drawn before the charge is a matter of types
-//! ([`Offer`](crate::Offer)), and that nothing private is seen of a release that is refused is proved there.
+//! The first two make a [`Release`], and [`publish`] does the rest. The types ensure that no noise is drawn before the
+//! charge ([`Offer`](crate::Offer)). The proof that a refused release shows nothing private is there, too.
 
 use super::draw::{Charged, Offer};
 use super::ledger::{LedgerPlace, Receipt};
@@ -23,29 +23,29 @@ use super::{
 use dpgp_data::Fingerprint;
 use dpgp_mechanisms::PrivacySetting;
 
-/// Rows that were read, and what is asked of them.
+/// Rows and the release that is requested of them.
 pub trait Release {
-    /// What is released.
+    /// The released value.
     type Value<'a>: WrittenNumbers
     where
         Self: 'a;
 
-    /// What the release guarantees, and how its noise would be drawn.
+    /// Makes the offer: the guarantee, and a way to draw the noise.
     ///
     /// # Errors
-    /// [`ReleaseError`] for a release that has exceptions to its guarantee, unless they are allowed, or cannot be designed.
+    /// [`ReleaseError`] for exceptions to the guarantee, unless they are allowed, or if the noise cannot be designed.
     fn offer(&self, allow_exceptions: bool) -> Result<Offer<'_, Self::Value<'_>>, ReleaseError>;
 
-    /// What a ledger enters.
+    /// The subject for the entry of a ledger.
     fn subject(&self) -> Subject<'_>;
 
-    /// Which rows they are, by which a ledger knows them; none where they were read without a key.
+    /// The identity of the rows for ledgers. None if they were read without a key.
     fn rows(&self) -> Option<&Fingerprint>;
 }
 
 /// The terms of a release.
 pub struct Terms<'a> {
-    /// Where ledgers are kept; none for a release that is not counted, which its certificate says.
+    /// The place of ledgers. Without one the release is not counted, and its certificate says so.
     pub place: Option<&'a LedgerPlace>,
     /// Whether a guarantee may have exceptions.
     pub allow_exceptions: bool,
@@ -53,7 +53,7 @@ pub struct Terms<'a> {
 
 /// An error that may happen after a release was charged.
 pub trait AfterCharge: From<ReleaseError> {
-    /// The same, saying what was spent.
+    /// Adds the cost that was spent.
     #[must_use]
     fn after_charge(self, receipt: Option<&Receipt>) -> Self;
 }
@@ -66,8 +66,8 @@ impl AfterCharge for ReleaseError {
 
 /// Charges a release to the ledger of its rows, draws its noise and writes it.
 ///
-/// `ready` is asked once, between the design, which may take minutes, and the charge: the last moment to give up for nothing. `write`
-/// gets what was drawn; an error of it says what was spent.
+/// `ready` is asked once, between the design, which may take minutes, and the charge: the last moment to give up for
+/// nothing. `write` gets what was drawn; an error of it says what was spent.
 ///
 /// # Errors
 /// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write` fails with.

@@ -1,8 +1,8 @@
 //! Signatures of released files in the format of OpenSSH (SSHSIG), made and checked by the user's own `ssh-keygen`.
 //!
-//! The program of the user knows agents, passphrases and hardware keys, and no secret of a key comes into the memory of this one.
-//! Anybody can check a signature without this program:
-//! `ssh-keygen -Y verify -f allowed_signers -I WHO -n dpgp-release -s FILE.sig < FILE`.
+//! The program of the user knows agents, passphrases and hardware keys, and no secret of a key comes into the memory of
+//! this one. Anybody can check a signature without this program: `ssh-keygen -Y verify -f allowed_signers -I WHO -n
+//! dpgp-release -s FILE.sig < FILE`.
 //!
 //! Why nothing was signed or checked.
 //!
@@ -18,13 +18,13 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use thiserror::Error;
 
-/// What keeps a file from being signed, or its signature from being checked.
+/// Errors of signing a file or checking its signature.
 #[derive(Debug, Error)]
 pub enum SignatureError {
-    /// OpenSSH is not there.
+    /// OpenSSH is missing.
     #[error("cannot run ssh-keygen, which makes and checks signatures: {0}; install OpenSSH 8.3 or later")]
     NoProgram(std::io::Error),
-    /// The key is wrong, locked or not there, or its owner refused. `ssh-keygen` itself says why on standard error.
+    /// The key is wrong, locked or missing, or its owner refused. `ssh-keygen` prints the reason on standard error.
     #[error("ssh-keygen could not sign with the key {} ({status}; see its message above)", key.display())]
     NotSigned {
         /// The key.
@@ -49,7 +49,7 @@ impl SignatureError {
     }
 }
 
-/// A key that has signed before anything was drawn or charged, so that a wrong one is found while it costs nothing.
+/// A key that signed a test text before anything was drawn or charged, so that a wrong key costs nothing.
 ///
 /// ```no_run
 /// use dpgp_release::SigningKey;
@@ -63,7 +63,7 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// The key of this file: a private one, or a public one whose private key an agent holds.
+    /// Tries the key of this file: a private key, or a public key whose private key an SSH agent holds.
     ///
     /// # Errors
     /// [`SignatureError`] if it does not sign.
@@ -78,13 +78,13 @@ impl SigningKey {
     /// # Errors
     /// [`SignatureError`].
     pub fn sign(&self, text: &str) -> Result<String, SignatureError> {
-        // A folder that its owner alone may enter. A file leaves standard input to the question for a passphrase.
+        // Only its owner may enter the folder. A file keeps standard input free for the passphrase.
         let folder = tempfile::tempdir().map_err(SignatureError::io(&std::env::temp_dir()))?;
         let (file, signature) = (folder.path().join("release"), folder.path().join("release.sig"));
         std::fs::write(&file, text).map_err(SignatureError::io(&file))?;
         let mut command = ssh_keygen("sign");
         command.args(["-q", "-n", NAMESPACE, "-f"]).arg(&self.path).arg(&file);
-        // Standard output may be that of a release; what there is to say or ask goes to standard error or the terminal.
+        // Standard output may hold a release. Messages and questions go to standard error or the terminal.
         let status = command.stdout(Stdio::null()).status().map_err(SignatureError::NoProgram)?;
         if !status.success() {
             return Err(SignatureError::NotSigned { key: self.path.clone(), status });
@@ -150,11 +150,11 @@ impl Signers {
     }
 }
 
-/// The output of a program that is given a text.
+/// Feeds a text to a program and returns its output.
 fn fed(mut child: Child, text: &str) -> std::io::Result<Output> {
     if let Some(mut input) = child.stdin.take() {
         match input.write_all(text.as_bytes()) {
-            // It has seen enough; its exit code says what it thinks.
+            // The program has read enough. Its exit code is the result.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(error),
             _ => {}
         }
@@ -162,7 +162,7 @@ fn fed(mut child: Child, text: &str) -> std::io::Result<Output> {
     child.wait_with_output()
 }
 
-/// All that a program said, on one line.
+/// Joins the output of a program on one line.
 fn said(output: &Output) -> String {
     let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let text = text.concat();
@@ -170,7 +170,7 @@ fn said(output: &Output) -> String {
     lines.join("; ")
 }
 
-/// What the signatures of this program are for, so that none can be passed off as one of another program.
+/// The namespace of signatures, so that none can pass as one of another program.
 pub const NAMESPACE: &str = "dpgp-release";
 
 /// `ssh-keygen -Y` with one of its actions for signatures.

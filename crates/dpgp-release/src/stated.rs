@@ -1,4 +1,4 @@
-//! What the fields beside a certificate say, against the certificate itself.
+//! Compares the fields beside a certificate with the certificate itself.
 
 use serde_json::{Value, json};
 
@@ -13,34 +13,34 @@ use super::verify::VerifiedFact;
 use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, Risk, epsilon_of};
 use dpgp_noise::RoundedNoise;
 
-/// Numbers that are computed again are compared to this relative precision.
+/// The relative tolerance for numbers that are computed again.
 const PRECISION: f64 = 1e-6;
 
 /// A published file beside the certificate in it.
 pub(super) struct Stated<'a> {
     whole: &'a Value,
-    /// The object that speaks of the guarantee: the file itself for predictions, `guarantee` for sums and counts.
+    /// The object with the guarantee: the file itself for predictions, `guarantee` for sums and counts.
     spoken: &'a Value,
     certificate: &'a Certificate,
-    /// The parameter of Gaussian differential privacy, by the noise.
+    /// The parameter of Gaussian differential privacy, from the noise.
     mu: f64,
-    /// Fields that say the same.
+    /// Fields that agree.
     same: Vec<String>,
-    /// Fields that are not there.
+    /// Missing fields.
     absent: Vec<String>,
-    /// Fields that say something else.
+    /// Contradictions.
     contradictions: Vec<String>,
 }
 
-/// What was found.
+/// The results.
 pub(super) struct StatedChecks {
     pub checks: Vec<VerifiedFact>,
-    /// Fields that an earlier version did not write, so that nothing was checked.
+    /// Fields that an earlier version did not write, and that were not checked.
     pub skipped: Vec<String>,
 }
 
 impl<'a> Stated<'a> {
-    /// Compares all that follows from the certificate and its noise.
+    /// Checks all fields that follow from the certificate and its noise.
     pub fn checks(whole: &'a Value, certificate: &'a Certificate, mu: f64) -> StatedChecks {
         let of_sums = whole.get("guarantee").is_some_and(Value::is_object);
         let spoken = if of_sums { &whole["guarantee"] } else { whole };
@@ -66,7 +66,7 @@ impl<'a> Stated<'a> {
         StatedChecks { checks, skipped: self.absent }
     }
 
-    /// A field that is there says what it should, or something else.
+    /// Compares a field with its expected value, if it is present.
     fn compare(&mut self, name: &str, found: Option<&Value>, expected: &Value) {
         match found {
             None => self.absent.push(name.to_owned()),
@@ -83,7 +83,7 @@ impl<'a> Stated<'a> {
         self.compare(name, spoken.get(name), expected);
     }
 
-    /// A condition on fields that are there.
+    /// Records whether a condition on present fields holds.
     fn hold(&mut self, name: &str, holds: bool, why: &str) {
         match holds {
             true => self.same.push(name.to_owned()),
@@ -107,16 +107,17 @@ impl<'a> Stated<'a> {
     fn of_sums(&mut self) {
         let certificate = self.certificate;
         self.spoken("text", &Value::from(certificate.to_string()));
-        // A large delta is told of where the number of rows was private, which the certificate does not say.
+        // Files with a private number of rows may warn about a large delta. The certificate does not say whether it was
+        // private.
         let [own, with_delta] = [false, true].map(|delta| json!(own_warnings(certificate, delta)));
         let told = self.spoken.get("warnings") == Some(&with_delta);
         self.spoken("warnings", if told { &with_delta } else { &own });
         let whole = self.whole;
-        // What is not covered depends on whether a ledger counts the release.
+        // The limits depend on whether a ledger counts the release.
         let said = whole.get("release_id").and(whole.get("not_covered"));
         let expected = json!(not_covered_of_sums(&certificate.unit, !whole["release_id"].is_null()));
         self.compare("not_covered", said, &expected);
-        // Only what is made of waves says it.
+        // Only releases of waves have this field.
         if let Some(intervals) = self.whole.get("intervals").filter(|intervals| !intervals.is_null()) {
             self.compare("intervals", Some(intervals), &Value::from(INTERVALS));
         }
@@ -137,7 +138,7 @@ impl<'a> Stated<'a> {
         self.not_covered();
     }
 
-    /// Those of the guarantee must be there; others follow from the points.
+    /// Checks the warnings of the guarantee. Others follow from the points.
     fn warnings(&mut self) {
         let Some(said) = texts(self.whole, "warnings") else {
             return self.absent.push("warnings".to_owned());
@@ -198,7 +199,7 @@ impl<'a> Stated<'a> {
         self.hold("not_covered", missing.is_none() && left.is_empty(), &why);
     }
 
-    /// What a certificate of predictions must say that it does not cover.
+    /// The limits that a certificate of predictions must state.
     fn required(&self) -> Vec<Line> {
         let (certificate, mut lines) = (self.certificate, Vec::new());
         lines.extend(ALWAYS_OPEN.map(|text| Line::OneOf(vec![text.to_owned()])));
@@ -225,7 +226,7 @@ impl<'a> Stated<'a> {
         lines
     }
 
-    /// A release that a ledger knows says what all releases spent together.
+    /// Checks the statement about all releases of a ledger.
     fn ledger(&mut self) {
         let [id, all] = ["release_id", "all_releases"].map(|name| self.whole.get(name));
         let (Some(id), Some(all)) = (id, all) else { return self.absent.push("all_releases".to_owned()) };
@@ -237,7 +238,7 @@ impl<'a> Stated<'a> {
             );
         }
         let [mu, delta] = ["mu", "delta"].map(|name| number(all, name).unwrap_or(f64::NAN));
-        // Where something is not counted, mu is not all that was spent.
+        // If something is not counted, mu is not the total cost.
         let open = all.get("not_counted").is_some_and(|why| !why.is_null());
         self.hold(
             "all_releases.mu",
@@ -277,12 +278,12 @@ impl<'a> Stated<'a> {
 /// A line of a list.
 enum Line {
     OneOf(Vec<String>),
-    /// One with this beginning and this end.
+    /// A line with this start and this end.
     Between(&'static str, &'static str),
 }
 
 impl Line {
-    /// Takes the line out of a list; whether it was there.
+    /// Removes the line from a list. Returns whether it was present.
     fn taken_from(&self, list: &mut Vec<&str>) -> bool {
         let found = list.iter().position(|text| match self {
             Self::OneOf(texts) => texts.iter().any(|one| one == text),
@@ -299,13 +300,13 @@ impl Line {
     }
 }
 
-/// What is said of a guarantee itself, with or without what is said of its delta.
+/// The warnings about the guarantee itself, with or without that about its delta.
 fn own_warnings(certificate: &Certificate, delta: bool) -> Vec<String> {
     let delta = large_delta(certificate).filter(|_| delta);
     warnings(certificate).into_iter().chain(delta).chain(design_warning(certificate)).collect()
 }
 
-/// A list of texts; none if it is not there. What is no text is an empty one, which nothing says.
+/// Reads a list of texts, if it is present. Items that are not texts become empty, which matches nothing.
 fn texts<'v>(file: &'v Value, name: &str) -> Option<Vec<&'v str>> {
     let list = file.get(name)?.as_array().map_or(&[][..], Vec::as_slice);
     Some(list.iter().map(|text| text.as_str().unwrap_or_default()).collect())

@@ -1,4 +1,4 @@
-//! What may be said of numbers that were released.
+//! Statements about released numbers, from their certificate.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use serde_json::Value;
 use super::ReleaseError;
 use super::verify::{VerifiedText, verify_text};
 
-/// What the certificate of some numbers says, if they have one that holds.
+/// The statement of a certificate that holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CertificateSummary {
-    /// The guarantee; none where nothing is claimed.
+    /// The guarantee. None if nothing is claimed.
     pub guarantee: Option<String>,
     /// Its epsilon.
     pub epsilon: Option<f64>,
     /// Its delta.
     pub delta: Option<f64>,
-    /// Which pairs of data sets it compares.
+    /// The neighbouring datasets.
     pub neighbours: Option<String>,
-    /// What it does not speak of.
+    /// Its limits.
     pub not_covered: Vec<String>,
-    /// All of it in sentences.
+    /// The statement in sentences.
     pub said: Vec<String>,
     /// The name of the target.
     #[serde(skip)]
@@ -29,7 +29,7 @@ pub struct CertificateSummary {
 }
 
 impl CertificateSummary {
-    /// Of numbers without a certificate.
+    /// The statement for numbers without a certificate.
     pub fn none() -> Self {
         Self::nothing("No certificate beside the file: nothing is claimed.".to_owned())
     }
@@ -46,11 +46,11 @@ impl CertificateSummary {
         }
     }
 
-    /// Of the text of a certificate, which is about `predictions`, or carried by a file of released sums. Nothing is claimed unless
-    /// it holds.
+    /// Reads the text of a certificate of `predictions`, or of a file of released sums. Nothing is claimed unless the
+    /// certificate holds.
     ///
     /// # Errors
-    /// [`ReleaseError::NoCertificate`] if the text is none.
+    /// [`ReleaseError::NoCertificate`] if the text is not a certificate.
     pub fn parse(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
         let VerifiedText { certificate, checks } = verify_text(path, text, predictions)?;
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
@@ -94,7 +94,7 @@ fn texts(list: Option<&Value>) -> Vec<String> {
     list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-/// Where the noise came from, by a certificate that holds: one that says something else of it does not.
+/// States the source of the noise. The certificate holds, so `made` is the text of this program if it is present.
 fn noise(made: Option<&str>) -> String {
     let said = match made {
         Some(_) => "The certificate says that the noise came from the operating system.",

@@ -1,6 +1,4 @@
-//! What a release is about, as a ledger records it.
-//!
-//! Which cell of a spec a release is made of.
+//! The subject of a release for the entry of a ledger, and the choice of the cell of a spec.
 
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,7 +11,7 @@ use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::{Cell, Experiment, Setting};
 
-/// The spec of a release and the guarantee that is asked for.
+/// The spec of a release and the requested guarantee.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// The experiment.
@@ -25,7 +23,7 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// What the ledger records of a release with this certificate.
+    /// Makes the entry of a ledger for a release with this certificate.
     ///
     /// # Errors
     /// [`ReleaseError::NotReleasable`] without a guarantee.
@@ -52,7 +50,7 @@ impl Subject<'_> {
             neighbours,
             unit: certificate.unit.clone(),
             caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
-            // The ledger gives it its place, and says which rows it is about.
+            // The ledger sets the place and the rows.
             number: 0,
             id: String::new(),
             columns: BTreeMap::new(),
@@ -75,7 +73,8 @@ impl Subject<'_> {
     }
 }
 
-/// The cell that the choices `AXIS=VALUE` leave; of several the only one with privacy, for the others are there to compare with.
+/// The cell that the choices `AXIS=VALUE` leave; of several the only one with privacy, for the others are there to
+/// compare with.
 ///
 /// # Errors
 /// [`ReleaseError::NoCell`] or [`ReleaseError::SeveralCells`] with the axes of the spec.

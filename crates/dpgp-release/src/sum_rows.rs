@@ -1,6 +1,11 @@
-//! Sums over the rows of files.
+//! Sums over the rows of files, and the choice of the rows that count for each person.
 //!
-//! The rows of each person that are used, of the rows of files.
+//! Obligation: each row enters a sum at most once, and each person with at most `rows_per_person` rows. *Proof.*
+//!
+//! 1. No file is read twice ([`named_once`]), and files with the same rows are refused ([`distinct_files`]).
+//! 2. With `data.person`, a first pass over all files chooses the rows of each person ([`used_rows`]). The second pass
+//!    sums these alone. It fails if a file changed in between ([`UsedRows::ensure_unchanged`]).
+//! 3. A shard sums whole blocks of rows. Blocks are numbered over all files, so that no two shards share a row.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,38 +18,38 @@ use dpgp_run::{Pool, RunError, Shard, passing_key};
 use dpgp_spec::setting::{ChosenBy, DataSetting};
 use dpgp_stream::{BLOCK, FileRecord, PartSums, SumRows, collect};
 
-/// The rows that are summed.
+/// The files to sum, and how to read their rows.
 pub(super) struct RowSource<'a> {
-    /// Names of files, of folders of files, and patterns.
+    /// Names of files, folders of files, and patterns.
     pub files: &'a [PathBuf],
-    /// The part of them; all without one.
+    /// The shard to sum. Without one, all rows.
     pub shard: Option<Shard>,
     pub data: &'a DataSetting,
-    /// The key of their identity, if there is one.
+    /// The key that identifies rows for ledgers, if there is one.
     pub key: Option<&'a DataKey>,
 }
 
-/// Sums of rows, and what rows they are of.
+/// Sums of rows, and the identity of these rows.
 pub(super) struct SummedRows<S> {
     pub files: Vec<FileRecord>,
     pub identity: Option<Fingerprint>,
     pub part: PartSums<S>,
-    /// Files of sums that have no checksum.
+    /// Files of sums without a checksum.
     pub unchecked: Vec<PathBuf>,
 }
 
 /// Sums the rows of the files, or those of a shard.
 ///
 /// # Errors
-/// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums; [`ReleaseError::SameRows`] for a file that
-/// is named twice, or two files with the same rows.
+/// [`ReleaseError::Data`] for a row that cannot be read or summed. [`ReleaseError::SameRows`] for a file that is named
+/// twice, or for two files with the same rows.
 pub(super) fn summed<T: SumRows>(
     source: &RowSource<'_>,
     summand: &T,
     pool: &Pool,
 ) -> Result<SummedRows<T::Sum>, ReleaseError> {
     summed_rows(source, summand, pool).map_err(|error| match error {
-        // What is summed are records, which are private as a whole.
+        // Whole records are private here, so that the error may suggest to drop rows.
         ReleaseError::Data(error) => source.data.offering_drop(error, ChosenBy::Record).into(),
         error => error,
     })
@@ -55,9 +60,14 @@ fn summed_rows<T: SumRows>(
     summand: &T,
     pool: &Pool,
 ) -> Result<SummedRows<T::Sum>, ReleaseError> {
+    // No file is read twice.
     let found = row_files(Path::new(""), source.files)?;
     named_once(&found)?;
+
+    // First pass, with `data.person` only: the rows that count for each person, chosen over all files.
     let used = used_rows(&found, source.data, pool)?;
+
+    // The key to compare rows of several files: that of ledgers, or one for this call alone.
     let (layout, columns) = (source.data.source.text_layout(), columns(source.data));
     let compared = source.key.is_none() && found.len() > 1;
     let passing = compared.then(passing_key).transpose().map_err(RunError::from)?;
@@ -65,12 +75,16 @@ fn summed_rows<T: SumRows>(
         Some(key) => Files::witnessed(&found, &layout, &columns, source.data.cell_rules(), key)?,
         None => Files::open(&found, &layout, &columns, source.data.cell_rules())?,
     };
+
+    // The blocks to sum: those of the shard, of all rows of all files.
     let counted = source.shard.map(|_| files.count()).transpose()?;
     let blocks = match (source.shard, &counted) {
         (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
         _ => 0..u64::MAX,
     };
     let expected = counted.as_ref().map(|_| (blocks.end - blocks.start) * BLOCK as u64);
+
+    // Second pass: sums of all rows, of those without missing cells, or of those chosen in the first pass.
     let mut files = files.watched(pool.row_meter("summing", expected))?;
     let part = match &used {
         None if source.data.drops_missing() => {
@@ -79,20 +93,23 @@ fn summed_rows<T: SumRows>(
         None => of_blocks(&mut files, blocks, summand, pool),
         Some(used) => of_blocks(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
     }?;
+    // The numbers of the chosen rows mean the same rows only if no file has changed.
     if let Some(used) = &used {
         used.ensure_unchanged(&found)?;
     }
+
+    // The identity of the rows. Several shards check for equal files when their sums are added.
     let rows = counted.unwrap_or_else(|| files.rows().to_vec());
     let (files, identity) = (records(&found, &rows)?, files.fingerprint());
     if source.shard.is_none() {
         distinct_files(&files, identity.as_ref())?;
     }
-    // Nobody else knows the rows by a key that was made for this call.
+    // A key of this call alone identifies rows for nobody else.
     let identity = identity.filter(|_| !compared);
     Ok(SummedRows { files, identity, part, unchecked: Vec::new() })
 }
 
-/// The sums of some blocks.
+/// Sums some blocks of rows.
 fn of_blocks<T: SumRows>(
     rows: &mut dyn Rows,
     blocks: Range<u64>,
@@ -103,12 +120,12 @@ fn of_blocks<T: SumRows>(
     collect(rows, blocks, summand, pool.threads())
 }
 
-/// Fails if two paths lead to one file.
+/// Refuses two paths to one file.
 fn named_once(files: &[RowFile]) -> Result<(), ReleaseError> {
     let mut seen: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
     for RowFile { path, .. } in files {
         let file = if is_address(path) { Ok(path.clone()) } else { std::fs::canonicalize(path) };
-        // One that is not there is told of when it is opened.
+        // A missing file is reported when it is opened.
         let Ok(file) = file else { continue };
         if let Some(first) = seen.insert(file, path) {
             return Err(ReleaseError::same_rows(first.display(), path.display()));
@@ -117,7 +134,7 @@ fn named_once(files: &[RowFile]) -> Result<(), ReleaseError> {
     Ok(())
 }
 
-/// Fails if two files hold the same rows.
+/// Refuses two files with the same rows.
 pub(super) fn distinct_files(
     files: &[FileRecord],
     identity: Option<&Fingerprint>,
@@ -128,7 +145,7 @@ pub(super) fn distinct_files(
     }
 }
 
-/// The columns that are read: the inputs, the target and those of the filters.
+/// Lists the columns to read: the inputs, the target and those of the filters.
 pub(super) fn columns(data: &DataSetting) -> Vec<String> {
     let filters = data.filter.iter().map(|filter| &filter.column);
     data.inputs.iter().chain(std::iter::once(&data.target)).chain(filters).cloned().collect()
@@ -143,10 +160,11 @@ fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseEr
     Ok(records)
 }
 
-/// Which rows of the files are used, by their numbers in all of them; none where rows are not those of persons.
+/// Chooses the rows that count for each person, by their numbers over all files. Without `data.person`, returns
+/// nothing.
 ///
-/// It takes a pass over all files, also where only a part of their rows is to be summed: what is used of a person depends on
-/// all rows of that person. Rows that do not pass the filters, or lack a cell, are nobody's.
+/// This reads all files, even for one shard: the choice for a person depends on all rows of that person. Rows that do
+/// not pass the filters, or lack a cell, belong to no person.
 ///
 /// # Errors
 /// [`ReleaseError::Data`] for a row that cannot be read, or names no person.
@@ -169,7 +187,7 @@ pub(super) fn used_rows(
     Ok(Some(UsedRows { kept: offered.chosen.kept(), before }))
 }
 
-/// The rows that are used, and the files as they were before it was found out.
+/// The rows that count, and the state of the files before they were read.
 #[derive(Debug)]
 pub(super) struct UsedRows {
     /// The rows.
@@ -178,7 +196,7 @@ pub(super) struct UsedRows {
 }
 
 impl UsedRows {
-    /// Fails if a file was written to since: other rows than were read may have the numbers of those that are used.
+    /// Fails if a file changed since then: the numbers of the chosen rows could mean other rows.
     ///
     /// # Errors
     /// [`ReleaseError::FileChanged`], [`ReleaseError::Io`].
@@ -197,7 +215,7 @@ fn file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
     Ok(states)
 }
 
-/// All rows of the files, folders and patterns.
+/// Reads all rows of the files, folders and patterns into memory.
 ///
 /// # Errors
 /// As [`used_rows`].
@@ -221,9 +239,9 @@ pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows
 /// Rows in memory.
 #[derive(Debug, Clone)]
 pub(super) struct HeldRows {
-    /// A list for each column that is read; a missing cell is NaN.
+    /// One list for each column that is read. A missing cell is NaN.
     pub columns: Vec<Vec<f64>>,
-    /// Whose they are, if anybody's; empty where they are not those of persons.
+    /// The person of each row, if it has one. Empty without `data.person`.
     pub persons: Vec<Option<PersonId>>,
 }
 
@@ -237,7 +255,7 @@ impl HeldRows {
         self.persons.clear();
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
@@ -247,7 +265,7 @@ impl HeldRows {
         self.columns.iter().map(|column| column[row]).collect()
     }
 
-    /// The rows of the person that a row is of; that row alone where rows are not those of persons.
+    /// The rows of the same person as a row. Without `data.person`, only that row.
     pub fn rows_with(&self, row: usize) -> Vec<usize> {
         match self.persons.get(row) {
             Some(Some(person)) => {
@@ -257,7 +275,7 @@ impl HeldRows {
         }
     }
 
-    /// The columns that are summed: where rows are those of persons or may lack a cell, with marks on the ones that are used.
+    /// The columns to sum. With `data.person` or missing cells, a last column marks the rows that count.
     pub fn marked(&self, data: &DataSetting) -> Vec<Vec<f64>> {
         let mut columns = self.columns.clone();
         if let Some(limit) = data.person_limit() {
@@ -272,28 +290,28 @@ impl HeldRows {
     }
 }
 
-/// Whether a cell of a record is missing.
+/// Whether a record has a missing cell.
 fn lacks_cell(record: &[f64]) -> bool {
     record.iter().any(|cell| cell.is_nan())
 }
 
-/// Rows of persons, block by block, and those that are used of them so far.
+/// Rows of persons, block by block, and those chosen so far.
 struct OfferedRows {
     chosen: PersonRows,
     filters: Vec<(Comparison, f64)>,
-    /// The columns of a record: the inputs and the target; then come those of the filters.
+    /// The number of columns of a record: the inputs and the target. Those of the filters follow.
     record: usize,
     next: u64,
 }
 
 impl OfferedRows {
-    /// At most so many of each person.
+    /// Chooses at most this many rows of each person.
     fn new(data: &DataSetting, most: usize) -> Self {
         let filters = data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
         Self { chosen: PersonRows::new(most), filters, record: data.inputs.len() + 1, next: 0 }
     }
 
-    /// The next rows.
+    /// Offers the next rows.
     fn block(&mut self, rows: &HeldRows) {
         for (row, person) in rows.persons.iter().enumerate() {
             let cells = rows.record(row);
@@ -316,7 +334,7 @@ impl OfferedRows {
 mod tests {
     use super::*;
 
-    /// Also by another way to the same file; one that is not there is told of later.
+    /// Guards against rows of one file that count twice, by the same path or another one.
     #[test]
     fn a_file_is_named_once() {
         let folder = tempfile::tempdir().unwrap();
@@ -346,7 +364,7 @@ task.density = { bins = [{ from = 0.0, to = 4.0, bins = 4 }], test = [{ from = 0
 privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add-remove", most_per_row = 2 } }
 "#;
 
-    /// A file that grows between the passes is noticed.
+    /// Guards against wrong rows after a file grew between the two passes.
     #[test]
     fn files_must_stay_as_they_are() {
         let manifest = Manifest::shipped().unwrap();
@@ -362,7 +380,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         assert!(matches!(used.ensure_unchanged(&files), Err(ReleaseError::FileChanged(_))));
     }
 
-    /// More than one block, and with a missing cell in the second of three rows.
+    /// Guards against lost rows or marks beyond one block, with a missing cell in the second of three rows.
     #[test]
     fn all_rows_are_held_and_those_that_lack_a_cell_are_marked() {
         let manifest = Manifest::shipped().unwrap();

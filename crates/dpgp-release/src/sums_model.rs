@@ -48,10 +48,12 @@ pub trait SumsModel: Clone {
     /// [`TaskError`] if no noise can be designed.
     fn exact_numbers(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Vec<f64>, TaskError>;
 
-    /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their order.
+    /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their
+    /// order.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;
 
-    /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is protected.
+    /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is
+    /// protected.
     fn protects_rows(&self) -> bool {
         true
     }
@@ -70,8 +72,8 @@ pub trait SumsModel: Clone {
     /// [`TaskError`] if no noise can be designed.
     fn guaranteed(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Guaranteed, TaskError>;
 
-    /// The file of a release, but for what is said of its guarantee. Everything in it that depends on rows is computed from
-    /// the noisy sums.
+    /// The file of a release, but for what is said of its guarantee. Everything in it that depends on rows is computed
+    /// from the noisy sums.
     ///
     /// # Errors
     /// [`TaskError`] for a matrix that cannot be inverted.
@@ -168,8 +170,8 @@ impl Charged<SumsFile> {
 pub struct SumsPlace<'k>(SignedFile<'k>);
 
 impl<'k> SumsPlace<'k> {
-    /// Makes sure that the file can be made, and its signature if there is a key, and that neither is there yet: a release that
-    /// was paid for is not replaced.
+    /// Makes sure that the file can be made, and its signature if there is a key, and that neither is there yet: a
+    /// release that was paid for is not replaced.
     ///
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].

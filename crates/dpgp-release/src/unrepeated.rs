@@ -1,25 +1,25 @@
-//! JSON without a key that stands twice: of two, readers take one or the other.
+//! JSON without repeated keys. Readers differ in which of two equal keys they use.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The value of a text.
+/// Parses a text.
 ///
 /// ```
 /// use dpgp_release::unrepeated;
 /// assert_eq!(unrepeated("{\"a\": [1, {}]}").unwrap()["a"][0], 1);
-/// assert!(unrepeated("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("stands twice"));
+/// assert!(unrepeated("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("appears twice"));
 /// ```
 ///
 /// # Errors
-/// [`serde_json::Error`] for text that is no JSON, or an object with a key that stands twice.
+/// [`serde_json::Error`] for text that is not JSON, or for an object with a repeated key.
 pub fn unrepeated(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Unrepeated>(text).map(|Unrepeated(value)| value)
 }
 
-/// A value all of whose objects have each key once.
+/// A value without repeated keys.
 struct Unrepeated(Value);
 
 impl<'de> Deserialize<'de> for Unrepeated {

@@ -1,4 +1,4 @@
-//! A published certificate, checked without the data: its file, and its guarantee by its own numbers.
+//! Checks a published certificate without the data: its file, and its guarantee from its own numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use dpgp_accounting::{Certificate, gaussian_delta};
 use dpgp_data::{Digest, Progress, watched_stamp, whole_text};
 use dpgp_noise::RoundedNoise;
 
-/// Numbers of a certificate are compared to this relative precision: they were computed from calibrations in doubles.
+/// The relative tolerance for numbers of a certificate, which were computed from calibrations in doubles.
 const PRECISION: f64 = 1e-9;
 
-/// A certificate beside a file of predictions, or that in a file of sums or counts.
+/// The certificate of a file of predictions, or inside a file of sums or counts.
 #[derive(Debug, Deserialize)]
 struct CertificateRead {
     certificate: Certificate,
@@ -28,16 +28,16 @@ struct CertificateRead {
     program: Option<String>,
 }
 
-/// What was found about a published release.
+/// The checks of a published release.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifiedRelease {
     /// The claim.
     pub guarantee: String,
     /// The program that made it.
     pub program: Option<String>,
-    /// What was checked, in order.
+    /// The checks, in order.
     pub checks: Vec<VerifiedFact>,
-    /// Fields that are not there, so that they could not be checked: earlier versions wrote fewer.
+    /// Missing fields, which could not be checked. Earlier versions wrote fewer fields.
     pub skipped: Vec<String>,
     /// The signature, if there is one and no signers were named.
     pub unchecked: Option<PathBuf>,
@@ -46,9 +46,9 @@ pub struct VerifiedRelease {
 /// One check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifiedFact {
-    /// What was compared.
+    /// The statement.
     pub fact: String,
-    /// Whether it is so.
+    /// Whether it holds.
     pub holds: bool,
 }
 
@@ -65,9 +65,10 @@ impl VerifiedRelease {
     }
 }
 
-/// Checks a certificate, and the file of predictions that it speaks of, if there is one: that the digest is that of the file, that
-/// mu is the sensitivity over the noise, that the exact delta at the claimed epsilon follows from it, that it is at most what
-/// is claimed, and that the fields beside the certificate and the digest of all of them say the same. It cannot be checked without the data that noise was drawn at all; that is what a signature vouches for.
+/// Checks a certificate, and the file of predictions that it speaks of, if there is one: that the digest is that of the
+/// file, that mu is the sensitivity over the noise, that the exact delta at the claimed epsilon follows from it, that
+/// it is at most what is claimed, and that the fields beside the certificate and the digest of all of them say the
+/// same. It cannot be checked without the data that noise was drawn at all; that is what a signature vouches for.
 ///
 /// With signers, the signature beside the certificate is checked, too.
 ///
@@ -83,7 +84,7 @@ pub fn verify(
     let PublishedFile { whole, published } = read(path, &text)?;
     let mut checks = Vec::new();
     if let Some(signers) = signers {
-        // Of the very text that was read.
+        // The signature of the text that was read, not of a second read.
         let found = signers.check(&text, &signature_of(path)).map_err(ReleaseError::CannotVerify)?;
         checks.push(VerifiedFact::new(format!("the signature: {}", found.said), found.good));
     }
@@ -110,11 +111,12 @@ pub fn verify(
 pub(super) struct VerifiedText {
     /// The certificate.
     pub certificate: Certificate,
-    /// What was checked.
+    /// The checks.
     pub checks: Vec<VerifiedFact>,
 }
 
-/// Checks the text of a certificate about the very text of the predictions; without them, of a file that carries its own.
+/// Checks the text of a certificate about the very text of the predictions; without them, of a file that carries its
+/// own.
 ///
 /// # Errors
 /// [`ReleaseError::NoCertificate`] if it is none.
@@ -143,7 +145,7 @@ struct PublishedFile {
 
 fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
     let whole = unrepeated(text).map_err(|error| no_certificate(path, &error.to_string()))?;
-    // The certificate of predictions is the file; sums and counts carry theirs.
+    // The certificate of predictions is a file. Files of sums and counts hold theirs.
     let value = match whole.get("guarantee") {
         Some(inner) if inner.is_object() => inner.clone(),
         _ => whole.clone(),
@@ -163,7 +165,7 @@ fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
     ReleaseError::NoCertificate { path: PathBuf::from(path), cause: cause.to_owned() }
 }
 
-/// What follows from the numbers of the certificate alone.
+/// Checks that need only the numbers of the certificate.
 fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
     let CertificateRead { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;

@@ -51,8 +51,8 @@ impl Noise {
         Self { map: design.map(), ratio: design.ratio(), variances: design.variances(), mean: None, design }
     }
 
-    /// With the best linear predictions given what is released with noise of the standard deviation `scale` (units of the model):
-    /// post-processing, which costs no budget.
+    /// With the best linear predictions given what is released with noise of the standard deviation `scale` (units of
+    /// the model): post-processing, which costs no budget.
     pub fn denoised(self, moments: &PriorMoments, plain: &LinearMap, scale: f64) -> Result<Self, TaskError> {
         let combined = self.whitened_columns(plain);
         let given = moments.given(&combined, scale)?;
@@ -81,14 +81,15 @@ impl Noise {
         self.mean.clone().unwrap_or_else(|| self.design.released_columns(plain))
     }
 
-    /// Predictions without noise (t) if all targets equal `value`: the released columns times the number of rows of each
-    /// distinct input, times `value`, in its units. Exactly 0 for 0.
+    /// Predictions without noise (t) if all targets equal `value`: the released columns times the number of rows of
+    /// each distinct input, times `value`, in its units. Exactly 0 for 0.
     pub fn of_constant(&self, plain: &LinearMap, value: f64) -> DVector<f64> {
         let counts = plain.counts().into_iter().map(|count| count as f64 * value).collect();
         self.released_columns(plain) * DVector::from_vec(counts)
     }
 
-    /// The whitened columns W (r x k). Independent noise is added to `W y`, and [`Noise::map`] then maps both to predictions.
+    /// The whitened columns W (r x k). Independent noise is added to `W y`, and [`Noise::map`] then maps both to
+    /// predictions.
     pub fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
         self.design.whitened_columns(plain)
     }
@@ -110,9 +111,10 @@ impl Noise {
         }
     }
 
-    /// The variances of the latent values about the released predictions without their noise (t), for noise times `scale` (units
-    /// of the model). Without variances of the design these are `variance`, those of the model. Otherwise the variances of the
-    /// noise, `(scale sd)^2`, are subtracted, so that both add up to the variances of all errors.
+    /// The variances of the latent values about the released predictions without their noise (t), for noise times
+    /// `scale` (units of the model). Without variances of the design these are `variance`, those of the model.
+    /// Otherwise the variances of the noise, `(scale sd)^2`, are subtracted, so that both add up to the variances of
+    /// all errors.
     pub fn model_variances(&self, variance: Vec<f64>, scale: f64) -> Vec<f64> {
         let Some(variances) = &self.variances else { return variance };
         let noise = self.standard_deviations();
@@ -291,11 +293,11 @@ impl TargetGuarantee {
         self.change * self.rows as f64
     }
 
-    /// The factor on noise that is designed for one target, a change of 1 and multiplier 1: `change rows sigma`, in units of
-    /// the target.
+    /// The factor on noise that is designed for one target, a change of 1 and multiplier 1: `change rows sigma`, in
+    /// units of the target.
     ///
-    /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all of them
-    /// together, by the triangle inequality.
+    /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all
+    /// of them together, by the triangle inequality.
     pub fn scale(self) -> f64 {
         self.moved() * self.sigma()
     }
@@ -304,8 +306,8 @@ impl TargetGuarantee {
         Neighbours::OneTargetChanges(self.change)
     }
 
-    /// The event of Gaussian noise where the release moves by `sensitivity`, in units of what the noise is scaled by; its
-    /// certificate claims nothing without privacy.
+    /// The event of Gaussian noise where the release moves by `sensitivity`, in units of what the noise is scaled by;
+    /// its certificate claims nothing without privacy.
     pub fn gaussian(
         self,
         release: Release,

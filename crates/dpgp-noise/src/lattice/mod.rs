@@ -1,14 +1,14 @@
 //! Linear maps of targets in whole numbers, and their release.
 //!
-//! Floating-point sums round, and their rounding depends on private data. Here, each step between a target and its noise is exact:
+//! Floating-point arithmetic rounds, and its rounding depends on private data. Here only step 1 rounds private numbers:
 //!
-//! 1. A target becomes a whole number before it is used ([`TargetLattice`]).
-//! 2. Targets are multiplied with whole numbers that depend on public data alone ([`LatticeMap`]). Products and sums have no
-//!    rounding.
+//! 1. A target becomes a whole number before it is used. [`TargetLattice`] bounds the distance of two targets after it.
+//! 2. Targets are multiplied with whole numbers that depend on public data alone ([`LatticeMap`]). Products and sums
+//!    have no rounding.
 //! 3. The noise is rounded exactly ([`crate::RoundedGaussian`]).
 //!
-//! The sensitivity is computed from the same whole numbers, in whole numbers. No condition number and no solution of a linear
-//! system enters the proof. Any arithmetic may follow the release.
+//! The sensitivity is computed from the same whole numbers, in whole numbers. No condition number and no solution of a
+//! linear system enters the proof. Any arithmetic may follow the release.
 
 mod targets;
 
@@ -27,8 +27,8 @@ const MOST: f64 = 16.0;
 
 /// The entries `W` (r x k) of a map, in whole numbers of `2^-40`, rounded away from zero.
 ///
-/// With `W = L^-1 B` for the factor L of a noise covariance and the columns B of what is released, the release `B y + L xi`
-/// is `L (W y + xi)`: independent noise on `W y`, mapped by L, which is public.
+/// With `W = L^-1 B` for the factor L of a noise covariance and the columns B of what is released, the release `B y + L
+/// xi` is `L (W y + xi)`: independent noise on `W y`, mapped by L, which is public.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatticeMap {
     /// Column by column.
@@ -40,7 +40,8 @@ impl LatticeMap {
     /// Rounds these entries to whole numbers of `2^-40`. They may depend on public data alone.
     ///
     /// # Errors
-    /// [`PrivacyError::NotCovered`] for an entry that is not finite or above 16: no column of a covered map is that long.
+    /// [`PrivacyError::NotCovered`] for an entry that is not finite or above 16: no column of a covered map is that
+    /// long.
     pub fn new(entries: &DMatrix<f64>) -> Result<Self, PrivacyError> {
         let largest = entries.amax();
         // `amax` may pass over an entry that is no number.
@@ -89,11 +90,12 @@ fn square(entry: i64) -> u128 {
 ///
 /// 1. Between neighbours, at most `rows` targets of one person move, each by at most `moved` steps of the lattice
 ///    ([`TargetLattice::moved`]).
-/// 2. A target enters one column of the map. So `W y` moves by at most `longest() moved rows` in the Euclidean norm, by the
-///    triangle inequality. This product is computed in whole numbers.
-/// 3. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma longest() moved rows`. Only `sd` is a float, and it is
-///    rounded up.
-/// 4. `W y` is whole, so that `W y + round(N) = round(W y + N)`: the release is the rounded output of a Gaussian mechanism.
+/// 2. A target enters one column of the map. So `W y` moves by at most `longest() moved rows` in the Euclidean norm, by
+///    the triangle inequality. This product is computed in whole numbers.
+/// 3. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma longest() moved rows`. Only `sd` is a float, and
+///    it is rounded up.
+/// 4. `W y` is whole, so that `W y + round(N) = round(W y + N)`: the release is the rounded output of a Gaussian
+///    mechanism.
 #[derive(Debug, Clone)]
 pub struct LatticeRelease {
     map: LatticeMap,
@@ -105,8 +107,8 @@ pub struct LatticeRelease {
 }
 
 impl LatticeRelease {
-    /// Scales noise by the multiplier `sigma` and by the sensitivity to a change of at most `rows` targets, each by at most
-    /// `change` (units of the target). The noise is never less than that for a column of length 1.
+    /// Scales noise by the multiplier `sigma` and by the sensitivity to a change of at most `rows` targets, each by at
+    /// most `change` (units of the target). The noise is never less than that for a column of length 1.
     ///
     /// # Errors
     /// [`PrivacyError::NotCovered`] if noise or sensitivity exceed the range of the arithmetic.
@@ -117,12 +119,13 @@ impl LatticeRelease {
         rows: u64,
         sigma: f64,
     ) -> Result<Self, PrivacyError> {
-        // The steps that all targets of a person move together, times the length of the longest column, in whole numbers.
+        // The steps that all targets of a person move together, times the length of the longest column, in whole
+        // numbers.
         let moved = u128::from(targets.moved(change).unsigned_abs()).checked_mul(rows.into());
         let sensitivity = moved.and_then(|moved| moved.checked_mul(map.longest().max(LatticeMap::one())));
         let sensitivity = sensitivity.ok_or(PrivacyError::NotCovered { sensitivity: f64::INFINITY })?;
-        // A u128 becomes the nearest double, and the product is rounded once more. One step up after each makes `sd` an upper
-        // bound of the exact product.
+        // A u128 becomes the nearest double, and the product is rounded once more. One step up after each makes `sd` an
+        // upper bound of the exact product.
         let sd = (sensitivity as f64).next_up() * sigma;
         let noise = Positive::new(sd.next_up()).and_then(RoundedGaussian::new);
         let noise = noise.map_err(|_| PrivacyError::NotCovered { sensitivity: sensitivity as f64 })?;
@@ -135,7 +138,8 @@ impl LatticeRelease {
         self.sensitivity
     }
 
-    /// The longest column divided by the length that the noise is scaled by: at most 1. `mu` is at most this divided by sigma.
+    /// The longest column divided by the length that the noise is scaled by: at most 1. `mu` is at most this divided by
+    /// sigma.
     pub fn ratio(&self) -> f64 {
         let longest = self.map.longest();
         longest as f64 / longest.max(LatticeMap::one()) as f64
@@ -186,7 +190,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-        /// Guards against too little noise: the sensitivity is never below the length of the longest real column, and hardly above.
+        /// Guards against too little noise: the sensitivity is never below the length of the longest real column, and
+        /// hardly above.
         #[test]
         fn the_sensitivity_is_that_of_the_real_map(seed: u64, rows in 1usize..40, columns in 1usize..30) {
             let mut stream = Pcg64::seed_from_u64(seed);
@@ -226,7 +231,8 @@ mod tests {
                 && of_persons.record(1.0).mu() <= release.record(1.0).mu() * (1.0 + 1e-15)
         );
         assert!(release.sd() >= asked && release.sd() < asked * (1.0 + 1e-14));
-        // A map of .3 has three tenths of the sensitivity that the noise is scaled by. The ratio asked for may be larger.
+        // A map of .3 has three tenths of the sensitivity that the noise is scaled by. The ratio asked for may be
+        // larger.
         let scaled = release.sensitivity() as f64;
         assert!((release.record(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
         assert!((release.record(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);

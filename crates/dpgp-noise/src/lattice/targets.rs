@@ -5,12 +5,13 @@ use dpgp_number::OutOfRange;
 /// The width of the bounds is between `2^39` and `2^40` steps of the lattice.
 const BITS: i32 = 40;
 
-/// The lattice of targets with the public bounds [low, high]: a target y becomes `round((clip(y) - centre) / unit)`. The centre
-/// is the middle of the bounds, and the unit (the step of the lattice, in units of the target) is a power of two.
+/// The lattice of targets with the public bounds [low, high]: a target y becomes `round((clip(y) - centre) / unit)`.
+/// The centre is the middle of the bounds, and the unit (the step of the lattice, in units of the target) is a power of
+/// two.
 ///
-/// Obligation: each target, infinite ones included, becomes a whole number between those of the two bounds. *Proof.* Clipping,
-/// subtraction, division by a power of two and rounding are each non-decreasing in y, in floating point too. So two targets are
-/// at most [`TargetLattice::width`] steps apart, however each operation rounds.
+/// Obligation: each target, infinite ones included, becomes a whole number between those of the two bounds. *Proof.*
+/// Clipping, subtraction, division by a power of two and rounding are each non-decreasing in y, in floating point too.
+/// So two targets are at most [`TargetLattice::width`] steps apart, however each operation rounds.
 ///
 /// ```
 /// use dpgp_noise::TargetLattice;
@@ -64,12 +65,12 @@ impl TargetLattice {
         self.whole(self.high) - self.whole(self.low)
     }
 
-    /// The largest difference, in steps, of the whole numbers of two targets that are at most `change` apart (units of the
-    /// target).
+    /// The largest difference, in steps, of the whole numbers of two targets that are at most `change` apart (units of
+    /// the target).
     ///
-    /// *Proof.* With `d = (y - centre) / unit`, each of the two has an error of at most `2^-53 |d| <= 2^-12` before rounding.
-    /// Rounding changes their difference by at most 1. The difference is a whole number of at most
-    /// `change / unit + 1 + 2^-11`, so at most `ceil(change / unit) + 1`.
+    /// *Proof.* With `d = (y - centre) / unit`, each of the two has an error of at most `2^-53 |d| <= 2^-12` before
+    /// rounding. Rounding changes their difference by at most 1. The difference is a whole number of at most `change /
+    /// unit + 1 + 2^-11`, so at most `ceil(change / unit) + 1`.
     pub fn moved(&self, change: f64) -> i64 {
         // The width is at most 2^41, so a double holds it exactly.
         ((change / self.unit).ceil() + 1.0).min(self.width() as f64) as i64

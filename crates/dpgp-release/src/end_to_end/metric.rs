@@ -1,6 +1,4 @@
-//! How far apart the releases of neighbours are, in the metric of the noise.
-//!
-//! The rows of files, of which neighbours are made.
+//! The distance of the releases of neighbours, in the metric of the noise, and rows of files to make neighbours of.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -14,12 +12,13 @@ use dpgp_linalg::{Cholesky, LinalgError};
 /// tried along the axes too.
 const RIDGE: f64 = 1e-9;
 
-/// Draws of one data set, and what its neighbours differ from it by under one stream of noise.
+/// Draws of one dataset, and the differences of its neighbours under the same stream of noise.
 ///
-/// Obligation: for Gaussian noise of covariance M, the distance of two data sets is `max_w |w'd| / sqrt(w'M w)` for their
-/// difference d, which is reached at `w = M^-1 d`. Each w is chosen by one half of the draws, and its variance is that of the other
-/// half, so that a choice does not favour itself; what is found is a lower bound of the distance, but for the error of that
-/// variance. A number of a release is rounded when it is written, after its noise: what that can add to a difference is taken off.
+/// Obligation: for Gaussian noise of covariance M, the distance of two data sets is `max_w |w'd| / sqrt(w'M w)` for
+/// their difference d, which is reached at `w = M^-1 d`. Each w is chosen by one half of the draws, and its variance is
+/// that of the other half, so that a choice does not favour itself; what is found is a lower bound of the distance, but
+/// for the error of that variance. A number of a release is rounded when it is written, after its noise: what that can
+/// add to a difference is taken off.
 #[derive(Debug, Clone)]
 pub struct PairedRelease {
     /// A draw in each column (t x N).
@@ -201,8 +200,9 @@ mod tests {
         assert_eq!(paired.distance(&difference, &rounding), 0.0);
     }
 
-    /// The first half of the draws is even in both directions, so that w is along the difference (1, 1); in the second half w'x is
-    /// 1, -1, 1, -1 with variance 4/3: the distance is 2 / sqrt(4/3). Along the axes it is less, 1 / sqrt 6 and 1 / sqrt(10/3).
+    /// The first half of the draws is even in both directions, so that w is along the difference (1, 1); in the second
+    /// half w'x is 1, -1, 1, -1 with variance 4/3: the distance is 2 / sqrt(4/3). Along the axes it is less, 1 / sqrt 6
+    /// and 1 / sqrt(10/3).
     #[test]
     fn directions_are_of_the_first_half_and_variances_of_the_second() {
         let draws = [1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0, 3.0, -2.0, -3.0, 2.0, 0.0, 1.0, 0.0, -1.0];

@@ -1,6 +1,6 @@
-//! Attacks on the release path: it is run on neighbouring data, and what it would write is looked at.
+//! Attacks on the release path: runs it on neighbouring data and compares its output.
 //!
-//! Nothing is asked of the code that designs the noise. Records are replaced by extremes, and both data sets go through the release:
+//! This does not use the code that designs the noise. It replaces records by extremes and releases both datasets:
 //!
 //! | what is done | what is found |
 //! |---|---|
@@ -57,7 +57,7 @@ impl EndToEndCheck {
         Self::from_outcome(same, format!("{what} {word} for all neighbours"))
     }
 
-    /// A release that fails for one of two neighbours tells which it was.
+    /// The check for a release that fails for one of two neighbours, and so reveals which one it was.
     fn of_failure(error: &impl std::fmt::Display) -> Self {
         Self::from_outcome(false, format!("the release of a neighbour fails: {error}"))
     }

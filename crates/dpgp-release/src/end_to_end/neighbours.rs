@@ -1,4 +1,4 @@
-//! Records that are replaced, and by what.
+//! Replacements of records.
 
 use crate::sum_rows::columns;
 use crate::sums_model::SumsModel;
@@ -53,7 +53,7 @@ impl PredictionRequest<'_> {
         neighbours
     }
 
-    /// Targets at both ends of what a neighbour may have: beyond the bounds, where a clip must hold them.
+    /// Targets at both ends of the range of a neighbour. Beyond the bounds, clipping must hold them.
     fn extremes(&self, relation: Option<Neighbours>, target: f64) -> Vec<f64> {
         let NormaliseSetting::Bounds { low, high, .. } = *self.setting().normalise else { return Vec::new() };
         let width = high.get() - low.get();
@@ -66,7 +66,8 @@ impl PredictionRequest<'_> {
         }
     }
 
-    /// What a neighbour may have in a row of the file with this target: the cells of one neighbour, then those of another.
+    /// What a neighbour may have in a row of the file with this target: the cells of one neighbour, then those of
+    /// another.
     pub fn replaced_cells(&self, relation: Option<Neighbours>, target: f64) -> Vec<Vec<ReplacedCell>> {
         let column = &self.setting().data.target;
         let mut all = Vec::new();
@@ -90,7 +91,7 @@ impl PredictionRequest<'_> {
     }
 }
 
-/// Whether records are private as a whole, so that all numbers follow from noisy sums.
+/// Whether whole records are private. Then all numbers follow from noisy sums.
 fn hides_inputs(relation: Option<Neighbours>) -> bool {
     matches!(relation, Some(Neighbours::OneRecord(_)))
 }

@@ -31,7 +31,7 @@ use dpgp_task::{Predictions, PreparedRelease, Sample};
 const DRAWS: usize = 8;
 const LEAST: usize = 1200;
 
-/// The columns of a file that have noise: where targets alone are private, and where all follows from noisy sums.
+/// The columns of a file with noise: with private targets only, and with private records.
 const NOISY: [&[&str]; 2] = [&["private_mean"], &["private_mean", "gp_sd", "noise_sd"]];
 
 /// The release of data in which one record is replaced.
@@ -46,7 +46,7 @@ struct Neighbour {
 }
 
 impl PredictionRequest<'_> {
-    /// Attacks the release of this request: records are replaced by extremes, and what would be written is compared.
+    /// Attacks the release of this request: replaces records by extremes and compares the output.
     ///
     /// # Errors
     /// [`ReleaseError`] as of [`PredictionRequest::offer`]: a release that is refused cannot be attacked.
@@ -66,8 +66,8 @@ impl PredictionRequest<'_> {
                 Err(error) => checks.push(EndToEndCheck::of_failure(&error)),
             }
         }
-        // Where whole records are private, all columns follow from noisy sums: none is public, and they are not as far apart as
-        // noise on them is large.
+        // Where whole records are private, all columns follow from noisy sums: none is public, and they are not as far
+        // apart as noise on them is large.
         if let Some(Neighbours::OneTargetChanges(_)) = release.certificate.neighbours {
             let same = neighbours.iter().all(|neighbour| neighbour.same);
             checks.push(EndToEndCheck::of_public(same, "the columns gp_sd and noise_sd"));
@@ -88,7 +88,7 @@ impl PredictionRequest<'_> {
         Ok(Neighbour { release, difference, rounding, same })
     }
 
-    /// What the claim excepts, and what data and settings leave open.
+    /// Exceptions to the claim, and limits from data and settings.
     fn caveats(
         &self,
         release: &PreparedRelease,
@@ -263,7 +263,7 @@ impl<M: SumsModel> Streamed<'_, M> {
         neighbours
     }
 
-    /// What a record may be replaced by: where missing cells leave rows out, also by one that lacks all.
+    /// Replacements of a record. If rows with missing cells are dropped, one replacement lacks all cells.
     fn ways(&self, record: &[f64]) -> Vec<Vec<f64>> {
         let mut ways = self.model().replaced(record);
         if self.setting().data.drops_missing() && self.model().protects_rows() {
@@ -307,7 +307,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     }
 }
 
-/// What a reader of a release sees.
+/// The visible part of a release.
 struct Seen<S> {
     /// Before their noise.
     sums: S,

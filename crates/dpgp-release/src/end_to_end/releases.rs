@@ -1,6 +1,4 @@
-//! Releases of two neighbours, as their readers see them.
-//!
-//! Which of two data sets the last bits of a release rule out.
+//! Releases of two neighbours as readers see them, and the dataset that their last bits rule out.
 
 use std::cmp::Ordering;
 
@@ -70,7 +68,8 @@ impl Releases {
         let all = draws * squares.len() as f64;
         let mean = squares.iter().sum::<f64>() / all;
         let least = squares.iter().copied().fold(f64::INFINITY, f64::min) / draws;
-        // A mean of n squares has the standard error (2 / n)^(1/2), and a lighter tail below than a normal distribution.
+        // A mean of n squares has the standard error (2 / n)^(1/2), and a lighter tail below than a normal
+        // distribution.
         let holds = mean >= 1.0 - 5.0 * (2.0 / all).sqrt() && least >= 1.0 - 7.0 * (2.0 / draws).sqrt();
         let note = format!(
             "the noise of {} numbers has {mean:.3} times the stated variance on average, and at least \
@@ -108,9 +107,9 @@ impl Releases {
 
     /// The consistency test of raw bits.
     ///
-    /// Obligation: that more numbers rule out one data set than the other is a set of outputs, chosen before any of them was drawn.
-    /// Its probabilities p and q under two neighbours have `p <= e^epsilon q + delta`; their bounds are those of Clopper and Pearson,
-    /// four in all.
+    /// Obligation: that more numbers rule out one data set than the other is a set of outputs, chosen before any of
+    /// them was drawn. Its probabilities p and q under two neighbours have `p <= e^epsilon q + delta`; their bounds are
+    /// those of Clopper and Pearson, four in all.
     fn bits(&self, candidates: &Candidates<'_>, claim: Guarantee) -> EndToEndCheck {
         let [one, other] = self.outputs.each_ref().map(|outputs| Leanings::new(outputs, candidates));
         let broken = exceeds(one.other, other.other, claim) || exceeds(other.one, one.one, claim);
@@ -157,11 +156,11 @@ fn columns(outputs: &Outputs, places: &[usize]) -> Outputs {
     Outputs::new(places.len(), numbers.collect())
 }
 
-/// Two data sets that an attacker takes for possible, by the numbers of their releases without noise.
+/// Two datasets that an attacker considers possible, by the numbers of their releases without noise.
 ///
-/// Obligation: where noise is added in doubles, the data set that a number was made of is never ruled out: some double has given
-/// that very number. Another may be, as doubles near another number are differently spaced. Source: Mironov 2012, "On significance
-/// of the least significant bits".
+/// Obligation: where noise is added in doubles, the data set that a number was made of is never ruled out: some double
+/// has given that very number. Another may be, as doubles near another number are differently spaced. Source: Mironov
+/// 2012, "On significance of the least significant bits".
 #[derive(Debug, Clone)]
 pub(super) struct Candidates<'a> {
     /// One of the two.
@@ -238,7 +237,8 @@ mod tests {
         }
     }
 
-    /// Noise of two signs by turns, whose square is this share of what is stated for each number, on 200 releases of each data set.
+    /// Noise of two signs by turns, whose square is this share of what is stated for each number, on 200 releases of
+    /// each data set.
     fn of_shares(shares: &[f64]) -> EndToEndCheck {
         let (exact, stated) = (
             [vec![3.0; shares.len()], vec![-7.0; shares.len()]],
@@ -291,8 +291,8 @@ mod tests {
         assert_eq!(Releases { outputs, exact: Some(exact), stated: None }.places(), [3, 2, 1, 4]);
     }
 
-    /// All of 100 releases of one data set and none of the other are in a set: with an error of 1e-6 / 4 its probabilities are at
-    /// least error^(1/100) = .8590 and at most 1 - .8590, whose ratio is e^1.807.
+    /// All of 100 releases of one data set and none of the other are in a set: with an error of 1e-6 / 4 its
+    /// probabilities are at least error^(1/100) = .8590 and at most 1 - .8590, whose ratio is e^1.807.
     #[test]
     fn a_set_of_bits_is_as_likely_as_the_claim_allows() {
         let all = Trials { successes: 100, trials: 100 };

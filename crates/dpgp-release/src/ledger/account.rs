@@ -1,6 +1,4 @@
-//! What the releases of a ledger have spent.
-//!
-//! Ledgers for people to look at.
+//! The account of a ledger, and the list of ledgers for `dpgp ledger show`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +13,16 @@ use dpgp_accounting::{Budget, epsilon_of};
 use dpgp_data::Fingerprint;
 use dpgp_run::StateFolder;
 
-/// What the releases of a ledger have spent.
+/// The account of a ledger: the total cost of its releases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
     /// The number of releases.
     pub releases: usize,
-    /// The budget; none where releases are only counted.
+    /// The budget. None if releases are only counted.
     pub budget: Option<Budget>,
     /// The `mu` of all releases together.
     pub mu: f64,
-    /// Why `mu` is not all that was spent, if it is not.
+    /// The reason why `mu` is not the total cost, if there is one.
     pub open: Option<String>,
 }
 
@@ -34,7 +32,8 @@ impl Account {
         Some(self.budget?.delta_at(self.mu))
     }
 
-    /// The share of the budget that is spent: `mu^2`, which adds up over releases, over the greatest that the budget holds.
+    /// The spent share of the budget: `mu^2`, which adds up over releases, divided by the largest that the budget
+    /// allows.
     pub fn share(&self) -> Option<f64> {
         Some((self.mu / self.budget?.left(0.0)).powi(2))
     }
@@ -49,12 +48,12 @@ impl Account {
         epsilon_of(self.mu, delta)
     }
 
-    /// By which of several ledgers the one with the least left is found.
+    /// A sort key: the ledger with the least left has the largest.
     pub(super) fn fullness(&self) -> (f64, f64) {
         (self.share().unwrap_or(0.0), self.mu)
     }
 
-    /// What files say of all releases together, at the delta of one of them.
+    /// The statement of files about all releases together, at the delta of one of them.
     pub fn json(&self, delta: f64) -> Value {
         json!({
             "releases": self.releases,
@@ -69,27 +68,27 @@ impl Account {
     }
 }
 
-/// A ledger, or why it cannot be trusted.
+/// A ledger, or the reason why it cannot be trusted.
 #[derive(Debug)]
 pub struct Listed {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What became of it.
+    /// Its state.
     pub state: LedgerState,
 }
 
-/// What became of a ledger.
+/// The state of a ledger.
 #[derive(Debug)]
 pub enum LedgerState {
     /// It is as it was written.
     Sound(Ledger),
-    /// It is of version 1, which has no seal; the next release takes its entries over.
+    /// It has version 1, without a seal. The next release takes over its entries.
     Old(Ledger),
-    /// It was edited, cut, put back or taken away.
+    /// It was edited, cut, restored from a copy or removed.
     Broken(LedgerError),
 }
 
-/// All ledgers that the state folder knows.
+/// Lists all ledgers in the records of the state folder.
 ///
 /// # Errors
 /// [`LedgerError`] if the state folder cannot be read.
@@ -98,7 +97,7 @@ pub fn listed(state: &StateFolder) -> Result<Vec<Listed>, LedgerError> {
     Ok(known.list.iter().map(|one| of_path(&one.path, &known, state)).collect())
 }
 
-/// Those that count some of these rows.
+/// Lists the ledgers that count some of these rows.
 ///
 /// # Errors
 /// As [`listed`].
@@ -107,7 +106,7 @@ pub fn listed_about(state: &StateFolder, rows: &Fingerprint) -> Result<Vec<Liste
     Ok(known.about(rows, true).iter().map(|one| of_path(&one.path, &known, state)).collect())
 }
 
-/// The ledger in a file; none if the file is no ledger at all, such as a spec.
+/// Reads the ledger in a file. Returns nothing if the file is not a ledger, such as a spec.
 ///
 /// # Errors
 /// [`LedgerError::Io`].

@@ -1,6 +1,5 @@
-//! A ledger and its arithmetic.
-//!
-//! What keeps a ledger as it was written: entries that are linked to those before them, and a seal on the whole.
+//! A ledger and its arithmetic. Each entry is linked to those before it, and a seal covers the whole, so that edits are
+//! noticed.
 
 use std::path::Path;
 
@@ -14,7 +13,7 @@ use dpgp_accounting::composed_mu;
 use dpgp_data::{DataKey, Fingerprint};
 use dpgp_number::Delta;
 
-/// The form of the file that this program writes.
+/// The version of the files that this program writes.
 pub(super) const VERSION: u32 = 2;
 
 const HEAD: &str = "\
@@ -39,17 +38,17 @@ const HEAD: &str = "\
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
     pub(super) version: u32,
-    /// The name of the key that its rows are known by.
+    /// The name of the key that identifies its rows.
     pub key: String,
-    /// The tag of all else under that key.
+    /// The tag of all other fields under that key.
     pub(super) seal: String,
-    /// What all releases together keep; none where they are only counted.
+    /// The common budget of all releases. None if they are only counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSetting>,
     /// The releases, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub release: Vec<LedgerEntry>,
-    /// The rows that they are about.
+    /// The identities of their rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Fingerprint>,
 }
@@ -67,10 +66,10 @@ impl Ledger {
         }
     }
 
-    /// Reads the text of a ledger. Whether it is as it was written, only the key of its state folder can tell.
+    /// Parses the text of a ledger. Only the key of its state folder can show whether it is as it was written.
     ///
     /// # Errors
-    /// [`LedgerError::Malformed`] if it is none, or holds numbers that no release has.
+    /// [`LedgerError::Malformed`] if it is not a ledger, or holds invalid numbers.
     pub fn parse(path: &Path, text: &str) -> Result<Self, LedgerError> {
         let ledger: Self = toml::from_str(text)
             .map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
@@ -95,25 +94,25 @@ impl Ledger {
         Ok(format!("{HEAD}{text}"))
     }
 
-    /// What the releases have spent.
+    /// The account of its releases.
     pub fn account(&self) -> Account {
         let mu = composed_mu(self.release.iter().map(|entry| entry.mu));
         let (releases, budget) = (self.release.len(), self.budget.map(Into::into));
         Account { releases, budget, mu, open: self.open() }
     }
 
-    /// Whether some row is known to be among its own; without `alike`, only all of them together.
+    /// Whether it is about some of these rows. Without `alike`, whether it is about exactly these rows.
     pub(super) fn is_about(&self, rows: &Fingerprint, alike: bool) -> bool {
         is_about(&self.data, rows, alike)
     }
 }
 
-/// Whether some row of some data is known to be among others.
+/// Whether some data share rows with others.
 pub(super) fn is_about(data: &[Fingerprint], rows: &Fingerprint, alike: bool) -> bool {
     data.iter().any(|known| known.whole() == rows.whole() || (alike && known.overlaps(rows)))
 }
 
-/// Refuses a budget that is none.
+/// Refuses an invalid budget.
 pub(super) fn check_budget(BudgetSetting { epsilon, delta }: BudgetSetting) -> Result<(), String> {
     if !(epsilon > 0.0 && epsilon.is_finite()) {
         return Err(format!("epsilon must be greater than 0 and finite, found {epsilon}"));
@@ -121,7 +120,7 @@ pub(super) fn check_budget(BudgetSetting { epsilon, delta }: BudgetSetting) -> R
     Delta::new(delta).map(|_| ()).map_err(|wrong| format!("delta {wrong}"))
 }
 
-/// Refuses numbers that no budget and no release have.
+/// Refuses invalid numbers of a budget or a release.
 pub(super) fn check_numbers(budget: Option<BudgetSetting>, releases: &[LedgerEntry]) -> Result<(), String> {
     if let Some(budget) = budget {
         check_budget(budget).map_err(|reason| format!("budget: {reason}"))?;
@@ -137,7 +136,7 @@ pub(super) fn check_numbers(budget: Option<BudgetSetting>, releases: &[LedgerEnt
     Ok(())
 }
 
-/// The key of links and seals, which is not that of rows.
+/// The key of links and seals. It differs from that of rows.
 #[derive(Debug, Clone)]
 pub(super) struct SealKey {
     key: DataKey,
@@ -157,20 +156,20 @@ impl SealKey {
 
     /// The link of an entry after the one with the link `before`: the tag of both.
     ///
-    /// Obligation: it depends on every byte of the entry and of all entries before it, and who does not have the key cannot
-    /// make one.
+    /// Obligation: the link depends on every byte of the entry and of all entries before it. It cannot be made without
+    /// the key.
     pub fn link(&self, before: &str, entry: &LedgerEntry) -> Result<String, String> {
         let bare = LedgerEntry { link: String::new(), ..entry.clone() };
         self.tag(before, &bare)
     }
 
-    /// The seal of a ledger: the tag of all that stands in it.
+    /// The seal of a ledger: the tag of all its fields.
     pub fn seal(&self, ledger: &Ledger) -> Result<String, String> {
         let bare = Ledger { seal: String::new(), ..ledger.clone() };
         self.tag("seal", &bare)
     }
 
-    /// The tag of what is remembered of a ledger.
+    /// The tag of the record of a ledger.
     pub fn tag_of(&self, head: &KnownLedger) -> Result<String, String> {
         let bare = KnownLedger { tag: String::new(), ..head.clone() };
         self.tag("head", &bare)
@@ -181,7 +180,7 @@ impl SealKey {
         Ok(hex::encode(self.key.tag(format!("{before}|{text}").as_bytes())))
     }
 
-    /// Why a ledger is not as this program wrote it.
+    /// Returns the reason why a ledger is not as this program wrote it, if there is one.
     pub fn fault(&self, ledger: &Ledger) -> Option<String> {
         let mut before = "";
         for (place, entry) in ledger.release.iter().enumerate() {

@@ -1,6 +1,4 @@
-//! Charging a release to every ledger that counts some of its rows.
-//!
-//! The locks of ledgers: one process at a time charges.
+//! Charges a release to every ledger that counts some of its rows, under locks: one process charges at a time.
 
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
@@ -21,64 +19,66 @@ use dpgp_fs::disk::DiskStep;
 use dpgp_fs::with_ending;
 use dpgp_run::StateFolder;
 
-/// Where releases are counted, and the budget that they keep.
+/// The place of ledgers, and the budget of releases.
 #[derive(Debug, Clone)]
 pub struct LedgerPlace {
-    /// The folder of the key, of what is known of ledgers, and of ledgers for which no other place is named.
+    /// The folder with the key, the records of ledgers, and ledgers without another place.
     pub state: StateFolder,
-    /// The ledger that the user names; begun if it is not there.
+    /// The ledger that the user names. It is created if it does not exist.
     pub file: Option<PathBuf>,
-    /// The budget that a ledger begins with, takes on, or must have; without one releases are only counted.
+    /// The budget that a ledger starts with, adopts, or must have. Without one, releases are only counted.
     pub budget: Option<BudgetSetting>,
-    /// Whether rows that stand in other data too are those of other people, who only look alike.
+    /// Whether rows that occur in other data are of other people, and only look alike.
     pub other_people: bool,
 }
 
-/// A release that is to be charged.
+/// A release to charge.
 #[derive(Debug, Clone)]
 pub(crate) struct Charge<'a> {
-    /// Where.
+    /// The place of its ledgers.
     pub place: &'a LedgerPlace,
-    /// Which rows it is about.
+    /// The identity of its rows.
     pub rows: &'a Fingerprint,
     /// The release.
     pub entry: LedgerEntry,
 }
 
-/// What was charged.
+/// The result of a charge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Receipt {
     /// The ledger that has the least left, or the one that was named.
     pub ledger: PathBuf,
-    /// What it holds.
+    /// The account of that ledger.
     pub account: Account,
-    /// What the release is known by there.
+    /// The id of the release in it.
     pub id: String,
-    /// Others that count some of the rows, and were charged too.
+    /// Other ledgers that count some of the rows and were charged, too.
     pub others: Vec<PathBuf>,
-    /// Whether earlier releases of it were about rows of which only some are among these, or are more.
+    /// Whether earlier releases in it were about other rows, too, or about only some of these.
     pub shared: bool,
 }
 
-/// Whether the release could be charged now; changes nothing.
+/// Checks whether the release could be charged now. Changes nothing.
 ///
 /// # Errors
-/// As [`charge`], but for writing.
+/// As [`charge`], except errors of writing.
 pub(crate) fn preview(charge: &Charge<'_>) -> Result<(), LedgerError> {
     let key = SealKey::new(charge.place.state.key());
     charge.after(&KnownLedgers::read(&charge.place.state)?, &key).map(|_| ())
 }
 
-/// Charges the release to every known ledger that counts some of its rows; where there is none, to a new one.
+/// Charges the release to every known ledger that counts some of its rows, or to a new one if there is none.
 ///
-/// Obligation: for every row, some ledger holds all releases about data that the row is known to stand in. The first such
-/// release begins or enters a ledger; the data of each later one share the row with it, so that it enters the same.
+/// Obligation: for every row, one ledger holds all releases about data that is known to contain the row. *Proof.* The
+/// first such release starts or enters a ledger. The data of each later one share the row with it, so it enters the
+/// same ledger.
 ///
-/// Under a lock in the state folder and one beside each ledger, which other processes wait for, the ledgers are read, checked,
-/// and replaced by ones with the release, synchronised with the disk. When this returns, the budget is spent.
+/// There is a lock in the state folder and one beside each ledger, and other processes wait for them. Under these locks
+/// the ledgers are read, checked, and replaced by ones with the release, synchronised with the disk. The budget is
+/// spent when this returns.
 ///
 /// # Errors
-/// [`LedgerError`]; the ledgers are as they were, unless only the writing of a second one failed.
+/// [`LedgerError`]. The ledgers are unchanged, unless only the write of a second one failed.
 pub(crate) fn charge(charge: &Charge<'_>) -> Result<Receipt, LedgerError> {
     let LedgerPlace { state, .. } = charge.place;
     let _all = lock(&state.path().join("ledgers"))?;
@@ -105,7 +105,7 @@ impl Charge<'_> {
             Some(named) => {
                 let path = real_path(named)?;
                 let moved = self.named(named, &path, &targets, known, key)?;
-                // A ledger that was moved is no longer where it was.
+                // A moved ledger is no longer at its old path.
                 targets.retain(|target| Some(target) != moved.as_ref() && *target != path);
                 targets.push(path);
             }
@@ -116,8 +116,8 @@ impl Charge<'_> {
         Ok(targets)
     }
 
-    /// Checks that the ledger that the user names is the one that counts these rows, and returns where it was before, if it
-    /// was moved.
+    /// Checks that the ledger that the user names is the one that counts these rows, and returns where it was before,
+    /// if it was moved.
     fn named(
         &self,
         named: &Path,
@@ -169,8 +169,8 @@ impl Charge<'_> {
         Ok(after)
     }
 
-    /// A ledger of version 1 has no seal: the user says its budget himself, so that none that was changed is taken over. Whether it is
-    /// the same is checked where a budget is taken.
+    /// A ledger of version 1 has no seal: the user says its budget himself, so that none that was changed is taken
+    /// over. Whether it is the same is checked where a budget is taken.
     fn confirm(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
         match (self.place.budget, ledger.budget) {
             (None, Some(budget)) => {
@@ -207,16 +207,16 @@ impl Charge<'_> {
     }
 }
 
-/// How long a lock is waited for. A charge holds it for milliseconds.
+/// The longest wait for a lock. A charge holds it for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How often it is tried.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
 
-/// Waits until no other process charges a ledger; the lock goes with the file that is returned, and with the process.
+/// Waits until no other process charges a ledger. The lock ends with the returned file, or with the process.
 ///
 /// # Errors
-/// [`LedgerError::Held`] if another process keeps it for longer than a charge takes, [`LedgerError::Io`].
+/// [`LedgerError::Held`] if another process holds it longer than a charge takes, [`LedgerError::Io`].
 pub(super) fn lock(path: &Path) -> Result<File, LedgerError> {
     lock_within(path, PATIENCE)
 }
@@ -240,12 +240,12 @@ fn lock_within(path: &Path, patience: Duration) -> Result<File, LedgerError> {
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
         }
     }
-    // Who holds it is said for people; a lock that cannot say it holds all the same.
+    // The note about the holder is only for people. The lock holds without it.
     let _ = sign(&mut lock);
     Ok(lock)
 }
 
-/// Writes who holds a lock into its file.
+/// Writes the holder of a lock into its file.
 fn sign(lock: &mut File) -> std::io::Result<()> {
     lock.set_len(0)?;
     lock.rewind()?;
@@ -282,8 +282,8 @@ mod tests {
         charge(&Charge { place, rows: &rows, entry: entry("a") })
     }
 
-    /// Two tables are released from on their own, one of them twice; then both together. What is told is the ledger with less left,
-    /// whichever is first.
+    /// Two tables are released from on their own, one of them twice; then both together. What is told is the ledger
+    /// with less left, whichever is first.
     #[test]
     fn the_fullest_ledger_is_told() {
         for twice in [0..12, 12..24] {

@@ -1,5 +1,5 @@
-//! The protocol of a release, tried exhaustively: a process dies before every call of the system, the power fails at every one, and
-//! two processes take turns in all ways with up to two changes that no lock forces.
+//! Exhaustive tests of the protocol of a release. A process dies, or the power fails, at every system call. Two
+//! processes take turns in all ways with up to two switches that no lock forces.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,8 @@ impl Machine {
         put(file, &path, id.as_bytes())
     }
 
-    /// The releases in the only ledger; empty if there is none. Fails the test if there are several, or one that is not sound.
+    /// The releases in the only ledger; empty if there is none. Fails the test if there are several, or one that is not
+    /// sound.
     fn charged(&self) -> Vec<String> {
         let state = StateFolder::at(&self.path("state")).unwrap();
         let ledgers = listed(&state).unwrap();

@@ -1,8 +1,4 @@
-//! What stands in a ledger.
-//!
-//! Time stamps in UTC.
-//!
-//! Whether a release that was published stands in a ledger.
+//! Entries of a ledger, their time stamps in UTC, and the search for a published release in ledgers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +10,7 @@ use super::error::LedgerError;
 use dpgp_accounting::{Budget, Neighbours, PrivacyUnit};
 use dpgp_data::{CellTotal, RowTotal, whole_text};
 
-/// The epsilon and delta that all releases together keep.
+/// The budget of all releases together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetSetting {
@@ -37,18 +33,18 @@ pub struct LedgerEntry {
     /// Its place among the releases, from 1.
     #[serde(default)]
     pub number: u64,
-    /// What it is known by in the files of the release: random, so that it says nothing. Releases before it came have none.
+    /// The random id in the files of the release. Releases of earlier versions have none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// When it was charged, in UTC.
     pub time: String,
-    /// The spec's file, as it was named.
+    /// The file of the spec, as the user named it.
     pub spec: String,
     /// SHA-256 of the spec.
     pub spec_sha256: String,
     /// The private column.
     pub target: String,
-    /// The columns that the release takes as public: inputs and columns that rows were filtered by.
+    /// The columns that the release treats as public: inputs and columns of filters.
     pub public: Vec<String>,
     /// The epsilon that the release claims.
     pub epsilon: f64,
@@ -56,30 +52,31 @@ pub struct LedgerEntry {
     pub delta: f64,
     /// The exact delta at that epsilon.
     pub delta_exact: f64,
-    /// The sensitivity over the standard deviation of the noise: releases compose by the root of the sum of squares.
+    /// The sensitivity divided by the standard deviation of the noise. Releases compose by the root of the sum of
+    /// squares.
     pub mu: f64,
-    /// Which data sets the release hides from each other.
+    /// The neighbouring datasets.
     pub neighbours: Neighbours,
-    /// Whose records they differ in.
+    /// The unit of privacy: one row, or the rows of one person.
     #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
     pub unit: PrivacyUnit,
-    /// What its guarantee leaves out, if anything.
+    /// The exceptions to its guarantee.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
-    /// The cells of the columns that it protects or takes as public, and of persons, by their sums: which columns those are, whatever a
-    /// later release calls them. Releases before columns were known by their cells have none.
+    /// Sums of digests of the cells of protected columns, public columns and persons. They identify a column under any
+    /// later name. Releases of earlier versions have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, CellTotal>,
-    /// Which rows it is about: the sum of their digests under the key of the state folder.
+    /// The identity of its rows: the sum of their digests under the key of the state folder.
     #[serde(default)]
     pub data: RowTotal,
-    /// What it is linked to those before it by: its tag and theirs under the key.
+    /// The link to earlier entries: the tag of this entry and of theirs under the key.
     #[serde(default)]
     pub link: String,
 }
 
 impl LedgerEntry {
-    /// The first number that no release has.
+    /// Returns the name of the first invalid number, if there is one.
     pub(super) fn wrong_number(&self) -> Option<&'static str> {
         let change = match self.neighbours {
             Neighbours::OneTargetChanges(by) => by,
@@ -95,7 +92,7 @@ impl LedgerEntry {
         numbers.into_iter().find(|(_, right)| !right).map(|(name, _)| name)
     }
 
-    /// Which data sets the release hides from each other, in words.
+    /// Describes the neighbouring datasets in words.
     pub fn protects_against(&self) -> String {
         self.unit.between(self.neighbours)
     }
@@ -134,14 +131,14 @@ pub fn utc(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}Z", day + 1, second % 60)
 }
 
-/// What the file of a release says of its ledger.
+/// The fields of the file of a release about its ledger.
 #[derive(Debug, Deserialize)]
 struct ReleaseFile {
     #[serde(default)]
     release_id: Option<String>,
 }
 
-/// Where a release stands.
+/// The place of a release in ledgers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entered {
     /// In this ledger, at this place from 1.
@@ -151,19 +148,19 @@ pub enum Entered {
         /// Its place.
         number: u64,
     },
-    /// In none of the ledgers that were looked at: an earlier copy of its ledger was put back, or it was charged elsewhere.
+    /// In none of these ledgers: an earlier copy of its ledger was restored, or it was charged to another.
     Nowhere,
-    /// It does not say what a ledger knows it by: it was made without a ledger, or by a version that did not say it.
+    /// It has no id: it was made without a ledger, or by an earlier version.
     Unnamed,
 }
 
-/// Looks for the release of a certificate, or of a file of sums or counts, in ledgers.
+/// Searches ledgers for the release of a certificate, or of a file of sums or counts.
 ///
-/// A whole state folder that was put back is as it was written, and so is each ledger in it; the releases that it forgets are then
-/// found by their files alone.
+/// A state folder that was restored as a whole looks as it was written, and so does each ledger in it. Only the files
+/// of later releases can then show that they are missing.
 ///
 /// # Errors
-/// [`LedgerError::NoRelease`] for a file that is no release.
+/// [`LedgerError::NoRelease`] for a file that is not a release.
 pub fn entered(path: &Path, ledgers: &[Listed]) -> Result<Entered, LedgerError> {
     let text = whole_text(path).map_err(|cause| no_release(path, cause))?;
     let file: ReleaseFile = serde_json::from_str(&text).map_err(|cause| no_release(path, cause))?;
@@ -209,13 +206,14 @@ mod tests {
         }
     }
 
-    /// Why two releases have no guarantee in common, of which no more is known than names.
+    /// The reason why two releases have no common guarantee, if only the names of their columns are known.
     fn conflict(now: &LedgerEntry, then: &LedgerEntry) -> Option<String> {
         let [now, then] = [now, then].map(|entry| KnownRelease { entry, rows: None });
         now.conflict(&then)
     }
 
-    /// A person is hidden by releases about the same column, however many of his rows each uses; one about rows hides none.
+    /// Guards against a common guarantee of releases about persons and about rows. Those about one column of persons
+    /// add up, with any number of rows for each person.
     #[test]
     fn only_the_same_unit_adds_up() {
         let person =
@@ -240,8 +238,8 @@ mod tests {
         }
     }
 
-    /// Replacing a record is removing one and adding another: a release that hides one of them hides both at twice its mu,
-    /// whatever its target.
+    /// Guards against a wrong conflict between removing and replacing a record. Replacing is removing one and adding
+    /// another, so it is hidden at twice the mu, for any target.
     #[test]
     fn only_the_same_guarantee_adds_up() {
         let (replaced, removed) =

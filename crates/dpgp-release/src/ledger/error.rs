@@ -1,6 +1,4 @@
-//! Why a release was not charged to a ledger.
-//!
-//! What a release does with the columns of its rows, which are known by their cells.
+//! Errors of ledgers, and conflicts between releases about the same columns. Columns are identified by their cells.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +10,7 @@ use super::entry::{BudgetSetting, LedgerEntry};
 use dpgp_accounting::{Budget, Neighbours, PrivacyUnit};
 use dpgp_data::{CellTotal, ColumnMark, Fingerprint};
 
-/// A release that was not charged; the ledger is as it was.
+/// A release that was not charged. The ledger is unchanged.
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The file could not be read, locked or written.
@@ -20,9 +18,9 @@ pub enum LedgerError {
     Io {
         /// The ledger or its lock file.
         path: PathBuf,
-        /// Whether a ledger may hold the release already.
+        /// Whether a ledger may already hold the release.
         charged: bool,
-        /// What the system said.
+        /// The error of the system.
         cause: std::io::Error,
     },
     /// The file is no ledger.
@@ -46,12 +44,12 @@ pub enum LedgerError {
     Held {
         /// The lock file.
         path: PathBuf,
-        /// What the process that has it wrote there.
+        /// The note of the process that holds it.
         holder: String,
-        /// How long it was waited for.
+        /// The time waited.
         patience: Duration,
     },
-    /// A version without a check sum.
+    /// A version without a checksum.
     #[error(
         "the ledger {} has version 1, which does not show whether a number was changed. It states the budget \
          epsilon = {:?}, delta = {:?}; {spent}. If that is right, repeat this budget with --budget-epsilon \
@@ -63,10 +61,10 @@ pub enum LedgerError {
         path: PathBuf,
         /// The budget that it says it has.
         budget: BudgetSetting,
-        /// What it says is spent.
+        /// The spending that it states.
         spent: String,
     },
-    /// The file was there, and is not any more.
+    /// The file no longer exists.
     #[error(
         "the ledger {} no longer exists; {releases} releases about these rows were charged to it. Nothing \
          was released. If you moved it, pass its new path with --ledger. An earlier copy lacks releases and \
@@ -75,10 +73,10 @@ pub enum LedgerError {
     Gone {
         /// The ledger.
         path: PathBuf,
-        /// How many releases it held.
+        /// The number of releases that it held.
         releases: u64,
     },
-    /// What the state folder remembered of a ledger is gone.
+    /// The record of a ledger in the state folder is missing.
     #[error(
         "{} is missing: the state folder remembered a ledger in it. Without it, an earlier copy of that \
          ledger or a new one would lose what was spent. Nothing was released. Restore the file as it was \
@@ -86,12 +84,12 @@ pub enum LedgerError {
          used\"", head.display(), or_forget(mark.as_deref())
     )]
     Forgotten {
-        /// What is gone.
+        /// The missing file.
         head: PathBuf,
-        /// The file that tells that it was there, if that is what tells.
+        /// The mark that the file existed, if there is one.
         mark: Option<PathBuf>,
     },
-    /// The file has another name, under which it would go on as it is now.
+    /// The file has a second name, which would keep the present state.
     #[error(
         "the ledger {} {how}. It could split into two ledgers, and each would lack the charges of the other. \
          Nothing was released; use a regular file with one name", path.display()
@@ -120,13 +118,13 @@ pub enum LedgerError {
         /// The ledger that counts them.
         known: PathBuf,
     },
-    /// Nothing tells which rows a release is about.
+    /// The rows of a release cannot be identified.
     #[error(
         "these sums do not identify their rows, so no ledger can count their release; sum the rows again \
          with a state folder (DPGP_STATE), or pass --no-ledger"
     )]
     NoIdentity,
-    /// The rows are known by another key.
+    /// The rows are identified by another key.
     #[error(
         "these sums identify their rows by the key of another state folder, so no ledger of this one can \
          count their release; set DPGP_STATE to that folder"
@@ -140,10 +138,10 @@ pub enum LedgerError {
         /// What is wrong with it.
         cause: String,
     },
-    /// The budget named is none.
+    /// The named budget is invalid.
     #[error("invalid budget: {0}")]
     BadBudget(String),
-    /// The budget named is not that of the ledger.
+    /// The named budget differs from that of the ledger.
     #[error(
         "the ledger {} has the budget epsilon = {:?}, delta = {:?}; omit --budget-epsilon and \
          --budget-delta, or pass the same values", path.display(), budget.epsilon, budget.delta
@@ -183,7 +181,7 @@ pub enum LedgerError {
         /// Why.
         reason: String,
     },
-    /// The budget does not hold it.
+    /// The release exceeds the budget.
     #[error(
         "the budget of the ledger {} is too small for this release: {} of the budget epsilon = {:?}, delta = \
          {:?}. One more release at delta = {delta:?} can have epsilon = {left:.4}, but you asked for epsilon \
@@ -193,7 +191,7 @@ pub enum LedgerError {
     Spent {
         /// The ledger.
         path: PathBuf,
-        /// What it holds.
+        /// Its account.
         account: Box<Account>,
         /// Its budget.
         budget: Budget,
@@ -210,7 +208,7 @@ fn by(holder: &str) -> String {
     if holder.is_empty() { String::new() } else { format!(" ({holder})") }
 }
 
-/// What lets the state folder forget a ledger on purpose.
+/// The way to make the state folder forget a ledger on purpose.
 fn or_forget(mark: Option<&Path>) -> String {
     mark.map_or_else(String::new, |mark| {
         format!(
@@ -236,7 +234,7 @@ impl LedgerError {
         move |cause| Self::Io { path, cause, charged: false }
     }
 
-    /// The same after a ledger was written.
+    /// Marks the error as one after a ledger was written.
     pub(super) fn while_charging(self) -> Self {
         match self {
             Self::Io { path, cause, .. } => Self::Io { path, cause, charged: true },
@@ -250,14 +248,14 @@ impl LedgerError {
     }
 }
 
-/// The share of cells by which a column of other rows may be a column again, also where it has few values.
+/// From this share of common cells on, a column of other rows counts as the same column, even with few values.
 const MANY: f64 = 0.3;
 
 /// A release and the rows that it is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownRelease<'a> {
     pub entry: &'a LedgerEntry,
-    /// None for one about which no more is known than the names of its columns.
+    /// None if only the names of its columns are known.
     pub rows: Option<&'a Fingerprint>,
 }
 
@@ -269,22 +267,22 @@ struct RoleColumn<'a> {
     rows: Option<&'a Fingerprint>,
 }
 
-/// How far two columns are known to be one.
+/// Evidence that two columns are the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sameness {
-    /// Nothing is known of the cells of one of them.
+    /// The cells of one of them are unknown.
     Unknown,
     /// They hold the same cells.
     Same,
-    /// They are columns of the very same rows, and hold other cells.
+    /// They are columns of the same rows with different cells.
     Other,
-    /// The rows differ: the share of cells that they have in common, and the greatest that one of them has in common with any column,
-    /// where it is more than chance explains.
+    /// The rows differ. `share` is the share of cells in common. `most` is the largest share of either with any column,
+    /// if it is more than chance explains.
     Alike { share: f64, most: f64 },
 }
 
 impl LedgerEntry {
-    /// The same with the cells of the columns that it protects or takes as public.
+    /// Adds the cells of the columns that it protects or treats as public.
     pub(super) fn of_rows(&self, rows: &Fingerprint) -> Self {
         let person = match &self.unit {
             PrivacyUnit::Person { column, .. } => Some(column),
@@ -312,14 +310,14 @@ impl<'a> KnownRelease<'a> {
         self.entry.public.iter().map(move |name| release.column(name))
     }
 
-    /// Why this release and an earlier one have no guarantee in common.
+    /// Returns the reason why this release and an earlier one have no common guarantee, if there is one.
     ///
-    /// Obligation: of the very same rows no column that one protects is public in the other, whatever it is called; and both hide the
-    /// rows of the same persons, if they hide persons. Where some rows are others, a column is the one with which it has the
-    /// most cells in common, or that is called the same.
+    /// Obligation: for the same rows, no column that one release protects is public in the other, under any name. If
+    /// they hide persons, both hide the rows of the same persons. If some rows differ, a column is matched by the most
+    /// common cells, or by its name.
     pub fn conflict(&self, earlier: &KnownRelease<'_>) -> Option<String> {
         let (now, then) = (self.entry.neighbours, earlier.entry.neighbours);
-        // A change of one target says nothing of another column's; what becomes of a record concerns all its columns.
+        // A change of one target does not concern another column. A change of a record concerns all its columns.
         let apart = matches!((now, then), (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)))
             && !self.target().may_be(&earlier.target());
         let other_persons = self.is_about_others_than(earlier);
@@ -354,7 +352,7 @@ impl<'a> KnownRelease<'a> {
         })
     }
 
-    /// Which of some public columns shows what this release protects: its target, or any column of whole records.
+    /// Returns the reason if a public column shows protected data: the target, or any column of whole records.
     fn exposed_by<'p>(&self, mut public: impl Iterator<Item = RoleColumn<'p>>) -> Option<String> {
         if let Neighbours::OneRecord(_) = self.entry.neighbours {
             return public.next().map(|public| {
@@ -373,7 +371,7 @@ impl<'a> KnownRelease<'a> {
         })
     }
 
-    /// Which of some columns of some rows, taken as public, shows what this release protects.
+    /// Returns the reason if columns of some rows, treated as public, show data that this release protects.
     pub fn exposed(&self, public: &[String], rows: &Fingerprint) -> Option<String> {
         let columns = public.iter().map(|name| {
             let cells = rows.named(name).map(|column| column.total);
@@ -382,7 +380,8 @@ impl<'a> KnownRelease<'a> {
         self.cut_otherwise(Some(rows)).or_else(|| self.exposed_by(columns))
     }
 
-    /// Why no column of some rows is known: their lines are those of an earlier release, cut into other cells.
+    /// Returns the reason if the columns of some rows cannot be compared: the lines are those of an earlier release
+    /// with other cells.
     fn cut_otherwise(&self, rows: Option<&Fingerprint>) -> Option<String> {
         let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_cut_otherwise(now));
         is_cut.then(|| {
@@ -391,7 +390,7 @@ impl<'a> KnownRelease<'a> {
         })
     }
 
-    /// Whether both are about persons, but of columns that are not known to be one.
+    /// Whether both are about persons, but by columns that may differ.
     fn is_about_others_than(&self, earlier: &KnownRelease<'_>) -> bool {
         let (PrivacyUnit::Person { column: now, .. }, PrivacyUnit::Person { column: then, .. }) =
             (&self.entry.unit, &earlier.entry.unit)
@@ -402,7 +401,7 @@ impl<'a> KnownRelease<'a> {
             Sameness::Unknown => now == then,
             Sameness::Same => true,
             Sameness::Other => false,
-            // Of rows that have nothing in common but by chance only the name can tell.
+            // If rows share no more than chance explains, only the name can decide.
             Sameness::Alike { share, most } => share >= most && (share > 0.0 || now == then),
         };
         !is_one
@@ -410,7 +409,7 @@ impl<'a> KnownRelease<'a> {
 }
 
 impl RoleColumn<'_> {
-    /// Whether two columns may be one: they are called the same, or hold the same cells.
+    /// Whether two columns may be the same: they have the same name or the same cells.
     fn may_be(&self, other: &RoleColumn<'_>) -> bool {
         self.name == other.name
             || match self.sameness(other) {
@@ -439,13 +438,13 @@ impl RoleColumn<'_> {
     }
 }
 
-/// The share of cells that two columns have in common, or nothing if chance explains it.
+/// The share of cells that two columns have in common, or 0 if chance explains it.
 fn common(one: &ColumnMark, rows: &Fingerprint, other: &ColumnMark, of: &Fingerprint) -> f64 {
     let share = one.common(rows.whole().rows, other, of.whole().rows);
     if share >= MANY || one.shares_rows(other) { share } else { 0.0 }
 }
 
-/// What a column is called now, if it is called otherwise.
+/// The present name of a column, if it differs.
 fn called(now: &RoleColumn<'_>, then: &RoleColumn<'_>) -> String {
     if now.name == then.name { String::new() } else { format!(" (its cells are in {:?} here)", now.name) }
 }
@@ -454,7 +453,7 @@ fn called(now: &RoleColumn<'_>, then: &RoleColumn<'_>) -> String {
 mod tests {
     use super::*;
 
-    /// What fails after a charge says that the budget may be spent.
+    /// Guards against an error after a charge that does not say that the budget may be spent.
     #[test]
     fn errors_say_what_may_be_spent() {
         let failed = || LedgerError::io("l.toml".as_ref())(std::io::ErrorKind::StorageFull.into());

@@ -1,6 +1,5 @@
-//! The ledger on disk: read whole, replaced whole, and on the disk before the release is shown.
-//!
-//! Which releases a ledger takes.
+//! The file of a ledger. It is read and replaced as a whole, and is on the disk before the release is shown. Also
+//! decides which releases a ledger accepts.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,20 +14,20 @@ use dpgp_accounting::composed_mu;
 use dpgp_data::Fingerprint;
 use dpgp_fs::{disk, folder_of};
 
-/// A ledger and where it stands.
+/// A ledger and its path.
 #[derive(Debug, Clone)]
 pub(super) struct PlacedLedger {
-    /// The file behind links, so that every name of a ledger has one lock.
+    /// The path without links, so that every name of a ledger has the same lock.
     pub path: PathBuf,
     pub ledger: Ledger,
-    /// The text of the ledger of version 1 that it was made of.
+    /// The text of the ledger of version 1 that it replaces.
     pub old: Option<String>,
 }
 
-/// The path of a file that may not be there yet, without links.
+/// Returns the path without links of a file that may not exist yet.
 ///
 /// # Errors
-/// [`LedgerError::Linked`] for a link that leads nowhere: a ledger in its place would not be the one that it led to.
+/// [`LedgerError::Linked`] for a broken link: a ledger in its place would not be the one that it pointed to.
 pub(super) fn real_path(path: &Path) -> Result<PathBuf, LedgerError> {
     if let Ok(real) = fs::canonicalize(path) {
         return Ok(real);
@@ -40,7 +39,7 @@ pub(super) fn real_path(path: &Path) -> Result<PathBuf, LedgerError> {
     Ok(folder.join(path.file_name().unwrap_or_default()))
 }
 
-/// The text of a ledger; none if it is not there.
+/// Reads the text of a ledger. Returns nothing if the file does not exist.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, LedgerError> {
     match fs::read(path) {
         Ok(bytes) => {
@@ -52,11 +51,11 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, LedgerError> {
     }
 }
 
-/// Reads a ledger that is as it was written last; none if it is not there.
+/// Reads a ledger and checks that it is as it was last written. Returns nothing if the file does not exist.
 ///
 /// # Errors
-/// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be, [`LedgerError::Linked`] for one
-/// with several names.
+/// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be,
+/// [`LedgerError::Linked`] for one with several names.
 pub(super) fn present(
     path: &Path,
     known: &KnownLedgers,
@@ -74,7 +73,7 @@ pub(super) fn present(
     placed(path, text, known, key).map(Some)
 }
 
-/// The ledger of a text, if that is as it was written last.
+/// Parses a ledger and checks that it is as it was last written.
 pub(super) fn placed(
     path: &Path,
     text: String,
@@ -97,7 +96,7 @@ pub(super) fn placed(
     }
 }
 
-/// Whether a file has other names that are no links to this one: they would keep what stands in it now when it is replaced.
+/// Whether a file has other hard links. They would keep the present text when the file is replaced.
 #[cfg(unix)]
 fn has_other_names(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1)
@@ -108,7 +107,7 @@ fn has_other_names(_: &Path) -> bool {
     false
 }
 
-/// Replaces a file, which only its owner can read, and waits for the disk.
+/// Replaces a file and waits for the disk. Only its owner can read it.
 pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = folder_of(path);
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
@@ -122,7 +121,7 @@ pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 impl PlacedLedger {
-    /// Writes the ledger; the one of version 1 that it was made of is kept beside it.
+    /// Writes the ledger. A ledger of version 1 that it replaces is kept beside it.
     pub fn write(&self) -> Result<(), LedgerError> {
         if let Some(old) = &self.old {
             let mut name = self.path.clone().into_os_string();
@@ -135,21 +134,21 @@ impl PlacedLedger {
     }
 }
 
-/// A release that is to be entered.
+/// A release to enter.
 #[derive(Debug, Clone)]
 pub(super) struct NewRelease<'r> {
     pub entry: &'r LedgerEntry,
-    /// Which rows it is about.
+    /// The identity of its rows.
     pub rows: &'r Fingerprint,
     /// The budget that the user names.
     pub budget: Option<BudgetSetting>,
 }
 
 impl Ledger {
-    /// The ledger with one more release.
+    /// Returns the ledger with one more release.
     ///
-    /// Obligation: with a budget, the `mu` of all releases together stays within it, also when each is chosen by the results
-    /// of those before: the filter of Gaussian differential privacy (Smith and Thakurta 2022).
+    /// Obligation: with a budget, the `mu` of all releases together stays within it. This holds even if each release is
+    /// chosen by the results of earlier ones: the filter of Gaussian differential privacy (Smith and Thakurta 2022).
     pub(super) fn with(
         mut self,
         path: &Path,
@@ -172,7 +171,7 @@ impl Ledger {
     /// Enters a release, links it and seals the ledger anew.
     pub(super) fn enter(&mut self, entry: LedgerEntry, key: &SealKey) -> Result<(), String> {
         let mut entry = LedgerEntry { number: self.release.len() as u64 + 1, ..entry };
-        // One that could not be read again would close the ledger.
+        // An entry that cannot be read again would make the ledger unusable.
         check_numbers(None, std::slice::from_ref(&entry))?;
         let before = self.release.last().map_or("", |last| last.link.as_str());
         entry.link = key.link(before, &entry)?;
@@ -181,7 +180,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// A budget may be named once, at any time; it then holds for the releases before it, too.
+    /// Sets the budget, which may be named once, at any time. It then covers earlier releases, too.
     fn take_budget(&mut self, path: &Path, named: Option<BudgetSetting>) -> Result<(), LedgerError> {
         let Some(named) = named else { return Ok(()) };
         check_budget(named).map_err(LedgerError::BadBudget)?;
@@ -201,7 +200,7 @@ impl Ledger {
         }
     }
 
-    /// Fails if the budget does not hold a release.
+    /// Refuses a release that exceeds the budget.
     fn admit(&self, path: &Path, release: KnownRelease<'_>) -> Result<(), LedgerError> {
         let (path, entry) = (path.to_path_buf(), release.entry);
         if let Some(caveat) = entry.caveats.first() {
@@ -234,7 +233,7 @@ impl Ledger {
         })
     }
 
-    /// Why what the releases have spent is not told by their `mu`.
+    /// Returns the reason why `mu` is not the total cost of the releases, if there is one.
     pub(super) fn open(&self) -> Option<String> {
         for (place, entry) in self.release.iter().enumerate() {
             if let Some(caveat) = entry.caveats.first() {
@@ -255,7 +254,7 @@ impl Ledger {
 mod tests {
     use super::*;
 
-    /// A ledger that is not there is no error; one that cannot be read is.
+    /// Guards against a ledger that cannot be read and counts as missing.
     #[test]
     fn only_what_is_not_there_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
@@ -294,8 +293,8 @@ mod filter_tests {
         assert_eq!((ledger.data.len(), ledger.release.len()), (1, 3));
     }
 
-    /// A ledger that was written before columns were known by their cells reads back as it was, knows its columns by their names, and learns
-    /// their cells with the next release.
+    /// A ledger that was written before columns were known by their cells reads back as it was, knows its columns by
+    /// their names, and learns their cells with the next release.
     #[test]
     fn a_ledger_from_before_columns_goes_on() {
         let trial = Trial::new();

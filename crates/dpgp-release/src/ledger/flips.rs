@@ -1,4 +1,4 @@
-//! Every single bit of what a ledger is made of, turned over: it is refused, or it is the same account.
+//! Flips every bit of a ledger and its records. Each flip must be refused, or leave the account unchanged.
 
 use std::path::Path;
 
@@ -82,8 +82,8 @@ fn every_bit_of_the_key() {
     }
 }
 
-/// Version 1 has no seal. The user names the budget, the numbers of each release hold each other, and the rest is no part of the
-/// account: names, times and what is protected.
+/// Version 1 has no seal. The user names the budget, the numbers of each release hold each other, and the rest is no
+/// part of the account: names, times and what is protected.
 #[test]
 fn every_bit_of_version_1() {
     let release = "\n[[release]]\ntime = \"2026-01-31T12:00:00Z\"\nspec = \"energy.toml\"\nspec_sha256 = \"00\"\ntarget = \"kwh\"\n\

@@ -1,8 +1,7 @@
-//! What the state folder remembers of every ledger: where it is, how far it had come, and which rows it is about.
+//! The records of ledgers in the state folder: path, state and rows of each.
 //!
-//! Whether the numbers of a release agree with each other.
-//!
-//! Whether earlier releases protect a column that a spec takes as public, which is asked before the column is read.
+//! Also checks that the numbers of a release agree, and refuses a public column that earlier releases protect before it
+//! is read.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -23,30 +22,30 @@ use dpgp_run::StateFolder;
 /// The folder of ledgers in the state folder.
 const LEDGERS: &str = "ledgers";
 
-/// The folder beside it that tells which ledgers are remembered, should what is remembered be gone: a file for each.
+/// The folder of marks beside it: one file for each recorded ledger, so that a missing record is noticed.
 const MARKS: &str = "counted";
 
-/// The ending of what is remembered of a ledger.
+/// The ending of the record of a ledger.
 const ENDING: &str = "head";
 
-/// Digits of the sum of digests by which a ledger is named.
+/// Digits of the name of a ledger, from the sum of digests of its rows.
 const DIGITS: usize = 16;
 
-/// A ledger as it was when it was last written here.
+/// The state of a ledger when it was last written here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KnownLedger {
-    /// Its name, from the rows that it began with.
+    /// Its name, from the rows of its first release.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// How many releases it held.
+    /// The number of its releases.
     pub releases: u64,
-    /// The link of the last.
+    /// The link of the last release.
     pub link: String,
     /// Its seal.
     pub seal: String,
-    /// The tag of all else under the key of the state folder; nothing where it was written before there were tags.
+    /// The tag of all other fields under the key of the state folder. Empty in records of earlier versions.
     #[serde(default)]
     pub tag: String,
     /// The rows that it is about.
@@ -62,10 +61,10 @@ pub(super) struct KnownLedgers {
 }
 
 impl KnownLedgers {
-    /// Reads what is there.
+    /// Reads all records.
     ///
-    /// Obligation: each is as it was written, under the key that is there now; otherwise rows that are counted would not be known,
-    /// and a second ledger would begin for them.
+    /// Obligation: each record is as it was written, under the present key. Otherwise counted rows would not be
+    /// recognised, and a second ledger would start for them.
     pub fn read(state: &StateFolder) -> Result<Self, LedgerError> {
         let folder = state.path().join(LEDGERS);
         let key = SealKey::new(state.key());
@@ -80,8 +79,8 @@ impl KnownLedgers {
         Ok(known)
     }
 
-    /// Fails if a ledger that was remembered is not any more: by its mark, or by a ledger here that no process left after its first
-    /// release, before it was remembered.
+    /// Fails if a ledger that was remembered is not any more: by its mark, or by a ledger here that no process left
+    /// after its first release, before it was remembered.
     fn ensure_complete(&self) -> Result<(), LedgerError> {
         for mark in paths_in(&folder_of(&self.folder).join(MARKS))? {
             let name = mark.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -103,12 +102,12 @@ impl KnownLedgers {
         Ok(())
     }
 
-    /// The file in which a ledger is remembered.
+    /// The file of the record of a ledger.
     fn head(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.{ENDING}"))
     }
 
-    /// Marks that a ledger is remembered, once it is.
+    /// Marks that a ledger has a record.
     fn mark(&self, name: &str, ledger: &Path) -> Result<(), LedgerError> {
         let folder = folder_of(&self.folder).join(MARKS);
         let mark = folder.join(name);
@@ -119,12 +118,12 @@ impl KnownLedgers {
         disk::make_folder(&folder).and_then(|()| replace(&mark, &text)).map_err(LedgerError::io(&mark))
     }
 
-    /// Those with some of the rows; without `alike`, only those with exactly these.
+    /// Ledgers about some of the rows. Without `alike`, only those about exactly these rows.
     pub fn about(&self, rows: &Fingerprint, alike: bool) -> Vec<&KnownLedger> {
         self.list.iter().filter(|known| is_about(&known.data, rows, alike)).collect()
     }
 
-    /// What is known of the ledger at a path.
+    /// The record of the ledger at a path.
     pub fn at(&self, path: &Path) -> Option<&KnownLedger> {
         self.list.iter().find(|known| known.path == path)
     }
@@ -140,7 +139,8 @@ impl KnownLedgers {
         self.folder.join(format!("{}.toml", name_for(&rows.whole().total)))
     }
 
-    /// Makes the folder. It and the key beside it are on the disk when this returns: a release that outlives them would be forgotten.
+    /// Makes the folder. It and the key beside it are on the disk when this returns: a release that outlives them would
+    /// be forgotten.
     pub fn ensure_folder(&self) -> Result<(), LedgerError> {
         let made = disk::make_folder(&self.folder).and_then(|()| disk::sync_folder(folder_of(&self.folder)));
         made.map_err(LedgerError::io(&self.folder))
@@ -168,7 +168,7 @@ impl KnownLedgers {
     }
 }
 
-/// The files in a folder; none where it is not there.
+/// The files in a folder. None if the folder does not exist.
 fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, LedgerError> {
     let entries = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -177,7 +177,7 @@ fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, LedgerError> {
     entries.map(|entry| Ok(entry.map_err(LedgerError::io(folder))?.path())).collect()
 }
 
-/// Reads what is remembered of one ledger.
+/// Reads the record of one ledger.
 fn read_head(path: &Path, key: &SealKey) -> Result<KnownLedger, LedgerError> {
     let Some(text) = text_of(path)? else {
         return Err(LedgerError::malformed(path, "it disappeared while it was read"));
@@ -185,7 +185,7 @@ fn read_head(path: &Path, key: &SealKey) -> Result<KnownLedger, LedgerError> {
     head_of(path, &text, key)
 }
 
-/// What a text remembers of a ledger, if it is as it was written.
+/// Parses the record of a ledger and checks that it is as it was written.
 pub(super) fn head_of(path: &Path, text: &str, key: &SealKey) -> Result<KnownLedger, LedgerError> {
     let head: KnownLedger =
         toml::from_str(text).map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
@@ -196,13 +196,13 @@ pub(super) fn head_of(path: &Path, text: &str, key: &SealKey) -> Result<KnownLed
 }
 
 impl KnownLedger {
-    /// Why what is remembered is not as it was written.
+    /// Returns the reason why a record is not as it was written, if there is one.
     fn edited(&self, path: &Path, key: &SealKey) -> Option<&'static str> {
         if self.data.iter().any(|rows| rows.key != key.name()) {
             return Some("it was written with another key than the present one of its state folder");
         }
         let sound = if self.tag.is_empty() {
-            // Before there were tags: all of it stands in the ledger, too.
+            // A record without a tag, of an earlier version: the ledger must hold all of it.
             let named = path.file_stem().is_some_and(|stem| *stem == *self.name);
             let text = text_of(&self.path).ok().flatten();
             let ledger = text.and_then(|text| Ledger::parse(&self.path, &text).ok());
@@ -213,14 +213,14 @@ impl KnownLedger {
         (!sound).then_some("it was edited")
     }
 
-    /// Whether all that is remembered stands in a ledger, which may have gone on.
+    /// Whether a ledger holds all of the record. It may have further releases.
     fn is_of(&self, ledger: &Ledger) -> bool {
         let rows_stand = self.data.iter().all(|rows| is_about(&ledger.data, rows, false));
         let same = self.data == ledger.data || ledger.release.len() as u64 != self.releases;
         rows_stand && same && name_of(ledger).as_ref() == Some(&self.name) && self.fault(ledger).is_none()
     }
 
-    /// Why a ledger is not the one that was written here, or one that goes on from it.
+    /// Returns the reason why a ledger is neither the recorded one nor a continuation of it.
     pub fn fault(&self, ledger: &Ledger) -> Option<String> {
         let (found, known) = (ledger.release.len() as u64, self.releases);
         let there = usize::try_from(known).ok().and_then(|known| ledger.release.get(known.checked_sub(1)?));
@@ -244,14 +244,16 @@ fn name_of(ledger: &Ledger) -> Option<String> {
     ledger.data.first().map(|rows| name_for(&rows.whole().total))
 }
 
-/// What `mu` and a delta may be off by, relative to themselves: they were computed from calibrations in doubles.
+/// The relative tolerance of `mu` and delta, which were computed from calibrations in doubles.
 const PRECISION: f64 = 1e-6;
 
 impl LedgerEntry {
-    /// What contradicts what, if anything does: the exact delta at epsilon follows from `mu`, and is at most the delta claimed.
+    /// Returns the contradiction between numbers, if there is one. The exact delta at epsilon follows from `mu`, and is
+    /// at most the claimed delta.
     ///
-    /// Obligation: of an entry without exceptions, no `mu` that is off by more than 1e-6 agrees with the epsilon and the exact
-    /// delta beside it, unless both deltas are 0 or 1 in doubles; the exact delta rises with `mu` (Balle and Wang 2018, Theorem 8).
+    /// Obligation: in an entry without exceptions, a `mu` with an error above 1e-6 does not agree with the epsilon and
+    /// the exact delta beside it, unless both deltas are 0 or 1 in doubles. The exact delta rises with `mu` (Balle and
+    /// Wang 2018, Theorem 8).
     pub(super) fn contradiction(&self) -> Option<String> {
         let Self { mu, epsilon, delta, delta_exact, caveats, .. } = self;
         if !caveats.is_empty() {
@@ -267,10 +269,11 @@ impl LedgerEntry {
     }
 }
 
-/// Refuses a release that takes columns as public that a ledger with a budget protects.
+/// Refuses a release that treats columns as public that a ledger with a budget protects.
 ///
-/// Obligation: it looks at the cells of the rows by their keyed digests alone, and comes before anything is parsed, filtered or fitted: an
-/// error of reading, a preview and a matrix that cannot be inverted would show a column that is protected, for nothing.
+/// Obligation: this uses only keyed digests of the cells, and comes before anything is parsed, filtered or fitted.
+/// Otherwise a read error, a preview or a matrix that cannot be inverted would show a protected column without a
+/// charge.
 ///
 /// # Errors
 /// [`LedgerError::OtherGuarantee`], and those of ledgers that cannot be read.
@@ -312,7 +315,8 @@ mod tests {
         matches!(trial.charge("next"), Err(LedgerError::Forgotten { .. }))
     }
 
-    /// What was remembered is missed, whatever else went with it; a ledger is forgotten where its mark is taken away, too.
+    /// What was remembered is missed, whatever else went with it; a ledger is forgotten where its mark is taken away,
+    /// too.
     #[test]
     fn what_was_remembered_is_missed() {
         for with_ledger in [false, true] {

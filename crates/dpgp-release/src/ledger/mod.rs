@@ -1,8 +1,8 @@
-//! The ledger: what has been released about some rows, and the budget of all releases together.
+//! The ledger: all releases about some rows, and their common budget.
 //!
-//! Rows are known by their keyed digests, whatever file they stand in. Every release is charged to each ledger that counts some
-//! of its rows, and to a new one where there is none. A ledger without a budget counts what is spent; one with a budget refuses what
-//! it does not hold.
+//! A ledger identifies rows by keyed digests, in any file. Every release is charged to each ledger that counts some of
+//! its rows, or to a new one if there is none. A ledger without a budget only counts. A ledger with a budget refuses
+//! releases that exceed it.
 
 mod account;
 mod book;

@@ -1,4 +1,4 @@
-//! Ledgers of version 1, which knew their data by a digest without a key.
+//! Ledgers of version 1, which identified their data by a digest without a key.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::error::LedgerError;
 /// The form of the file.
 const VERSION: u32 = 1;
 
-/// A ledger as it was written before.
+/// A ledger of version 1.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FirstForm {
@@ -31,9 +31,10 @@ pub(super) fn is_old(text: &str) -> bool {
         && table.contains_key("data_sha256")
 }
 
-/// The releases and the budget of a ledger of version 1, linked and sealed.
+/// Converts a ledger of version 1: links its releases and seals it with its budget.
 ///
-/// It may be taken for any rows: releases that are counted although they were about other rows cost budget, never privacy.
+/// The result may be used for any rows. If its releases were about other rows, counting them costs budget, never
+/// privacy.
 ///
 /// # Errors
 /// [`LedgerError::Malformed`].

@@ -1,19 +1,20 @@
 //! Private predictions: noise is added to linear combinations of the targets, and predictions follow from these.
 //!
-//! Notation: y is a target, c the mean of the prior, s the units of the target in one unit of the model, m the middle of the
-//! public bounds, u the step of the lattice of targets, C the map from sums of targets of equal inputs to predictions
-//! (t x k), L the noise map (t x r) and W the whitened columns (r x k). C stands for `L W`: this is the map of the model, less
-//! the directions that the rank rule of cloaking drops, or the map of the denoised predictions.
+//! Notation: y is a target, c the mean of the prior, s the units of the target in one unit of the model, m the middle
+//! of the public bounds, u the step of the lattice of targets, C the map from sums of targets of equal inputs to
+//! predictions (t x k), L the noise map (t x r) and W the whitened columns (r x k). C stands for `L W`: this is the map
+//! of the model, less the directions that the rank rule of cloaking drops, or the map of the denoised predictions.
 //!
 //! 1. Targets become whole numbers, `z = round((clip(y) - m) / u)`.
 //! 2. The z of equal inputs are summed, without rounding, to Z (k whole numbers).
 //! 3. W depends on public inputs and settings alone. Its entries become whole numbers of 2^-40, rounded away from zero.
-//! 4. `W Z` gets independent noise `round(N(0, sd^2))` with `sd >= sigma length change rows`, in whole numbers: the noise
-//!    multiplier, the length of the longest whole column or that of 1 (the larger), the steps that one target moves, and the
-//!    rows of a person.
-//! 5. One whole number of the release is `2^-40 u` units of the target. L maps the release, in these units, to predictions.
-//! 6. The prediction is `C sum (clip(y) - c) + c`, in units of the target. Steps 1 to 5 give `C sum (clip(y) - m)`, so that a
-//!    public offset is added.
+//! 4. `W Z` gets independent noise `round(N(0, sd^2))` with `sd >= sigma length change rows`, in whole numbers: the
+//!    noise multiplier, the length of the longest whole column or that of 1 (the larger), the steps that one target
+//!    moves, and the rows of a person.
+//! 5. One whole number of the release is `2^-40 u` units of the target. L maps the release, in these units, to
+//!    predictions.
+//! 6. The prediction is `C sum (clip(y) - c) + c`, in units of the target. Steps 1 to 5 give `C sum (clip(y) - m)`, so
+//!    that a public offset is added.
 //!
 //! The scale s cancels: the model is linear in the target, `c + s C sum ((clip(y) - c) / s)`.
 
@@ -32,8 +33,8 @@ use dpgp_spec::setting::NormaliseSetting;
 /// Predictions before their noise.
 ///
 /// Obligation: targets enter `sums` alone, as whole numbers, and [`LatticeRelease`] adds their noise in whole numbers.
-/// All else depends on public inputs and settings. The map and the offset are applied to the release afterwards, which is
-/// post-processing.
+/// All else depends on public inputs and settings. The map and the offset are applied to the release afterwards, which
+/// is post-processing.
 #[derive(Debug, Clone)]
 pub(super) struct Means {
     /// The integer columns W and the noise on `W Z`.
@@ -46,8 +47,9 @@ pub(super) struct Means {
     map: DMatrix<f64>,
     /// Standard deviations of the privacy noise on the predictions (t), in units of the target.
     pub noise_sd: Vec<f64>,
-    /// The public offset of the predictions (t), in units of the target: `c + C n (m - c)` for the numbers n of rows of each
-    /// distinct input. Whole targets are about the middle m of the bounds, and the model is about the mean c of its prior.
+    /// The public offset of the predictions (t), in units of the target: `c + C n (m - c)` for the numbers n of rows of
+    /// each distinct input. Whole targets are about the middle m of the bounds, and the model is about the mean c of
+    /// its prior.
     offset: DVector<f64>,
 }
 
@@ -55,7 +57,8 @@ impl Means {
     /// Fits the model to all rows, designs the noise and sums the whole targets. Draws nothing.
     ///
     /// # Errors
-    /// [`TaskError`] without a model or public bounds, if a factorisation fails, or if the noise does not cover the targets.
+    /// [`TaskError`] without a model or public bounds, if a factorisation fails, or if the noise does not cover the
+    /// targets.
     pub fn prepared(
         setting: &Sections,
         sample: &Sample,
@@ -69,8 +72,8 @@ impl Means {
             return Err(TaskError::NotReleasable { reason: super::NO_BOUNDS });
         };
 
-        // The model and its map, from public inputs. Of `normalised`, only c and s are used below, which bounds make public, and
-        // not its targets.
+        // The model and its map, from public inputs. Of `normalised`, only c and s are used below, which bounds make
+        // public, and not its targets.
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
         let placing = Placing { streams, known: &RunCache::default(), purpose: PURPOSE };
@@ -78,13 +81,14 @@ impl Means {
         let inputs = &points.inputs;
         let Fitted { map, variance } = process.fitted(inputs)?;
 
-        // The size of the noise that the design is for: sigma, times the change of a target, times the rows of a person. In
-        // units of the target, and divided by s in units of the model.
+        // The size of the noise that the design is for: sigma, times the change of a target, times the rows of a
+        // person. In units of the target, and divided by s in units of the model.
         let guarantee = TargetGuarantee::of_unit(&setting.privacy, &setting.data)?;
         let model_scale = guarantee.scale() / normalised.scale;
 
-        // The design: L and W, for noise multiplier 1 and change 1. Columns of W are meant to be no longer than 1, so that
-        // `W y` moves by at most 1 where one target does. Step 4 does not rely on this: it measures the whole columns.
+        // The design: L and W, for noise multiplier 1 and change 1. Columns of W are meant to be no longer than 1, so
+        // that `W y` moves by at most 1 where one target does. Step 4 does not rely on this: it measures the whole
+        // columns.
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
         let weights = points.weights.as_deref();
@@ -99,9 +103,9 @@ impl Means {
         // Step 3: the columns W to whole numbers of 2^-40.
         let columns = LatticeMap::new(&design.whitened_columns(&map))?;
 
-        // Step 4: the noise in whole numbers. The change is in units of the target, and the lattice turns it into steps. The
-        // sensitivity is computed from the whole columns themselves, so that no factorisation enters the proof. Longer columns
-        // get more noise.
+        // Step 4: the noise in whole numbers. The change is in units of the target, and the lattice turns it into
+        // steps. The sensitivity is computed from the whole columns themselves, so that no factorisation enters the
+        // proof. Longer columns get more noise.
         let release =
             LatticeRelease::new(columns, &lattice, guarantee.change, guarantee.rows, guarantee.sigma())?;
 

@@ -1,6 +1,4 @@
-//! One private release of predictions by a model that is fitted to all rows.
-//!
-//! What is no release of predictions.
+//! One private release of predictions by a model of all rows, and the settings that describe none.
 
 mod means;
 mod moments;
@@ -21,13 +19,13 @@ pub use means::Points;
 pub use moments::preview_moments;
 pub use preview::{Expected, Preview, PreviewInput, PreviewedOver};
 
-/// The stream of the inducing inputs, which depend on public inputs alone.
+/// The random stream of the inducing inputs, which depend on public inputs alone.
 const PURPOSE: &str = "release";
 
-/// Half the width of a central interval of 95 % over the standard deviation.
+/// Half the width of a central 95 % interval, in standard deviations.
 const CENTRAL_95: f64 = 1.959_963_984_540_054;
 
-/// Predictions before their noise, which must never be shown, and the noise that they get.
+/// Predictions before their noise, and the noise to add. Never show the former.
 #[derive(Debug, Clone)]
 pub struct PreparedRelease {
     form: BeforeNoise,
@@ -37,21 +35,21 @@ pub struct PreparedRelease {
     pub noise: RoundedNoise,
 }
 
-/// What gets the noise.
+/// The numbers that get the noise.
 #[derive(Debug, Clone)]
 enum BeforeNoise {
     /// The predictions themselves.
     Means(Box<Means>),
-    /// The sums that predictions follow from.
+    /// The sums behind the predictions.
     Sums(Box<UnnoisedSums>),
-    /// The rows whose moments they follow from.
+    /// The rows behind the moments of the predictions.
     Moments(Box<UnnoisedMoments>),
 }
 
 /// Predictions with their noise, in units of the target, a value for each point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predictions {
-    /// The mean with the noise on it.
+    /// The mean with its noise.
     pub mean: Vec<f64>,
     /// Standard deviation of the latent function under the model.
     pub gp_sd: Vec<f64>,
@@ -91,7 +89,7 @@ impl PreparedRelease {
         let finite = match &release.form {
             BeforeNoise::Means(means) => means.is_finite(),
             BeforeNoise::Sums(sums) => sums.is_finite(),
-            // Its size is that of the record.
+            // The check of the record below covers it.
             BeforeNoise::Moments(_) => true,
         };
         if finite && release.certificate.is_finite() && release.noise.is_sound() {
@@ -100,7 +98,8 @@ impl PreparedRelease {
         Err(TaskError::NotFinite { metric: "a prediction".to_owned() })
     }
 
-    /// Draws the noise. Who knows the state of `random` can subtract it: a release needs the operating system's.
+    /// Draws the noise. A release needs the randomness of the operating system: anyone who knows the state of `random`
+    /// can subtract the noise.
     ///
     /// # Errors
     /// [`TaskError::Linalg`] if the matrix of the noisy sums cannot be inverted.
@@ -114,8 +113,8 @@ impl PreparedRelease {
 }
 
 impl PreparedRelease {
-    /// The predictions without noise, where noise is added to predictions and not to sums; never to be shown. An attacker who
-    /// knows the data has them, too.
+    /// Returns the predictions without noise, if the noise is added to predictions and not to sums. Never show them.
+    /// They are for attacks, which know the data.
     pub fn without_noise(&self) -> Option<Vec<f64>> {
         match &self.form {
             BeforeNoise::Means(means) => Some(means.exact().as_slice().to_vec()),
@@ -124,10 +123,10 @@ impl PreparedRelease {
     }
 }
 
-/// Why targets without public bounds are not released.
+/// The reason to refuse targets without public bounds.
 const NO_BOUNDS: &str = "its targets have no public bounds; set normalise.bounds to clip them";
 
-/// Why a setting describes no release of predictions, if it does not.
+/// Returns the reason why a setting describes no release of predictions, if there is one.
 pub fn refusal(setting: &Setting) -> Option<&'static str> {
     match &*setting.task {
         TaskSetting::Surface(_) => {}
@@ -204,8 +203,9 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         means
     }
 
-    /// For every pair of neighbours, also with targets outside the bounds, what is released moves by at most mu in standard
-    /// deviations of its noise, which one pair reaches. A coarse rank rule makes sure that directions are dropped.
+    /// Guards against too little noise: between neighbours, also with targets outside the bounds, the release moves by
+    /// at most mu standard deviations of its noise, and one pair reaches mu. A coarse rank rule ensures that directions
+    /// are dropped.
     #[test]
     fn the_noise_covers_all_neighbours() {
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
@@ -234,7 +234,8 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         }
     }
 
-    /// The same for all targets of a person, in all directions together; noise for one row would be too little.
+    /// Guards against noise for one row where a person has several: all targets of a person move together, in all
+    /// directions.
     #[test]
     fn the_noise_covers_all_rows_of_a_person() {
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
@@ -277,8 +278,8 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         }
     }
 
-    /// Whole numbers cost no accuracy: apart from the noise, predictions are those of the model in floating point, about the
-    /// middle of the bounds and about another mean of the prior.
+    /// Guards against a wrong scale or offset: apart from the noise, predictions are those of the model in floating
+    /// point, with the middle of the bounds and with another value as the mean of the prior.
     #[test]
     fn predictions_are_those_of_the_model() {
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
@@ -323,7 +324,7 @@ mod refusal_tests {
     use crate::Experiment;
     use dpgp_data::Manifest;
 
-    /// A refusal names what would be released instead.
+    /// Guards against a refusal without a way out.
     #[test]
     fn a_refusal_names_a_way() {
         let manifest = Manifest::shipped().unwrap();

@@ -1,6 +1,4 @@
-//! Predictions from Fourier moments with noise on them: inputs and target of every record are private.
-//!
-//! Predictions from sums with noise on them: inputs and target of every record are private.
+//! Private predictions from noisy Fourier moments or noisy sums. Inputs and target of every record are private.
 
 use nalgebra::DMatrix;
 use rand::Rng;
@@ -12,7 +10,7 @@ use dpgp_mechanisms::{LEAST_SIGMA, MomentsModel, PrivacySetting, SumsNoise, Surf
 use dpgp_number::Epsilon;
 use dpgp_stream::{LatticeSums, Sums};
 
-/// The rows before their moments are taken.
+/// The rows before their moments are computed.
 ///
 /// Obligation: all of [`Predictions`] is computed from the noisy moments, the points and the settings, so that what is
 /// guaranteed of the moments holds for it.
@@ -25,7 +23,7 @@ pub(super) struct UnnoisedMoments {
 }
 
 impl UnnoisedMoments {
-    /// Of all rows.
+    /// Sums all rows and computes the guarantee.
     pub fn prepared(
         setting: &Setting,
         sample: &Sample,
@@ -52,7 +50,7 @@ impl UnnoisedMoments {
     }
 }
 
-/// What is expected of the surface over the whole box for so many rows, before anything is released.
+/// Estimates the errors of the surface over the whole box for this number of rows, before any release.
 ///
 /// # Errors
 /// [`TaskError`] if no design can be computed.
@@ -66,14 +64,14 @@ pub fn preview_moments(
     let reference = model.reference(model.known_rows(rows))?;
     let exact = model.design(&reference, LEAST_SIGMA)?.risk.max(0.0);
     let mut expected = Vec::with_capacity(epsilons.len());
-    // Of values at two places drawn from the box the covariance is that of a place with the mean of all.
+    // The mean covariance of two random places in the box is that of one place with the mean over all.
     let sites = site_grid(reference.kernel.dimensions());
     let alike = reference.kernel.correlations(1.0).matrix(&sites, &sites).mean();
     let of_mean =
         reference.kernel.variance() * (1.0 - alike) + reference.noise_variance / reference.rows as f64;
     for &epsilon in epsilons {
         let sigma = model.sigma(&PrivacySetting { epsilon, ..cell.clone() });
-        // One row moves the mean from a bound to the other at most.
+        // One row moves the sum of targets by at most the distance of both bounds.
         let added = sigma * 2.0 * reference.bound / reference.rows as f64;
         let design = model.design(&reference, sigma)?;
         let risk = design.risk.max(exact);
@@ -104,7 +102,7 @@ pub(super) struct UnnoisedSums {
 }
 
 impl UnnoisedSums {
-    /// Sums over all rows.
+    /// Sums all rows and computes the guarantee.
     pub fn prepared(
         setting: &Setting,
         sample: &Sample,
@@ -127,8 +125,8 @@ impl UnnoisedSums {
         self.noise.sd_a.is_finite() && self.noise.sd_b.is_finite()
     }
 
-    /// The standard deviation of the noise is what the posterior, which knows the noise on the sums, has in addition to
-    /// one that takes them as exact.
+    /// Draws the noise and predicts. The posterior knows the noise on the sums. `noise_sd` is its additional standard
+    /// deviation compared with a posterior for exact sums, as a difference of variances.
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
         let Self { model, points, sums, noise } = self;
         let noisy = noise.release_whole(sums.whole(model.summand().units()), random)?;

@@ -1,6 +1,5 @@
-//! What predictions with a guarantee would be worth, from public things alone.
-//!
-//! What the simplest prediction would err by: one number for all points.
+//! Previews of the errors of private predictions, from public data alone, and of the simplest prediction: one number
+//! for all points.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;
@@ -15,7 +14,7 @@ use dpgp_gp::kernel::Kernel;
 use dpgp_mechanisms::Sections;
 use dpgp_number::Epsilon;
 
-/// What may be known before a release: no target is among it.
+/// The public data of a preview. It has no targets.
 pub struct PreviewInput<'a> {
     /// The setting of the release.
     pub setting: &'a Sections,
@@ -70,7 +69,7 @@ pub struct Preview {
 }
 
 impl PreviewInput<'_> {
-    /// At each epsilon, of which none is infinite.
+    /// Estimates the errors at each epsilon. None may be infinite.
     ///
     /// # Errors
     /// [`TaskError`] if the setting describes no release of predictions, or a factorisation fails.
@@ -78,7 +77,7 @@ impl PreviewInput<'_> {
         let Some(model) = self.setting.model.as_deref() else {
             return Err(TaskError::NotReleasable { reason: "it has no model" });
         };
-        // Public bounds set the scale, whatever the targets are.
+        // Public bounds set the scale. It does not depend on targets.
         let unit = normalise(&[], &self.setting.normalise).scale;
         let kernel = model.kernel.covariance(self.inputs);
         let placing = Placing { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
@@ -99,7 +98,7 @@ impl PreviewInput<'_> {
             let added = noise.standard_deviations().map(|sd| (scale * sd).powi(2)).as_slice().to_vec();
             let model = noise.model_variances(variance.clone(), scale);
             let total: Vec<f64> = model.iter().zip(&added).map(|(model, added)| model + added).collect();
-            // A target moves the mean of all by an n-th of itself.
+            // A change of one target moves the mean of n targets by an n-th of the change.
             let of_mean = of_mean.iter().map(|error| error + (scale / self.inputs.nrows() as f64).powi(2));
             expected.push(Expected {
                 least: None,
@@ -120,11 +119,11 @@ impl PreviewInput<'_> {
     }
 }
 
-/// Rows that stand for all of them in means over pairs.
+/// The most rows in means over pairs. They represent all rows.
 const MOST_ROWS: usize = 256;
 
-/// The expected squared error at each point (t) of the mean of all targets, before noise, in squared units of the model: with rows X and a
-/// process of covariance k about its mean
+/// The expected squared error at each point (t) of the mean of all targets, before noise, in squared units of the
+/// model: with rows X and a process of covariance k about its mean
 ///
 /// ```text
 /// E (f(t) - mean y)^2 = k(t, t) - 2 mean_i k(t, x_i) + mean_ij k(x_i, x_j) + noise variance / n.
@@ -150,7 +149,8 @@ mod tests {
     use super::*;
     use dpgp_gp::kernel::ExponentiatedQuadratic;
 
-    /// One row, and a point at it: the error is the noise of its target. Far away it is the variances of both places and that.
+    /// Guards against a wrong error of the mean. At a single row it is the noise variance of its target. Far away the
+    /// variances of both places are added.
     #[test]
     fn the_mean_of_one_row_is_its_target() {
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
@@ -160,7 +160,8 @@ mod tests {
         assert!((found[0] - 0.2).abs() < 1e-12 && (found[1] - 6.2).abs() < 1e-12, "{found:?}");
     }
 
-    /// A thousand rows at two places: the mean is that of both values, and its error at one of them a quarter of what they differ by.
+    /// A thousand rows at two places: the mean is that of both values, and its error at one of them a quarter of what
+    /// they differ by.
     #[test]
     fn rows_that_stand_for_all_have_their_mean() {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
