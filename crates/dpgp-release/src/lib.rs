@@ -59,6 +59,7 @@ mod certificate_file;
 mod content_digest;
 mod counts;
 mod draw;
+mod earlier_wording;
 mod end_to_end;
 mod error;
 mod exact_sums;

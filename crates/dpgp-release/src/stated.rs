@@ -8,6 +8,7 @@ use super::certificate_file::{
 };
 use super::content_digest::{FIELD, content_digest};
 use super::draw::risk_json;
+use super::earlier_wording::in_current_wording;
 use super::exceptions::{design_warning, large_delta, warnings};
 use super::verify::VerifiedFact;
 use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, Risk, epsilon_of};
@@ -19,6 +20,8 @@ const PRECISION: f64 = 1e-6;
 /// A published file beside the certificate in it.
 pub(super) struct Stated<'a> {
     whole: &'a Value,
+    /// The certificate as it is written, whatever its wording.
+    written: &'a Value,
     /// The object with the guarantee: the file itself for predictions, `guarantee` for sums and counts.
     spoken: &'a Value,
     certificate: &'a Certificate,
@@ -41,11 +44,21 @@ pub(super) struct StatedChecks {
 
 impl<'a> Stated<'a> {
     /// Checks all fields that follow from the certificate and its noise.
-    pub fn checks(whole: &'a Value, certificate: &'a Certificate, mu: f64) -> StatedChecks {
+    pub fn checks(written: &'a Value, certificate: &'a Certificate, mu: f64) -> StatedChecks {
+        let whole = in_current_wording(written);
+        Stated::of_wording(&whole, written, certificate, mu)
+    }
+
+    fn of_wording(
+        whole: &'a Value,
+        written: &'a Value,
+        certificate: &'a Certificate,
+        mu: f64,
+    ) -> StatedChecks {
         let of_sums = whole.get("guarantee").is_some_and(Value::is_object);
         let spoken = if of_sums { &whole["guarantee"] } else { whole };
         let (same, absent, contradictions) = (Vec::new(), Vec::new(), Vec::new());
-        let mut stated = Self { whole, spoken, certificate, mu, same, absent, contradictions };
+        let mut stated = Self { whole, written, spoken, certificate, mu, same, absent, contradictions };
         stated.numbers();
         match of_sums {
             true => stated.of_sums(),
@@ -264,10 +277,10 @@ impl<'a> Stated<'a> {
     }
 
     fn digest(&mut self) {
-        match self.whole.get(FIELD) {
+        match self.written.get(FIELD) {
             None => self.absent.push(FIELD.to_owned()),
             Some(found) => {
-                let holds = *found == content_digest(self.whole);
+                let holds = *found == content_digest(self.written);
                 let why = "it does not match the file, which was edited or is damaged";
                 self.hold(FIELD, holds, why);
             }
