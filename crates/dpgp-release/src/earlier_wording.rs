@@ -84,7 +84,7 @@ const EARLIER: [(&str, &str); 24] = [
          function varies faster than these waves. If it does, more points than stated lie outside their \
          intervals",
     ),
-    (" as it is has such a delta", "  unchanged has such a delta"),
+    (" as it is has such a delta", " unchanged has such a delta"),
     (
         ": what somebody believes of what it hides may become e^",
         ": the protected data can make any conclusion e^",
