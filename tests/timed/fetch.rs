@@ -276,7 +276,7 @@ fn a_larger_file_is_refused_by_its_announced_length() {
     body.push(b'!');
     let (home, server) = (Home::new(), Server::start(vec![Site { body, ..site("/a", vec![]) }]));
     let error = home.fetch(&server).unwrap_err();
-    assert!(error.to_string().contains("larger than the 237374 bytes"), "{error}");
+    assert!(error.to_string().contains("larger than the limit of 237374 bytes"), "{error}");
     assert!(!home.part().exists());
 }
 
@@ -287,7 +287,7 @@ fn a_larger_file_without_a_length_is_cut_off() {
     let large = Site { body, ..site("/a", vec![Answer::Endless(2 * BYTES)]) };
     let (home, server) = (Home::new(), Server::start(vec![large]));
     let error = home.fetch(&server).unwrap_err();
-    assert!(error.to_string().contains("larger than the 237374 bytes"), "{error}");
+    assert!(error.to_string().contains("larger than the limit of 237374 bytes"), "{error}");
     assert!(!home.part().exists());
 }
 

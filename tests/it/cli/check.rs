@@ -137,7 +137,7 @@ fn reduced_settings_have_results_of_their_own() {
         STUDY
     );
     project.write("study.toml", &spec);
-    let run = project.dpgp(&["run", "study.toml", "--quick"]).expect(0);
+    let run = project.dpgp(&["run", "study.toml", "--quick", "--rows"]).expect(0);
     assert!(
         run.out.contains("results/study/quick") && !run.out.contains(", ours: privacy costs"),
         "{}",

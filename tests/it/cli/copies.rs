@@ -53,7 +53,7 @@ fn an_experiment_is_shown_with_what_its_results_say() {
     let text = project.dpgp(&["show", "smith2021/toy"]).expect(0).out;
     assert!(text.contains("paper:    smith2021,") && text.contains("results:  not run\n"), "{text}");
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
-    let run = project.dpgp(&["run", "smith2021/toy"]).expect(0).out;
+    let run = project.dpgp(&["run", "smith2021/toy", "--rows"]).expect(0).out;
     let said = run.lines().find(|line| line.contains("claims hold")).unwrap();
     let text = project.dpgp(&["show", "smith2021/toy"]).expect(0).out;
     assert!(text.contains(&format!("results:  {said}\n")), "{text}{run}");

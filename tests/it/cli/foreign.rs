@@ -384,7 +384,7 @@ fn ledgers_are_not_forgotten() {
     std::fs::copy(project.path("early/ledgers").join(ledger.file_name().unwrap()), &ledger).unwrap();
     std::fs::remove_file(&head).unwrap();
     let run = release().expect(5);
-    assert!(run.err.contains(".head is gone"), "{}", run.err);
+    assert!(run.err.contains(".head is missing"), "{}", run.err);
     std::fs::remove_dir_all(project.path("state/ledgers")).unwrap();
     let run = release().expect(5);
     let mark = project.path("state/counted").join(head.file_stem().unwrap());

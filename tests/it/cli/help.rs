@@ -82,7 +82,7 @@ fn a_new_spec_runs_as_it_is() {
     let project = Project::empty();
     let run = project.dpgp(&["new", "mine"]).expect(0);
     assert!(run.out.contains("dpgp run mine.toml"), "{}", run.out);
-    let run = project.dpgp(&["run", "mine.toml"]).expect(0);
+    let run = project.dpgp(&["run", "mine.toml", "--rows"]).expect(0);
     assert!(run.out.contains("holds, ours: privacy costs accuracy"), "{}", run.out);
     project.dpgp(&["run", "mine.toml", "--quick"]).expect(0);
     let before = project.read("mine.toml");

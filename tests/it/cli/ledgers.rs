@@ -314,7 +314,11 @@ fn a_ledger_of_version_1_goes_on() {
     );
     project.write("old.toml", &old);
     let shown = project.dpgp(&["ledger", "show", "old.toml"]).expect(0);
-    assert!(shown.out.contains("of version 1") && shown.out.contains("1 release has"), "{}", shown.out);
+    assert!(
+        shown.out.contains("version 1 has no seal") && shown.out.contains("1 release has"),
+        "{}",
+        shown.out
+    );
     // It has no check sum: whoever goes on with it says its budget.
     let run = predict(&project, "energy.toml", &["--ledger", "old.toml", "--out", "p.csv"]).expect(2);
     assert!(run.err.contains("1 release has spent") && run.err.contains("--budget-epsilon"), "{}", run.err);

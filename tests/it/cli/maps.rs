@@ -57,7 +57,7 @@ fn from_trips_to_a_map_in_four_commands() {
     for (map, more, says) in [
         ("map.png", "", "use .svg, .html or .geojson"),
         ("there.html", "", "already exists"),
-        ("p.csv.certificate.json.svg", "--slice=start_lon=9", "there are -74.02, "),
+        ("p.csv.certificate.json.svg", "--slice=start_lon=9", "use one of -74.02, "),
         ("p.csv", "", "named for two"),
     ] {
         let more: &[&str] = if more.is_empty() { &[] } else { &[more] };

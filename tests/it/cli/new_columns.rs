@@ -94,7 +94,7 @@ fn columns_that_cannot_be_taken_are_refused_with_those_that_can() {
     }
     project.write("header.csv", "x,y\n");
     let run = project.dpgp(&["new", "--data", "header.csv"]).expect(2);
-    assert!(run.err.contains("header.csv holds no rows below its header"), "{}", run.err);
+    assert!(run.err.contains("header.csv has no rows below its header"), "{}", run.err);
     project.dpgp(&["new", "mine", "--target", "a"]).expect(2);
     assert!(!project.path("trips.toml").exists() && !project.path("mine.toml").exists());
     // Columns of a file without a header go by the names that they get.

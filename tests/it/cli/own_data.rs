@@ -300,7 +300,7 @@ fn broken_grids_are_refused() {
     let project = project();
     for (grid, code, message) in [
         ("temp\n1\n", 2, "grid.csv: there is no column \"temperature\" (did you mean \"temp\"?)"),
-        ("temperature\n", 2, "grid.csv holds no rows below its header"),
+        ("temperature\n", 2, "grid.csv has no rows below its header"),
         ("temperature\n1\nmild\n", 2, "grid.csv: line 3, column \"temperature\": the cell is not a number"),
         ("", 2, "grid.csv: the file is empty"),
     ] {

@@ -109,7 +109,7 @@ fn what_holds_no_predictions_is_not_drawn() {
 fn what_cannot_be_charged_is_not_released() {
     let project = energy_project(&format!("{RECORDS}[grid]\n\"privacy.epsilon\" = [0.5, 1.0, inf]\n"));
     let release = ["--release", "s.json"];
-    refused(&project, &[STATS, &["energy.csv"], &release], 2, "the spec has several epsilons, [0.5, 1.0]");
+    refused(&project, &[STATS, &["energy.csv"], &release], 2, "the spec has several epsilons ([0.5, 1.0])");
     project.write("energy.toml", RECORDS);
     // Where there is no state folder sums are made all the same, but nothing knows which rows they are of.
     let mut command = project.command(&[STATS, &["energy.csv", "--out", "sums.json"]].concat());

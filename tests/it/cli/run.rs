@@ -21,7 +21,7 @@ fn c_squared() -> f64 {
 #[test]
 fn the_toy_needs_no_download_and_writes_its_results() {
     let project = Project::new();
-    let run = project.dpgp(&["run", "smith2021/toy", "--offline"]).expect(0);
+    let run = project.dpgp(&["run", "smith2021/toy", "--offline", "--rows"]).expect(0);
     assert!(run.out.contains("agrees") && run.out.contains("holds, "), "{}", run.out);
     for file in ["table.csv", "table.md", "claims.csv", "figure.svg", "manifest.json"] {
         assert!(!project.read(&format!("results/smith2021/toy/{file}")).is_empty());
@@ -42,7 +42,7 @@ fn several_experiments_are_one_value_and_each_ends_with_a_sentence() {
         values.as_array().unwrap().iter().map(|v| v["experiment"].as_str().unwrap()).collect();
     assert_eq!(names, ["study", "smith2021/toy"]);
     let run = project.dpgp(&both).expect(0);
-    assert!(run.out.contains(" printed values agree") && run.out.contains(" claims hold"), "{}", run.out);
+    assert!(run.out.contains(" printed numbers") && run.out.contains(" claims: "), "{}", run.out);
     let listed = project.dpgp(&["list", "SMITH2021", "toy"]).expect(0).out;
     assert!(listed.contains("smith2021/toy") && !listed.contains("smith2021/table1"), "{listed}");
     assert!(project.dpgp(&["list", "nonesuch"]).expect(0).out.contains("no experiment"));
@@ -67,7 +67,7 @@ fn settings_are_changed_for_one_run() {
     assert_eq!(printed, ["1"]);
     // Another model is nobody's printed number.
     let run = project
-        .dpgp(&["run", "study.toml", "--set", "model.noise_variance=2", "--set", "lengthscale=5.0"])
+        .dpgp(&["run", "study.toml", "--set", "model.noise_variance=2", "--set", "lengthscale=5.0", "--rows"])
         .expect(0);
     assert!(run.out.contains("changed: model.noise_variance = 2\n"), "{}", run.out);
     assert!(run.out.contains("2 numbers and claims are left out because of changed settings"), "{}", run.out);

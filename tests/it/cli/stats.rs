@@ -93,7 +93,7 @@ fn sums_that_do_not_belong_together_are_refused() {
         project.command(&["stats", "s.toml", "trips.csv", "--shard", "2/2", "--out", "3.json"]);
     elsewhere.env("DPGP_STATE", project.path("elsewhere"));
     Run::new(elsewhere.output().unwrap()).expect(0);
-    assert!(add(&["1.json", "3.json"], 1).contains("1.json and 3.json differ in their keys: set DPGP_STATE"));
+    assert!(add(&["1.json", "3.json"], 1).contains("1.json and 3.json differ in their keys (set DPGP_STATE"));
     project.write("1.json", &project.read("1.json").replace("\"version\":4", "\"version\":3"));
     assert!(add(&["1.json", "2.json"], 2).contains("unsupported version"));
     project.write("s.toml", &SPEC.replace("high = 40.0", "high = 30.0"));

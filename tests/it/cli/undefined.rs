@@ -38,7 +38,7 @@ fn r2_of_targets_that_do_not_vary_is_empty() {
     let alone = SPEC.replace("split.contiguous = 5", "split.shuffled = 21");
     for (spec, targets) in [(SPEC, vec![7.0; 20]), (SPEC, vec![0.1; 35]), (&alone, middle)] {
         let project = project(spec, &targets);
-        let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+        let run = project.dpgp(&["run", "s.toml", "--quiet", "--rows"]).expect(0);
         assert!(run.out.contains("r2 is undefined"), "{}", run.out);
         assert!(run.out.contains("undecided, ours: better than a constant"), "{}", run.out);
         assert!(line(&project, "r2").contains(",r2,,,"), "{}", line(&project, "r2"));
@@ -82,7 +82,7 @@ fn jitter_that_matters_is_said_or_refused() {
     let mut seen = 0;
     for noise in ["2.6e-13", "2.8e-13", "3e-13"] {
         let project = with(noise);
-        let run = project.dpgp(&["run", "s.toml", "--quiet"]);
+        let run = project.dpgp(&["run", "s.toml", "--quiet", "--rows"]);
         if run.code == 0 && run.out.contains("Jitter of up to") {
             assert!(project.read("results/s/table.md").contains("Jitter of up to"));
             seen += 1;

@@ -89,7 +89,7 @@ fn what_does_not_reproduce_is_told_and_passes() {
     let spec = toy.replace("is = \"above\"", "is = \"below\"").replace("1597.0", "1700.0");
     assert_ne!(toy, spec);
     project.write("toy.toml", &spec);
-    let run = project.dpgp(&["run", "toy.toml"]).expect(0);
+    let run = project.dpgp(&["run", "toy.toml", "--rows"]).expect(0);
     assert!(run.out.contains("FAILS, ") && run.out.contains("differs"), "{}", run.out);
     project.dpgp(&["check", "toy.toml"]).expect(0);
     let claims = project.read("results/toy/claims.csv");

@@ -118,9 +118,9 @@ fn a_name_of_two_columns_is_refused() {
     });
     for read in [in_pieces, in_a_table] {
         let error = read(&path, "x").unwrap_err();
-        assert!(error.to_string().contains("the column \"y\" is there twice"), "{error}");
+        assert!(error.to_string().contains("the column \"y\" occurs twice"), "{error}");
     }
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "x,y,y\n1,2,3\n").unwrap();
-    assert!(in_pieces(&path, "x").unwrap_err().to_string().contains("the column \"y\" is there twice"));
+    assert!(in_pieces(&path, "x").unwrap_err().to_string().contains("the column \"y\" occurs twice"));
 }

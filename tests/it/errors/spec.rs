@@ -681,7 +681,7 @@ fn names_that_mean_nothing() {
     assert!(run.err.contains("did you mean beyond/leaderboard/houses?"), "{}", run.err);
     project.write("rows.csv", "x,y\n1,2\n");
     let run = project.dpgp(&["run", "rows.csv"]).expect(2);
-    assert!(run.err.contains("`dpgp new --data rows.csv` writes one"), "{}", run.err);
+    assert!(run.err.contains("use `dpgp new --data rows.csv`"), "{}", run.err);
     assert!(project.dpgp(&["run", "absent.toml"]).expect(5).err.contains("there is no spec absent.toml"));
     project.write("study.toml", "");
     let run = project.dpgp(&["run", "study"]).expect(2);

@@ -117,7 +117,7 @@ fn provoke(sound: &str, mistakes: &[Mistake]) {
 
 fn assert_sound(spec: &str) -> String {
     let project = Project::with_study(spec);
-    project.dpgp(&["run", "study.toml"]).expect(0).out
+    project.dpgp(&["run", "study.toml", "--rows"]).expect(0).out
 }
 
 #[test]

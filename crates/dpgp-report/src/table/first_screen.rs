@@ -30,7 +30,7 @@ fn screen(report: &Report<'_>, width: usize) -> String {
     let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
     let items = items(report);
     text.push_str(&table(report, &items, width));
-    let lines = [numbers(report), claims(report), guarantee(report)];
+    let lines = [failures(report), numbers(report), claims(report), guarantee(report)];
     let lines: Vec<String> = lines.into_iter().flatten().collect();
     if !lines.is_empty() {
         text.push('\n');
@@ -308,6 +308,14 @@ fn cut(line: &str, width: usize) -> String {
         text.push(letter);
     }
     text.trim_end().to_owned() + "..."
+}
+
+/// The cells that could not be computed.
+fn failures(report: &Report<'_>) -> Option<String> {
+    let first = report.failures().next()?;
+    let n = report.failed.len();
+    let noun = if n == 1 { "cell" } else { "cells" };
+    Some(format!("FAILED: {n} {noun} could not be computed; the first: {first}"))
 }
 
 /// How far the printed numbers lie from ours, and which differ by more than chance.
