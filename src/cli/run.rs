@@ -182,7 +182,6 @@ fn said(
 /// The first screen, and where the files are.
 fn first(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), CliError> {
     let experiment = report.experiment;
-    let mut text = first_screen(report);
     let mut notes: Vec<String> =
         experiment.changes.iter().map(|change| format!("changed: {change}")).collect();
     if done.provenance.seed != experiment.meta.seed {
@@ -193,11 +192,7 @@ fn first(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), C
     if !report.failed.is_empty() || report.rows.len() > 1 {
         notes.push("`--rows` prints every row and every claim".to_owned());
     }
-    text.push('\n');
-    for note in notes {
-        text.push_str(&folded(&format!(" {note}\n")));
-    }
-    print(&format!("{text}\n"))
+    print(&format!("{}\n", first_screen(report, &notes)))
 }
 
 fn shard_done(

@@ -20,9 +20,11 @@ const ACROSS: usize = 8;
 /// Endings of metrics that follow from others.
 const FOLLOWING: [&str; 3] = ["-replicates", "-low", "-high"];
 
-/// The screen, without the lines about files and time, for the width of the terminal, at most 100 columns.
-pub fn first_screen(report: &Report<'_>) -> String {
-    screen(report, text_width().unwrap_or(80).min(100))
+/// The screen, for the width of the terminal, at most 100 columns. Notes about files and time close it.
+pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
+    let width = text_width().unwrap_or(80).min(100);
+    let notes = notes.iter().map(|note| wrapped(&format!(" {note}"), width, usize::MAX));
+    format!("{}\n{}", screen(report, width), notes.collect::<String>())
 }
 
 fn screen(report: &Report<'_>, width: usize) -> String {
@@ -138,7 +140,10 @@ impl Grid<'_> {
             None => vec![""],
         };
         let mut head: Vec<String> = self.down.iter().map(|axis| self.names[*axis].clone()).collect();
-        head.extend(tops.iter().map(|top| self.top(top)));
+        if let (Some(last), Some(axis)) = (head.last_mut(), self.numbers_across(&tops)) {
+            *last = format!("{last} / {}", self.names[axis]);
+        }
+        head.extend(tops.iter().map(|top| self.top(top, &tops)));
         let prints = form == Form::WithPrint && self.items.iter().any(|item| item.row.published.is_some());
         let beside = form != Form::WithPrint
             && self.across.is_none()
@@ -197,7 +202,16 @@ impl Grid<'_> {
         })
     }
 
-    fn top(&self, label: &str) -> String {
+    /// The axis across whose labels are numbers, which its name in the corner explains.
+    fn numbers_across(&self, tops: &[&str]) -> Option<usize> {
+        let axis = self.across.filter(|_| !self.down.is_empty())?;
+        tops.iter().any(|top| top.parse::<f64>().is_ok()).then_some(axis)
+    }
+
+    fn top(&self, label: &str, tops: &[&str]) -> String {
+        if self.numbers_across(tops).is_some() {
+            return privacy_label(label);
+        }
         match self.across.and_then(|axis| self.report.experiment.axes.get(axis)) {
             Some(axis) => named(axis, &privacy_label(label)),
             None if label.is_empty() => match distinct(self.items.iter().map(|item| metric(item.row)))[..] {
@@ -290,7 +304,8 @@ fn wrapped(text: &str, width: usize, most: usize) -> String {
         rest.truncate(end);
         lines.push(std::mem::replace(&mut rest, next));
     }
-    lines.push(cut(&rest, width));
+    // Without a limit nothing is left out: a path may be longer than a line.
+    lines.push(if most == usize::MAX { rest } else { cut(&rest, width) });
     lines.join("\n") + "\n"
 }
 
