@@ -270,7 +270,7 @@ pub(super) fn standing(account: &Account, delta: f64) -> String {
         ),
         _ => format!(
             "{releases} spent epsilon = {:.4} at delta = {delta:?} (mu = {mu:.4}); no budget is set, so the ledger refuses no \
-             release",
+             release (the next one can set it: --budget-epsilon E --budget-delta D)",
             account.epsilon_spent(delta)
         ),
     };

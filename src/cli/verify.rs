@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::Format;
+use super::options::counted;
 use super::output::{print, print_json};
 use super::release_types::{VerifiedCertificate, VerifiedCheck};
 use dpgp_release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_release};
@@ -85,7 +86,7 @@ fn text(verified: &VerifiedRelease) -> String {
         text.push_str(&format!("made by: {program}\n"));
     }
     for VerifiedFact { fact, holds } in &verified.checks {
-        text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
+        text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED, not true:" }));
     }
     if !verified.skipped.is_empty() {
         text.push_str(&format!("missing, and not checked: {}\n", verified.skipped.join(", ")));
@@ -94,6 +95,13 @@ fn text(verified: &VerifiedRelease) -> String {
         text.push_str(&format!(
             "not checked: {}; use --signers FILE to name the allowed signers\n",
             signature.display()
+        ));
+    }
+    let all = counted(verified.checks.len(), "check holds", "checks hold");
+    if verified.holds() {
+        text.push_str(&format!(
+            "all {all}. They do not show who made the release, nor that its noise was drawn: a signature shows the first, and only the \
+             holder knows the second.\n"
         ));
     }
     text

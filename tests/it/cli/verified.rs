@@ -69,7 +69,7 @@ fn every_edited_field_is_found() {
             ("/program", json!("x")),
         ] {
             let run = edited(&project, &verify, edit).expect(1);
-            assert!(run.out.contains("FAILED content_sha256"), "{}", run.out);
+            assert!(run.out.contains("FAILED, not true: content_sha256"), "{}", run.out);
         }
     }
 }
@@ -101,7 +101,7 @@ fn released_sums_are_covered_by_a_digest() {
         changed[key.as_str()]["added"] = json!(12345.0);
         project.write("changed.json", &changed.to_string());
         let run = project.dpgp(&["verify", "changed.json"]).expect(1);
-        assert!(run.out.contains("FAILED content_sha256"), "{key}: {}", run.out);
+        assert!(run.out.contains("FAILED, not true: content_sha256"), "{key}: {}", run.out);
     }
     // Of an earlier version: without a digest, which is said.
     let mut old = released;

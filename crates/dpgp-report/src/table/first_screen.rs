@@ -14,7 +14,7 @@ use dpgp_spec::ReferenceValue;
 /// The most lines, those of the caller about files and time included.
 const LINES: usize = 24;
 /// The lines of the table, its head aside.
-const BODY: usize = LINES - 15;
+const BODY: usize = LINES - 16;
 /// The most columns of a table across.
 const ACROSS: usize = 8;
 /// Endings of metrics that follow from others.
@@ -31,6 +31,10 @@ fn screen(report: &Report<'_>, width: usize) -> String {
     let experiment = report.experiment;
     let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
     let items = items(report);
+    let metrics = distinct(items.iter().map(|item| metric(item.row)));
+    if let [only] = metrics[..] {
+        text.push_str(&format!(" {only}\n"));
+    }
     text.push_str(&table(report, &items, width));
     let lines = [failures(report), numbers(report), claims(report), guarantee(report)];
     let lines: Vec<String> = lines.into_iter().flatten().collect();
