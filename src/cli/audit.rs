@@ -27,25 +27,25 @@ use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, te
 use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
-Runs each cell that claims privacy once more, in one replicate, and checks what it sampled with code that is separate from the code
-that makes the claim. It computes the exact delta of Gaussian noise from the factor that was sampled with, over all columns and
+Runs each cell that claims privacy once more, in one replicate, and checks what was sampled, using code separate from the code that
+makes the claim. It computes the exact delta of Gaussian noise from the factor used for sampling, over all columns and
 directions, in higher precision. It recomputes the bounds of accountants, and attacks mechanisms with pairs of neighbouring
 datasets. All folds are audited. Cells that differ only in epsilon share one design, which is audited at each epsilon.
 
 Verdicts:
   holds         the result is within the claim, for all neighbouring datasets
   caveat        the claim holds except for what the note says, such as targets normalised by private statistics
-  not audited   nothing contradicts the claim, but nothing that proves it was recomputed
+  not audited   nothing contradicts the claim, but no proof of it was recomputed
   broken        two neighbouring datasets can be distinguished better than claimed; prints the true delta or epsilon
 
 Exit code 1 means that a cell is broken without a [[broken]] entry in its spec, or that an announced break was not found. Announced
-breaks print `broken, as the spec says` and do not fail.
+breaks print `broken, as the spec says` and do not affect the exit code.
 
 --samples attacks your own mechanism through its outputs on two neighbouring inputs. The files are CSV or Parquet, with a row for
 each output. Exit code 1 means that the samples refute the claim. If nothing is found, that proves nothing. See docs/audit.md.
 
---end-to-end does not rely on what the code reports. It replaces records by extremes and compares what would be written. With the same
-noise for both, the difference is what the noise must hide. With separate noise, it tries to distinguish the releases by their
+--end-to-end does not rely on what the code reports. It replaces records with extreme ones and compares what would be written. With the
+same noise for both, the difference is what the noise must hide. With separate noise, it tries to distinguish the releases by their
 numbers and last bits. It also runs the program itself on the file and its neighbours: output must be the same except for noise.
 These releases are not charged, because they are thrown away. Exit code 1 means that something is broken.
 
@@ -202,13 +202,13 @@ fn described(one: &AuditedCell<'_>) -> AuditedGuarantee {
 /// Options of an attack on the release path of a spec.
 #[derive(Debug, Args)]
 pub struct EndToEndArguments {
-    /// Attack the release path of a spec: replace records by extremes and compare what would be written
+    /// Attack the release path of a spec: replace records with extreme ones and compare what would be written
     #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "samples"])]
     end_to_end: Option<String>,
     /// Predict at the points of this file [default: at inputs of the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]
     pub at: Option<PathBuf>,
-    /// Choose a cell if the spec has several; once for each axis
+    /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE", requires = "end_to_end")]
     pub cell: Vec<String>,
     /// Sum these files of rows, for a spec of `dpgp stats` [default: the file of the spec]

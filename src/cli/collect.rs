@@ -15,7 +15,7 @@ use dpgp_run::store::{RunHeader, merge};
 use dpgp_spec::is_changed;
 
 const EXAMPLES: &str = "\
-The stores of one experiment's shards must agree in spec, data, seed and numerics version. Results in several stores must agree too.
+The stores of one experiment's shards must agree on spec, data, seed and numerics version. Results held in several stores must agree too.
 Writes tables for every complete experiment, and fails if one is incomplete.
 
 Examples:

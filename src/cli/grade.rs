@@ -135,14 +135,14 @@ fn sentences(result: &Graded) -> Vec<String> {
         ),
         (
             verdicts.stand_in,
-            "number is from an experiment on other data than the paper's",
-            "numbers are from an experiment on other data than the paper's",
+            "number is from an experiment on data other than the paper's",
+            "numbers are from an experiment on data other than the paper's",
         ),
         (outcomes.undecided, "claim is undecided", "claims are undecided"),
         (
             outcomes.stand_in,
-            "claim is about an experiment on other data than the paper's",
-            "claims are about an experiment on other data than the paper's",
+            "claim is about an experiment on data other than the paper's",
+            "claims are about an experiment on data other than the paper's",
         ),
         (
             result.unknown_rows,

@@ -80,7 +80,7 @@ fn watch(mut signals: Signals, stop: &AtomicBool) {
 
 fn after_grace() {
     std::thread::sleep(GRACE);
-    complain("stopped: running blocks are not stored; run the same command to resume");
+    complain("stopped: unfinished blocks are not stored; run the same command to resume");
     stopped();
 }
 

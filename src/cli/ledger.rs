@@ -20,20 +20,20 @@ use dpgp_report::plain_table;
 use dpgp_run::{Project, RunError, StateFolder, load_witnessed, watcher};
 
 const EXAMPLES: &str = "\
-A ledger counts the releases about a set of rows. It is found by the rows, whatever file holds them, or by its own path.
-`show` prints its releases, their privacy loss together, and what is left of its budget. `verify` checks that a ledger is as it was
-written: every entry is linked to those before it, the whole is sealed with the key of the state folder, and no earlier copy was
-put back. Without a name, both take all ledgers that the state folder (DPGP_STATE) knows.
+A ledger counts the releases about a set of rows. It is looked up by the rows, whatever file holds them, or by its own path.
+`show` prints its releases, their privacy loss together, and what is left of its budget. `verify` checks that a ledger is
+unaltered: every entry is linked to those before it, the whole is sealed with the key of the state folder, and no earlier copy was
+restored. Without a name, both take all ledgers that the state folder (DPGP_STATE) knows.
 
-`verify` alone cannot notice that an earlier copy of the whole state folder was put back. `verify --released` finds the
+`verify` alone cannot notice that an earlier copy of the whole state folder was restored. `verify --released` finds the
 releases that such a copy has lost, because each release names its entry.
 
-Exit codes: 0 every ledger is as it was written; 2 no ledger is known for a name; 5 a ledger was edited, cut, put back, removed or
-sealed with another key, or a release is in no ledger.
+Exit codes: 0 every ledger is unaltered; 2 no ledger is known for a name; 5 a ledger was edited, truncated, removed, replaced by
+an earlier copy or sealed with another key, or a release is in no ledger.
 
 Examples:
   dpgp ledger show                            all known ledgers
-  dpgp ledger show energy.toml                the ledgers that count rows of a spec's data
+  dpgp ledger show energy.toml                the ledgers of the rows in a spec's data
   dpgp ledger show my.ledger.toml --delta 1e-6 --format json
   dpgp ledger verify
   dpgp ledger verify --released *.certificate.json";
@@ -146,7 +146,7 @@ fn released_text(one: &LookedFor<'_>) -> String {
     match &one.entered {
         Entered::At { ledger, number } => format!("{path}: release {number} of {}\n", ledger.display()),
         Entered::Nowhere => format!(
-            "{path}: IN NONE of these ledgers: an earlier copy was put back and its later charges are lost, or the release was \
+            "{path}: IN NONE of these ledgers: an earlier copy was restored and its later charges are lost, or the release was \
              charged to another ledger\n"
         ),
         Entered::Unnamed => {
@@ -248,7 +248,7 @@ fn verified(one: &Listed, _: Option<f64>) -> String {
         LedgerState::Old(_) => format!("{path}: readable{OLD}\n"),
         LedgerState::Sound(ledger) => {
             let releases = counted(ledger.release.len(), "release", "releases");
-            format!("{path}: as it was written, {releases}\n")
+            format!("{path}: unaltered, {releases}\n")
         }
     }
 }

@@ -15,7 +15,7 @@ use dpgp_task::Experiment;
 const EXAMPLES: &str = "\
 Examples:
   dpgp list
-  dpgp list houses                 experiments with this word in name, title, paper, artefact, tags or data
+  dpgp list houses                 experiments with this word in their name, title, paper, artefact, tags or data
   dpgp list smith2021 table        experiments with both words
   dpgp list --format json";
 

@@ -36,7 +36,7 @@ pub struct MapArguments {
     /// A CSV file of `dpgp predict`
     #[arg(value_name = "PREDICTIONS")]
     predictions: PathBuf,
-    /// The new file to write, .svg, .html or .geojson; never over an existing file
+    /// The new file to write, .svg, .html or .geojson; never overwrites an existing file
     #[arg(id = "map", long = "out", value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub fn map(arguments: &MapArguments, format: Format) -> Result<(), CliError> {
 /// Options of a map.
 #[derive(Debug, Clone, Args)]
 pub(super) struct MapChoices {
-    /// Map only the points with this value of an input; once for each input to fix, if points differ in more than two
+    /// Map only the points with this value of an input; repeat to fix several inputs, if points differ in more than two
     #[arg(long, value_name = "INPUT=VALUE", requires = "map")]
     slice: Vec<MapSlice>,
     /// Also hatch cells of the map whose noise_sd is larger [default: only cells with less than half of the variance explained]
@@ -81,7 +81,7 @@ pub(super) struct MapChoices {
 /// A map beside predictions.
 #[derive(Debug, Args)]
 pub(super) struct MapTarget {
-    /// Also draw the predictions to this new .svg, .html or .geojson file, as `dpgp map` does; never over an existing file
+    /// Also draw the predictions to this new .svg, .html or .geojson file, as `dpgp map` does; never overwrites an existing file
     #[arg(long, value_name = "FILE", conflicts_with = "preview")]
     map: Option<PathBuf>,
     #[command(flatten)]

@@ -20,9 +20,9 @@ use dpgp_run::{DataPlaces, Project};
 use dpgp_spec::copied;
 
 const EXAMPLES: &str = "\
-Without --data and --from, the spec runs as it is, on a few rows inside it, and comments say what to change. With --data it names
+Without --data and --from, the spec runs as is, on a few rows that it contains, and comments say what to change. With --data it names
 the columns of the file and leaves public bounds and lengthscales for you to fill in. Do not read them off the data.
-A comment has the key that leaves out rows with missing cells. The command does not report whether there are any.
+A comment shows the key that drops rows with missing cells. The command does not report whether there are any.
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml

@@ -29,7 +29,7 @@ pub enum Format {
 /// Where datasets are found.
 #[derive(Debug, Args)]
 pub struct Places {
-    /// A directory of datasets with the layout of the cache; files are used in place
+    /// A directory of datasets laid out like the cache; files are used in place
     #[arg(long, env = "DPGP_MIRROR", value_name = "DIR")]
     pub mirror: Option<PathBuf>,
     /// The cache for downloads [default: data/cache]
@@ -49,7 +49,7 @@ pub struct Selection {
     /// All shipped experiments
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// Use the reduced settings of each spec's [quick] table; without names, for all experiments
+    /// Use the reduced settings of each spec's [quick] table; without names, selects all experiments
     #[arg(long)]
     pub quick: bool,
 }
@@ -196,7 +196,7 @@ fn slurm() -> Option<usize> {
 /// The ledger of a release, and its budget.
 #[derive(Debug, Args)]
 pub struct LedgerArguments {
-    /// The ledger of all releases about these rows; created if missing [default: one in the state folder, found by the rows]
+    /// The ledger of all releases about these rows; created if missing [default: the one for these rows in the state folder]
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
     /// Do not count this release in a ledger; its certificate says so

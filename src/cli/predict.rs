@@ -31,7 +31,7 @@ use dpgp_task::{Preview, PreviewedOver};
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
 calls give the same numbers. Each call is one more release, and their privacy losses add up. A ledger counts the releases. It is
-found by the rows, whatever file holds them, and it is written before the predictions. It is in the state folder (DPGP_STATE)
+looked up by the rows, whatever file holds them, and it is written before the predictions. It is in the state folder (DPGP_STATE)
 unless --ledger names another file. With a budget, the ledger refuses a release that does not fit.
 
 A row without a needed cell is an error, unless the spec has data.missing = \"drop\". Then rows without an input are left out, and
@@ -64,10 +64,10 @@ pub struct PredictArguments {
     spec: Option<String>,
     #[command(flatten)]
     points: PointsArguments,
-    /// Choose a cell if the spec has several; once for each axis
+    /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
-    /// Write predictions to this new .csv, .parquet or .json file; never over an existing file [default: standard output]
+    /// Write predictions to this new .csv, .parquet or .json file; never overwrites an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -76,7 +76,7 @@ pub struct PredictArguments {
     released: FromArguments,
     #[command(flatten)]
     preview: PreviewArguments,
-    /// Sign the certificate with this SSH key, a private key or one that an agent holds; FILE.certificate.json.sig is as from
+    /// Sign the certificate with this SSH key, a private key or one held by an agent; FILE.certificate.json.sig has the format of
     /// `ssh-keygen -Y sign -n dpgp-release`
     #[arg(long, value_name = "KEY", requires = "out")]
     sign: Option<PathBuf>,
@@ -254,7 +254,7 @@ fn written(out: &Path) -> String {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("places of predictions").required(true).args(["at", "grid"])))]
 pub(super) struct PointsArguments {
-    /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
+    /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
     #[arg(long, value_name = "GRID")]
     pub at: Option<PathBuf>,
     /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or for each input
@@ -364,7 +364,7 @@ pub(super) struct PreviewArguments {
     /// Find the smallest epsilon whose expected error is at most this, in units of the target
     #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
     error: Option<f64>,
-    /// Also draw the preview as SVG to this new file; never over an existing file
+    /// Also draw the preview as SVG to this new file; never overwrites an existing file
     #[arg(long, value_name = "FILE", requires = "preview")]
     figure: Option<PathBuf>,
 }

@@ -50,7 +50,7 @@ pub struct PriceArguments {
     /// Change a setting by its path, or an axis by its name; several values make an axis
     #[arg(long, value_name = "PATH=VALUE,...")]
     set: Vec<Change>,
-    /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
+    /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
     #[arg(long, value_name = "GRID", conflicts_with = "grid")]
     at: Option<PathBuf>,
     /// Instead of a file: `auto` for the points that the spec names (its map, else the box of its inputs), or for each input
@@ -172,8 +172,10 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> Strin
     }
     if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1
     {
-        warnings
-            .push_str("note: all settings have the same expected error, because it does not depend on their differences\n");
+        warnings.push_str(
+            "note: all settings have the same expected error, because it does not depend on what differs \
+             between them\n",
+        );
     }
     let previewed: Vec<_> = priced.iter().map(|one| one.preview.over).collect();
     let below = folded(&format!("{}{warnings}", what_is_priced(&previewed)));

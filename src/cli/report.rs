@@ -38,7 +38,7 @@ pub struct ReportArguments {
     /// The file or pipe to write; replaces an earlier report, but never another file
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
-    /// Also write REPRODUCTION.md and CHECKS.md, about all experiments, into the results folder
+    /// Also write REPRODUCTION.md and CHECKS.md, which cover all experiments, to the results folder
     #[arg(long, conflicts_with = "names")]
     pages: bool,
     #[command(flatten)]

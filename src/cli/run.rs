@@ -20,11 +20,11 @@ use dpgp_spec::Change;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Each finished result goes to the store at once. A run that was killed or interrupted resumes where it stopped, and a second run
-computes nothing. Results are stored by cell, seed, replicate and digests of the data. If you change one value of a grid, only the
+Each finished result is stored at once. A run that was killed or interrupted resumes where it stopped, and a second run
+computes nothing. Results are keyed by cell, seed, replicate and digests of the data. If you change one value of a grid, only the
 new cells are computed.
 
-If a cell fails, the table still has the other cells, and names the failed one with the reason. The exit code is then 4.
+If a cell fails, the table still has the other cells, and names the failed one and the reason. The exit code is then 4.
 
 Examples:
   dpgp run smith2021/toy                      writes results/smith2021/toy/; needs no download

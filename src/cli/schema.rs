@@ -10,7 +10,7 @@ use dpgp_report::reference;
 
 const EXAMPLES: &str = "\
 Examples:
-  dpgp schema spec > spec.schema.json       for editors and validators of TOML
+  dpgp schema spec > spec.schema.json       for TOML editors and validators
   dpgp schema spec --markdown > docs/spec.md          a reference page
   dpgp schema datasets
   dpgp schema outputs | jq '.properties.run'          the output of `dpgp run --format json`";

@@ -27,9 +27,10 @@ use dpgp_release::{
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
 const EXAMPLES: &str = "\
-The spec chooses the sums. With task.surface they are covariances with the inducing inputs, times the target and squared. With
-task.dirichlet and release = \"class-sums\" they are the same sums over the rows of each class. With task.density and
-mechanism.histogram they are the numbers of records in each bin, and the target says how many records a row stands for.
+The spec chooses the sums. With task.surface they are the covariances with the inducing inputs times the target, and the products of
+these covariances. With task.dirichlet and release = \"class-sums\" they are the same sums over the rows of each class. With
+task.density and mechanism.histogram they are the number of records in each bin, and the target says how many records a
+row stands for.
 
 All rows of the named files that pass the filters count, whatever `train` says. Files are CSV with a header or with columns that
 the spec lists, also gzipped, or Parquet. Memory use is constant. A build with the feature `cloud` also reads s3://, gs://, az://
@@ -44,7 +45,7 @@ not reported.
 
 Sums are the same to the last bit for any number of threads or shards. They are exact, and as private as the rows: only their owner
 can read the file, and only --for-holder prints counts of rows. Only the file of --release may be shared. A ledger counts the
-release and is found by the rows, whatever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
+release and is looked up by the rows, whatever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
 existing file, and a release that fails leaves no file.
 
 Examples:
@@ -79,16 +80,16 @@ pub struct StatsArguments {
     /// Add the sums of these files instead of rows
     #[arg(long, value_name = "SUMS", num_args = 1.., conflicts_with = "files")]
     add: Vec<PathBuf>,
-    /// Write the exact sums to this new file or pipe; never over an existing file
+    /// Write the exact sums to this new file or pipe; never overwrites an existing file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the sums with privacy noise, and posteriors from them, to this new file or pipe; never over an existing file
+    /// Write the sums with privacy noise, and posteriors from them, to this new file or pipe; never overwrites an existing file
     #[arg(long, value_name = "FILE")]
     release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Sign the release with this SSH key, a private key or one that an agent holds; FILE.sig is as from
+    /// Sign the release with this SSH key, a private key or one held by an agent; FILE.sig has the format of
     /// `ssh-keygen -Y sign -n dpgp-release`
     #[arg(long, value_name = "KEY", requires = "release")]
     sign: Option<PathBuf>,

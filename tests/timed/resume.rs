@@ -165,7 +165,7 @@ fn signals_stop_a_run_that_goes_on_and_ends_the_same() {
         Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         let run = Run::new(child.wait_with_output().unwrap()).expect(75);
         // On a slow machine the block in flight does not end within the grace.
-        let ended = ["blocks are stored; run", "stopped: running blocks are not stored"];
+        let ended = ["blocks are stored; run", "stopped: unfinished blocks are not stored"];
         let is_told = run.err.contains("stopping:") && ended.iter().any(|words| run.err.contains(words));
         assert!(is_told, "{}", run.err);
         assert!(!project.path("results").exists());
@@ -214,7 +214,7 @@ fn long_blocks_are_left_at_the_first_signal() {
             let run = Run::new(child.wait_with_output().unwrap());
             assert!(start.elapsed() < Duration::from_secs(2), "{arguments:?} {:?}", start.elapsed());
             if arguments[0] == "run" {
-                assert!(run.expect(75).err.contains("stopped: running blocks are not stored"));
+                assert!(run.expect(75).err.contains("stopped: unfinished blocks are not stored"));
                 assert!(!project.path("results").exists());
             }
         }

@@ -90,7 +90,7 @@ fn an_array_with_a_requeued_task_makes_the_whole() {
     let log = project.read(&format!("dpgp-study-{array}_1.log"));
     // Whether the blocks in flight end within the moment that a signal leaves them depends on the load of the machine.
     let is_well =
-        ["interrupted:", "stopped: running blocks are not stored"].iter().any(|end| log.contains(end));
+        ["interrupted:", "stopped: unfinished blocks are not stored"].iter().any(|end| log.contains(end));
     assert!(is_well && log.contains("shard 1/3"), "the first run stopped well:\n{log}");
     let log = project.read(&format!("dpgp-study-collect-{collector}.log"));
     assert!(log.contains("all 120 results are stored"), "{log}");

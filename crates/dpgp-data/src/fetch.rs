@@ -440,7 +440,7 @@ pub enum FetchFailure {
         found: Stamp,
     },
     /// The address, or one that it redirects to, is not safe.
-    #[error("it leads to an address that is not https:// or contains a user name")]
+    #[error("it leads to an address that contains a user name or does not begin with https://")]
     Insecure,
     /// The address, or one that it redirects to, is not one of the internet.
     #[error(

@@ -131,16 +131,16 @@ const KINDS: [(&[u8], &str); 40] = [
     (b"FEA1", "an Arrow file (Feather); write it as Parquet or CSV"),
     (b"ORC", "an ORC file; write it as Parquet or CSV"),
     (b"Obj\x01", "an Avro file; write it as Parquet or CSV"),
-    (b"\x89HDF", "an HDF5 file; write its table as Parquet or CSV"),
+    (b"\x89HDF", "an HDF5 file; export its table as Parquet or CSV"),
     (b"SQLite format 3", "an SQLite database; export its table as CSV"),
     (b"\x93NUMPY", "a NumPy array; write it as CSV"),
     (b"\x80\x02", PICKLE),
     (b"\x80\x03", PICKLE),
     (b"\x80\x04", PICKLE),
     (b"\x80\x05", PICKLE),
-    (b"RDX", "an R data file; write its table as CSV"),
-    (b"<stata_dta>", "a Stata data file; write its table as CSV"),
-    (b"$FL2", "an SPSS data file; write its table as CSV"),
+    (b"RDX", "an R data file; export its table as CSV"),
+    (b"<stata_dta>", "a Stata data file; export its table as CSV"),
+    (b"$FL2", "an SPSS data file; export its table as CSV"),
     (b"{\"", JSON),
     (b"[{", JSON),
     (b"[[", JSON),
@@ -157,7 +157,7 @@ const KINDS: [(&[u8], &str); 40] = [
 ];
 
 const ZIP: &str = "a zip archive or a workbook (.xlsx, .ods); unpack it, or save its sheet as CSV";
-const PICKLE: &str = "a Python pickle; write its table as CSV or Parquet";
+const PICKLE: &str = "a Python pickle; export its table as CSV or Parquet";
 const JSON: &str = "JSON; write its rows as CSV or Parquet";
 const UTF16: &str = "text in UTF-16; save it as UTF-8";
 

@@ -133,8 +133,8 @@ impl fmt::Display for NumberError {
         f.write_str(match self {
             Self::DecimalComma => "a number with a decimal comma; use a point",
             Self::Comma => "a number with a comma; use a point for decimals, and no thousands separators",
-            Self::Thousands => "a number with commas between thousands; remove them",
-            Self::PointThousands => "a number with points between thousands; remove them",
+            Self::Thousands => "a number with commas as thousands separators; remove them",
+            Self::PointThousands => "a number with points as thousands separators; remove them",
             Self::Currency => "a number with a currency; remove it",
             Self::Percent => "a number with a percent sign; remove it",
             Self::Unit => "a number followed by a word, perhaps a unit; remove it",

@@ -179,7 +179,8 @@ pub(super) fn gradients(
 pub(super) fn laplace(statistic: Statistic, bins: &[(usize, f64)], change: f64, claim: Guarantee) -> Check {
     let epsilon = largest(bins.iter().map(|&(records, scale)| moves(statistic, records, change) / scale));
     let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
-    let note = format!("the worst of {} bins, by its extreme targets: {}", bins.len(), short(epsilon));
+    let note =
+        format!("the worst of {} bins, with its targets at the extremes: {}", bins.len(), short(epsilon));
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
     Check { verdict, found: Found::EpsilonAtMost(epsilon), note }
 }

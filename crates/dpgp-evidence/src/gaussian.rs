@@ -128,7 +128,7 @@ pub(super) fn statistics(
     claim: Guarantee,
 ) -> Check {
     let shift = largest(bins.iter().map(|&(records, sd)| moves(statistic, records, change) / sd));
-    Check::delta(shift, claim, format!("the worst of {} bins, by its extreme targets", bins.len()))
+    Check::delta(shift, claim, format!("the worst of {} bins, with its targets at the extremes", bins.len()))
 }
 
 /// How far the statistic of so many records moves, when one of them goes from one end to the other while the rest are at

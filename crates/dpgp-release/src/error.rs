@@ -152,9 +152,9 @@ pub enum ReleaseError {
         /// The other.
         second: PathBuf,
     },
-    /// A file that is named twice, or two files that share more rows than chance explains.
+    /// A file that is named twice, or two files that share more rows than chance would explain.
     #[error(
-        "{first} and {second} hold the same rows, or share more than chance explains, and these would count \
+        "{first} and {second} hold the same rows, or share more than chance would explain, and these would count \
          twice; name only one of the two"
     )]
     SameRows {

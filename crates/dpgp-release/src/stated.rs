@@ -247,7 +247,7 @@ impl<'a> Stated<'a> {
             return self.hold(
                 "all_releases",
                 id.is_null() && all.is_null(),
-                "it and release_id must both be present, or neither",
+                "either both it and release_id must be present, or neither",
             );
         }
         let [mu, delta] = ["mu", "delta"].map(|name| number(all, name).unwrap_or(f64::NAN));

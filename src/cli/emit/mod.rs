@@ -50,7 +50,7 @@ pub struct EmitArguments {
     /// The container image (k8s)
     #[arg(long, default_value = "dpgp")]
     image: String,
-    /// Write to this new file or pipe; never over an existing file [default: standard output]
+    /// Write to this new file or pipe; never overwrites an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub struct EmitArguments {
 /// Schedulers that run shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scheduler {
-    /// A job array with a collector after it
+    /// A job array, followed by a collector job
     Slurm,
     /// An Indexed Job
     K8s,

@@ -157,7 +157,7 @@ fn where_others_disagree_is_told_with_its_numbers() {
     let page = page();
     let section = "### paper
 
-[paper/made-up](paper/made-up/table.md): Made up (on other data than the paper's)
+[paper/made-up](paper/made-up/table.md): Made up (on data other than the paper's)
 
 - method = a, epsilon = 1, rmse: the authors' files (not printed) say 7; one of our runs gives 3.500 to 4.500.
 - method = b, epsilon = 1, rmse: our own reference (not printed) is 8; one of our runs gives 3.900 to 4.100.
@@ -184,7 +184,8 @@ fn what_is_not_checked_is_told_with_its_reason() {
 #[test]
 fn how_much_may_be_chance_is_told_with_the_number_of_p_values() {
     let page = page();
-    assert!(page.contains("- paper: 10 printed numbers are random in our replicates"), "{page}");
+    let numbers = "- paper: 10 printed numbers correspond to results of ours that vary between replicates";
+    assert!(page.contains(numbers), "{page}");
     assert!(
         page.contains("(5 of them in paper/made-up). 10 % of them lie outside the central 95 %"),
         "{page}"

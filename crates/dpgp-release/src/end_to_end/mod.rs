@@ -1,6 +1,6 @@
 //! Attacks on the release path: runs it on neighbouring data and compares its output.
 //!
-//! This does not use the code that designs the noise. It replaces records by extremes and releases both datasets:
+//! This does not use the code that designs the noise. It replaces records with extreme ones and releases both datasets:
 //!
 //! | what is done | what is found |
 //! |---|---|

@@ -46,7 +46,7 @@ struct Neighbour {
 }
 
 impl PredictionRequest<'_> {
-    /// Attacks the release of this request: replaces records by extremes and compares the output.
+    /// Attacks the release of this request: replaces records with extreme ones and compares the output.
     ///
     /// # Errors
     /// [`ReleaseError`] as of [`PredictionRequest::offer`]: a release that is refused cannot be attacked.
@@ -127,7 +127,7 @@ impl PredictionRequest<'_> {
         let moved = neighbours.iter().any(|neighbour| neighbour.difference.amax() > 0.0);
         if found == 0.0 && moved {
             let note =
-                "predictions are rounded by as much as neighbours differ: no distance could be measured";
+                "rounding of predictions is as large as their differences: no distance could be measured";
             return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note.to_owned()));
         }
         // Five standard errors of a standard deviation from half of the draws.

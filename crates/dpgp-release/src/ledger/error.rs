@@ -52,7 +52,7 @@ pub enum LedgerError {
     /// A version without a checksum.
     #[error(
         "the ledger {} has version 1, which does not show whether a number was changed. It states the budget \
-         epsilon = {:?}, delta = {:?}; {spent}. If that is right, repeat this budget with --budget-epsilon \
+         epsilon = {:?}, delta = {:?}; {spent}. If that is right, confirm this budget with --budget-epsilon \
          and --budget-delta, and the release takes over its entries. Nothing was \
          released", path.display(), budget.epsilon, budget.delta
     )]
@@ -126,8 +126,8 @@ pub enum LedgerError {
     NoIdentity,
     /// The rows are identified by another key.
     #[error(
-        "these sums identify their rows by the key of another state folder, so no ledger of this one can \
-         count their release; set DPGP_STATE to that folder"
+        "the rows of these sums were identified with the key of another state folder, so no ledger in this folder \
+         can count their release; set DPGP_STATE to the other folder"
     )]
     OtherRows,
     /// A file that is looked for in ledgers.

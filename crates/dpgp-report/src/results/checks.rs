@@ -117,7 +117,7 @@ fn covered_line(covered: &Covered) -> String {
 
 fn section_text(section: &Unreproduced) -> String {
     let Unreproduced { name, title, other_data, points } = section;
-    let data = if *other_data { " (on other data than the paper's)" } else { "" };
+    let data = if *other_data { " (on data other than the paper's)" } else { "" };
     let points: String = points.iter().map(|point| format!("- {point}\n")).collect();
     format!("[{name}]({name}/table.md): {title}{data}\n\n{points}\n")
 }

@@ -76,8 +76,9 @@ impl Covered {
         let share = self.share_outside()?;
         let (experiment, most) = &self.most;
         let outside = format!(
-            "{}: {} printed numbers are random in our replicates, on the paper's data and not fitted ({most} of them \
-             in {experiment}). {:.0} % of them lie outside the central 95 %; if a paper reproduces, 5 % are expected",
+            "{}: {} printed numbers correspond to results of ours that vary between replicates, on the paper's data \
+             and not fitted ({most} of them in {experiment}). {:.0} % of them lie outside the central 95 %; if a \
+             paper reproduces, 5 % are expected",
             self.paper,
             self.p_values.len(),
             100.0 * share
@@ -87,7 +88,7 @@ impl Covered {
         let p_value =
             if test.p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {:.2}", test.p_value) };
         Some(format!(
-            "{outside}. If all were independent (numbers of one table are not), the Kolmogorov-Smirnov test of uniform \
+            "{outside}. If all were independent (numbers in one table are not), the Kolmogorov-Smirnov test of uniform \
              p-values would give {p_value} (D = {:.2}).",
             test.distance
         ))
