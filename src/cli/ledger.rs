@@ -216,11 +216,13 @@ fn shown(one: &Listed, delta: Option<f64>) -> String {
     let headings = ["release", "time", "spec", "target", "epsilon", "delta", "mu", "protects against"];
     let table = plain_table(&headings, ledger.release.iter().map(row));
     let account = ledger.account();
-    let risk = Risk::of_gaussian(account.mu);
-    format!(
-        "{path}: {}{note}\n{table}After all of them: {risk}\n\n",
-        standing(&account, delta_of(ledger, delta))
-    )
+    // Where something is not counted, no bound is known.
+    let risk = account.open.is_none().then(|| {
+        let alternatives = "two data sets that each of them protects";
+        format!("After all of them: {}\n", Risk::of_gaussian(account.mu).about(alternatives))
+    });
+    let (spent, risk) = (standing(&account, delta_of(ledger, delta)), risk.unwrap_or_default());
+    format!("{path}: {spent}{note}\n{table}{risk}\n")
 }
 
 /// A note about ledgers of version 1.

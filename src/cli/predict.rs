@@ -212,7 +212,7 @@ fn summary(
     if arguments.sign.is_some() {
         text.push_str("the certificate is signed, by the .sig file beside it\n");
     }
-    text.push_str(&format!("{}\n", charged.risk()));
+    text.extend(charged.risk_in_words().map(|risk| risk + "\n"));
     text.push_str(&format!("guarantee: {certificate}\n"));
     let delta = certificate.delta_exact.map(short).unwrap_or_default();
     text.push_str(&format!("exact delta at this epsilon: {delta}; noise from the operating system\n"));

@@ -274,7 +274,7 @@ fn release<M: SumsModel>(
         |charged| {
             file.write(charged)?;
             let receipt = charged.receipt();
-            let mut text = format!("{}\n", charged.risk());
+            let mut text = charged.risk_in_words().map_or_else(String::new, |risk| risk + "\n");
             charged.warnings().iter().for_each(|line| text.push_str(&format!("warning: {line}\n")));
             text.push_str(&balance(receipt, privacy.delta.get()));
             Ok(Released { balance: text, receipt: receipt.cloned() })

@@ -86,7 +86,7 @@ fn text(verified: &VerifiedRelease) -> String {
         text.push_str(&format!("made by: {program}\n"));
     }
     for VerifiedFact { fact, holds } in &verified.checks {
-        text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED, not true:" }));
+        text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
     }
     if !verified.skipped.is_empty() {
         text.push_str(&format!("missing, and not checked: {}\n", verified.skipped.join(", ")));

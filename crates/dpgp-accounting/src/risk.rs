@@ -1,29 +1,28 @@
 //! The risk behind a guarantee, in terms that people can judge.
 //!
-//! An attacker knows every row but one and has two candidates for it. From the release the attacker decides between them. A guarantee
+//! An attacker knows that the data are one of two neighbouring data sets and decides between them from the release. A guarantee
 //! bounds each pair of error rates, and so the quantities here (Wasserman and Zhou 2010, Theorem 2.4; Kairouz, Oh and Viswanath 2015,
 //! Theorem 2.1; Dong, Roth and Su 2022, Section 2).
 
-use std::fmt;
-
 use dpgp_number::{Turn, bisect, normal_cdf};
 
-/// What an attacker gains from a release at most.
+/// What an attacker gains from a release at most, who decides between two neighbouring data sets.
 ///
 /// ```
 /// use dpgp_accounting::Risk;
 ///
 /// let risk = Risk::of_gaussian(0.27);
 /// assert_eq!(
-///     risk.to_string(),
-///     "Someone who knows everything else and would guess right half the time guesses right at most 55.4 % of the time."
+///     risk.about("two versions of one record"),
+///     "Someone who knows everything else and gives even odds to two versions of one record guesses right at most 55.4 % of the time."
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Risk {
-    /// The greatest difference of the rates of true and false alarms: 0 if the release reveals nothing, 1 if it reveals the row.
+    /// The greatest difference of the rates of true and false alarms: 0 if the release reveals nothing, 1 if it reveals which of the two
+    /// it is.
     pub advantage: f64,
-    /// The greatest rate of true alarms where 1 % of the alarms about others are false.
+    /// The greatest rate of true alarms where 1 % of the other alarms are false.
     pub true_positive_rate: f64,
 }
 
@@ -37,7 +36,8 @@ impl Risk {
     /// is greatest in the middle: `2 Phi(mu / 2) - 1`.
     pub fn of_gaussian(mu: f64) -> Self {
         Self {
-            advantage: 2.0 * normal_cdf(0.5 * mu) - 1.0,
+            // The difference of two normal probabilities, without cancellation for small mu.
+            advantage: libm::erf(0.5 * mu * std::f64::consts::FRAC_1_SQRT_2),
             true_positive_rate: normal_cdf(normal_quantile(FALSE_POSITIVE_RATE) + mu),
         }
     }
@@ -60,22 +60,22 @@ impl Risk {
         0.5 * (1.0 + self.advantage)
     }
 
+    /// The sentence for people. `alternatives` are two neighbouring data sets, between which even odds are given.
+    ///
+    /// A guarantee bounds one decision between two data sets. It says less of guesses among several, and nothing of data sets that are
+    /// further apart, so the sentence names both.
+    pub fn about(&self, alternatives: &str) -> String {
+        // Rounded up: the sentence is a bound.
+        let share = (1000.0 * self.right_guesses().next_up()).ceil() / 10.0;
+        format!(
+            "Someone who knows everything else and gives even odds to {alternatives} guesses right at most {share:.1} % of the time."
+        )
+    }
+
     /// Of 1,000 people about whom the release raises an alarm where it may, the number of those about whom it is right, at most, where
     /// the alarm is false for one in a hundred others.
     pub fn found_among_thousand(&self) -> u32 {
         (1000.0 * self.true_positive_rate).ceil().min(1000.0) as u32
-    }
-}
-
-/// The sentence for people.
-impl fmt::Display for Risk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Rounded up: the sentence is a bound.
-        let share = (1000.0 * self.right_guesses()).ceil() / 10.0;
-        write!(
-            f,
-            "Someone who knows everything else and would guess right half the time guesses right at most {share:.1} % of the time."
-        )
     }
 }
 

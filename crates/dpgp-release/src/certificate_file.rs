@@ -139,14 +139,9 @@ impl Charged<PrivatePredictions<'_>> {
         if self.hides_records() {
             return data.person.is_none().then(|| ROWS_PUBLIC[usize::from(data.drops_missing())].to_owned());
         }
-        let (inputs, mut also) = (data.inputs.join(", "), String::new());
-        if let Some(person) = &data.person {
-            also = format!(", which rows belong to one person ({person})");
-        }
-        if data.drops_missing() {
-            also += ", which rows were dropped because they lack an input,";
-        }
-        Some(format!("{INPUTS_PUBLIC}{inputs}), the number of rows{also}{FILTERS_PUBLIC}"))
+        let inputs = data.inputs.join(", ");
+        let end = end_of_public(data.person.as_deref(), data.drops_missing());
+        Some(format!("{INPUTS_PUBLIC}{inputs}{end}"))
     }
 
     /// A change of a target larger than the protected one, if the bounds allow one.
@@ -273,8 +268,14 @@ pub(super) const ROWS_PUBLIC: [&str; 2] = [
 
 /// Start and end of the list of public data with public inputs.
 pub(super) const INPUTS_PUBLIC: &str = "the inputs (";
-pub(super) const FILTERS_PUBLIC: &str =
-    " and the columns that rows are filtered by, which are assumed to be public";
+const FILTERS_PUBLIC: &str = " and the columns that rows are filtered by, which are assumed to be public";
+
+/// The end of that list, behind the names of the inputs.
+pub(super) fn end_of_public(person: Option<&str>, drops_missing: bool) -> String {
+    let person = person.map(|person| format!(", which rows belong to one person ({person})"));
+    let dropped = if drops_missing { ", which rows were dropped because they lack an input," } else { "" };
+    format!("), the number of rows{}{dropped}{FILTERS_PUBLIC}", person.unwrap_or_default())
+}
 
 /// The limit for a change of a target larger than the protected one.
 pub(super) fn wider_than(change: f64, width: f64) -> String {

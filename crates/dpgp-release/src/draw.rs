@@ -24,7 +24,7 @@ use super::exceptions::{design_warning, large_delta, refuse_exceptions, warnings
 use super::ledger::{Account, Charge, LedgerEntry, LedgerError, LedgerPlace, Receipt, charge, preview};
 use super::numbers::WrittenNumbers;
 use super::subject::Subject;
-use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE, Risk};
+use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE};
 use dpgp_data::Fingerprint;
 use dpgp_noise::RoundedNoise;
 use dpgp_task::TaskError;
@@ -216,13 +216,13 @@ impl<T> Charged<T> {
         self.guaranteed.noise.mu()
     }
 
-    /// The most that an attacker gains from the release.
-    pub fn risk(&self) -> Risk {
-        Risk::of_gaussian(self.mu())
+    /// The most that an attacker gains, in words; none where the guarantee has exceptions.
+    pub fn risk_in_words(&self) -> Option<String> {
+        risk_in_words(self.certificate(), self.mu())
     }
 
     pub(super) fn risk_json(&self) -> Value {
-        risk_json(&self.risk())
+        risk_json(self.certificate(), self.mu())
     }
 
     /// The statement of files about all releases of the ledger. Nothing without a ledger.
@@ -261,15 +261,23 @@ impl<T> Charged<T> {
     }
 }
 
-/// The risk as files state it: numbers, and the sentence for people.
-pub(super) fn risk_json(risk: &Risk) -> Value {
-    json!({
-        "advantage": risk.advantage,
-        "right_guesses": risk.right_guesses(),
-        "false_positive_rate": FALSE_POSITIVE_RATE,
-        "true_positive_rate": risk.true_positive_rate,
-        "in_words": risk.to_string(),
-    })
+/// The risk as files state it: numbers, and the sentence for people; null where the guarantee has exceptions.
+pub(super) fn risk_json(certificate: &Certificate, mu: f64) -> Value {
+    let risk = certificate.risk(mu).map(|risk| {
+        json!({
+            "advantage": risk.advantage,
+            "right_guesses": risk.right_guesses(),
+            "false_positive_rate": FALSE_POSITIVE_RATE,
+            "true_positive_rate": risk.true_positive_rate,
+            "in_words": risk_in_words(certificate, mu),
+        })
+    });
+    json!(risk)
+}
+
+/// The sentence for people about a release.
+pub(super) fn risk_in_words(certificate: &Certificate, mu: f64) -> Option<String> {
+    Some(certificate.risk(mu)?.about(&certificate.alternatives()?))
 }
 
 #[cfg(test)]

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::certificate_file::{
-    ALWAYS_OPEN, FILTERS_PUBLIC, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS,
-    columns_about, not_covered_of_sums, several_names, wider_than,
+    ALWAYS_OPEN, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS, columns_about,
+    end_of_public, not_covered_of_sums, several_names, wider_than,
 };
 use super::content_digest::{FIELD, content_digest};
 use super::draw::risk_json;
 use super::earlier_wording::in_current_wording;
 use super::exceptions::{design_warning, large_delta, warnings};
 use super::verify::VerifiedFact;
-use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, Risk, epsilon_of};
+use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, epsilon_of};
 use dpgp_noise::RoundedNoise;
 
 /// The relative tolerance for numbers that are computed again.
@@ -109,10 +109,7 @@ impl<'a> Stated<'a> {
         self.spoken("epsilon", &json!(certificate.guarantee.map(|claimed| claimed.epsilon)));
         self.spoken("delta", &json!(certificate.delta()));
         self.spoken("delta_exact", &json!(certificate.delta_exact));
-        // Earlier versions state no risk.
-        if let Some(risk) = self.spoken.get("risk") {
-            self.compare("risk", Some(risk), &risk_json(&Risk::of_gaussian(self.mu)));
-        }
+        self.spoken("risk", &risk_json(certificate, self.mu));
         let made = self.spoken.pointer("/noise/made");
         self.compare("noise.made", made, &Value::from(RoundedNoise::MADE));
     }
@@ -120,6 +117,9 @@ impl<'a> Stated<'a> {
     fn of_sums(&mut self) {
         let certificate = self.certificate;
         self.spoken("text", &Value::from(certificate.to_string()));
+        if self.whole.get("risk").is_some() {
+            self.hold("risk", false, "files of sums state it beside their guarantee alone");
+        }
         // Files with a private number of rows may warn about a large delta. The certificate does not say whether it was
         // private.
         let [own, with_delta] = [false, true].map(|delta| json!(own_warnings(certificate, delta)));
@@ -127,8 +127,12 @@ impl<'a> Stated<'a> {
         self.spoken("warnings", if told { &with_delta } else { &own });
         let whole = self.whole;
         // The limits depend on whether a ledger counts the release.
-        let said = whole.get("release_id").and(whole.get("not_covered"));
-        let expected = json!(not_covered_of_sums(&certificate.unit, !whole["release_id"].is_null()));
+        let [counted, alone] =
+            [true, false].map(|counted| json!(not_covered_of_sums(&certificate.unit, counted)));
+        // A file without an id does not say whether a ledger counts it, so both are true of it.
+        let said = whole.get("not_covered");
+        let unsaid = whole.get("release_id").is_none() && said == Some(&counted);
+        let expected = if unsaid || !whole["release_id"].is_null() { counted } else { alone };
         self.compare("not_covered", said, &expected);
         // Only releases of waves have this field.
         if let Some(intervals) = self.whole.get("intervals").filter(|intervals| !intervals.is_null()) {
@@ -191,8 +195,7 @@ impl<'a> Stated<'a> {
     }
 
     fn not_covered(&mut self) {
-        let said = self.whole.get("release_id").and(texts(self.whole, "not_covered"));
-        let Some(said) = said else {
+        let Some(said) = texts(self.whole, "not_covered") else {
             return self.absent.push("not_covered".to_owned());
         };
         let mut left = said;
@@ -202,6 +205,9 @@ impl<'a> Stated<'a> {
             Neighbours::OneRecord(_) => None,
         });
         left.retain(|text| Some(*text) != optional.as_deref());
+        if self.whole.get("release_id").is_none() {
+            left.retain(|text| *text != NOT_COUNTED);
+        }
         let why = match (&missing, left.first()) {
             (Some(missing), _) => format!("it lacks {:?}", missing.shown()),
             (None, Some(more)) => {
@@ -224,7 +230,12 @@ impl<'a> Stated<'a> {
         lines.push(Line::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
         match certificate.neighbours {
             Some(Neighbours::OneTargetChanges(change)) => {
-                lines.push(Line::Between(INPUTS_PUBLIC, FILTERS_PUBLIC));
+                let person = match &certificate.unit {
+                    PrivacyUnit::Person { column, .. } => Some(column.as_str()),
+                    PrivacyUnit::Record | PrivacyUnit::Row { .. } => None,
+                };
+                let ends = [false, true].map(|dropped| end_of_public(person, dropped));
+                lines.push(Line::Between(INPUTS_PUBLIC, ends));
                 let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
                 lines.extend(width.map(|width| Line::OneOf(vec![wider_than(change, width)])));
             }
@@ -233,7 +244,8 @@ impl<'a> Stated<'a> {
             }
             _ => {}
         }
-        if self.whole["release_id"].is_null() {
+        // A file without an id does not say whether a ledger counts it.
+        if self.whole.get("release_id").is_some_and(Value::is_null) {
             lines.push(Line::OneOf(vec![NOT_COUNTED.to_owned()]));
         }
         lines
@@ -291,8 +303,8 @@ impl<'a> Stated<'a> {
 /// A line of a list.
 enum Line {
     OneOf(Vec<String>),
-    /// A line with this start and this end.
-    Between(&'static str, &'static str),
+    /// A line with this start and one of these ends; between them stand names of columns.
+    Between(&'static str, [String; 2]),
 }
 
 impl Line {
@@ -300,7 +312,9 @@ impl Line {
     fn taken_from(&self, list: &mut Vec<&str>) -> bool {
         let found = list.iter().position(|text| match self {
             Self::OneOf(texts) => texts.iter().any(|one| one == text),
-            Self::Between(start, end) => text.starts_with(start) && text.ends_with(end),
+            Self::Between(start, ends) => {
+                text.starts_with(start) && ends.iter().any(|end| text.ends_with(end.as_str()))
+            }
         });
         found.map(|place| list.remove(place)).is_some()
     }
@@ -308,7 +322,7 @@ impl Line {
     fn shown(&self) -> String {
         match self {
             Self::OneOf(texts) => texts.first().cloned().unwrap_or_default(),
-            Self::Between(start, end) => format!("{start}...){end}"),
+            Self::Between(start, [end, _]) => format!("{start}...{end}"),
         }
     }
 }

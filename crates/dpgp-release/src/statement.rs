@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ReleaseError;
+use super::draw::risk_in_words;
 use super::verify::{VerifiedText, verify_text};
 
 /// The statement of a certificate that holds.
@@ -52,7 +53,7 @@ impl CertificateSummary {
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if the text is not a certificate.
     pub fn parse(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
-        let VerifiedText { certificate, checks } = verify_text(path, text, predictions)?;
+        let VerifiedText { certificate, mu, checks } = verify_text(path, text, predictions)?;
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
         let target = ["/target", "/model/target"].iter().find_map(|place| whole.pointer(place)?.as_str());
         let target = target.map(str::to_owned);
@@ -69,9 +70,8 @@ impl CertificateSummary {
         let not_covered: Vec<String> = texts(whole.get("not_covered"));
         let made =
             ["/noise/made", "/guarantee/noise/made"].iter().find_map(|place| whole.pointer(place)?.as_str());
-        let risk = ["/risk/in_words", "/guarantee/risk/in_words"];
-        let risk = risk.iter().find_map(|place| whole.pointer(place)?.as_str());
-        let mut said: Vec<String> = risk.into_iter().map(str::to_owned).collect();
+        // Of the numbers that were checked, not of what the file says.
+        let mut said: Vec<String> = risk_in_words(&certificate, mu).into_iter().collect();
         said.extend([format!("Guarantee: {guarantee}."), noise(made)]);
         if !not_covered.is_empty() {
             said.push(format!("Not covered: {}.", not_covered.join("; ")));

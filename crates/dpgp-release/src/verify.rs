@@ -111,6 +111,8 @@ pub fn verify(
 pub(super) struct VerifiedText {
     /// The certificate.
     pub certificate: Certificate,
+    /// The sensitivity over the standard deviation of its noise.
+    pub mu: f64,
     /// The checks.
     pub checks: Vec<VerifiedFact>,
 }
@@ -134,7 +136,7 @@ pub(super) fn verify_text(
     }
     checks.extend(guarantee_checks(&published));
     checks.extend(Stated::checks(&whole, &published.certificate, published.noise.mu()).checks);
-    Ok(VerifiedText { certificate: published.certificate, checks })
+    Ok(VerifiedText { certificate: published.certificate, mu: published.noise.mu(), checks })
 }
 
 /// A file that was published, and the certificate in it.
@@ -169,26 +171,30 @@ fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
 fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
     let CertificateRead { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;
-    let mut checks = vec![VerifiedFact::new(
-        format!("mu = {mu:?} is the sensitivity {sensitivity:?} divided by the noise {sd:?}"),
-        noise.is_sound() && is_close(*mu, noise.mu()),
-    )];
+    let sound = noise.is_sound() && is_close(*mu, noise.mu());
+    let is = if sound { "is" } else { "is not" };
+    let fact = format!("mu = {mu:?} {is} the sensitivity {sensitivity:?} divided by the noise {sd:?}");
+    let mut checks = vec![VerifiedFact::new(fact, sound)];
     let Some(claimed) = certificate.guarantee else {
-        checks.push(VerifiedFact::new("a guarantee is claimed".to_owned(), false));
+        checks.push(VerifiedFact::new("no guarantee is claimed".to_owned(), false));
         return checks;
     };
     let exact = gaussian_delta(1.0 / noise.mu(), claimed.epsilon);
     let shown = certificate.delta_exact;
-    checks.push(VerifiedFact::new(
-        format!("the exact delta at epsilon = {:?} is {exact:e}, as stated", claimed.epsilon),
-        shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION)),
-    ));
-    checks.push(VerifiedFact::new(
-        format!("it is at most the claimed delta, {:?}", claimed.delta),
-        exact <= claimed.delta * (1.0 + PRECISION),
-    ));
+    let stated = shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION));
+    let beside = match (stated, shown) {
+        (true, _) => "as stated".to_owned(),
+        (false, Some(shown)) => format!("not {shown:e}, as stated"),
+        (false, None) => "and the file does not state it".to_owned(),
+    };
+    let fact = format!("the exact delta at epsilon = {:?} is {exact:e}, {beside}", claimed.epsilon);
+    checks.push(VerifiedFact::new(fact, stated));
+    let within = exact <= claimed.delta * (1.0 + PRECISION);
+    let is = if within { "is at most" } else { "exceeds" };
+    checks.push(VerifiedFact::new(format!("it {is} the claimed delta, {:?}", claimed.delta), within));
+    let exceptions = certificate.caveats.iter();
     checks.extend(
-        certificate.caveats.iter().map(|caveat| VerifiedFact::new(format!("no exception: {caveat}"), false)),
+        exceptions.map(|one| VerifiedFact::new(format!("the guarantee has an exception: {one}"), false)),
     );
     checks
 }

@@ -69,7 +69,7 @@ fn every_edited_field_is_found() {
             ("/program", json!("x")),
         ] {
             let run = edited(&project, &verify, edit).expect(1);
-            assert!(run.out.contains("FAILED, not true: content_sha256"), "{}", run.out);
+            assert!(run.out.contains("FAILED content_sha256"), "{}", run.out);
         }
     }
 }
@@ -101,7 +101,7 @@ fn released_sums_are_covered_by_a_digest() {
         changed[key.as_str()]["added"] = json!(12345.0);
         project.write("changed.json", &changed.to_string());
         let run = project.dpgp(&["verify", "changed.json"]).expect(1);
-        assert!(run.out.contains("FAILED, not true: content_sha256"), "{key}: {}", run.out);
+        assert!(run.out.contains("FAILED content_sha256"), "{key}: {}", run.out);
     }
     // Of an earlier version: without a digest, which is said.
     let mut old = released;
@@ -129,4 +129,50 @@ fn exact_sums_that_were_edited_are_refused() {
     project.write("old.json", &changed.to_string());
     let run = add("old.json").expect(0);
     assert!(run.out.contains("old.json: not verified"), "{}", run.out);
+}
+
+/// A file without an id and without a digest still says what follows from its guarantee, and no sentence of its own about the risk.
+#[test]
+fn sentences_without_an_id_are_checked() {
+    let project = energy_project(TARGETS);
+    project.dpgp(PREDICT).expect(0);
+    let whole = project.json(CERTIFICATE);
+    assert!(whole["risk"]["in_words"].as_str().unwrap().contains("two values of one target"), "{whole:#}");
+    let edited = |change: &dyn Fn(&mut Value)| {
+        let mut edited = whole.clone();
+        for name in ["release_id", "all_releases", "content_sha256"] {
+            edited.as_object_mut().unwrap().remove(name);
+        }
+        change(&mut edited);
+        project.write(CERTIFICATE, &edited.to_string());
+        project.dpgp(&["verify", CERTIFICATE, "p.csv"])
+    };
+    edited(&|_| ()).expect(0);
+    let run = edited(&|whole| whole["not_covered"] = json!(["nothing: this release is anonymous"])).expect(1);
+    assert!(run.out.contains("FAILED not_covered"), "{}", run.out);
+    let run = edited(&|whole| whole["risk"]["in_words"] = json!("Nobody can learn anything.")).expect(1);
+    assert!(run.out.contains("FAILED risk"), "{}", run.out);
+    let run = edited(&|whole| {
+        let list = whole["not_covered"].as_array_mut().unwrap();
+        let inputs = list.iter_mut().find(|text| text.as_str().unwrap().starts_with("the inputs (")).unwrap();
+        *inputs = json!(
+            "the inputs (x), but all of it was lifted; and the columns that rows are filtered by, which are assumed to be public"
+        );
+    })
+    .expect(1);
+    assert!(run.out.contains("FAILED not_covered"), "{}", run.out);
+}
+
+/// Files of sums state the risk beside their guarantee alone, and a map shows no other sentence.
+#[test]
+fn a_second_risk_is_refused() {
+    let project = energy_project(RECORDS);
+    project.dpgp(STATS).expect(0);
+    let mut whole = project.json("s.json");
+    assert!(whole["guarantee"]["risk"]["in_words"].as_str().unwrap().contains("one record"), "{whole:#}");
+    whole["risk"] = json!({ "in_words": "Nobody can learn anything." });
+    whole.as_object_mut().unwrap().remove("content_sha256");
+    project.write("s.json", &whole.to_string());
+    let run = project.dpgp(&["verify", "s.json"]).expect(1);
+    assert!(run.out.contains("FAILED risk"), "{}", run.out);
 }

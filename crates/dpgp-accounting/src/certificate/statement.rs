@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Caveat, CertifiedMechanism, Guarantee, PrivacyUnit};
+use crate::Risk;
 use crate::{AccountantKind, Relation};
 
 /// The certificate of one release.
@@ -37,6 +38,34 @@ pub struct Certificate {
 }
 
 impl Certificate {
+    /// The risk of a Gaussian release with this certificate; none without a guarantee, or where it has exceptions.
+    pub fn risk(&self, mu: f64) -> Option<Risk> {
+        (self.guarantee.is_some() && self.caveats.is_empty()).then(|| Risk::of_gaussian(mu))
+    }
+
+    /// Two neighbouring data sets, as [`Risk::about`] names them.
+    pub fn alternatives(&self) -> Option<String> {
+        let person = matches!(self.unit, PrivacyUnit::Person { .. });
+        let row = matches!(self.unit, PrivacyUnit::Row { .. });
+        let unit = if person {
+            "one person's rows"
+        } else if row {
+            "one row"
+        } else {
+            "one record"
+        };
+        Some(match (self.neighbours?, person) {
+            (Neighbours::OneTargetChanges(change), false) => {
+                format!("two values of one target, at most {change:?} apart,")
+            }
+            (Neighbours::OneTargetChanges(change), true) => {
+                format!("two sets of values for the targets of one person, each at most {change:?} apart,")
+            }
+            (Neighbours::OneRecord(Relation::ReplaceOne), _) => format!("two versions of {unit}"),
+            (Neighbours::OneRecord(Relation::AddRemove), _) => format!("{unit} being in the data or not"),
+        })
+    }
+
     /// A claim of which nothing more is known.
     pub(super) fn new(
         release: Release,
