@@ -184,7 +184,7 @@ impl Grid<'_> {
             } else {
                 let mut line = labels;
                 let marked = |item: &Option<&Item<'_>>| {
-                    let mark = item.filter(|_| !beside).map_or("", |item| mark(item.row.verdict()));
+                    let mark = item.filter(|_| !beside).map_or("", |item| item.row.verdict().mark());
                     format!("{} {mark}", ours(item)).trim_end().to_owned()
                 };
                 line.extend(found.iter().map(marked));
@@ -255,18 +255,7 @@ fn print_with_mark(row: &ReportRow) -> String {
     let decimals = decimals(&judged.counterpart);
     let text = |x: f64| format!("{x:.decimals$}");
     let spread = judged.counterpart.spread.map_or(String::new(), |spread| format!(" ± {}", text(spread)));
-    format!("{}{spread}  {}", text(judged.counterpart.value), mark(judged.verdict)).trim_end().to_owned()
-}
-
-fn mark(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Agrees => "✓",
-        Verdict::Differs => "✗",
-        Verdict::Fitted => "≈",
-        Verdict::StandIn => "○",
-        Verdict::Inconclusive | Verdict::NotJudged => "~",
-        Verdict::None => "",
-    }
+    format!("{}{spread}  {}", text(judged.counterpart.value), judged.verdict.mark()).trim_end().to_owned()
 }
 
 /// The lines of a table, no wider than the terminal, and those that are left out counted.

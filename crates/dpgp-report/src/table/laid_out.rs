@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use super::markdown::markdown_text;
 use super::terminal::{ours, printed};
-use super::verdict::Verdict;
 use crate::report::{Report, ReportRow, named};
 use dpgp_spec::{Best, TableLayout};
 
@@ -66,7 +65,7 @@ impl LaidOut<'_> {
         let ours = if self.is_best(row, top) { format!("**{ours}**") } else { ours };
         match &row.published {
             None => ours,
-            Some(judged) => format!("{ours}<br>{} {}", printed(&judged.counterpart), mark(judged.verdict)),
+            Some(judged) => format!("{ours}<br>{} {}", printed(&judged.counterpart), judged.verdict.mark()),
         }
     }
 
@@ -93,18 +92,6 @@ impl LaidOut<'_> {
             Some(Best::Least) => values.all(|value| row.row.value <= value),
             Some(Best::Greatest) => values.all(|value| row.row.value >= value),
         }
-    }
-}
-
-/// A sign for each verdict.
-fn mark(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Agrees => "✓",
-        Verdict::Differs => "✗",
-        Verdict::Inconclusive | Verdict::NotJudged => "~",
-        Verdict::Fitted => "≈",
-        Verdict::StandIn => "○",
-        Verdict::None => "",
     }
 }
 

@@ -39,6 +39,18 @@ impl Verdict {
         Self::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
 
+    /// Its mark beside a printed number.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Agrees => "✓",
+            Self::Differs => "✗",
+            Self::Inconclusive | Self::NotJudged => "~",
+            Self::Fitted => "≈",
+            Self::StandIn => "○",
+            Self::None => "",
+        }
+    }
+
     /// Its name, as result tables show it; empty where nothing stands beside the row.
     pub fn name(self) -> &'static str {
         match self {
