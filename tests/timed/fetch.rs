@@ -320,7 +320,7 @@ fn redirects_are_followed_but_not_to_unsafe_addresses() {
     let away = Answer::Redirect("http://example.invalid/".to_owned());
     let unsafe_one = Server::start(vec![site("/a", vec![away])]);
     let error = Home::new().fetch(&unsafe_one).unwrap_err();
-    assert!(error.to_string().contains("is not https://"), "{error}");
+    assert!(error.to_string().contains("does not begin with https://"), "{error}");
 }
 
 #[test]

@@ -141,8 +141,7 @@ pub enum DataError {
     },
     /// Two part files are one, or have more rows in common than chance would explain.
     #[error(
-        "{} and {} hold the same rows, or share more than chance would explain, which would count twice; remove \
-         one of them",
+        "{} and {} hold the same rows, or share more than chance would explain; remove one of them",
         first.display(), second.display()
     )]
     SameRows {

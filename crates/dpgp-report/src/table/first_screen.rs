@@ -218,10 +218,7 @@ impl Grid<'_> {
         }
         match self.across.and_then(|axis| self.report.experiment.axes.get(axis)) {
             Some(axis) => named(axis, &privacy_label(label)),
-            None if label.is_empty() => match distinct(self.items.iter().map(|item| metric(item.row)))[..] {
-                [only] => only.to_owned(),
-                _ => "ours".to_owned(),
-            },
+            None if label.is_empty() => "ours".to_owned(),
             None => label.to_owned(),
         }
     }
