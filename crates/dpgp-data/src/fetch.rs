@@ -521,7 +521,7 @@ mod tests {
             fs::write(&other, "mine").unwrap();
             link(&other, &part).unwrap();
             let Err(error) = Part::open(&target, &expected) else { panic!("the trap is sprung") };
-            assert!(error.to_string().contains("it is a link"), "{error}");
+            assert!(error.to_string().contains("the target is a link"), "{error}");
             assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
             fs::remove_file(&part).unwrap();
         }
