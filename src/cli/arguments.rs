@@ -12,10 +12,10 @@ Examples:
   dpgp run smith2021/toy                      an experiment that needs no download
   dpgp run smith2021 --jobs 2                 all experiments of a paper, on two threads
   dpgp new my-study && dpgp run my-study.toml a spec of your own
-  dpgp new --data energy.csv                  a spec for your own data, with places to fill in
+  dpgp new --data energy.csv                  a spec for your own data, with blanks to fill in
   dpgp predict energy.toml --at grid.csv --out p.csv   private predictions, with a certificate
   dpgp map p.csv --out map.html               a map of them, with the guarantee
-  dpgp ledger show energy.toml                releases about these rows, and the budget that is left
+  dpgp ledger show energy.toml                releases from these rows, and the remaining budget
   dpgp plan --all                             stored results, work left to compute, and estimated time
   dpgp check --all                            recompute and compare with the committed results
   dpgp audit --all                            test the privacy claims of all experiments
@@ -25,7 +25,7 @@ Examples:
 Environment:
   DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored
   DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
-  DPGP_STATE    the key of your data, and ledgers      an empty variable counts as unset
+  DPGP_STATE    folder of your key and ledgers         an empty variable counts as unset
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
   COLUMNS       the width of tables and text [default: the terminal's; unlimited if not a terminal]
 

@@ -27,27 +27,27 @@ use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, te
 use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
-Runs each cell that claims privacy once more, in one replicate, and checks what was sampled, using code separate from the code that
-makes the claim. It computes the exact delta of Gaussian noise from the factor used for sampling, over all columns and
-directions, in higher precision. It recomputes the bounds of accountants, and attacks mechanisms with pairs of neighbouring
-datasets. All folds are audited. Cells that differ only in epsilon share one design, which is audited at each epsilon.
+Runs one replicate of each cell that claims privacy, and checks what it samples. The checks are separate from the code that makes
+the claim. They compute the exact delta of Gaussian noise from the factor used for sampling, over all columns and directions, in
+higher precision. They also recompute the bounds of accountants, and attack mechanisms with pairs of neighbouring datasets. All
+folds are audited. Cells that differ only in epsilon share one design, which is audited at each epsilon.
 
 Verdicts:
   holds         the result is within the claim, for all neighbouring datasets
   caveat        the claim holds except for what the note says, such as targets normalised by private statistics
   not audited   nothing contradicts the claim, but no proof of it was recomputed
-  broken        two neighbouring datasets can be distinguished better than claimed; prints the true delta or epsilon
+  broken        two neighbouring datasets can be distinguished more easily than claimed; prints the true delta or epsilon
 
 Exit code 1 means that a cell is broken without a [[broken]] entry in its spec, or that an announced break was not found. Announced
 breaks print `broken, as the spec says` and do not affect the exit code.
 
---samples attacks your own mechanism through its outputs on two neighbouring inputs. The files are CSV or Parquet, with a row for
-each output. Exit code 1 means that the samples refute the claim. If nothing is found, that proves nothing. See docs/audit.md.
+--samples attacks your own mechanism through its outputs on two neighbouring inputs. The files are CSV or Parquet, with one row
+per output. Exit code 1 means that the samples refute the claim. If nothing is found, that proves nothing. See docs/audit.md.
 
---end-to-end does not rely on what the code reports. It replaces records with extreme ones and compares what would be written. With the
-same noise for both, the difference is what the noise must hide. With separate noise, it tries to distinguish the releases by their
+--end-to-end does not rely on what the code reports. It replaces records with extreme ones and compares the output. With the same
+noise in both runs, the difference is what the noise must hide. With separate noise, it tries to distinguish the releases by their
 numbers and last bits. It also runs the program itself on the file and its neighbours: output must be the same except for noise.
-These releases are not charged, because they are thrown away. Exit code 1 means that something is broken.
+These releases are discarded, so they are not charged. Exit code 1 means that something is broken.
 
 Examples:
   dpgp audit smith2021/table1
@@ -202,16 +202,16 @@ fn described(one: &AuditedCell<'_>) -> AuditedGuarantee {
 /// Options of an attack on the release path of a spec.
 #[derive(Debug, Args)]
 pub struct EndToEndArguments {
-    /// Attack the release path of a spec: replace records with extreme ones and compare what would be written
+    /// Attack the release path of a spec: replace records with extreme ones and compare the output
     #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "samples"])]
     end_to_end: Option<String>,
-    /// Predict at the points of this file [default: at inputs of the data]
+    /// Predict at the points of this file [default: inputs from the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]
     pub at: Option<PathBuf>,
     /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE", requires = "end_to_end")]
     pub cell: Vec<String>,
-    /// Sum these files of rows, for a spec of `dpgp stats` [default: the file of the spec]
+    /// Files of rows to sum, for a `dpgp stats` spec [default: the file that the spec names]
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "end_to_end")]
     rows: Vec<PathBuf>,
 }
@@ -399,7 +399,7 @@ fn are_large(files: &[RowFile]) -> bool {
 
 fn not_run() -> EndToEndCheck {
     let note =
-        format!("the program itself was not run on neighbours: the files have more than {} MB", LARGE >> 20);
+        format!("the program itself was not run on neighbours: the files are larger than {} MB", LARGE >> 20);
     EndToEndCheck::new(AuditVerdict::NotAudited, note)
 }
 

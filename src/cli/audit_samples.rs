@@ -18,7 +18,7 @@ use dpgp_report::short;
 /// Options for outputs of the user's own mechanism.
 #[derive(Debug, Args)]
 pub struct SampleArguments {
-    /// Attack a mechanism through its outputs on two neighbouring inputs, with a row for each output
+    /// Attack a mechanism through its outputs on two neighbouring inputs, with one row per output
     #[arg(
         long, num_args = 2, value_names = ["A", "B"], requires_all = ["epsilon", "delta"],
         conflicts_with_all = ["names", "all", "quick"]
@@ -27,7 +27,7 @@ pub struct SampleArguments {
     /// The epsilon that the mechanism claims
     #[arg(long, value_name = "E", requires = "samples", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Meaning of the first line of CSV files, if it has only numbers, or words that appear below it too
+    /// How to read the first line of CSV files, if it has only numbers, or words that also appear below it
     #[arg(long, value_name = "WHAT", requires = "samples")]
     first_line: Option<FirstWord>,
     /// The delta that the mechanism claims; 0 for pure differential privacy
@@ -124,9 +124,8 @@ impl SampledReport<'_> {
             text += &format!("{}: {} outputs\n", file.display(), outputs.len());
         }
         for column in &self.read.cut {
-            text += &format!(
-                "{column}: numbers that differ in digits beyond a double's precision are read as equal\n"
-            );
+            text +=
+                &format!("{column}: numbers that differ only beyond double precision are read as equal\n");
         }
         let (found, most) = (short(self.bounds.epsilon), short(self.most()));
         text += &format!(

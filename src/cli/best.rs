@@ -12,9 +12,9 @@ use dpgp_run::Project;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Reads the committed tables of experiments whose spec says which number is best, and computes nothing. Outside a project it reads the
-tables that come with dpgp, if there are no others. Methods within two standard errors of the best are level with it and marked
-with =, because in another run they may change places. Methods without a guarantee are not ranked, and the others are compared with them.
+Ranks methods by the committed tables of experiments whose spec says which number is best. Computes nothing. Outside a project it
+uses the tables shipped with dpgp, if there are no others. Methods within two standard errors of the best are level with it and marked
+with =, because another run may change their order. Methods without a guarantee are not ranked. They are shown for comparison.
 
 Examples:
   dpgp best --epsilon 1                    the best methods of every leaderboard
@@ -102,7 +102,7 @@ fn shorten(ranking: &mut Ranking) {
 fn text(ranking: &Ranking) -> String {
     let Ranking { experiment, column, metric, greatest, methods } = ranking;
     let place = if column.is_empty() { experiment.clone() } else { format!("{experiment}, {column}") };
-    let order = if *greatest { "greatest" } else { "least" };
+    let order = if *greatest { "highest" } else { "lowest" };
     let reference = ranking.reference();
     let against = reference.map_or(String::new(), |method| format!("against {}", method.method));
     let headings = ["", "method", metric.as_str(), "hides", against.as_str()];

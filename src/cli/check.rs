@@ -16,7 +16,7 @@ use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Computes everything again in a scratch folder, without touching the store or the results. A check fails if a number, a verdict or the
-outcome of a claim changed, or if the committed results are from another version of the spec. A paper that does not reproduce is not a
+outcome of a claim changed, or if the committed results are from another version of the spec. A result that does not reproduce is not a
 failure: it is committed as `differs` or `fails`.
 
 Examples:
@@ -50,7 +50,7 @@ pub struct CheckArguments {
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
-        _ => Err("must be a finite number that is not negative".to_owned()),
+        _ => Err("must be a finite number of at least 0".to_owned()),
     }
 }
 
@@ -125,7 +125,7 @@ fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<Findings
         let findings = match std::fs::read_to_string(&file) {
             Ok(committed) if committed == fresh => Vec::new(),
             Ok(_) => vec![format!(
-                "{} does not match the tables; use `dpgp run --all` to write it",
+                "{} does not match the tables; use `dpgp run --all` to rewrite it",
                 file.display()
             )],
             Err(cause) => vec![format!("{}: {cause}; use `dpgp run --all` to write it", file.display())],

@@ -15,7 +15,7 @@ use dpgp_data::whole_text;
 use dpgp_report::{Difference, PublishError, RowPair, plain_table, side_by_side};
 
 const EXAMPLES: &str = "\
-A side is a folder of results (or of one experiment), a table.csv, or a commit, for its results/.
+Each side is a folder of results (all, or of one experiment), a table.csv, or a commit. Of a commit, results/ is compared.
 
 Examples:
   dpgp diff HEAD~1 HEAD               changes of the last commit

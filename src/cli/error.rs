@@ -75,7 +75,7 @@ pub enum CliError {
     #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
     /// One path named for two outputs.
-    #[error("{0} is named for two output files; choose another name for one of them")]
+    #[error("{0} is given for two output files; use different names")]
     NamedTwice(PathBuf),
     /// A name that cannot be a file name.
     #[error("{0:?} is not a valid name for a spec")]
@@ -113,7 +113,7 @@ pub enum CliError {
     Columns { path: PathBuf, cause: ColumnError },
     /// A file whose first line is a row of data. The message must not quote it, because its cells are private.
     #[error(
-        "{} has numbers where its column names should be; a row must not become part of the spec, which is public. If the file has \
+        "{} has numbers where column names should be. The spec is public, so it must not contain a row. If the file has \
          no header, use --columns a,b,c or --no-header", .0.display()
     )]
     NumbersForNames(PathBuf),
@@ -121,13 +121,13 @@ pub enum CliError {
     #[error("{} is a Parquet file, which has its own column names; remove --columns, --no-header and --separator", .0.display())]
     NamedColumns(PathBuf),
     /// A spec whose rows no known ledger counts.
-    #[error("no known ledger counts rows of {0}; releases begin one unless they use --no-ledger")]
+    #[error("no known ledger counts rows of {0}; the first release creates one, unless it uses --no-ledger")]
     NoLedger(String),
     /// Ledgers that cannot be trusted.
     #[error("{broken} of {all} ledgers cannot be trusted")]
     BrokenLedgers { broken: usize, all: usize },
     /// Releases that are in no ledger.
-    #[error("{missing} of {all} releases are in none of these ledgers")]
+    #[error("{missing} of {all} releases are not in any of these ledgers")]
     NotEntered { missing: usize, all: usize },
     /// A table that cannot be graded.
     #[error("{} {cause}", path.display())]
@@ -148,10 +148,10 @@ pub enum CliError {
     #[error(transparent)]
     Map(#[from] MapError),
     /// Partial sums on Kubernetes, whose tasks share no folder.
-    #[error("the tasks of a Kubernetes job share no folder for partial sums; use slurm or make")]
+    #[error("tasks of a Kubernetes job have no shared folder for partial sums; use slurm or make")]
     NoSharedFolder,
     /// More shards than Kubernetes accepts in one job.
-    #[error("a Kubernetes job takes at most 100000 shards; use fewer")]
+    #[error("a Kubernetes job can have at most 100000 shards; use fewer")]
     TooManyShards,
     /// A break that the spec does not announce, or an announced break that was not found.
     #[error(

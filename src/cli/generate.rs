@@ -15,7 +15,7 @@ use dpgp_fs::write_file_atomically;
 
 const EXAMPLES: &str = "\
 Rows have the columns start_latitude, start_longitude, hour_of_day and minutes, like the trips of beyond/citibike-scale. The same seed
-gives the same rows in either format. Memory does not grow with the number of rows.
+gives the same rows in either format. Memory use does not grow with the number of rows.
 
 Examples:
   dpgp generate --rows 1e6 --out trips.parquet

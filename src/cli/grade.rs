@@ -16,11 +16,11 @@ use dpgp_report::{Graded, GradedNumber, folded, grade as graded, plain_table, sh
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper, and by all claims of the experiment.
+Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper, and against all claims of the experiment.
 The table has the columns metric, value and one for each axis, like table.csv of our results. The columns spread, spread_kind (sd-folds,
 sd-replicates, standard-error), repeats, interval_low and interval_high describe how much another run would vary. A number without them
-is not graded and decides no claim, unless it is not random: then our results have no spread for it, and it is compared exactly as
-printed. Rows that match no cell are counted and ignored. Computes nothing.
+is not graded and decides no claim. The exception is a number for which our results have no spread: it is not random, and is compared
+exactly as printed. Rows that match no cell are counted and ignored. Computes nothing.
 
 Exit code 1 means that a number differs or a claim fails.
 
@@ -91,7 +91,7 @@ pub fn grade(arguments: &GradeArguments, format: Format) -> Result<(), CliError>
 
 fn headings(experiment: &Experiment) -> Vec<&str> {
     let axes = experiment.axes.iter().map(|axis| axis.name.as_str());
-    axes.chain(["metric", "theirs", "one run of theirs", "published", "verdict"]).collect()
+    axes.chain(["metric", "theirs", "95 % of their runs", "published", "verdict"]).collect()
 }
 
 fn cells(number: &GradedNumber) -> Vec<String> {
@@ -152,15 +152,14 @@ fn sentences(result: &Graded) -> Vec<String> {
         (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
         (
             result.missing_claims,
-            "claim is about rows that the table lacks",
-            "claims are about rows that the table lacks",
+            "claim needs rows that the table lacks",
+            "claims need rows that the table lacks",
         ),
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
     sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
-    sentences.extend(
-        result.first_unknown.iter().map(|first| format!("the first row that matches no cell: {first}")),
-    );
+    sentences
+        .extend(result.first_unknown.iter().map(|first| format!("first row that matches no cell: {first}")));
     sentences.extend(not_judged(result));
     sentences.extend(how_far(result));
     sentences

@@ -69,7 +69,7 @@ fn watch(mut signals: Signals, stop: &AtomicBool) {
             stopped();
         }
         complain(
-            "stopping: blocks that finish within a moment are stored first; press again to stop at once",
+            "stopping: blocks that finish within a second are stored; press Ctrl-C again to stop at once",
         );
         let waiting = std::thread::Builder::new().spawn(after_grace);
         if waiting.is_err() {

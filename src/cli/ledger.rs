@@ -20,16 +20,16 @@ use dpgp_report::plain_table;
 use dpgp_run::{Project, RunError, StateFolder, load_witnessed, watcher};
 
 const EXAMPLES: &str = "\
-A ledger counts the releases about a set of rows. It is looked up by the rows, whatever file holds them, or by its own path.
-`show` prints its releases, their privacy loss together, and what is left of its budget. `verify` checks that a ledger is
-unaltered: every entry is linked to those before it, the whole is sealed with the key of the state folder, and no earlier copy was
-restored. Without a name, both take all ledgers that the state folder (DPGP_STATE) knows.
+A ledger counts the releases from a set of rows. It is found by its rows, whichever file holds them, or by its path. `show` prints
+its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
+linked to the earlier ones, the whole is sealed with the key in the state folder, and no earlier copy was restored. Without a
+name, both use all ledgers known to the state folder (DPGP_STATE).
 
-`verify` alone cannot notice that an earlier copy of the whole state folder was restored. `verify --released` finds the
-releases that such a copy has lost, because each release names its entry.
+`verify` alone cannot detect that an earlier copy of the whole state folder was restored. `verify --released` finds the
+releases that are missing from such a copy, because each release names its entry.
 
-Exit codes: 0 every ledger is unaltered; 2 no ledger is known for a name; 5 a ledger was edited, truncated, removed, replaced by
-an earlier copy or sealed with another key, or a release is in no ledger.
+Exit codes: 0 every ledger is unaltered; 2 a name has no known ledger; 5 a ledger was edited, truncated, removed, replaced by an
+earlier copy or sealed with another key, or a release is not in any ledger.
 
 Examples:
   dpgp ledger show                            all known ledgers
@@ -50,9 +50,9 @@ pub struct LedgerVerb {
 /// Actions on ledgers.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Print releases, the budget they spent and the budget left
+    /// Print the releases, the spent budget and the remaining budget
     Show(ShownLedgers),
-    /// Check that ledgers are as they were written
+    /// Check that ledgers are unaltered
     Verify(VerifiedLedgers),
 }
 
@@ -115,7 +115,7 @@ pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
         print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
         print(&released.iter().map(released_text).collect::<String>())?;
         if found.is_empty() {
-            print("no ledgers are known: no release was charged to one\n")?;
+            print("no ledgers are known, because no release was charged to one\n")?;
         }
     }
     let broken = found.iter().filter(|one| matches!(one.state, LedgerState::Broken(_))).count();
@@ -146,7 +146,7 @@ fn released_text(one: &LookedFor<'_>) -> String {
     match &one.entered {
         Entered::At { ledger, number } => format!("{path}: release {number} of {}\n", ledger.display()),
         Entered::Nowhere => format!(
-            "{path}: IN NONE of these ledgers: an earlier copy was restored and its later charges are lost, or the release was \
+            "{path}: NOT IN any of these ledgers: an earlier copy was restored and its later charges are lost, or the release was \
              charged to another ledger\n"
         ),
         Entered::Unnamed => {
@@ -226,8 +226,8 @@ fn shown(one: &Listed, delta: Option<f64>) -> String {
 }
 
 /// A note about ledgers of version 1.
-const OLD: &str = "; version 1 has no seal, so a changed number would go unnoticed: the next release that names this ledger and its \
-                   budget takes over its entries and keeps the old file beside it";
+const OLD: &str = "; version 1 has no seal, so changes go undetected: the next release that names this ledger and its budget \
+                   upgrades it and keeps the old file beside it";
 
 fn row(entry: &LedgerEntry) -> Vec<String> {
     let LedgerEntry { number, time, spec, target, epsilon, delta, mu, .. } = entry;

@@ -47,7 +47,7 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_lowercase()).collect();
     experiments.retain(|experiment| has_all(experiment, &words));
     if experiments.is_empty() && failures.is_empty() && format == Format::Text {
-        print("no experiment has all these words; use `dpgp list` to list all\n")?;
+        print("no experiment has all these words; use `dpgp list` to see all\n")?;
     } else if format == Format::Json {
         let listed = experiments.iter().map(|experiment| described(experiment, &project));
         print_json(&json!(listed.collect::<Vec<_>>()))?;

@@ -13,10 +13,10 @@ use dpgp_release::{CertificateSummary, ReleasedPredictions};
 use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapSlice, draw_map};
 
 const EXAMPLES: &str = "\
-Draws a file of `dpgp predict`. Points that differ in one input give the private mean with two bands: the privacy noise alone, and
-the whole interval. Points that differ in two inputs give cells coloured by the private mean, hatched where little is known. Only
-the file and the certificate beside it are read, so a map costs no privacy. The caption states the guarantee if there is a valid
-certificate; otherwise it says that nothing is claimed.
+Draws a file from `dpgp predict`. If points differ in one input, the map shows the private mean with two bands: the privacy noise
+alone, and the whole interval. If they differ in two, it shows cells coloured by the private mean, hatched if they are too uncertain.
+The map is drawn only from the file and the certificate beside it, so it costs no privacy. The caption states the guarantee if there
+is a valid certificate. Otherwise it says that nothing is claimed.
 
 FILE ends in .svg (a drawing), .html (a page with the numbers of each cell and a table, which needs no network) or .geojson (cells
 by longitude and latitude, for map software).
@@ -24,16 +24,16 @@ by longitude and latitude, for map software).
 Examples:
   dpgp map p.csv --out map.html
   dpgp map p.csv --out map.svg --title 'How long trips take' --unit minutes
-  dpgp map p.csv --out map.svg --mask 50                  also hatched where noise_sd is above 50
+  dpgp map p.csv --out map.svg --mask 50                  also hatch cells whose noise_sd is above 50
   dpgp map p.csv --out map.svg --slice hour=8             for points that differ in more than two inputs
-  dpgp map p.csv --out map.geojson --lon x --lat y        columns of longitude and latitude, if their names are not clear
-  dpgp predict my.toml --grid auto --map map.html --out p.csv         release and draw at once";
+  dpgp map p.csv --out map.geojson --lon x --lat y        name the columns of longitude and latitude
+  dpgp predict my.toml --grid auto --map map.html --out p.csv         release and draw in one command";
 
 /// Arguments of `dpgp map`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct MapArguments {
-    /// A CSV file of `dpgp predict`
+    /// A CSV file from `dpgp predict`
     #[arg(value_name = "PREDICTIONS")]
     predictions: PathBuf,
     /// The new file to write, .svg, .html or .geojson; never overwrites an existing file
@@ -58,16 +58,16 @@ pub fn map(arguments: &MapArguments, format: Format) -> Result<(), CliError> {
 /// Options of a map.
 #[derive(Debug, Clone, Args)]
 pub(super) struct MapChoices {
-    /// Map only the points with this value of an input; repeat to fix several inputs, if points differ in more than two
+    /// Map only the points with this value of an input; repeat to fix several inputs
     #[arg(long, value_name = "INPUT=VALUE", requires = "map")]
     slice: Vec<MapSlice>,
-    /// Also hatch cells of the map whose noise_sd is larger [default: only cells with less than half of the variance explained]
+    /// Also hatch cells whose noise_sd is above this [default: hatch only cells with less than half of the variance explained]
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
-    /// Column of the map's longitude [default: found by its name]
+    /// Column of the longitude [default: recognised by name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lon: Option<String>,
-    /// Column of the map's latitude [default: found by its name]
+    /// Column of the latitude [default: recognised by name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lat: Option<String>,
     /// Title of the map [default: made from the column names]

@@ -119,7 +119,7 @@ verbs! {
     /// Estimate the prediction error at each epsilon and setting, before any release
     Price(price::PriceArguments)
         => "price": PriceOutput;
-    /// Draw predictions of `dpgp predict` as SVG, HTML or GeoJSON, with their guarantee
+    /// Draw predictions from `dpgp predict` as SVG, HTML or GeoJSON, with their guarantee
     Map(map::MapArguments)
         => "map": DrawnFile;
     /// Show how much of each budget is spent, or verify a ledger's integrity
@@ -129,13 +129,13 @@ verbs! {
     /// Show what a run would compute and how long it would take, without computing it
     Plan(plan::PlanArguments)
         => "plan": Vec<PlannedExperiment>;
-    /// Explain why each result that is not stored must be computed
+    /// Explain why a run would compute each missing result
     Explain(explain::ExplainArguments)
         => "explain": Vec<ExplainedExperiment>;
     /// Recompute experiments and compare with the committed results, verdicts and claims
     Check(check::CheckArguments)
         => "check": Vec<CheckedExperiment>;
-    /// Recompute the privacy guarantees of experiments from what they sample
+    /// Test the privacy guarantees of experiments with separate code
     Audit(audit::AuditArguments)
         => "audit": Vec<AuditedExperiment>,
             "audit --end-to-end": AttackedRelease,

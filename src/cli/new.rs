@@ -20,7 +20,7 @@ use dpgp_run::{DataPlaces, Project};
 use dpgp_spec::copied;
 
 const EXAMPLES: &str = "\
-Without --data and --from, the spec runs as is, on a few rows that it contains, and comments say what to change. With --data it names
+Without --data and --from, the spec runs as is on a few example rows, and its comments say what to change. With --data it names
 the columns of the file and leaves public bounds and lengthscales for you to fill in. Do not read them off the data.
 A comment shows the key that drops rows with missing cells. The command does not report whether there are any.
 
@@ -29,11 +29,11 @@ Examples:
   dpgp new mine --from smith2021/table1       a copy of a shipped experiment, without the paper's numbers
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
-  dpgp new --data energy.csv --target kwh --inputs day,temperature    default: the last numeric column, from all others
+  dpgp new --data energy.csv --target kwh --inputs day,temperature    default: predict the last numeric column from all others
   dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, as found in all rows
-  dpgp new --data trips.parquet --private-inputs   for data whose inputs must stay private too";
+  dpgp new --data trips.parquet --private-inputs   protect the inputs too";
 
 /// The spec that users start from.
 const TEMPLATE: &str = include_str!("new.toml");
@@ -65,7 +65,7 @@ pub struct NewArguments {
     /// Protect whole records, with their inputs, instead of the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
-    /// Ask for each number or range to fill in, and write the spec when it is valid (`back` repeats a question, `quit` stops)
+    /// Ask for each number or range to fill in, and write the spec when it is valid (`back` goes back one question, `quit` stops)
     #[arg(long, requires = "data")]
     ask: bool,
     /// No progress bars
@@ -131,7 +131,7 @@ fn taken_as_public(protected: Protected, roles: &Roles) -> String {
     let (target, inputs) = (&roles.target, some_names(&roles.inputs, MOST_SHOWN));
     match protected {
         Protected::Target => format!(
-            "only the target {target:?} is private: the inputs ({inputs}) are taken as public (use --private-inputs to protect them)\n"
+            "only the target {target:?} is private: the inputs ({inputs}) are treated as public (use --private-inputs to protect them)\n"
         ),
         Protected::Record => String::new(),
     }

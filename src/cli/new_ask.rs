@@ -18,7 +18,7 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     let order = asking_order(&questions);
     let mut dialogue = Dialogue::about(&questions);
     complain(&format!(
-        "type one answer per line; `{BACK}` repeats the previous question, `{QUIT}` stops and writes nothing"
+        "type one answer per line; `{BACK}` returns to the previous question, `{QUIT}` stops and writes nothing"
     ));
     loop {
         dialogue.ask_all(&order)?;
@@ -147,7 +147,7 @@ impl<'a> Dialogue<'a> {
     fn say_derived(&self) {
         for (question, answer) in self.questions.iter().zip(&self.answers) {
             if let (Source::Derived(_), Some(numbers)) = (question.source, answer) {
-                complain(&format!("{}: {}, from the answers above", question.key, listed(numbers)));
+                complain(&format!("{}: {}, computed from your answers", question.key, listed(numbers)));
             }
         }
     }
@@ -189,22 +189,22 @@ impl Question {
             ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
                 let epsilon = exact(*epsilon);
                 Some(format!(
-                    "note: epsilon = {epsilon} protects next to nothing: one row can make a conclusion e^{epsilon} times as likely"
+                    "note: epsilon = {epsilon} gives almost no protection: one row can make a conclusion e^{epsilon} times as likely"
                 ))
             }
             ("delta", [delta], Some(proposed)) if *delta > 10.0 * proposed => Some(format!(
-                "note: delta = {} is far above the proposal: with this probability a row may be revealed exactly",
+                "note: delta = {} is far above the suggested value: with this probability a row may be revealed exactly",
                 exact(*delta)
             )),
             ("lengthscales", [lengthscale], Some(proposed)) if *lengthscale > LONG * proposed => {
                 Some(format!(
-                    "note: with a lengthscale of {} the function can hardly change over the map, and intervals assume that whatever the rows show",
+                    "note: with a lengthscale of {} the function can hardly change over the map; the intervals rely on this, whatever the rows show",
                     exact(*lengthscale)
                 ))
             }
             ("lengthscales", [lengthscale], Some(proposed)) if LONG * lengthscale < proposed => {
                 Some(format!(
-                    "note: with a lengthscale of {} each place depends on its own few rows, and noise may hide them all",
+                    "note: with a lengthscale of {} each prediction depends on few rows, so noise may hide the pattern",
                     exact(*lengthscale)
                 ))
             }
@@ -253,7 +253,7 @@ impl Question {
             .contains(&self.name());
         match numbers[..] {
             [low, high] if high <= low => Err(format!(
-                "the second number must be above the first, and {} is not above {}",
+                "the second number must be above the first, but {} is not above {}",
                 exact(high),
                 exact(low)
             )),

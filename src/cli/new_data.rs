@@ -173,7 +173,7 @@ fn roles(file: &OwnFile<'_>, layout: &TextLayout, own: &OwnColumns) -> Result<Ro
 fn hint(layout: &TextLayout, own: &OwnColumns) -> Option<String> {
     if let Some(line) = own.words_first {
         return Some(format!(
-            "line {line} has words where later rows have numbers; if it is a second header, or the lines above it are a title, remove them"
+            "line {line} has words where later rows have numbers; remove extra header or title lines"
         ));
     }
     let [only] = &own.columns[..] else { return None };
@@ -184,9 +184,7 @@ fn hint(layout: &TextLayout, own: &OwnColumns) -> Option<String> {
         None => "--separator".to_owned(),
     };
     let separator = char::from(layout.separator);
-    Some(format!(
-        "the separator is taken to be {separator:?}, which splits no row; use {option} to name another"
-    ))
+    Some(format!("the separator {separator:?} splits no row; use {option} to set another"))
 }
 
 fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
@@ -257,8 +255,7 @@ fn split(rows: usize) -> String {
     if rows <= MOST_EXACT {
         return "split.shuffled = 5   # folds".to_owned();
     }
-    let about =
-        "holds out the last rows of the file; memory grows with their number times the number of all rows";
+    let about = "holds out the last 200 rows; memory grows with held-out rows times all rows";
     format!("split.tail = 200   # {about}")
 }
 
@@ -267,7 +264,7 @@ fn variance(kernel: &str, inputs: &[String]) -> String {
     if kernel == ADDITIVE {
         return variances(inputs);
     }
-    let about = "square of the typical distance of the function from the middle of the bounds; perhaps ((high - low) / 4)^2";
+    let about = "square of the typical distance between the function and the middle of the bounds; perhaps ((high - low) / 4)^2";
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";
     let before = if kernel == MATERN { smoothness } else { "" };
     format!("{before}variance = nan   # fill in: {about}")
@@ -275,9 +272,9 @@ fn variance(kernel: &str, inputs: &[String]) -> String {
 
 fn variances(inputs: &[String]) -> String {
     let about =
-        "one for each input, whose functions add up; more for inputs that are known to matter, 0 for none";
+        "one for each input, whose functions add up; larger for inputs known to matter, 0 to ignore an input";
     let proposed = format!("perhaps ((high - low) / 4)^2 / {}", inputs.len());
-    let pairs = "# pairs = [{ inputs = [0, 1], variance = ... }]   # functions of two inputs, by their positions in `inputs` from 0";
+    let pairs = "# pairs = [{ inputs = [0, 1], variance = ... }]   # functions of two inputs, by their positions in `inputs`, counted from 0";
     format!("variances = [   # fill in: {about}; {proposed}\n{}]\n{pairs}", each(inputs, "nan"))
 }
 
@@ -285,8 +282,8 @@ fn variances(inputs: &[String]) -> String {
 fn roughness(kernel: &str) -> &'static str {
     match kernel {
         MATERN => {
-            "# Continuous functions that need not be smooth. Others: eq-ard, for smooth functions, whose intervals are too narrow if the function is\n\
-             # not smooth; rational-quadratic; and sums of them."
+            "# Continuous functions that need not be smooth. Other kernels: eq-ard (for smooth functions; its intervals are too narrow if the\n\
+             # function is not smooth), rational-quadratic, and sums of them."
         }
         _ => "# A sum of functions, each of one input alone.",
     }
@@ -502,7 +499,7 @@ pub(super) fn why_left_out(column: &ColumnType) -> Option<String> {
         (ColumnKind::Numbers, _) => return None,
         (_, Some((line, what))) => format!("in line {line} the cell is {what}"),
         (ColumnKind::Index, _) => {
-            "it only numbers the rows, as pandas and R write them; use --inputs or --target to take it"
+            "it only numbers the rows, like an index column of pandas or R; use --inputs or --target to use it anyway"
                 .to_owned()
         }
         (ColumnKind::Text, None) => "it holds text".to_owned(),

@@ -196,19 +196,19 @@ fn slurm() -> Option<usize> {
 /// The ledger of a release, and its budget.
 #[derive(Debug, Args)]
 pub struct LedgerArguments {
-    /// The ledger of all releases about these rows; created if missing [default: the one for these rows in the state folder]
+    /// Ledger of all releases from these rows; created if missing [default: the one for these rows in the state folder]
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
     /// Do not count this release in a ledger; its certificate says so
     #[arg(long, conflicts_with_all = ["ledger", "budget_epsilon", "budget_delta", "other_people"])]
     no_ledger: bool,
-    /// Limit on the epsilon of all releases together; once set, it cannot be changed
+    /// Limit on the combined epsilon of all releases; once set, it cannot be changed
     #[arg(long, value_name = "E", requires = "budget_delta", allow_negative_numbers = true)]
     budget_epsilon: Option<f64>,
-    /// Limit on the delta of all releases together
+    /// Limit on the combined delta of all releases
     #[arg(long, value_name = "D", requires = "budget_epsilon", allow_negative_numbers = true)]
     budget_delta: Option<f64>,
-    /// Rows that are equal to rows of other data belong to other people: count these data separately
+    /// Count these data separately: rows equal to rows of other data belong to other people
     #[arg(long)]
     other_people: bool,
 }
@@ -241,7 +241,7 @@ pub(super) fn known_place() -> Result<Option<LedgerPlace>, CliError> {
 /// Describes the ledger after a release.
 pub(super) fn balance(receipt: Option<&Receipt>, delta: f64) -> String {
     let Some(Receipt { ledger, account, others, shared, .. }) = receipt else {
-        return "no ledger: this release is not counted, but its privacy loss adds to that of other releases about these rows\n"
+        return "no ledger: this release is not counted, but its privacy loss adds to that of other releases from these rows\n"
             .to_owned();
     };
     let mut text = format!("ledger {}: {}\n", ledger.display(), standing(account, delta));

@@ -30,12 +30,12 @@ use dpgp_task::{Preview, PreviewedOver};
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
-calls give the same numbers. Each call is one more release, and their privacy losses add up. A ledger counts the releases. It is
-looked up by the rows, whatever file holds them, and it is written before the predictions. It is in the state folder (DPGP_STATE)
-unless --ledger names another file. With a budget, the ledger refuses a release that does not fit.
+calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger counts the releases. It is
+found by its rows, whichever file holds them, and is written before the predictions. It is in the state folder (DPGP_STATE) unless
+--ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
 
-A row without a needed cell is an error, unless the spec has data.missing = \"drop\". Then rows without an input are left out, and
-also rows without a target if whole records are private. The number of rows left out is not reported.
+A row without a needed cell is an error, unless the spec has data.missing = \"drop\". Then rows without an input are left out. Rows
+without a target are also left out if whole records are private. The number of rows left out is not reported.
 
 FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function).
 FILE.csv.certificate.json says what is guaranteed and what is not. FILE.parquet has the same columns, and FILE.json a list of records.
@@ -252,7 +252,7 @@ fn written(out: &Path) -> String {
 
 /// Public points, from a file or a grid.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("places of predictions").required(true).args(["at", "grid"])))]
+#[command(group(ArgGroup::new("points to predict at").required(true).args(["at", "grid"])))]
 pub(super) struct PointsArguments {
     /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
     #[arg(long, value_name = "GRID")]
@@ -322,7 +322,7 @@ impl FromArguments {
                 print_json(&json!({ "guarantee": guarantee, "predictions": predictions.json() }))
             }
             (Some(out), Format::Text) => print(&format!(
-                "predictions at {}, written to {}\nnothing more was released: they follow from {}, whose guarantee covers them: {guarantee}\n",
+                "predictions at {}, written to {}\nnothing more was released: they are computed from {}, whose guarantee covers them: {guarantee}\n",
                 counted(predictions.points(), "point", "points"),
                 out.display(),
                 from.display()
@@ -431,8 +431,8 @@ pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
     format!(
         "root mean squares over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if the function \
          varies less than its variance says, or faster than its lengthscales\n\
-         error of a private mean: one number for all points, the mean of all targets with noise for the same guarantee\n\
-         no target was used, and nothing is charged\n"
+         error of a private mean: that of one prediction for all points, the mean of all targets with noise for the same guarantee\n\
+         no target was used, and nothing was charged\n"
     )
 }
 
@@ -456,7 +456,7 @@ pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
     }
     let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
     format!(
-        "warning: {setting}no better than a private mean of all targets at epsilon = {}; this needs more rows, a longer lengthscale or tighter bounds\n",
+        "warning: {setting}no better than a private mean of all targets at epsilon = {}; use more rows, a longer lengthscale or tighter bounds\n",
         worse.join(", ")
     )
 }

@@ -28,8 +28,8 @@ const EXAMPLES: &str = "\
 Estimates the error of `dpgp predict` at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. It uses
 only inputs, the number of rows and the settings. It reads no target, releases nothing and charges nothing.
 
-Each setting is priced under its own prior, so do not choose the setting with the smallest expected error: a lengthscale that is too
-long promises more than the data will keep. Choose settings by public knowledge; the price is what they cost.
+Each estimate assumes that the prior of its own setting is right, so do not just choose the smallest: a lengthscale that is too long
+promises an accuracy that the data will not give. Choose settings from public knowledge, and use the estimates to see what they cost.
 
 Examples:
   dpgp price my.toml                                      at the points that the spec names
@@ -87,7 +87,8 @@ impl FromStr for PricedEpsilons {
         let between = between.filter(|at| *at >= from * (1.0 - ROUNDING) && *at <= to * (1.0 + ROUNDING));
         let all: Vec<Epsilon> = between.filter_map(|at| Epsilon::new(at).ok()).collect();
         if all.is_empty() {
-            Err("no 1, 2 or 5 times a power of ten is in this range; list epsilons with commas".to_owned())
+            Err("this range contains no 1, 2 or 5 times a power of ten; list epsilons, separated by commas"
+                .to_owned())
         } else {
             Ok(Self(all))
         }
@@ -173,8 +174,8 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> Strin
     if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1
     {
         warnings.push_str(
-            "note: all settings have the same expected error, because it does not depend on what differs \
-             between them\n",
+            "note: all settings have the same expected error, because it does not depend on the \
+             settings that differ\n",
         );
     }
     let previewed: Vec<_> = priced.iter().map(|one| one.preview.over).collect();

@@ -20,7 +20,7 @@ use dpgp_report::{OfPapers, is_report, report_html};
 use dpgp_run::commit;
 
 const EXAMPLES: &str = "\
-The page shows the contents of the results folder and computes nothing. It is one file that needs no network. Text, claims and the
+The page shows the contents of the results folder. Nothing is computed. It is one file that needs no network. Text, claims and the
 first rows are readable without its script. The script unpacks figures and all rows, and sorts and filters the tables.
 
 Examples:

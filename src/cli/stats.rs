@@ -27,25 +27,25 @@ use dpgp_release::{
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
 const EXAMPLES: &str = "\
-The spec chooses the sums. With task.surface they are the covariances with the inducing inputs times the target, and the products of
-these covariances. With task.dirichlet and release = \"class-sums\" they are the same sums over the rows of each class. With
-task.density and mechanism.histogram they are the number of records in each bin, and the target says how many records a
-row stands for.
+The spec chooses the sums. For task.surface, dpgp sums each row's covariances with the inducing inputs, times the target and times
+each other. For task.dirichlet with release = \"class-sums\", it sums the same products over the rows of each class. For
+task.density with mechanism.histogram, it counts the records in each bin. The target is then the number of records that a row
+stands for.
 
-All rows of the named files that pass the filters count, whatever `train` says. Files are CSV with a header or with columns that
-the spec lists, also gzipped, or Parquet. Memory use is constant. A build with the feature `cloud` also reads s3://, gs://, az://
-and https:// (docs/rows.md).
+All rows of the named files that pass the filters count, whatever `train` says. Files are Parquet or CSV, with a header or with
+columns listed in the spec. CSV files may be gzipped. Memory use is constant. A build with the feature `cloud` also reads s3://,
+gs://, az:// and https:// (docs/rows.md).
 
 A folder means all files below it that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz. A pattern in quotes (*, ?, [a-z], ** for
 folders) means all files that match. Files are read in the order of their paths; names that begin with . or _ are skipped. Folders
-NAME=VALUE on the way to such a file become columns of its rows. A file that you name itself has no such columns.
+named NAME=VALUE on the path of such a file become columns of its rows. A file that you name directly gets no such columns.
 
 A row without a needed cell is an error, unless data.missing = \"drop\" leaves it out (docs/rows.md). The number of rows left out is
 not reported.
 
-Sums are the same to the last bit for any number of threads or shards. They are exact, and as private as the rows: only their owner
-can read the file, and only --for-holder prints counts of rows. Only the file of --release may be shared. A ledger counts the
-release and is looked up by the rows, whatever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
+Sums are the same to the last bit for any number of threads or shards. They are exact, and as sensitive as the rows: only their owner
+can read the file, and only --for-holder prints counts of rows. Share only the file of --release. A ledger counts the release. It is
+found by its rows, whichever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
 existing file, and a release that fails leaves no file.
 
 Examples:
@@ -98,7 +98,7 @@ pub struct StatsArguments {
     /// Release despite exceptions to the guarantee, or a delta that is not below one over the number of rows
     #[arg(long, requires = "release")]
     allow_caveats: bool,
-    /// Print how many rows there are, were clipped, or are in each class. These counts are exact: do not publish them
+    /// Print the number of rows, of clipped rows and of rows in each class. These counts are exact: do not publish them
     #[arg(long)]
     for_holder: bool,
     /// Print how long the sums took
@@ -153,7 +153,10 @@ fn answer<M: SumsModel>(
     let unchecked = total.unchecked().iter();
     let notes: String = unchecked
         .map(|path| {
-            format!("{}: not verified, an earlier version wrote it without a checksum\n", path.display())
+            format!(
+                "{}: not verified, because an earlier version wrote it without a checksum\n",
+                path.display()
+            )
         })
         .collect();
     let seconds = start.elapsed().as_secs_f64();

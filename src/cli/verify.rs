@@ -20,10 +20,10 @@ claimed delta; that the guarantee has no exceptions; that the fields beside the 
 what is not covered, all releases) agree with it; and that content_sha256 is the digest of all fields, including released sums.
 Fields that a file of an earlier version lacks are listed and not checked.
 
-A digest is not a signature: anybody who edits a file can compute a new digest. A file also cannot show that noise was drawn. Trust
+A digest is not a signature: anyone who edits a file can compute a new digest. A file also cannot show that noise was drawn. Trust
 the person who made it, and verify a signature.
 
-With --signers, `ssh-keygen` also checks that one of the signers signed the certificate. The same without this program:
+With --signers, `ssh-keygen` also checks that one of the signers signed the certificate. To do the same without this program:
   ssh-keygen -Y verify -f allowed_signers -I me@example.org -n dpgp-release -s surface.json.sig < surface.json
 
 Exit code 1 means that a check failed.
@@ -43,10 +43,10 @@ pub struct VerifyArguments {
     /// The predictions that the certificate is about
     #[arg(value_name = "PREDICTIONS")]
     predictions: Option<PathBuf>,
-    /// Also check that somebody in this file (OpenSSH's `allowed_signers`) made the signature CERTIFICATE.sig
+    /// Also check that a signer listed in this file (OpenSSH's `allowed_signers`) made the signature CERTIFICATE.sig
     #[arg(long, value_name = "FILE")]
     signers: Option<PathBuf>,
-    /// The required signer [default: anybody in that file]
+    /// The required signer [default: anyone in that file]
     #[arg(long, value_name = "NAME", requires = "signers")]
     signer: Option<String>,
     /// No progress bars
@@ -89,7 +89,7 @@ fn text(verified: &VerifiedRelease) -> String {
         text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
     }
     if !verified.skipped.is_empty() {
-        text.push_str(&format!("missing, and not checked: {}\n", verified.skipped.join(", ")));
+        text.push_str(&format!("missing, so not checked: {}\n", verified.skipped.join(", ")));
     }
     if let Some(signature) = &verified.unchecked {
         text.push_str(&format!(
@@ -100,8 +100,8 @@ fn text(verified: &VerifiedRelease) -> String {
     let all = counted(verified.checks.len(), "check holds", "checks hold");
     if verified.holds() {
         text.push_str(&format!(
-            "all {all}. They do not show who made the release, nor that its noise was drawn: a signature shows the first, and only the \
-             holder knows the second.\n"
+            "all {all}. They do not show who made the release (a signature does), or that its noise was drawn (only the holder of \
+             the data knows).\n"
         ));
     }
     text

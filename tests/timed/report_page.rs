@@ -70,11 +70,11 @@ fn an_experiment_without_results_and_a_stale_one_are_named() {
     assert!(html(&project).contains("has not been run"));
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
     let manifest = project.read("results/smith2021/toy/manifest.json");
-    assert!(!html(&project).contains("another version of the experiment’s specification. Run"));
+    assert!(!html(&project).contains("another version of the experiment’s spec. Run"));
     let digest = manifest.find("\"spec_sha256\": \"").unwrap() + 16;
     let other = format!("{}0000{}", &manifest[..digest], &manifest[digest + 4..]);
     project.write("results/smith2021/toy/manifest.json", &other);
-    assert!(html(&project).contains("another version of the experiment’s specification. Run"));
+    assert!(html(&project).contains("another version of the experiment’s spec. Run"));
     project.write("results/smith2021/toy/table.csv", "a,b\n1\n");
     assert!(project.dpgp(&["report"]).expect(5).err.contains("toy/table.csv is not a table"));
 }

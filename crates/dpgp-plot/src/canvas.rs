@@ -1,9 +1,5 @@
-//! The sheet that a figure is drawn on: shapes and text at fractions of a pixel. Only this file knows the library that
-//! draws.
-//!
-//! Cutting lines and areas at the edges of a plot.
-//!
-//! Styles of lines and small marks.
+//! The drawing sheet: shapes and text at fractions of a pixel, line styles and small marks, clipped to the plot. Other modules draw only
+//! through it.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;

@@ -1,6 +1,4 @@
-//! The places of the panels of a figure.
-//!
-//! The axes of a plot, and the title of its panel.
+//! The arrangement of the panels of a figure, with their axes and titles.
 
 use super::canvas::{Font, Pen, text_width, wrapped};
 use super::mark::Anchor;

@@ -1,4 +1,4 @@
-//! The head of a figure: its title and legend.
+//! The title and legend of a figure.
 
 use super::canvas::{Canvas, Font, text_width, wrapped};
 use super::canvas::{Pen, Stroke};

@@ -1,5 +1,5 @@
-//! The drawing grammar: a figure is marks between axes, in panels below a legend. Kinds of figure make a [`Picture`];
-//! one renderer draws all of them.
+//! The grammar of figures: a figure is marks between axes, in panels below a legend. Each kind of figure makes a [`Picture`], and
+//! one renderer draws them all.
 
 mod canvas;
 mod layout;

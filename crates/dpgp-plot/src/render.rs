@@ -1,10 +1,4 @@
-//! From a picture to SVG.
-//!
-//! The caption of a figure.
-//!
-//! A figure in words for screen readers: SVG's `title` and `desc`.
-//!
-//! Reasons why nothing was drawn.
+//! Renders a picture to SVG, with its caption, and with a `title` and `desc` in words for screen readers.
 
 use plotters::drawing::DrawingAreaErrorKind;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! Scales of values, with ends and ticks.
+//! Scales of values, with limits and ticks.
 
 use dpgp_number::text::exact;
 

@@ -1,6 +1,4 @@
-//! A plot on the sheet: values become places, and nothing is drawn outside.
-//!
-//! The contour lines of a surface, with their levels written on them.
+//! A plot on the sheet: maps values to positions, clips to the plot, and draws contour lines with their levels.
 
 use super::canvas::{Canvas, Font, text_width};
 use super::canvas::{Pen, Stroke};

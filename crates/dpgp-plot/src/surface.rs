@@ -1,6 +1,4 @@
-//! Contour lines of a surface on a regular grid, by marching squares.
-//!
-//! Pairs of numbers, and rectangles of the sheet.
+//! Contour lines of a surface on a regular grid, by marching squares. Also pairs of numbers and rectangles on the sheet.
 
 use std::collections::BTreeMap;
 use std::iter::zip;

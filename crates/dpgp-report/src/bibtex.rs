@@ -1,6 +1,4 @@
-//! Entries of a bibliography: the program, papers and data.
-//!
-//! The caption of a figure or table in one line: rows, replicates, epsilon, delta and data.
+//! BibTeX entries for the program, papers and data, and the one-line caption of a figure or table.
 
 use std::fmt::Write;
 

@@ -1,8 +1,4 @@
-//! Another implementation's table, judged as we judge our own.
-//!
-//! The rows of another implementation's table.
-//!
-//! The verdicts on another implementation's table.
+//! Reads another implementation's table and judges it as we judge our own.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! From result rows to tables, figures and verdicts. This room knows what was published, not how a number
-//! was computed.
+//! Turns result rows into tables, figures and verdicts. This crate knows the published results, not how they were computed.
 
 mod bibtex;
 mod figure;

@@ -1,11 +1,11 @@
-//! The reference of a language in TOML, from its JSON Schema: each key path with its type, range, default and meaning.
+//! The reference page of a TOML format, made from its JSON Schema: each key path with its type, range, default and meaning.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-const ORIGIN: &str = "This page is made of the JSON Schema: `dpgp schema` prints both.";
+const ORIGIN: &str = "This page is generated from the JSON Schema. `dpgp schema` prints both.";
 const HEADINGS: &str = "\n| key | type | default | meaning |\n|---|---|---|---|\n";
 
 /// Writes a Markdown page with every key path of the language that a JSON Schema describes.
@@ -157,7 +157,7 @@ fn range(value: &Value) -> String {
         ("exclusiveMinimum", "above"),
         ("maximum", "at most"),
         ("exclusiveMaximum", "below"),
-        ("maxLength", "letters at most:"),
+        ("maxLength", "maximum length"),
     ];
     let said = limits.iter().filter_map(|(key, words)| Some(format!(", {words} {}", value.get(key)?)));
     said.collect()
@@ -166,8 +166,8 @@ fn range(value: &Value) -> String {
 /// A list with its length, if the schema gives one.
 fn list_of(value: &Value) -> String {
     match (value.get("minItems"), value.get("maxItems")) {
-        (Some(least), Some(most)) if least == most => format!("list ({least} long)"),
-        (Some(least), _) => format!("list (at least {least} long)"),
+        (Some(least), Some(most)) if least == most => format!("list (length {least})"),
+        (Some(least), _) => format!("list (length {least} or more)"),
         _ => "list".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The rows of an experiment beside the numbers of others.
+//! The rows of an experiment, beside the numbers from papers and other sources.
 
 use std::collections::BTreeMap;
 

@@ -16,8 +16,8 @@ use crate::cli::options::experiments;
 use dpgp_data::rows::is_address;
 
 const EXAMPLES: &str = "\
-The output has a fixed number of shards. All shards write to one store, without locks. A shard that you run again computes only the
-results that it had not stored.
+The output has a fixed number of shards. All shards write to one store, without locks. If you run a shard again, it computes only
+the results that it has not stored.
 
 Examples:
   dpgp emit slurm smith2021/table1 --shards 8 > job.sh

@@ -2,8 +2,8 @@
 # {{ name }} in {{ shards }} shards.
 #   bash THIS     fetches the data, and submits the array and a collector that runs after it, even if tasks fail
 #   sbatch THIS   submits only the array
-# Both take more options for sbatch, for example --time=1:00:00. A task that is stopped stores its finished results. Run the
-# same again, or let the cluster requeue it (RequeueExit=75), to resume.
+# Both take more options for sbatch, for example --time=1:00:00. A task that is stopped keeps its finished results.
+# To resume, run the same command again, or let the cluster requeue the task (RequeueExit=75).
 #SBATCH --job-name=dpgp-{{ slug }}
 #SBATCH --array=1-{{ shards }}
 #SBATCH --cpus-per-task={{ cpus }}

@@ -44,7 +44,7 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
     let run = project.dpgp(&arguments);
     assert!(run.out.contains("fitted") && run.out.contains("12.88 to 13.82"), "{}", run.out);
     assert!(run.out.contains("1 row matches no cell"), "{}", run.out);
-    assert!(run.out.contains("the first row that matches no cell: line 3, inputs = \"\""), "{}", run.out);
+    assert!(run.out.contains("first row that matches no cell: line 3, inputs = \"\""), "{}", run.out);
     let markdown = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1", "--as", "md"]);
     assert!(markdown.out.contains("| age | 1 | standard | rmse | "), "{}", markdown.out);
     project.write("bad.csv", &format!("{head}age,sparse,1,rmse,13.35,0.2,sd-replicates,30\n"));

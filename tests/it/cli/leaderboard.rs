@@ -170,7 +170,7 @@ fn the_best_is_told_with_what_is_level_with_it() {
     project.write("results/board/table.csv", &table);
     let best = project.dpgp(&["best", "board.toml", "--epsilon", "1"]).expect(0).out;
     let lines: Vec<Vec<&str>> = best.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines[0].join(" "), "board, epsilon = 1: least rmse is best");
+    assert_eq!(lines[0].join(" "), "board, epsilon = 1: lowest rmse is best");
     assert_eq!(lines[2], ["1", "bins", "40.00", "±", "1.000", "targets", "-20.0", "%"]);
     assert_eq!(lines[3], ["=2", "cloaking", "42.00", "±", "1.000", "targets", "-16.0", "%"]);
     assert_eq!(lines[4], ["-", "constant", "50.00", "±", "1.000", "nothing"]);

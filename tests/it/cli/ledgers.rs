@@ -1,4 +1,4 @@
-//! Ledgers that are found by the rows, whatever file they stand in, and what cannot be done to them.
+//! Ledgers are found by their rows, whichever file holds them, and cannot be tampered with.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -356,8 +356,8 @@ fn releases_tell_of_a_state_folder_that_was_put_back() {
     std::fs::rename(project.path("copy"), project.path("state")).unwrap();
     project.dpgp(&["ledger", "verify"]).expect(0);
     let run = project.dpgp(&verify).expect(5);
-    assert!(run.err.contains("2 of 4 releases are in none"), "{}", run.err);
-    assert!(run.out.contains("2.csv.certificate.json: IN NONE"), "{}", run.out);
+    assert!(run.err.contains("2 of 4 releases are not in any"), "{}", run.err);
+    assert!(run.out.contains("2.csv.certificate.json: NOT IN any"), "{}", run.out);
     assert!(run.out.contains("1.csv.certificate.json: release 1 of "), "{}", run.out);
     let run = project.dpgp(&[&verify[..], &["--format", "json"]].concat()).expect(5);
     assert_eq!(run.json()[3]["state"], "not-entered");

@@ -30,7 +30,7 @@ fn answers_make_a_spec_that_runs() {
         "{}",
         run.err
     );
-    assert!(run.err.contains("privacy.change: 40, from the answers above"), "{}", run.err);
+    assert!(run.err.contains("privacy.change: 40, computed from your answers"), "{}", run.err);
     let spec = project.read("mine.toml");
     assert!(!spec.contains("fill in") && spec.contains("run `dpgp run`"), "{spec}");
     assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
@@ -60,7 +60,7 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
     let told = ["--target", "kwh", "--inputs", "temperature", "--private-inputs"];
     let run = answered(&project, &told, "0 to 40\n6.5\n\n-10, 35\n1\n1e-7\n\n").expect(0);
     assert!(run.err.contains("an eighth of its range [5.625]\n"), "{}", run.err);
-    assert!(!run.out.contains("taken as public"), "{}", run.out);
+    assert!(!run.out.contains("treated as public"), "{}", run.out);
     // The box reaches a tenth of the map beyond it.
     let spec = project.read("mine.toml");
     assert!(
@@ -70,7 +70,7 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
         "{spec}"
     );
     assert!(
-        run.err.contains("domain, \"temperature\": -14.5 to 39.5, from the answers above"),
+        run.err.contains("domain, \"temperature\": -14.5 to 39.5, computed from your answers"),
         "{}",
         run.err
     );
@@ -85,14 +85,14 @@ fn a_budget_that_protects_nothing_is_named() {
     let told = ["--target", "kwh", "--inputs", "temperature"];
     let run = answered(&project, &told, "0 40\n3\n\n8\n1000\n0.5\n").expect(0);
     assert!(run.err.contains("note: epsilon = 1000 protects next to nothing"), "{}", run.err);
-    assert!(run.err.contains("note: delta = 0.5 is far above the proposal"), "{}", run.err);
+    assert!(run.err.contains("note: delta = 0.5 is far above the suggested value"), "{}", run.err);
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let run = answered(&project, &told, "0 40\n3\n\n8\n10\n5e-5\n").expect(0);
     assert!(!run.err.contains("note: "), "{}", run.err);
     // A map of 45 degrees has a proposal of an eighth of that.
     let records = [&told[..], &["--private-inputs"]].concat();
     for (lengthscale, note) in
-        [("5", None), ("40", Some("hardly change over the map")), ("0.5", Some("noise may hide them all"))]
+        [("5", None), ("40", Some("hardly change over the map")), ("0.5", Some("noise may hide the pattern"))]
     {
         std::fs::remove_file(project.path("mine.toml")).unwrap();
         let answers = format!("0 40\n3\n\n-10.0,35.0\n1\n\n{lengthscale}\n");
@@ -111,7 +111,7 @@ fn functions_that_add_up_share_their_variance() {
     let run = answered(&project, &[], "0 40\n3\n3\n2\n5\n1\n\n").expect(0);
     let spec = project.read("mine.toml");
     assert_eq!(spec.matches("    33.33,   # ").count(), 3, "{spec}");
-    assert!(run.err.contains("additive.variances, \"b\": 33.33, from the answers above"), "{}", run.err);
+    assert!(run.err.contains("additive.variances, \"b\": 33.33, computed from your answers"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
 

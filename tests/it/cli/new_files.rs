@@ -127,7 +127,7 @@ fn decimal_commas_are_named_with_a_header_and_without() {
         run.err
     );
     let (_, run) = new("d.csv", rows, &[], 2);
-    assert!(run.err.contains("numbers where its column names should be"), "{}", run.err);
+    assert!(run.err.contains("numbers where column names should be"), "{}", run.err);
     assert!(!run.err.contains("92"), "{}", run.err);
     let (_, run) = new("d.csv", rows, &["--columns", "age,height"], 2);
     assert!(run.err.contains("\"age\": in line 1 the cell is a number with a decimal comma"), "{}", run.err);

@@ -56,7 +56,7 @@ fn sums_and_releases_replace_no_file() {
 fn a_file_is_named_once() {
     let project = energy_project(RECORDS);
     std::os::unix::fs::symlink(".", project.path("here")).unwrap();
-    let twice = "is named for two output files";
+    let twice = "is given for two output files";
     for second in ["a.json", "./a.json", "here/a.json"] {
         refused(&project, &[STATS, &["--out", "a.json", "--release", second]], 2, twice);
         for [release, out] in [["a.json", "b.json"], ["b.json", "a.json"]] {

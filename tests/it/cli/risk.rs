@@ -40,7 +40,7 @@ fn a_preview_lies_between_the_prior_and_the_model() {
     assert!(plain[1] > plain[0] && denoised[1] < denoised[0], "{plain:?} {denoised:?}");
 }
 
-/// No target enters a preview, and nothing is charged.
+/// No target enters a preview, and nothing was charged.
 #[test]
 fn a_preview_depends_on_no_target() {
     let project = project();
@@ -49,7 +49,7 @@ fn a_preview_depends_on_no_target() {
     rows.iter_mut().for_each(|row| row[2] = 39.0 - row[2]);
     project.write("energy.csv", &energy_csv(&rows));
     assert_eq!(project.dpgp(PREVIEW).expect(0).out, before);
-    assert!(before.contains("nothing is charged"));
+    assert!(before.contains("nothing was charged"));
     // Not even the key that tells rows apart is made.
     assert!(!project.path("state").exists());
 }

@@ -108,7 +108,7 @@ fn released_sums_are_covered_by_a_digest() {
     old.as_object_mut().unwrap().remove("content_sha256");
     project.write("old.json", &old.to_string());
     let run = project.dpgp(&["verify", "old.json"]).expect(0);
-    assert!(run.out.contains("missing, and not checked: content_sha256"), "{}", run.out);
+    assert!(run.out.contains("missing, so not checked: content_sha256"), "{}", run.out);
 }
 
 /// The file of exact sums has a checksum; one of an earlier version has none, and is read with a note.

@@ -1,4 +1,4 @@
-//! Marks for the numbers of others, by owner.
+//! Marks for numbers from other sources, by owner.
 
 use crate::report::ReportRow;
 use dpgp_plot::{LegendEntry, Mark, Pen, PlotPoint, Stroke, Swatch};

@@ -1,6 +1,4 @@
-//! The interface of a kind of figure.
-//!
-//! Reasons why a figure was not drawn.
+//! The interface of all kinds of figure, and the errors of drawing one.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Experiments and frames made up for the tests of figures, and what all figures must keep to.
+//! Made-up experiments and frames for the tests of figures, and checks that every figure must pass.
 
 use std::path::Path;
 

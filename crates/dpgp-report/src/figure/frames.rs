@@ -1,4 +1,4 @@
-//! Frames with the columns that a kind of figure knows.
+//! Reads the columns of frames, and refuses columns that the kind of figure does not know.
 
 use super::drawing::FigureError;
 use crate::report::Report;

@@ -1,6 +1,4 @@
-//! The expected error of predictions at each epsilon, before any release.
-//!
-//! `figure.json`: the data of a figure beyond the rows of the table.
+//! The figure of expected errors at each epsilon before a release, and `figure.json`, the data of a figure that are not in the table.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! A map as GeoJSON, by RFC 7946.
+//! Maps as GeoJSON (RFC 7946).
 
 use serde_json::{Value, json};
 

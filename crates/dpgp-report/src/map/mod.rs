@@ -1,4 +1,4 @@
-//! Pictures of released predictions, drawn only from their file.
+//! Draws released predictions, only from their file and certificate.
 
 mod geojson;
 mod options;

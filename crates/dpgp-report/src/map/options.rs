@@ -1,8 +1,4 @@
-//! The contents and format of a map.
-//!
-//! The axes of a map.
-//!
-//! Reasons why no map was drawn.
+//! The options and axes of a map, and the errors of drawing one.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -186,7 +182,7 @@ pub enum MapError {
     Twice,
     /// Points that are scattered.
     #[error(
-        "the points do not form a grid: only {points} of the {places} crossings of their coordinates have one"
+        "the points do not form a grid: a full grid of their coordinates has {places} points, but there are {points}"
     )]
     NoGrid {
         /// The points.

@@ -1,6 +1,4 @@
-//! A map as a self-contained page.
-//!
-//! Names and cells of an untrusted file, made safe to show.
+//! A map as a self-contained HTML page. Names and cells come from an untrusted file, so they are made safe to show.
 
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};

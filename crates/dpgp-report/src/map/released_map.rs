@@ -1,6 +1,4 @@
-//! Predictions as a line or as cells.
-//!
-//! The mask of cells that are too uncertain.
+//! Predictions as a line or as cells, and the mask of cells that are too uncertain to show.
 
 use super::options::MapAxis;
 use super::page::{shown, shown_cell};

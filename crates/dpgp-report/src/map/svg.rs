@@ -1,8 +1,4 @@
-//! A map as a drawing.
-//!
-//! The caption of a map.
-//!
-//! The marks of a map: a line between bands, or coloured cells.
+//! A map as SVG: a line between bands or coloured cells, and the caption.
 
 use minijinja::HtmlEscape;
 
@@ -99,8 +95,8 @@ impl ReleasedMap<'_> {
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
         let shown = if self.y.is_some() { "coloured cells" } else { "points" };
         Some(format!(
-            "Accuracy: in half of the {shown} the mean is within ±{}{} (95 %), in nine tenths within ±{}, if the model \
-             fits, above all its lengthscales. Single rows vary more.",
+            "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}. This assumes \
+             that the model fits, above all its lengthscales. Single rows vary more.",
             brief(*half),
             self.unit(),
             brief(*most)

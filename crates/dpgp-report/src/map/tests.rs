@@ -79,7 +79,7 @@ fn points_that_make_no_picture_are_refused() {
     assert!(refused_plane(&["0,x", "1,y"]).contains("input b holds words"));
     let scattered: Vec<String> = (0..9).map(|i| format!("{i},{}", i * 7 % 9)).collect();
     let scattered: Vec<&str> = scattered.iter().map(String::as_str).collect();
-    assert!(refused_plane(&scattered).contains("9 of the 81 crossings"));
+    assert!(refused_plane(&scattered).contains("has 81 points, but there are 9"));
     let many: Vec<String> = (0..20_001).map(|i| format!("{},{}", i / 2, i % 2)).collect();
     assert!(refused_plane(&many.iter().map(String::as_str).collect::<Vec<_>>()).contains("at most 20000"));
     let plane = released("a,b", &PLANE);

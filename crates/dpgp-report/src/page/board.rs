@@ -1,4 +1,4 @@
-//! A leaderboard on the page: methods by columns, the best in bold.
+//! A leaderboard on the page: methods as rows, with the best number of each column in bold.
 
 use serde::Serialize;
 

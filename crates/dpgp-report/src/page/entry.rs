@@ -1,10 +1,7 @@
-//! One experiment on the page.
+//! One experiment on the page: its results, its errata and its packed data.
 //!
-//! Statements of the papers compared with computed numbers on the page, words first.
-//!
-//! Data that the script of the page unpacks: figures and rows, which repeat themselves and take most space.
-//!
-//! Fewer and shorter marks for the same strokes.
+//! Figures and rows take most of the space, so they are compressed for the page's script. Figures are first reduced to fewer and
+//! shorter SVG elements.
 
 use std::io::Write;
 

@@ -1,8 +1,7 @@
-//! `CHECKS.md`: the checks of our program, on the second page: references, claims of ours, guarantees and the power of verdicts.
+//! `CHECKS.md`, the page about the checks of our program: references, our own claims, guarantees and the power of verdicts. Also the
+//! errors of publishing results.
 //!
-//! The power of the verdicts: the share of numbers that another method's number would match, too.
-//!
-//! Reasons why results could not be published.
+//! The power of verdicts is the share of printed numbers that would also agree with the number of another method.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -26,16 +25,16 @@ const HEAD: &str = "# Checks of our program\n\n[REPRODUCTION.md](REPRODUCTION.md
 
 const COVERED: &str = "\
 \n## Coverage\n\n\
-A *printed number* stands in the text, a table or a figure of a paper and is about results. A value and its spread \
+A *printed number* is a result in the text, a table or a figure of a paper. A value and its spread \
 count as two. It *agrees* if it lies within the central 95 % of the distribution of one run of our procedure, widened \
 by half a unit of the last printed digit. Outside, it *differs*. It is *inconclusive* if that interval is wider than \
 the effect in question, and *not judged* if our replicates do not determine the interval. It is *fitted* if it would \
-agree, but we chose a setting to make it agree. It is *stand-in* if we used other data. The column *chosen by* counts \
-all numbers by which we chose a setting, whatever their verdict. We test a *statement* about results by one or more \
+agree, but we chose a setting to make it agree. It is *stand-in* if we used other data. The column *used to choose* counts \
+all numbers that we used to choose a setting, whatever their verdict. We test a *statement* about results by one or more \
 comparisons, and count these tests. A test *holds* if every difference has the stated sign by more than two standard \
 errors. It *fails* if one difference has the opposite sign by as much (for exact numbers, by any amount). Otherwise it \
-is *undecided*. We test signs, not words of size such as “much”. Statements on other data are not decided.\n\n\
-| paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | chosen by | tests of statements | hold | fail | undecided | stand-in | not entered |\n\
+is *undecided*. We test signs, and not words such as “much”. Statements on other data are not decided.\n\n\
+| paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | used to choose | tests of statements | hold | fail | undecided | stand-in | not entered |\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 const UNREPRODUCED: &str = "\
@@ -45,9 +44,9 @@ not print; statements that our results contradict or leave open; and the known r
 const EXPERIMENTS: &str = "\
 \n## Experiments\n\n\
 Only *published* numbers come from a paper. *authors* come from its authors' files or code, and *references* from our \
-own independent computations. *our claims* are statements that no paper makes. *power* counts printed numbers that \
-have another method beside them: those for which the other method's number would agree as well, of all such numbers \
-(fewer is better). *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
+own independent computations. *our claims* are statements that no paper makes. *power* is about printed numbers that \
+have another method beside them: it counts those for which the other method's number would agree as well, of all such \
+numbers (fewer is better). *guarantees* counts rows that claim a finite epsilon: those whose exact delta is within the claim / \
 exceeds it / is not known. Exceptions that the tables list beside a guarantee do not count against it. Wrong bounds of \
 the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / other. \
 Printed spreads are counted with their numbers.\n";

@@ -1,8 +1,4 @@
-//! Results that were published before, read back from their folder.
-//!
-//! Places that hold results.
-//!
-//! Experiments with the contents of their result folders.
+//! Reads committed results back from their folders.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,10 +1,4 @@
-//! Verdicts and outcomes, counted.
-//!
-//! The printed numbers of a paper, counted for its readers.
-//!
-//! The outcome of a run, in one sentence.
-//!
-//! The verdict on one place of a paper, in plain words.
+//! Counts verdicts and outcomes, and puts the outcome of a run or of one place in a paper into words.
 
 use std::collections::BTreeMap;
 
@@ -323,7 +317,7 @@ impl PlaceVerdict {
             Self::SameWithSettings => "**same with settings we chose**".to_owned(),
             Self::Different(because) => format!("**different**: because {because}"),
             Self::Unknown(tried) => format!("**different**: reason unknown; tried: {tried}"),
-            Self::Untold(why) => format!("**cannot be told**: {why}"),
+            Self::Untold(why) => format!("**cannot tell**: {why}"),
         }
     }
 }

@@ -1,6 +1,4 @@
-//! The checked part of a paper, with the outcomes.
-//!
-//! A test whether p-values are uniform, as they are under chance alone.
+//! The checked part of a paper, with the outcomes. Also tests whether p-values are uniform, as chance alone would make them.
 
 use serde::Serialize;
 

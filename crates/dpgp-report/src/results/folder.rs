@@ -1,6 +1,4 @@
-//! The result folder of an experiment.
-//!
-//! `manifest.json`: the origin of a result; `timing.json`: its cost.
+//! Writes the result folder of an experiment, with `manifest.json` (the origin of the results) and `timing.json` (their cost).
 
 use std::path::Path;
 

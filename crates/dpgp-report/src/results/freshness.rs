@@ -1,4 +1,4 @@
-//! A check whether a result folder is up to date.
+//! Checks whether a result folder is up to date.
 
 use std::path::Path;
 

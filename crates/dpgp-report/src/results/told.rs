@@ -1,4 +1,4 @@
-//! The row of a table, figure or statement: the paper's result beside ours.
+//! One row of `REPRODUCTION.md`: a table, figure or statement of a paper, with the paper's result beside ours.
 
 use serde::Serialize;
 

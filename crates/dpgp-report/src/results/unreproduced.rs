@@ -1,6 +1,4 @@
-//! Results of a paper that do not reproduce, in sentences.
-//!
-//! `REPRODUCTION.md`: each paper's results beside ours, for its readers.
+//! `REPRODUCTION.md`, the page about each paper's results beside ours, and sentences on results that do not reproduce.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -144,9 +142,9 @@ const HEAD: &str = "\
 
 - **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), \
 or the statement holds by more than two standard errors.
-- **same with settings we chose**: likewise, with unprinted settings that we often chose by these numbers. This shows \
-less.
-- **different**, **cannot be told**: the reason follows, or what we tried.
+- **same with settings we chose**: likewise, but the paper does not print a setting and we chose it, \
+often to match these numbers. This is weaker evidence.
+- **different**, **cannot tell**: the reason follows, or what we tried.
 
 Tables show the distance from print (`ours / print`, `z`). [Checks of our program](CHECKS.md) has references, our \
 claims, guarantees and power.
@@ -155,8 +153,8 @@ claims, guarantees and power.
 const COUNTS: &str = "\
 \n## Printed numbers\n\n\
 A value and its spread count as two. In brackets: numbers with wide intervals, judged together with many others; zeros \
-that agree. Counted apart: exact zeros, spreads of means used to choose settings, toy numbers.\n\n\
-|paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot be told|apart: zeros|spreads|toy|\n\
+that agree. Counted separately: exact zeros, spreads of means used to choose settings, toy numbers.\n\n\
+|paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot tell|separate: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 const MORE_ERRORS: &str =

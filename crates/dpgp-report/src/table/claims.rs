@@ -1,4 +1,4 @@
-//! Claims, checked against rows.
+//! Checks claims against rows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,4 @@
-//! Quantities that claims compare, with the error of their difference.
-//!
-//! Two versions of a `table.csv`, compared cell by cell.
+//! The quantities that claims compare, with the error of their difference. Also compares two versions of a `table.csv`, cell by cell.
 
 use std::collections::BTreeMap;
 use std::fmt;

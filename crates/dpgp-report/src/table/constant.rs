@@ -1,10 +1,4 @@
-//! Sentences on predictions that a constant would beat.
-//!
-//! Sentences on jitter that may be visible in a table's numbers.
-//!
-//! Sentences on undefined metrics.
-//!
-//! The meaning of the numbers after `±`.
+//! Sentences below a table: on predictions worse than a constant, visible jitter, undefined metrics, and the numbers after `±`.
 
 use super::terminal::UNDEFINED;
 use crate::report::{Report, ReportRow};

@@ -1,8 +1,5 @@
-//! `table.csv`: long form, one row per cell and metric.
-//!
-//! `claims.csv`: every claim with its outcome.
-//!
-//! The lines of a table for people: labels, numbers and a reference to the guarantee.
+//! `table.csv` (one row per cell and metric) and `claims.csv` (every claim with its outcome). Also the lines of a table for people, with
+//! references to the guarantees.
 
 use super::claims::ClaimOutcome;
 use super::markdown::GuaranteeNotes;

@@ -1,6 +1,6 @@
-//! The first screen of an experiment: its table in the layout of the paper, how close ours is, which claims fail, what is guaranteed.
+//! The first screen of an experiment: its table in the layout of the paper, how close our numbers are, failed claims and the guarantee.
 //!
-//! It has at most [`LINES`] lines and is no wider than the terminal. All rows stand in the long table and in the files.
+//! It has at most [`LINES`] lines and is no wider than the terminal. The long table and the files have all rows.
 
 use unicode_width::UnicodeWidthStr;
 

@@ -1,4 +1,4 @@
-//! A table as a paper lays it out, in Markdown.
+//! A table in the layout of the paper, in Markdown.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Tables in the languages that papers are written in.
+//! Tables in the markup languages of papers.
 
 use clap::ValueEnum;
 

@@ -1,8 +1,4 @@
-//! `table.md`: the table for people, with claims and deviations.
-//!
-//! Texts of users in Markdown.
-//!
-//! Guarantees below a table, referred to by number.
+//! `table.md`, the table for people: with claims, deviations and numbered guarantees. User texts are escaped for Markdown.
 
 use std::fmt::Write;
 

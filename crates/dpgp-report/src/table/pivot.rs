@@ -1,4 +1,4 @@
-//! A committed table with the labels of some axes at the left and of others at the top.
+//! A committed table with some axes as rows and others as columns.
 
 use super::constant::{Spread, legend};
 use super::terminal::{UNDEFINED, with_spread};

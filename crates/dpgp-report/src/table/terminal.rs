@@ -1,10 +1,4 @@
-//! The table in a terminal.
-//!
-//! Sentences on surfaces that fit rows worse without privacy than with it.
-//!
-//! Plain aligned columns.
-//!
-//! The width of texts, and prose wrapped to it.
+//! Tables and prose in a terminal: aligned columns, wrapping, and notes on surfaces that fit the rows worse without privacy than with it.
 
 use comfy_table::presets::{NOTHING, UTF8_BORDERS_ONLY};
 use terminal_size::terminal_size_of;
@@ -28,7 +22,7 @@ pub(super) const HEADINGS: [&str; 11] = [
     "epsilon",
     "metric",
     "ours",
-    "one run of ours",
+    "95 % of our runs",
     "published",
     "verdict",
     "other numbers",
@@ -39,7 +33,7 @@ pub(super) const HEADINGS: [&str; 11] = [
 ];
 
 /// The headings of what a narrow terminal can do without: table.csv has them all.
-const SPARE: [&str; 6] = ["gap", "exact delta", "one run of ours", "other numbers", "z", "ours / print"];
+const SPARE: [&str; 6] = ["gap", "exact delta", "95 % of our runs", "other numbers", "z", "ours / print"];
 
 /// The most rows printed; nobody reads more in a terminal.
 const MOST_ROWS: usize = 500;
@@ -58,8 +52,8 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 }
 
 /// The metrics of a surface.
-const OF_SURFACES: &str = "rmse and r2: error of single rows about the surface; difference: distance from the surface \
-    without privacy, where rows are; noise-sd: the difference that a reader of the release expects\n";
+const OF_SURFACES: &str = "rmse and r2: errors of single rows from the surface; difference: distance from the surface \
+    without privacy, at the rows; noise-sd: the expected difference, computed from the release alone\n";
 
 /// The meaning of `r2`.
 const OF_CONSTANTS: &str =
@@ -221,7 +215,7 @@ pub(super) fn worse_without_privacy(report: &Report<'_>) -> Option<String> {
     let [exactly, private] = worse(&errors)?;
     Some(format!(
         "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies \
-         faster than the lengthscales allow. Try shorter ones; until then `difference` is not the price of privacy.",
+         faster than the lengthscales allow. Try shorter ones; until then `difference` does not measure the cost of privacy.",
         short(exactly.value),
         short(private.value),
         exact(private.epsilon),

@@ -1,4 +1,4 @@
-//! The comparison of a result with another's number.
+//! Compares a result with a number from another source.
 
 use super::predictive::Predictive;
 use dpgp_spec::{ReferenceValue, SpreadKind};

@@ -1,4 +1,4 @@
-//! Candidates of a private selection: bars as wide as their probabilities and as high as their values.
+//! Candidates of a private selection: the width of a bar is its probability, and the height its value.
 
 use std::iter::zip;
 

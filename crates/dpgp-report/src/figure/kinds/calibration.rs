@@ -1,4 +1,4 @@
-//! Coverage of central intervals against their mass, beside the diagonal that it should follow; or along an axis.
+//! Coverage of central intervals against their mass, beside the ideal diagonal, or along an axis.
 
 use super::super::prelude::*;
 use super::coverage::{along, method_legend, method_pen};

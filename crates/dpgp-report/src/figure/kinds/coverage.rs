@@ -1,4 +1,4 @@
-//! Coverage of central intervals along an axis of the grid: a panel for each mass, with a line at the coverage it should have.
+//! Coverage of central intervals along an axis of the grid: a panel for each mass, with a line at the nominal coverage.
 
 use super::super::prelude::*;
 use dpgp_spec::CalibrationFigure;

@@ -1,4 +1,4 @@
-//! Blocks of circles: many private predictions of a class at each place.
+//! Blocks of circles: many private predictions of a class at each point.
 
 use std::iter::zip;
 

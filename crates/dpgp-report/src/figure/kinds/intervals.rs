@@ -1,4 +1,4 @@
-//! One line per cell: our value and spread beside those of others.
+//! One line per cell: our value and spread, beside the numbers from other sources.
 
 use super::super::prelude::*;
 use dpgp_spec::{IntervalsFigure, ReferenceValue};

@@ -1,4 +1,4 @@
-//! The kinds of figure, a file for each.
+//! The kinds of figure, one file for each.
 
 mod bars;
 mod calibration;

@@ -1,4 +1,4 @@
-//! One family of metrics against another: a dot for each member, and lines to where others have it.
+//! One family of metrics against another: a dot for each member, with lines to the numbers from other sources.
 
 use super::super::prelude::*;
 use dpgp_spec::PairsFigure;

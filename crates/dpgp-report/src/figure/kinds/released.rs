@@ -1,4 +1,4 @@
-//! A private release as the subject of a panel: what its reader gets, with an interval around it.
+//! A private release in a panel: what its readers see, with an interval around it.
 
 use super::super::prelude::*;
 

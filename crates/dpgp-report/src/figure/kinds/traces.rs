@@ -1,4 +1,4 @@
-//! Traces of an optimisation: how far each element is from the optimum after each step.
+//! Traces of an optimisation: the distance of each element from the optimum after each step.
 
 use super::super::prelude::*;
 use dpgp_spec::TracesFigure;

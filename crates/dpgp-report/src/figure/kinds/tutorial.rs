@@ -1,7 +1,5 @@
-//! A Gaussian process before and after an observation: samples, the joint distribution of two places, and the
-//! density at the second of them.
-//!
-//! Ellipses of equal density of two normal values.
+//! A Gaussian process before and after an observation: samples, ellipses of the joint density at two points, and the
+//! density at the second point.
 
 use super::super::prelude::*;
 use dpgp_spec::TutorialFigure;

@@ -1,6 +1,4 @@
-//! Private predictions of a class over one input: frequencies, and violins of probabilities and of latent means.
-//!
-//! Kernel densities of samples.
+//! Private predictions of a class over one input: frequencies, and violins (kernel densities) of probabilities and latent means.
 
 use std::iter::zip;
 
