@@ -13,8 +13,8 @@ use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Reads the committed table of an experiment and computes nothing. Outside a project it reads the table that comes with dpgp, if there
-is no other. Axes that are neither rows nor columns give separate tables. Values are rounded to the second digit of their spread, and
+Prints the committed table of an experiment. Computes nothing. Outside a project it uses the table shipped with dpgp, if there is
+no other. Axes that are neither rows nor columns give separate tables. Values are rounded to the second digit of their spread, and
 the kind of spread is printed below the last table.
 
 Examples:
@@ -38,7 +38,7 @@ pub struct TableArguments {
     /// Axes as columns [default: from the layout in the spec, else the last]
     #[arg(long, value_name = "AXIS,...", value_delimiter = ',')]
     columns: Vec<String>,
-    /// The language of the table
+    /// The markup language of the table
     #[arg(long = "as", value_enum, default_value = "text", value_name = "LANGUAGE")]
     language: TableLanguage,
     #[command(flatten)]

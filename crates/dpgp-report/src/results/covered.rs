@@ -74,7 +74,7 @@ impl Covered {
         let share = self.share_outside()?;
         let (experiment, most) = &self.most;
         let outside = format!(
-            "{}: {} printed numbers correspond to results of ours that vary between replicates, on the paper's data \
+            "{}: {} printed numbers correspond to our results that vary between replicates, on the paper's data \
              and not fitted ({most} of them in {experiment}). {:.0} % of them lie outside the central 95 %; if a \
              paper reproduces, 5 % are expected",
             self.paper,
