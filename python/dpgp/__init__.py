@@ -1,8 +1,8 @@
 """Differentially private Gaussian processes.
 
 ``DPGPRegressor``, ``DPGPClassifier`` and ``DPDensity`` follow the conventions of scikit-learn. ``Moments`` sums rows in batches
-and on many machines. ``run`` and ``results`` return the tables of the shipped experiments, and ``audit`` attacks a mechanism by
-its outputs. All of them call the library of the command ``dpgp``: the sums are equal to the last bit, and noise and ledgers are the
+and on many machines. ``run`` and ``results`` return the tables of the shipped experiments, and ``audit`` attacks a mechanism
+from its outputs. All of them use the library behind the ``dpgp`` command: sums agree to the last bit, and noise and ledgers are the
 same.
 """
 

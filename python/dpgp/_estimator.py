@@ -144,7 +144,7 @@ class Estimator:
             not isinstance(words, str) and all(isinstance(word, str) for word in words) for words in encode.values()
         )
         if not lists:
-            raise InputError("encode must be a dictionary from the name of a column to the list of its words, from public knowledge")
+            raise InputError("encode must be a dictionary of column names and lists of words, from public knowledge")
         return {str(name): list(words) for name, words in encode.items()}
 
     def _drops(self):
@@ -271,12 +271,12 @@ def _other_names(names, fitted):
 def pairs(name, bounds):
     """Check bounds and return them as a list of (low, high)."""
     if bounds is None:
-        raise InputError(f"{name} must be given, from public knowledge: bounds are never read from the data")
+        raise InputError(f"set {name} from public knowledge: bounds are never read from the data")
     table = attempt(np.asarray, bounds, float)
     table = np.empty(0) if table is None else table
     table = table.reshape(1, -1) if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[1] != 2 or len(table) == 0:
-        raise InputError(f"{name} must be (low, high), or such a pair for each input")
+        raise InputError(f"{name} must be (low, high), or a list with one such pair for each input")
     if not (np.isfinite(table).all() and (table[:, 0] < table[:, 1]).all()):
         raise InputError(f"{name} must be finite, with low < high")
     return [(float(low), float(high)) for low, high in table]

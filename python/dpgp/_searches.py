@@ -12,7 +12,7 @@ from .release import depth
 CALLERS = ("sklearn.", "imblearn.", "dask_ml.", "skopt.")
 HELPERS = ("sklearn.utils", "sklearn.base", "sklearn._")
 
-#: Searches and estimators that were warned.
+#: Pipelines and searches that already got the warning.
 _told: weakref.WeakSet = weakref.WeakSet()
 
 
@@ -27,8 +27,8 @@ def warn_of_costs(estimator):
     cost = f"epsilon = {estimator.epsilon!r} and delta = {estimator.delta!r}"
     counted = "no ledger counts them" if estimator.ledger is False else "the ledger of the rows counts them all"
     warnings.warn(
-        f"{place} fits this {type(estimator).__name__}, perhaps many times: each fit is a separate release and costs {cost}; {counted}. "
-        "Choose parameters by public data or public knowledge, or divide the budget among the fits of the search",
+        f"{place} may fit this {type(estimator).__name__} many times: each fit is a separate release and costs {cost}; {counted}. "
+        "Choose parameters from public data or public knowledge, or divide the budget among the fits",
         stacklevel=depth(),
     )
     if owner is not None:

@@ -58,7 +58,7 @@ def numbers(values, what, drops=False):
         return array if array.flags.c_contiguous or array.flags.f_contiguous else np.ascontiguousarray(array)
     kind = array.dtype.kind
     if kind in "mM":
-        raise InputError(f"{what} holds dates or times; convert them to numbers in a unit of your choice")
+        raise InputError(f"{what} holds dates or times; convert them to numbers")
     if drops and kind in "OU":
         absent = np.array([is_missing(cell) for cell in array.flat], dtype=bool).reshape(array.shape)
         array = np.where(absent, np.nan if kind == "O" else "nan", array)
@@ -66,7 +66,7 @@ def numbers(values, what, drops=False):
     if not (kind == "O" and any(isinstance(cell, str) for cell in array.flat)):
         found = attempt(np.ascontiguousarray, array, np.float64)
         if found is None and kind == "O":
-            raise TypeError(f"{what}: argument must be a string or a number, and here each must be a number")
+            raise TypeError(f"{what}: argument must be a string or a number, and here it must be a number")
     if found is None:
         raise InputError(f"{what}: a cell is not a number")
     return found
@@ -129,9 +129,9 @@ def columns_of(table, names, codes=None, drops=False, private=False):
     if found is None:
         array = numbers(table, "the table", drops)
         if array.ndim != 2:
-            raise InputError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: a row for each record")
+            raise InputError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data to one row for each record")
         if array.shape[1] != len(names):
-            raise InputError(f"the table has {array.shape[1]} columns, but {len(names)} are summed: {', '.join(names)}")
+            raise InputError(f"the table has {array.shape[1]} columns, but the spec sums {len(names)}: {', '.join(names)}")
         return [(array, place) for place in range(len(names))]
     missing = [name for name in names if name not in found]
     if missing:
@@ -143,9 +143,9 @@ def split(table, names):
     """Split an array of objects into columns by name."""
     array = attempt(np.asarray, table)
     if array is None or array.ndim != 2:
-        raise InputError("Expected 2D array. Reshape your data: a row for each record")
+        raise InputError("Expected 2D array. Reshape your data to one row for each record")
     if array.shape[1] != len(names):
-        raise InputError(f"the table has {array.shape[1]} columns, but {len(names)} are summed: {', '.join(names)}")
+        raise InputError(f"the table has {array.shape[1]} columns, but the spec sums {len(names)}: {', '.join(names)}")
     return {name: array[:, place] for place, name in enumerate(names)}
 
 

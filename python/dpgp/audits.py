@@ -1,4 +1,4 @@
-"""Attacks on mechanisms by their outputs."""
+"""Attacks on a mechanism from its outputs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .errors import InputError
 
 
 def audit(samples_a, samples_b, *, epsilon, delta, confidence=0.95, seed=1):
-    """Attack a mechanism by its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
+    """Attack a mechanism from its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
 
     ``samples_a`` and ``samples_b`` have a row for each output (n, or n x columns; at least 100 rows). ``epsilon`` and ``delta`` are the
-    claim of the mechanism. Return a dictionary: lower bounds ``epsilon_at_least`` at that delta and ``delta_at_least`` at that epsilon,
-    both with the ``confidence``; ``epsilon_provable``, the most that this number of outputs can prove; the ``set`` of outputs that
-    proves the bounds; and ``refuted``.
+    claim of the mechanism. The result is a dictionary. ``epsilon_at_least`` and ``delta_at_least`` are lower bounds at the claimed
+    delta and epsilon, each with the ``confidence``. ``epsilon_provable`` is the most that this number of outputs can prove. ``set``
+    describes the outputs that prove the bounds. ``refuted`` is true if the claim is broken.
     """
     if not (np.isfinite(epsilon) and epsilon >= 0.0):
-        raise InputError("epsilon: must be a number of at least 0")
+        raise InputError("epsilon must be a number of at least 0")
     if not 0.0 <= delta < 1.0:
-        raise InputError("delta: must be a number of at least 0 and less than 1")
+        raise InputError("delta must be at least 0 and less than 1")
     if not 0.0 < confidence < 1.0:
-        raise InputError("confidence: must be a number above 0 and below 1")
+        raise InputError("confidence must be above 0 and below 1")
     with tempfile.TemporaryDirectory() as folder:
         files = [_written(Path(folder) / f"{name}.csv", samples) for name, samples in zip("ab", (samples_a, samples_b))]
         return _core.audit_files(*files, epsilon, delta, seed, confidence)

@@ -64,7 +64,7 @@ class DPGPClassifier(MomentsEstimator):
         if labels.dtype.kind == "f" and not (np.isfinite(labels) | (self._drops() & np.isnan(labels))).all():
             raise InputError("Input y contains NaN or infinity.")
         if self.classes is None or np.ndim(self.classes) != 1 or len(self.classes) != 2:
-            raise InputError("classes must name two classes, from public knowledge: they are never read from the data")
+            raise InputError("classes must name two classes from public knowledge: they are never read from the data")
         classes = attempt(np.unique, np.asarray(self.classes))
         if classes is None or len(classes) != 2:
             raise InputError("classes must name two different classes")
@@ -75,7 +75,7 @@ class DPGPClassifier(MomentsEstimator):
             first, signs = first | lacking, np.where(lacking, np.nan, signs)
         if not np.all(first | second):
             raise InputError(
-                "Unknown label type: a label in y is none of the two classes in `classes`. Only binary classification is supported."
+                "Unknown label type: a label in y is neither of the two `classes`. Only binary classification is supported."
             )
         return self._fit(inputs, signs, free("class", inputs.shown), (-1.0, 1.0), classes_=classes)
 

@@ -61,7 +61,7 @@ class Moments:
         A ledger identifies rows by all columns of a frame, a table or a dictionary, including those that the spec does not read. So pass
         the whole table.
 
-        A batch whose rows were added before is an error, because they would count twice. Pass ``other_people=True`` if its rows are of
+        A batch whose rows were added before is an error, because they would count twice. Pass ``other_people=True`` if its rows belong to
         other people and only look alike.
         """
         names, codes = self.columns, self._core.codes()
@@ -89,7 +89,7 @@ class Moments:
         # An exception of decoding would hold the sums.
         text = attempt(bytes(data).decode)
         if text is None:
-            raise InputError(f"{name} does not hold sums that fit this spec: it is not UTF-8 text")
+            raise InputError(f"{name} is not a file of sums for this spec: it is not UTF-8 text")
         moments._core.read_text(text)
         return moments
 

@@ -40,7 +40,7 @@ class MomentsEstimator(Estimator):
         low, high = bounds
         count = None if self.rows is None else attempt(int, self.rows)
         if count is None and self.rows is not None:
-            raise InputError("rows must be a whole number, from public knowledge")
+            raise InputError("rows must be a whole number from public knowledge")
         rows = "" if count is None else f"rows = {count}\n"
         domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
         return (
@@ -111,21 +111,21 @@ class DPGPRegressor(MomentsEstimator):
         A stationary kernel in the syntax of a spec, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``.
         The default is a squared exponential.
     ``additive``
-        Whether the function is a sum of functions of one input each. The default is True with more than four inputs.
+        True to model a sum of functions of one input each. The default is True with more than four inputs.
     ``rows``
         The approximate number of rows, from public knowledge, if the exact number is private.
     ``encode``
-        Columns of words: a dictionary from the name of a column to the list of its words (``x0``, ``x1`` ... if X has no names). A word
+        Columns of words: a dictionary of column names (``x0``, ``x1`` ... if X has no names) and lists of words. A word
         becomes its index in the list. In ``fit`` any other word counts as the first one, or as missing with ``missing="drop"``. In
         ``predict`` it is an error.
     ``missing``
         ``"refuse"``, or ``"drop"`` to drop rows with missing cells. Their number is private, so ``"drop"`` needs ``rows``.
     ``ledger``
-        True for the ledger that already counts these rows, or a new one; a path for another file; False for none. The certificate says so.
+        True for the ledger that already counts these rows, or a new one; a path for another file; False for none, which the certificate states.
     ``budget``
         (epsilon, delta) for all releases of these rows together.
     ``other_people``, ``allow_caveats``
-        As the options ``--other-people`` and ``--allow-caveats`` of the command.
+        As for the options ``--other-people`` and ``--allow-caveats`` of the command.
     ``n_jobs``
         Number of threads.
 

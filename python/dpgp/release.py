@@ -32,7 +32,7 @@ class Predictions(NamedTuple):
     gp_sd: np.ndarray
     """Standard deviations of the function under the model, as if sums and counts had no noise."""
     noise_sd: np.ndarray
-    """Standard deviations of the privacy noise. Squares of both add up."""
+    """Standard deviations of the privacy noise. The squares of both add up."""
 
     @property
     def std(self):
@@ -82,7 +82,7 @@ class Release:
         """Return whether a ledger counted this release, in words."""
         known = self.json.get("all_releases")
         if known is None:
-            return "no ledger counted this release: its guarantee together with other releases of these rows is unknown"
+            return "no ledger counted this release: its joint guarantee with other releases of these rows is unknown"
         return f"a ledger counted this release, one of {known['releases']} about these rows"
 
     def predict(self, X, *, kernel=None, noise_variance=None):

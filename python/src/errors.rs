@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of `dpgp`, with the text that the command prints.
+//! Turns errors of the library into exceptions of `dpgp`, with the text that the command prints.
 
 use dpgp::audit::SampledProblem;
 use dpgp::data::DataError;
@@ -127,7 +127,7 @@ impl From<ReleaseError> for Failure {
             // The cost is spent, so this must not be an error that is raised only before a charge.
             ReleaseError::AfterCharge { .. } => OTHER,
             ReleaseError::RowsAgain(_) => {
-                let way = "Pass other_people=True if they are of other people and only look alike";
+                let way = "Pass other_people=True if they belong to other people and only look alike";
                 return Self::input(format!("{error}. {way}"));
             }
             _ => INPUT,

@@ -312,8 +312,7 @@ fn summed(
     with_streamed!(experiment, streamed, model => {
         let asked = streamed.columns().len();
         if columns.width() != asked {
-            return Err(Failure::input(format!("rows have {} columns, but the spec sums \
-                                               {asked}", columns.width())));
+            return Err(Failure::input(format!("rows have {} columns, but the spec sums {asked}", columns.width())));
         }
         let (mut rows, mut others) = (columns.held(gate), table.others.held());
         let held = HeldTable { name, rows: &mut rows, others: Some(&mut others) };

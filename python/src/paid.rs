@@ -1,4 +1,4 @@
-//! Releases that were paid for, until Python has them.
+//! Charged releases, kept until Python has received them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Rows of numbers that Python holds, read block by block where they lie.
+//! Rows of numbers that Python holds, read block by block without a copy of the whole.
 
 use std::io::{Error, ErrorKind};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ impl Columns {
             }
             columns.push(column);
         }
-        let rows = rows.ok_or_else(|| Failure::input("at least one column must hold rows"))?;
+        let rows = rows.ok_or_else(|| Failure::input("at least one column must have rows"))?;
         Ok(Self { columns, rows })
     }
 

@@ -1,4 +1,4 @@
-//! Experiments: run, and their committed results.
+//! Runs experiments and returns their committed results.
 
 use std::path::{Path, PathBuf};
 

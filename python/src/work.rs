@@ -1,4 +1,4 @@
-//! Long work beside the interpreter: the lock of the interpreter is free meanwhile, and Ctrl-C ends it.
+//! Runs long work on another thread, so that the interpreter stays free and Ctrl-C can stop it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

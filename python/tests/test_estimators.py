@@ -73,7 +73,7 @@ def test_classes_are_told_apart(rows):
     found = classifier.predict_proba(rows.X[:100])
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert found.min() >= 0.0 and set(classifier.sample(rows.X[:5]).ravel()) <= {"low", "high"}
-    with pytest.raises(dpgp.InputError, match="none of the two classes"):
+    with pytest.raises(dpgp.InputError, match="neither of the two"):
         classifier.fit(rows.X, np.where(labels == "low", "low", "other"))
 
 

@@ -171,7 +171,7 @@ def test_tables_of_all_kinds_are_the_same_rows(rows):
         ({"x0": [1.0], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "differ in length"),
         ({"x0": [1.0], "x1": [1.0]}, "no column 'y'"),
         ({"x0": ["a secret"], "x1": [1.0], "y": [1.0]}, "a cell is not a number"),
-        (np.zeros((3, 2)), "2 columns, but 3 are summed"),
+        (np.zeros((3, 2)), "2 columns, but the spec sums 3"),
         (np.zeros(3), "Expected 2D array"),
     ],
 )

@@ -1,8 +1,4 @@
-//! The interface of all accountants, and what they answer.
-//!
-//! The accountants by name.
-//!
-//! Why an accountant gives no number.
+//! The interface of accountants, their names, answers and errors.
 
 use std::fmt;
 
@@ -195,7 +191,7 @@ pub enum AccountingError {
         value: f64,
     },
     /// No noise multiplier between the ends of the search gives the guarantee.
-    #[error("no noise multiplier from {low:e} to {high:e} is the least for ({epsilon:?}, {delta:?})")]
+    #[error("the noise multiplier for ({epsilon:?}, {delta:?})-DP does not lie between {low:e} and {high:e}")]
     NoMultiplier {
         /// The least tried.
         low: f64,

@@ -1,4 +1,5 @@
-//! Accountants for events that another one refuses, by an assumption that the result records.
+//! Accountants that make an unproved assumption for events that another one refuses. The result records the
+//! assumption.
 
 use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relation, Sampling, Spent};
 

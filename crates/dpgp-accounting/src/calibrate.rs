@@ -1,4 +1,4 @@
-//! From a guarantee back to the noise.
+//! Finds the noise for a guarantee.
 
 use super::root::{Bracket, RootSearch};
 use super::{Accountant, AccountingError, Relation, Schedule};

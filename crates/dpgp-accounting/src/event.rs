@@ -1,4 +1,5 @@
-//! The events that accountants price: steps of the Gaussian mechanism on sub-samples, and the neighbours compared.
+//! The events whose privacy loss accountants compute: steps of the Gaussian mechanism on subsamples, with the
+//! neighbours compared.
 
 use std::fmt;
 

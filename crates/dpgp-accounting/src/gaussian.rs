@@ -1,9 +1,7 @@
-//! The exact account of Gaussian noise on full batches.
+//! The exact account of Gaussian noise on full batches, and zero-concentrated differential privacy.
 //!
-//! Zero-concentrated differential privacy and the (epsilon, delta) that follow from it.
-//!
-//! rho-zCDP bounds every Rényi divergence of order a between neighbours by `rho a`; rho adds up over adaptive releases
-//! (Bun and Steinke 2016, Definition 1.1 and Lemma 2.3).
+//! rho-zCDP bounds every Rényi divergence of order a between neighbours by `rho a`, and rho adds up over
+//! adaptive releases (Bun and Steinke 2016, Definition 1.1 and Lemma 2.3).
 
 use super::root::{Bracket, RootSearch};
 use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent};
@@ -27,7 +25,7 @@ impl Accountant for ExactGaussian {
 
     fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
         if event.sampling.simplest() != Sampling::FullBatch {
-            return Err(self.refusal(event, relation, "it knows no sub-sampling", "full batches"));
+            return Err(self.refusal(event, relation, "it does not support subsampling", "full batches"));
         }
         let sigma = event.noise_multiplier / (relation.sensitivity() * f64::from(event.steps).sqrt());
         match given {

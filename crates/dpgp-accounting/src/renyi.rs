@@ -1,6 +1,5 @@
-//! The Rényi accountant.
-//!
-//! Moments of the likelihood ratio of the Poisson-sampled Gaussian mechanism, at any real order.
+//! The Rényi accountant, from moments of the likelihood ratio of the Poisson-sampled Gaussian mechanism at
+//! any real order.
 
 use std::f64::consts::{PI, TAU};
 
@@ -49,7 +48,7 @@ impl Renyi {
             _ => Err(self.refusal(
                 event,
                 relation,
-                "its moments are those of a record that a Poisson sample adds",
+                "its moments assume a Poisson sample and an added record",
                 "full batches, and Poisson sampling for add-remove neighbours",
             )),
         }

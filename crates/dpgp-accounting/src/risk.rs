@@ -1,8 +1,8 @@
 //! The risk behind a guarantee, in terms that people can judge.
 //!
-//! An attacker knows that the data are one of two neighbouring data sets and decides between them from the release. A guarantee
-//! bounds each pair of error rates, and so the quantities here (Wasserman and Zhou 2010, Theorem 2.4; Kairouz, Oh and Viswanath 2015,
-//! Theorem 2.1; Dong, Roth and Su 2022, Section 2).
+//! An attacker knows that the dataset is one of two neighbours and decides between them from the release. A
+//! guarantee bounds each pair of error rates, and so the quantities here (Wasserman and Zhou 2010, Theorem
+//! 2.4; Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2).
 
 use dpgp_number::{Turn, bisect, normal_cdf};
 

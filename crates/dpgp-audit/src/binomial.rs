@@ -1,7 +1,7 @@
-//! Bounds of Clopper and Pearson on a probability.
+//! Clopper-Pearson bounds on a probability.
 //!
-//! They are exact: their error is at most the one named for every probability and every number of trials, which
-//! approximations by a normal distribution are not for rare events.
+//! They are exact: their error never exceeds the stated one, for any probability and any number of trials.
+//! Normal approximations lack this for rare events.
 
 use libm::lgamma;
 

@@ -1,9 +1,8 @@
-//! The exact delta of the Gaussian mechanism in arithmetic of some hundred bits.
+//! The exact delta of the Gaussian mechanism, in arithmetic of several hundred bits.
 //!
-//! The two terms of delta agree in more digits than a double has where epsilon is large or the noise is. Here both keep
-//! enough of them, by another formula than [`gaussian_delta`](dpgp_accounting::gaussian_delta), which it checks.
-//!
-//! Numbers in the notes of an audit.
+//! If epsilon or the noise is large, the two terms of delta agree in more digits than a double has. This code
+//! keeps enough digits and uses another formula than [`gaussian_delta`](dpgp_accounting::gaussian_delta),
+//! which it checks.
 
 use dashu_float::FBig;
 

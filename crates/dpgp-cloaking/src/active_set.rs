@@ -1,6 +1,4 @@
-//! Large problems: the optimum over few columns, grown by those that it does not cover.
-//!
-//! Choices of columns that do not crowd together.
+//! Large problems: the optimum over few columns, extended by the columns that it does not cover.
 
 use nalgebra::DMatrix;
 

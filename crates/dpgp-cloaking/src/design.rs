@@ -1,8 +1,5 @@
-//! From the columns of C to noise: rank rule, whitening, solver, safe release.
-//!
-//! The published gradient scheme, kept for comparison only.
-//!
-//! The gradient scheme from random weights, as the authors of the papers ran it: kept for comparison only.
+//! From the columns of C to noise: rank rule, whitening, solver and safe release. The published gradient
+//! schemes are kept for comparison only.
 
 use nalgebra::{DMatrix, DVector};
 use rand::{Rng, RngExt, SeedableRng};

@@ -1,6 +1,5 @@
-//! A primal-dual interior-point method for weight problems.
-//!
-//! The linear system of a Newton step, exact where weights move together and diagonal elsewhere.
+//! A primal-dual interior-point method for weight problems. The linear system of a Newton step is exact for
+//! weights that move together and diagonal elsewhere.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,10 +1,5 @@
-//! The settings of a noise design.
-//!
-//! The objectives of a noise design.
-//!
-//! Interface between objectives and solvers.
-//!
-//! The sampling recipes.
+//! Settings of a noise design: objectives, sampling recipes, and the interface between objectives and
+//! solvers.
 
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};

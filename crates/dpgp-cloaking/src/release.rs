@@ -1,4 +1,4 @@
-//! Safe sampling recipes: every direction of what is released is covered by the noise.
+//! Safe sampling recipes: noise covers every released direction.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,6 +1,4 @@
-//! Least total noise variance, which is what the root mean squared error sees.
-//!
-//! A reciprocal as a short sum of exponentials.
+//! Least total noise variance, the part of the root mean squared error that noise causes.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,16 +1,10 @@
-//! The audit of the cells of one block: claims on one side, evidence on the other.
+//! The audit of the cells of one block: it compares claims with evidence. This file judges noisy gradients by
+//! recomputed accountant bounds, Laplace noise on disjoint bins, and noise on Fourier moments.
 //!
-//! Noisy gradients: the accountant's bounds, recomputed for the noise that was used.
-//!
-//! Laplace noise on statistics of disjoint bins.
-//!
-//! The weights that noise on Fourier moments stands for.
-//!
-//! In units of the noise, a number with the standard deviation sd has the weight `1 / sd^2`. With the weights u, t and q_0 and the
-//! sums `V(d) = sum_j u_j cos(2 pi j.d / P)` and `W(d) = sum_k t_k cos(2 pi k.d / P)`, two records a displacement d apart with targets y and z
-//! are `2 (W(0) - W(d)) + (y^2 + z^2) V(0) - 2 y z V(d) + q_0 (y^2 - z^2)^2` apart, squared.
-//!
-//! Noise on Fourier moments: the worst pair of records, from both sides.
+//! For Fourier moments, a number whose noise has the standard deviation sd has the weight `1 / sd^2`. With
+//! the weights u, t and q_0 and the sums `V(d) = sum_j u_j cos(2 pi j.d / P)` and `W(d) = sum_k t_k cos(2 pi
+//! k.d / P)`, two records with displacement d and targets y and z have the squared distance `2 (W(0) - W(d))
+//! + (y^2 + z^2) V(0) - 2 y z V(d) + q_0 (y^2 - z^2)^2`.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -136,7 +130,7 @@ fn concluded(claim: Certificate, guarantee: Guarantee, mut checks: Vec<Check>) -
     let worst = checks.first().map_or(AuditVerdict::NotAudited, |check| check.verdict);
     let verdict = if reasons.is_empty() { worst } else { worst.max(AuditVerdict::Caveat) };
     match checks.first() {
-        None => reasons.push("no release was seen".to_owned()),
+        None => reasons.push("no release was recorded".to_owned()),
         Some(check) if check.verdict > AuditVerdict::Holds => reasons.insert(0, check.note.clone()),
         Some(_) => {}
     }
@@ -158,11 +152,11 @@ pub(super) fn gradients(
     let (loss, most) = (LossDistribution::default(), claim.delta * (1.0 + ROUNDING));
     let Ok(spent) = loss.delta(event, relation, claim.epsilon) else {
         let spent = AssumePoisson(loss).delta(event, relation, claim.epsilon)?;
-        let note = format!("no proof covers {} of {relation}; treated as Poisson sampling", event.sampling);
+        let note = format!("no proof covers {} for {relation}; treated as Poisson sampling", event.sampling);
         let verdict = if spent.upper <= most { AuditVerdict::Caveat } else { AuditVerdict::NotAudited };
         return Ok(Check { verdict, found: Found::DeltaAtMost(spent.upper), note });
     };
-    let note = format!("loss distributions of {} steps, {}", event.steps, event.sampling);
+    let note = format!("privacy loss distribution of {} steps, {}", event.steps, event.sampling);
     // The pair behind the lower bound is attained, so more than the claim is a break and not a loose bound.
     if spent.lower > most {
         return Ok(Check { verdict: AuditVerdict::Broken, found: Found::DeltaAtLeast(spent.lower), note });
@@ -180,7 +174,7 @@ pub(super) fn laplace(statistic: Statistic, bins: &[(usize, f64)], change: f64, 
     let epsilon = largest(bins.iter().map(|&(records, scale)| moves(statistic, records, change) / scale));
     let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
     let note =
-        format!("the worst of {} bins, with its targets at the extremes: {}", bins.len(), short(epsilon));
+        format!("worst of {} bins, with its targets at their bounds: epsilon = {}", bins.len(), short(epsilon));
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
     Check { verdict, found: Found::EpsilonAtMost(epsilon), note }
 }
@@ -329,7 +323,7 @@ pub(super) fn moments(release: &MomentsRelease, claim: Guarantee) -> Check {
     // Between the two bounds the audit does not know.
     let broken = found > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
-    let note = format!("pairs of records on a grid; bounded by delta <= {}", short(most));
+    let note = format!("from pairs of records on a grid; upper bound: delta <= {}", short(most));
     Check { verdict, found: Found::DeltaAtLeast(found), note }
 }
 

@@ -1,6 +1,7 @@
-//! The exponential mechanism: its probabilities under pairs of data sets that are made to tell it apart.
+//! The exponential mechanism: its probabilities under pairs of datasets that are made to differ as much as
+//! possible.
 //!
-//! They are computed, not sampled, so that a break is certain and small.
+//! The probabilities are computed, not sampled, so a violation is certain.
 
 use std::cell::OnceCell;
 
@@ -42,8 +43,8 @@ pub(super) fn exponential(selected: &Selected) -> Check {
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
     let valid = largest((0..selected.candidates()).map(|c| largest(bounds(selected, c))));
     let moved = match selected.rows {
-        ..=SEARCHED => format!("a sum of squares found to move by {}", short(search.change_of_sum)),
-        rows => format!("no search over data sets of {rows} rows"),
+        ..=SEARCHED => format!("the search moves a sum of squares by {}", short(search.change_of_sum)),
+        rows => format!("no search: {rows} rows are too many"),
     };
     let told = format!("sensitivity used {}, valid {}; {moved}", short(used), short(valid));
     let at_least = Found::EpsilonAtLeast(search.epsilon);
@@ -52,7 +53,7 @@ pub(super) fn exponential(selected: &Selected) -> Check {
     }
     if valid <= used * (1.0 + ROUNDING) {
         let found = Found::EpsilonAtMost(claimed * valid / used);
-        let note = format!("{told}; attack: epsilon >= {}", short(search.epsilon));
+        let note = format!("{told}; the attack proves epsilon >= {}", short(search.epsilon));
         return Check { verdict: AuditVerdict::Holds, found, note };
     }
     let note = format!("{told}: the sensitivity used is not a bound, so nothing is proved");

@@ -1,6 +1,4 @@
-//! The findings of an audit about a cell.
-//!
-//! How attacks sample.
+//! The findings of an audit about a cell, and the settings of its attacks.
 
 use rand_pcg::Pcg64;
 use schemars::JsonSchema;

@@ -1,11 +1,8 @@
-//! Gaussian noise, from the very matrices that it was sampled with.
+//! Gaussian noise, recomputed from the matrices that it was sampled with.
 //!
-//! Each check bounds the shift of the worst pair of neighbours in standard deviations of the noise; its exact delta at
-//! the claimed epsilon is then compared with the claim. Norms are computed in 106 bits, since the factors are graded.
-//!
-//! Noise on sums at inducing inputs and their midpoints that is the same along every direction.
-//!
-//! The maximum of a function of one number that is not negative.
+//! Each check bounds the shift of the worst pair of neighbours in standard deviations of the noise. It then
+//! compares the exact delta at the claimed epsilon with the claim. Norms are computed in 106 bits, because
+//! the factors are graded.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -42,7 +39,7 @@ pub(super) fn linear(places: &[Vec<LinearRelease>], scaling: Scaling, claim: Gua
     let releases: usize = places.iter().map(Vec::len).sum();
     let columns = largest(places.iter().flatten().map(|release| release.columns.ncols() as f64));
     let note = format!(
-        "|L^-1 b| <= {} over all of up to {columns} columns of {releases} releases, in 106 bits",
+        "|L^-1 b| <= {} for all columns (at most {columns}) of {releases} releases, in 106-bit arithmetic",
         short(leverage)
     );
     Check::delta(scaling.change * leverage / scaling.noise, claim, note)
@@ -101,7 +98,7 @@ pub(super) fn function(
 ) -> Check {
     let (norm, columns) = (norms.norm(mean), mean.0.ncols());
     let note = format!(
-        "one target moves the function by {} in its Hilbert space, in 106 bits for the {} worst of {columns}",
+        "one target moves the function by at most {} in its Hilbert space ({} worst of {columns} columns in 106-bit arithmetic)",
         short(scaling.change * norm),
         WORST.min(columns)
     );
@@ -115,7 +112,7 @@ pub(super) fn counts(sd: f64, bins: usize, relation: Relation, records: u64, cla
         Relation::AddRemove => 1.0,
         Relation::ReplaceOne => bins.min(2) as f64,
     };
-    let note = format!("{moved} of {bins} bins move by {records}, noise sd {}", short(sd));
+    let note = format!("{moved} of {bins} bins change by {records}; noise sd {}", short(sd));
     Check::delta(f64::sqrt(moved) * records as f64 / sd, claim, note)
 }
 
@@ -128,7 +125,7 @@ pub(super) fn statistics(
     claim: Guarantee,
 ) -> Check {
     let shift = largest(bins.iter().map(|&(records, sd)| moves(statistic, records, change) / sd));
-    Check::delta(shift, claim, format!("the worst of {} bins, with its targets at the extremes", bins.len()))
+    Check::delta(shift, claim, format!("worst of {} bins, with its targets at their bounds", bins.len()))
 }
 
 /// How far the statistic of so many records moves, when one of them goes from one end to the other while the rest are at
@@ -152,7 +149,7 @@ fn at_the_ends(records: usize, high: usize, change: f64) -> Vec<f64> {
 /// values of a record need not all be at their ends together, so this is a bound.
 pub(super) fn means(sd: f64, means: usize, range: f64, rows: usize, claim: Guarantee) -> Check {
     let shift = (means as f64).sqrt() * range / rows as f64 / sd;
-    let note = format!("a validation record moves {means} means by {} each", short(range / rows as f64));
+    let note = format!("one validation record moves {means} means by {} each", short(range / rows as f64));
     Check { found: Found::DeltaAtMost(exact_delta(shift, claim.epsilon)), ..Check::delta(shift, claim, note) }
 }
 

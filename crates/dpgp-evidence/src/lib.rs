@@ -1,10 +1,10 @@
-//! Audits: the guarantee of what was sampled, recomputed from the very numbers that noise was drawn with.
+//! Audits: guarantees, recomputed from the numbers that the noise was drawn with.
 //!
-//! A verdict is one of four ([`AuditVerdict`]): the claim holds for all neighbours, holds but for a caveat, is not known to
-//! hold, or is broken by two data sets that were found.
+//! There are four verdicts ([`AuditVerdict`]): the claim holds for all neighbours, holds except for a caveat, is not known
+//! to hold, or is broken by two datasets that were found.
 //!
-//! A cell is measured once more as an audited job, which keeps what was sampled beside each claim
-//! ([`dpgp_task::Measured::evidence`]); it is then judged apart from the code that claims something about it.
+//! A cell is measured once more as an audited job, which keeps the samples beside each claim
+//! ([`dpgp_task::Measured::evidence`]). It is then judged independently of the code that makes the claim.
 //!
 //! | mechanism | what is recomputed |
 //! |---|---|
@@ -13,11 +13,11 @@
 //! | counts, statistics of bins | exact delta of the worst extreme targets |
 //! | Laplace noise on bins | the greatest ratio of densities, by the worst extreme targets |
 //! | noisy sums | bounds on delta: the greatest norm of features, and a search over pairs of records |
-//! | noisy sums at midpoints or with noise in an ellipsoid | bounds on delta: all pairs of records on a grid, by a factor of the covariance, and the curvature between its places |
-//! | noisy moments | bounds on delta: the weights that the noise stands for, squared anew, and a search over pairs of records |
+//! | noisy sums at midpoints or with noise in an ellipsoid | bounds on delta: all pairs of records on a grid, by a factor of the covariance, and the curvature between grid points |
+//! | noisy moments | bounds on delta: the weights implied by the noise, squared again, and a search over pairs of records |
 //! | noisy gradients | the bounds of loss distributions for the noise used |
 //! | exponential mechanism | exact ratios of its probabilities under adversarial targets, and the valid sensitivity |
-//! | private selection | the budgets of its parts, and attacks on samples with bounds of Clopper and Pearson |
+//! | private selection | the budgets of its parts, and attacks on samples with Clopper-Pearson bounds |
 
 mod block;
 mod exponential;

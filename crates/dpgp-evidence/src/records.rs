@@ -1,10 +1,8 @@
-//! Noise on the sums of a variational model: the worst pair of records, from both sides.
+//! Noise on the sums of a variational model: bounds from both sides for the worst pair of records.
 //!
-//! A record with covariances k and a label enters each pair of sums as `a k` and `b k k'`. Replacing it moves the pair by a
-//! distance that depends on both norms and the inner product alone, in the metric in which off-diagonal entries count
-//! twice, as their noise is `sqrt 2` times smaller.
-//!
-//! Whether two files of outputs hold the same draws.
+//! A record with covariances k and label a enters each pair of sums as `a k` and `b k k'`. If it is replaced,
+//! the pair moves by a distance that depends only on both norms and the inner product. The metric counts off-
+//! diagonal entries twice, because their noise is `sqrt 2` times smaller.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +50,7 @@ pub(super) fn records(releases: &RecordReleases, claim: Guarantee) -> Check {
     // Between the two bounds the audit does not know.
     let broken = least > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
-    let note = format!("records with {pair}; bounded by delta <= {}", short(most));
+    let note = format!("from records with {pair}; upper bound: delta <= {}", short(most));
     Check { verdict, found: Found::DeltaAtLeast(least), note }
 }
 

@@ -1,6 +1,4 @@
-//! Outputs of anybody's mechanism, from two files.
-//!
-//! The cells of files of outputs: numbers or words.
+//! Outputs of any mechanism, read from two files of numbers or words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -51,8 +49,8 @@ pub enum SampledProblem {
     /// Files with the same draws.
     #[error(
         "{} and {} share rows: outputs on the two inputs must be independent draws with separate random \
-         numbers, because an attack must not judge by rows that it has learned \
-         from", one.display(), other.display()
+         numbers, because an attack is tested on rows that it was not trained \
+         on", one.display(), other.display()
     )]
     SharedRows {
         /// The first file.

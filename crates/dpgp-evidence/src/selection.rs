@@ -1,6 +1,6 @@
-//! Private selection: the budget of each draw recomputed, and an attack on what is drawn.
+//! Private selection: the recomputed budget of each draw, and an attack on the draws.
 //!
-//! The proof is checked part by part, and the attacks run the very functions that drew for the results.
+//! The proof is checked part by part. The attacks run the same functions that drew for the results.
 
 use std::convert::Infallible;
 
@@ -28,8 +28,8 @@ const SELECTIONS: usize = 500;
 pub(super) fn selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Vec<Check> {
     let draw = Guarantee::from(draws.selection.draw);
     let mut checks = vec![total(draws, claim)];
-    checks.extend(draws.sums.iter().map(|sums| part("sums of a draw", records(sums, draw), draw)));
-    checks.push(part("CoinPress of a draw", coinpress(draws, draw), draw));
+    checks.extend(draws.sums.iter().map(|sums| part("sums of one draw", records(sums, draw), draw)));
+    checks.push(part("CoinPress means of one draw", coinpress(draws, draw), draw));
     checks.push(attack_mean(draws, draw, attacks));
     checks.push(attack_selection(draws, claim, attacks));
     checks
@@ -46,7 +46,7 @@ fn total(draws: &SelectionDraws, claim: Guarantee) -> Check {
     let missed = lost * times + (times * (-gamma).ln_1p()).exp();
     let holds = spent <= claim.epsilon * (1.0 + ROUNDING) && missed <= claim.delta * (1.0 + ROUNDING);
     let note = format!(
-        "delta <= {} for at most {most} draws, if each is ({}, {})-private",
+        "delta <= {} for at most {most} draws, each ({}, {})-DP",
         short(missed),
         short(epsilon),
         short(delta)
@@ -100,7 +100,7 @@ fn attack_mean(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) 
         Outputs::new(1, (0..MEANS).map(|_| rounded(mean(draws, moved, &mut stream), draws)).collect())
     });
     let found = attack([&one, &other], claim, attacks.confidence);
-    empirical(found.epsilon, claim, format!("{MEANS} CoinPress means of a draw"))
+    empirical(found.epsilon, claim, format!("{MEANS} CoinPress means of one draw"))
 }
 
 /// A CoinPress mean of the values of the candidate with the widest range.
@@ -138,7 +138,7 @@ fn empirical(found: f64, claim: Guarantee, what: String) -> Check {
     Check {
         verdict,
         found: Found::EpsilonAtLeast(found),
-        note: format!("{what} under either of two data sets"),
+        note: format!("{what} on each of two datasets"),
     }
 }
 

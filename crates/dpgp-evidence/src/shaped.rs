@@ -1,6 +1,7 @@
-//! Noise of any covariance on sums at inducing inputs: the worst pair of records, from both sides.
+//! Noise of any covariance on sums at inducing inputs: bounds from both sides for the worst pair of records.
 //!
-//! Everything is made anew from the covariances that noise was drawn with: the features by the kernel, the distances by triangular factors.
+//! Everything is recomputed from the covariances that noise was drawn with: features from the kernel, and
+//! distances from triangular factors.
 
 use nalgebra::DMatrix;
 
@@ -38,7 +39,7 @@ pub(super) fn shaped(release: &ShapedRelease, claim: Guarantee) -> Check {
     // Between the two bounds the audit does not know.
     let broken = least > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
-    let note = format!("pairs of records on a grid; bounded by delta <= {}", short(most));
+    let note = format!("from pairs of records on a grid; upper bound: delta <= {}", short(most));
     Check { verdict, found: Found::DeltaAtLeast(least), note }
 }
 

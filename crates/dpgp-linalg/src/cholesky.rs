@@ -1,6 +1,4 @@
-//! Blocked Cholesky with a jitter ladder that reports what it added.
-//!
-//! The Cholesky factorisation of a large matrix, on all threads where there is no other work.
+//! Blocked, parallel Cholesky factorisation with a jitter ladder that reports the jitter it added.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{

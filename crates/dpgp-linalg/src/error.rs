@@ -1,6 +1,5 @@
-//! Errors of factorisations: the matrix, its size and the attempts.
-//!
-//! A maximum that does not overlook NaN.
+//! Errors of factorisations, with the matrix, its size and the attempts, and a maximum that does not ignore
+//! NaN.
 
 use thiserror::Error;
 

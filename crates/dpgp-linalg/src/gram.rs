@@ -1,8 +1,5 @@
-//! Products of matrices: Gram matrices `Z' Z` and sums of them for data that come in pieces, and general ones.
-//!
-//! Views of nalgebra matrices as faer matrices: both are column-major, nothing is copied.
-//!
-//! Pieces of one large problem, side by side.
+//! Products of matrices, and Gram matrices `Z' Z` of data that arrive in pieces. nalgebra matrices are passed
+//! to faer without a copy.
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatMut, MatRef, Par};

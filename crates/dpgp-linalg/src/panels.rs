@@ -1,7 +1,7 @@
-//! Products of wide matrices that are kept in panels of eight rows.
+//! Products of wide matrices in panels of eight rows, and computations in 106 bits.
 //!
-//! The few computations that an audit repeats in twice the precision (106 bits, pairs of numbers): a bound that was computed
-//! in ordinary precision cannot be its own witness. Ordinary numbers are exact in these, and results are rounded once.
+//! An audit repeats a few computations in twice the precision, because a bound in ordinary precision cannot
+//! confirm itself. Pairs of doubles hold the numbers, and results are rounded once.
 
 use faer::fx128;
 use fearless_simd::prelude::*;

@@ -1,6 +1,4 @@
-//! The nearest point of a simplex.
-//!
-//! The point of a polytope that is nearest to the origin.
+//! The nearest point of a simplex, and the point of a polytope that is nearest to the origin.
 
 use nalgebra::{DMatrix, DVector};
 

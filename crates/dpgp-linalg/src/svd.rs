@@ -1,6 +1,4 @@
-//! Thin singular value decomposition.
-//!
-//! The singular value decomposition of a matrix of low numerical rank.
+//! Thin singular value decomposition, also of matrices with low numerical rank.
 
 use faer::Par;
 use faer::diag::Diag;

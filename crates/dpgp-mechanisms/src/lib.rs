@@ -1,7 +1,8 @@
-//! Mechanisms: the noise that makes a release private, each with its settings in a spec and the proof of its guarantee.
+//! Mechanisms: the noise that makes a release private, each with its spec settings and the proof of its
+//! guarantee.
 //!
-//! A mechanism implements [`Mechanism`] and has a line in the list of [`MechanismSetting`]. Beside those that specs name stand the
-//! mechanisms that tasks are built of: selections, private means, private Newton steps.
+//! A mechanism implements [`Mechanism`] and has a line in the list of [`MechanismSetting`]. This crate also
+//! holds the building blocks of tasks: selections, private means and private Newton steps.
 
 mod binning;
 mod cloaking;

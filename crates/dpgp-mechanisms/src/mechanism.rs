@@ -1,6 +1,4 @@
-//! Interface of every mechanism.
-//!
-//! Errors of mechanisms.
+//! The interface of mechanisms, and their errors.
 
 use std::any::Any;
 

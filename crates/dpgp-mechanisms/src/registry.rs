@@ -1,4 +1,5 @@
-//! All mechanisms. A new one is a file or a folder of this crate, which implements [`Mechanism`], and a line here.
+//! The list of all mechanisms. To add one, implement [`Mechanism`] in a file or folder of this crate and add
+//! a line here.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! The refusal of a number.
+//! The error for a number outside its range.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,4 @@
-//! Real numbers with a range.
-//!
-//! The two numbers of a guarantee.
+//! Real numbers with a range, including the two numbers of a guarantee.
 
 use std::borrow::Cow;
 use std::fmt;

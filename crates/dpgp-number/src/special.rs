@@ -1,6 +1,5 @@
-//! Special functions, built on libm's erfc (about 1 ulp, also far in the tails).
-//!
-//! Bisection down to neighbouring numbers.
+//! Special functions, built on libm's erfc (about 1 ulp, even far in the tails), and bisection down to
+//! neighbouring doubles.
 
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 

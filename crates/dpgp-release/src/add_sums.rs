@@ -1,4 +1,4 @@
-//! Sums of the parts of some rows, added.
+//! Adds the sums of the parts of some rows.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The counts of a histogram, and noisy ones.
+//! Exact and noisy counts of a histogram.
 
 use rand::Rng;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ impl SumsModel for CountsRelease {
     fn described(&self, counts: &Counts) -> HeldDescription {
         let Counts { rows, outside, bins, clipped } = counts;
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
-        let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} in none");
+        let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} outside");
         if let Some(most) = self.rows.most {
             counts += &format!("; {clipped} rows counted more than {most} records and were clipped");
         }

@@ -190,7 +190,7 @@ impl<T: WrittenNumbers> Paid<'_, T> {
     pub fn draw(self) -> Result<Charged<T>, ReleaseError> {
         let Self { offer: Offer { guaranteed, compared, draw }, receipt } = self;
         let drawn = SystemNoise::new().and_then(|mut noise| Ok(draw(&mut noise)?)).and_then(|value| {
-            let not_finite = || TaskError::NotFinite { metric: "a number of the release".to_owned() };
+            let not_finite = || TaskError::NotFinite { metric: "a released number".to_owned() };
             if value.are_finite() { Ok(value) } else { Err(not_finite().into()) }
         });
         match drawn {

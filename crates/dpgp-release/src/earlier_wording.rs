@@ -1,7 +1,8 @@
-//! The sentences of certificates of earlier versions, which are as good as those of today.
+//! Sentences of certificates of earlier versions, and their present wording.
 //!
-//! A check compares the sentences of a certificate with those that follow from its guarantee. A certificate that was published keeps its
-//! own, so they are brought to the wording of today before they are compared. Its digest is taken of the file as it is.
+//! A check compares the sentences of a certificate with those that follow from its guarantee. Published
+//! certificates keep their old sentences, so these are translated before the comparison. The digest is
+//! computed from the file as it is.
 
 use serde_json::Value;
 

@@ -31,26 +31,25 @@ pub enum ReleaseError {
     #[error("--grid: {0}")]
     Grid(#[from] GridError),
     /// A grid without points.
-    #[error("{} has no rows below its header; add a row for each point to predict at", .0.display())]
+    #[error("{} has no rows below its header; add a row for each prediction point", .0.display())]
     NoPoints(PathBuf),
     /// Invalid weights of points.
-    #[error("{}: weights of points must not be negative, one must be above zero, and their sum must be \
-             finite", .0.display())]
+    #[error("{}: point weights must be at least 0, with at least one above 0 and a finite sum", .0.display())]
     BadWeights(PathBuf),
     /// Data without rows.
     #[error("{}: the data has no rows, or none that pass the filters", .0.display())]
     NoRows(PathBuf),
     /// All points lie outside the public box.
     #[error(
-        "no point to predict at lies in the public box privacy.mechanism.moments.domain; check the order and \
+        "no prediction point lies in the public box privacy.mechanism.moments.domain; check the order and \
          the units of the inputs"
     )]
     OutsideBox,
     /// A spec that describes no release.
-    #[error("this spec describes no release of predictions: {0}")]
+    #[error("nothing can be released: {0}")]
     NotReleasable(&'static str),
     /// A file that holds no released moments.
-    #[error("{} does not hold moments that `dpgp stats --release` wrote: {cause}", path.display())]
+    #[error("{} is not a release of moments from `dpgp stats --release`: {cause}", path.display())]
     NotMoments {
         /// The file.
         path: PathBuf,
@@ -58,7 +57,7 @@ pub enum ReleaseError {
         cause: String,
     },
     /// A file that holds no predictions.
-    #[error("{} does not hold predictions that `dpgp predict` wrote as CSV: {cause}", path.display())]
+    #[error("{} is not a CSV file of predictions from `dpgp predict`: {cause}", path.display())]
     NotPredictions {
         /// The file.
         path: PathBuf,
@@ -114,7 +113,7 @@ pub enum ReleaseError {
         ledger: PathBuf,
     },
     /// The operating system gives no randomness.
-    #[error("the operating system gave no randomness: {0}; nothing was released")]
+    #[error("cannot get random numbers from the operating system: {0}; nothing was released")]
     Randomness(String),
     /// A spec that says nothing about sums.
     #[error(
@@ -135,7 +134,7 @@ pub enum ReleaseError {
     )]
     SeveralSums(String),
     /// A file that holds no sums of this model.
-    #[error("{} does not hold sums that fit this spec: {cause}", path.display())]
+    #[error("{} is not a file of sums for this spec: {cause}", path.display())]
     NotSums {
         /// The file.
         path: PathBuf,
@@ -154,8 +153,8 @@ pub enum ReleaseError {
     },
     /// A file that is named twice, or two files that share more rows than chance would explain.
     #[error(
-        "{first} and {second} hold the same rows, or share more than chance would explain, and these would count \
-         twice; name only one of the two"
+        "{first} and {second} hold the same rows, or share more than chance explains. Shared rows would count \
+         twice, so name only one of the two"
     )]
     SameRows {
         /// One file.
@@ -173,7 +172,7 @@ pub enum ReleaseError {
     #[error("{} changed while its rows were read; nothing was summed", .0.display())]
     FileChanged(PathBuf),
     /// Rows that would be counted twice.
-    #[error("two of the files hold the rows from number {0} on; nothing was added")]
+    #[error("two of the files hold the block of rows that starts at number {0}; nothing was added")]
     SumsOverlap(u64),
     /// Rows that are missing.
     #[error("the sums of {missing} of {all} blocks are missing; add the files of the other shards")]
@@ -193,7 +192,7 @@ pub enum ReleaseError {
     #[error("the spec has several epsilons ({0}); choose one with --epsilon")]
     SeveralEpsilons(String),
     /// A file that holds no certificate of a release.
-    #[error("{} is not a certificate that can be verified: {cause}", path.display())]
+    #[error("cannot verify {}: {cause}", path.display())]
     NoCertificate {
         /// The file.
         path: PathBuf,
@@ -205,7 +204,7 @@ pub enum ReleaseError {
     CannotSign(SignatureError),
     /// A key that signed before the release was drawn, and did not after it was charged.
     #[error(
-        "the release was drawn but could not be signed: {0}. Nothing was written, and the release is lost"
+        "the release was drawn but could not be signed: {0}. Nothing was written, so the release is lost"
     )]
     Unsigned(SignatureError),
     /// A signature that could not be checked.
@@ -215,7 +214,7 @@ pub enum ReleaseError {
     #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
     /// A name that says no form of predictions.
-    #[error("{} does not end in .csv, .parquet or .json, the formats of predictions{hint}", path.display())]
+    #[error("{} does not end in .csv, .parquet or .json, so its format is unknown{hint}", path.display())]
     Form {
         /// The file.
         path: PathBuf,

@@ -1,6 +1,4 @@
-//! The file of exact sums.
-//!
-//! Sums of rows that a program holds: summed batch by batch, added to those of others, written and read.
+//! Exact sums of rows: summed in batches, merged, written to a file and read back.
 
 use std::path::{Path, PathBuf};
 
@@ -122,7 +120,7 @@ impl<M: SumsModel> Streamed<'_, M> {
         let data = &self.setting().data;
         if data.person.is_some() {
             return Err(ReleaseError::NotReleasable(
-                "the rows of persons (data.person) are read twice, and so from files alone",
+                "data.person needs two passes over the rows, so they must come from files",
             ));
         }
         let columns = self.columns();

@@ -240,10 +240,10 @@ pub enum GridError {
     #[error("every input needs a value or a range; missing: {}", .0.join(", "))]
     Missing(Vec<String>),
     /// A grid that is too large.
-    #[error("the grid has {0} points; the most is {MOST_POINTS}")]
+    #[error("the grid has {0} points; the limit is {MOST_POINTS}")]
     TooMany(usize),
     /// An unknown word of an input.
-    #[error("{part:?}: the input holds words; use one of {}", words.join(", "))]
+    #[error("{part:?}: this input takes a word; use one of {}", words.join(", "))]
     NoWord {
         /// The part.
         part: String,
@@ -252,7 +252,7 @@ pub enum GridError {
     },
     /// A spec without public places.
     #[error(
-        "the spec names no points to predict at (task.surface.map, task.prediction.grid or the domain of its \
+        "the spec names no prediction points (task.surface.map, task.prediction.grid or the domain of its \
          mechanism); use --grid INPUT=FROM..TO:POINTS,... or a file with --at"
     )]
     NoPlaces,
@@ -317,7 +317,7 @@ pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -
     let (outside, all) = (moments.outside(points), points.nrows());
     (outside > 0).then(|| {
         format!(
-            "{outside} of {all} points lie outside the public box privacy.mechanism.moments.domain: each \
+            "{outside} of {all} points lie outside the public box privacy.mechanism.moments.domain; each \
              gets the prediction at the nearest point of the box"
         )
     })
@@ -329,7 +329,7 @@ pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -
 /// [`ReleaseError::NotReleasable`] if they have other inputs or numbers that are not finite.
 pub(super) fn held(points: &DMatrix<f64>, data: &DataSetting) -> Result<Points, ReleaseError> {
     if points.ncols() != data.inputs.len() {
-        return Err(ReleaseError::NotReleasable("the points have another number of inputs"));
+        return Err(ReleaseError::NotReleasable("the points have the wrong number of inputs"));
     }
     match points.iter().all(|x| x.is_finite()) {
         true => Ok(Points::even(points.clone())),
@@ -437,7 +437,7 @@ mod tests {
             ("x=0..40..:3", "exactly two dots"),
             ("y=1,x=0...40", "exactly two dots"),
             ("x=1,x=2", "\"x\" is named twice"),
-            ("x=0..1:200,y=0..1:200", "40000 points; the most is 20000"),
+            ("x=0..1:200,y=0..1:200", "40000 points; the limit is 20000"),
         ] {
             let error = text.parse::<GridChoice>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
@@ -507,7 +507,7 @@ mod points_file_tests {
         assert_eq!(held(&points, &data).unwrap().inputs, points);
         let said = [DMatrix::zeros(2, 1), points.map(|x| x / 0.0)]
             .map(|wrong| held(&wrong, &data).unwrap_err().to_string());
-        assert!(said[0].contains("another number of inputs") && said[1].contains("not finite"), "{said:?}");
+        assert!(said[0].contains("wrong number of inputs") && said[1].contains("not finite"), "{said:?}");
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! Private releases: predictions at the points of a grid, and sums over rows of any number.
+//! Private releases: predictions at the points of a grid, and sums over any number of rows.
 //!
-//! A release goes through five steps, each a type that only the step before makes:
+//! A release has five steps. Each has a type that only the previous step makes:
 //!
 //! | step | type | what it may do |
 //! |---|---|---|
-//! | read | [`PredictionRequest`], [`SumsRequest`] | refuse what no data can make right, read the rows, fit, design the noise |
-//! | offer | [`Offer`] | be charged: it says what it would cost, and holds no noise |
-//! | charge | [`Paid`] | be drawn: what it costs is in the ledger |
+//! | read | [`PredictionRequest`], [`SumsRequest`] | refuse invalid requests, read the rows, fit, design the noise |
+//! | offer | [`Offer`] | be charged: it states its cost and holds no noise |
+//! | charge | [`Paid`] | be drawn: its cost is in the ledger |
 //! | draw | [`Charged`] | be written |
 //! | write | [`PredictionFiles`], [`SumsPlace`] | |
 //!
-//! [`publish`] does them in this order, for the command as for Python.
+//! [`publish`] runs them in this order, for the command and for Python.
 //!
-//! All noise comes from the operating system. The exact sums and counts on the way are as private as the rows.
+//! All noise comes from the operating system. The intermediate exact sums and counts are as private as the rows.
 //!
 //! A histogram of the rows of a file, charged to a ledger that holds one such release:
 //!
@@ -34,7 +34,7 @@
 //! let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
 //! let experiment = project.parse("histogram", SPEC)?;
 //! let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment)? else { unreachable!() };
-//! let state = StateFolder::at(&folder.path().join("state"))?; // its key tells which rows they are
+//! let state = StateFolder::at(&folder.path().join("state"))?; // its key identifies the rows
 //! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
 //!
 //! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });

@@ -109,7 +109,7 @@ impl SumsModel for MomentsRelease {
             private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
             public: PublicFacts { cells: Some(cells), ..PublicFacts::default() },
-            text: format!("{of_box}, for moments of any frequencies"),
+            text: format!("{of_box}; moments of any frequency follow from them"),
         }
     }
 

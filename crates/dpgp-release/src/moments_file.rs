@@ -1,6 +1,5 @@
-//! A file of released moments, and predictions from it: at any points, with any kernel, at no further cost.
-//!
-//! The surface that released moments tell, asked as often as wanted.
+//! A file of released moments, and predictions from it at any points and with any kernel. Predictions cost
+//! nothing more.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -126,7 +125,7 @@ impl MomentsFile {
         let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
         let kernel = other.kernel.unwrap_or(kernel);
         if kernel.fits(inputs.len()).is_err() {
-            return Err(ReleaseError::NotReleasable("the kernel has another number of inputs"));
+            return Err(ReleaseError::NotReleasable("the kernel has the wrong number of inputs"));
         }
         if !BoxKernel::new(&kernel, mechanism.sides()).is_some_and(|kernel| kernel.has_moments()) {
             return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));

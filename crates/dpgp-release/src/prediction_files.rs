@@ -1,8 +1,4 @@
-//! The file of predictions and the certificate beside it.
-//!
-//! The form of a file of predictions.
-//!
-//! Predictions as rows of a table.
+//! The file of predictions in its formats, and the certificate beside it.
 
 use std::path::{Path, PathBuf};
 

@@ -69,7 +69,7 @@ impl<'a> PredictionRequest<'a> {
         let weighs = setting.privacy.mechanism.linear().is_some_and(LinearMechanism::is_for_one_scale);
         if points.have_weights() && !weighs {
             return Err(ReleaseError::NotReleasable(
-                "weights of points need mechanism.cloaking with the objective risk",
+                "point weights need mechanism.cloaking with objective = \"risk\"",
             ));
         }
         ensure_moderate(setting, &setting.privacy)?;

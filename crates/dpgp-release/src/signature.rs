@@ -1,16 +1,9 @@
-//! Signatures of released files in the format of OpenSSH (SSHSIG), made and checked by the user's own `ssh-keygen`.
+//! Signatures of released files in the OpenSSH format (SSHSIG), made and checked by the user's own `ssh-
+//! keygen`.
 //!
-//! The program of the user knows agents, passphrases and hardware keys, and no secret of a key comes into the memory of
-//! this one. Anybody can check a signature without this program: `ssh-keygen -Y verify -f allowed_signers -I WHO -n
-//! dpgp-release -s FILE.sig < FILE`.
-//!
-//! Why nothing was signed or checked.
-//!
-//! The key that signs.
-//!
-//! Whose signature a file has.
-//!
-//! Calls of `ssh-keygen`.
+//! `ssh-keygen` supports agents, passphrases and hardware keys, and no secret key enters the memory of this
+//! program. Anyone can check a signature without this program: `ssh-keygen -Y verify -f allowed_signers -I
+//! WHO -n dpgp-release -s FILE.sig < FILE`.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +15,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum SignatureError {
     /// OpenSSH is missing.
-    #[error("cannot run ssh-keygen, which makes and checks signatures: {0}; install OpenSSH 8.3 or later")]
+    #[error("cannot run ssh-keygen, which signatures need: {0}; install OpenSSH 8.3 or later")]
     NoProgram(std::io::Error),
     /// The key is wrong, locked or missing, or its owner refused. `ssh-keygen` prints the reason on standard error.
     #[error("ssh-keygen could not sign with the key {} ({status}; see its message above)", key.display())]

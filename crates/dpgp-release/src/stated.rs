@@ -118,7 +118,7 @@ impl<'a> Stated<'a> {
         let certificate = self.certificate;
         self.spoken("text", &Value::from(certificate.to_string()));
         if self.whole.get("risk").is_some() {
-            self.hold("risk", false, "files of sums state it beside their guarantee alone");
+            self.hold("risk", false, "a file of sums states it only inside its guarantee");
         }
         // Files with a private number of rows may warn about a large delta. The certificate does not say whether it was
         // private.
@@ -171,25 +171,24 @@ impl<'a> Stated<'a> {
             return self.absent.push("whole_width".to_owned());
         };
         let Some(width) = wider.get("change").and_then(Value::as_f64) else {
-            return self.hold("whole_width", wider.is_null(), "it has no change");
+            return self.hold("whole_width", wider.is_null(), "it lacks a change");
         };
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate.neighbours else {
             return self.hold(
                 "whole_width",
                 false,
-                "the certificate inside is not about a change of one \
-                                                    target",
+                "the certificate inside does not protect a change of one target",
             );
         };
         let Some(delta) = self.certificate.delta() else {
-            return self.hold("whole_width", false, "the certificate inside guarantees nothing");
+            return self.hold("whole_width", false, "the certificate inside has no guarantee");
         };
         let mu = self.mu * (width / change);
         let expected = json!({ "change": width, "mu": mu, "epsilon": epsilon_of(mu, delta), "delta": delta });
         self.hold(
             "whole_width.change",
             width > change,
-            "it is not more than the change in the certificate inside",
+            "it does not exceed the change in the certificate inside",
         );
         self.compare("whole_width", Some(wider), &expected);
     }
@@ -283,8 +282,7 @@ impl<'a> Stated<'a> {
         self.hold(
             "all_releases.releases",
             releases > 0 && alone,
-            "a single release must have the mu of this \
-            one",
+            "if there is one release, its mu must be that of this release",
         );
     }
 

@@ -1,4 +1,4 @@
-//! Sums over rows of any number, in one pass, and their private release.
+//! Sums over any number of rows in one pass, and their private release.
 
 use std::path::PathBuf;
 

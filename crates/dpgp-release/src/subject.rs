@@ -32,7 +32,7 @@ impl Subject<'_> {
         let source = &self.experiment.source;
         // A release without a guarantee must never be charged as if it had one.
         let Some(neighbours) = certificate.neighbours else {
-            return Err(ReleaseError::NotReleasable("nothing hides its targets"));
+            return Err(ReleaseError::NotReleasable("its targets are not protected"));
         };
         let Some(delta_exact) = certificate.delta_exact else {
             return Err(ReleaseError::NotReleasable("its sensitivity is not a bound"));
@@ -100,7 +100,7 @@ pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<
 /// The axes and their labels, for messages.
 fn axes(experiment: &Experiment) -> String {
     if experiment.axes.is_empty() {
-        return "the spec has no axes and a single cell; omit --cell".to_owned();
+        return "the spec has one cell and no axes; omit --cell".to_owned();
     }
     let mut text = "the axes are".to_owned();
     for axis in &experiment.axes {

@@ -1,8 +1,5 @@
-//! What can be summed over rows and released.
-//!
-//! The file of released sums.
-//!
-//! What is said of sums, to everybody and to the holder of the rows.
+//! The interface of models whose sums over rows can be released: the sums, the released file, and the text
+//! shown to the public and to the holder of the rows.
 
 use std::path::Path;
 

@@ -1,6 +1,4 @@
-//! The sums of a surface, and the surface from noisy ones.
-//!
-//! The sums of each class of a classification, and the posteriors from noisy ones.
+//! The sums of a surface or of each class of a classification, and the posteriors from their noisy versions.
 
 use rand::Rng;
 use serde_json::{Value, json};

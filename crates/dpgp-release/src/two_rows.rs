@@ -1,4 +1,4 @@
-//! A request for predictions from two rows, for the tests of this room.
+//! A request for predictions from two rows, for tests.
 
 use super::{GridChoice, PredictionRequest, PublicPoints};
 use dpgp_data::Silent;

@@ -94,8 +94,8 @@ pub fn verify(
             let holds = found.digest.to_string() == *claimed;
             checks.push(digest_fact(&file.display().to_string(), holds));
         }
-        (Some(_), None) => return Err(no_certificate(path, "also name the file of predictions")),
-        (None, Some(_)) => return Err(no_certificate(path, "it is not about another file; name it alone")),
+        (Some(_), None) => return Err(no_certificate(path, "pass its file of predictions as well")),
+        (None, Some(_)) => return Err(no_certificate(path, "it does not refer to another file; pass it alone")),
         (None, None) => {}
     }
     checks.extend(guarantee_checks(&published));
@@ -184,8 +184,8 @@ fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
     let stated = shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION));
     let beside = match (stated, shown) {
         (true, _) => "as stated".to_owned(),
-        (false, Some(shown)) => format!("not {shown:e}, as stated"),
-        (false, None) => "and the file does not state it".to_owned(),
+        (false, Some(shown)) => format!("not the stated {shown:e}"),
+        (false, None) => "which the file does not state".to_owned(),
     };
     let fact = format!("the exact delta at epsilon = {:?} is {exact:e}, {beside}", claimed.epsilon);
     checks.push(VerifiedFact::new(fact, stated));

@@ -1,4 +1,4 @@
-//! The records that an attack puts in the place of one, by hand for each kind of sums.
+//! The extreme records with which an attack replaces another, chosen by hand for each kind of sums.
 
 use super::StreamedRelease;
 use super::sums_model::SumsModel;

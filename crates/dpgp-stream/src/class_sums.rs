@@ -1,6 +1,4 @@
-//! The sums of a classification: those over the rows of each class.
-//!
-//! Histograms.
+//! Sums over the rows of each class of a classification, and histograms.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! All rows through all threads.
+//! Sums all rows on all threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

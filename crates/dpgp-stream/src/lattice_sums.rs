@@ -1,8 +1,4 @@
-//! Rows in the cells of a lattice.
-//!
-//! Rows in the cells of a lattice, on disk.
-//!
-//! The sums of Fourier moments: rows in the cells of a lattice.
+//! The sums behind Fourier moments: rows in the cells of a lattice, in memory and on disk.
 
 use std::collections::BTreeMap;
 

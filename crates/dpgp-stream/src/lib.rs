@@ -1,10 +1,10 @@
-//! Sums over rows that do not fit in memory: one pass, constant memory, all cores. They are those of a variational model
-//! ([`Summand`]), the same for each class ([`ClassSummand`]), a histogram ([`CountSummand`]), or rows and targets in the cells of a
-//! box ([`LatticeSummand`]).
+//! Sums over rows that do not fit in memory: one pass, constant memory, all cores. A summand makes the sums
+//! of a variational model ([`Summand`]), the same for each class ([`ClassSummand`]), a histogram
+//! ([`CountSummand`]), or the rows and targets in the cells of a box ([`LatticeSummand`]).
 //!
-//! Rows are cut into blocks of [`BLOCK`] rows by their number, whatever the number of threads or machines. A thread adds one
-//! block after the other to its sums ([`SumRows`]), which are whole numbers: the total is the same to the last bit however the
-//! work was shared out, and those of neighbouring parts add up ([`PartSums`]).
+//! Rows are numbered and cut into blocks of [`BLOCK`] rows, for any number of threads or machines. Each
+//! thread adds blocks to its sums ([`SumRows`]), which are whole numbers. So the total is the same to the
+//! last bit however the work was divided, and the sums of neighbouring parts add up ([`PartSums`]).
 
 mod class_sums;
 mod collect;

@@ -1,10 +1,4 @@
-//! The sums of a regression.
-//!
-//! The sums of a part of the rows.
-//!
-//! Summands and their sums.
-//!
-//! The rows that count.
+//! Summands and the sums they make, the sums of a regression, and the filter of rows.
 
 use std::ops::Range;
 

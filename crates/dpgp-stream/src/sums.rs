@@ -1,8 +1,4 @@
-//! Sums over some of the rows.
-//!
-//! The sums of a regression on disk.
-//!
-//! Sums on disk, to the last bit.
+//! Sums over some of the rows, in memory and on disk, exact to the last bit.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -115,7 +111,7 @@ fn number(text: &str) -> Result<i128, &'static str> {
     if number.unsigned_abs() < 1 << 120 {
         Ok(number)
     } else {
-        Err("a sum is larger than any rows could produce")
+        Err("a sum is larger than its rows can produce")
     }
 }
 
@@ -162,7 +158,7 @@ pub struct FileRecord {
 impl<S: Sum> Record<S> {
     /// The record of a part of the rows of some files.
     pub fn new(summand: String, files: Vec<FileRecord>, part: PartSums<S>) -> Self {
-        let note = "exact sums, not private: share them no more than the rows".to_owned();
+        let note = "exact sums, as private as the rows: do not publish them".to_owned();
         Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, part, checksum: None }
     }
 

@@ -1,4 +1,4 @@
-//! From targets in their own units to whole numbers.
+//! Converts targets to whole numbers.
 
 /// Clips to [low, high], subtracts a centre and divides by a scale, all public; then clips to [-bound, bound], which
 /// sensitivities assume, and counts in units of a power of two.

@@ -86,7 +86,7 @@ fn a_release_is_predicted_from() {
         from(&["--kernel", &others.replace("0.0, 0.0, 0.0", "0.0, 0.0")])
             .expect(2)
             .err
-            .contains("another number of inputs")
+            .contains("wrong number of inputs")
     );
 }
 

@@ -169,7 +169,7 @@ fn wrong_questions_are_refused() {
     project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json"]).expect(0);
     let four = SPEC.replace("classes = 3", "classes = 4");
     assert!(
-        refused(&project, &four, &["--add", "sums.json"]).contains("does not hold sums that fit this spec")
+        refused(&project, &four, &["--add", "sums.json"]).contains("is not a file of sums for this spec")
     );
     let axis = format!("{SPEC}[grid]\n\"task.dirichlet.classes\" = [3, 4]\n");
     assert!(refused(&project, &axis, &["rows.csv"]).contains("need different sums"));

@@ -101,7 +101,7 @@ fn wrong_questions_are_refused() {
     project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json"]).expect(0);
     project.write("s.toml", &SPEC.replace("bins = 4", "bins = 5"));
     let run = project.dpgp(&["stats", "s.toml", "--add", "sums.json", "--out", "sum.json"]).expect(2);
-    assert!(run.err.contains("does not hold sums that fit this spec"), "{}", run.err);
+    assert!(run.err.contains("is not a file of sums for this spec"), "{}", run.err);
     let function = SPEC
         .replace("histogram = {}", "function = {}")
         .replace("[privacy.mechanism.histogram]\nrelation = \"add-remove\"", "mechanism.function.sensitivity = \"exact\"")

@@ -310,7 +310,7 @@ fn another_separator_is_no_other_file() {
         project.write(name, format!("x;y;a|u|v\n{text}").as_str());
         let other = cut("|", ["\"v\"", "u"]).replace("d.csv", name);
         let run = release(&project, &other, "v\n5\n", &[]).expect(2);
-        assert!(run.err.contains("read the same lines with another separator"), "{name}: {}", run.err);
+        assert!(run.err.contains("read the same lines with a different separator"), "{name}: {}", run.err);
         assert_eq!(counts(&project), [1], "{name}");
     }
     for separator in ["1", ".", "e", "-", "+", "_"] {

@@ -227,7 +227,7 @@ fn points_outside_the_box_are_warned_of() {
     for verb in [&["predict", "s.toml"][..], &["predict", "--from", "r.json"]] {
         let run = project.dpgp(&[verb, &["--at", "swapped.csv"]].concat()).expect(2);
         assert!(
-            run.err.contains("no point to predict at lies in the public box") && run.out.is_empty(),
+            run.err.contains("no prediction point lies in the public box") && run.out.is_empty(),
             "{}",
             run.err
         );
@@ -302,7 +302,7 @@ fn wrong_questions_are_refused() {
     let from = |file: &str, more: &[&str], code: i32| {
         project.dpgp(&[&["predict", "--from", file, "--at", "grid.csv"], more].concat()).expect(code).err
     };
-    assert!(from("not.json", &[], 2).contains("does not hold moments"));
+    assert!(from("not.json", &[], 2).contains("is not a release of moments"));
     from("none.json", &[], 5);
     project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(0);
     assert!(from("r.json", &["--kernel", "linear = { variance = 1.0 }"], 2).contains("stationary"));

@@ -191,11 +191,11 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     project.write("energy.toml", TARGETS);
     for (mistake, message) in [
         (String::new(), "missing field `version`"),
-        (sound.replace("version = 2", "version = 9"), "does not know version 9"),
-        (sound.replace("mu = ", "mu = -"), "mu has a value that no release can have"),
+        (sound.replace("version = 2", "version = 9"), "unsupported version 9"),
+        (sound.replace("mu = ", "mu = -"), "mu has an impossible value"),
         (sound.replace("epsilon = 2.0", "epsilon = nan"), "epsilon must be greater than 0"),
         (sound.replace("[[release]]", "[[realease]]"), "unknown field `realease`"),
-        (sound[..sound.len() - 40].to_owned(), "is not a ledger that can be trusted"),
+        (sound[..sound.len() - 40].to_owned(), "cannot be trusted"),
         (sound.replace("mu = ", "mu = 0.5 # "), "contradict each other"),
         (sound.replace("epsilon = 2.0", "epsilon = 20.0"), "its seal does not match"),
         (sound.replace("rows = 120", "rows = 121"), "its seal does not match"),
@@ -343,7 +343,7 @@ fn a_cell_is_chosen_by_its_labels() {
     assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 0.5);
     // A cell without privacy is no choice.
     let project = self::project();
-    refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "a single cell; omit --cell");
+    refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "no axes; omit --cell");
     project.write("energy.toml", &format!("{TARGETS}[grid]\n\"privacy.epsilon\" = [2.0, inf]\n"));
     project.dpgp(PREDICT).expect(0);
     assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 2.0);

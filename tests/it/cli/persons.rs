@@ -182,7 +182,7 @@ fn shards_threads_and_forms_use_the_same_rows() {
     assert!(project.json("r.json")["guarantee"]["text"].as_str().unwrap().ends_with(text));
     project.write("s.toml", &STREAMED.replace("rows_per_person = 4", "rows_per_person = 5"));
     let run = project.dpgp(&["stats", "s.toml", "--add", "sum.json", "--out", "other.json"]).expect(2);
-    assert!(run.err.contains("does not hold sums that fit this spec"), "{}", run.err);
+    assert!(run.err.contains("is not a file of sums for this spec"), "{}", run.err);
 }
 
 /// Rows in another order, in two files, with names in Parquet: the same sums over the same rows. In memory, too.

@@ -23,10 +23,10 @@ fn what_is_no_certificate_is_not_verified() {
     project.dpgp(&[STATS, &["energy.csv", "--release", "s.json", "--no-ledger"]].concat()).expect(0);
     project.write("empty.json", "{}");
     for (arguments, code, why) in [
-        (&["energy.csv"][..], 2, "energy.csv is not a certificate that can be verified"),
+        (&["energy.csv"][..], 2, "cannot verify energy.csv"),
         (&["empty.json"], 2, "missing field `certificate`"),
-        (&[CERTIFICATE], 2, "also name the file of predictions"),
-        (&["s.json", "p.csv"], 2, "it is not about another file; name it alone"),
+        (&[CERTIFICATE], 2, "pass its file of predictions as well"),
+        (&["s.json", "p.csv"], 2, "it does not refer to another file; pass it alone"),
         (&[CERTIFICATE, "none.csv"], 5, "none.csv"),
         (&[CERTIFICATE, "p.csv", "--signers", "grid.csv"], 5, "the signature was not checked"),
     ] {
@@ -97,7 +97,7 @@ fn what_holds_no_predictions_is_not_drawn() {
         (header.to_owned(), "it has no rows"),
         (format!("{header}1,1,1,1,0,2\n2,1,one,1,0,2\n"), "line 3 has \"one\" instead of a number"),
         (format!("{header}1,1,1,inf,0,2\n"), "line 2 has \"inf\" instead of a number"),
-        (format!("{header}1,1,1\n"), "p.csv does not hold predictions"),
+        (format!("{header}1,1,1\n"), "p.csv is not a CSV file of predictions"),
     ] {
         project.write("p.csv", &rows);
         refused(&project, &[&["map", "p.csv", "--out", "m.svg"]], 2, why);
@@ -137,7 +137,7 @@ fn what_describes_no_predictions_is_not_predicted() {
     let project = energy_project(TARGETS);
     project.write("weighted.csv", "temperature,days\n5,1\n10,2\n");
     let weighted = ["predict", "energy.toml", "--at", "weighted.csv", "--weights", "days"];
-    refused(&project, &[&weighted], 2, "weights of points need mechanism.cloaking with the objective risk");
+    refused(&project, &[&weighted], 2, "point weights need mechanism.cloaking with objective = \"risk\"");
     let none = "target = \"kwh\", filter = [{ column = \"day\", is = \"<\", value = -1.0 }] }";
     project.write("energy.toml", &TARGETS.replace("target = \"kwh\" }", none));
     refused(&project, &[PREDICT], 2, "the data has no rows");

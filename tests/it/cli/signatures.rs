@@ -117,7 +117,7 @@ fn a_key_that_does_not_sign_costs_nothing() {
         let arguments = [verb, &["--sign", "mine"]].concat();
         let output = project.command(&arguments).env("PATH", "").output().unwrap();
         let run = Run::new(output).expect(2);
-        assert!(run.err.contains("cannot run ssh-keygen, which makes and checks signatures"), "{}", run.err);
+        assert!(run.err.contains("cannot run ssh-keygen, which signatures need"), "{}", run.err);
     }
     // The state folder has its key, and no ledger.
     assert_eq!(std::fs::read_dir(project.folder.path()).unwrap().count(), before + 1);

@@ -87,7 +87,7 @@ fn sums_that_do_not_belong_together_are_refused() {
     assert!(add(&["1.json"], 1).contains("are missing"));
     assert!(add(&["1.json", "2.json", "2.json"], 1).contains("two of the files hold the rows"));
     project.write("text.json", "{}");
-    assert!(add(&["text.json"], 2).contains("text.json does not hold sums"));
+    assert!(add(&["text.json"], 2).contains("text.json is not a file of sums"));
     assert!(add(&["nowhere.json"], 5).contains("nowhere.json"));
     let mut elsewhere =
         project.command(&["stats", "s.toml", "trips.csv", "--shard", "2/2", "--out", "3.json"]);

@@ -134,7 +134,7 @@ fn mistakes_of_a_calibration() {
                 "sums.split",
                 "greater than 0",
             ),
-            ("[[-4.0, 4.0]]", "[[4.0, -4.0]]", "features.supremum", "rising and finite"),
+            ("[[-4.0, 4.0]]", "[[4.0, -4.0]]", "features.supremum", "increasing and finite"),
             ("[[-4.0, 4.0]]", "[[-4.0, 4.0], [0.0, 1.0]]", "features.supremum", "one value for each input"),
             ("points = 4 }]", "points = 1001 }]", "task.calibration.inducing", "at most 1000 points"),
             ("rho = 0.01", "rho = 1.0", "regularisation.printed.rho", "between 0 and 1"),

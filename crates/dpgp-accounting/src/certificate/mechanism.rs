@@ -1,8 +1,4 @@
-//! The mechanisms that certificates name.
-//!
-//! Caveats of a guarantee.
-//!
-//! A Gaussian release before it has its certificate.
+//! Mechanisms and caveats in certificates, and Gaussian releases before certification.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Certificates: what a result row claims about privacy, and what is true of it.
+//! Certificates: the privacy that a result row claims, and the privacy that is proved.
 
 mod mechanism;
 mod statement;

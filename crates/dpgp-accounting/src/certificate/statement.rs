@@ -1,6 +1,4 @@
-//! The certificate of one release.
-//!
-//! Subject of a guarantee: the pairs of datasets that it compares, and the release that it covers.
+//! The certificate of one release: the datasets that its guarantee compares, and what it covers.
 
 use std::fmt;
 

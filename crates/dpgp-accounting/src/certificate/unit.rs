@@ -1,6 +1,4 @@
-//! Whose records neighbours differ in.
-//!
-//! The two numbers of a claim.
+//! The unit of privacy: the records in which neighbours differ.
 
 use serde::{Deserialize, Serialize};
 

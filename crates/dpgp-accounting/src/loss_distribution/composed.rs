@@ -1,6 +1,5 @@
-//! The loss of all steps together: bounds on delta at any epsilon.
-//!
-//! Powers under cyclic convolution, with a bound on the rounding error.
+//! The loss of all steps together, by powers under cyclic convolution. It bounds delta at any epsilon and
+//! includes the rounding error.
 
 use std::f64::consts::TAU;
 

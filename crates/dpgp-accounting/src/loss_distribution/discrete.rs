@@ -1,8 +1,5 @@
-//! Privacy losses on a grid, from above: the pair they belong to dominates.
-//!
-//! Probabilities of intervals under both distributions of a pair, with bounds on their rounding.
-//!
-//! Privacy losses on a grid, from below: the pair they belong to is dominated.
+//! Privacy losses on a grid, rounded up so that the grid dominates a pair of distributions, or down so that
+//! the pair dominates it. Rounding errors are bounded.
 
 use super::pair::{DominatingPair, Range};
 use dpgp_number::normal_cdf;

@@ -1,4 +1,4 @@
-//! The pair of distributions that one step of Poisson sampling is judged by.
+//! The pair of distributions that describes one step of Poisson sampling.
 
 use crate::{Event, Relation, Sampling};
 

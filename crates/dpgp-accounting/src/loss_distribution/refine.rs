@@ -1,8 +1,4 @@
-//! Enclosures of epsilon or delta on ever finer grids.
-//!
-//! The epsilon at which a bound on delta passes a given one.
-//!
-//! Bounds from both sides.
+//! Encloses epsilon or delta between bounds on ever finer grids.
 
 use std::convert::Infallible;
 

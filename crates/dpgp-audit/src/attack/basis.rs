@@ -1,8 +1,5 @@
-//! Curves over a column: its frequent values, and straight lines between quantiles of the rest.
-//!
-//! Numbers by which outputs are told apart.
-//!
-//! Outputs of a mechanism.
+//! Outputs of a mechanism, and scores that tell them apart: frequent values of a column, and straight lines
+//! between quantiles of the rest.
 
 use std::fmt::Debug;
 

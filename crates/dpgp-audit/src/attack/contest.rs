@@ -1,12 +1,5 @@
-//! Sets that were chosen on some outputs, and judged on others.
-//!
-//! A logistic regression on curves of all columns.
-//!
-//! The scores that an attack tries.
-//!
-//! Curves over all columns of an output.
-//!
-//! A table of words: how much likelier each is under one input.
+//! Chooses sets of outputs on some rows and judges them on others. The scores are tables of words and
+//! logistic regressions on curves of all columns.
 
 use std::sync::Arc;
 
@@ -307,7 +300,7 @@ impl Score for Lookup {
     }
 
     fn name(&self) -> String {
-        format!("log ratio by {}", self.word.name())
+        format!("log ratio of {}", self.word.name())
     }
 }
 

@@ -1,8 +1,4 @@
-//! The sets of outputs that are tried: those whose score lies on one side of a threshold.
-//!
-//! Scores that are not learned: a column, the difference of two.
-//!
-//! Bounds that a set of outputs proves.
+//! Sets of outputs whose score lies on one side of a threshold, and the bounds that they prove.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -146,7 +142,7 @@ impl Score for GapScore {
     }
 
     fn name(&self) -> String {
-        format!("column {} less column {}", self.at + 1, self.from + 1)
+        format!("column {} minus column {}", self.at + 1, self.from + 1)
     }
 }
 

@@ -1,4 +1,4 @@
-//! An attack: what outputs prove.
+//! Lower bounds that outputs prove.
 
 use super::basis::Outputs;
 use super::contest::Contests;

@@ -1,10 +1,10 @@
 //! Lower bounds on epsilon and delta from outputs of a mechanism under two neighbouring inputs.
 //!
-//! It knows nothing of the mechanism: it finds a mistake of a proof or of the code where both share it. Sources: Ding et al.
+//! The attack does not use the code or the proof of the mechanism, so it finds mistakes that both share. Sources: Ding et al.
 //! 2018, "Detecting violations of differential privacy"; Bichsel et al. 2021, "DP-Sniper".
 //!
-//! A [`Score`](basis::Score) makes a number of an output, and a half-line of that number is a set of outputs. Scores and
-//! half-lines are chosen on some outputs and judged on others, by the bounds of Clopper and Pearson.
+//! A [`Score`](basis::Score) turns an output into a number, and a half-line of that number is a set of outputs. Scores and
+//! half-lines are chosen on some outputs and judged on others, by Clopper-Pearson bounds.
 //!
 //! | score | what it finds |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | a table of whole outputs | symbols, sequences of symbols, numbers that only one input can give |
 //! | a table of the frequent values of all columns | symbols among numbers |
 //! | a table of the size of a number and the place of its last bit | numbers that floating-point arithmetic cannot give |
-//! | a logistic regression on curves of all columns | what many columns tell together |
+//! | a logistic regression on curves of all columns | leaks that only many columns together show |
 
 mod basis;
 mod contest;

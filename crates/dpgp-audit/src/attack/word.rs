@@ -1,6 +1,4 @@
-//! Key of an output in a table.
-//!
-//! The bits of a double.
+//! Keys of outputs in a table, and the bits of a double.
 
 use super::basis::Basis;
 

@@ -1,11 +1,13 @@
-//! The attack on mutants: mechanisms of known truth, most of them broken, that an attack must tell apart from the correct ones.
+//! The attack on mutants: mechanisms whose truth is known, most of them broken. An attack must find the
+//! broken ones and pass the correct ones.
 //!
-//! They are the mechanisms that StatDP (Ding et al. 2018) and DP-Sniper (Bichsel et al. 2021) are tested on, and mistakes that
-//! were made in programs. Each says in its doc comment what is true of it and why. Where they take an epsilon it is 1, unless
-//! they say otherwise; inputs are answers of queries, of which each changes by at most 1 between neighbours, or rows.
+//! They are the mechanisms that StatDP (Ding et al. 2018) and DP-Sniper (Bichsel et al. 2021) are tested on,
+//! and mistakes from real programs. The doc comment of each states the truth and why. Unless stated
+//! otherwise, epsilon is 1. Inputs are rows, or answers of queries that each change by at most 1 between
+//! neighbours.
 //!
-//! The tests give the attack a few thousand outputs. `cargo test --release -p dpgp-audit --test mutants -- --ignored` gives it two million,
-//! with which it must find every mistake, and takes minutes.
+//! The tests give the attack a few thousand outputs. `cargo test --release -p dpgp-audit --test mutants --
+//! --ignored` takes minutes and gives it two million, with which it must find every mistake.
 
 mod choice;
 mod composition;

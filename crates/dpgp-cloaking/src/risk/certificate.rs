@@ -1,6 +1,4 @@
-//! How far a strategy is from the optimum, and the directions that it lacks.
-//!
-//! A strategy with the estimator that is best for it.
+//! A bound on the distance of a strategy from the optimum, and the directions that it lacks.
 
 use nalgebra::{DMatrix, DVector};
 

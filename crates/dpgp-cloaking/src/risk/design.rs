@@ -1,8 +1,7 @@
 //! From the problem to a design: the release, its error and its certificate.
 //!
-//! Few rows first: rows are added where the certificate finds them wanting, and dropped where they have vanished.
-//!
-//! Strategies to begin with.
+//! The search begins with few rows. It adds rows where the certificate finds a gap, and drops those that have
+//! vanished.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,10 +1,9 @@
-//! The method of Newton with a trust region on the unit columns of a strategy.
+//! Newton's method with a trust region on the unit columns of a strategy. Conjugate gradients minimise the
+//! quadratic model.
 //!
-//! The least of a quadratic model within a radius, by conjugate gradients.
-//!
-//! Strategies whose columns are at most 1 long, as unit columns with one coordinate more.
-//!
-//! The last row is slack: nothing is released along it, and a column that is better shorter than 1 has length left there.
+//! A strategy with columns of length at most 1 becomes one of unit columns with an extra coordinate. This
+//! last row is slack: nothing is released along it, and it takes up the rest of a column that should be
+//! shorter than 1.
 
 use nalgebra::DMatrix;
 

@@ -1,8 +1,5 @@
-//! The problem in the directions of the predictions that the targets can tell anything about.
-//!
-//! Inputs of a design: covariances of the prior, all of them public.
-//!
-//! The second-order model of the error around a strategy.
+//! The problem, restricted to directions of the predictions that the targets can inform, and a second-order
+//! model of its error. All inputs of a design are public.
 
 use std::sync::Arc;
 

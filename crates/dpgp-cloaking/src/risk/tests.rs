@@ -1,10 +1,5 @@
-//! Designs of small problems.
-//!
-//! The problems.
-//!
-//! Tests of invariances, bounds and refusals of a design.
-//!
-//! The least error, against other methods and releases.
+//! Tests of designs on small problems: invariances, bounds, refusals, and the least error against other
+//! methods.
 
 use std::sync::Arc;
 

@@ -1,8 +1,5 @@
-//! Which moments are released, and how much noise each has.
-//!
-//! Noise on Fourier moments.
-//!
-//! The sensitivity of Fourier moments.
+//! The design of a release of Fourier moments: which moments it includes, their sensitivity and the noise on
+//! each.
 
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;

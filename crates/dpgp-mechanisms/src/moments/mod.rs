@@ -1,5 +1,6 @@
-//! Fourier moments of records, with inputs and targets private: sums of cosines and sines, weighed by the targets and plain, and
-//! the sum of the squared targets, with Gaussian noise that is designed for all of them together ([`SquareRule`]).
+//! Fourier moments of records whose inputs and targets are private. They are sums of cosines and sines, with
+//! and without the targets as weights, and the sum of the squared targets. Gaussian noise is designed for all
+//! of them together ([`SquareRule`]).
 
 mod choice;
 mod design;

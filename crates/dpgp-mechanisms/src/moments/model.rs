@@ -1,6 +1,4 @@
-//! The mechanism on the rows of a spec: what is counted, what is released and what is guaranteed.
-//!
-//! Prior of the model, before anything is released.
+//! The moments mechanism for the rows of a spec: its prior, design, release and guarantee.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -359,7 +357,7 @@ pub fn check_moments(
     setting: &Sections,
 ) -> Checked {
     if !without_sums {
-        let why = "noisy moments take no inducing inputs and no posterior rule; remove them";
+        let why = "noisy moments do not use inducing inputs or a posterior rule; remove them";
         return fail(path, Problem::Shape(why.to_owned()));
     }
     setting.model(path)?.has_noise("noisy moments")?;
@@ -378,7 +376,7 @@ pub fn check_stationary(setting: &Sections) -> Checked {
     let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.dimensions()]) {
         None => "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`",
         Some(kernel) if !kernel.has_moments() => {
-            "noisy moments of more than four inputs need the kernel `additive`"
+            "noisy moments with more than four inputs need the kernel `additive`"
         }
         Some(_) => return few_pairs(&model.kernel),
     };

@@ -1,6 +1,4 @@
-//! Moments with noise on them.
-//!
-//! The surface that follows from noisy moments.
+//! Noisy moments, and the surface that follows from them.
 
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};

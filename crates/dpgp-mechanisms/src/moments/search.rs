@@ -1,6 +1,4 @@
-//! Weights of least expected error.
-//!
-//! Lower bound on the error of all weights.
+//! Searches for the weights of least expected error, and bounds the error of all weights from below.
 
 use nalgebra::DMatrix;
 

@@ -65,7 +65,7 @@ impl MomentsSetting {
         range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for moments", inputs as f64)?;
         dimension(&domain, inputs, self.domain.len())?;
         self.domain.iter().try_for_each(|[low, high]| {
-            range(&domain, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
+            range(&domain, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
         })?;
         let Some(period) = self.period else { return Ok(()) };
         // Longer waves are all but constant in the box.

@@ -1,6 +1,4 @@
-//! Spectrum of a kernel: its value at each frequency.
-//!
-//! The Gram matrix of waves, from sums of waves.
+//! The spectrum of a kernel at each frequency, and the Gram matrix of waves.
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;

@@ -1,4 +1,5 @@
-//! Private release of the two sums of a variational model: inputs and targets of one record may be replaced.
+//! The private release of the two sums of a variational model, whose guarantee allows one record to be
+//! replaced entirely.
 
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};

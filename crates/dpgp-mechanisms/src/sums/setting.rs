@@ -146,13 +146,13 @@ impl SumsSetting {
     /// [`Problem::Shape`], [`Problem::OutOfRange`].
     pub fn check_shape(&self, inputs: usize, numbers: usize) -> Checked {
         if self.is_plain().is_err() && self.sensitivity != SumsRule::Exact {
-            let why = "sums of midpoints and noise in an ellipsoid need sensitivity = \"exact\"".to_owned();
+            let why = "sums at midpoints and ellipsoidal noise need sensitivity = \"exact\"".to_owned();
             return fail("privacy.mechanism.sums.sensitivity", Problem::Shape(why));
         }
         if self.noise == SumsShape::Ellipsoid {
-            range(NOISE, inputs <= 2, "an ellipsoid for at most 2 inputs", inputs as f64)?;
+            range(NOISE, inputs <= 2, "used with at most 2 inputs", inputs as f64)?;
             let few = numbers <= MOST_IN_ELLIPSOID;
-            return range(NOISE, few, "an ellipsoid around at most 500 sums", numbers as f64);
+            return range(NOISE, few, "used with at most 500 sums", numbers as f64);
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl SumsSetting {
         let FeaturesSetting::Supremum(domain) = &self.features else { return Ok(()) };
         dimension(SUPREMUM, inputs, domain.len())?;
         domain.iter().try_for_each(|[low, high]| {
-            range(SUPREMUM, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
+            range(SUPREMUM, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
         })
     }
 

@@ -1,4 +1,5 @@
-//! All outcomes of a draw by its bits: the exact law up to what more bits than were listed would decide.
+//! Enumerates all outcomes of a draw by its bits. The law is exact up to the outcomes that further bits would
+//! decide.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;

@@ -1,14 +1,14 @@
 //! Gaussian noise that is rounded to whole numbers exactly.
 //!
-//! Floating-point noise betrays what it was added to: not every double is reached from every input (Mironov 2012). Here no
-//! float takes part. For a whole number v and `s > 0`,
+//! Floating-point noise can reveal the number it was added to, because not every double is reached from every input
+//! (Mironov 2012). Here no floating-point number takes part. For a whole number v and `s > 0`,
 //!
 //! `v + round(s Z) = round(v + s Z)`, Z standard normal,
 //!
-//! so that the release is a function of the output of the continuous Gaussian mechanism, and keeps its exact guarantee.
-//! The law of the draws is that of `round(s Z)` itself, not an approximation: Z is a number whose digits are drawn as they are
-//! asked for, by comparisons of digits alone (Karney 2016, "Sampling exactly from the normal distribution"), and they are asked
-//! for until all numbers with these digits round to one whole number.
+//! so the release is a function of the output of the continuous Gaussian mechanism, and keeps its exact guarantee. The
+//! draws follow the law of `round(s Z)` exactly. The digits of Z are drawn on demand, by comparisons of digits only
+//! (Karney 2016, "Sampling exactly from the normal distribution"), until all numbers with these digits round to the same
+//! whole number.
 //!
 //! | file | what it draws |
 //! |---|---|
@@ -16,14 +16,6 @@
 //! | `digits` | a uniform number in (0, 1), digit by digit |
 //! | `normal` | a standard normal number, digit by digit |
 //! | `gaussian` | `round(s Z)` |
-//!
-//! Random bits.
-//!
-//! A Gaussian number rounded to the nearest whole number, exactly.
-//!
-//! A uniform number whose digits are drawn when they are first asked for.
-//!
-//! A standard normal number, digit by digit.
 
 #[cfg(test)]
 mod enumeration;

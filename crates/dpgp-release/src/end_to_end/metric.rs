@@ -1,4 +1,5 @@
-//! The distance of the releases of neighbours, in the metric of the noise, and rows of files to make neighbours of.
+//! The distance between the releases of neighbours, in the metric of the noise, and the rows that make
+//! neighbours.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -2,11 +2,11 @@
 //!
 //! This does not use the code that designs the noise. It replaces records with extreme ones and releases both datasets:
 //!
-//! | what is done | what is found |
+//! | check | what it finds |
 //! |---|---|
-//! | one stream of noise for both: what is left of their difference is what the noise has to hide; the size of the noise is that of many draws, or as the file states it | a clip that does not hold, noise that is lost in rounding |
-//! | many releases of each, with noise of the operating system, as the text that would be written | whatever shows in numbers ([`attack`](dpgp_audit::attack)) |
-//! | of the same releases the last bits: which of the two data sets could not have given them | noise in floating point |
+//! | one stream of noise for both: the noise must hide the remaining difference; the size of the noise comes from many draws or from the file | a clip that does not hold, noise that is lost in rounding |
+//! | many releases of each, with noise from the operating system, as the text that would be written | leaks in numbers ([`attack`](dpgp_audit::attack)) |
+//! | the last bits of the same releases: which of the two datasets they rule out | noise in floating point |
 //! | the program itself, run on files ([`ReplacedCell`] says which; the command line runs it) | private counts in messages, certificates, sizes, exit codes |
 
 mod metric;
@@ -46,20 +46,21 @@ impl EndToEndCheck {
     /// The largest distance of neighbours that was found, against the mu of the certificate.
     fn of_distance(found: f64, claimed: f64, tolerance: f64, pairs: usize) -> Self {
         let note = format!(
-            "{pairs} pairs of neighbours lie at most {found:.4} standard deviations of the noise apart; mu = {claimed:.4} is claimed"
+            "{pairs} pairs of neighbours differ by at most {found:.4} standard deviations of the noise (claimed: mu = \
+             {claimed:.4})"
         );
         Self::from_outcome(found <= claimed * (1.0 + tolerance), note)
     }
 
     /// Whether numbers that must not depend on private data are the same for all neighbours.
     fn of_public(same: bool, what: &str) -> Self {
-        let word = if same { "are the same" } else { "DIFFER" };
-        Self::from_outcome(same, format!("{what} {word} for all neighbours"))
+        let words = if same { "are the same for all neighbours" } else { "DIFFER between neighbours" };
+        Self::from_outcome(same, format!("{what} {words}"))
     }
 
     /// The check for a release that fails for one of two neighbours, and so reveals which one it was.
     fn of_failure(error: &impl std::fmt::Display) -> Self {
-        Self::from_outcome(false, format!("the release of a neighbour fails: {error}"))
+        Self::from_outcome(false, format!("the release of a neighbour failed: {error}"))
     }
 }
 

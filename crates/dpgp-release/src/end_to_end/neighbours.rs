@@ -1,4 +1,4 @@
-//! Replacements of records.
+//! Replaces records to make neighbouring datasets.
 
 use crate::sum_rows::columns;
 use crate::sums_model::SumsModel;

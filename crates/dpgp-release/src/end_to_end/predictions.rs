@@ -1,6 +1,4 @@
-//! The attack on predictions.
-//!
-//! The attack on sums and counts.
+//! The attacks on predictions, sums and counts.
 
 use std::path::PathBuf;
 
@@ -127,7 +125,7 @@ impl PredictionRequest<'_> {
         let moved = neighbours.iter().any(|neighbour| neighbour.difference.amax() > 0.0);
         if found == 0.0 && moved {
             let note =
-                "rounding of predictions is as large as their differences: no distance could be measured";
+                "predictions differ by no more than their rounding, so no distance could be measured";
             return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note.to_owned()));
         }
         // Five standard errors of a standard deviation from half of the draws.
@@ -235,7 +233,7 @@ impl<M: SumsModel> Streamed<'_, M> {
             }
         }
         let mut checks = vec![
-            EndToEndCheck::of_public(same, "all but noisy sums and what follows from them"),
+            EndToEndCheck::of_public(same, "all fields except noisy sums and numbers computed from them"),
             EndToEndCheck::of_distance(largest, before.mu, TOLERANCE, pairs),
         ];
         if let Some((furthest, claim)) = furthest.zip(before.claim) {

@@ -72,8 +72,8 @@ impl Releases {
         // distribution.
         let holds = mean >= 1.0 - 5.0 * (2.0 / all).sqrt() && least >= 1.0 - 7.0 * (2.0 / draws).sqrt();
         let note = format!(
-            "the noise of {} numbers has {mean:.3} times the stated variance on average, and at least \
-             {least:.3} times",
+            "the noise of {} numbers has {mean:.3} times the stated variance on average ({least:.3} times at \
+             the least)",
             squares.len()
         );
         EndToEndCheck::from_outcome(holds, note)
@@ -114,8 +114,7 @@ impl Releases {
         let [one, other] = self.outputs.each_ref().map(|outputs| Leanings::new(outputs, candidates));
         let broken = exceeds(one.other, other.other, claim) || exceeds(other.one, one.one, claim);
         let note = format!(
-            "the last bits of {} releases speak against the other of two neighbours in {}, and against the one they were made of \
-             in {}",
+            "the last bits of {} releases rule out the other of two neighbours in {}, and the true one in {}",
             one.one.trials + other.one.trials,
             one.other.successes + other.one.successes,
             one.one.successes + other.other.successes,
@@ -267,7 +266,7 @@ mod tests {
             assert_eq!(of_shares(&shares).verdict, expected, "{shares:?}");
         }
         let note =
-            "the noise of 2 numbers has 0.875 times the stated variance on average, and at least 0.750 times";
+            "the noise of 2 numbers has 0.875 times the stated variance on average (0.750 times at the least)";
         // Cut off at 1: the numbers that are left count.
         let exact = [vec![0.0, 1000.0], vec![0.0, 1000.0]];
         let rows = (0..200).flat_map(|row| {

@@ -131,7 +131,7 @@ fn of_path(path: &Path, known: &KnownLedgers, state: &StateFolder) -> Listed {
     let found = match present(path, known, &SealKey::new(state.key())) {
         Ok(Some(PlacedLedger { ledger, old: Some(_), .. })) => LedgerState::Old(ledger),
         Ok(Some(PlacedLedger { ledger, .. })) => LedgerState::Sound(ledger),
-        Ok(None) => LedgerState::Broken(LedgerError::malformed(path, "there is no such file")),
+        Ok(None) => LedgerState::Broken(LedgerError::malformed(path, "the file does not exist")),
         Err(error) => LedgerState::Broken(error),
     };
     Listed { path: path.to_path_buf(), state: found }

@@ -17,8 +17,8 @@ use dpgp_number::Delta;
 pub(super) const VERSION: u32 = 2;
 
 const HEAD: &str = "\
-# The releases of dpgp about some rows, and their common budget, if there is one.
-# Keep this file private. Do not edit it: dpgp refuses a ledger that was edited, cut or restored from a copy.
+# The releases that dpgp made from some rows, and their shared budget, if any.
+# Keep this file private. Do not edit it: dpgp refuses a ledger that was edited, truncated or restored from a copy.
 
 ";
 
@@ -80,7 +80,7 @@ impl Ledger {
     /// The version and the numbers.
     fn check(&self) -> Result<(), String> {
         if self.version != VERSION {
-            return Err(format!("this program does not know version {}", self.version));
+            return Err(format!("unsupported version {}", self.version));
         }
         check_numbers(self.budget, &self.release)
     }
@@ -127,7 +127,7 @@ pub(super) fn check_numbers(budget: Option<BudgetSetting>, releases: &[LedgerEnt
     }
     for (place, entry) in releases.iter().enumerate() {
         if let Some(what) = entry.wrong_number() {
-            return Err(format!("release {}: {what} has a value that no release can have", place + 1));
+            return Err(format!("release {}: {what} has an impossible value", place + 1));
         }
         if let Some(reason) = entry.contradiction() {
             return Err(format!("release {}: {reason}", place + 1));
@@ -192,6 +192,6 @@ impl SealKey {
             before = &entry.link;
         }
         let sealed = self.seal(ledger).is_ok_and(|seal| seal == ledger.seal);
-        (!sealed).then(|| "its seal does not match: it was edited, or its end was cut off".to_owned())
+        (!sealed).then(|| "its seal does not match: it was edited or truncated".to_owned())
     }
 }

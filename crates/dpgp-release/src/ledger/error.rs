@@ -25,7 +25,7 @@ pub enum LedgerError {
     },
     /// The file is no ledger.
     #[error(
-        "{} is not a ledger that can be trusted: {reason}\nNothing was released, and the file is unchanged. \
+        "the ledger {} cannot be trusted: {reason}\nNothing was released, and the file is unchanged. \
          Do not restore an earlier copy: it would lose later charges. The certificate of the last release \
          states what all releases spent. See docs/ledger.md, \"A ledger that cannot be \
          used\"", path.display()
@@ -39,7 +39,7 @@ pub enum LedgerError {
     /// Another process keeps the lock.
     #[error(
         "{} is still locked by another release{} after {} s. Nothing was released or charged; try again when \
-         that one has ended", path.display(), by(holder), patience.as_secs()
+         it has ended", path.display(), by(holder), patience.as_secs()
     )]
     Held {
         /// The lock file.
@@ -51,10 +51,9 @@ pub enum LedgerError {
     },
     /// A version without a checksum.
     #[error(
-        "the ledger {} has version 1, which does not show whether a number was changed. It states the budget \
-         epsilon = {:?}, delta = {:?}; {spent}. If that is right, confirm this budget with --budget-epsilon \
-         and --budget-delta, and the release takes over its entries. Nothing was \
-         released", path.display(), budget.epsilon, budget.delta
+        "the ledger {} has version 1, which cannot show edits. It states the budget epsilon = {:?}, delta = \
+         {:?}; {spent}. If that is right, pass this budget with --budget-epsilon and --budget-delta to keep \
+         its entries. Nothing was released", path.display(), budget.epsilon, budget.delta
     )]
     Unsealed {
         /// The ledger.
@@ -78,7 +77,7 @@ pub enum LedgerError {
     },
     /// The record of a ledger in the state folder is missing.
     #[error(
-        "{} is missing: the state folder remembered a ledger in it. Without it, an earlier copy of that \
+        "{} is missing. The state folder recorded a ledger in it. Without it, an earlier copy of that \
          ledger or a new one would lose what was spent. Nothing was released. Restore the file as it was \
          after the last release{}. See docs/ledger.md, \"A ledger that cannot be \
          used\"", head.display(), or_forget(mark.as_deref())
@@ -154,8 +153,8 @@ pub enum LedgerError {
     },
     /// The ledger is about other data.
     #[error(
-        "the ledger {} is about other data: it has no row in common with the data of this spec. Use a \
-         separate ledger for each", .0.display()
+        "the ledger {} is about other data: it shares no row with the data of this spec. Use a separate \
+         ledger for each", .0.display()
     )]
     OtherData(PathBuf),
     /// The guarantee of the release has exceptions.
@@ -172,8 +171,8 @@ pub enum LedgerError {
     /// Releases that cannot be composed.
     #[error(
         "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released. Protect \
-         the same as the earlier release, or keep this one out of the budget with --no-ledger: then each has \
-         its own guarantee, and none is known for both together", path.display()
+         the same as the earlier release, or keep this one out of the budget with --no-ledger. Each then has \
+         its own guarantee, but both together have no known one", path.display()
     )]
     OtherGuarantee {
         /// The ledger.
@@ -212,7 +211,7 @@ fn by(holder: &str) -> String {
 fn or_forget(mark: Option<&Path>) -> String {
     mark.map_or_else(String::new, |mark| {
         format!(
-            ", or delete {} to stop counting that ledger and everything that was spent there",
+            ", or delete {} to forget that ledger and everything spent there",
             mark.display()
         )
     })
@@ -323,7 +322,7 @@ impl<'a> KnownRelease<'a> {
         let other_persons = self.is_about_others_than(earlier);
         if !apart && other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
             return Some(
-                "its column of persons has the same name as in an earlier release, but holds other cells"
+                "its column of persons has the same name as in an earlier release, but different cells"
                     .to_owned(),
             );
         }
@@ -333,7 +332,7 @@ impl<'a> KnownRelease<'a> {
         };
         if !(apart || now == then && same_unit) {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
-            return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
+            return Some(format!("this release protects against: {now}. An earlier one protects against: {then}"));
         }
         if let Some(cut) = earlier.cut_otherwise(self.rows) {
             return Some(cut);
@@ -385,7 +384,7 @@ impl<'a> KnownRelease<'a> {
     fn cut_otherwise(&self, rows: Option<&Fingerprint>) -> Option<String> {
         let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_cut_otherwise(now));
         is_cut.then(|| {
-            "an earlier release read the same lines with another separator, so columns cannot be compared"
+            "an earlier release read the same lines with a different separator, so columns cannot be compared"
                 .to_owned()
         })
     }

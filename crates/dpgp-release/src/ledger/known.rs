@@ -180,7 +180,7 @@ fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, LedgerError> {
 /// Reads the record of one ledger.
 fn read_head(path: &Path, key: &SealKey) -> Result<KnownLedger, LedgerError> {
     let Some(text) = text_of(path)? else {
-        return Err(LedgerError::malformed(path, "it disappeared while it was read"));
+        return Err(LedgerError::malformed(path, "it disappeared while being read"));
     };
     head_of(path, &text, key)
 }
@@ -199,7 +199,7 @@ impl KnownLedger {
     /// Returns the reason why a record is not as it was written, if there is one.
     fn edited(&self, path: &Path, key: &SealKey) -> Option<&'static str> {
         if self.data.iter().any(|rows| rows.key != key.name()) {
-            return Some("it was written with another key than the present one of its state folder");
+            return Some("it was written with a key that is not the current one of its state folder");
         }
         let sound = if self.tag.is_empty() {
             // A record without a tag, of an earlier version: the ledger must hold all of it.

@@ -1,4 +1,4 @@
-//! A state folder and releases for the tests of this room.
+//! A state folder and releases for the tests of this module.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,4 @@
-//! The least trace for the differences of records on a grid.
-//!
-//! The axes of an ellipsoid.
+//! The axes of the ellipsoid with the least trace around the differences of records on a grid.
 
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;

@@ -1,4 +1,4 @@
-//! Gaussian noise in the shape of an ellipsoid that holds all that one record can change.
+//! Gaussian noise in the shape of an ellipsoid that covers every change by one record.
 //!
 //! One record (x, y) adds `(y phi(x), e(x))` to the sums `(b, T)`, for features phi and e that are known ([`SumMaps`]) and `|y| <= R`. Noise of the
 //! covariance `sigma^2 S` is a Gaussian mechanism with `mu = 1 / sigma` if the *difference* of any two records of the public box has

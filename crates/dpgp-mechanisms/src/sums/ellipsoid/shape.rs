@@ -1,6 +1,5 @@
-//! The least ellipsoid around the differences of all records of a box.
-//!
-//! How far the differences of all records reach out of an ellipsoid.
+//! The least ellipsoid around the differences of all records of a box, and a bound on how far they reach
+//! beyond it.
 
 use nalgebra::DMatrix;
 
