@@ -121,7 +121,8 @@ class DPGPRegressor(MomentsEstimator):
     ``missing``
         ``"refuse"``, or ``"drop"`` to drop rows with missing cells. Their number is private, so ``"drop"`` needs ``rows``.
     ``ledger``
-        True for the ledger that already counts these rows, or a new one; a path for another file; False for none, which the certificate states.
+        True for the ledger that already counts these rows, or a new one; a path for another file; False for none, as the
+        certificate then states.
     ``budget``
         (epsilon, delta) for all releases of these rows together.
     ``other_people``, ``allow_caveats``

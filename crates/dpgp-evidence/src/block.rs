@@ -1,10 +1,18 @@
 //! The audit of the cells of one block: it compares claims with evidence. This file judges noisy gradients by
 //! recomputed accountant bounds, Laplace noise on disjoint bins, and noise on Fourier moments.
 //!
-//! For Fourier moments, a number whose noise has the standard deviation sd has the weight `1 / sd^2`. With
-//! the weights u, t and q_0 and the sums `V(d) = sum_j u_j cos(2 pi j.d / P)` and `W(d) = sum_k t_k cos(2 pi
-//! k.d / P)`, two records with displacement d and targets y and z have the squared distance `2 (W(0) - W(d))
-//! + (y^2 + z^2) V(0) - 2 y z V(d) + q_0 (y^2 - z^2)^2`.
+//! For Fourier moments, a number whose noise has the standard deviation sd has the weight `1 / sd^2`. With the weights
+//! u, t and q_0, let
+//!
+//! ```text
+//! V(d) = sum_j u_j cos(2 pi j.d / P),  W(d) = sum_k t_k cos(2 pi k.d / P).
+//! ```
+//!
+//! Two records with displacement d and targets y and z then have the squared distance
+//!
+//! ```text
+//! 2 (W(0) - W(d)) + (y^2 + z^2) V(0) - 2 y z V(d) + q_0 (y^2 - z^2)^2.
+//! ```
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -173,8 +181,11 @@ pub(super) fn gradients(
 pub(super) fn laplace(statistic: Statistic, bins: &[(usize, f64)], change: f64, claim: Guarantee) -> Check {
     let epsilon = largest(bins.iter().map(|&(records, scale)| moves(statistic, records, change) / scale));
     let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
-    let note =
-        format!("worst of {} bins, with its targets at their bounds: epsilon = {}", bins.len(), short(epsilon));
+    let note = format!(
+        "worst of {} bins, with its targets at their bounds: epsilon = {}",
+        bins.len(),
+        short(epsilon)
+    );
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
     Check { verdict, found: Found::EpsilonAtMost(epsilon), note }
 }

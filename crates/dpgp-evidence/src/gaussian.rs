@@ -98,7 +98,8 @@ pub(super) fn function(
 ) -> Check {
     let (norm, columns) = (norms.norm(mean), mean.0.ncols());
     let note = format!(
-        "one target moves the function by at most {} in its Hilbert space ({} worst of {columns} columns in 106-bit arithmetic)",
+        "one target moves the function by {} in its Hilbert space, in 106-bit arithmetic for the {} worst of \
+         {columns} columns",
         short(scaling.change * norm),
         WORST.min(columns)
     );

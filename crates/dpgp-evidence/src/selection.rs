@@ -135,11 +135,7 @@ fn selected(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
 fn empirical(found: f64, claim: Guarantee, what: String) -> Check {
     // The lower bound is a statement of confidence, not a proof: an epsilon above the claim is a break all the same.
     let verdict = if found > claim.epsilon { AuditVerdict::Broken } else { AuditVerdict::Holds };
-    Check {
-        verdict,
-        found: Found::EpsilonAtLeast(found),
-        note: format!("{what} on each of two datasets"),
-    }
+    Check { verdict, found: Found::EpsilonAtLeast(found), note: format!("{what} on each of two datasets") }
 }
 
 /// The widest range of a candidate, in which a record moves the most. Noise is scaled by the range, so that it is as good as

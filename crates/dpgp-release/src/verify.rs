@@ -95,7 +95,9 @@ pub fn verify(
             checks.push(digest_fact(&file.display().to_string(), holds));
         }
         (Some(_), None) => return Err(no_certificate(path, "pass its file of predictions as well")),
-        (None, Some(_)) => return Err(no_certificate(path, "it does not refer to another file; pass it alone")),
+        (None, Some(_)) => {
+            return Err(no_certificate(path, "it does not refer to another file; pass it alone"));
+        }
         (None, None) => {}
     }
     checks.extend(guarantee_checks(&published));

@@ -1,8 +1,8 @@
 //! The private linear prediction of least expected error: map and noise designed together.
 //!
 //! Latent values `f*` at t points with prior covariance `K**`, group sums `y` of n groups with covariance `A`, and `K*`
-//! (t x n) between them. The mechanism releases `C y + s z`, `z ~ N(0, M)`, where `c_u' M^-1 c_u <= 1` hides a change of one target
-//! and s is the noise multiplier times that change. All expectations are over the prior and the noise. We minimise
+//! (t x n) between them. The mechanism releases `C y + s z`, `z ~ N(0, M)`, where `c_u' M^-1 c_u <= 1` hides a change
+//! of one target and s is the noise multiplier times that change. All expectations are over the prior and the noise. We minimise
 //!
 //! `J(C, M) = tr K** - 2 tr(C K*') + tr(C A C') + s^2 tr M` subject to `c_u' M^-1 c_u <= 1` for all u,
 //!

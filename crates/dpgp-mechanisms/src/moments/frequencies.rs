@@ -214,7 +214,10 @@ impl PhaseTable {
     /// [`OutOfRange`] unless there is a cell, at most 2^20, and the period is no shorter than the box.
     pub fn new(points: usize, turn: usize) -> Result<Self, OutOfRange> {
         if points == 0 || turn < points || turn > MOST {
-            return Err(OutOfRange::new("at least the number of cells along a side, and at most 2^20", turn as f64));
+            return Err(OutOfRange::new(
+                "at least the number of cells along a side, and at most 2^20",
+                turn as f64,
+            ));
         }
         let angles = (0..2 * turn).map(|phase| std::f64::consts::PI * phase as f64 / turn as f64);
         Ok(Self {

@@ -124,8 +124,7 @@ impl PredictionRequest<'_> {
         let found = distances.fold(0.0, f64::max);
         let moved = neighbours.iter().any(|neighbour| neighbour.difference.amax() > 0.0);
         if found == 0.0 && moved {
-            let note =
-                "predictions differ by no more than their rounding, so no distance could be measured";
+            let note = "predictions differ by no more than their rounding, so no distance could be measured";
             return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note.to_owned()));
         }
         // Five standard errors of a standard deviation from half of the draws.

@@ -265,8 +265,7 @@ mod tests {
         ] {
             assert_eq!(of_shares(&shares).verdict, expected, "{shares:?}");
         }
-        let note =
-            "the noise of 2 numbers has 0.875 times the stated variance on average (0.750 times at the least)";
+        let note = "the noise of 2 numbers has 0.875 times the stated variance on average (0.750 times at the least)";
         // Cut off at 1: the numbers that are left count.
         let exact = [vec![0.0, 1000.0], vec![0.0, 1000.0]];
         let rows = (0..200).flat_map(|row| {

@@ -210,10 +210,7 @@ fn by(holder: &str) -> String {
 /// The way to make the state folder forget a ledger on purpose.
 fn or_forget(mark: Option<&Path>) -> String {
     mark.map_or_else(String::new, |mark| {
-        format!(
-            ", or delete {} to forget that ledger and everything spent there",
-            mark.display()
-        )
+        format!(", or delete {} to forget that ledger and everything spent there", mark.display())
     })
 }
 
@@ -332,7 +329,9 @@ impl<'a> KnownRelease<'a> {
         };
         if !(apart || now == then && same_unit) {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
-            return Some(format!("this release protects against: {now}. An earlier one protects against: {then}"));
+            return Some(format!(
+                "this release protects against: {now}. An earlier one protects against: {then}"
+            ));
         }
         if let Some(cut) = earlier.cut_otherwise(self.rows) {
             return Some(cut);
