@@ -255,8 +255,8 @@ fn when_all_urls_fail_each_is_named_with_its_reason() {
     let error = home.fetch(&server).unwrap_err();
     let text = error.to_string();
     let (a, b) = (server.url("/a"), server.url("/b"));
-    assert!(text.contains(&format!("{a}\n    the server answered 500")), "{text}");
-    assert!(text.contains(&format!("{b}\n    the server answered 404")), "{text}");
+    assert!(text.contains(&format!("{a}\n    the server responded with HTTP status 500")), "{text}");
+    assert!(text.contains(&format!("{b}\n    the server responded with HTTP status 404")), "{text}");
     assert!(error.is_missing_or_mismatch());
     assert_eq!(server.requests().len(), 4, "three tries, and one for what is not there");
     assert!(!home.target().exists());

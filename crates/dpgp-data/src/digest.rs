@@ -34,7 +34,7 @@ pub struct Stamp {
 
 /// The text is not 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a SHA-256 digest has 64 hexadecimal digits")]
+#[error("a SHA-256 digest must have 64 hexadecimal digits")]
 pub struct NotADigest;
 
 impl FromStr for Digest {

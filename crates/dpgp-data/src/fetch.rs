@@ -175,7 +175,7 @@ impl Download<'_> {
         let next = tried + 1;
         let tries = self.options.tries;
         self.progress
-            .note(&format!("{file}: {failure}; try {next} of {tries} in {:.1} s", delay.as_secs_f64()));
+            .note(&format!("{file}: {failure}; attempt {next} of {tries} in {:.1} s", delay.as_secs_f64()));
         sleep(delay);
     }
 
@@ -409,7 +409,7 @@ fn beside(target: &Path, ending: &str) -> PathBuf {
 #[derive(Debug, thiserror::Error)]
 pub enum FetchFailure {
     /// The server answered with another status than "here it is".
-    #[error("the server answered {0}")]
+    #[error("the server responded with HTTP status {0}")]
     Status(u16),
     /// The server was silent for too long.
     #[error("the server did not answer in time")]
@@ -418,7 +418,7 @@ pub enum FetchFailure {
     #[error("the connection failed: {}", chain(&**.0))]
     Transport(Box<dyn Error + Send + Sync>),
     /// The answer ended too early.
-    #[error("the answer ended after {received} of {expected} bytes")]
+    #[error("the response ended after {received} of {expected} bytes")]
     Truncated {
         /// Bytes that are there.
         received: u64,
@@ -432,7 +432,7 @@ pub enum FetchFailure {
     #[error("the server did not send the requested part of the file")]
     RangeRefused,
     /// The file that came is not the right one.
-    #[error("the server sent another file\n      expected {expected}\n      found    {found}")]
+    #[error("the server sent a different file\n      expected {expected}\n      found    {found}")]
     Mismatch {
         /// The file that was wanted.
         expected: Expected,
@@ -440,11 +440,11 @@ pub enum FetchFailure {
         found: Stamp,
     },
     /// The address, or one that it redirects to, is not safe.
-    #[error("it leads to an address that contains a user name or does not begin with https://")]
+    #[error("this address, or its redirect, contains a user name or does not begin with https://")]
     Insecure,
     /// The address, or one that it redirects to, is not one of the internet.
     #[error(
-        "it leads to this machine or a private network; if you trust the manifest, set DPGP_LOCAL_URLS=1"
+        "this address, or its redirect, leads to this machine or a private network; if you trust the manifest, set DPGP_LOCAL_URLS=1"
     )]
     OwnNetwork,
 }

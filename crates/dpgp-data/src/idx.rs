@@ -44,14 +44,14 @@ impl IdxArray {
             return Err("it does not begin with the header of a byte array");
         }
         let dimensions = usize::from(head[3]);
-        let Some(lengths) = rest.get(..4 * dimensions) else { return Err("its header is cut off") };
+        let Some(lengths) = rest.get(..4 * dimensions) else { return Err("its header is truncated") };
         let (lengths, _) = lengths.as_chunks::<4>();
         let shape: Vec<usize> = lengths.iter().map(|l| u32::from_be_bytes(*l) as usize).collect();
         let Some(size) = elements(&shape) else {
-            return Err("its header says that it holds more than 1 GiB");
+            return Err("its header declares more than 1 GiB");
         };
         if size != rest.len() - 4 * dimensions {
-            return Err("its number of elements differs from its header");
+            return Err("its number of elements differs from the one in its header");
         }
         whole.drain(..4 + 4 * dimensions);
         Ok(Self { shape, bytes: whole })

@@ -270,11 +270,11 @@ fn plain_path(path: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ManifestProblem {
     /// No file is listed.
-    #[error("it has no file: add a [[dataset.NAME.file]]")]
+    #[error("it has no files; add a [[dataset.NAME.file]]")]
     NoFile,
     /// The path leaves the data folder, or is not in plain form.
     #[error(
-        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", no name that begins with \".\" or \"-\", and no file that downloads use"
+        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", no name that begins with \".\" or \"-\", and no name that downloads use"
     )]
     Path(String),
     /// Two files have the same path.
@@ -289,7 +289,7 @@ pub enum ManifestProblem {
         text: String,
     },
     /// `bytes` and `max_bytes` do not suit the digest.
-    #[error("{0:?} needs `bytes` when its sha256 is known, `max_bytes` when it is \"unknown\", and not both")]
+    #[error("{0:?} needs `bytes` if its sha256 is known, or `max_bytes` if it is \"unknown\", but not both")]
     Size(String),
     /// More bytes than any dataset has.
     #[error(
@@ -326,7 +326,7 @@ pub enum ManifestProblem {
         column: String,
     },
     /// A unit is given for a column that is not listed.
-    #[error("there is a unit for the column {column:?} of {path:?}, but that column is not listed")]
+    #[error("column {column:?} of {path:?} has a unit but is not listed")]
     StrayUnit {
         /// The file.
         path: String,

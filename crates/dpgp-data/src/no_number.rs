@@ -135,10 +135,13 @@ impl fmt::Display for NumberError {
             Self::Comma => "a number with a comma; use a point for decimals, and no thousands separators",
             Self::Thousands => "a number with commas as thousands separators; remove them",
             Self::PointThousands => "a number with points as thousands separators; remove them",
-            Self::Currency => "a number with a currency; remove it",
-            Self::Percent => "a number with a percent sign; remove it",
-            Self::Unit => "a number followed by a word, perhaps a unit; remove it",
-            Self::Nothing => "an unknown word for a missing value; leave it empty, or use NA, NaN or null",
+            Self::Currency => "a number with a currency; remove the currency",
+            Self::Percent => "a number with a percent sign; remove the sign",
+            Self::Unit => "a number followed by a word, perhaps a unit; remove the word",
+            Self::Nothing => {
+                "an unknown word for a missing value; leave the cell empty, or use NA, NaN or \
+             null"
+            }
             Self::Time => "a date or a time; use a number of days, hours or seconds",
             Self::Text => "text, not a number",
         })

@@ -76,21 +76,23 @@ impl ParquetFile {
         if is_possible && groups.sum::<i128>() == i128::from(metadata.file_metadata().num_rows()) {
             return Ok(());
         }
-        Err(self
-            .broken(ParquetError::General("its row groups do not add up to the rows of the file".to_owned())))
+        Err(self.broken(ParquetError::General(
+            "the rows of its row groups do not add up to its number of rows".to_owned(),
+        )))
     }
 
     /// Fails if a column of a row group stands outside the file, or does not have the rows of the group.
     fn ensure_inside(&self, group: usize, place: usize) -> Result<(), DataError> {
         let group = self.source.metadata().row_group(group);
         let Some(column) = group.columns().get(place) else {
-            return Err(self.broken(ParquetError::General("a row group lacks a column".to_owned())));
+            return Err(self.broken(ParquetError::General("a row group has too few columns".to_owned())));
         };
         let is_inside = chunk_range(column).is_some_and(|range| range.end <= self.source.length());
         if is_inside && column.num_values() == group.num_rows() {
             return Ok(());
         }
-        Err(self.broken(ParquetError::General("a column has the wrong place or number of rows".to_owned())))
+        Err(self
+            .broken(ParquetError::General("a column has an invalid position or number of rows".to_owned())))
     }
 
     /// The columns.
@@ -199,9 +201,7 @@ impl ParquetColumn {
                 cells::<_, _, StringChunked>(reader, rows, present, text)?.into_series()
             }
             _ => {
-                return Err(ParquetError::General(
-                    "a column does not have the type in the schema".to_owned(),
-                ));
+                return Err(ParquetError::General("a column has a different type in the schema".to_owned()));
             }
         })
     }

@@ -155,11 +155,11 @@ pub enum TableError {
     #[error("cannot be decompressed with gzip: {0}")]
     Gzip(Box<dyn Error + Send + Sync>),
     /// The file gives its rows only once.
-    #[error("is a pipe or a device, but rows are read several times; write them to a file")]
+    #[error("is a pipe or a device, but dpgp reads rows several times; write them to a file")]
     NoFile,
     /// A row that would fill the memory.
     #[error(
-        "line {0} belongs to a row of more than {1} MB, including blank lines and comments before it; is this text with line endings, and is every quote closed?"
+        "line {0} belongs to a row of more than {1} MB, including blank lines and comments before it. Check that the file is text with line endings and that every quote is closed"
     )]
     LongRow(usize, u64),
     /// A table that would fill the memory.
@@ -276,7 +276,7 @@ pub enum CellProblem {
     #[error("the cell is NA, NaN or null; expected a number")]
     Absent,
     /// No person stands in it.
-    #[error("the cell is empty, NA, NaN or null; expected a person")]
+    #[error("the cell is empty, NA, NaN or null; expected a person's identifier")]
     NoPerson,
     /// It holds something else.
     #[error("the cell is not a number")]
@@ -295,7 +295,7 @@ pub enum CellProblem {
     RepeatedKey,
     /// It has no target, whose row may not be left out.
     #[error(
-        "the cell has no target. data.missing drops only rows without an input: the public inputs would reveal which targets are missing. Filter by a public column, or make whole records private"
+        "the target is missing. data.missing drops only rows with a missing input, because the public inputs would reveal which targets are missing. Filter by a public column, or make whole records private"
     )]
     NoTarget,
     /// A missing cell that a spec may drop.

@@ -27,7 +27,7 @@ fn text_of(from: impl Read, most: u64) -> Result<String> {
 
 /// Says that there are more bytes than these.
 pub(super) fn too_large(most: u64) -> Error {
-    let why = format!("has more than {} MB, the limit for text in memory", most >> 20);
+    let why = format!("is larger than {} MB, the limit for text in memory", most >> 20);
     Error::new(ErrorKind::FileTooLarge, why)
 }
 
@@ -40,6 +40,6 @@ mod tests {
         assert_eq!(text_of(&b"1234"[..], 4).unwrap(), "1234");
         assert_eq!(text_of(&b"12345"[..], 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
         let endless = text_of(std::io::repeat(b' '), 3 << 20).unwrap_err();
-        assert!(endless.to_string().contains("more than 3 MB"));
+        assert!(endless.to_string().contains("larger than 3 MB"));
     }
 }

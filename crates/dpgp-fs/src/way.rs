@@ -49,7 +49,7 @@ fn link_error(path: &Path) -> Error {
 pub fn unlinked_text(path: &Path) -> Result<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_symlink() && leads_out(folder, path) {
-        return Err(Error::other("it is a link out of its folder, so it is not read"));
+        return Err(Error::other("it is a link to a place outside its folder, so dpgp does not read it"));
     }
     std::fs::read_to_string(path)
 }

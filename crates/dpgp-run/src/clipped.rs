@@ -44,7 +44,7 @@ impl fmt::Display for Clipped {
             };
             write!(
                 f,
-                "; {who} outside the public box privacy.mechanism.moments.domain and were moved to its nearest point"
+                "; {who} outside the public box privacy.mechanism.moments.domain and were moved to the nearest point in it"
             )?;
         }
         f.write_str(" (this count is exact: do not publish it)")

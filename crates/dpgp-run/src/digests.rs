@@ -187,7 +187,7 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
             let range = spread(targets);
             (range > change).then(|| {
                 format!(
-                    "targets are not clipped to public bounds and differ by {range:?}; a change of {change:?} is protected"
+                    "targets are not clipped to public bounds and differ by {range:?}, but only a change of {change:?} is protected"
                 )
             })
         }
@@ -195,12 +195,12 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
             let width = high.get() - low.get();
             if change < width {
                 return Some(format!(
-                    "targets may differ by {width:?} within their bounds, and a change of {change:?} is protected"
+                    "targets may differ by {width:?} within their bounds, but only a change of {change:?} is protected"
                 ));
             }
             let at_ends = [low.get(), high.get()];
             is_read_off(targets, at_ends).then(|| {
-                format!("the bounds {at_ends:?} are the least and the greatest target of the data, each of one row")
+                format!("the bounds {at_ends:?} are the smallest and largest targets in the data, each from a single row")
             })
         }
         // The certificate says already that private statistics were used.

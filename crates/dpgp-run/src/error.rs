@@ -26,7 +26,7 @@ pub enum RunError {
     #[error(transparent)]
     Data(#[from] Box<DataError>),
     /// A name that means nothing.
-    #[error("there is no experiment {name:?}; `dpgp list` shows the {count} there are{hint}")]
+    #[error("there is no experiment {name:?}; `dpgp list` shows all {count}{hint}")]
     UnknownExperiment {
         /// The name.
         name: String,
@@ -130,7 +130,7 @@ pub enum RunError {
         all: usize,
     },
     /// Work that keeps nothing was asked to stop.
-    #[error("interrupted after {done} of {all} blocks; a check stores nothing, so it starts again next time")]
+    #[error("interrupted after {done} of {all} blocks; a check stores nothing, so the next one starts over")]
     Discarded {
         /// Blocks that were computed.
         done: usize,

@@ -54,7 +54,8 @@ pub enum StateError {
     },
     /// The key is none.
     #[error(
-        "{} is not a 32-byte key. Restore the key from a copy: ledgers sealed with it cannot be used without it", .0.display()
+        "{} is not a 32-byte key. Restore the key from a backup: ledgers sealed with it cannot be used \
+         without it", .0.display()
     )]
     BadKey(PathBuf),
     /// The operating system gives no randomness.

@@ -45,7 +45,7 @@ impl<T: TaskSection> Cell<T> {
 
     /// Its labels in a line, for messages.
     pub fn place(&self) -> String {
-        if self.labels.is_empty() { "the only one".to_owned() } else { self.labels.join(", ") }
+        if self.labels.is_empty() { "#1".to_owned() } else { self.labels.join(", ") }
     }
 
     /// Its checked setting.

@@ -294,6 +294,6 @@ impl fmt::Display for SpecError {
             return write!(f, "\n  fill in {count} more numbers, from line {first} to line {last}");
         }
         let others = self.unfilled.iter().map(|(line, path)| format!("{path} (line {line})"));
-        write!(f, "\n  fill in also: {}", others.collect::<Vec<_>>().join(", "))
+        write!(f, "\n  also fill in: {}", others.collect::<Vec<_>>().join(", "))
     }
 }

@@ -90,7 +90,7 @@ impl Rule {
                 Ok(Self::Moment(inducing.features(&product_grid(ranges))))
             }
             // A process on the box has a block of its own.
-            PosteriorRule::Sites => Err(TaskError::Missing { needed: "a posterior of weights" }),
+            PosteriorRule::Sites => Err(TaskError::Missing { needed: "a posterior over weights" }),
         }
     }
 }
@@ -168,8 +168,7 @@ impl<'a> MomentsBlock<'a> {
         training: &Sample,
         test: TestRows,
     ) -> Result<Self, TaskError> {
-        let model =
-            MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
+        let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         Ok(Self { task, job, sums: model.sums(training.columns())?, model, test })
     }
 

@@ -23,7 +23,7 @@ use dpgp_spec::setting::{Checked, ThresholdSetting};
 const TO_THE_MODE: usize = 100;
 
 /// Why `first-step-share` is undefined.
-const NO_WAY: &str = "the mode is zero, where the first step begins";
+const NO_WAY: &str = "the mode is zero, the starting point of the first step";
 
 /// Values computed on a way to the mode.
 pub(super) struct NewtonPath {

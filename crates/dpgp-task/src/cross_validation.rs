@@ -98,10 +98,11 @@ impl FoldRows {
 }
 
 /// Why `r2` is undefined of rows that are held out.
-pub(super) const NO_ERROR: &str = "the constant that it compares with has no error: the targets that are held out do not differ from the mean of the others";
+pub(super) const NO_ERROR: &str =
+    "the constant prediction has no error: every held-out target equals the mean of the training targets";
 
 /// Why `r2` is undefined of all rows.
-pub(super) const NO_VARIANCE: &str = "the targets do not vary";
+pub(super) const NO_VARIANCE: &str = "all targets are equal";
 
 /// `1 - square / constant`, for a mean squared error and that of a constant in the same units: 1 without error, 0 for the constant itself.
 /// NaN where the constant has no error.

@@ -296,7 +296,7 @@ pub(super) const METRICS: [Metric<ClassScores>; 2] =
 impl Task for DirichletTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let model = ClassModel::of_task(self, job.setting);
-        let model = model.ok_or(TaskError::Missing { needed: "a model of classes" })?;
+        let model = model.ok_or(TaskError::Missing { needed: "a class model" })?;
         let inducing = model.inducing()?;
         let classes = job.sample.targets.iter().map(|y| class(self, *y));
         let classes: Vec<usize> = classes.collect::<Result<_, TaskError>>()?;

@@ -111,7 +111,10 @@ impl HyperparametersBlock<'_> {
                 self.selected(cell, selection, rules)
             }
             HyperparametersMethod::Composition { clip } => self.composed(cell, clip.get()),
-            HyperparametersMethod::Evidence {} => Err(TaskError::Missing { needed: "a method for sums" }),
+            HyperparametersMethod::Evidence {} => Err(TaskError::Missing {
+                needed: "a method other than \
+             `evidence`",
+            }),
         }
     }
 
@@ -329,8 +332,7 @@ pub(super) struct EvidenceBlock<'a> {
 
 impl<'a> EvidenceBlock<'a> {
     pub fn new(task: &'a HyperparametersTask, job: &'a Job<'a>) -> Result<Self, TaskError> {
-        let model =
-            MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
+        let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         let (_, lengthscale) = job.exponentiated_quadratic()?;
         let truth = TruePair { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
         Ok(Self { task, job, sums: model.sums(job.sample.columns())?, model, truth })
@@ -499,7 +501,7 @@ impl TaskSpec for HyperparametersTask {
                 check_moments(path, moments, without, setting)
             }
             (Some(_), _) | (None, HyperparametersMethod::Evidence {}) => {
-                let why = "the method `evidence` and the mechanism `moments` need each other";
+                let why = "the method `evidence` and mechanism.moments must be used together";
                 fail(&format!("{path}.method"), Problem::Shape(why.to_owned()))
             }
             _ => self.check_sums(setting),

@@ -182,7 +182,7 @@ impl NoiseDesigner<'_> {
     }
 
     fn linear(&self) -> Result<&dyn LinearMechanism, TaskError> {
-        self.mechanism.linear().ok_or(TaskError::Missing { needed: "a mechanism for predictions" })
+        self.mechanism.linear().ok_or(TaskError::Missing { needed: "a mechanism that releases predictions" })
     }
 
     /// The designs for noise of these standard deviations, of which zero is none.
@@ -235,7 +235,7 @@ impl NoiseDesigns {
     /// [`TaskError::Missing`] if none was made.
     pub fn at(&self, scale: f64) -> Result<&Noise, TaskError> {
         let own = self.0.iter().find(|design| design.only.is_none_or(|only| only == scale));
-        own.map(|design| &design.noise).ok_or(TaskError::Missing { needed: "a design for this noise" })
+        own.map(|design| &design.noise).ok_or(TaskError::Missing { needed: "a noise design for this scale" })
     }
 }
 

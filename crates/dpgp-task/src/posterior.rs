@@ -25,7 +25,7 @@ use dpgp_spec::setting::{Checked, ThresholdSetting};
 const STATIONARY: f64 = 1e-6;
 
 /// Why `looseness` is undefined.
-const NOTHING_SPENT: &str = "the epsilon of this noise is 0 at that delta, of which no epsilon is a multiple";
+const NOTHING_SPENT: &str = "the tight epsilon is 0 at this delta, so the ratio is undefined";
 
 /// The metrics `accuracy` (share of the test rows whose class is the sign of the mean's margin), and with privacy
 /// `sigma` (noise sd over twice the clip), `tight-epsilon` (what loss distributions give the same noise, sampling taken
@@ -274,7 +274,7 @@ impl TaskSpec for PosteriorTask {
         let gradient =
             privacy.mechanism.downcast::<GradientSetting>().ok_or_else(|| privacy.wrong("gradient"))?;
         if matches!(self.method, PosteriorMethod::Mode {}) {
-            privacy.protects_nothing("inf: the mode is computed without privacy")?;
+            privacy.protects_nothing("inf (the mode is computed without privacy)")?;
         }
         gradient.check(privacy.epsilon)
     }

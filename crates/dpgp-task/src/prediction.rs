@@ -171,8 +171,9 @@ impl PredictionBlock<'_> {
     fn at_points(&self, gp_sd: &[f64], noise_sd: &DVector<f64>) -> Result<Vec<(String, f64)>, TaskError> {
         let mut metrics = Vec::new();
         for point in &self.task.at {
-            let row =
-                self.row(point).ok_or(TaskError::Missing { needed: "a grid with all points of `at`" })?;
+            let row = self
+                .row(point)
+                .ok_or(TaskError::Missing { needed: "a grid that contains every point of `at`" })?;
             let (mean, noise) = (self.mean[row], noise_sd[row]);
             let share = (mean != 0.0 && noise > 0.0).then(|| ("noise-share", noise / mean.abs()));
             let named = [("mean", mean), ("gp-sd", gp_sd[row]), ("noise-sd", noise)].into_iter().chain(share);
@@ -260,7 +261,7 @@ impl PredictionTask {
             let path = format!("task.prediction.at.{i}");
             dimension(&path, inputs, point.len())?;
             if let Some((x, _)) = point.iter().zip(&self.grid).find(|(x, range)| !range.holds(**x)) {
-                return fail(&path, Problem::Shape(format!("{x} is no point of the grid")));
+                return fail(&path, Problem::Shape(format!("{x} is not on the grid")));
             }
         }
         Ok(())

@@ -132,7 +132,7 @@ struct FoldErrors<'a> {
 impl FoldErrors<'_> {
     /// The design for noise of this scale, in units of the target.
     fn noise(&self, scale: f64) -> Result<&Noise, TaskError> {
-        let missing = TaskError::Missing { needed: "a design for this noise" };
+        let missing = TaskError::Missing { needed: "a noise design for this scale" };
         self.noises.as_ref().ok_or(missing)?.at(scale / self.fit.scale)
     }
 

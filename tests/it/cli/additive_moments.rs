@@ -120,7 +120,7 @@ fn other_kernels_and_more_inputs_are_refused() {
         refused(SPEC.replace("{ inputs = [1, 2], variance = 0.1 }", &pairs)).contains("at most 16 pairs")
     );
     let twice = refused(SPEC.replace("inputs = [1, 2]", "inputs = [2, 2]"));
-    assert!(twice.contains("pairs.0.inputs") && twice.contains("two different places"), "{twice}");
+    assert!(twice.contains("pairs.0.inputs") && twice.contains("two different input numbers"), "{twice}");
     let short = refused(SPEC.replace("[0.1, 0.1, 0.02,", "[0.1, 0.02,"));
     assert!(short.contains("variances"), "{short}");
     let many: Vec<String> = (0..13).map(|input| format!("\"x{input}\"")).collect();

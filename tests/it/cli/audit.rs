@@ -55,7 +55,7 @@ fn specs_that_protect_less_than_they_say_do_not_hold() {
             &[("change = 40.0", "change = 1e-6, relation = \"metric\"")],
             "may differ by 40.0 within their bounds",
         ),
-        (&[("{ low = 0.0, high = 40.0 }", extremes.as_str())], "the least and the greatest target"),
+        (&[("{ low = 0.0, high = 40.0 }", extremes.as_str())], "the smallest and largest targets"),
         (&[("[\"temperature\"]", copied)], "is a copy of the target"),
         (&[("filter = []", filter.as_str())], "rows are filtered by \\\"megajoules\\\""),
     ] {

@@ -132,7 +132,7 @@ fn mistakes_that_would_make_a_table_lie_are_refused() {
                 "[experiment]",
                 &*format!("{}[experiment]", published.replace("[[1.0]]", "[[1.0], [1.0]]")),
             )],
-            "already have such a number",
+            "already have a number of this kind",
         ),
         (
             "published nan",

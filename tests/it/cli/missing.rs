@@ -300,7 +300,7 @@ fn public_inputs_need_their_targets() {
         // Without an input the row is left out, whatever stands for its target.
         lines[11] = format!("5,NA,{nothing}\n");
         project.write("energy.csv", &file(&lines));
-        let message = "energy.csv: line 10, column \"kwh\": the cell has no target. data.missing drops only rows without an input";
+        let message = "energy.csv: line 10, column \"kwh\": the target is missing. data.missing drops only rows with a missing input";
         for arguments in [
             PREDICT,
             &["run", "energy.toml", "--quiet"],

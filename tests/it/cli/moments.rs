@@ -170,7 +170,7 @@ fn rows_outside_the_box_are_counted_for_their_holder() {
     let out = columns(300)[0].iter().filter(|x| !(0.0..=4.0).contains(*x)).count();
     assert!(out > 2);
     let places =
-        "outside the public box privacy.mechanism.moments.domain and were moved to its nearest point";
+        "outside the public box privacy.mechanism.moments.domain and were moved to the nearest point in it";
     let nowhere = SPEC.replace("[[0.0, 4.0]", "[[100.0, 104.0]");
     for (spec, says) in
         [(SPEC, format!("; {out} of 300 rows lie {places}")), (&nowhere, format!("; all rows lie {places}"))]

@@ -369,10 +369,10 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
         &project,
         &["run", "energy.toml", "--quiet"],
         2,
-        "fill in also: normalise.bounds.high (line ",
+        "also fill in: normalise.bounds.high (line ",
     )
     .err;
-    let named = all.rsplit("fill in also: ").next().unwrap();
+    let named = all.rsplit("also fill in: ").next().unwrap();
     let places: Vec<&str> = named.split(", ").map(|place| place.split(" (").next().unwrap()).collect();
     let lengthscales = "model.kernel.eq-ard.lengthscales";
     let ends = [&format!("{lengthscales}.0"), &format!("{lengthscales}.1"), "privacy.change"];

@@ -243,7 +243,7 @@ fn numbers_of_rows_are_private() {
 #[test]
 fn a_row_without_a_person_is_an_error() {
     let project = project(SURFACE);
-    let told = "rows.csv: line 6, column \"house\": the cell is empty, NA, NaN or null; expected a person";
+    let told = "rows.csv: line 6, column \"house\": the cell is empty, NA, NaN or null; expected a person's identifier";
     for nobody in [" ", "NA", "NaN", "null", "nan"] {
         let mut rows = rows(20);
         rows[4] = format!("1,2,1,{nobody}\n");

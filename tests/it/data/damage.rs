@@ -111,7 +111,7 @@ fn footers_count_all_rows() {
     bad[place + 1] = 40;
     std::fs::write(&path, &bad).unwrap();
     let message = read(&path).unwrap_err().to_string();
-    assert!(message.contains("its row groups do not add up to the rows of the file"), "{message}");
+    assert!(message.contains("the rows of its row groups do not add up to its number of rows"), "{message}");
 }
 
 /// Counts records by x.

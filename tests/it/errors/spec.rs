@@ -535,7 +535,7 @@ fn errata_and_words() -> Vec<(&'static str, Run)> {
         (
             "Problem::ErratumWithoutQuote",
             format!("{ERRATUM}{WORDS}").replace("quote = \"q\"\n", "").replace("row-nrm", "row-norm"),
-            "erratum.0.quote: the erratum \"row-norm\" is about a paper",
+            "erratum.0.quote: the erratum \"row-norm\" must quote the paper",
         ),
     ];
     let mut runs = Vec::new();

@@ -140,7 +140,7 @@ fn mistakes_of_a_calibration() {
             ("rho = 0.01", "rho = 1.0", "regularisation.printed.rho", "between 0 and 1"),
             ("masses = [0.5, 0.9]", "masses = [0.5, 1.0]", "task.calibration.masses", "between 0 and 1"),
             ("window = [-3.0, 3.0]", "window = [3.0, -3.0]", "task.calibration.window", "rising and finite"),
-            ("train = 40", "train = 58", "task.calibration.train", "leave none to test"),
+            ("train = 40", "train = 58", "task.calibration.train", "leave no test rows"),
             ("noise_variance = 0.01\n", "", "model", "needs a value for `noise_variance`"),
             ("grid = 9", "grid = 1", "sinc.grid", "from 2 to 100000"),
             ("noise = 0.1", "noise = -0.1", "sinc.noise", "at least 0"),
@@ -264,7 +264,7 @@ fn mistakes_of_a_dirichlet_classification() {
             ("published = true\n", "", "task.dirichlet.release", "breaks privacy"),
             ("classes = 2", "classes = 1", "task.dirichlet.classes", "from 2 to 1000"),
             ("alpha = 0.01", "alpha = 0.0", "task.dirichlet.alpha", "greater than 0"),
-            ("train = 40", "train = 60", "task.dirichlet.train", "leave none to test"),
+            ("train = 40", "train = 60", "task.dirichlet.train", "leave no test rows"),
             ("inputs = [\"x1\", \"x2\"]", "inputs = [\"x1\"]", "data.inputs", "2"),
             ("points = 60", "points = 0", "moons.points", "from 1"),
             (

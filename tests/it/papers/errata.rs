@@ -75,7 +75,7 @@ fn what_is_said_of_a_paper_quotes_it() {
     for broken in ["", "quote = \" \"\n"] {
         let (.., path, said) = fault(quote, broken);
         assert_eq!(path, "erratum.10.quote");
-        let wanted = "the erratum \"ascending-sort\" is about a paper: quote the paper";
+        let wanted = "the erratum \"ascending-sort\" must quote the paper";
         assert!(said.starts_with(wanted), "{said}");
     }
     let (line, _, path, said) = fault("kind = \"gap\"", "kind = \"gaps\"");

@@ -72,7 +72,7 @@ impl TryFrom<String> for CellTotal {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let digits = (text.len() == 32).then(|| u128::from_str_radix(&text, 16).ok()).flatten();
-        digits.map(Self).ok_or("a sum of digests of cells has 32 hexadecimal digits")
+        digits.map(Self).ok_or("a sum of cell digests must have 32 hexadecimal digits")
     }
 }
 

@@ -400,7 +400,8 @@ impl TryFrom<String> for CountedSample {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let wrong = "a sample of values says how many it keeps, and of each 16 hexadecimal digits and how often it was seen";
+        let wrong =
+            "a sample of values must give its size, and 16 hexadecimal digits and a count for each value";
         let mut words = text.split(' ');
         let most: usize = words.next().and_then(|most| most.parse().ok()).ok_or(wrong)?;
         let mut sample = Self::new(most);
@@ -445,7 +446,7 @@ pub struct RowTotal {
 
 /// The text is not 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a sum of digests has 64 hexadecimal digits")]
+#[error("a sum of digests must have 64 hexadecimal digits")]
 pub struct NotATotal;
 
 impl RowTotal {

@@ -385,11 +385,11 @@ impl TryFrom<String> for RowSketch {
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let mut sketch = Self::default();
         if !text.is_ascii() || !text.len().is_multiple_of(DIGITS) {
-            return Err("a sketch of rows has 16 hexadecimal digits for each of them");
+            return Err("a row sketch must have 16 hexadecimal digits per row");
         }
         for at in (0..text.len()).step_by(DIGITS) {
             let digest = u64::from_str_radix(&text[at..at + DIGITS], 16);
-            sketch.insert(digest.map_err(|_| "a sketch of rows holds hexadecimal digits alone")?);
+            sketch.insert(digest.map_err(|_| "a row sketch must contain only hexadecimal digits")?);
         }
         Ok(sketch)
     }

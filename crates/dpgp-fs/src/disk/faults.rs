@@ -89,7 +89,11 @@ impl TestProcess {
             DiskStep::Write(path) => drop(self.unwritten.insert(path.to_path_buf())),
             DiskStep::Sync(path) => drop(self.unwritten.remove(path)),
             DiskStep::Name { from, to } => {
-                assert!(!self.unwritten.contains(from), "{} is named before it is on the disk", to.display());
+                assert!(
+                    !self.unwritten.contains(from),
+                    "{} is renamed before its contents are on the disk",
+                    to.display()
+                );
                 self.forgettable(to, std::fs::read(to).ok());
             }
             DiskStep::MakeFolder(path) => self.forgettable(path, None),

@@ -103,7 +103,7 @@ impl DataSetting {
             return fail("data.inputs", Problem::TargetIsInput { column: self.target.clone() });
         }
         if let Some(column) = self.encode.keys().find(|c| !self.inputs.contains(c) && self.target != **c) {
-            let why = "there are codes for a column that is neither an input nor the target".to_owned();
+            let why = "has codes, but the column is neither an input nor the target".to_owned();
             return fail(&format!("data.encode.{column}"), Problem::Shape(why));
         }
         self.check_source(manifest)?;

@@ -64,9 +64,13 @@ impl ModelSetting {
         match reason {
             KernelError::Empty => fail(&path, Problem::Empty),
             KernelError::Dimension(found) => dimension(&path, inputs, found),
-            KernelError::Places => {
-                fail(&path, Problem::Shape(format!("must be two different places, each less than {inputs}")))
-            }
+            KernelError::Places => fail(
+                &path,
+                Problem::Shape(format!(
+                    "must be two different input numbers, each less than \
+                 {inputs}"
+                )),
+            ),
         }
     }
 

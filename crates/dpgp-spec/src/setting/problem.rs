@@ -64,7 +64,7 @@ pub enum Problem {
         label: String,
     },
     /// A dataset that the manifest does not hold.
-    #[error("there is no dataset {name:?}{hint}; there are: {known}")]
+    #[error("there is no dataset {name:?}{hint}; the datasets are: {known}")]
     UnknownDataset {
         /// The name asked for.
         name: String,
@@ -105,7 +105,7 @@ pub enum Problem {
         section: &'static str,
     },
     /// An inline column that is used but not there.
-    #[error("there is no inline column {column:?}; there are: {known}")]
+    #[error("there is no inline column {column:?}; the columns are: {known}")]
     UnknownInline {
         /// The column asked for.
         column: String,
@@ -113,7 +113,7 @@ pub enum Problem {
         known: String,
     },
     /// An inline column of another length than the target.
-    #[error("must have as many values as the target {target:?}, {wanted}, found {found}")]
+    #[error("must have {wanted} values, like the target {target:?}, found {found}")]
     InlineRows {
         /// The target.
         target: String,
@@ -137,7 +137,7 @@ pub enum Problem {
         name: String,
     },
     /// A statement against a paper that does not quote it.
-    #[error("the erratum {name:?} is about a paper: quote the paper (only a remark needs no quote)")]
+    #[error("the erratum {name:?} must quote the paper; only a remark needs no quote")]
     ErratumWithoutQuote {
         /// The erratum.
         name: String,
@@ -172,7 +172,7 @@ pub enum Problem {
         known: String,
     },
     /// A number that stands beside several cells.
-    #[error("selects {count} cells, but a number belongs to one; name more axes")]
+    #[error("selects {count} cells instead of one; name more axes")]
     SelectsMany {
         /// Number of cells selected.
         count: usize,
@@ -186,10 +186,10 @@ pub enum Problem {
         known: String,
     },
     /// A claim that compares with nothing or with two things.
-    #[error("needs one of `other` or `others` (cells), `value` (a number) or `uniform` (a pick)")]
+    #[error("needs one of `other` or `others` (cells), `value` (a number) or `uniform` (a uniform pick)")]
     ClaimNeedsOneSide,
     /// Another metric of no cells.
-    #[error("is a metric of other cells; add `other` or `others`")]
+    #[error("refers to other cells; add `other` or `others`")]
     OtherMetricNeedsCells,
     /// A sentence of a paper without its place, or a place without a sentence.
     #[error("a quotation from a paper needs both `quote` and `place`")]
@@ -215,7 +215,7 @@ pub enum Problem {
         name: String,
     },
     /// Two numbers of one owner for one cell and metric.
-    #[error("this cell and metric already have such a number")]
+    #[error("this cell and metric already have a number of this kind")]
     ValueTwice,
     /// A separator that could stand inside a number or a word.
     #[error("must be {one}, found {found:?}", one = Separator::ONE)]
@@ -232,7 +232,7 @@ pub enum Problem {
         most: usize,
     },
     /// Training rows that leave none to test.
-    #[error("{train} training rows leave none to test: the data have {rows} after filtering")]
+    #[error("{train} training rows leave no test rows: the data have {rows} rows after filtering")]
     NothingToTest {
         /// Rows to train on.
         train: usize,

@@ -84,7 +84,7 @@ impl ErrataTask {
 
 impl TaskSpec for ErrataTask {
     fn check(&self, setting: &Sections) -> Checked {
-        setting.privacy.protects_nothing("inf: the numbers are computed without privacy")?;
+        setting.privacy.protects_nothing("inf (the numbers are computed without privacy)")?;
         cloaking(&setting.privacy).map(drop)
     }
 

@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for Erratum {
         Self::named(&name).ok_or_else(|| {
             let near = closest(&name, Self::names()).map(|near| format!(" (did you mean {near:?}?)"));
             D::Error::custom(format!(
-                "there is no erratum {name:?}{}; there are: {}",
+                "there is no erratum {name:?}{}; the errata are: {}",
                 near.unwrap_or_default(),
                 Self::names().join(", ")
             ))

@@ -263,7 +263,7 @@ impl ChosenRegression {
                 None => worst = Some(own),
             }
         }
-        worst.ok_or(TaskError::Missing { needed: "a lengthscale to choose" })
+        worst.ok_or(TaskError::Missing { needed: "at least one candidate lengthscale" })
     }
 }
 

@@ -99,13 +99,13 @@ impl MomentsRegression {
     fn planned(&self, cell: &PrivacySetting) -> Result<&PlannedMoments, TaskError> {
         let sigma = left(self.calibration, cell.noise_multiplier());
         let found = self.releases.iter().find(|release| release.sigma == sigma);
-        found.ok_or(TaskError::Missing { needed: "a release of moments" })
+        found.ok_or(TaskError::Missing { needed: "a moments release" })
     }
 }
 
 /// The sites, which depend on the number of inputs alone.
 fn sites_of(releases: &[PlannedMoments]) -> Result<&DMatrix<f64>, TaskError> {
-    let first = releases.first().ok_or(TaskError::Missing { needed: "a release of moments" })?;
+    let first = releases.first().ok_or(TaskError::Missing { needed: "a moments release" })?;
     Ok(&first.features.sites)
 }
 

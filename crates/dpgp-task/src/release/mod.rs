@@ -155,7 +155,7 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
         return Some("its epsilon is infinite, so nothing would be private");
     }
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
-        return Some("its data is generated or holds images");
+        return Some("its data are generated or images; use a table of rows");
     }
     matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
         .then_some("data.draw drops rows at random, but a release uses all rows; remove data.draw")

@@ -30,7 +30,7 @@ impl UnnoisedMoments {
         points: &DMatrix<f64>,
     ) -> Result<PreparedRelease, TaskError> {
         let Some(model) = MomentsModel::new(setting) else {
-            return Err(TaskError::NotReleasable { reason: "it has no model of moments" });
+            return Err(TaskError::NotReleasable { reason: "its mechanism is not mechanism.moments" });
         };
         let (sums, privacy) = (model.sums(sample.columns())?, (*setting.privacy).clone());
         let guarantee = model.guarantee(&sums, &privacy)?;
@@ -109,7 +109,7 @@ impl UnnoisedSums {
         points: &DMatrix<f64>,
     ) -> Result<PreparedRelease, TaskError> {
         let Some(model) = SurfaceModel::new(setting) else {
-            return Err(TaskError::NotReleasable { reason: "it has no model of a surface" });
+            return Err(TaskError::NotReleasable { reason: "its task is not task.surface" });
         };
         let guarantee = model.guarantee(&setting.privacy);
         let (points, sums) = (points.clone(), model.sums(sample)?);

@@ -271,7 +271,7 @@ impl TaskSpec for SelectionTask {
     fn check_rows(&self, rows: usize) -> Checked {
         let last = self.entries.iter().flatten().copied().max();
         let used = self.rows_of(rows);
-        let allowed = "rows that are used, counted from 0";
+        let allowed = "less than the number of rows used";
         let inside = last.is_none_or(|last| last < used);
         range("task.selection.entries", inside, allowed, last.unwrap_or(0) as f64)?;
         self.split.check_rows("task.selection.split", self.rows_of(rows))

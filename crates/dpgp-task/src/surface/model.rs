@@ -101,7 +101,7 @@ impl SurfaceModel {
         columns.push(&sample.targets);
         let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
         let part = collect_here(&mut InMemory::new(columns), &summand);
-        Ok(part.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?.sums)
+        Ok(part.map_err(|_| TaskError::Missing { needed: "rows that it can sum" })?.sums)
     }
 
     /// The inducing inputs (m x d).

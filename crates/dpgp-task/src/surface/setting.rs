@@ -114,7 +114,7 @@ impl Task for SurfaceTask {
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }
         let model = SurfaceModel::of_task(self, job.setting);
-        let model = model.ok_or(TaskError::Missing { needed: "a model of a surface" })?;
+        let model = model.ok_or(TaskError::Missing { needed: "a surface model" })?;
         let sums = model.sums(job.sample)?;
         let inducing = model.inducing()?;
         let statistics = model.statistics(&sums);
@@ -271,8 +271,7 @@ const SPOTS: usize = 2048;
 
 impl<'a> MomentsBlock<'a> {
     pub fn new(task: &'a SurfaceTask, job: &'a Job<'a>) -> Result<Self, TaskError> {
-        let model =
-            MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
+        let model = MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a moments model" })?;
         let sums = model.sums(job.sample.columns())?;
         let rows = sums.counted();
         let (domain, middles) = (&model.summand().domain, rows.cells.iter());

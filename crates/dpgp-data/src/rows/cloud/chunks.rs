@@ -70,7 +70,7 @@ impl ParquetSource for CloudParquet {
     fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError> {
         let rows = self.metadata.row_group(group);
         let Some(Range { start, end }) = chunk_range(rows.column(place)) else {
-            return Err(undecoded(path, ParquetError::EOF("a column has no place in the file".to_owned())));
+            return Err(undecoded(path, ParquetError::EOF("a column has an invalid position".to_owned())));
         };
         let bytes = self.object.fetch(start..end).doing(Action::Read, path)?;
         let window = Arc::new(Window { start, bytes });

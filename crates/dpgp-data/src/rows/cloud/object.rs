@@ -72,7 +72,7 @@ impl Object {
         if bytes.len() as u64 == expected {
             Ok(bytes)
         } else {
-            Err(io::Error::other("the store did not send the bytes requested"))
+            Err(io::Error::other("the store did not send the requested bytes"))
         }
     }
 }
