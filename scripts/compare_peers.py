@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-# The work of both sides, what it is called, and whether it is too long for more than one round.
+# Each work item, its title, and whether it is too long for more than one round.
 WORKS = [
     ("cloak-300-10-10", "cloaking, log det, n = 300, t = 100", False),
     ("cloak-1000-15-15", "cloaking, log det, n = 1000, t = 225", False),
     ("cloak-5000-20-25", "cloaking, log det, n = 5000, t = 500", True),
     ("sums-1000000", "sums A and B, n = 1,000,000, m = 256, d = 2", False),
     ("gp-2000", "exact regression, n = 2000, 500 predictions with variances", False),
-    ("rough-2000", "the same, lengthscale a tenth: no low rank", False),
+    ("rough-2000", "as above, with a tenth of the lengthscale (not low rank)", False),
     ("pld-1000", "loss distribution, 1,000 steps at rate 0.01, noise 1", False),
     ("pld-10000", "loss distribution, 10,000 steps at rate 0.001, noise 0.6", False),
     ("renyi-1000", "Rényi, 1,000 steps at rate 0.01, noise 1", False),
@@ -52,7 +52,7 @@ def version(package):
 
 
 def measure(program, rounds, threads, works):
-    """Seconds and values by work and peer; ours has no peer."""
+    """Seconds and values by work item and peer; None stands for dpgp."""
     found = {}
     script = str(Path(__file__).with_name("peers.py"))
     for turn in range(rounds):
@@ -88,25 +88,25 @@ def table(found, threads, works):
     if ("dgemm-2000", "NumPy") in found:
         speed = 1e6 * 256**2 / median(found, "sums-1000000", None)[0] / 1e9
         peak = median(found, "dgemm-2000", "NumPy")[1]
-        print(f"\nThe sums here, exponentials and all, counted as n m^2: {speed:.0f} GFLOP/s, {100 * speed / peak:.0f} % of NumPy's")
-        print("product of matrices in the same run.\n")
+        print(f"\ndpgp's sums, counted as n m^2 with all exponentials: {speed:.0f} GFLOP/s, {100 * speed / peak:.0f} % of NumPy's")
+        print("matrix product in the same run.\n")
 
 
 def main():
     program, rounds, threads = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-    print("# Performance beside other packages\n")
+    print("# Performance compared with other packages\n")
     print(f"Written by `scripts/compare-peers` on {time.strftime('%Y-%m-%d')}: medians of {rounds} interleaved rounds")
-    print("(one where a run takes long), after a run that is not counted.\n")
+    print("(a single round for long runs), after one warm-up run.\n")
     print(f"Processor: {processor()}, {os.cpu_count()} cores.")
     print(f"Versions: {', '.join(filter(None, map(version, PACKAGES)))}.\n")
     for number in threads:
         works = [work for work in WORKS if number == threads[0] or not work[2]]
         table(measure(program, rounds, number, works), number, works)
-    print("A ratio above 1 means that the work is done faster here. The values show that it is the same work: the mean over")
-    print("the directions of the log of the noise variance, the sum of A and the trace of B over n, the sum of the predictions,")
-    print("epsilon, the standard deviation of the noise over its own, and 1e9 operations a second (of a product with the transpose, of")
-    print("which half is needed, those of the whole). The noise here is a rounded Gaussian, there a discrete one. The peer of cloaking is a dense interior point method in NumPy, from the same")
-    print("mathematics (`scripts/peers.py`).")
+    print("A ratio above 1 means that dpgp is faster. The values show that both sides do the same work. They are the mean log noise")
+    print("variance over the directions, the sum of A plus the trace of B, divided by n, the sum of the predictions, epsilon, the")
+    print("noise standard deviation divided by its target, and 1e9 operations a second. The product with the transpose is counted")
+    print("as a full product, although half of it suffices. dpgp's noise is a rounded Gaussian, and the peer's is discrete. The peer")
+    print("of cloaking is a dense interior point method in NumPy with the same mathematics (`scripts/peers.py`).")
 
 
 if __name__ == "__main__":

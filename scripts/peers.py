@@ -1,5 +1,5 @@
-"""Times the works of `scripts/compare-peers` with the packages that people would use instead. The inputs are those of
-`examples/peers.rs`. Each work prints one line of JSON; a package that is not here prints none."""
+"""Times the work items of `scripts/compare-peers` in comparable packages, on the inputs of `examples/peers.rs`. Each item
+prints one line of JSON, except for packages that are not installed."""
 
 import json
 import sys
@@ -44,7 +44,7 @@ def longest(values, step):
 
 
 def design(c):
-    """The least log det by a primal-dual interior point method with a predictor and a corrector, to 1e-6 nats."""
+    """The smallest log det, by a primal-dual interior point method with a predictor and a corrector, to 1e-6 nats."""
     u, s, w = np.linalg.svd(c, full_matrices=False)
     rank = int((s > 1e-8 * s[0]).sum())
     u, s, w = u[:, :rank], s[:rank], w[:rank]
@@ -83,7 +83,7 @@ def cloak(n, wide, high):
 
 
 def sums(n, rows=16_384):
-    """Over the rows in pieces that stay in the caches."""
+    """The sums over all rows, in pieces that fit into the caches."""
     x, z = points(n), grid(16, 16)
     y = np.sin(x[:, 0])
 
@@ -167,7 +167,7 @@ def opendp(count):
 
 
 def product(other):
-    """NumPy takes a product of a matrix with its own transpose for half of one."""
+    """NumPy computes only half of a product of a matrix with its own transpose."""
     a = np.fromfunction(lambda i, j: (i + 3 * j) % 7, (2000, 2000))
     b = other(a)
     seconds, _ = timed(lambda: a.T @ b)

@@ -1,5 +1,5 @@
-"""roc-validator, also where the JSON-LD context of RO-Crate 1.2 cannot be fetched: that of 1.3, which the package rocrate holds, stands in
-for it then, and this is said. `scripts/research-object --validate` calls it.
+"""Runs roc-validator. If the JSON-LD context of RO-Crate 1.2 cannot be fetched, uses that of 1.3 from the package rocrate and prints a
+note. `scripts/research-object --validate` calls this script.
 """
 
 import importlib.resources
@@ -21,10 +21,10 @@ TYPE = "application/ld+json"
 
 
 def stands_in(address):
-    """Whether the local context does, which is said."""
+    """Uses the local context instead, with a note, if the address cannot be fetched."""
     if "w3id.org/ro/crate/1.2" not in address:
         return False
-    print(f"{address} cannot be fetched: the context of RO-Crate 1.3 stands in for it", file=sys.stderr)
+    print(f"cannot fetch {address}; using the context of RO-Crate 1.3 instead", file=sys.stderr)
     return True
 
 
