@@ -1,6 +1,5 @@
-//! Packs the files that come with the program into release builds.
-//!
-//! Development builds, of which there are many, read them from the sources.
+//! Packs the shipped files into release builds. Development builds are frequent, so they read the files from
+//! the sources.
 
 #[path = "src/shipped/files.rs"]
 mod files;

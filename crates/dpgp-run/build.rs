@@ -1,7 +1,6 @@
-//! Tells the program which commit it is built from.
-//!
-//! A change of what a build script says compiles the crate again, and all above it. So development builds, of which there are many
-//! between two commits, name none; release builds do, again whenever the sources or the commit changed.
+//! Gives the program the commit of its build. A change in the output of a build script recompiles this crate
+//! and all that depend on it. So development builds name no commit. Release builds name it again whenever the
+//! sources or the commit change.
 
 #[path = "src/commit.rs"]
 mod commit;

@@ -1,6 +1,4 @@
-//! The table in a zip archive.
-//!
-//! Decoding of files that may be damaged.
+//! Reads the table in a zip archive, and guards the decoding of damaged files.
 
 use std::cell::Cell;
 use std::fs::File;

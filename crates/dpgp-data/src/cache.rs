@@ -1,10 +1,5 @@
-//! Where the files of a dataset are: in the project's data folder, in the cache, or in a mirror.
-//!
-//! The lock file: what the files without a published digest were when they first arrived.
-//!
-//! Progress shown while files arrive.
-//!
-//! Time stamps of trips.
+//! Finds the files of a dataset in the project's data folder, in the cache or in a mirror. Also holds the
+//! lock file with digests of first downloads, the progress display, and the time stamps of trips.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,10 +1,5 @@
-//! Errors of data, each with a way out for the user.
-//!
-//! Expected contents of a file.
-//!
-//! Texts of users as they are shown: what would steer a terminal, a page or a spreadsheet is made visible.
-//!
-//! Files whose contents no error shows.
+//! Errors of data, with a way out for the user. Escapes text for terminals, pages and spreadsheets, and hides
+//! the contents of linked files.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,8 +1,4 @@
-//! Downloads that end with the right file or with none.
-//!
-//! The file that a download grows in, until it is whole.
-//!
-//! Why an address did not give a file.
+//! Downloads that end with the correct file or with none, and the failures of addresses.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -1,6 +1,4 @@
-//! How the files of a dataset are laid out.
-//!
-//! Recognises a file by its first bytes where rows of text were expected.
+//! Layouts of dataset files. Recognises other formats by their first bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,5 @@
-//! HTTPS requests: the only module that touches reqwest.
-//!
-//! Which machines an address of the manifest may lead to: those of the internet, unless the user says otherwise.
+//! HTTPS requests: the only module that uses reqwest. Addresses of the manifest may lead only to the
+//! internet, unless the user allows others.
 
 use std::error::Error;
 use std::io::Read;

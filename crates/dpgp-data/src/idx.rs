@@ -1,6 +1,4 @@
-//! Arrays of bytes in the IDX format of the MNIST files, compressed with gzip.
-//!
-//! Scaling of grey images.
+//! Gzipped byte arrays in the IDX format of the MNIST files, and scaling of grey images.
 
 use std::fs::File;
 use std::io;

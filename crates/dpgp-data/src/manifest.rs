@@ -1,8 +1,5 @@
-//! The manifest: every dataset there is, with its files, their digests and their origin.
-//!
-//! The rules of the manifest.
-//!
-//! JSON Schemas of files in TOML.
+//! The manifest of all datasets with their files, digests and origins, its rules, and the JSON Schemas of
+//! TOML files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,10 +1,4 @@
-//! Cells in which nothing stands.
-//!
-//! Content of a table cell: a number or text.
-//!
-//! How the cells of rows that come one after the other are read.
-//!
-//! Which rows of a table to keep.
+//! Missing cells: the content of a cell, the reading of cells in sequence, and the rows to keep.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! Why a cell is no number, for the holder of a file.
+//! Explains to the holder of a file why a cell is not a number.
 
 use std::fmt;
 

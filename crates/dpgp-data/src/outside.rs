@@ -1,5 +1,5 @@
-//! Files outside of the folder of the spec or project that names them, which may be somebody else's: each is named before it is read, and
-//! what stands in it is not for messages.
+//! Files outside the folder of their spec or project, which may belong to somebody else. Each is named before
+//! it is read, and messages hide its contents.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,4 @@
-//! A table of the user's own: Parquet by the end of its name, CSV otherwise.
-//!
-//! The separator of a CSV file, by what its rows share.
+//! Reads the user's own tables: Parquet by file name, else CSV with a detected separator.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read};

@@ -1,6 +1,5 @@
-//! Parquet files: their columns, in types that hold every cell exactly.
-//!
-//! Decimal numbers as the doubles next to them.
+//! Parquet files: columns in types that represent every cell exactly, with decimals rounded to the nearest
+//! double.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

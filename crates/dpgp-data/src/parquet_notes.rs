@@ -1,8 +1,6 @@
-//! Notes that programs leave in the footer of a Parquet file beside its schema.
-//!
-//! The schema of Arrow in the footer of a Parquet file: a message of FlatBuffers, as text in base64.
-//!
-//! Of all that it says one thing is read: which columns are spans of time, which the schema of Parquet calls whole numbers.
+//! Notes that programs leave in the footer of a Parquet file. From the Arrow schema (base64 text of a
+//! FlatBuffers message), only the time-span columns are read: the Parquet schema declares them as whole
+//! numbers.
 
 use std::collections::BTreeSet;
 

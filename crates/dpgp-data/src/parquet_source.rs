@@ -1,4 +1,4 @@
-//! Where the columns of a Parquet file are read from.
+//! Sources of the columns of a Parquet file.
 
 use std::fs::File;
 use std::io::Read;

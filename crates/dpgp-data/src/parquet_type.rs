@@ -1,4 +1,4 @@
-//! The types of Parquet columns, and what holds their cells here.
+//! The types of Parquet columns and their types in memory.
 
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::schema::types::ColumnDescriptor;

@@ -1,14 +1,6 @@
-//! Whose row a row is, and which of a person's rows are used.
-//!
-//! A guarantee about persons needs a bound on the rows that each of them brings. Of the rows of a person that pass the filters
-//! at most a public number is used ([`PersonRows`]); which of them depends on that person's own rows alone, so that no
-//! person's rows have a say in which rows of another are used.
-//!
-//! Which rows of each person are used.
-//!
-//! The person that a cell names.
-//!
-//! A set of rows, a bit for each.
+//! Chooses the rows of each person. A guarantee about persons needs a bound on the rows per person. Of the
+//! rows of a person that pass the filters, at most a public number is used ([`PersonRows`]). The choice
+//! depends only on that person's own rows, so no person influences the rows of another.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -1,14 +1,5 @@
-//! Data that are generated, one file a kind.
-//!
-//! Two interleaved half circles.
-//!
-//! Noisy observations of a damped oscillation.
-//!
-//! Intertwined spiral arms.
-//!
-//! Diagonal stripes of two classes.
-//!
-//! Trips like those of a bike share.
+//! Generated data: half circles, a damped oscillation, spiral arms, diagonal stripes, and trips of a bike
+//! share.
 
 use std::f64::consts::{PI, TAU};
 

@@ -1,6 +1,5 @@
-//! Tables: columns of text or of numbers, each row with the line that it began in.
-//!
-//! Cells of text stay text until they are asked for as numbers, so that a message names the very line and cell.
+//! Tables: columns of text or numbers, and the starting line of each row. Text cells stay text until they are
+//! read as numbers, so that a message names the exact line and cell.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

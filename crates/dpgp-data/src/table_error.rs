@@ -1,6 +1,4 @@
-//! Errors of tables.
-//!
-//! Errors of cells.
+//! Errors of tables and their cells.
 
 use std::error::Error;
 use std::fmt;

@@ -1,6 +1,5 @@
-//! Rows of a text, cut into cells: one reader for whole tables and for streams of any length.
-//!
-//! How text files of rows are laid out.
+//! Layouts of text files, and one reader that cuts rows into cells, for whole tables and for streams of any
+//! length.
 
 use std::io::{BufRead, Error, Read};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Trips of a bike share, in the two layouts that they are published in, as one.
+//! Trips of a bike share, read from its two published layouts.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Text that is read as a whole: specs, parts of sums, releases.
+//! Reads text as a whole: specs, parts of sums, releases.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};

@@ -1,4 +1,4 @@
-//! Files appear whole or not at all.
+//! Atomic file writes: a file appears whole or not at all.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Write};

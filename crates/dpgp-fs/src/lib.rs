@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all, by steps of the system that a test can break.
+//! Atomic file writes, by system calls that tests can interrupt.
 
 pub mod disk;
 mod files;

@@ -1,4 +1,4 @@
-//! Files that a user names and that must not be there yet.
+//! New files at paths that the user names, which must not exist yet.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Result, Write};

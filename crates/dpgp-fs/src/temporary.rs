@@ -1,4 +1,4 @@
-//! Temporary files, and what processes that were killed left of them.
+//! Temporary files, and the cleanup of those that killed processes left.
 
 use std::fs::{self, DirEntry, File, TryLockError};
 use std::path::{Path, PathBuf};

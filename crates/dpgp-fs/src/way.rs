@@ -1,4 +1,4 @@
-//! The way to what is written: below a folder that the user vouches for it has no links.
+//! Checks that paths for writing contain no links below a folder that the user trusts.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};

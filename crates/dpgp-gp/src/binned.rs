@@ -1,6 +1,4 @@
-//! Gaussian process regression on observations of bins.
-//!
-//! How far jitter can move what is predicted, and where it makes another model.
+//! Gaussian process regression on observations of bins, and limits on the effect of jitter on predictions.
 
 use nalgebra::{DMatrix, DVector};
 

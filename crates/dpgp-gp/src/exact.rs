@@ -1,8 +1,5 @@
-//! Exact Gaussian process regression.
-//!
-//! Systems of smooth kernels, whose covariance matrices have low numerical rank.
-//!
-//! Predictive means as functions: finite sums of kernel functions.
+//! Exact Gaussian process regression, with low-rank systems for smooth kernels and predictive means as finite
+//! sums of kernel functions.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,6 +1,5 @@
-//! A Gaussian process prior as a linear model with independent weights.
-//!
-//! Common part of sums of targets.
+//! A Gaussian process prior as a linear model with independent weights, and the shared covariance of sums of
+//! targets.
 
 use nalgebra::DMatrix;
 

@@ -1,5 +1,5 @@
-//! Maximum-likelihood hyperparameters: L-BFGS on the logarithms of the parameters, in which all of them are positive without a
-//! constraint and have comparable scales.
+//! Maximum-likelihood hyperparameters: L-BFGS on the logarithms of the parameters, which keeps them positive
+//! and gives them comparable scales.
 
 use std::cell::RefCell;
 

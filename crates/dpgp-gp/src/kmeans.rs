@@ -1,4 +1,4 @@
-//! k-means clustering of public inputs, which places inducing inputs where the data are dense.
+//! k-means clustering of public inputs, which places inducing inputs in dense regions.
 
 use nalgebra::DMatrix;
 use rand::{Rng, RngExt};

@@ -1,6 +1,5 @@
-//! The Laplace approximation of binary classification with a logistic likelihood, in feature space.
-//!
-//! The marginal likelihood of a Gaussian process and its gradient.
+//! The Laplace approximation of binary classification with a logistic likelihood, in feature space, with its
+//! marginal likelihood and gradient.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,4 +1,4 @@
-//! Laws of the linear models, each checked against an independent route.
+//! Laws of the linear models, each checked by an independent computation.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,6 +1,4 @@
-//! The map from private targets to predictions.
-//!
-//! Polynomial least squares, the simplest linear model.
+//! Linear maps from private targets to predictions, and polynomial least squares, the simplest linear model.
 
 use nalgebra::{DMatrix, DVector};
 

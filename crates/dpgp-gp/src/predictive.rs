@@ -1,6 +1,5 @@
-//! Predictive distributions of observations, and how well they are calibrated.
-//!
-//! Prior variance that observations leave.
+//! Predictive distributions of observations, their calibration, and the prior variance that remains after
+//! observations.
 
 use std::f64::consts::TAU;
 

@@ -1,6 +1,5 @@
-//! The audit of an experiment: every block that claims privacy, in parallel.
-//!
-//! A sample, and which rows it is of.
+//! Audits every block of an experiment that claims privacy, in parallel, and fingerprints the rows of a
+//! sample.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

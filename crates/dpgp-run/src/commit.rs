@@ -1,5 +1,5 @@
-//! The commit of a folder. The build script reads this file, too, so that a program and the results of a run name commits in the
-//! same way.
+//! Finds the commit of a folder. The build script reads this file too, so that programs and results name
+//! commits in the same way.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,6 +1,5 @@
-//! The data files behind each cell, and their digests.
-//!
-//! Reasons why a guarantee about one target says less than it seems to, from the data and the public settings.
+//! The data files behind each cell and their digests, and caveats about a guarantee from the data and the
+//! public settings.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -1,4 +1,4 @@
-//! Why an experiment could not be run.
+//! Failures of an experiment run.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Why a cell has to be computed again.
+//! The reasons why a cell must be computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 

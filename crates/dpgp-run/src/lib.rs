@@ -1,6 +1,5 @@
-//! Running experiments: what is stored is looked up, the rest is computed in parallel and stored, rows come out in order.
-//!
-//! [`Study::run`] is the one way to run an experiment of a [`Project`], on the threads of a [`Pool`]; what comes out is a
+//! Runs experiments: reads stored results, computes and stores the rest in parallel, and returns rows in
+//! order. [`Study::run`] runs an experiment of a [`Project`] on the threads of a [`Pool`], and returns a
 //! [`StudyReport`].
 
 mod audited;

@@ -1,10 +1,5 @@
-//! From the data section of a spec to a sample.
-//!
-//! Rows of a table that lack no cell.
-//!
-//! Rows of a private release: what stands in a private cell must not be told by a refusal.
-//!
-//! Samples of the datasets of the manifest: tables, images, trips.
+//! Loads the sample of a data section: own tables, inline rows, and datasets of the manifest (tables, images,
+//! trips). For private releases, errors must not reveal private cells.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

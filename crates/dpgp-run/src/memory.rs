@@ -1,8 +1,4 @@
-//! How much memory a process may take.
-//!
-//! The threads of the program.
-//!
-//! The random streams of a cell.
+//! The memory limit of the process, its threads, and the random streams of a cell.
 
 use std::path::Path;
 

@@ -1,8 +1,4 @@
-//! How a study is run.
-//!
-//! Name of this program where it is named.
-//!
-//! Where results come from.
+//! Options of a study, the name of this program, and the origin of results.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

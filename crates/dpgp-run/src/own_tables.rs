@@ -1,8 +1,5 @@
-//! Tables of the user's own files.
-//!
-//! Whose a project is: whoever can change one says what the program reads and writes.
-//!
-//! The rows of each person that are used, of rows in memory.
+//! The user's own tables and rows per person in memory, and the owner of a project, who controls what the
+//! program reads and writes.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,4 @@
-//! The blocks of a run, and those that are stored.
-//!
-//! A part of the work, for runs on several machines.
+//! The blocks of a run, the stored ones among them, and shards for several machines.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,4 @@
-//! A project: its folders, its specs and datasets, and what the user's names mean.
-//!
-//! Suggestions for misspelt names.
+//! A project: its folders, specs and datasets, and the lookup of names with suggestions for misspelt ones.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,4 @@
-//! Stored results of a whole experiment.
-//!
-//! Progress shown while blocks are computed.
+//! Stored results of a whole experiment, and the progress display of a run.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;

@@ -1,4 +1,4 @@
-//! The folder of what the program remembers of a user's own data, and its key.
+//! The folder for state about the user's own data, and its key.
 
 use std::fs;
 use std::io::ErrorKind;

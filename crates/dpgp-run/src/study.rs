@@ -1,6 +1,4 @@
-//! One way to run an experiment: what is stored is read, the rest is computed and stored.
-//!
-//! The parallel part of a run.
+//! Runs an experiment: reads stored results, and computes and stores the rest in parallel.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The shipped experiments and how users name them.
+//! The shipped experiments and the names that users give them.
 
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};

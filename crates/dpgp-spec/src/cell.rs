@@ -1,8 +1,4 @@
-//! Checked cells and the blocks that share their work.
-//!
-//! Selectors: which cells of the grid a published value or a claim is about.
-//!
-//! Grid axes: names, labels and the settings that each label stands for.
+//! Grid axes, checked cells, blocks of cells that share their work, and selectors of cells.
 
 use std::sync::Arc;
 

@@ -1,6 +1,4 @@
-//! Settings that are changed for one run, without a spec of their own.
-//!
-//! Errors of specs, each with file, line, column and key path.
+//! Changes to settings for one run (NAME=VALUES), and errors in specs with file, line, column and key path.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,10 +1,4 @@
-//! Statements about results: the papers' and ours.
-//!
-//! Claims, resolved against the axes and metrics of their experiment.
-//!
-//! Numbers that stand beside ours: a paper's, its authors', and references.
-//!
-//! Numbers beside ours, tied to their cells.
+//! Claims about results, and reference numbers from papers and other sources, matched to cells and metrics.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A spec for changes of one's own, from one that reproduces a paper.
+//! Turns a spec that reproduces a paper into one for the user's own changes.
 
 use std::ops::Range;
 

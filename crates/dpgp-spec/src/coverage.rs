@@ -1,4 +1,4 @@
-//! Coverage of a paper: `coverage.toml` beside its experiments.
+//! Coverage of a paper: `coverage.toml` next to its experiments.
 
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,5 @@
-//! The raw form of a whole spec.
-//!
-//! An erratum in words.
-//!
-//! Words about each table, figure and statement of a paper: `page.toml` beside its experiments.
-//!
-//! Breaks of privacy that a spec announces.
+//! The raw form of a whole spec, with its errata and announced breaks of privacy, and the texts of
+//! `page.toml` about each table, figure and statement of a paper.
 
 use std::collections::BTreeMap;
 

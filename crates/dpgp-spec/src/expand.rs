@@ -1,4 +1,4 @@
-//! The product of the axes: from the base table to checked cells.
+//! Multiplies the axes: turns the base table into checked cells.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

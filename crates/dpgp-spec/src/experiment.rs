@@ -1,8 +1,5 @@
-//! A checked experiment, ready to run.
-//!
-//! Each erratum that is computed is described, once, and in the paper's own words.
-//!
-//! The reduced form of a spec: its `[quick]` table laid over it.
+//! A checked experiment that is ready to run, its reduced form by `[quick]`, and the check that each computed
+//! erratum is described once and quotes its paper.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Figure of an experiment.
+//! The figure of an experiment.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,7 @@
-//! Experiment specs: TOML text becomes a checked [`Experiment`] whose cells can run.
-//!
-//! Two stages: the raw form (serde, strict) and the checked form. Only the checks of this room make a
-//! [`Cell`], and the rooms that run experiments accept nothing else. The language knows no task: what is measured is a
-//! parameter, a [`TaskSection`].
+//! Experiment specs: turns TOML text into a checked [`Experiment`] whose cells can run. Text is parsed into a
+//! raw form (serde, strict) and then checked. Only the checks of this crate create a [`Cell`], and the crates
+//! that run experiments accept nothing else. The language does not know any task: the task is a parameter, a
+//! [`TaskSection`].
 
 mod catalogue;
 mod cell;

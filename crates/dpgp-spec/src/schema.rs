@@ -1,6 +1,5 @@
-//! The JSON Schema of the spec language.
-//!
-//! The task section of a spec, which the language itself does not know.
+//! The JSON Schema of the spec language, and the trait of task sections, which the language itself does not
+//! know.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

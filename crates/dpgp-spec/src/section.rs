@@ -1,8 +1,5 @@
-//! One section of a cell, built once for all cells that share it.
-//!
-//! The text of a spec, and where in it each key stands.
-//!
-//! The canonical text of a setting, and its digest.
+//! Sections that cells share, the position of each key in the text of a spec, and the canonical text of a
+//! setting with its digest.
 
 use std::collections::BTreeMap;
 use std::fmt;

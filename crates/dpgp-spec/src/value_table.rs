@@ -1,6 +1,4 @@
-//! Numbers beside ours as a spec writes them: one line a number.
-//!
-//! How a table is laid out for people.
+//! Reference numbers as a spec writes them, one row each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Noisy statistics of the targets in bins, the alternative that cloaking is compared with.
+//! Noisy statistics of the targets in bins, the alternative to cloaking in comparisons.
 
 use std::cmp::Reverse;
 use std::f64::consts::SQRT_2;

@@ -1,14 +1,5 @@
-//! How far predictions from noisy sums err, and how well they know it.
-//!
-//! How far predictions from noisy sums err, and how well they know it.
-//!
-//! Predictions from noisy moments.
-//!
-//! Settings of the calibration of predictions from noisy sums.
-//!
-//! Predictions from noisy sums by a process on the public box.
-//!
-//! Rows that predictions are judged by.
+//! Calibration of predictions from noisy sums or noisy moments: their errors on held-out rows, the coverage
+//! of their intervals, and the settings of the task.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;

@@ -1,14 +1,5 @@
-//! Binary classification by the Laplace approximation, with or without privacy.
-//!
-//! Classes, features and private Newton steps.
-//!
-//! The accuracy of a classifier, and its predictions.
-//!
-//! Settings of binary classification by the Laplace approximation.
-//!
-//! Guarantee of private Newton steps together.
-//!
-//! Requirements of tasks with a Laplace approximation on a spec.
+//! Binary classification by the Laplace approximation, with or without private Newton steps: settings,
+//! guarantee, accuracy and predictions.
 
 use nalgebra::{DMatrix, DVector};
 use rand_pcg::Pcg64;

@@ -1,8 +1,4 @@
-//! The way of the Laplace approximation to its mode, step by step.
-//!
-//! The distance from the mode after each step.
-//!
-//! Settings of the way of the Laplace approximation to its mode.
+//! Newton steps of the Laplace approximation, with the distance from the mode after each step.
 
 use nalgebra::DVector;
 use schemars::JsonSchema;

@@ -1,6 +1,4 @@
-//! Folds of a cross-validation.
-//!
-//! An error beside that of a constant, and what is said where there is no such number.
+//! Folds of a cross-validation, and errors relative to that of a constant prediction.
 
 use nalgebra::DMatrix;
 use rand::seq::SliceRandom;

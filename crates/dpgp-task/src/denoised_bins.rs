@@ -1,4 +1,4 @@
-//! The best linear predictions given noisy means of bins.
+//! Best linear predictions from noisy means of bins.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,10 +1,4 @@
-//! Test accuracy of classification by regression on Dirichlet labels.
-//!
-//! A classifier from sums over rows: what is summed, what is released, and the posteriors that follow.
-//!
-//! Settings of classification by regression on Dirichlet labels.
-//!
-//! The accuracy of a classifier from noisy sums.
+//! Classification by regression on Dirichlet labels: settings, released sums, posteriors and test accuracy.
 
 use nalgebra::DMatrix;
 use rand::Rng;

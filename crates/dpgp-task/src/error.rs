@@ -1,4 +1,4 @@
-//! Why a cell could not be measured.
+//! Failures while a cell is measured.
 
 use thiserror::Error;
 

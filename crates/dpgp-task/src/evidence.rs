@@ -1,4 +1,4 @@
-//! Samples of a task: the evidence that an audit judges a claim by.
+//! Samples of a task for audits of its privacy claim.
 
 use std::sync::Arc;
 

@@ -1,14 +1,5 @@
-//! How often private selection finds the true hyperparameters.
-//!
-//! The hyperparameters that are chosen.
-//!
-//! A choice by composition.
-//!
-//! Candidates of a private selection.
-//!
-//! A choice by the evidence of noisy moments.
-//!
-//! Settings of the private choice of hyperparameters.
+//! Private choice of hyperparameters, by private selection, by composition or by the evidence of noisy
+//! moments: settings, candidates, and how often the choice is correct.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;

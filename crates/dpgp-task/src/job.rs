@@ -1,8 +1,4 @@
-//! The task trait and the jobs that tasks measure.
-//!
-//! Settings of a task, apart from its measurement.
-//!
-//! How many rows a model is fitted to at once.
+//! The task trait, the jobs that tasks measure, and the number of rows per fitted model.
 
 use super::model::Placing;
 use super::{Measured, RunCache, Sample, Streams, TaskError};

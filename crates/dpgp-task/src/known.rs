@@ -1,4 +1,4 @@
-//! Values computed once for all jobs of a run.
+//! Values computed once and shared by all jobs of a run.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -1,4 +1,4 @@
-//! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
+//! Measures cells. A task receives a sample, a setting and random streams. It does not know files or threads.
 
 mod binned;
 mod calibration;

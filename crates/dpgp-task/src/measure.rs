@@ -1,6 +1,4 @@
-//! The door to all tasks.
-//!
-//! The rows of one replicate: drawn from those of a file, or generated.
+//! The entry point to all tasks, and the rows of one replicate: drawn from a file or generated.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,4 @@
-//! The outcome of one replicate of one cell.
-//!
-//! Data of a figure beyond the metrics.
-//!
-//! Metrics: what a task measures, under which name.
+//! The outcome of one replicate of one cell: named metrics and the data of a figure.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! The memory that the matrices of a Gaussian process take, known before the first of them is begun.
+//! Estimates the memory of the matrices of a Gaussian process before the first one is allocated.
 
 use super::{FittedRows, Setting, TaskSetting};
 use dpgp_mechanisms::{LinearMechanism, MechanismSetting};

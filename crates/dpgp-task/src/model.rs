@@ -1,4 +1,4 @@
-//! From the words of a spec to kernels and models.
+//! Builds kernels and models from a spec.
 
 use nalgebra::DMatrix;
 use rand_pcg::Pcg64;

@@ -1,8 +1,5 @@
-//! Noise for the predictions of a model.
-//!
-//! The noise of all guarantees of a block.
-//!
-//! A guarantee about one target.
+//! Noise for the predictions of a model, with its guarantees about one target or about the targets of one
+//! person.
 
 use nalgebra::{DMatrix, DVector};
 

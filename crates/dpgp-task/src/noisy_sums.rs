@@ -1,7 +1,5 @@
-//! The mechanism that adds noise to the sums of a variational model, from the words of a spec.
-//!
-//! Requirements of tasks on noisy sums on a spec: a kernel that the bounds on features hold for, inducing inputs, and
-//! the mechanism.
+//! Noisy sums of a variational model: builds the mechanism from a spec, and checks the kernel, the inducing
+//! inputs and the mechanism.
 
 use nalgebra::DMatrix;
 

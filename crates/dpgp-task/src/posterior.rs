@@ -1,10 +1,5 @@
-//! Test accuracy of a Bayesian classifier whose posterior is approximated, with or without privacy.
-//!
-//! The accuracy of a posterior, and the price of its privacy.
-//!
-//! The noise on gradients that a guarantee needs, computed by an accountant.
-//!
-//! Settings of a classifier whose posterior is approximated.
+//! A Bayesian classifier with an approximate posterior, with or without privacy: settings, the noise on
+//! gradients, test accuracy, and the cost of privacy.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;

@@ -1,8 +1,4 @@
 //! Predictions of a regression on a grid, with their privacy noise.
-//!
-//! The predictions at the points of a grid.
-//!
-//! Settings of predictions on a grid.
 
 use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;

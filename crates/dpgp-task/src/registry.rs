@@ -1,4 +1,4 @@
-//! All tasks. A new one is a folder of this room and a line here.
+//! All tasks. A new task is a folder of this crate and a line here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

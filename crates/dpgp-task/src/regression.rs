@@ -1,10 +1,5 @@
-//! Root mean squared error of held-out targets under privacy noise.
-//!
-//! The error of cloaked predictions, fold by fold.
-//!
-//! The error of predictions from noisy bins, fold by fold.
-//!
-//! Settings of a regression.
+//! Root mean squared error of held-out targets under privacy noise, for cloaked predictions and for noisy
+//! bins.
 
 use nalgebra::{DMatrix, DVector, DVectorView};
 use schemars::JsonSchema;

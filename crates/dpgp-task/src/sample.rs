@@ -1,6 +1,4 @@
-//! The rows that a task works on.
-//!
-//! Test inputs on a grid.
+//! The rows of a task, and test inputs on a grid.
 
 use nalgebra::DMatrix;
 

@@ -1,6 +1,5 @@
-//! From the measurements of all replicates to result rows.
-//!
-//! Seeded random streams: one for each purpose, independent of the grid, the order and the threads.
+//! Summarises the measurements of all replicates as result rows. Seeds one random stream per purpose,
+//! independent of the grid, the order and the threads.
 
 use nalgebra::{DMatrix, DVector};
 use rand::{Rng, SeedableRng};

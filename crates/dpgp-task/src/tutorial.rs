@@ -1,8 +1,4 @@
-//! A Gaussian process at two places, before or after the observations.
-//!
-//! The function at two places, and its joint distribution.
-//!
-//! Settings of a Gaussian process at two places.
+//! A Gaussian process at two places, before and after the observations: settings and joint distribution.
 
 use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;

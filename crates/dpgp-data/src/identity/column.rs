@@ -1,10 +1,4 @@
-//! Identity of a column: its cells, whatever its name.
-//!
-//! How close the numbers of a column stand.
-//!
-//! Keyed digests of single cells.
-//!
-//! HMAC-SHA-256 (RFC 2104) under a key of the holder's own.
+//! Identity of a column by keyed digests (HMAC-SHA-256) of its cells, independent of its name.
 
 use std::fmt;
 use std::io::Read;

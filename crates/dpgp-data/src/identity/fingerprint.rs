@@ -1,12 +1,5 @@
-//! Fingerprints of the rows of some files.
-//!
-//! Whether two samples are too much alike to be of different people.
-//!
-//! Files of one call that hold the same rows.
-//!
-//! A sample of the values of a column, or of the rows of a file, with how often each of them stands there.
-//!
-//! Sums of digests.
+//! Fingerprints of the rows of files: sums of digests and samples of values. They show that files of one call
+//! hold the same rows, or that two samples are too similar for different people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::PI;

@@ -1,13 +1,14 @@
-//! Which data these are, whatever file they stand in: keyed digests of rows that add up.
+//! Identifies data in any file: keyed digests of rows that can be added.
 //!
-//! A row is the multiset of its cells, each in one form: numbers by their value, text by its bytes ([`RowWitness`]). The
-//! digest of a row is its HMAC-SHA-256 under a key that only the holder of the data has ([`DataKey`]); that of some rows is
-//! the sum of theirs modulo 2^256 ([`RowTotal`]). So the order of rows and columns, the names of files and columns, the form
-//! of the file and the way it is cut into parts do not matter, and nobody without the key can check a guess.
+//! A row is the multiset of its cells. Numbers count by value and text by its bytes ([`RowWitness`]). The
+//! digest of a row is its HMAC-SHA-256 under a key that only the holder of the data has ([`DataKey`]). The
+//! digest of several rows is the sum of their digests modulo 2^256 ([`RowTotal`]). So it does not depend on
+//! the order of rows and columns, on names of files and columns, on the file format, or on the division into
+//! parts. Nobody without the key can check a guess.
 //!
-//! Rows that two files share are found by the least digests of each ([`RowSketch`]). Columns are known by their cells, whatever
-//! they are called ([`ColumnMark`]), and so are rows of which two files hold different columns, and files of one call that hold
-//! the same rows, by how often the same values stand in both ([`CountedSample`]).
+//! The smallest digests of two files show the rows that they share ([`RowSketch`]). Columns are recognised by
+//! their cells, not by their names ([`ColumnMark`]). The frequencies of values ([`CountedSample`]) show that
+//! two files hold different columns of the same rows, or that files of one call hold the same rows.
 
 mod column;
 mod fingerprint;

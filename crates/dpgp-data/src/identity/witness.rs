@@ -1,6 +1,4 @@
-//! Rows as they are read, cell by cell, for their digests.
-//!
-//! A sample of rows that finds files with rows in common.
+//! Digests of rows while they are read, and a sample of digests that finds shared rows.
 
 use std::collections::BTreeSet;
 

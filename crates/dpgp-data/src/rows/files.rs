@@ -1,12 +1,4 @@
-//! The rows of several files, one after the other.
-//!
-//! Rows of a file whose path names some of their columns.
-//!
-//! Addresses of files of rows that lie in a cloud.
-//!
-//! Contents of folders of row files.
-//!
-//! Columns that the path of a file names.
+//! The rows of several local or cloud files in sequence, with columns from their paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};

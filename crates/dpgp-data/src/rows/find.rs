@@ -1,4 +1,4 @@
-//! Files of rows by the names of folders and by patterns.
+//! Finds row files by folder names and patterns.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Rows that stand in no file, checked and remembered like those of one.
+//! Rows in memory without a file, checked and recorded like those of a file.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,5 @@
-//! Rows of numbers, read in pieces: files of any length in constant memory.
-//!
-//! Files are text in a [`TextLayout`](super::TextLayout), packed by gzip or not, or Parquet; folders in their paths may name columns.
+//! Rows of numbers, read in pieces: files of any length in constant memory. A file is text in a
+//! [`TextLayout`](super::TextLayout), possibly gzipped, or Parquet. Folders in its path may name columns.
 pub(super) mod cloud;
 mod files;
 mod find;

@@ -1,14 +1,5 @@
-//! The bytes of a file of rows, wherever it is.
-//!
-//! Where in a file the columns stand.
-//!
-//! Rows with a mark on those that are used.
-//!
-//! Progress shown while rows are read or written.
-//!
-//! Rows that are in memory already.
-//!
-//! Detects writes to a file while it is read.
+//! Bytes and column positions of row files, marked rows, rows in memory, progress display, and detection of
+//! writes during reading.
 
 use std::collections::BTreeMap;
 use std::fs::File;

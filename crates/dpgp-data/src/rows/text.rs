@@ -1,6 +1,4 @@
-//! Rows of a text file.
-//!
-//! A file of rows.
+//! Rows of a text file, and row files of any format.
 
 use std::path::{Path, PathBuf};
 

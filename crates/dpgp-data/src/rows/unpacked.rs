@@ -1,4 +1,4 @@
-//! The text of a file of rows, unpacked while it is read.
+//! Decompresses the text of a row file while it is read.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;

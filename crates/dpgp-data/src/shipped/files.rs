@@ -1,4 +1,4 @@
-//! Which files of the sources come with the program. The build script reads this file, too.
+//! Lists the source files that ship with the program. The build script reads this file, too.
 
 use std::io::Result;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The experiments, their small data and their committed tables, as they come with the program to a user without its sources.
+//! The shipped experiments, their small data and their committed tables, for users without the sources.
 
 mod files;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Files become one compressed piece of the program. The build script reads this file, too.
+//! Packs files into one compressed piece of the program. The build script reads this file, too.
 
 use std::io::{Result, Write};
 use std::path::Path;

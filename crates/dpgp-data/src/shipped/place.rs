@@ -1,4 +1,4 @@
-//! A file that comes with the program is put where a path of it is needed.
+//! Writes a shipped file to disk if its path is needed.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The compressed piece of the program becomes files.
+//! Unpacks the compressed piece of the program into files.
 
 use std::collections::BTreeMap;
 use std::io::Read;

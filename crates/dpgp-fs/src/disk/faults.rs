@@ -1,4 +1,5 @@
-//! Processes that die, a disk that loses what nobody waited for, and processes that take turns.
+//! Simulated faults for tests: processes that die, a disk that loses unsynced data, and processes that take
+//! turns.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

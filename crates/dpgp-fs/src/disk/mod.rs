@@ -1,7 +1,6 @@
-//! The calls of the system that releases are charged and written by, each a place where a process may die.
-//!
-//! In the program they are what `std` has. In tests a plan lets the process die before any of them, in the middle of a write, or has
-//! two processes take turns, so that all ways to fail are tried.
+//! System calls that charge and write releases. In the program they are those of `std`. In tests, a plan
+//! kills the process before any call or during a write, or lets two processes take turns, so that all
+//! failures are tested.
 
 #[cfg(any(test, feature = "faults"))]
 pub mod faults;

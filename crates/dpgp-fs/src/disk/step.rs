@@ -1,4 +1,4 @@
-//! One call of the system.
+//! One system call.
 
 use std::io::Result;
 use std::path::Path;

@@ -1,11 +1,6 @@
-//! Stochastic variational inference with clipped and noisy gradients.
-//!
-//! Which rows a step sees. The accountant must price the scheme that is drawn: the three amplify privacy differently.
-//!
-//! AdaGrad with a window: steps that adapt to the size of recent gradients. It is post-processing of noisy gradients, and so
-//! costs no privacy.
-//!
-//! The mode of the posterior.
+//! Stochastic variational inference with clipped and noisy gradients, by AdaGrad with a window, and the mode
+//! of the posterior. The accountant must price the sampling scheme in use, because the three schemes amplify
+//! privacy differently. AdaGrad post-processes noisy gradients, so it costs no privacy.
 
 use rand::RngExt;
 use rand::seq::index;

@@ -1,6 +1,5 @@
-//! Variational families: Gaussian laws over the d unconstrained parameters of a model.
-//!
-//! Bayesian linear regression with unknown noise.
+//! Variational families (Gaussian distributions over the d unconstrained parameters of a model), and Bayesian
+//! linear regression with unknown noise.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;

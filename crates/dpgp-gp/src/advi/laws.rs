@@ -1,4 +1,4 @@
-//! Laws of models and guides, tested on all of them.
+//! Tests of laws that hold for all models and guides.
 
 use nalgebra::DMatrix;
 use rand::{RngExt, SeedableRng};

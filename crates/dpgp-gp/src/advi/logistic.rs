@@ -1,6 +1,4 @@
-//! Bayesian logistic regression.
-//!
-//! Models that variational inference can fit.
+//! Models for variational inference, and Bayesian logistic regression.
 
 use nalgebra::DMatrix;
 

@@ -1,6 +1,5 @@
-//! The covariance of what is observed of bins.
-//!
-//! Products over the dimensions of a grid, each common beginning computed once.
+//! Covariances of observations of bins, as products over the dimensions of a grid. Common prefixes are
+//! computed once.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! The values of kernels by their formulas, at two pairs of places.
+//! Tests of kernels against their formulas, at two pairs of places.
 
 use nalgebra::DMatrix;
 

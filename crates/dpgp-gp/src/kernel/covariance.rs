@@ -1,4 +1,4 @@
-//! Interface of every covariance function.
+//! Interface of all covariance functions.
 
 use nalgebra::DMatrix;
 

@@ -1,6 +1,4 @@
-//! Stationary kernels on a box.
-//!
-//! Lengthscales that follow the density of public inputs.
+//! Stationary kernels on a box, and lengthscales that follow the density of public inputs.
 
 use nalgebra::DMatrix;
 

@@ -2,10 +2,10 @@
 //!
 //! With `e(r) = exp(-r^2 / l^2)` (no factor 2) and `g(z) = sqrt(pi) z erf z + exp(-z^2)`, the double integral over
 //! `[s, t] x [s', t']` is `l^2/2 [g((t - s')/l) + g((t' - s)/l) - g((t - t')/l) - g((s - s')/l)]`.
-//! Far from the origin `g(z)` grows as `sqrt(pi) |z|`, and the four terms cancel. Here that part is summed in closed
-//! form: `|t - s'| + |t' - s| - |t - t'| - |s - s'|` is twice the length of the overlap of the two intervals. What is
-//! left, `h(z) = exp(-z^2) - sqrt(pi) |z| erfc |z|`, falls to zero, so far intervals have covariances that are small and
-//! not the rounding errors of large ones.
+//! Far from the origin `g(z)` grows as `sqrt(pi) |z|`, and the four terms cancel. That part is summed in closed
+//! form: `|t - s'| + |t' - s| - |t - t'| - |s - s'|` is twice the length of the overlap of the two intervals. The
+//! rest, `h(z) = exp(-z^2) - sqrt(pi) |z| erfc |z|`, falls to zero. So distant intervals get small covariances
+//! instead of the rounding errors of large terms.
 //!
 //! Source: Smith, Zwiessele and Lawrence 2016, Eq. 1, with alpha once.
 

@@ -1,4 +1,4 @@
-//! Laws that every kernel obeys, written once: a kernel that is registered is tested by them.
+//! Laws of all kernels, written once: every registered kernel is tested against them.
 
 use nalgebra::DMatrix;
 use proptest::prelude::*;

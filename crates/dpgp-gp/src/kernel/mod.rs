@@ -1,6 +1,6 @@
-//! Covariance functions, one file each. [`Kernel`] is what every one offers; a kernel that specs can name ([`NamedKernel`])
-//! is its file, declared here, and a line of `kernels!`. Bins, whose observations are integrals, have covariances of their own
-//! ([`BinKernel`]).
+//! Covariance functions, one file each. All implement [`Kernel`]. To let specs name a kernel
+//! ([`NamedKernel`]), declare its file here and add a line to `kernels!`. Bins, whose observations are
+//! integrals, have separate covariances ([`BinKernel`]).
 
 mod additive;
 mod bias;

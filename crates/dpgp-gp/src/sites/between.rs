@@ -1,6 +1,4 @@
-//! Rows that lie between sites.
-//!
-//! State shared by all members with one lengthscale.
+//! The error from rows that lie between sites, and the state shared by all members with one lengthscale.
 
 use nalgebra::{DMatrix, DVector};
 

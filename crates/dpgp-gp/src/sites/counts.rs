@@ -1,6 +1,4 @@
-//! How many rows lie near each site.
-//!
-//! Counts that no number of is negative.
+//! The posterior counts of rows near each site, none of them negative.
 
 use nalgebra::{DMatrix, DVector};
 

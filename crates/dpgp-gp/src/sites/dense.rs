@@ -1,4 +1,4 @@
-//! The mixture of a small problem, reckoned by matrices as the formulas of this room have it.
+//! The mixture of a small problem by dense matrices, directly from the formulas of this module.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The Gram matrix of features, as plain sums tell it.
+//! The Gram matrix of features, as a linear map of the plain sums.
 
 use nalgebra::{DMatrix, DVector};
 

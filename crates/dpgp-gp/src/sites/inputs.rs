@@ -1,4 +1,4 @@
-//! Information on the inputs from a release.
+//! Information about the inputs in a release.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,10 +1,4 @@
-//! Predictions that average over hyperparameters.
-//!
-//! The posterior for one choice of hyperparameters.
-//!
-//! Prior, before anything is released.
-//!
-//! The hyperparameters that predictions are averaged over.
+//! Predictions that average over hyperparameters, and the prior and the posterior for each choice of them.
 
 use std::sync::Arc;
 

@@ -1,24 +1,27 @@
-//! A Gaussian process on a public box, seen through noisy sums over rows whose inputs nobody knows.
+//! A Gaussian process on a public box, observed through noisy sums over rows with private inputs.
 //!
-//! The data enter as `b = sum_i y_i phi(x_i)` (m numbers), `T = sum_i e(x_i)` (k numbers) and `q = sum_i y_i^2`, each with independent
-//! Gaussian noise ([`NoisyFeatures`]); phi and e are any functions on the box. The process lives on G public *sites*
-//! ([`CountSites`]), of which `p_g` stand for the rows near site g: T tells the counts p ([`SiteCounts`]), b the values of f at
-//! the sites. With `L = Phi' diag(p)` (Phi the G x m matrix of phi at the sites), K the covariances of the sites, s^2 the noise
-//! variance and D the variances of the noise,
+//! The data enter as `b = sum_i y_i phi(x_i)` (m numbers), `T = sum_i e(x_i)` (k numbers) and `q = sum_i
+//! y_i^2`, each with independent Gaussian noise ([`NoisyFeatures`]). Here, phi and e are any functions on the
+//! box. The process lives on G public *sites* ([`CountSites`]), and `p_g` counts the rows near site g. T
+//! determines the counts p ([`SiteCounts`]), and b the values of f at the sites. Let `L = Phi' diag(p)` (Phi
+//! is the G x m matrix of phi at the sites), K the covariances of the sites, s^2 the noise variance and D the
+//! variances of the noise. Then
 //!
 //! ```text
 //! b | p ~ N(0, Q),   Q = L K L' + s^2 L Phi + Phi' (V o E[f f']) Phi + v L L' + D.
 //! ```
 //!
-//! The third term is the error of the counts, V their posterior covariance and o the entrywise product: the counts err by `dp`, b
-//! by `Phi' diag(f) dp`, whose covariance it is. The fourth is the error of the sites ([`BetweenSites`]): f between them, with the variance v about
-//! its interpolation, may be the same for all rows near a site. So predictions know how little is known of the inputs. Any kernel will do: nothing
-//! is expanded in frequencies here.
+//! The third term is the error of the counts, with their posterior covariance V and the entrywise product o:
+//! if the counts err by `dp`, b errs by `Phi' diag(f) dp`, which has this covariance. The fourth term is the
+//! error of the sites ([`BetweenSites`]): between sites, f has the variance v about its interpolation, and
+//! its error may be the same for all rows near a site. So predictions account for the uncertainty of the
+//! inputs. Any kernel works, because nothing is expanded in frequencies.
 //!
-//! Sites on a grid are few enough for four inputs. With more, and for additive kernels, b is seen through the weights `w = R f` of its
-//! own features ([`SiteInputs::Gram`]): `b = A w` for the Gram matrix A of the rows, which is linear in T ([`GramMap`]), in place of `L f`.
-//! The sites, scattered over the box, only say what weights the kernel makes likely; predictions are those of the kernel. What f has
-//! beyond the features is taken for noise.
+//! Up to four inputs, sites on a grid suffice. With more inputs, and for additive kernels, b is observed
+//! through the weights `w = R f` of its own features ([`SiteInputs::Gram`]): `b = A w` replaces `L f`. The
+//! Gram matrix A of the rows is linear in T ([`GramMap`]). The sites, scattered over the box, only determine
+//! the prior of the weights. Predictions are those of the kernel. The part of f beyond the features counts as
+//! noise.
 
 mod between;
 mod counts;

@@ -1,6 +1,4 @@
-//! The posterior over all hyperparameters of a grid.
-//!
-//! Noise variances between those that a posterior was computed for.
+//! The posterior over a grid of hyperparameters, with interpolation between noise variances.
 
 use nalgebra::DMatrix;
 use rayon::prelude::*;

@@ -1,6 +1,5 @@
-//! Information on hyperparameters from the sum of squared targets.
-//!
-//! It pins the noise variance down, and with it the width of intervals.
+//! Information about hyperparameters from the sum of squared targets, which determines the noise variance and
+//! so the width of intervals.
 
 use nalgebra::{DMatrix, DVector};
 

@@ -1,7 +1,5 @@
-//! Bounds on the norm of the covariances of any input with the inducing inputs: `R_k` of Honkela 2021, Section 3.2, which bounds
-//! what one record adds to the sums.
-//!
-//! Products of Gaussian bumps around the points of a grid.
+//! Bounds on the norm of the covariances of any input with the inducing inputs: `R_k` of Honkela 2021,
+//! Section 3.2. They bound the contribution of one record to the sums.
 
 use nalgebra::{DMatrix, DVector};
 

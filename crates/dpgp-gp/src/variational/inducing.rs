@@ -1,6 +1,5 @@
-//! Public inducing inputs and the covariances of other inputs with them.
-//!
-//! Inducing inputs on a regular grid, where the second sum is one over midpoints.
+//! Public inducing inputs and the covariances of other inputs with them. On a regular grid, the second sum
+//! becomes a sum over midpoints.
 
 use nalgebra::{DMatrix, DVector};
 

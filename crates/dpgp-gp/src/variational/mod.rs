@@ -1,13 +1,13 @@
-//! Variational sparse regression that meets its data in two sums alone, so that noise on those sums protects
-//! inputs and targets alike.
+//! Variational sparse regression that uses only two sums over its data, so that noise on them protects inputs
+//! and targets.
 //!
-//! The data enter as `A = sum_i k_i y_i` and `B = sum_i k_i k_i'` ([`Statistics`]); `k_i = k(Z, x_i)` are the
-//! covariances of input i with m public inducing inputs ([`Inducing`]). A posterior over the weights v of `f(x)
-//! = k(x)' v` follows from noisy sums ([`noise_aware`], [`moment`]). Source: Titsias 2009; Honkela 2021.
+//! The data enter as `A = sum_i k_i y_i` and `B = sum_i k_i k_i'` ([`Statistics`]). Here, `k_i = k(Z, x_i)`
+//! are the covariances of input i with m public inducing inputs ([`Inducing`]). Noisy sums give a posterior
+//! over the weights v of `f(x) = k(x)' v` ([`noise_aware`], [`moment`]). Source: Titsias 2009; Honkela 2021.
 //!
-//! Without noise, for a noise variance of `sigma^2`, the posterior is `v ~ N(S A / sigma^2, S)` with `S = (K_ZZ + B /
-//! sigma^2)^-1`. Sums that are scaled by `1 / sigma^2` ([`NoisyStatistics::scaled`]) make it `v ~ N(S A, S)`: the form that
-//! the modules here use, whence no sigma in their formulas.
+//! Without noise, for a noise variance of `sigma^2`, the posterior is `v ~ N(S A / sigma^2, S)` with `S =
+//! (K_ZZ + B / sigma^2)^-1`. If the sums are scaled by `1 / sigma^2` ([`NoisyStatistics::scaled`]), it
+//! becomes `v ~ N(S A, S)`. The modules here use this form, so their formulas have no sigma.
 
 mod bounds;
 mod dirichlet;

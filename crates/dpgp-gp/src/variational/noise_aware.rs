@@ -1,8 +1,5 @@
-//! The posterior from noisy sums, with a regularised inverse.
-//!
-//! Covariance of the weights from the noise on the sums.
-//!
-//! Jitter on the diagonal that keeps a noisy matrix positive definite.
+//! The posterior from noisy sums: a regularised inverse, the covariance of the weights from the noise, and
+//! jitter that keeps a noisy matrix positive definite.
 
 use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;

@@ -1,8 +1,4 @@
-//! A Gaussian posterior over weights.
-//!
-//! Gaussian predictions of a function.
-//!
-//! Functions drawn from a Gaussian process prior.
+//! A Gaussian posterior over weights, its predictions, and functions drawn from a prior.
 
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;

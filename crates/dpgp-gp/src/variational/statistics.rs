@@ -1,6 +1,4 @@
-//! The two sums that the model needs of its data.
-//!
-//! Sums in whole numbers of public units.
+//! The two sums of the model, also as whole numbers of public units.
 
 use nalgebra::{DMatrix, DVector};
 

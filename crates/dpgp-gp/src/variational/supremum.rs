@@ -1,6 +1,5 @@
-//! The supremum of the norm of covariances over an interval.
-//!
-//! The posterior from noisy sums, with B projected on the matrices that data can have.
+//! The supremum of the norm of covariances over an interval, and the posterior from noisy sums with B
+//! projected onto the matrices that data can have.
 
 use nalgebra::DMatrix;
 

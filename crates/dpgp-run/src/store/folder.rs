@@ -1,4 +1,4 @@
-//! The store as a whole: what it holds, and reading it.
+//! The whole store: its contents and how they are read.
 
 use std::collections::BTreeMap;
 use std::fs::File;

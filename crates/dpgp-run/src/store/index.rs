@@ -1,7 +1,6 @@
-//! Where the lines of a segment stand, kept beside it, so that nobody has to read all of them to find one.
-//!
-//! An index is believed while its segment has the size and the time of modification that it had when all of it was read; each line that is
-//! looked up is still compared with its own checksum. Without an index, or with one that is not as it was written, the segment is read.
+//! Positions of the lines of a segment, stored next to it, so that a lookup does not read the whole segment.
+//! An index is valid while its segment keeps the size and modification time of its last full read. Each
+//! looked-up line is still compared with its own checksum. Without a valid index, the segment is read.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,8 +1,7 @@
-//! The store: every finished replicate of every cell, addressed by what determines it.
-//!
-//! A folder of append-only segments, one per process, without locks: many processes on many machines can fill
-//! one folder. A segment is lines of text; each says what it is, its key, a checksum and a JSON value. Beside a large segment stands an
-//! index of its lines, which anybody may delete.
+//! The store: every finished replicate of every cell, addressed by its inputs. The store is a folder of
+//! append-only segments, one per process, without locks, so many processes on many machines can fill it. A
+//! segment consists of text lines, each with a kind, a key, a checksum and a JSON value. Large segments have
+//! an index, which anybody may delete.
 
 mod folder;
 mod index;

@@ -1,10 +1,5 @@
-//! Contents of the lines of a segment.
-//!
-//! Address of a stored result.
-//!
-//! Values by digest.
-//!
-//! Why the store could not be used.
+//! Contents of the lines of a segment, addresses of stored results, values by digest, and errors of the
+//! store.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};

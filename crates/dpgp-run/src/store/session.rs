@@ -1,6 +1,4 @@
-//! Writing to the store.
-//!
-//! Several stores become one.
+//! Writes to the store, and merges several stores into one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -1,12 +1,4 @@
-//! Rows, columns and filters of the data.
-//!
-//! The checks of where rows come from: the manifest must know the files, inline columns must fit each other.
-//!
-//! Rows that each replicate draws.
-//!
-//! Rows that lack a cell.
-//!
-//! Whose rows the data hold, and how many of each person are used.
+//! Data settings: columns, filters, drawn rows, missing cells and rows per person, with checks of the source.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Types of the sections of a spec, each with the checks of its own values: rows, normalisation, model, guarantee
-//! and mechanism. The task is a section too, which this room does not know ([`Setting`] takes it as a parameter).
+//! Types of the sections of a spec: rows, normalisation, model, guarantee and mechanism. Each checks its own
+//! values. The task section is a parameter of [`Setting`].
 
 mod data;
 mod model;

@@ -1,8 +1,4 @@
-//! Gaussian processes.
-//!
-//! Where inducing inputs lie.
-//!
-//! How posteriors follow from noisy sums.
+//! Model settings: the Gaussian process, its inducing inputs, and posteriors from noisy sums.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

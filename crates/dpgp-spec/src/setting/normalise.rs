@@ -1,4 +1,4 @@
-//! How targets are brought to the scale of the model.
+//! Settings that scale targets for the model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,4 @@
-//! Equally spaced numbers.
-//!
-//! Threshold between two classes.
-//!
-//! How rows are split.
+//! Settings for equally spaced numbers, for the threshold between two classes, and for splits of rows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The checks that settings share.
+//! Checks shared by several settings.
 
 use super::{Problem, RangeSetting};
 use dpgp_number::{Finite, OutOfRange};

@@ -1,6 +1,4 @@
-//! Where rows come from.
-//!
-//! Data that are generated.
+//! Sources of rows: files, datasets, and generated data.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,4 @@
-//! All sections of a cell.
-//!
-//! The mechanism of a spec, which the language itself does not know.
-//!
-//! The guarantee.
+//! All sections of a cell, with the guarantee, and with a mechanism that the language itself does not know.
 
 use std::fmt::Debug;
 use std::ops::Deref;

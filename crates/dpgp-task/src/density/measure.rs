@@ -1,8 +1,4 @@
-//! The error of densities.
-//!
-//! Estimates from a noisy histogram.
-//!
-//! The density as a private function.
+//! Density estimates from noisy histograms or as private functions, and their errors.
 
 use std::borrow::Cow;
 

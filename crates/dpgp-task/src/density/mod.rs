@@ -1,4 +1,4 @@
-//! Densities of records, from noisy histograms and as private functions.
+//! Densities of records, from noisy histograms or as private functions.
 
 mod measure;
 mod setting;

@@ -1,10 +1,5 @@
-//! The task that measures the numbers of an erratum.
-//!
-//! The numbers of an erratum.
-//!
-//! The setting of the task.
-//!
-//! The numbers of Table 2 of Smith et al. 2021, and what the paper says of them in words.
+//! The task that computes the numbers of an erratum, with the numbers of Table 2 of Smith et al. 2021 and its
+//! statements about them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

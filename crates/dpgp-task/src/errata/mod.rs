@@ -1,9 +1,7 @@
-//! Statements of the papers against computed numbers: errors, loose bounds, gaps, and remarks on what is no paper's.
-//!
-//! A row holds what is said (`claimed`), what is true of that very statement (`found`), whether the statement holds, the number
-//! that a right statement has (`corrected`), and the first over the second (`factor`). Whether a statement holds always follows
-//! from a comparison of computed numbers. The words, with what kind of statement it is, stand in the spec, in its `[[erratum]]`
-//! tables.
+//! Checks statements of the papers against computed numbers: errors, loose bounds, gaps, and remarks. A row
+//! holds the published number (`claimed`), the true value of that statement (`found`), the result of the
+//! comparison (`holds`), the correct number (`corrected`), and the ratio of the first to the second
+//! (`factor`). The `[[erratum]]` tables of the spec hold the text and the kind of each statement.
 
 mod measure;
 mod registry;

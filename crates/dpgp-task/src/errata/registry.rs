@@ -1,15 +1,5 @@
-//! The errata by name: a line for each.
-//!
-//! Statements of Honkela 2021, "Gaussian processes with differential privacy".
-//!
-//! Statements of Jälkö, Dikmen and Honkela 2016, "Differentially private variational inference for non-conjugate models".
-//!
-//! Statements of Lawrence's talk of 2017 on cloaking functions.
-//!
-//! Statements of Smith, Zwiessele and Lawrence 2016, "Differentially private Gaussian processes".
-//!
-//! Statements of Smith, Alvarez, Zwiessele and Lawrence 2021, "Differentially private regression and classification with sparse
-//! Gaussian processes".
+//! The errata by name, one line each: statements of Smith, Zwiessele and Lawrence 2016, Smith et al. 2021,
+//! Honkela 2021, Jälkö, Dikmen and Honkela 2016, and Lawrence's talk of 2017.
 
 use nalgebra::{DMatrix, DVector};
 use serde::de::Error;

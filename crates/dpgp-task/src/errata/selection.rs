@@ -1,4 +1,4 @@
-//! Statements of Smith et al. 2021 on the private selection of hyperparameters (Section 5).
+//! Statements of Smith et al. 2021 about the private selection of hyperparameters (Section 5).
 
 use nalgebra::{DMatrix, DVector};
 

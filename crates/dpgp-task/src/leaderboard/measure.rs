@@ -1,8 +1,4 @@
-//! Scores of predictive distributions, fold by fold.
-//!
-//! Predictions of a private regression.
-//!
-//! Scores of a predictive distribution on the held-out rows of a fold.
+//! Predictions of a private regression and their scores on held-out rows, fold by fold.
 
 use std::rc::Rc;
 

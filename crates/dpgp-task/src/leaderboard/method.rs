@@ -1,16 +1,5 @@
-//! Interface of private regressions.
-//!
-//! Predictions that know nothing of the inputs.
-//!
-//! Noisy means of bins.
-//!
-//! Cloaking with a lengthscale that is chosen within the budget.
-//!
-//! Noisy sums at inducing inputs with a posterior of the process on the public box, which hide inputs and targets.
-//!
-//! Noisy sums of a variational model, which hide inputs and targets.
-//!
-//! Predictions that are linear in the targets, under cloaking or with a sample of the process added.
+//! The interface of private regressions, and its implementations: constants, noisy means of bins, noisy sums,
+//! and predictions that are linear in the targets, with fixed or privately chosen lengthscales.
 
 use nalgebra::{DMatrix, DVector};
 use rand::RngExt;

@@ -1,8 +1,5 @@
-//! Noisy Fourier moments, which hide inputs and targets.
-//!
-//! Intervals that are held to their coverage by a count of rows.
-//!
-//! Moments before their noise.
+//! Regression from noisy Fourier moments, which hide inputs and targets, with intervals calibrated by a noisy
+//! count of rows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Settings of a regression among others, scored by its predictive distribution.
+//! Settings of a private regression that is scored by its predictive distribution.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

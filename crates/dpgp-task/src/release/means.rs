@@ -1,20 +1,20 @@
-//! Private predictions: noise is added to linear combinations of the targets, and predictions follow from these.
+//! Private predictions from linear combinations of the targets with added noise.
 //!
 //! Notation: y is a target, c the mean of the prior, s the units of the target in one unit of the model, m the middle
 //! of the public bounds, u the step of the lattice of targets, C the map from sums of targets of equal inputs to
-//! predictions (t x k), L the noise map (t x r) and W the whitened columns (r x k). C stands for `L W`: this is the map
-//! of the model, less the directions that the rank rule of cloaking drops, or the map of the denoised predictions.
+//! predictions (t x k), L the noise map (t x r) and W the whitened columns (r x k). C equals `L W`: the map
+//! of the model without the directions that the rank rule of cloaking drops, or the map of the denoised predictions.
 //!
 //! 1. Targets become whole numbers, `z = round((clip(y) - m) / u)`.
 //! 2. The z of equal inputs are summed, without rounding, to Z (k whole numbers).
-//! 3. W depends on public inputs and settings alone. Its entries become whole numbers of 2^-40, rounded away from zero.
-//! 4. `W Z` gets independent noise `round(N(0, sd^2))` with `sd >= sigma length change rows`, in whole numbers: the
-//!    noise multiplier, the length of the longest whole column or that of 1 (the larger), the steps that one target
-//!    moves, and the rows of a person.
-//! 5. One whole number of the release is `2^-40 u` units of the target. L maps the release, in these units, to
+//! 3. W depends only on public inputs and settings. Its entries become whole numbers of 2^-40, rounded away from zero.
+//! 4. `W Z` gets independent noise `round(N(0, sd^2))` with `sd >= sigma length change rows`, in whole numbers. The
+//!    factors are the noise multiplier, the length of the longest integer column (at least that of 1), the steps that
+//!    one target can move, and the rows of a person.
+//! 5. One unit of the release is `2^-40 u` units of the target. L maps the release, in these units, to
 //!    predictions.
 //! 6. The prediction is `C sum (clip(y) - c) + c`, in units of the target. Steps 1 to 5 give `C sum (clip(y) - m)`, so
-//!    that a public offset is added.
+//!    a public offset is added.
 //!
 //! The scale s cancels: the model is linear in the target, `c + s C sum ((clip(y) - c) / s)`.
 

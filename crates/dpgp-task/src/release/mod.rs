@@ -1,4 +1,4 @@
-//! One private release of predictions by a model of all rows, and the settings that describe none.
+//! One private release of predictions from all rows, and the reasons to refuse a setting.
 
 mod means;
 mod moments;

@@ -1,5 +1,4 @@
-//! Previews of the errors of private predictions, from public data alone, and of the simplest prediction: one number
-//! for all points.
+//! Previews of the errors of private predictions, from public data only, and of the constant prediction.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;

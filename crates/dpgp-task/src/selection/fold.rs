@@ -1,10 +1,4 @@
-//! The errors of a candidate in one fold.
-//!
-//! The cross-validated errors of each candidate.
-//!
-//! A choice that is part of another task.
-//!
-//! The evidence of a choice.
+//! Cross-validated errors of each candidate, fold by fold, and the evidence of a choice.
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
-//! The exponential mechanism on the errors of candidates.
-//!
-//! The expected clipped square of a Gaussian error.
+//! The exponential mechanism on the errors of candidates, with the expected clipped square of a Gaussian
+//! error.
 
 use nalgebra::DMatrix;
 

@@ -1,4 +1,4 @@
-//! The candidate that is selected, and how it errs.
+//! The selected candidate and its error.
 
 use super::fold::CandidateFold;
 use super::fold::Compared;

@@ -1,4 +1,5 @@
-//! Selection of a configuration by the exponential mechanism, on cross-validated errors that include the noise.
+//! Selection of a configuration by the exponential mechanism, on cross-validated errors that include the
+//! noise.
 
 mod fold;
 mod judged;

@@ -1,8 +1,5 @@
-//! A process on the public box, given noisy sums.
-//!
-//! Features in the axes of the noise on their sums.
-//!
-//! Requirements of a posterior at sites on a spec.
+//! The posterior of a process on the public box, given noisy sums of features, and its requirements on a
+//! spec.
 
 use std::sync::Arc;
 

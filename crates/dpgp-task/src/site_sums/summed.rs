@@ -1,6 +1,4 @@
-//! The sums of some rows, as they are released.
-//!
-//! Noise on sums at inducing inputs that is not that of the published release.
+//! Sums over rows as they are released, and noise on them that differs from that of the published release.
 
 use std::sync::Arc;
 

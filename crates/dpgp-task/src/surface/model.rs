@@ -1,4 +1,4 @@
-//! A surface from sums over rows: what is summed, what is released, and the posterior that follows.
+//! A surface from sums over rows: the summands, the release and the posterior.
 
 use nalgebra::DMatrix;
 use rand::Rng;

@@ -1,8 +1,5 @@
-//! Settings of a surface from sums over all rows.
-//!
-//! The error of a surface, and its distance from the one without privacy.
-//!
-//! The error of a surface from noisy moments, and its distance from the one without privacy.
+//! Settings of a surface from sums or moments over all rows, with its error and its distance from the surface
+//! without privacy.
 
 use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! A build that reads no addresses: each is an error.
+//! Replaces cloud access in builds without it: each address is an error.
 
 use std::io::Read;
 use std::path::Path;

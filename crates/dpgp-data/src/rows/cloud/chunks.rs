@@ -1,4 +1,4 @@
-//! Parquet files in a cloud: the footer first, then the chunks of the columns that are read.
+//! Parquet files in a cloud: reads the footer, then the chunks of the needed columns.
 
 use std::ops::Range;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Errors of a store in words that give nothing away.
+//! Errors of a store, in messages that reveal no secrets.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};

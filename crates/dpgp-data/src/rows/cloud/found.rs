@@ -1,4 +1,4 @@
-//! The objects that an address means: one, all below a prefix, or those of a pattern.
+//! The objects at an address: one object, all below a prefix, or all that match a pattern.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which objects a pattern means.
+//! Selects the objects that match a pattern.
 
 use std::path::Path;
 

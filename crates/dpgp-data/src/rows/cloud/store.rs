@@ -1,4 +1,4 @@
-//! The stores that objects lie in.
+//! The object stores.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! The bytes of an object, one after the other.
+//! The bytes of an object as a stream.
 
 use std::io::{self, Read};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Waiting for a store, in code that knows nothing of tasks.
+//! Waits for a store in synchronous code.
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
