@@ -293,7 +293,7 @@ pub enum CellProblem {
     RepeatedKey,
     /// It has no target, whose row may not be left out.
     #[error(
-        "the target is missing. data.missing drops only rows with a missing input, because the public inputs would reveal which targets are missing. Filter by a public column, or make whole records private"
+        "the target is missing. data.missing drops only rows with a missing input, because the public inputs would otherwise reveal which targets are missing. Filter by a public column, or make whole records private"
     )]
     NoTarget,
     /// A missing cell that a spec may drop.

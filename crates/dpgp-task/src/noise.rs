@@ -25,7 +25,7 @@ use dpgp_spec::setting::DataSetting;
 pub(super) fn cloaking_options(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
     let setting = mechanism.downcast::<CloakingSetting>();
     let setting = setting.ok_or(TaskError::Missing { needed: "mechanism.cloaking" })?;
-    setting.options().map_err(|_| TaskError::Missing { needed: "an objective of noise alone" })
+    setting.options().map_err(|_| TaskError::Missing { needed: "the objective \"log-det\" or \"trace\"" })
 }
 
 /// A noise design for predictions at t test inputs.
