@@ -174,7 +174,7 @@ fn two_processes_that_take_turns_spend_one_budget() {
 
 /// What the model cannot see would pass: a name that is given before the contents are on the disk is noticed.
 #[test]
-#[should_panic(expected = "is named before it is on the disk")]
+#[should_panic(expected = "is renamed before its contents are on disk")]
 fn a_file_that_is_named_too_early_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let place: &Path = &folder.path().join("a");
