@@ -13,7 +13,7 @@ from .release import Release
 
 
 class Moments:
-    """Sums over rows for a spec, as ``dpgp stats`` computes them: the same whole numbers, in any order of the rows.
+    """Sums over rows for a spec, as ``dpgp sum`` computes them: the same whole numbers, in any order of the rows.
 
     ``spec`` is the text of a spec, its path or the name of an experiment. It determines the sums (``task.surface`` with
     ``mechanism.moments`` or ``mechanism.sums``, ``task.dirichlet`` or ``task.density``).
@@ -79,12 +79,12 @@ class Moments:
         return self
 
     def to_bytes(self):
-        """Return the file of ``dpgp stats --out``: exact sums, as private as the rows."""
+        """Return the file of ``dpgp sum --out``: exact sums, as private as the rows."""
         return self._core.to_text().encode()
 
     @classmethod
     def from_bytes(cls, spec, data, *, name="rows", ledger=True):
-        """Read sums of the same spec that :meth:`to_bytes` or ``dpgp stats --out`` wrote."""
+        """Read sums of the same spec that :meth:`to_bytes` or ``dpgp sum --out`` wrote."""
         moments = cls(spec, name=name, ledger=ledger)
         # An exception of decoding would hold the sums.
         text = attempt(bytes(data).decode)

@@ -48,7 +48,7 @@ class Predictions(NamedTuple):
 
 
 class Release:
-    """A release, as ``dpgp stats --release`` writes it.
+    """A release, as ``dpgp sum --release`` writes it.
 
     :meth:`dpgp.Moments.release` makes one and charges the ledger. :meth:`read` reads one from a file.
     """

@@ -179,7 +179,7 @@ impl MomentsCore {
         self.take(more, true)
     }
 
-    /// The exact sums as `dpgp stats --out` writes them.
+    /// The exact sums as `dpgp sum --out` writes them.
     fn to_text(&self) -> PyResult<String> {
         let Some(total) = &self.total else { return Err(Failure::input("no rows were added").into()) };
         let text =
@@ -335,7 +335,7 @@ fn released(
     }
 }
 
-/// Runs the steps of `dpgp stats --release`. All refusals come before the charge.
+/// Runs the steps of `dpgp sum --release`. All refusals come before the charge.
 fn charged<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,

@@ -8,19 +8,11 @@ use dpgp_run::VERSION;
 
 const EXAMPLES: &str = "\
 Examples:
-  dpgp list                                   all experiments, and whether their data are present
   dpgp run smith2021/toy                      an experiment that needs no download
-  dpgp run smith2021 --jobs 2                 all experiments of a paper, on two threads
-  dpgp new my-study && dpgp run my-study.toml a spec of your own
-  dpgp new --data energy.csv                  a spec for your own data, with blanks to fill in
-  dpgp predict energy.toml --at grid.csv --out p.csv   private predictions, with a certificate
-  dpgp map p.csv --out map.html               a map of them, with the guarantee
-  dpgp ledger show energy.toml                releases from these rows, and the remaining budget
-  dpgp plan --all                             stored results, work left to compute, and estimated time
-  dpgp check --all                            recompute and compare with the committed results
-  dpgp audit --all                            test the privacy claims of all experiments
-  dpgp report --out report.html               every table and figure on one page
-  dpgp data verify                            check the SHA-256 of every local dataset
+  dpgp run --all --dry-run                    what is stored, what is left to compute, and how long it takes
+  dpgp new --data energy.csv --ask            a spec for your own data; asks for each setting
+  dpgp predict energy.toml --grid auto --out p.csv --map map.html   private predictions, certificate and map
+  dpgp show --best --epsilon 1                the best methods of every leaderboard
 
 Environment:
   DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored

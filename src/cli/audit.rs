@@ -211,7 +211,7 @@ pub struct EndToEndArguments {
     /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE", requires = "end_to_end")]
     pub cell: Vec<String>,
-    /// Files of rows to sum, for a `dpgp stats` spec [default: the file that the spec names]
+    /// Files of rows to sum, for a `dpgp sum` spec [default: the file that the spec names]
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "end_to_end")]
     rows: Vec<PathBuf>,
 }
@@ -272,7 +272,7 @@ fn checks(
     // With a grid, audit predictions, even if the spec can also release sums.
     if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
         let mut checks = attack_sums(streamed, &files, seed)?;
-        checks.extend(run_stats(experiment, streamed, &files)?);
+        checks.extend(run_sum(experiment, streamed, &files)?);
         return Ok(checks);
     }
     let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, watcher(true));
@@ -326,8 +326,8 @@ const POINTS: usize = 30;
 /// The most bytes of files of which copies are made for runs.
 const LARGE: u64 = 200 << 20;
 
-/// Runs `dpgp stats` on the rows and their neighbours.
-pub fn run_stats(
+/// Runs `dpgp sum` on the rows and their neighbours.
+pub fn run_sum(
     experiment: &Experiment,
     streamed: &StreamedRelease<'_>,
     files: &[PathBuf],
@@ -347,7 +347,7 @@ pub fn run_stats(
     }
     let contexts = contexts(setting, &rows);
     let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
-    let verb = PairedVerb { name: "stats", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
+    let verb = PairedVerb { name: "sum", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
     PairedPlan { experiment, rows, neighbours, contexts, points: None, verb }.check().map(Some)
 }
 

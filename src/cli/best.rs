@@ -28,6 +28,17 @@ pub struct BestArguments {
     /// Experiments, a prefix (beyond/leaderboard), or a tag (houses) [default: the tag leaderboard]
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
+    #[command(flatten)]
+    filter: RankingForm,
+    #[command(flatten)]
+    results: ResultsPlace,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Which methods a ranking has.
+#[derive(Debug, Args)]
+pub(super) struct RankingForm {
     /// The privacy parameter, or inf for no privacy [default: every epsilon in the tables]
     #[arg(long, value_name = "E", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
@@ -37,10 +48,6 @@ pub struct BestArguments {
     /// All methods, not only the best
     #[arg(long)]
     all: bool,
-    #[command(flatten)]
-    results: ResultsPlace,
-    #[command(flatten)]
-    places: Places,
 }
 
 fn epsilon(text: &str) -> Result<f64, String> {
@@ -53,17 +60,28 @@ fn epsilon(text: &str) -> Result<f64, String> {
 /// Prints a ranking of methods.
 pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let filter = RankingFilter { epsilon: arguments.epsilon, hides: arguments.hides };
+    print_ranking(&project, &arguments.names, &arguments.filter, &arguments.results, format)
+}
+
+/// Prints the ranking of the named experiments, else of all leaderboards.
+pub(super) fn print_ranking(
+    project: &Project,
+    names: &[String],
+    form: &RankingForm,
+    results: &ResultsPlace,
+    format: Format,
+) -> Result<(), CliError> {
+    let filter = RankingFilter { epsilon: form.epsilon, hides: form.hides };
     let (mut rankings, mut known) = (Vec::new(), Vec::new());
-    for experiment in boards(&project, &arguments.names)? {
-        let committed = arguments.results.current(&project, &experiment)?;
+    for experiment in boards(project, names)? {
+        let committed = results.current(project, &experiment)?;
         rankings.extend(Ranking::rank_all(&experiment, &committed, &filter));
         known.extend(Ranking::epsilons(&experiment, &committed));
     }
     if rankings.is_empty() {
-        return Err(nothing(arguments.epsilon, known));
+        return Err(nothing(form.epsilon, known));
     }
-    if !arguments.all {
+    if !form.all {
         rankings.iter_mut().for_each(shorten);
     }
     if format == Format::Json {

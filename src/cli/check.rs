@@ -10,7 +10,7 @@ use super::options::{Format, Places, ResultsPlace, Selection, Work};
 use super::output::CheckedExperiment;
 use super::output::{print, print_data, print_json};
 use super::pages::pages;
-use dpgp_report::{Report, stale};
+use dpgp_report::{Report, folded, stale};
 use dpgp_run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
 use dpgp_task::Experiment;
 
@@ -81,12 +81,21 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
         (Format::Json, _) => print_json(&json!(all.iter().map(described).collect::<Vec<_>>()))?,
         (_, CheckForm::Junit) => print_data(&junit(&all))?,
         (_, CheckForm::Github) => add_summary(&all)?,
+        (_, CheckForm::Text) if all.len() > 1 => print(&closing_line(&all))?,
         (_, CheckForm::Text) => {}
     }
     match all.iter().filter(|one| !one.passes()).count() {
         0 => Ok(()),
         failed => Err(CliError::CheckFailed { failed, all: all.len() }),
     }
+}
+
+/// Counts the checks, and names those that failed.
+fn closing_line(all: &[Findings]) -> String {
+    let failed: Vec<&str> = all.iter().filter(|one| !one.passes()).map(|one| one.name.as_str()).collect();
+    let failed_names =
+        if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
+    folded(&format!("{} of {} checks pass{failed_names}\n", all.len() - failed.len(), all.len()))
 }
 
 fn described(one: &Findings) -> CheckedExperiment {
@@ -97,7 +106,7 @@ fn described(one: &Findings) -> CheckedExperiment {
 fn said(one: &Findings, form: CheckForm, format: Format) -> Result<(), CliError> {
     match (format, form) {
         (Format::Json, _) | (_, CheckForm::Junit) => Ok(()),
-        (_, CheckForm::Text) => print(&one.text()),
+        (_, CheckForm::Text) => print(&folded(&one.text())),
         (_, CheckForm::Github) => print(&format!("{}{}", one.text(), one.annotations())),
     }
 }

@@ -31,9 +31,14 @@ pub struct CiteArguments {
 
 /// Prints the entries.
 pub fn cite(arguments: &CiteArguments, format: Format) -> Result<(), CliError> {
+    print_citations(&arguments.names, &arguments.places, format)
+}
+
+/// Prints the entry of the program, and those of the papers and data of experiments.
+pub(super) fn print_citations(names: &[String], places: &Places, format: Format) -> Result<(), CliError> {
     let mut entries = vec![BibliographyEntry::program()];
-    if !arguments.names.is_empty() {
-        entries.extend(of_experiments(&arguments.places.project()?, &arguments.names)?);
+    if !names.is_empty() {
+        entries.extend(of_experiments(&places.project()?, names)?);
     }
     if format == Format::Json {
         return print_json(&json!(entries));

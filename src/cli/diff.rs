@@ -8,11 +8,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::Format;
+use super::options::{Format, counted};
 use super::output::{ChangedColumn, ComparedRow};
 use super::output::{print, print_json};
 use dpgp_data::whole_text;
-use dpgp_report::{Difference, PublishError, RowPair, plain_table, side_by_side};
+use dpgp_report::{Difference, PublishError, RowPair, folded, short, side_by_side};
 
 const EXAMPLES: &str = "\
 Each side is a folder of results (all, or of one experiment), a table.csv, or a commit. Of a commit, results/ is compared.
@@ -35,6 +35,9 @@ pub struct DiffArguments {
     /// Largest relative difference at which two numbers count as equal
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = super::check::tolerance, allow_negative_numbers = true)]
     tolerance: f64,
+    /// Print every changed row, not the first few of each experiment
+    #[arg(long, short = 'v', visible_alias = "verbose")]
+    rows: bool,
     /// Also print rows that did not change
     #[arg(long)]
     all: bool,
@@ -78,18 +81,51 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     if rows.is_empty() {
         return print(&summary);
     }
-    let headings = ["experiment", "row", arguments.before.as_str(), arguments.after.as_str(), "change"];
-    print(&format!("{summary}{}", plain_table(&headings, rows.iter().map(ComparedTrees::cells))))
+    let most = if arguments.rows || arguments.all { usize::MAX } else { FEW };
+    print(&folded(&format!("{summary}{}", text(&rows, most))))
+}
+
+/// The most rows of an experiment, without --rows.
+const FEW: usize = 4;
+
+/// Writes the rows below the names of their experiments, at most so many of each.
+fn text(rows: &[ComparedTrees<'_>], most: usize) -> String {
+    let mut text = String::new();
+    let together = |a: &ComparedTrees<'_>, b: &ComparedTrees<'_>| {
+        (a.experiment, a.is_changed()) == (b.experiment, b.is_changed())
+    };
+    for of_one in rows.chunk_by(together) {
+        let Some(first) = of_one.first() else { continue };
+        let state = if first.is_changed() { "changed" } else { "unchanged" };
+        text.push_str(&format!("\n{}: {} {state}\n", first.experiment, counted(of_one.len(), "row", "rows")));
+        of_one.iter().take(most).for_each(|row| text.push_str(&row.text()));
+        if let Some(more) = of_one.len().checked_sub(most).filter(|more| *more > 0) {
+            text.push_str(&format!("  ... and {more} more (--rows)\n"));
+        }
+    }
+    text
 }
 
 /// A table without rows.
 const EMPTY: &str = "experiment,cell,metric,value\n";
 
 impl ComparedTrees<'_> {
-    fn cells(&self) -> Vec<String> {
+    fn is_changed(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    fn text(&self) -> String {
         let (before, after) = self.row.values();
+        let rounded = |value: String| value.parse().map_or(value, short);
+        let [before, after] = [before, after].map(rounded);
         let changes: Vec<String> = self.changes.iter().map(change).collect();
-        vec![self.experiment.to_owned(), self.row.name(), before, after, changes.join("; ")]
+        let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) };
+        let values = match (before.as_str(), after.as_str()) {
+            ("", one) | (one, "") => one.to_owned(),
+            (before, after) if before == after => after.to_owned(),
+            (before, after) => format!("{before} -> {after}"),
+        };
+        format!("  {}: {values}{changes}\n", self.row.name())
     }
 
     fn described(&self) -> ComparedRow {

@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use clap_complete::CompleteEnv;
 
+use super::Verb;
 use super::arguments::Arguments;
 use super::options::ASKED;
 
@@ -19,9 +20,34 @@ pub fn answer() {
 
 /// Parses the arguments of this process. Ends it with the parser's message if they are wrong.
 pub fn arguments() -> Arguments {
-    let command = with_paragraphs(without_empty(Arguments::command()));
+    let command = with_groups(with_paragraphs(without_empty(Arguments::command())));
     let matches = command.try_get_matches().unwrap_or_else(|error| explained(error).exit());
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Lists the verbs of the top-level help in groups, those of the last visible group by name alone.
+fn with_groups(command: Command) -> Command {
+    let mut groups = Verb::GROUPS.iter().filter(|(heading, _)| !heading.is_empty()).collect::<Vec<_>>();
+    let more = groups.pop();
+    let about = |name: &str| {
+        let verb = command.find_subcommand(name).and_then(Command::get_about);
+        format!("  {name:<9} {}\n", verb.map(ToString::to_string).unwrap_or_default())
+    };
+    let names = |names: &[&str]| names.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>();
+    let mut list = String::new();
+    for (heading, verbs) in groups {
+        let lines: String = names(verbs).iter().map(|name| about(name)).collect();
+        list.push_str(&format!("{heading}:\n{lines}\n"));
+    }
+    if let Some((heading, verbs)) = more {
+        list.push_str(&format!(
+            "{heading}:\n  {}\n  `dpgp VERB --help` explains each verb\n",
+            names(verbs).join(", ")
+        ));
+    }
+    command.help_template(format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
+    ))
 }
 
 /// Joins the lines of paragraphs below the options of every verb, so that the parser can wrap them for the terminal.
@@ -93,7 +119,6 @@ const EXPECTED: &[ExpectedVariable] = &[
     expected("new", "--epsilon", "use `--ask`, or set it in the spec"),
     expected("run", "--cell", "`run` computes all cells; use `--set epsilon=1` to keep those of one epsilon"),
     expected("run", "--epsilon", "use `--set epsilon=1` to keep the cells of one epsilon, or to set it"),
-    expected("run", "--dry-run", "use `dpgp plan` to see what would be computed"),
 ];
 
 /// Returns whether a word is one of the arguments. Arguments need not be valid text.

@@ -59,6 +59,9 @@ pub enum CliError {
          `dpgp new mine --from beyond/leaderboard/houses` to copy a spec that compares methods"
     )]
     NothingRanked,
+    /// Several names for `dpgp show`.
+    #[error("give one experiment, or use `--best` or `--cite` for several")]
+    OneExperiment,
     /// An epsilon that none of the tables has.
     #[error("no selected table has epsilon = {epsilon}; use one of {}", listed_numbers(known))]
     NoSuchEpsilon { epsilon: f64, known: Vec<f64> },
@@ -248,6 +251,7 @@ impl CliError {
             | Self::MoreAnswers(_)
             | Self::NoTables(_)
             | Self::NothingRanked
+            | Self::OneExperiment
             | Self::NoSuchEpsilon { .. }
             | Self::NotInTable { .. }
             | Self::Grade { .. }

@@ -7,7 +7,8 @@ use super::CliError;
 use super::options::{Format, Places, Selection, StorePlace};
 use super::output::ExplainedExperiment;
 use super::output::{print, print_json};
-use dpgp_run::{Plan, Reason, Stale};
+use dpgp_run::{Plan, Reason, Stale, Study};
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Compares each result that is not stored with the latest stored one of the same experiment, labels and replicate.
@@ -34,13 +35,23 @@ pub struct ExplainArguments {
 /// The most cells listed under one reason.
 const MOST_PLACES: usize = 8;
 
-/// Prints, for each result that a run would compute, what changed since it was last computed.
+/// Prints why a run would compute each result.
 pub fn explain(arguments: &ExplainArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let study = arguments.store.study(&project)?;
+    let experiments = arguments.selection.experiments(&project)?;
+    print_reasons(&experiments, &arguments.store.study(&project)?, arguments.seed, format)
+}
+
+/// Prints, for each result that a run would compute, what changed since it was last computed.
+pub(super) fn print_reasons(
+    experiments: &[Experiment],
+    study: &Study<'_>,
+    seed: Option<u32>,
+    format: Format,
+) -> Result<(), CliError> {
     let mut all = Vec::new();
-    for experiment in &arguments.selection.experiments(&project)? {
-        let plan = study.plan(experiment, arguments.seed)?;
+    for experiment in experiments {
+        let plan = study.plan(experiment, seed)?;
         let stale = study.explain(&plan)?;
         if format == Format::Text {
             print(&text(&experiment.folder(), &plan, &stale))?;

@@ -12,7 +12,7 @@ use super::options::{Format, Places, ResultsPlace};
 use super::output::GradedExperiment;
 use super::output::{print, print_data, print_json};
 use dpgp_data::whole_text;
-use dpgp_report::{Graded, GradedNumber, folded, grade as graded, plain_table, short};
+use dpgp_report::{Graded, GradedNumber, first_screen_graded, folded, grade as graded, plain_table, short};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -42,6 +42,9 @@ pub struct GradeArguments {
     /// The table was computed with the reduced settings of the spec
     #[arg(long)]
     quick: bool,
+    /// Print every number with its interval, and every claim
+    #[arg(long, short = 'v', visible_alias = "verbose")]
+    rows: bool,
     /// Format of the verdicts
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
     form: GradeForm,
@@ -80,7 +83,8 @@ pub fn grade(arguments: &GradeArguments, format: Format) -> Result<(), CliError>
             let (experiment, grade) = (experiment.name.clone(), result.clone());
             print_json(&json!(GradedExperiment { experiment, grade }))?
         }
-        (_, GradeForm::Text) => print(&plain(&experiment, &result))?,
+        (_, GradeForm::Text) if arguments.rows => print(&plain(&experiment, &result))?,
+        (_, GradeForm::Text) => print(&first_screen_graded(&experiment, &result, &notes(&result)))?,
         (_, GradeForm::Md) => print_data(&markdown(&experiment, &result))?,
     }
     if result.fails() {
@@ -105,6 +109,28 @@ fn cells(number: &GradedNumber) -> Vec<String> {
         (*verdict).to_owned(),
     ];
     labels.iter().cloned().chain(own).collect()
+}
+
+/// Says which rows, numbers and claims do not count, and why.
+fn notes(result: &Graded) -> Vec<String> {
+    let others = [
+        (
+            result.unknown_rows,
+            "row matches no cell of the experiment",
+            "rows match no cell of the experiment",
+        ),
+        (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
+        (
+            result.missing_claims,
+            "claim needs rows that the table lacks",
+            "claims need rows that the table lacks",
+        ),
+    ];
+    let there = others.iter().filter(|(number, ..)| *number > 0);
+    let mut notes: Vec<String> = there.map(|(number, one, several)| counted(*number, one, several)).collect();
+    notes.extend(result.first_unknown.iter().map(|first| format!("first row that matches no cell: {first}")));
+    notes.extend(not_judged(result));
+    notes
 }
 
 /// Writes the counts, one sentence each.
@@ -144,23 +170,10 @@ fn sentences(result: &Graded) -> Vec<String> {
             "claim is about an experiment on data other than the paper's",
             "claims are about an experiment on data other than the paper's",
         ),
-        (
-            result.unknown_rows,
-            "row matches no cell of the experiment",
-            "rows match no cell of the experiment",
-        ),
-        (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
-        (
-            result.missing_claims,
-            "claim needs rows that the table lacks",
-            "claims need rows that the table lacks",
-        ),
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
     sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
-    sentences
-        .extend(result.first_unknown.iter().map(|first| format!("first row that matches no cell: {first}")));
-    sentences.extend(not_judged(result));
+    sentences.extend(notes(result));
     sentences.extend(how_far(result));
     sentences
 }

@@ -77,7 +77,7 @@ impl What {
 pub struct VerifiedLedgers {
     #[command(flatten)]
     ledgers: ShownLedgers,
-    /// Check that these releases are in one of the ledgers: certificates, or files of `dpgp stats --release`
+    /// Check that these releases are in one of the ledgers: certificates, or files of `dpgp sum --release`
     #[arg(long, value_name = "CERTIFICATE", num_args = 1..)]
     released: Vec<PathBuf>,
 }

@@ -35,14 +35,14 @@ mod paired_files;
 mod paired_runs;
 mod plan;
 mod predict;
-mod price;
 mod release_types;
 mod report;
 mod run;
 mod schema;
 mod show;
-mod stats;
+mod sum;
 mod table;
+mod tradeoff;
 mod verify;
 mod waiting;
 
@@ -67,128 +67,149 @@ use output::{
 };
 use output_schema::Output;
 use release_types::{
-    CertificateFile, DrawnFile, LedgerOutput, PreviewOutput, PriceOutput, ReleasedHere, ReleasedToFile,
-    SummedRows, VerifiedCertificate, VerifiedLedgerOutput,
+    CertificateFile, DrawnFile, LedgerOutput, PreviewOutput, ReleasedHere, ReleasedToFile, SummedRows,
+    TradeoffOutput, VerifiedCertificate, VerifiedLedgerOutput,
 };
 
-/// Generates the subcommands, their dispatch and the schemas of their JSON output from a list of verbs.
+/// Generates the subcommands, their groups in the help, their dispatch and the schemas of their JSON output from a list of verbs.
 macro_rules! verbs {
-    ($(
-        $(#[doc = $help:literal])* $verb:ident($module:ident::$arguments:ident)
+    ($($group:literal {$(
+        $(#[$attribute:meta])* $verb:ident($module:ident::$arguments:ident)
         $(=> $($name:literal: $($printed:ty)|+),+)?;
-    )*) => {
+    )*})*) => {
         /// The verbs.
         #[derive(Debug, Subcommand)]
         enum Verb {
-            $($(#[doc = $help])* $verb(Box<$module::$arguments>),)*
+            $($($(#[$attribute])* $verb(Box<$module::$arguments>),)*)*
         }
 
         impl Verb {
+            /// The groups of the help: the heading, and the names of the verbs as declared.
+            const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$(stringify!($verb)),*])),*];
+
             fn run(&self, format: Format) -> Result<(), CliError> {
                 match self {
-                    $(Self::$verb(arguments) => $module::$module(arguments, format),)*
+                    $($(Self::$verb(arguments) => $module::$module(arguments, format),)*)*
                 }
             }
 
             /// Lists the JSON outputs of the verbs, with their types.
             fn outputs() -> Vec<Output> {
-                vec![$($($(($name, |all| vec![$(all.subschema_for::<$printed>()),+]),)+)?)*]
+                vec![$($($($(($name, |all| vec![$(all.subschema_for::<$printed>()),+]),)+)?)*)*]
             }
         }
     };
 }
 
-// To add a verb, add a module with a function of the same name, and an entry here: its line in `dpgp --help`, its arguments and the types
-// of its JSON output.
+// To add a verb, add a module with a function of the same name, and an entry here: its group and line in `dpgp --help`, its arguments and
+// the types of its JSON output. The last group has no lines of its own: verbs that a flag of another verb replaces.
 verbs! {
-    /// List the experiments: paper, artefact, dataset, cells, and whether the data are present
-    List(list::ListArguments)
-        => "list": Vec<ListedExperiment>;
-    /// Show one experiment: its paper, its axes, and a summary of its results
-    Show(show::ShowArguments)
-        => "show": ShownExperiment;
-    /// Run experiments and write their tables and figures (fetches missing data first)
-    Run(run::RunArguments)
-        => "run": RunExperiment | Vec<RunExperiment>,
-            "run --shard": RunShard | Vec<RunShard>;
-    /// Release private predictions at the points of a grid, with noise from the operating system
-    Predict(predict::PredictArguments)
-        => "predict": ReleasedHere | ReleasedToFile,
-            "predict: FILE.certificate.json": CertificateFile,
-            "predict --preview": PreviewOutput;
-    /// Estimate the prediction error at each epsilon and setting, before any release
-    Price(price::PriceArguments)
-        => "price": PriceOutput;
-    /// Draw predictions from `dpgp predict` as SVG, HTML or GeoJSON, with their guarantee
-    Map(map::MapArguments)
-        => "map": DrawnFile;
-    /// Show how much of each budget is spent, or verify a ledger's integrity
-    Ledger(ledger::LedgerVerb)
-        => "ledger show": Vec<LedgerOutput>,
-            "ledger verify": Vec<VerifiedLedgerOutput>;
-    /// Show what a run would compute and how long it would take, without computing it
-    Plan(plan::PlanArguments)
-        => "plan": Vec<PlannedExperiment>;
-    /// Explain why a run would compute each missing result
-    Explain(explain::ExplainArguments)
-        => "explain": Vec<ExplainedExperiment>;
-    /// Recompute experiments and compare with the committed results, verdicts and claims
-    Check(check::CheckArguments)
-        => "check": Vec<CheckedExperiment>;
-    /// Test the privacy guarantees of experiments with separate code
-    Audit(audit::AuditArguments)
-        => "audit": Vec<AuditedExperiment>,
-            "audit --end-to-end": AttackedRelease,
-            "audit --samples": AttackedSamples;
-    /// Rank methods at an epsilon, from the committed tables
-    Best(best::BestArguments)
-        => "best": Vec<Ranking>;
-    /// Print a committed table for a paper, with chosen axes as rows and columns
-    Table(table::TableArguments)
-        => "table": PrintedTables;
-    /// Grade another implementation's results
-    Grade(grade::GradeArguments)
-        => "grade": GradedExperiment;
-    /// Print BibTeX for the program, and for the papers and data of experiments
-    Cite(cite::CiteArguments)
-        => "cite": Vec<BibliographyEntry>;
-    /// Compare the results of two folders or commits, changed rows first
-    Diff(diff::DiffArguments)
-        => "diff": Vec<ComparedRow>;
-    /// Write one HTML page with every table, figure, claim and deviation
-    Report(report::ReportArguments)
-        => "report": WrittenReport;
-    /// Merge the stores of several machines and write all complete tables
-    Collect(collect::CollectArguments)
-        => "collect": Vec<CollectedExperiment>;
-    /// Print a Slurm job array, a Kubernetes Job or a Makefile that runs an experiment in shards
-    Emit(emit::EmitArguments)
-        => "emit": EmittedText;
-    /// Sum rows for a private release, in shards if needed
-    Stats(stats::StatsArguments)
-        => "stats": SummedRows;
-    /// Check a published release against its certificate: the file, the noise and the guarantee
-    Verify(verify::VerifyArguments)
-        => "verify": VerifiedCertificate;
-    /// Write any number of synthetic bike-share trips
-    Generate(generate::GenerateArguments)
-        => "generate": GeneratedRows;
-    /// List, fetch or verify datasets
-    Data(data::DataArguments)
-        => "data fetch": Vec<FetchedDataset>,
-            "data list": Vec<ListedDataset>,
-            "data verify": Vec<VerifiedFile>;
-    /// Write a commented spec to start from
-    New(new::NewArguments)
-        => "new": NewSpec;
-    /// Print the JSON Schema of a spec, of datasets.toml, or of JSON output
-    Schema(schema::SchemaArguments);
-    /// Print a completion script for a shell
-    Completions(completions::CompletionsArguments)
-        => "completions": CompletionScript;
-    /// Print a manual page
-    Man(man::ManArguments)
-        => "man": ManualPage;
+    "Release your own data" {
+        /// Write a spec for your data, or one to start from
+        New(new::NewArguments)
+            => "new": NewSpec;
+        /// Estimate the error at each epsilon, before any release
+        #[command(alias = "price")]
+        Tradeoff(tradeoff::TradeoffArguments)
+            => "tradeoff": TradeoffOutput;
+        /// Release private predictions, with a certificate and a map
+        Predict(predict::PredictArguments)
+            => "predict": ReleasedHere | ReleasedToFile,
+                "predict: FILE.certificate.json": CertificateFile,
+                "predict --preview": PreviewOutput;
+        /// Show what releases have spent, or check a ledger
+        Ledger(ledger::LedgerVerb)
+            => "ledger show": Vec<LedgerOutput>,
+                "ledger verify": Vec<VerifiedLedgerOutput>;
+    }
+    "Reproduce papers" {
+        /// List the experiments, and whether their data are here
+        List(list::ListArguments)
+            => "list": Vec<ListedExperiment>;
+        /// Run experiments; write their tables and figures
+        Run(run::RunArguments)
+            => "run": RunExperiment | Vec<RunExperiment>,
+                "run --shard": RunShard | Vec<RunShard>;
+        /// Recompute experiments and compare with the committed results
+        Check(check::CheckArguments)
+            => "check": Vec<CheckedExperiment>;
+        /// Show an experiment, its table, its best methods or its citation
+        Show(show::ShowArguments)
+            => "show": ShownExperiment;
+        /// Write all tables, figures and claims to one HTML page
+        Report(report::ReportArguments)
+            => "report": WrittenReport;
+    }
+    "Review" {
+        /// Check a published release against its certificate
+        Verify(verify::VerifyArguments)
+            => "verify": VerifiedCertificate;
+        /// Test privacy claims against the sampled noise
+        Audit(audit::AuditArguments)
+            => "audit": Vec<AuditedExperiment>,
+                "audit --end-to-end": AttackedRelease,
+                "audit --samples": AttackedSamples;
+        /// Grade another implementation's results
+        Grade(grade::GradeArguments)
+            => "grade": GradedExperiment;
+    }
+    "More" {
+        /// Draw predictions as SVG, HTML or GeoJSON, with their guarantee
+        Map(map::MapArguments)
+            => "map": DrawnFile;
+        /// Sum rows for a private release, in shards if needed
+        #[command(alias = "stats")]
+        Sum(sum::SumArguments)
+            => "sum": SummedRows;
+        /// Compare the results of two folders or commits
+        Diff(diff::DiffArguments)
+            => "diff": Vec<ComparedRow>;
+        /// List, fetch or verify datasets
+        Data(data::DataArguments)
+            => "data fetch": Vec<FetchedDataset>,
+                "data list": Vec<ListedDataset>,
+                "data verify": Vec<VerifiedFile>;
+        /// Merge the stores of several machines and write all complete tables
+        Collect(collect::CollectArguments)
+            => "collect": Vec<CollectedExperiment>;
+        /// Print a Slurm job array, a Kubernetes Job or a Makefile that runs an experiment in shards
+        Emit(emit::EmitArguments)
+            => "emit": EmittedText;
+        /// Print the JSON Schema of a spec, of datasets.toml, or of JSON output
+        Schema(schema::SchemaArguments);
+        /// Print a completion script for a shell
+        Completions(completions::CompletionsArguments)
+            => "completions": CompletionScript;
+        /// Print a manual page
+        Man(man::ManArguments)
+            => "man": ManualPage;
+    }
+    "" {
+        /// Show what a run would compute and how long it would take (as `dpgp run --dry-run`)
+        #[command(hide = true)]
+        Plan(plan::PlanArguments)
+            => "plan": Vec<PlannedExperiment>;
+        /// Explain why each result that is not stored must be computed (as `dpgp run --dry-run --why`)
+        #[command(hide = true)]
+        Explain(explain::ExplainArguments)
+            => "explain": Vec<ExplainedExperiment>;
+        /// Rank methods at an epsilon, from the committed tables (as `dpgp show --best`)
+        #[command(hide = true)]
+        Best(best::BestArguments)
+            => "best": Vec<Ranking>;
+        /// Print a committed table for a paper, with chosen axes as rows and columns (as `dpgp show --table`)
+        #[command(hide = true)]
+        Table(table::TableArguments)
+            => "table": PrintedTables;
+        /// Print BibTeX for the program, and for the papers and data of experiments (as `dpgp show --cite`)
+        #[command(hide = true)]
+        Cite(cite::CiteArguments)
+            => "cite": Vec<BibliographyEntry>;
+        /// Write any number of synthetic bike-share trips
+        #[command(hide = true)]
+        Generate(generate::GenerateArguments)
+            => "generate": GeneratedRows;
+    }
 }
 
 /// Parses the arguments, runs the verb and returns the exit code.

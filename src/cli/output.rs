@@ -296,7 +296,9 @@ pub(super) struct PlannedExperiment {
     pub stored: usize,
     /// The number of blocks of cells that a run would compute.
     pub blocks_to_compute: usize,
-    /// The estimated time, in seconds; null without earlier results.
+    /// The time that the stored results took, in seconds on one thread.
+    pub stored_seconds: f64,
+    /// The estimated time, in seconds; null without earlier results or shipped timings.
     pub estimated_seconds: Option<f64>,
     /// The status of its data.
     pub data: &'static str,

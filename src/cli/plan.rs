@@ -16,7 +16,7 @@ use dpgp_run::{Shard, Study};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
-Times are estimated from earlier results of the same experiment. Without such results, the time is unknown.
+Times are estimated from earlier results of the same experiment, else from those of the machine that computed the shipped results.
 
 Examples:
   dpgp plan --all                 one line per experiment
@@ -48,31 +48,46 @@ struct Forecast {
     stored: usize,
     blocks: usize,
     data: &'static str,
+    spent: f64,
     seconds: Option<f64>,
 }
 
-/// Prints, for each experiment, the number of cells, the stored results, and an estimate of the time left.
+/// Prints the plan of a run, and computes nothing.
 pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
-    let study = arguments.store.study(&project)?;
+    print_plan(&experiments, &arguments.store.study(&project)?, arguments.seed, &arguments.work, format)
+}
+
+/// Prints, for each experiment, the number of cells, the stored results, and an estimate of the time left.
+pub(super) fn print_plan(
+    experiments: &[Experiment],
+    study: &Study<'_>,
+    seed: Option<u32>,
+    work: &Work,
+    format: Format,
+) -> Result<(), CliError> {
     let mut forecasts = Vec::new();
-    for experiment in &experiments {
-        forecasts.push(forecast(experiment, &study, arguments)?);
+    for experiment in experiments {
+        forecasts.push(forecast(experiment, study, seed, work)?);
     }
     if format == Format::Json {
         return print_json(&json!(forecasts.iter().map(Forecast::described).collect::<Vec<_>>()));
     }
     let headings = ["experiment", "cells", "results", "stored", "blocks to compute", "time", "data"];
-    print(&plain_table(&headings, forecasts.iter().map(Forecast::row)))
+    let total: f64 = forecasts.iter().filter_map(|forecast| forecast.seconds).sum();
+    let total =
+        if forecasts.len() > 1 { format!("all together: {}\n", duration(total)) } else { String::new() };
+    print(&format!("{}{total}", plain_table(&headings, forecasts.iter().map(Forecast::row))))
 }
 
 fn forecast(
     experiment: &Experiment,
     study: &Study<'_>,
-    arguments: &PlanArguments,
+    seed: Option<u32>,
+    work: &Work,
 ) -> Result<Forecast, CliError> {
-    let plan = study.plan(experiment, arguments.seed)?;
+    let plan = study.plan(experiment, seed)?;
     Ok(Forecast {
         name: experiment.folder(),
         cells: experiment.cells.len(),
@@ -80,18 +95,23 @@ fn forecast(
         stored: plan.done(),
         data: presence(experiment, study.project()),
         blocks: plan.units(Shard::WHOLE).len(),
-        seconds: study.seconds_left(&plan, arguments.work.jobs())?,
+        spent: study.seconds_stored(&plan)?,
+        seconds: study.seconds_left(&plan, work.jobs())?,
     })
+}
+
+/// A time in words.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        0.0 => "nothing to do".to_owned(),
+        seconds if seconds < 1.0 => "less than a second".to_owned(),
+        seconds => format!("about {}", HumanDuration(Duration::from_secs_f64(seconds))),
+    }
 }
 
 impl Forecast {
     fn row(&self) -> Vec<String> {
-        let time = match self.seconds {
-            Some(0.0) => "nothing to do".to_owned(),
-            Some(seconds) if seconds < 1.0 => "less than a second".to_owned(),
-            Some(seconds) => format!("about {}", HumanDuration(Duration::from_secs_f64(seconds))),
-            None => "unknown".to_owned(),
-        };
+        let time = self.seconds.map_or_else(|| "unknown".to_owned(), duration);
         vec![
             self.name.clone(),
             self.cells.to_string(),
@@ -110,6 +130,7 @@ impl Forecast {
             results: self.results,
             stored: self.stored,
             blocks_to_compute: self.blocks,
+            stored_seconds: self.spent,
             estimated_seconds: self.seconds,
             data: self.data,
         }

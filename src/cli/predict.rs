@@ -283,7 +283,7 @@ impl PointsArguments {
 /// Options of predictions from released moments.
 #[derive(Debug, Args)]
 pub struct FromArguments {
-    /// Predict from moments that `dpgp stats --release` wrote, instead of rows; releases and charges nothing
+    /// Predict from moments that `dpgp sum --release` wrote, instead of rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
     pub from: Option<PathBuf>,

@@ -109,7 +109,7 @@ pub(super) struct VerifiedCheck {
     pub holds: bool,
 }
 
-/// The output of `dpgp stats`.
+/// The output of `dpgp sum`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct SummedRows {
     /// Numbers of the sums.
@@ -252,9 +252,9 @@ pub(super) struct PreviewOutput {
     pub figure: Option<PathBuf>,
 }
 
-/// The output of `dpgp price`.
+/// The output of `dpgp tradeoff`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct PriceOutput {
+pub(super) struct TradeoffOutput {
     /// The settings.
     pub settings: Vec<PricedSetting>,
 }

@@ -6,12 +6,14 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::explain::print_reasons;
 use super::interrupt::watch_signals;
 use super::options::counted;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
 use super::output::{RunClaim, RunExperiment, RunRow, RunShard};
 use super::pages::write_pages;
+use super::plan::print_plan;
 use dpgp_report::{
     Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, first_screen, folded, publish, table_terminal,
 };
@@ -29,6 +31,8 @@ If a cell fails, the table still has the other cells. It names the failed cell a
 Examples:
   dpgp run smith2021/toy                      writes results/smith2021/toy/; needs no download
   dpgp run smith2021                          every experiment of a paper
+  dpgp run --all --dry-run                    what is stored, what is left to compute, and how long it takes
+  dpgp run smith2021/table1 --dry-run --why   what changed since each result was stored
   dpgp run --all --quick                      the reduced settings of every spec
   dpgp run smith2021/table1 --seed 2 --results out    another seed and another folder
   dpgp run smith2021/table1 --set epsilon=0.5,2 --set method=sparse     other values of an axis, one label of another
@@ -51,6 +55,12 @@ pub struct RunArguments {
     /// Compute only part I of N, and write no tables
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// Print what is stored, what is left to compute and how long it takes; compute nothing
+    #[arg(long, conflicts_with_all = ["shard", "keep_going", "fail_fast", "rows"])]
+    dry_run: bool,
+    /// With `--dry-run`: say what changed since each result was stored
+    #[arg(long, requires = "dry_run")]
+    why: bool,
     /// Continue with other cells and experiments after a failure (the default)
     #[arg(long, conflicts_with = "fail_fast")]
     keep_going: bool,
@@ -75,6 +85,13 @@ pub struct RunArguments {
 pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = project.changed(arguments.selection.experiments(&project)?, &arguments.set)?;
+    if arguments.dry_run {
+        let study = arguments.store.study(&project)?;
+        return match arguments.why {
+            true => print_reasons(&experiments, &study, arguments.seed, format),
+            false => print_plan(&experiments, &study, arguments.seed, &arguments.work, format),
+        };
+    }
     // Refuse linked folders before anything is computed or written.
     experiments.iter().try_for_each(|each| arguments.results.writable(&project, each).map(drop))?;
     let mut study = arguments.store.study(&project)?;

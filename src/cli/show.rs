@@ -4,6 +4,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::best::{RankingForm, print_ranking};
+use super::cite::print_citations;
 use super::emit::shell;
 use super::list::{described, presence};
 use super::options::counted;
@@ -11,6 +13,7 @@ use super::options::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{ShownAxis, ShownExperiment};
 use super::output::{print, print_json};
+use super::table::{TableForm, print_table};
 use dpgp_report::{Committed, folded};
 use dpgp_run::Project;
 use dpgp_spec::Owner;
@@ -19,7 +22,10 @@ use dpgp_task::Experiment;
 const EXAMPLES: &str = "\
 Examples:
   dpgp show smith2021/table1               its paper, its axes, and a summary of its results
-  dpgp show my.toml --format json";
+  dpgp show smith2021/table1 --table --as latex > table1.tex
+  dpgp show houses --best --epsilon 1      the best methods of the boards with this tag
+  dpgp show --best --hides records         on every leaderboard, methods that also keep inputs private
+  dpgp show smith2021/table1 --cite >> paper.bib";
 
 /// The most labels of an axis to list.
 const MOST_LABELS: usize = 16;
@@ -28,10 +34,23 @@ const MOST_LABELS: usize = 16;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShowArguments {
-    /// The experiment, or the path of a spec
-    #[arg(value_name = "NAME", add = experiments())]
-    name: String,
-    #[command(flatten)]
+    /// The experiment, or the path of a spec; several, a prefix, a tag or none with --best and --cite
+    #[arg(value_name = "NAME", required_unless_present_any = ["best", "cite"], add = experiments())]
+    names: Vec<String>,
+    /// Print its committed table, in the layout of the paper
+    #[arg(long, conflicts_with_all = ["best", "cite"])]
+    table: bool,
+    /// Rank the methods of its committed table
+    #[arg(long, conflicts_with = "cite")]
+    best: bool,
+    /// Print BibTeX for the program, the paper and the data
+    #[arg(long)]
+    cite: bool,
+    #[command(flatten, next_help_heading = "Options of --table")]
+    form: TableForm,
+    #[command(flatten, next_help_heading = "Options of --best")]
+    ranking: RankingForm,
+    #[command(flatten, next_help_heading = "Options")]
     results: ResultsPlace,
     #[command(flatten)]
     places: Places,
@@ -39,15 +58,28 @@ pub struct ShowArguments {
 
 /// Prints an experiment and a summary of its results.
 pub fn show(arguments: &ShowArguments, format: Format) -> Result<(), CliError> {
+    if arguments.cite {
+        return print_citations(&arguments.names, &arguments.places, format);
+    }
     let project = arguments.places.project()?;
-    let experiment = project.only(&arguments.name)?;
+    if arguments.best {
+        return print_ranking(&project, &arguments.names, &arguments.ranking, &arguments.results, format);
+    }
+    let name = match arguments.names.as_slice() {
+        [name] => name,
+        _ => return Err(CliError::OneExperiment),
+    };
+    if arguments.table {
+        return print_table(&project, name, &arguments.form, &arguments.results, format);
+    }
+    let experiment = project.only(name)?;
     let committed = match arguments.results.committed(&project, &experiment) {
         Ok(committed) => Some(committed),
         Err(CliError::NoTables(_)) => None,
         Err(error) => return Err(error),
     };
     // A spec outside the project is run by its path.
-    let path = arguments.name.ends_with(".toml").then_some(arguments.name.as_str());
+    let path = name.ends_with(".toml").then_some(name.as_str());
     let shown = Shown { project: &project, experiment: &experiment, committed, path };
     match format {
         Format::Json => print_json(&shown.json()),

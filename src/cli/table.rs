@@ -9,6 +9,7 @@ use super::options::{Format, Places, ResultsPlace};
 use super::output::{PrintedTable, PrintedTables};
 use super::output::{print, print_data, print_json};
 use dpgp_report::{Committed, Pivot, TableLanguage};
+use dpgp_run::Project;
 use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
 
@@ -29,6 +30,17 @@ pub struct TableArguments {
     /// The experiment
     #[arg(value_name = "NAME", add = experiments())]
     name: String,
+    #[command(flatten)]
+    form: TableForm,
+    #[command(flatten)]
+    results: ResultsPlace,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// What a table shows, and in which language.
+#[derive(Debug, Args)]
+pub(super) struct TableForm {
     /// The metric to show [default: from the layout in the spec, else the first of the table]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
@@ -41,18 +53,25 @@ pub struct TableArguments {
     /// The markup language of the table
     #[arg(long = "as", value_enum, default_value = "text", value_name = "LANGUAGE")]
     language: TableLanguage,
-    #[command(flatten)]
-    results: ResultsPlace,
-    #[command(flatten)]
-    places: Places,
 }
 
 /// Prints a committed table.
 pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiment = project.only(&arguments.name)?;
-    let committed = arguments.results.current(&project, &experiment)?;
-    let layout = layout(arguments, &experiment, &committed)?;
+    print_table(&project, &arguments.name, &arguments.form, &arguments.results, format)
+}
+
+/// Prints the committed table of an experiment.
+pub(super) fn print_table(
+    project: &Project,
+    name: &str,
+    form: &TableForm,
+    results: &ResultsPlace,
+    format: Format,
+) -> Result<(), CliError> {
+    let experiment = project.only(name)?;
+    let committed = results.current(project, &experiment)?;
+    let layout = layout(form, &experiment, &committed)?;
     let pivots = Pivot::all(&experiment, &committed, &layout);
     if format == Format::Json {
         let legend = pivots.last().map(|pivot| pivot.legend.clone()).unwrap_or_default();
@@ -64,19 +83,15 @@ pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError>
             legend,
         }));
     }
-    let texts: Vec<String> = pivots.iter().map(|pivot| arguments.language.write(pivot)).collect();
-    match arguments.language {
+    let texts: Vec<String> = pivots.iter().map(|pivot| form.language.write(pivot)).collect();
+    match form.language {
         TableLanguage::Text => print(&texts.join("\n")),
         _ => print_data(&texts.join("\n")),
     }
 }
 
 /// Chooses the layout: from the options, else from the spec, else the last axis as columns and the others as rows.
-fn layout(
-    arguments: &TableArguments,
-    experiment: &Experiment,
-    committed: &Committed,
-) -> Result<TableLayout, CliError> {
+fn layout(form: &TableForm, experiment: &Experiment, committed: &Committed) -> Result<TableLayout, CliError> {
     let names: Vec<String> = experiment.axes.iter().map(|axis| axis.name.clone()).collect();
     let (last, others) = names
         .split_last()
@@ -88,16 +103,16 @@ fn layout(
         columns: last,
         best: None,
     });
-    if let Some(metric) = &arguments.metric {
+    if let Some(metric) = &form.metric {
         layout.metric.clone_from(metric);
     }
-    if !arguments.rows.is_empty() {
-        layout.columns.retain(|name| !arguments.rows.contains(name));
-        layout.rows.clone_from(&arguments.rows);
+    if !form.rows.is_empty() {
+        layout.columns.retain(|name| !form.rows.contains(name));
+        layout.rows.clone_from(&form.rows);
     }
-    if !arguments.columns.is_empty() {
-        layout.rows.retain(|name| !arguments.columns.contains(name));
-        layout.columns.clone_from(&arguments.columns);
+    if !form.columns.is_empty() {
+        layout.rows.retain(|name| !form.columns.contains(name));
+        layout.columns.clone_from(&form.columns);
     }
     let mut metrics: Vec<&str> = committed.rows.iter().map(|row| committed.field(row, "metric")).collect();
     metrics.dedup();

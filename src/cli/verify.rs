@@ -37,7 +37,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArguments {
-    /// A certificate, or a file of `dpgp stats --release`, which includes its certificate
+    /// A certificate, or a file of `dpgp sum --release`, which includes its certificate
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
     /// The predictions that the certificate is about

@@ -162,7 +162,7 @@ pub enum TableError {
     LongRow(usize, u64),
     /// A table that would fill the memory.
     #[error(
-        "holds more than {0} cells, the limit for a table in memory; remove rows or columns (`dpgp stats` streams any number of rows)"
+        "holds more than {0} cells, the limit for a table in memory; remove rows or columns (`dpgp sum` streams any number of rows)"
     )]
     ManyCells(usize),
     /// An archive that would fill the memory.

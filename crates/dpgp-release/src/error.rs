@@ -49,7 +49,7 @@ pub enum ReleaseError {
     #[error("nothing can be released: {0}")]
     NotReleasable(&'static str),
     /// A file that holds no released moments.
-    #[error("{} is not a release of moments from `dpgp stats --release`: {cause}", path.display())]
+    #[error("{} is not a release of moments from `dpgp sum --release`: {cause}", path.display())]
     NotMoments {
         /// The file.
         path: PathBuf,
@@ -117,13 +117,13 @@ pub enum ReleaseError {
     Randomness(String),
     /// A spec that says nothing about sums.
     #[error(
-        "`dpgp stats` has nothing to sum for {0}: it needs task.surface, task.dirichlet, or task.density \
+        "`dpgp sum` has nothing to sum for {0}: it needs task.surface, task.dirichlet, or task.density \
          with mechanism.histogram. Use `dpgp predict` to release predictions of a task.regression"
     )]
     NoSums(String),
     /// A spec whose sums need more than one pass.
     #[error(
-        "{0} releases weighted sums, which `dpgp stats` does not compute; set task.dirichlet.release = \
+        "{0} releases weighted sums, which `dpgp sum` does not compute; set task.dirichlet.release = \
          \"class-sums\""
     )]
     WeightedSums(String),

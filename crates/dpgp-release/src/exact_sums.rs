@@ -140,7 +140,7 @@ impl<M: SumsModel> Streamed<'_, M> {
         Ok(self.total(SummedRows { files, identity: held.fingerprint(), part, unchecked: Vec::new() }))
     }
 
-    /// Sums from their text: all of some rows, as [`StreamedTotal::text`] and `dpgp stats --out` write them.
+    /// Sums from their text: all of some rows, as [`StreamedTotal::text`] and `dpgp sum --out` write them.
     ///
     /// # Errors
     /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of

@@ -22,7 +22,7 @@ use dpgp_number::Positive;
 use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting, SourceSetting};
 use dpgp_task::{Points, Predictions};
 
-/// What `dpgp stats --release` wrote of moments, as far as predictions need it.
+/// What `dpgp sum --release` wrote of moments, as far as predictions need it.
 pub struct MomentsFile {
     model: ModelOfFile,
     moments: ReleasedMoments,

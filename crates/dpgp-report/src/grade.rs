@@ -266,6 +266,12 @@ pub struct GradedNumber {
     pub published: f64,
     /// Its verdict.
     pub verdict: &'static str,
+    /// The printed number with its spread and digits.
+    #[serde(skip)]
+    pub(crate) printed: ReferenceValue,
+    /// The verdict, for its mark.
+    #[serde(skip)]
+    pub(crate) judged: Verdict,
     /// The reason why it is not judged; none if it is.
     pub reason: Option<&'static str>,
 }
@@ -426,6 +432,8 @@ impl GivenTable {
             interval: interval.map(|interval| [interval.low, interval.high]),
             published: counterpart.value,
             verdict: verdict.name(),
+            printed: counterpart.clone(),
+            judged: verdict,
         }))
     }
 

@@ -26,6 +26,6 @@ pub use results::{
 };
 pub use table::{
     ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Pivot, Predictive, RowPair, TableLanguage,
-    Verdict, compare_tables, exact, first_screen, folded, plain_table, plain_table_sparing, short,
-    side_by_side, table_csv, table_markdown, table_terminal,
+    Verdict, compare_tables, exact, first_screen, first_screen_graded, folded, plain_table,
+    plain_table_sparing, short, side_by_side, table_csv, table_markdown, table_terminal,
 };

@@ -14,7 +14,7 @@ use super::{
     CellFailure, DataDigests, Project, Provenance, Results, RunError, RunOptions, Shard, Stale,
     clipped_in_own_files,
 };
-use dpgp_data::{Progress, Silent};
+use dpgp_data::{Progress, Silent, shipped_text};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::Identity;
 use dpgp_task::{Experiment, Job, Measured, RunCache, Sample, measure};
@@ -41,6 +41,20 @@ pub struct StudyReport {
     pub provenance: Provenance,
     /// Why some cells have no results, if all others do.
     pub failed: Option<RunError>,
+}
+
+/// The file with the seconds that the results of each shipped experiment took on the machine that computed them.
+const TIMINGS: &str = "results/timings.csv";
+
+/// The mean seconds of a result of a shipped experiment with its full settings.
+fn shipped_seconds(experiment: &Experiment) -> Option<f64> {
+    if experiment.quick || !experiment.changes.is_empty() {
+        return None;
+    }
+    let own = |line: &&str| line.split(',').next() == Some(&experiment.name);
+    let mut fields = shipped_text(TIMINGS)?.lines().find(own)?.split(',').skip(1);
+    let [results, seconds] = [fields.next()?, fields.next()?].map(|field| field.parse::<f64>().ok());
+    Some(seconds? / results?)
 }
 
 impl<'p> Study<'p> {
@@ -81,8 +95,17 @@ impl<'p> Study<'p> {
         Ok(explain(plan, &self.store)?)
     }
 
+    /// The seconds that the stored results of a plan took to compute, on one thread.
+    ///
+    /// # Errors
+    /// [`RunError::Store`].
+    pub fn seconds_stored(&self, plan: &Plan<'_>) -> Result<f64, RunError> {
+        Ok(self.store.results(&plan.stored_keys())?.iter().map(|record| record.about.seconds).sum())
+    }
+
     /// The seconds that the rest of a plan takes on so many threads, by what a result of this experiment took on average,
-    /// whatever has changed since, and by results that it shares with other experiments; none if there are none of them.
+    /// whatever has changed since, and by results that it shares with other experiments. Without any of them, the shipped
+    /// timings tell; none if they do not know the experiment.
     ///
     /// # Errors
     /// [`RunError::Store`].
@@ -96,11 +119,11 @@ impl<'p> Study<'p> {
         let own = self.store.of_experiment(&plan.experiment.name)?;
         let own = own.iter().map(|stored| &stored.record);
         let seconds: Vec<f64> = own.chain(&shared).map(|record| record.about.seconds).collect();
-        if seconds.is_empty() {
-            return Ok(None);
-        }
-        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
-        Ok(Some(mean * missing as f64 / jobs.min(units.len()) as f64))
+        let mean = match seconds.len() {
+            0 => shipped_seconds(plan.experiment),
+            results => Some(seconds.iter().sum::<f64>() / results as f64),
+        };
+        Ok(mean.map(|mean| mean * missing as f64 / jobs.min(units.len()) as f64))
     }
 
     /// Computes what is missing, stores it and reads the results. Missing data are fetched first.

@@ -44,7 +44,7 @@ pub struct EmitArguments {
     /// Cores for each shard
     #[arg(long, value_name = "N", default_value = "1")]
     cpus: NonZeroU32,
-    /// Sum the rows of these files (`dpgp stats`) instead of running the experiment; slurm and make only
+    /// Sum the rows of these files (`dpgp sum`) instead of running the experiment; slurm and make only
     #[arg(long, value_name = "FILE", num_args = 1..)]
     stats: Vec<PathBuf>,
     /// The container image (k8s)

@@ -13,12 +13,17 @@ fn what_changed_comes_first() {
     project.dpgp(&["run", "study.toml", "--results", "b"]).expect(0);
     let run = project.dpgp(&["diff", "a", "b"]).expect(0);
     assert!(run.out.starts_with("16 of 24 rows changed"), "{}", run.out);
-    assert_eq!(run.out.lines().count(), 2 + 16, "{}", run.out);
+    // A summary, an empty line, a heading, a few rows, and how many more there are.
+    assert_eq!(run.out.lines().count(), 3 + 4 + 1, "{}", run.out);
+    assert!(run.out.ends_with("... and 12 more (--rows)\n"), "{}", run.out);
+    let run = project.dpgp(&["diff", "a", "b", "--rows"]).expect(0);
+    assert_eq!(run.out.lines().count(), 3 + 16, "{}", run.out);
     let run = project.dpgp(&["diff", "a", "b", "--all"]).expect(0);
-    assert_eq!(run.out.lines().count(), 2 + 24, "{}", run.out);
+    assert_eq!(run.out.lines().count(), 3 + 16 + 2 + 8, "{}", run.out);
     let lines: Vec<&str> = run.out.lines().collect();
-    let first_same = lines.iter().position(|line| line.contains("= 5,")).unwrap();
-    assert!(lines[2..first_same].iter().all(|line| line.contains("the row is")), "{}", run.out);
+    assert_eq!((lines[2], lines[3 + 16 + 1]), ("study: 16 rows changed", "study: 8 rows unchanged"));
+    assert!(lines[3..3 + 16].iter().all(|line| line.contains("(the row is")), "{}", run.out);
+    assert!(lines[3 + 16 + 2..].iter().all(|line| line.contains("= 5,")), "{}", run.out);
     let run = project.dpgp(&["diff", "a", "a"]).expect(0);
     assert_eq!(run.out, "0 of 16 rows changed\n");
     // The folder of one experiment, or its table, is known by what the table says.

@@ -1,4 +1,4 @@
-//! Words of `data.encode`, as `dpgp stats` reads them: like `predict` and `run`, by their places in the list.
+//! Words of `data.encode`, as `dpgp sum` reads them: like `predict` and `run`, by their places in the list.
 
 use serde_json::Value;
 

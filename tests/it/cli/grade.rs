@@ -40,15 +40,22 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
         "good.csv",
         &format!("{head}age,standard,1.0,rmse,13.35,0.2,sd-replicates,30\n,nobody,1,rmse,3,,,\n"),
     );
-    let arguments = ["grade", "good.csv", "--experiment", "smith2021/table1"];
-    let run = project.dpgp(&arguments);
+    // In the layout and to the digits of the paper.
+    let screen = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1"]).out;
+    assert!(screen.contains("13.3 ± 3.2  ≈") || screen.contains("13.3 ± 3.2 ≈"), "{screen}");
+    assert!(
+        screen.contains("1 printed number, theirs within 0.4 %: 1 agree by a fitted setting ≈"),
+        "{screen}"
+    );
+    assert!(screen.contains("1 row matches no cell") && screen.lines().count() <= 24, "{screen}");
+    let run = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1", "--rows"]);
     assert!(run.out.contains("fitted") && run.out.contains("12.88 to 13.82"), "{}", run.out);
     assert!(run.out.contains("1 row matches no cell"), "{}", run.out);
     assert!(run.out.contains("first row that matches no cell: line 3, inputs = \"\""), "{}", run.out);
     let markdown = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1", "--as", "md"]);
     assert!(markdown.out.contains("| age | 1 | standard | rmse | "), "{}", markdown.out);
     project.write("bad.csv", &format!("{head}age,sparse,1,rmse,13.35,0.2,sd-replicates,30\n"));
-    let run = project.dpgp(&["grade", "bad.csv", "--experiment", "smith2021/table1"]).expect(1);
+    let run = project.dpgp(&["grade", "bad.csv", "--experiment", "smith2021/table1", "--rows"]).expect(1);
     assert!(
         run.out.contains("differs") && run.err.contains("error: 1 printed number differs\n"),
         "{}{}",
@@ -56,7 +63,7 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
         run.err
     );
     project.write("folds.csv", &format!("{head}age,sparse,1,rmse,9.9,1.6,sd-folds,14\n"));
-    let run = project.dpgp(&["grade", "folds.csv", "--experiment", "smith2021/table1"]);
+    let run = project.dpgp(&["grade", "folds.csv", "--experiment", "smith2021/table1", "-v"]);
     assert!(run.out.contains("not-judged"), "{}", run.out);
 }
 
@@ -70,7 +77,7 @@ fn a_bare_number_is_judged_where_nothing_is_random() {
     for repeats in ["", "1", "30"] {
         let row = format!("age,sparse,1,rmse,13.35,{repeats}\n");
         project.write("bare.csv", &format!("inputs,method,epsilon,metric,value,repeats\n{row}"));
-        let run = project.dpgp(&["grade", "bare.csv", "--experiment", "smith2021/table1"]);
+        let run = project.dpgp(&["grade", "bare.csv", "--experiment", "smith2021/table1", "--rows"]);
         assert!(run.out.contains("not-judged") && !run.out.contains("differs  "), "{}", run.out);
         assert!(run.out.contains(&format!("1 number is not judged: {reason}")), "{}", run.out);
         assert!(run.out.contains("0 of 1 printed number agree, 0 differ"), "{}", run.out);

@@ -3,19 +3,50 @@
 use crate::support::cli::{Project, Run};
 use crate::support::study::STUDY;
 
-/// The verbs, as `dpgp --help` lists them.
+/// The verbs, as `dpgp --help` lists them: a line each, and the last group by name.
 fn verbs(project: &Project) -> Vec<String> {
     let help = project.dpgp(&["--help"]).expect(0).out;
-    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let verbs: Vec<String> = list
-        .lines()
-        // A line that goes on from the one before has no verb.
-        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
-        .filter_map(|line| line.split(' ').next())
-        .map(str::to_owned)
-        .collect();
-    assert!(verbs.iter().any(|verb| verb == "run") && verbs.len() > 10, "{list}");
-    verbs.into_iter().filter(|verb| verb != "help").collect()
+    let list = help.split("Options:").next().unwrap();
+    let (lines, more) = list.split_once("More:\n").unwrap();
+    let lines = lines.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let more = more.lines().next().unwrap().split(", ").map(str::trim);
+    let verbs: Vec<String> = lines.chain(more).map(str::to_owned).collect();
+    assert!(verbs.iter().any(|verb| verb == "run") && verbs.len() > 20, "{list}");
+    verbs
+}
+
+/// A newcomer sees at most a dozen verbs, in groups, on one screen.
+#[test]
+fn the_help_fits_a_screen() {
+    let help = Project::empty().dpgp(&["--help"]).expect(0).out;
+    let list = help.split("Options:").next().unwrap();
+    assert!(list.lines().count() <= 26 && list.lines().all(|line| line.chars().count() <= 80), "{list}");
+    for heading in ["Release your own data:", "Reproduce papers:", "Review:", "More:"] {
+        assert!(list.contains(heading), "{list}");
+    }
+}
+
+/// Verbs that a flag of another replaced still work.
+#[test]
+fn earlier_verbs_remain() {
+    let project = Project::new();
+    project.dpgp(&["new", "mine"]).expect(0);
+    for verb in ["plan", "explain", "best", "table", "cite", "generate", "price", "stats"] {
+        assert!(project.dpgp(&[verb, "--help"]).expect(0).out.contains("Examples:"), "{verb}");
+    }
+    let same = |earlier: &[&str], now: &[&str]| {
+        let [earlier, now] = [earlier, now].map(|arguments| project.dpgp(arguments).expect(0).out);
+        assert_eq!(earlier, now);
+    };
+    same(&["plan", "mine.toml"], &["run", "mine.toml", "--dry-run"]);
+    same(&["explain", "mine.toml"], &["run", "mine.toml", "--dry-run", "--why"]);
+    same(&["best", "houses", "--epsilon", "1"], &["show", "houses", "--best", "--epsilon", "1"]);
+    same(&["cite", "smith2021/toy"], &["show", "smith2021/toy", "--cite"]);
+    same(&["table", "beyond/leaderboard/houses"], &["show", "beyond/leaderboard/houses", "--table"]);
+    assert!(!project.path("results").join("mine").exists(), "a plan computes nothing");
+    assert!(
+        project.dpgp(&["show", "smith2021/toy", "smith2021/fig2"]).expect(2).err.contains("one experiment")
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `dpgp stats` and `dpgp predict` with Fourier moments: whole records are private.
+//! `dpgp sum` and `dpgp predict` with Fourier moments: whole records are private.
 
 use serde_json::Value;
 

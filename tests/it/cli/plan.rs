@@ -37,6 +37,20 @@ fn plan_without_data_knows_the_cells() {
     assert!(line.contains("to be fetched"), "{line}");
 }
 
+/// The committed timings tell how long a first run takes.
+#[test]
+fn a_first_run_knows_its_time() {
+    let project = Project::new();
+    let run = project
+        .dpgp_without_mirror(&["run", "--all", "--dry-run", "--jobs", "2", "--format", "json"])
+        .expect(0);
+    let plans = run.json();
+    let unknown = plans.as_array().unwrap().iter().filter(|plan| plan["estimated_seconds"].is_null());
+    assert_eq!(unknown.count(), 0, "{plans}");
+    let text = project.dpgp_without_mirror(&["run", "--all", "--dry-run"]).expect(0).out;
+    assert!(text.lines().last().unwrap().starts_with("all together: about "), "{text}");
+}
+
 /// What `explain` says after a run of STUDY and a change of the spec.
 fn explain_after(from: &str, to: &str) -> String {
     let project = Project::with_study(STUDY);

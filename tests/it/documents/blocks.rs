@@ -36,9 +36,9 @@ const INSTEAD: &[(&str, &str)] = &[
     ("--data energy.csv --ask ", "--data energy.csv --ask < answers "),
     // Nothing is written over.
     (
-        "dpgp stats beyond/citibike-scale --add part*.json",
-        "rm sums.json; for i in 1 3 4 5 6 7 8; do dpgp stats beyond/citibike-scale trips.parquet --shard $i/8 --out part$i.json; done
-         dpgp stats beyond/citibike-scale --add part*.json",
+        "dpgp sum beyond/citibike-scale --add part*.json",
+        "rm sums.json; for i in 1 3 4 5 6 7 8; do dpgp sum beyond/citibike-scale trips.parquet --shard $i/8 --out part$i.json; done
+         dpgp sum beyond/citibike-scale --add part*.json",
     ),
 ];
 

@@ -7,7 +7,7 @@ use std::path::Path;
 pub const FOLDERS: [&str; 3] = ["experiments", "data/census2011", "results"];
 
 /// Results that the program ships: files that other commands read, but no figures.
-const RESULTS: [&str; 3] = ["table.csv", "claims.csv", "manifest.json"];
+const RESULTS: [&str; 4] = ["table.csv", "claims.csv", "manifest.json", "timings.csv"];
 
 /// Folders of results of other settings than those of the specs.
 const OTHERS: [&str; 2] = ["quick", "changed"];

@@ -37,12 +37,14 @@ struct ReportPage {
 struct ToldPage {
     paper: ToldPaper,
     anchors: Vec<String>,
+    artefact_anchors: Vec<String>,
 }
 
 impl ToldPage {
     fn new(paper: ToldPaper) -> Self {
         let anchors = paper.rows.iter().map(|row| anchor(&row.experiment)).collect();
-        Self { paper, anchors }
+        let artefact_anchors = paper.artefacts.iter().map(|one| anchor(&one.experiment)).collect();
+        Self { paper, anchors, artefact_anchors }
     }
 }
 

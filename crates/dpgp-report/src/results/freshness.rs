@@ -74,7 +74,8 @@ fn first_difference(committed: &str, fresh: &str, tolerance: f64) -> Option<Stri
     }
     let pairs = committed.lines().zip(fresh.lines()).enumerate();
     let (line, (was, is)) = pairs.into_iter().find(|(_, (a, b))| !same(a, b, tolerance))?;
-    Some(format!("line {} was {:?}, is {:?}", line + 1, shortened(was), shortened(is)))
+    let start = common_start(was, is);
+    Some(format!("line {} was {:?}, is {:?}", line + 1, excerpt(was, start), excerpt(is, start)))
 }
 
 fn same(a: &str, b: &str, tolerance: f64) -> bool {
@@ -97,9 +98,17 @@ fn close(a: &str, b: &str, tolerance: f64) -> bool {
     }
 }
 
-/// Enough of a line to find it.
-fn shortened(line: &str) -> String {
-    line.chars().take(160).collect()
+/// The number of characters that two lines begin with alike.
+fn common_start(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
+}
+
+/// Part of a line around the character at which it differs.
+fn excerpt(line: &str, start: usize) -> String {
+    let from = start.saturating_sub(20);
+    let text: String = line.chars().skip(from).take(60).collect();
+    let [before, after] = [from > 0, line.chars().count() > from + 60].map(|is| if is { "..." } else { "" });
+    format!("{before}{text}{after}")
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Result folders: their contents and their freshness.
 
+mod artefacts;
 mod checks;
 pub(super) mod committed;
 mod counts;

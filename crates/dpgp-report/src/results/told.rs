@@ -297,7 +297,7 @@ fn many_numbers(others: &[&Printed<'_>]) -> String {
 }
 
 /// The median of sorted numbers; there must be at least one.
-fn median(sorted: &[f64]) -> f64 {
+pub(super) fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { 0.5 * (sorted[middle - 1] + sorted[middle]) }
 }

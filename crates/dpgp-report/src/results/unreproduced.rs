@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::artefacts::Artefact;
 use super::checks::PublishError;
 use super::committed::{Committed, Examined, ResultsSource};
 use super::counts::Tally;
@@ -142,18 +143,20 @@ const HEAD: &str = "\
 
 - **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), \
 or the statement holds by more than two standard errors.
-- **same with settings we chose**: likewise, but the paper does not print a setting and we chose it, \
-often to match these numbers. This is weaker evidence.
+- **same with settings we chose**: likewise, but we chose a setting that the paper does not print, often to match \
+these numbers.
 - **different**, **cannot tell**: the reason follows, or what we tried.
 
-Tables show the distance from print (`ours / print`, `z`). [Checks of our program](CHECKS.md) has references, our \
-claims, guarantees and power.
+[Checks of our program](CHECKS.md) has references, our claims, guarantees and power.
 ";
 
+const ARTEFACTS: &str = "\
+\n## Tables and figures\n\n\
+|paper|table or figure|picture|printed numbers|ours / print: median|range|verdict|\n|---|---|---|--:|--:|--:|---|\n";
+
 const COUNTS: &str = "\
-\n## Printed numbers\n\n\
-A value and its spread count as two. In brackets: numbers with wide intervals, judged together with many others; zeros \
-that agree. Counted separately: exact zeros, spreads of means used to choose settings, toy numbers.\n\n\
+\n## Printed numbers, counted\n\n\
+A value and its spread count as two. In brackets: numbers with wide intervals; zeros that agree.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot tell|separate: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
@@ -172,6 +175,8 @@ pub struct ToldPaper {
     pub reference: String,
     /// The finding, in one sentence.
     pub sentence: String,
+    /// A row for each of its tables and figures.
+    pub artefacts: Vec<Artefact>,
     /// A row for each of its places.
     pub rows: Vec<ToldRow>,
     /// Its printed numbers, counted.
@@ -193,6 +198,7 @@ impl ToldPaper {
             reference: coverage.map_or_else(|| page.paper.clone(), |one| one.reference.clone()),
             sentence: page.sentence.clone(),
             tally: Tally::count(coverage, examined, &rows),
+            artefacts: Artefact::all(examined, &rows),
             rows,
             errors: page.errors.clone(),
             unavailable: page.unavailable.clone(),
@@ -221,16 +227,32 @@ pub fn reproduction_markdown(papers: &[ToldPaper]) -> String {
     for paper in papers {
         let _ = writeln!(text, "- [{}](#{}): {}", paper.key, paper.key, paper.sentence);
     }
-    text.push_str(COUNTS);
-    papers.iter().for_each(|paper| text.push_str(&counts(paper)));
+    text.push_str(ARTEFACTS);
+    for ToldPaper { key, artefacts, .. } in papers {
+        artefacts.iter().for_each(|one| text.push_str(&artefact_line(key, one)));
+    }
     for paper in papers {
         let _ = write!(text, "\n## {}\n\n{}\n\n{COLUMNS}", paper.key, paper.reference);
         paper.rows.iter().for_each(|row| text.push_str(&line(row)));
     }
+    text.push_str(COUNTS);
+    papers.iter().for_each(|paper| text.push_str(&counts(paper)));
     listed(&mut text, "Errors in the papers", papers, |paper| &paper.errors);
     text.push_str(MORE_ERRORS);
     listed(&mut text, "Not available", papers, |paper| &paper.unavailable);
     text
+}
+
+fn artefact_line(paper: &str, artefact: &Artefact) -> String {
+    let Artefact { name, experiment, figure, numbers, ratios, verdict } = artefact;
+    let name = cell(name);
+    let picture = if *figure { format!("[picture]({experiment}/figure.svg)") } else { String::new() };
+    let numbers = if *numbers == 0 { String::new() } else { numbers.to_string() };
+    let [median, range] = match ratios {
+        Some([least, median, most]) => [median.clone(), format!("{least}–{most}")],
+        None => [String::new(), String::new()],
+    };
+    format!("|{paper}|[{name}]({experiment}/table.md)|{picture}|{numbers}|{median}|{range}|{verdict}|\n")
 }
 
 fn counts(ToldPaper { key, tally, .. }: &ToldPaper) -> String {

@@ -4,12 +4,14 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::claims::Outcome;
+use super::claims::{ClaimOutcome, Outcome};
 use super::terminal::text_width;
 use super::verdict::Verdict;
+use crate::grade::{Graded, GradedNumber};
 use crate::report::{Report, ReportRow, named};
 use dpgp_number::text::short;
 use dpgp_spec::ReferenceValue;
+use dpgp_task::Experiment;
 
 /// The most lines, those of the caller about files and time included.
 const LINES: usize = 24;
@@ -20,62 +22,120 @@ const ACROSS: usize = 8;
 /// Endings of metrics that follow from others.
 const FOLLOWING: [&str; 3] = ["-replicates", "-low", "-high"];
 
-/// The screen, for the width of the terminal, at most 100 columns. Notes about files and time close it.
+/// The screen of a run, for the width of the terminal, at most 100 columns. Notes about files and time close it.
 pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
-    let width = text_width().unwrap_or(80).min(100);
-    let notes = notes.iter().map(|note| wrapped(&format!(" {note}"), width, usize::MAX));
-    format!("{}\n{}", screen(report, width), notes.collect::<String>())
+    let guarantees = report.rows.iter().map(|row| &row.row.certificate);
+    let guarantees = guarantees.filter(|certificate| certificate.guarantee.is_some());
+    let guarantees: Vec<String> = guarantees.map(ToString::to_string).collect();
+    let judged: Vec<Item> =
+        report.rows.iter().map(Item::ours).filter(|item| item.printed.is_some()).collect();
+    let lines = [
+        failures(report),
+        numbers(&judged, "ours"),
+        claims(&report.claims),
+        guarantee(&distinct(guarantees.iter().map(String::as_str))),
+    ];
+    let table = Table { experiment: report.experiment, items: &items(report), whose: "ours" };
+    screen(&table, lines.into_iter().flatten().collect(), notes)
 }
 
-fn screen(report: &Report<'_>, width: usize) -> String {
-    let experiment = report.experiment;
+/// The screen of a graded table, with the same parts. Notes about its rows close it.
+pub fn first_screen_graded(experiment: &Experiment, graded: &Graded, notes: &[String]) -> String {
+    let items: Vec<Item> = graded.numbers.iter().map(Item::theirs).collect();
+    let lines = [numbers(&items, "theirs"), claims(&graded.claims)];
+    let table = Table { experiment, items: &items, whose: "theirs" };
+    screen(&table, lines.into_iter().flatten().collect(), notes)
+}
+
+fn screen(table: &Table<'_>, lines: Vec<String>, notes: &[String]) -> String {
+    let width = text_width().unwrap_or(80).min(100);
+    let experiment = table.experiment;
     let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
-    let items = items(report);
-    let metrics = distinct(items.iter().map(|item| metric(item.row)));
-    if let [only] = metrics[..] {
+    if let [only] = distinct(table.items.iter().map(Item::metric))[..] {
         text.push_str(&format!(" {only}\n"));
     }
-    text.push_str(&table(report, &items, width));
-    let lines = [failures(report), numbers(report), claims(report), guarantee(report)];
-    let lines: Vec<String> = lines.into_iter().flatten().collect();
+    text.push_str(&table.text(width));
     if !lines.is_empty() {
         text.push('\n');
     }
     for line in lines {
         text.push_str(&wrapped(&format!(" {line}"), width, 2));
     }
-    text
+    let notes = notes.iter().map(|note| wrapped(&format!(" {note}"), width, usize::MAX));
+    format!("{text}\n{}", notes.collect::<String>())
 }
 
-/// A number of the table: its labels on the axes that differ and its metric, and its row.
-struct Item<'a> {
+/// A number of the table beside the printed one.
+struct Item {
+    /// Its labels on the axes, then its metric.
     labels: Vec<String>,
-    row: &'a ReportRow,
+    /// None if it is undefined.
+    value: Option<f64>,
+    spread: Option<f64>,
+    printed: Option<ReferenceValue>,
+    verdict: Verdict,
+}
+
+impl Item {
+    fn ours(row: &ReportRow) -> Self {
+        Self {
+            labels: row.labels.iter().chain([&row.row.metric]).cloned().collect(),
+            value: row.row.undefined.is_none().then_some(row.row.value),
+            spread: row.row.spread,
+            printed: row.published.as_ref().map(|judged| judged.counterpart.clone()),
+            verdict: row.verdict(),
+        }
+    }
+
+    fn theirs(number: &GradedNumber) -> Self {
+        Self {
+            labels: number.labels.iter().chain([&number.metric]).cloned().collect(),
+            value: Some(number.value),
+            spread: None,
+            printed: Some(number.printed.clone()),
+            verdict: number.judged,
+        }
+    }
+
+    fn metric(&self) -> &str {
+        self.labels.last().map_or("", String::as_str)
+    }
+
+    /// The number, to the digits of the paper if it prints one.
+    fn shown(&self, form: Form) -> String {
+        let Some(value) = self.value else { return "undefined".to_owned() };
+        let decimals = self.printed.as_ref().map(decimals);
+        let text = |x: f64| decimals.map_or_else(|| short(x), |decimals| format!("{x:.decimals$}"));
+        match self.spread.filter(|_| form != Form::Marks) {
+            Some(spread) => format!("{} ± {}", text(value), text(spread)),
+            None => text(value),
+        }
+    }
+
+    /// The printed number, and whether the other differs by more than chance.
+    fn print_with_mark(&self) -> String {
+        let Some(printed) = &self.printed else { return String::new() };
+        let decimals = decimals(printed);
+        let text = |x: f64| format!("{x:.decimals$}");
+        let spread = printed.spread.map_or(String::new(), |spread| format!(" ± {}", text(spread)));
+        format!("{}{spread}  {}", text(printed.value), self.verdict.mark()).trim_end().to_owned()
+    }
 }
 
 /// The rows of the first screen: those of the layout's metric, else those that the paper prints, else those of the first metric.
-fn items<'a>(report: &'a Report<'_>) -> Vec<Item<'a>> {
+fn items(report: &Report<'_>) -> Vec<Item> {
+    let metric = |row: &'_ ReportRow| row.row.metric.clone();
     let layout = report.experiment.layout.as_ref();
-    let printed: Vec<&str> = distinct(report.rows.iter().filter(|row| row.published.is_some()).map(metric));
+    let printed: Vec<String> = report.rows.iter().filter(|row| row.published.is_some()).map(metric).collect();
     let first = report.rows.iter().map(metric).find(|name| !FOLLOWING.iter().any(|end| name.ends_with(end)));
-    let wanted: Vec<&str> = match layout {
-        Some(layout) => vec![layout.metric.as_str()],
+    let only_printed = layout.is_none() && !printed.is_empty();
+    let wanted: Vec<String> = match layout {
+        Some(layout) => vec![layout.metric.clone()],
         None if printed.is_empty() => first.into_iter().collect(),
         None => printed,
     };
-    let only_printed = layout.is_none() && report.rows.iter().any(|row| row.published.is_some());
-    let rows = report.rows.iter().filter(|row| wanted.contains(&metric(row)));
-    let rows = rows.filter(|row| !only_printed || row.published.is_some());
-    rows.map(|row| {
-        let mut labels = row.labels.clone();
-        labels.push(metric(row).to_owned());
-        Item { labels, row }
-    })
-    .collect()
-}
-
-fn metric(row: &ReportRow) -> &str {
-    &row.row.metric
+    let rows = report.rows.iter().filter(|row| wanted.contains(&row.row.metric));
+    rows.filter(|row| !only_printed || row.published.is_some()).map(Item::ours).collect()
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -88,28 +148,38 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     all
 }
 
-/// The table, in the first form that fits.
-fn table(report: &Report<'_>, items: &[Item<'_>], width: usize) -> String {
-    let mut names: Vec<String> = report.experiment.axes.iter().map(|axis| axis.name.clone()).collect();
-    names.push("metric".to_owned());
-    let values = |axis: usize| distinct(items.iter().map(|item| item.labels[axis].as_str()));
-    let varying: Vec<usize> = (0..names.len()).filter(|axis| values(*axis).len() > 1).collect();
-    let across = match &report.experiment.layout {
-        Some(layout) => names.iter().position(|name| layout.columns.contains(name)),
-        None => varying.iter().rev().copied().find(|axis| (2..=ACROSS).contains(&values(*axis).len())),
-    };
-    let across = across.filter(|axis| varying.contains(axis));
-    let down: Vec<usize> = varying.iter().copied().filter(|axis| Some(*axis) != across).collect();
-    let grid = Grid { report, names: &names, items, down: &down, across };
-    let forms = [Form::WithPrint, Form::Spreads, Form::Marks];
-    let fitting = forms
-        .into_iter()
-        .filter(|_| across.is_some())
-        .map(|form| grid.lines(form))
-        .find(|lines| fits(lines, width) && lines.len() <= BODY + 1);
-    let marks = || Some(grid.lines(Form::Marks)).filter(|lines| across.is_some() && fits(lines, width));
-    let long = || Grid { report, names: &names, items, down: &varying, across: None }.lines(Form::Spreads);
-    shortened(fitting.or_else(marks).unwrap_or_else(long), width)
+/// The numbers of a table, and whose they are.
+struct Table<'a> {
+    experiment: &'a Experiment,
+    items: &'a [Item],
+    whose: &'static str,
+}
+
+impl Table<'_> {
+    /// The table, in the first form that fits.
+    fn text(&self, width: usize) -> String {
+        let items = self.items;
+        let mut names: Vec<String> = self.experiment.axes.iter().map(|axis| axis.name.clone()).collect();
+        names.push("metric".to_owned());
+        let values = |axis: usize| distinct(items.iter().map(|item| item.labels[axis].as_str()));
+        let varying: Vec<usize> = (0..names.len()).filter(|axis| values(*axis).len() > 1).collect();
+        let across = match &self.experiment.layout {
+            Some(layout) => names.iter().position(|name| layout.columns.contains(name)),
+            None => varying.iter().rev().copied().find(|axis| (2..=ACROSS).contains(&values(*axis).len())),
+        };
+        let across = across.filter(|axis| varying.contains(axis));
+        let down: Vec<usize> = varying.iter().copied().filter(|axis| Some(*axis) != across).collect();
+        let grid = Grid { table: self, names: &names, down: &down, across };
+        let forms = [Form::WithPrint, Form::Spreads, Form::Marks];
+        let fitting = forms
+            .into_iter()
+            .filter(|_| across.is_some())
+            .map(|form| grid.lines(form))
+            .find(|lines| fits(lines, width) && lines.len() <= BODY + 1);
+        let marks = || Some(grid.lines(Form::Marks)).filter(|lines| across.is_some() && fits(lines, width));
+        let long = || Grid { table: self, names: &names, down: &varying, across: None }.lines(Form::Spreads);
+        shortened(fitting.or_else(marks).unwrap_or_else(long), width)
+    }
 }
 
 fn fits(lines: &[Vec<String>], width: usize) -> bool {
@@ -129,9 +199,8 @@ enum Form {
 
 /// A table with labels of some axes at the left and, perhaps, those of one at the top.
 struct Grid<'a> {
-    report: &'a Report<'a>,
+    table: &'a Table<'a>,
     names: &'a [String],
-    items: &'a [Item<'a>],
     down: &'a [usize],
     across: Option<usize>,
 }
@@ -140,7 +209,7 @@ impl Grid<'_> {
     /// The cells, line by line, the head first.
     fn lines(&self, form: Form) -> Vec<Vec<String>> {
         let tops = match self.across {
-            Some(axis) => distinct(self.items.iter().map(|item| item.labels[axis].as_str())),
+            Some(axis) => distinct(self.table.items.iter().map(|item| item.labels[axis].as_str())),
             None => vec![""],
         };
         let mut head: Vec<String> = self.down.iter().map(|axis| self.names[*axis].clone()).collect();
@@ -148,10 +217,10 @@ impl Grid<'_> {
             *last = format!("{last} / {}", self.names[axis]);
         }
         head.extend(tops.iter().map(|top| self.top(top, &tops)));
-        let prints = form == Form::WithPrint && self.items.iter().any(|item| item.row.published.is_some());
+        let prints = form == Form::WithPrint && self.table.items.iter().any(|item| item.printed.is_some());
         let beside = form != Form::WithPrint
             && self.across.is_none()
-            && self.items.iter().any(|item| item.row.published.is_some());
+            && self.table.items.iter().any(|item| item.printed.is_some());
         if prints {
             head.insert(self.down.len(), String::new());
         }
@@ -160,38 +229,34 @@ impl Grid<'_> {
         }
         let mut lines = vec![head];
         let mut lefts: Vec<Vec<&str>> = Vec::new();
-        for item in self.items {
+        for item in self.table.items {
             let left: Vec<&str> = self.down.iter().map(|axis| item.labels[*axis].as_str()).collect();
             if !lefts.contains(&left) {
                 lefts.push(left);
             }
         }
         for left in lefts {
-            let found: Vec<Option<&Item<'_>>> = tops.iter().map(|top| self.at(&left, top)).collect();
+            let found: Vec<Option<&Item>> = tops.iter().map(|top| self.at(&left, top)).collect();
             let labels: Vec<String> = left.iter().map(|label| privacy_label(label)).collect();
-            let ours = |item: &Option<&Item<'_>>| item.map_or(String::new(), |item| ours(item.row, form));
+            let ours = |item: &Option<&Item>| item.map_or(String::new(), |item| item.shown(form));
             if prints {
                 let mut line = labels.clone();
-                line.push("ours".to_owned());
+                line.push(self.table.whose.to_owned());
                 line.extend(found.iter().map(ours));
                 lines.push(line);
                 let mut line = vec![String::new(); labels.len()];
                 line.push("paper".to_owned());
-                line.extend(
-                    found.iter().map(|item| item.map_or(String::new(), |item| print_with_mark(item.row))),
-                );
+                line.extend(found.iter().map(|item| item.map_or(String::new(), Item::print_with_mark)));
                 lines.push(line);
             } else {
                 let mut line = labels;
-                let marked = |item: &Option<&Item<'_>>| {
-                    let mark = item.filter(|_| !beside).map_or("", |item| item.row.verdict().mark());
+                let marked = |item: &Option<&Item>| {
+                    let mark = item.filter(|_| !beside).map_or("", |item| item.verdict.mark());
                     format!("{} {mark}", ours(item)).trim_end().to_owned()
                 };
                 line.extend(found.iter().map(marked));
                 if beside {
-                    line.extend(
-                        found.iter().map(|item| item.map_or(String::new(), |item| print_with_mark(item.row))),
-                    );
+                    line.extend(found.iter().map(|item| item.map_or(String::new(), Item::print_with_mark)));
                 }
                 lines.push(line);
             }
@@ -199,8 +264,8 @@ impl Grid<'_> {
         lines
     }
 
-    fn at(&self, left: &[&str], top: &str) -> Option<&Item<'_>> {
-        self.items.iter().find(|item| {
+    fn at(&self, left: &[&str], top: &str) -> Option<&Item> {
+        self.table.items.iter().find(|item| {
             self.across.is_none_or(|axis| item.labels[axis] == top)
                 && self.down.iter().zip(left).all(|(axis, label)| item.labels[*axis] == *label)
         })
@@ -216,9 +281,9 @@ impl Grid<'_> {
         if self.numbers_across(tops).is_some() {
             return privacy_label(label);
         }
-        match self.across.and_then(|axis| self.report.experiment.axes.get(axis)) {
+        match self.across.and_then(|axis| self.table.experiment.axes.get(axis)) {
             Some(axis) => named(axis, &privacy_label(label)),
-            None if label.is_empty() => "ours".to_owned(),
+            None if label.is_empty() => self.table.whose.to_owned(),
             None => label.to_owned(),
         }
     }
@@ -229,30 +294,8 @@ fn privacy_label(label: &str) -> String {
     if label == "inf" { "none".to_owned() } else { label.to_owned() }
 }
 
-/// Ours, to the digits of the paper where it prints the number.
-fn ours(row: &ReportRow, form: Form) -> String {
-    if row.row.undefined.is_some() {
-        return "undefined".to_owned();
-    }
-    let decimals = row.published.as_ref().map(|judged| decimals(&judged.counterpart));
-    let text = |x: f64| decimals.map_or_else(|| short(x), |decimals| format!("{x:.decimals$}"));
-    match row.row.spread.filter(|_| form != Form::Marks) {
-        Some(spread) => format!("{} ± {}", text(row.row.value), text(spread)),
-        None => text(row.row.value),
-    }
-}
-
 fn decimals(printed: &ReferenceValue) -> usize {
     (-printed.precision.log10()).round().clamp(0.0, 6.0) as usize
-}
-
-/// What the paper prints, and whether ours differs by more than chance.
-fn print_with_mark(row: &ReportRow) -> String {
-    let Some(judged) = &row.published else { return String::new() };
-    let decimals = decimals(&judged.counterpart);
-    let text = |x: f64| format!("{x:.decimals$}");
-    let spread = judged.counterpart.spread.map_or(String::new(), |spread| format!(" ± {}", text(spread)));
-    format!("{}{spread}  {}", text(judged.counterpart.value), judged.verdict.mark()).trim_end().to_owned()
 }
 
 /// The lines of a table, no wider than the terminal, and those that are left out counted.
@@ -323,19 +366,17 @@ fn failures(report: &Report<'_>) -> Option<String> {
     Some(format!("FAILED: {n} {noun} could not be computed; the first: {first}"))
 }
 
-/// How far the printed numbers lie from ours, and which differ by more than chance.
-fn numbers(report: &Report<'_>) -> Option<String> {
-    let judged: Vec<(&ReportRow, Verdict)> =
-        report.rows.iter().filter(|row| row.published.is_some()).map(|row| (row, row.verdict())).collect();
+/// How far the numbers lie from the printed ones, and which differ by more than chance.
+fn numbers(judged: &[Item], whose: &str) -> Option<String> {
     if judged.is_empty() {
         return None;
     }
-    let far = judged.iter().filter_map(|(row, _)| {
-        let ratio = row.published.as_ref()?.ratio(row.row.value)?;
-        Some((ratio - 1.0).abs()).filter(|far| far.is_finite())
+    let far = judged.iter().filter_map(|item| {
+        let printed = item.printed.as_ref()?.value;
+        Some((item.value? / printed - 1.0).abs()).filter(|far| printed != 0.0 && far.is_finite())
     });
     let far = far.fold(f64::NAN, f64::max);
-    let count = |wanted: &[Verdict]| judged.iter().filter(|(_, verdict)| wanted.contains(verdict)).count();
+    let count = |wanted: &[Verdict]| judged.iter().filter(|item| wanted.contains(&item.verdict)).count();
     let parts = [
         (count(&[Verdict::Agrees]), "agree ✓"),
         (count(&[Verdict::Fitted]), "agree by a fitted setting ≈"),
@@ -347,7 +388,7 @@ fn numbers(report: &Report<'_>) -> Option<String> {
         parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     let all = judged.len();
     let noun = if all == 1 { "printed number" } else { "printed numbers" };
-    let far = if far.is_finite() { format!(", ours within {}", percent(far)) } else { String::new() };
+    let far = if far.is_finite() { format!(", {whose} within {}", percent(far)) } else { String::new() };
     Some(format!("{all} {noun}{far}: {}", parts.join(", ")))
 }
 
@@ -360,12 +401,12 @@ fn percent(share: f64) -> String {
 }
 
 /// How many claims hold, and the first that does not.
-fn claims(report: &Report<'_>) -> Option<String> {
-    let all = report.claims.len();
+fn claims(claims: &[ClaimOutcome]) -> Option<String> {
+    let all = claims.len();
     if all == 0 {
         return None;
     }
-    let count = |wanted: Outcome| report.claims.iter().filter(|claim| claim.outcome == wanted).count();
+    let count = |wanted: Outcome| claims.iter().filter(|claim| claim.outcome == wanted).count();
     let noun = if all == 1 { "claim" } else { "claims" };
     let (holds, undecided, other) =
         (count(Outcome::Holds), count(Outcome::Undecided), count(Outcome::StandIn));
@@ -376,7 +417,7 @@ fn claims(report: &Report<'_>) -> Option<String> {
     if other > 0 {
         text.push_str(&format!(", {other} on other data"));
     }
-    let mut failing = report.claims.iter().filter(|claim| claim.outcome == Outcome::Fails);
+    let mut failing = claims.iter().filter(|claim| claim.outcome == Outcome::Fails);
     if let Some(first) = failing.next() {
         let more = failing.count();
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
@@ -385,11 +426,8 @@ fn claims(report: &Report<'_>) -> Option<String> {
     Some(text)
 }
 
-/// The guarantee of the private rows.
-fn guarantee(report: &Report<'_>) -> Option<String> {
-    let private = report.rows.iter().filter(|row| row.row.certificate.guarantee.is_some());
-    let texts: Vec<String> = private.map(|row| row.row.certificate.to_string()).collect();
-    let all = distinct(texts.iter().map(String::as_str));
+/// The guarantee of the private rows, the first of several.
+fn guarantee(all: &[&str]) -> Option<String> {
     let first = all.first()?;
     Some(match all.len() {
         1 => format!("guarantee: {first}"),

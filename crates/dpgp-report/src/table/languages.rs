@@ -1,11 +1,12 @@
 //! Tables in the markup languages of papers.
 
 use clap::ValueEnum;
+use unicode_width::UnicodeWidthStr;
 
 use super::markdown::markdown_text;
 use super::pivot::Pivot;
 use super::terminal::folded;
-use super::terminal::plain_table;
+use super::terminal::{plain_table, text_width};
 use dpgp_data::csv_cell;
 
 /// The language of a table.
@@ -36,12 +37,28 @@ impl TableLanguage {
     }
 }
 
+/// Plain text. Where the terminal is too narrow for the spreads, they are left out.
 fn text(pivot: &Pivot) -> String {
     let title = if pivot.title.is_empty() { String::new() } else { format!("{}\n", pivot.title) };
     let Some((headings, rows)) = pivot.lines.split_first() else { return title };
+    let fits = text_width().is_none_or(|width| table_width(&pivot.lines) <= width);
+    let without = |cell: &String| cell.split(" ± ").next().unwrap_or_default().to_owned();
+    let rows = rows.iter().map(|row| if fits { row.clone() } else { row.iter().map(without).collect() });
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-    let legend = if pivot.legend.is_empty() { String::new() } else { format!("{}\n", pivot.legend) };
-    format!("{}{}{}", folded(&title), plain_table(&headings, rows.iter().cloned()), folded(&legend))
+    let legend = match (pivot.legend.is_empty(), fits) {
+        (true, _) => String::new(),
+        (false, true) => format!("{}\n", pivot.legend),
+        (false, false) => "a wider terminal shows spreads; `--as csv` prints them too\n".to_owned(),
+    };
+    format!("{}{}{}", folded(&title), plain_table(&headings, rows), folded(&legend))
+}
+
+/// The width of a table whose cells do not wrap.
+fn table_width(lines: &[Vec<String>]) -> usize {
+    let columns = lines.iter().map(Vec::len).max().unwrap_or_default();
+    let width =
+        |column: usize| lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.width()).max();
+    (0..columns).map(|column| width(column).unwrap_or(0) + 2).sum()
 }
 
 fn markdown(pivot: &Pivot) -> String {

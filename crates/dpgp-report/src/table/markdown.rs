@@ -14,7 +14,7 @@ use dpgp_spec::DeviationKind;
 
 /// The warning above exact numbers that were computed from the user's own rows.
 pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed from the rows without noise. Do not \
-    publish them. To publish results, use `dpgp predict` or `dpgp stats --release`.";
+    publish them. To publish results, use `dpgp predict` or `dpgp sum --release`.";
 
 /// The table, how many targets were clipped, the claims and the deviations as Markdown.
 pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {

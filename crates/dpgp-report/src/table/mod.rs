@@ -19,7 +19,7 @@ pub use compared::{Difference, RowPair, compare_tables, side_by_side};
 pub use csv::table_csv;
 pub(super) use csv::{claims_csv, read_claims};
 pub use dpgp_number::text::{exact, short};
-pub use first_screen::first_screen;
+pub use first_screen::{first_screen, first_screen_graded};
 pub use languages::TableLanguage;
 pub(super) use markdown::markdown_text;
 pub use markdown::{NOT_PRIVATE, table_markdown};

@@ -142,12 +142,12 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
             }
         }
         TaskSetting::Density(_) | TaskSetting::Dirichlet(_) => {
-            return Some("its task releases sums, not predictions; use `dpgp stats SPEC FILE --release OUT`");
+            return Some("its task releases sums, not predictions; use `dpgp sum SPEC FILE --release OUT`");
         }
         _ => {
             return Some(
                 "its task is for experiments only; use task.regression, task.prediction or task.surface \
-                 (`dpgp new --data FILE` writes one), or task.dirichlet with `dpgp stats` for classes",
+                 (`dpgp new --data FILE` writes one), or task.dirichlet with `dpgp sum` for classes",
             );
         }
     }
@@ -345,7 +345,7 @@ mod refusal_tests {
                 "task.regression = { split.tail = 2, draws = 1 }",
             )
             .replace("MECHANISM", "binning = { bins = 2, statistic = \"mean\", estimate = { bin = {} } }");
-        for (spec, way) in [(density, "dpgp stats SPEC FILE --release"), (bins, "mechanism.cloaking")] {
+        for (spec, way) in [(density, "dpgp sum SPEC FILE --release"), (bins, "mechanism.cloaking")] {
             let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
             let said = refusal(spec.cells[0].setting()).unwrap();
             assert!(said.contains(way), "{said}");

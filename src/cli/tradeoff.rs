@@ -1,4 +1,4 @@
-//! `dpgp price`: expected errors of settings.
+//! `dpgp tradeoff`: expected errors of settings.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use super::options::known_place;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::predict::{finite_epsilon, no_better, preview_rows, what_is_priced};
-use super::release_types::{PriceOutput, PricedSetting};
+use super::release_types::{PricedSetting, TradeoffOutput};
 use super::waiting::Waiting;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
@@ -32,15 +32,15 @@ Each estimate assumes that the prior of its own setting is right, so do not just
 promises an accuracy that the data will not give. Choose settings from public knowledge, and use the estimates to see what they cost.
 
 Examples:
-  dpgp price my.toml                                      at the points that the spec names
-  dpgp price my.toml --epsilon 0.1..10                    0.1, 0.2, 0.5, 1, 2, 5 and 10
-  dpgp price my.toml --epsilon 1 --set model.kernel.eq.lengthscale=12,25,50
-  dpgp price my.toml --grid 'age=0..80:41' --set normalise.bounds.high=200,250";
+  dpgp tradeoff my.toml                                   at the points that the spec names
+  dpgp tradeoff my.toml --epsilon 0.1..10                 0.1, 0.2, 0.5, 1, 2, 5 and 10
+  dpgp tradeoff my.toml --epsilon 1 --set model.kernel.eq.lengthscale=12,25,50
+  dpgp tradeoff my.toml --grid 'age=0..80:41' --set normalise.bounds.high=200,250";
 
-/// Arguments of `dpgp price`.
+/// Arguments of `dpgp tradeoff`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct PriceArguments {
+pub struct TradeoffArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
     #[arg(value_name = "SPEC", add = experiments())]
     spec: String,
@@ -102,7 +102,7 @@ struct Priced<'e> {
 }
 
 /// Prints the expected error at each epsilon, for each setting.
-pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError> {
+pub fn tradeoff(arguments: &TradeoffArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let changed = project.changed(vec![project.only(&arguments.spec)?], &arguments.set)?;
     let Some(experiment) = changed.first() else { return Ok(()) };
@@ -125,7 +125,7 @@ pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError>
     let axes = axes(experiment, &priced);
     if format == Format::Json {
         let settings = priced.into_iter().map(|one| setting(experiment, &axes, one)).collect();
-        return print_json(&json!(PriceOutput { settings }));
+        return print_json(&json!(TradeoffOutput { settings }));
     }
     print(&text(experiment, &axes, &priced))
 }

@@ -1,4 +1,4 @@
-//! `dpgp stats`: exact sums of rows, and a private release of them.
+//! `dpgp sum`: exact sums of rows, and a private release of them.
 //!
 //! The order of the steps is part of the privacy argument: refuse, read, charge, draw, write. See [`answer`].
 
@@ -49,16 +49,16 @@ found by its rows, whichever files hold them. Use the same DPGP_STATE wherever s
 existing file, and a release that fails leaves no file.
 
 Examples:
-  dpgp stats beyond/citibike-scale trips.parquet --out sums.json
-  dpgp stats my.toml a.csv b.csv --shard 2/8 --out part2.json     the second of eight parts, on any machine
-  dpgp stats my.toml --add part*.json --out sums.json             add all parts
-  dpgp stats my.toml 'trips/year=2017/month=*/*.parquet' --out sums.json    year and month are columns
-  dpgp stats my.toml --add sums.json --release surface.json --epsilon 1
-  dpgp stats my.toml --add sums.json --release surface.json --epsilon 1 --budget-epsilon 3 --budget-delta 1e-6
-  dpgp stats my.toml rows.csv --release surface.json --sign ~/.ssh/id_ed25519
+  dpgp sum beyond/citibike-scale trips.parquet --out sums.json
+  dpgp sum my.toml a.csv b.csv --shard 2/8 --out part2.json       the second of eight parts, on any machine
+  dpgp sum my.toml --add part*.json --out sums.json               add all parts
+  dpgp sum my.toml 'trips/year=2017/month=*/*.parquet' --out sums.json      year and month are columns
+  dpgp sum my.toml --add sums.json --release surface.json --epsilon 1
+  dpgp sum my.toml --add sums.json --release surface.json --epsilon 1 --budget-epsilon 3 --budget-delta 1e-6
+  dpgp sum my.toml rows.csv --release surface.json --sign ~/.ssh/id_ed25519
   dpgp ledger show                                                all releases, by their rows";
 
-/// Arguments of `dpgp stats`.
+/// Arguments of `dpgp sum`.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
@@ -67,7 +67,7 @@ Examples:
     mut_arg("budget_epsilon", |budget| budget.requires("release")),
     mut_arg("other_people", |other| other.requires("release"))
 )]
-pub struct StatsArguments {
+pub struct SumArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
     #[arg(value_name = "NAME", add = experiments())]
     name: String,
@@ -111,7 +111,7 @@ pub struct StatsArguments {
 }
 
 /// Sums rows or adds sums, and writes the exact sums, a private release of them, or both.
-pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError> {
+pub fn sum(arguments: &SumArguments, format: Format) -> Result<(), CliError> {
     ensure_addresses(arguments.files.iter().map(PathBuf::as_path))?;
     let experiment = arguments.places.project()?.only(&arguments.name)?;
     match StreamedRelease::from_experiment(&experiment)? {
@@ -134,7 +134,7 @@ pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError>
 /// An error after the charge says that the budget was spent.
 fn answer<M: SumsModel>(
     streamed: &Streamed<'_, M>,
-    arguments: &StatsArguments,
+    arguments: &SumArguments,
     format: Format,
 ) -> Result<(), CliError> {
     // Refuse: an epsilon that cannot be released, a missing state folder, a key that cannot sign, two equal output paths, and output
@@ -183,7 +183,7 @@ fn answer<M: SumsModel>(
 /// Sums the rows of files, or adds the sums of files.
 fn total<M: SumsModel>(
     streamed: &Streamed<'_, M>,
-    arguments: &StatsArguments,
+    arguments: &SumArguments,
     place: Option<&LedgerPlace>,
 ) -> Result<StreamedTotal<M>, CliError> {
     if !arguments.add.is_empty() {
@@ -207,7 +207,7 @@ struct Spoken {
 /// Prints a description of the sums. Facts that depend on private rows are included only with --for-holder.
 fn say(
     description: HeldDescription,
-    arguments: &StatsArguments,
+    arguments: &SumArguments,
     spoken: &Spoken,
     format: Format,
 ) -> Result<(), CliError> {
@@ -239,7 +239,7 @@ struct ReleaseTo<'a> {
 }
 
 /// Lists the output files.
-fn targets(arguments: &StatsArguments) -> Vec<PathBuf> {
+fn targets(arguments: &SumArguments) -> Vec<PathBuf> {
     let mut targets = arguments.ledger.files();
     targets.extend(arguments.out.clone());
     if let Some(release) = &arguments.release {
@@ -287,7 +287,7 @@ fn release<M: SumsModel>(
 
 /// Returns the key that identifies rows to ledgers. Sums that are kept need it for a later release that a ledger counts. Without a state
 /// folder they are made without a key.
-fn row_key(arguments: &StatsArguments, place: Option<&LedgerPlace>) -> Result<Option<DataKey>, CliError> {
+fn row_key(arguments: &SumArguments, place: Option<&LedgerPlace>) -> Result<Option<DataKey>, CliError> {
     match (place, &arguments.out) {
         (Some(place), _) => Ok(Some(place.state.key().clone())),
         (None, Some(_)) => match StateFolder::open() {
