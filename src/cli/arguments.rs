@@ -26,7 +26,7 @@ Exit codes:
   3 data missing or with a wrong checksum   4 numerical failure   5 input or output error   70 a bug
   75 interrupted; run the same command to resume";
 
-/// Publish maps and predictions from data about people, with differential privacy. Also reproduces five papers.
+/// Publish maps and predictions from data about people, with differential privacy
 #[derive(Debug, Parser)]
 #[command(name = "dpgp", version = VERSION, about, after_help = EXAMPLES)]
 pub struct Arguments {

@@ -4,6 +4,7 @@
 //! inputs a and b, f the latent function, and `y = f(X) + noise` the targets. Prior means are zero.
 
 pub mod advi;
+mod averaged;
 mod binned;
 mod exact;
 mod features;
@@ -20,6 +21,7 @@ mod predictive;
 pub mod sites;
 pub mod variational;
 
+pub use averaged::{AveragedPosterior, AveragedPrediction, Combinations, averaged_kernel};
 pub use binned::BinnedFamily;
 pub use binned::jitter_share;
 pub use exact::{Exact, exact, exact_variance};

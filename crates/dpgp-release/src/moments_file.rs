@@ -143,7 +143,7 @@ impl MomentsFile {
             draw: None,
         };
         let places = of_box(&mechanism.domain);
-        let model = ModelSetting { kernel, noise_variance, sparse: None };
+        let model = ModelSetting { kernel, noise_variance, averaged: false, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
             return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
         };

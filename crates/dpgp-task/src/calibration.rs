@@ -268,7 +268,7 @@ impl TaskSpec for CalibrationTask {
         let path = PATH;
         if let Some([low, high]) = self.window {
             let rising = low < high && low.is_finite() && high.is_finite();
-            range(&format!("{path}.window"), rising, "rising and finite", high)?;
+            range(&format!("{path}.window"), rising, "increasing and finite", high)?;
         }
         let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() else {
             return self.check_sums(setting);

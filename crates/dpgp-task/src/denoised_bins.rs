@@ -145,6 +145,7 @@ mod tests {
                 serde_json::json!({ "eq": { "variance": 1.7, "lengthscale": lengthscale } }),
             )
             .unwrap(),
+            averaged: false,
             sparse: None,
         };
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };

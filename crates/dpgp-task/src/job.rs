@@ -91,6 +91,11 @@ pub trait TaskSpec {
         false
     }
 
+    /// Whether it averages predictions over hyperparameters where `model.averaged` asks for it.
+    fn averages(&self) -> bool {
+        false
+    }
+
     /// Checks what depends on the number of rows that a replicate works on.
     ///
     /// # Errors

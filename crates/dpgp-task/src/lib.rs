@@ -1,5 +1,6 @@
 //! Measures cells. A task receives a sample, a setting and random streams. It does not know files or threads.
 
+mod averaged;
 mod binned;
 mod calibration;
 mod classification;

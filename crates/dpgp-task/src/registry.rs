@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::averaged::check_averaged;
 use super::{
     CalibrationTask, ClassificationTask, ConvergenceTask, DensityTask, DirichletTask, ErrataTask,
     HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask,
@@ -86,6 +87,7 @@ impl TaskSection for TaskSetting {
         if setting.data.person.is_some() && !task.protects_persons(&setting.privacy.mechanism) {
             return fail("data.person", Problem::Shape(NO_PERSONS.to_owned()));
         }
+        check_averaged(task.averages(), setting)?;
         task.check(setting)
     }
 

@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector, DVectorView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::averaged::{AveragedReleases, AveragedRows};
 use crate::binned::{BinNoise, Binned, of_bins};
 use crate::cross_validation::{FoldRows, NO_ERROR, against_constant};
 use crate::denoised_bins::DenoisedBins;
@@ -40,7 +41,7 @@ impl Task for RegressionTask {
         }
         let model = job.model()?;
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
-        let kernel = model.kernel.covariance(&job.sample.inputs);
+        let kernel = model.covariance(&job.sample.inputs);
         let fit = FoldFit { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
         let folds = FoldRows::split(job.sample, &normalised, self.split, self.score, job.streams);
         let folds: Vec<FoldErrors<'_>> = folds.map(|rows| fit.fold(&rows)).collect::<Result<_, _>>()?;
@@ -120,6 +121,8 @@ struct FoldErrors<'a> {
     constant: f64,
     /// The designs; none without privacy.
     noises: Option<NoiseDesigns>,
+    /// What follows from releases; none where the model is not averaged, or without privacy.
+    averaged: Option<AveragedReleases>,
     /// The name of its random streams.
     purpose: String,
 }
@@ -143,6 +146,9 @@ impl FoldErrors<'_> {
         if scale == 0.0 {
             return Ok((self.errors(self.map.columns()).norm_squared() / tests).sqrt());
         }
+        if let Some(averaged) = &self.averaged {
+            return self.averaged_rmse(averaged, scale);
+        }
         let noise = self.noise(scale)?;
         // The rank rule may drop directions, and the least risk has a map of its own.
         let released = self.errors(&noise.released_columns(&self.map));
@@ -154,6 +160,20 @@ impl FoldErrors<'_> {
         let mut stream = self.fit.job.streams.of_block(&format!("noise {}", self.purpose));
         let drawn = &noise.map * normals(noise.map.ncols(), draws, &mut stream);
         let sum: f64 = drawn.column_iter().map(|noise| noisy_rmse(&released, noise, scale)).sum();
+        Ok(sum / draws as f64)
+    }
+}
+
+impl FoldErrors<'_> {
+    /// The same where predictions average over hyperparameters, which the release weighs.
+    fn averaged_rmse(&self, averaged: &AveragedReleases, scale: f64) -> Result<f64, TaskError> {
+        let draws = self.fit.task.draws.get();
+        let mut stream = self.fit.job.streams.of_block(&format!("noise {}", self.purpose));
+        let mut sum = 0.0;
+        for _ in 0..draws {
+            let predicted = averaged.draw(scale / self.fit.scale, &self.sums, &mut stream)?;
+            sum += predicted.latent.rmse(self.truth.as_slice()) * self.fit.scale;
+        }
         Ok(sum / draws as f64)
     }
 }
@@ -178,15 +198,28 @@ impl FoldFit<'_> {
         let purpose = rows.purpose();
         let process = Process::new(self.model, self.kernel, &rows.inputs, self.job.placing(&purpose));
         let map = process.map(&rows.test)?;
+        let noises = self.noises(&process, &map, &rows.test)?;
+        let seen = AveragedRows { training: &rows.inputs, test: &rows.test, map: &map };
+        let averaged =
+            noises.as_ref().map(|noises| AveragedReleases::new(self.model, &seen, noises, &self.scales()?));
         Ok(FoldErrors {
             fit: self,
             sums: map.sum_groups(&rows.targets),
             truth: DVector::from_column_slice(&rows.truth),
             constant: rows.error_of_constant() * self.scale * self.scale,
-            noises: self.noises(&process, &map, &rows.test)?,
+            averaged: averaged.transpose()?.flatten(),
+            noises,
             map,
             purpose,
         })
+    }
+
+    /// The standard deviation of the noise of each cell at multiplier 1, in units of the model.
+    fn scales(&self) -> Result<Vec<f64>, TaskError> {
+        let cells = self.job.cells.iter();
+        cells
+            .map(|cell| Ok(TargetGuarantee::of_unit(cell, &self.job.setting.data)?.scale() / self.scale))
+            .collect()
     }
 
     fn noises(
@@ -198,10 +231,7 @@ impl FoldFit<'_> {
         if !self.job.is_private() {
             return Ok(None);
         }
-        let mut scales = Vec::with_capacity(self.job.cells.len());
-        for cell in self.job.cells {
-            scales.push(TargetGuarantee::of_unit(cell, &self.job.setting.data)?.scale() / self.scale);
-        }
+        let scales = self.scales()?;
         let mechanism = &self.job.setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
         NoiseDesigner { mechanism, process, test, map, denoise, weights: None }.noises(&scales).map(Some)
@@ -353,6 +383,10 @@ impl TaskSpec for RegressionTask {
         let Some(binning) = setting.privacy.mechanism.downcast::<BinningSetting>() else {
             // Zero draws stand for the exact expectation over the noise.
             let mechanism = noisy_predictions(&setting.privacy)?;
+            if setting.model.as_deref().is_some_and(|model| model.averaged) {
+                // Which choices count depends on the noise, so that there is no expectation in closed form.
+                count("task.regression.draws", self.draws.get())?;
+            }
             let wrong = || setting.privacy.wrong("cloaking");
             return if mechanism.releases_function() { Err(wrong()) } else { Ok(()) };
         };
@@ -371,6 +405,10 @@ impl TaskSpec for RegressionTask {
         let shown = ends.iter().filter(|(_, fewest)| replicates >= *fewest);
         let names = self.list().map(|metric| metric.name);
         shown.flat_map(|(end, _)| names.map(|name| format!("{name}{end}"))).collect()
+    }
+
+    fn averages(&self) -> bool {
+        true
     }
 
     fn check_rows(&self, rows: usize) -> Checked {

@@ -70,7 +70,7 @@ fn the_makefile_sums_files() {
             ["emit", target, name, "--shards", "3", "--stats", "trips.parquet", "--out", "Makefile"];
         project.dpgp(&emitted).expect(code)
     };
-    assert!(emit("k8s", 2).err.contains("share no folder"));
+    assert!(emit("k8s", 2).err.contains("have no shared folder"));
     emit("make", 0);
     let mut make = Command::new("make");
     make.args(["-j2", &format!("DPGP={}", env!("CARGO_BIN_EXE_dpgp"))]).current_dir(project.folder.path());

@@ -224,7 +224,7 @@ fn endless_texts_are_refused() {
         &["map", "/dev/zero", "--out", "map.svg"],
     ] {
         let run = Run::new(within(&project, arguments)).expect(5);
-        assert!(run.err.contains("/dev/zero: has more than 256 MB"), "{}", run.err);
+        assert!(run.err.contains("/dev/zero: is larger than 256 MB"), "{}", run.err);
         assert!(!project.path("sums.json").exists());
     }
 }

@@ -319,7 +319,7 @@ fn mistakes_about_moments_are_refused() {
     for (from, to, said) in [
         ("target_bound = 2.0, ", "", "target_bound"),
         ("target_bound = 2.0", "target_bound = 0.0", "greater than 0"),
-        ("domain = [[0.0, 10.0]]", "domain = [[10.0, 0.0]]", "rising"),
+        ("domain = [[0.0, 10.0]]", "domain = [[10.0, 0.0]]", "increasing"),
         ("domain = [[0.0, 10.0]]", two, "needs one value for each input (1), found 2"),
         ("period = 1.5", "period = 0.9", "from 1 to 10"),
         ("high = 2.0", "high = 2.0\nscale = 0.05", "normalise.bounds.scale"),

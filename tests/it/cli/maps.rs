@@ -58,7 +58,7 @@ fn from_trips_to_a_map_in_four_commands() {
         ("map.png", "", "use .svg, .html or .geojson"),
         ("there.html", "", "already exists"),
         ("p.csv.certificate.json.svg", "--slice=start_lon=9", "use one of -74.02, "),
-        ("p.csv", "", "named for two"),
+        ("p.csv", "", "given for two output files"),
     ] {
         let more: &[&str] = if more.is_empty() { &[] } else { &[more] };
         let run = project.dpgp(&[&predict[..], &[map], more].concat()).expect(2);

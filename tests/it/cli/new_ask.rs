@@ -84,7 +84,7 @@ fn a_budget_that_protects_nothing_is_named() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
     let run = answered(&project, &told, "0 40\n3\n\n8\n1000\n0.5\n").expect(0);
-    assert!(run.err.contains("note: epsilon = 1000 protects next to nothing"), "{}", run.err);
+    assert!(run.err.contains("note: epsilon = 1000 gives almost no protection"), "{}", run.err);
     assert!(run.err.contains("note: delta = 0.5 is far above the suggested value"), "{}", run.err);
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let run = answered(&project, &told, "0 40\n3\n\n8\n10\n5e-5\n").expect(0);
@@ -128,7 +128,7 @@ fn what_is_no_answer_writes_nothing() {
         ("0 40 80\n", "such as 0 40; the answer was \"0 40 80\""),
         ("0 40 minutes\n", "such as 0 40, without a unit"),
         // Bounds the wrong way round.
-        ("40 0\n3\n10\n8\n1\n\n", "must be above the first, and 0 is not above 40"),
+        ("40 0\n3\n10\n8\n1\n\n", "must be above the first, but 0 is not above 40"),
         ("0 40\n3\n10\n8\n-1\n\n", "privacy.epsilon: enter a number above 0; the answer was \"-1\""),
         ("0 40\n3\n10\n8\n1\n1\n\n", "privacy.delta: enter a number below 1; the answer was \"1\""),
         ("0 40\n9 9\n", "model.noise_variance: enter a finite number; the answer was \"9 9\""),

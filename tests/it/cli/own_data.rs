@@ -187,7 +187,7 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     let arguments = ["predict", "swapped.toml", "--at", "kwh.csv", "--ledger", "ledger.toml", "--quiet"];
     refused(&project, &arguments, 2, "protects the column \"kwh\", and this one treats it as public");
     project.write("energy.toml", &TARGETS.replace("change = 40.0", "change = 20.0\nrelation = \"metric\""));
-    refused(&project, WITH_LEDGER, 2, "an earlier one against: one target changes by <= 40.0");
+    refused(&project, WITH_LEDGER, 2, "An earlier one protects against: one target changes by <= 40.0");
     project.write("energy.toml", TARGETS);
     for (mistake, message) in [
         (String::new(), "missing field `version`"),

@@ -194,7 +194,7 @@ fn entries_that_break_a_rule() {
         "no header",
     );
     let units = format!("format = {{ csv = {{ units = {{ b = 'cm' }} }} }}\n[[dataset.x.file]]\n{one}");
-    assert_refused(&units, "the column \"b\"");
+    assert_refused(&units, "column \"b\"");
     let twice = format!("format = {{ csv = {{ columns = ['b', 'b'] }} }}\n[[dataset.x.file]]\n{one}");
     assert_refused(&twice, "column \"b\" of \"a\" is listed twice");
 }

@@ -139,7 +139,12 @@ fn mistakes_of_a_calibration() {
             ("points = 4 }]", "points = 1001 }]", "task.calibration.inducing", "at most 1000 points"),
             ("rho = 0.01", "rho = 1.0", "regularisation.printed.rho", "between 0 and 1"),
             ("masses = [0.5, 0.9]", "masses = [0.5, 1.0]", "task.calibration.masses", "between 0 and 1"),
-            ("window = [-3.0, 3.0]", "window = [3.0, -3.0]", "task.calibration.window", "rising and finite"),
+            (
+                "window = [-3.0, 3.0]",
+                "window = [3.0, -3.0]",
+                "task.calibration.window",
+                "increasing and finite",
+            ),
             ("train = 40", "train = 58", "task.calibration.train", "leave no test rows"),
             ("noise_variance = 0.01\n", "", "model", "needs a value for `noise_variance`"),
             ("grid = 9", "grid = 1", "sinc.grid", "from 2 to 100000"),

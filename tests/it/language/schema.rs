@@ -206,7 +206,10 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("predict", &predict),
         ("predict", &[&predict[..], &out].concat()),
         ("predict --preview", &[&predict[..], &["--preview", "--error", "5"]].concat()),
-        ("price", &["price", "energy.toml", "--at", "grid.csv", "--set", "model.kernel.eq.lengthscale=5,50"]),
+        (
+            "tradeoff",
+            &["tradeoff", "energy.toml", "--at", "grid.csv", "--set", "model.kernel.eq.lengthscale=5,50"],
+        ),
         ("map", &[&["map", "p.csv"], &map[..]].concat()),
         ("verify", &["verify", "p.csv.certificate.json", "p.csv"]),
         ("ledger show", &["ledger", "show"]),
@@ -225,8 +228,8 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("audit", &["audit", "energy.toml", "--quiet"]),
         ("audit --end-to-end", &["audit", "--end-to-end", "energy.toml", "--at", "grid.csv"]),
         ("audit --samples", &samples),
-        ("stats", &["stats", "records.toml", "energy.csv", "--out", "sums.json", "--quiet"]),
-        ("stats", &["stats", "records.toml", "energy.csv", "--for-holder", "--timings", "--quiet"]),
+        ("sum", &["sum", "records.toml", "energy.csv", "--out", "sums.json", "--quiet"]),
+        ("sum", &["sum", "records.toml", "energy.csv", "--for-holder", "--timings", "--quiet"]),
     ];
     let mut checked = BTreeSet::new();
     for &(verb, command) in commands {

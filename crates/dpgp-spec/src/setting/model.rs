@@ -1,11 +1,13 @@
 //! Model settings: the Gaussian process, its inducing inputs, and posteriors from noisy sums.
 
+use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, check_grid, dimension, fail, points, range};
 use super::{Problem, RangeSetting};
-use dpgp_gp::kernel::{KernelError, KernelErrorKey, KernelSetting};
+use dpgp_gp::averaged_kernel;
+use dpgp_gp::kernel::{Kernel, KernelError, KernelErrorKey, KernelSetting};
 use dpgp_gp::variational::{Correction, Regularisation};
 use dpgp_number::{Count, NonNegative, Positive};
 
@@ -18,6 +20,10 @@ pub struct ModelSetting {
     /// Variance of the Gaussian likelihood, in squared units of the normalised target; for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_variance: Option<Positive>,
+    /// Whether predictions are averaged over lengthscales, variances and noise variances about these (a quarter to four times), weighed
+    /// by what was released, at no cost. The design of the noise is then for the mean of these kernels. For cloaking with objective = "risk".
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub averaged: bool,
     /// A sparse approximation; exact inference without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<SparseSetting>,
@@ -43,6 +49,12 @@ pub enum SparseSetting {
 }
 
 impl ModelSetting {
+    /// The prior covariance, for training inputs (n x d).
+    pub fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        let averaged = self.averaged.then(|| averaged_kernel(&self.kernel, inputs.ncols())).flatten();
+        averaged.unwrap_or_else(|| self.kernel.covariance(inputs))
+    }
+
     /// Checks the numbers, for data with so many inputs.
     pub(super) fn check(&self, inputs: usize) -> Checked {
         self.kernel_fits(inputs)?;

@@ -9,6 +9,7 @@ use rand_pcg::Pcg64;
 use super::measure::{MASS, Predicted};
 use super::moments::MomentsRegression;
 use super::setting::{BaselineSetting, BoardPosterior};
+use crate::averaged::{AveragedReleases, AveragedRows};
 use crate::binned::{BinNoise, Binned, of_bins};
 use crate::cross_validation::FoldRows;
 use crate::denoised_bins::DenoisedBins;
@@ -372,6 +373,8 @@ pub(super) struct NoisyRegression {
     /// Variances of the latent function.
     variance: DVector<f64>,
     noises: NoiseDesigns,
+    /// What follows from releases, where the model is averaged.
+    averaged: Option<AveragedReleases>,
     /// Units of the target per unit of the normalised one.
     scale: f64,
 }
@@ -379,7 +382,7 @@ pub(super) struct NoisyRegression {
 impl NoisyRegression {
     pub fn new(context: &Leaderboard<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let setting = context.job.setting;
-        let kernel = model.kernel.covariance(&rows.inputs);
+        let kernel = model.covariance(&rows.inputs);
         let process =
             Process::new(model, kernel.as_ref(), &rows.inputs, context.job.placing(&rows.purpose()));
         let Fitted { map, variance } = process.fitted(&rows.test)?;
@@ -399,8 +402,11 @@ impl NoisyRegression {
             denoise,
             weights: None,
         };
+        let noises = designer.noises(&scales)?;
+        let seen = AveragedRows { training: &rows.inputs, test: &rows.test, map: &map };
         Ok(Self {
-            noises: designer.noises(&scales)?,
+            averaged: AveragedReleases::new(model, &seen, &noises, &scales)?,
+            noises,
             sums: map.sum_groups(&rows.targets),
             variance: DVector::from_vec(variance),
             map,
@@ -436,7 +442,12 @@ impl NoisyRegression {
 
 impl Method for NoisyRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
-        Ok(self.release(TargetGuarantee::from_privacy(cell)?, stream)?.into())
+        let target = TargetGuarantee::from_privacy(cell)?;
+        if let Some(averaged) = self.averaged.as_ref().filter(|_| target.is_private()) {
+            let targets = averaged.draw(target.scale() / self.scale, &self.sums, stream)?.targets;
+            return Ok(Predicted::Targets { targets, level: MASS });
+        }
+        Ok(self.release(target, stream)?.into())
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {

@@ -221,6 +221,10 @@ impl TaskSpec for LeaderboardTask {
             .collect()
     }
 
+    fn averages(&self) -> bool {
+        true
+    }
+
     fn check_rows(&self, rows: usize) -> Checked {
         self.split.check_rows("task.leaderboard.split", rows)
     }

@@ -22,10 +22,12 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
 use super::{BeforeNoise, PURPOSE, Predictions, PreparedRelease};
+use crate::averaged::{AveragedRows, averaged_posterior};
 use crate::model::{Fitted, Placing, Process};
 use crate::noise::NoiseDesigner;
 use crate::normalise::{caveats, normalise};
 use crate::{RunCache, Sample, Streams, TargetGuarantee, TaskError};
+use dpgp_gp::{AveragedPosterior, AveragedPrediction, LinearMap};
 use dpgp_mechanisms::Sections;
 use dpgp_noise::{LatticeMap, LatticeRelease, TargetLattice};
 use dpgp_spec::setting::NormaliseSetting;
@@ -51,6 +53,37 @@ pub(super) struct Means {
     /// each distinct input. Whole targets are about the middle m of the bounds, and the model is about the mean c of
     /// its prior.
     offset: DVector<f64>,
+    /// What follows from the release where the model is averaged over hyperparameters.
+    averaged: Option<AveragedMeans>,
+}
+
+/// The posterior given the released numbers, and the units of both.
+#[derive(Debug, Clone)]
+struct AveragedMeans {
+    /// In units of the model, for targets about c.
+    posterior: AveragedPosterior,
+    /// `W n (m - c)`, in units of the target: whole targets are about m.
+    shift: DVector<f64>,
+    /// c.
+    centre: f64,
+    /// s.
+    scale: f64,
+}
+
+impl AveragedMeans {
+    /// Predictions in units of the target, from the released numbers in these units.
+    fn predict(&self, released: DVector<f64>) -> Result<Predictions, TaskError> {
+        let AveragedPrediction { latent, without_noise, .. } =
+            self.posterior.predict(&((released + &self.shift) / self.scale))?;
+        let (mut gp_sd, mut noise_sd) = (Vec::new(), Vec::new());
+        for (all, without) in latent.variance().iter().zip(without_noise.iter()) {
+            let without = without.min(*all);
+            gp_sd.push(self.scale * without.sqrt());
+            noise_sd.push(self.scale * (all - without).sqrt());
+        }
+        let mean = latent.mean().iter().map(|mean| self.centre + self.scale * mean).collect();
+        Ok(Predictions { mean, gp_sd, noise_sd })
+    }
 }
 
 impl Means {
@@ -75,7 +108,7 @@ impl Means {
         // The model and its map, from public inputs. Of `normalised`, only c and s are used below, which bounds make
         // public, and not its targets.
         let normalised = normalise(&sample.targets, &setting.normalise);
-        let kernel = model.kernel.covariance(&sample.inputs);
+        let kernel = model.covariance(&sample.inputs);
         let placing = Placing { streams, known: &RunCache::default(), purpose: PURPOSE };
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, placing);
         let inputs = &points.inputs;
@@ -101,7 +134,8 @@ impl Means {
         let whole_targets: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
 
         // Step 3: the columns W to whole numbers of 2^-40.
-        let columns = LatticeMap::new(&design.whitened_columns(&map))?;
+        let weights = design.whitened_columns(&map);
+        let columns = LatticeMap::new(&weights)?;
 
         // Step 4: the noise in whole numbers. The change is in units of the target, and the lattice turns it into
         // steps. The sensitivity is computed from the whole columns themselves, so that no factorisation enters the
@@ -113,7 +147,24 @@ impl Means {
         let noise = design.covering(release.ratio());
         let record = release.record(noise.ratio);
 
+        // With a model that is averaged, what follows from the release: its noise in units of the model.
+        let averaged = match model.averaged {
+            false => None,
+            true => Some(AveragedMeans {
+                posterior: averaged_posterior(
+                    model,
+                    &AveragedRows { training: &sample.inputs, test: inputs, map: &map },
+                    &weights,
+                    release.sd() * release.unit() / normalised.scale,
+                )?,
+                shift: &weights * row_counts(&map) * (lattice.centre() - normalised.centre),
+                centre: normalised.centre,
+                scale: normalised.scale,
+            }),
+        };
+
         let means = Self {
+            averaged,
             // Step 2: the sums Z of equal inputs, without rounding.
             sums: map.sum_whole_groups(&whole_targets),
             // From squared units of the model to units of the target, by s.
@@ -150,11 +201,17 @@ impl Means {
     }
 
     /// Draws the noise and maps the release to predictions: `L (W Z + noise) 2^-40 u + offset`, in units of the target.
-    pub fn draw(&self, random: &mut impl Rng) -> Predictions {
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if a covariance of a model that is averaged cannot be factorised.
+    pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
         // Steps 4 and 5. From here on all is post-processing of the release.
-        let noisy = &self.map * DVector::from_vec(self.release.draw(&self.sums, random)) + &self.offset;
-        let mean = noisy.iter().copied().collect();
-        Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() }
+        let released = DVector::from_vec(self.release.draw(&self.sums, random));
+        if let Some(averaged) = &self.averaged {
+            return averaged.predict(released);
+        }
+        let mean = (&self.map * released + &self.offset).iter().copied().collect();
+        Ok(Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() })
     }
 
     /// The predictions without noise, in units of the target. Never show them.
@@ -167,6 +224,11 @@ impl Means {
     pub fn in_deviations(&self) -> DVector<f64> {
         DVector::from_vec(self.release.exact(&self.sums)) / (self.release.sd() * self.release.unit())
     }
+}
+
+/// The number of rows of each distinct input (k).
+fn row_counts(map: &LinearMap) -> DVector<f64> {
+    DVector::from_vec(map.counts().into_iter().map(|count| count as f64).collect())
 }
 
 /// Public points to predict at.

@@ -105,7 +105,7 @@ impl PreparedRelease {
     /// [`TaskError::Linalg`] if the matrix of the noisy sums cannot be inverted.
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
         match &self.form {
-            BeforeNoise::Means(means) => Ok(means.draw(random)),
+            BeforeNoise::Means(means) => means.draw(random),
             BeforeNoise::Sums(sums) => sums.draw(random),
             BeforeNoise::Moments(moments) => moments.draw(random),
         }

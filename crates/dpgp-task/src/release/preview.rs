@@ -78,7 +78,7 @@ impl PreviewInput<'_> {
         };
         // Public bounds set the scale. It does not depend on targets.
         let unit = normalise(&[], &self.setting.normalise).scale;
-        let kernel = model.kernel.covariance(self.inputs);
+        let kernel = model.covariance(self.inputs);
         let placing = Placing { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
         let process = Process::new(model, kernel.as_ref(), self.inputs, placing);
         let points = &self.points.inputs;

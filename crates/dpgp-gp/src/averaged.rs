@@ -1,0 +1,350 @@
+//! Predictions from noisy linear combinations of targets, averaged over hyperparameters.
+//!
+//! Targets y at public inputs have the covariance `v k_l(X, X) + s^2 I` for a lengthscale factor l, a variance v and a
+//! noise variance `s^2`. Known are `r = W y + noise` with independent Gaussian noise of a known standard deviation d,
+//! for a matrix W that does not depend on y. So for each choice of the three
+//!
+//! ```text
+//! r ~ N(0, S),  S = W (v k_l(X, X) + s^2 I) W' + d^2 I,
+//! f(t) | r ~ N(c' S^-1 r,  v - c' S^-1 c),  c = v W k_l(X, t),
+//! ```
+//!
+//! and the density of r weighs the choices of a grid, which are equally likely a priori. All of it follows from r and
+//! public numbers, so if r is private it is post-processing and costs no privacy budget.
+
+use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
+
+use crate::kernel::{BoxScale, Kernel, KernelSetting, SumKernel};
+use crate::{LinearMap, Predictive, WeightedNormals};
+use dpgp_linalg::{Cholesky, LinalgError, product, transposed_product};
+
+/// Factors of the lengthscales.
+const LENGTHSCALES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// Factors of the variance of the process.
+const VARIANCES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// Factors of the noise variance.
+const NOISES: [f64; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
+/// Choices with less weight are left out.
+const LEAST_WEIGHT: f64 = 1e-4;
+/// The least variance of f, over that of the process.
+const LEAST_VARIANCE: f64 = 1e-12;
+/// Columns of a covariance that are computed together, so that memory is linear in the number of inputs.
+const BLOCK: usize = 512;
+
+/// The mean of a kernel over the lengthscales of the grid: the prior covariance before anything is known. None of a
+/// kernel that is not stationary.
+///
+/// ```
+/// use dpgp_gp::averaged_kernel;
+/// let kernel = toml::from_str("eq = { variance = 2.0, lengthscale = 4.0 }")?;
+/// let averaged = averaged_kernel(&kernel, 1).ok_or("stationary")?;
+/// assert!((averaged.value(&[1.0], &[1.0]) - 2.0).abs() < 1e-12);
+/// // exp(-r^2 / 2) for r = 4, 2, 1, 1/2 and 1/4 lengthscales.
+/// let mean = [4.0f64, 2.0, 1.0, 0.5, 0.25].map(|r| (-0.5 * r * r).exp()).iter().sum::<f64>() / 5.0;
+/// assert!((averaged.value(&[0.0], &[4.0]) - 2.0 * mean).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn averaged_kernel(kernel: &KernelSetting, inputs: usize) -> Option<Box<dyn Kernel>> {
+    Some(Box::new(SumKernel(stretched(kernel, inputs, LENGTHSCALES.len() as f64)?)))
+}
+
+/// The kernel with each lengthscale of the grid, its variance divided by `over`.
+fn stretched(kernel: &KernelSetting, inputs: usize, over: f64) -> Option<Vec<Box<dyn Kernel>>> {
+    let (stationary, sides) = (kernel.stationary()?, vec![1.0; inputs]);
+    let stretches = LENGTHSCALES.iter();
+    Some(
+        stretches
+            .map(|&stretch| stationary.covariance_on(BoxScale { sides: &sides, stretch, over }))
+            .collect(),
+    )
+}
+
+/// A kernel with one of the lengthscales, as far as r and the points see it.
+#[derive(Debug, Clone)]
+struct SeenKernel {
+    /// `W k(X, X) W'` (r x r).
+    shared: DMatrix<f64>,
+    /// `W k(X, t)` (r x t).
+    cross: DMatrix<f64>,
+}
+
+/// What is known of latent values at t test inputs from r noisy combinations of targets.
+#[derive(Debug, Clone)]
+pub struct AveragedPosterior {
+    kernels: Vec<SeenKernel>,
+    /// `W W'` over all rows (r x r).
+    own: DMatrix<f64>,
+    /// Prior variances at the test inputs (t).
+    variances: Vec<f64>,
+    noise_variance: f64,
+    /// `d^2`.
+    release: f64,
+}
+
+/// A mixture, with the part of its variance that stays without the noise on r.
+#[derive(Debug, Clone)]
+pub struct AveragedPrediction {
+    /// The latent values.
+    pub latent: Predictive,
+    /// The same with the noise of a target.
+    pub targets: Predictive,
+    /// Mean variances of the latent values if r had no noise (t).
+    pub without_noise: DVector<f64>,
+}
+
+/// Lengthscale, variance and noise variance, the first by its place in the grid.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    kernel: usize,
+    variance: f64,
+    noise: f64,
+}
+
+/// Known numbers of a posterior: the training inputs (n x d), which of them are equal, W (r x k, a column for each distinct
+/// input) and d.
+#[derive(Debug, Clone, Copy)]
+pub struct Combinations<'a> {
+    /// Training inputs.
+    pub training: &'a DMatrix<f64>,
+    /// Groups equal training inputs.
+    pub map: &'a LinearMap,
+    /// W, for the sums of the targets of equal inputs.
+    pub weights: &'a DMatrix<f64>,
+    /// The standard deviation d of the noise on each combination, in units of the targets.
+    pub noise_sd: f64,
+}
+
+impl AveragedPosterior {
+    /// For the grid about a kernel and a noise variance, at test inputs (t x d). None of a kernel that is not stationary.
+    pub fn new(
+        kernel: &KernelSetting,
+        noise_variance: f64,
+        combinations: &Combinations<'_>,
+        test: &DMatrix<f64>,
+    ) -> Option<Self> {
+        let Combinations { training, map, weights, noise_sd } = *combinations;
+        let inputs = map.distinct(&training.transpose()).transpose();
+        let counts: Vec<f64> = map.counts().into_iter().map(|count| count as f64).collect();
+        let mut weighted = weights.clone();
+        weighted.column_iter_mut().zip(&counts).for_each(|(mut column, count)| column *= *count);
+        let kernels = stretched(kernel, training.ncols(), 1.0)?;
+        let variances = kernels[0].diagonal(test);
+        let kernels = kernels.iter().map(|kernel| SeenKernel::new(kernel.as_ref(), &inputs, &weighted, test));
+        Some(Self {
+            kernels: kernels.collect(),
+            own: product(weights, &weighted.transpose()),
+            variances,
+            noise_variance,
+            release: noise_sd * noise_sd,
+        })
+    }
+
+    /// The latent values given r.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if a covariance cannot be factorised.
+    pub fn predict(&self, released: &DVector<f64>) -> Result<AveragedPrediction, LinalgError> {
+        let choices = self.choices();
+        let column = DMatrix::from_column_slice(released.len(), 1, released.as_slice());
+        let evidences: Vec<f64> =
+            choices.par_iter().map(|choice| self.log_evidence(*choice, &column)).collect::<Result<_, _>>()?;
+        let most = evidences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let heavy =
+            choices.iter().zip(&evidences).map(|(choice, evidence)| (*choice, (evidence - most).exp()));
+        let heavy: Vec<(Choice, f64)> = heavy.filter(|(_, weight)| *weight >= LEAST_WEIGHT).collect();
+        let total: f64 = heavy.iter().map(|(_, weight)| weight).sum();
+        let members = heavy.par_iter().map(|(choice, weight)| self.member(*choice, weight / total, &column));
+        let members: Vec<Member> = members.collect::<Result<_, _>>()?;
+        let mut without_noise = DVector::zeros(self.variances.len());
+        members
+            .iter()
+            .for_each(|member| without_noise.axpy(member.latent.weight, &member.without_noise, 1.0));
+        let targets = members.iter().map(|member| member.targets()).collect();
+        let latent = members.into_iter().map(|member| member.latent).collect();
+        let [latent, targets] = [latent, targets].map(Predictive::mixture);
+        Ok(AveragedPrediction { latent, targets, without_noise })
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        let mut choices = Vec::new();
+        for kernel in 0..self.kernels.len() {
+            for variance in VARIANCES {
+                choices.extend(NOISES.map(|noise| Choice {
+                    kernel,
+                    variance,
+                    noise: noise * self.noise_variance,
+                }));
+            }
+        }
+        choices
+    }
+
+    /// `W (v K + s^2 I) W'`.
+    fn signal(&self, choice: Choice) -> DMatrix<f64> {
+        &self.kernels[choice.kernel].shared * choice.variance + &self.own * choice.noise
+    }
+
+    /// S.
+    fn covariance(&self, choice: Choice) -> DMatrix<f64> {
+        let mut covariance = self.signal(choice);
+        (0..covariance.nrows()).for_each(|entry| covariance[(entry, entry)] += self.release);
+        covariance
+    }
+
+    /// `-1/2 (log det S + r' S^-1 r)`.
+    fn log_evidence(&self, choice: Choice, released: &DMatrix<f64>) -> Result<f64, LinalgError> {
+        let factor = Cholesky::new("the covariance of the release", &self.covariance(choice))?;
+        let log_determinant: f64 = factor.factor().diagonal().iter().map(|entry| entry.ln()).sum();
+        Ok(-log_determinant - 0.5 * factor.half_solve(released).norm_squared())
+    }
+
+    fn member(&self, choice: Choice, weight: f64, released: &DMatrix<f64>) -> Result<Member, LinalgError> {
+        let cross = &self.kernels[choice.kernel].cross * choice.variance;
+        let with = Cholesky::new("the covariance of the release", &self.covariance(choice))?;
+        let without = Cholesky::new("the covariance of the release without its noise", &self.signal(choice))?;
+        let mean = transposed_product(&cross, &with.solve(released)).column(0).into_owned();
+        let latent = WeightedNormals { weight, mean, variance: self.left(choice, &with.half_solve(&cross)) };
+        let without_noise = self.left(choice, &without.half_solve(&cross));
+        Ok(Member { latent, without_noise, noise: choice.noise })
+    }
+
+    /// The prior variances without the squared columns.
+    fn left(&self, choice: Choice, half: &DMatrix<f64>) -> DVector<f64> {
+        let priors = self.variances.iter().map(|variance| variance * choice.variance);
+        let left = priors.zip(half.column_iter());
+        let left = left.map(|(prior, column)| (prior - column.norm_squared()).max(LEAST_VARIANCE * prior));
+        DVector::from_iterator(self.variances.len(), left)
+    }
+}
+
+/// The posterior for one choice.
+struct Member {
+    latent: WeightedNormals,
+    without_noise: DVector<f64>,
+    noise: f64,
+}
+
+impl Member {
+    fn targets(&self) -> WeightedNormals {
+        let WeightedNormals { weight, mean, variance } = self.latent.clone();
+        WeightedNormals { weight, mean, variance: variance.add_scalar(self.noise) }
+    }
+}
+
+impl SeenKernel {
+    /// Of distinct inputs (k x d), with W times the rows of each (r x k).
+    fn new(kernel: &dyn Kernel, inputs: &DMatrix<f64>, weighted: &DMatrix<f64>, test: &DMatrix<f64>) -> Self {
+        let mut seen = DMatrix::zeros(weighted.nrows(), inputs.nrows());
+        for start in (0..inputs.nrows()).step_by(BLOCK) {
+            let length = BLOCK.min(inputs.nrows() - start);
+            let block = kernel.matrix(inputs, &inputs.rows(start, length).into_owned());
+            seen.columns_mut(start, length).copy_from(&product(weighted, &block));
+        }
+        let shared = product(&seen, &weighted.transpose());
+        Self {
+            shared: (&shared + shared.transpose()) * 0.5,
+            cross: product(weighted, &kernel.matrix(inputs, test)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::ExponentiatedQuadratic;
+
+    const NOISE: f64 = 0.3;
+    const SD: f64 = 0.4;
+
+    struct Example {
+        training: DMatrix<f64>,
+        test: DMatrix<f64>,
+        weights: DMatrix<f64>,
+        released: DVector<f64>,
+    }
+
+    /// Six rows, two of them with equal inputs, three combinations and two points.
+    fn example() -> Example {
+        Example {
+            training: DMatrix::from_column_slice(6, 1, &[0.0, 0.5, 0.5, 1.0, 2.0, 3.5]),
+            test: DMatrix::from_column_slice(2, 1, &[0.7, 5.0]),
+            weights: DMatrix::from_fn(3, 5, |i, j| ((2 * i + 3 * j) as f64).sin() * 0.5),
+            released: DVector::from_column_slice(&[0.8, -0.3, 0.5]),
+        }
+    }
+
+    fn posterior(example: &Example) -> AveragedPosterior {
+        let kernel = toml::from_str("eq = { variance = 1.5, lengthscale = 1.0 }").unwrap();
+        let map = LinearMap::of_no_predictions(&example.training);
+        let combinations =
+            Combinations { training: &example.training, map: &map, weights: &example.weights, noise_sd: SD };
+        AveragedPosterior::new(&kernel, NOISE, &combinations, &example.test).unwrap()
+    }
+
+    /// Row by row, by the density of the joint normal of r and f, without grouping: every choice is weighed by
+    /// `|S|^-1/2 exp(-r' S^-1 r / 2)`.
+    #[test]
+    fn it_is_the_mixture_row_by_row() {
+        let example = example();
+        let rows = example.weights.select_columns(&[0, 1, 1, 2, 3, 4]);
+        let (mut total, mut mean, mut second) = (0.0, DVector::<f64>::zeros(2), DVector::<f64>::zeros(2));
+        for stretch in LENGTHSCALES {
+            let kernel = ExponentiatedQuadratic::isotropic(1.5, stretch);
+            for variance in VARIANCES {
+                for noise in NOISES {
+                    let y = kernel.matrix(&example.training, &example.training) * variance
+                        + DMatrix::identity(6, 6) * (noise * NOISE);
+                    let s = &rows * y * rows.transpose() + DMatrix::identity(3, 3) * (SD * SD);
+                    let inverse = s.clone().try_inverse().unwrap();
+                    let square = (example.released.transpose() * &inverse * &example.released)[0];
+                    let weight = (-0.5 * square).exp() / s.determinant().sqrt();
+                    let cross = &rows * kernel.matrix(&example.training, &example.test) * variance;
+                    let means = cross.transpose() * &inverse * &example.released;
+                    let explained = cross.transpose() * &inverse * &cross;
+                    total += weight;
+                    for point in 0..2 {
+                        mean[point] += weight * means[point];
+                        let variance = 1.5 * variance - explained[(point, point)];
+                        second[point] += weight * (variance + means[point] * means[point]);
+                    }
+                }
+            }
+        }
+        let found = posterior(&example).predict(&example.released).unwrap();
+        let (means, variances): (DVector<f64>, DVector<f64>) = (found.latent.mean(), found.latent.variance());
+        for point in 0..2 {
+            let expected: f64 = mean[point] / total;
+            // Choices of little weight are left out.
+            assert!((means[point] - expected).abs() < 1e-3, "{} {expected}", means[point]);
+            let variance = second[point] / total - expected * expected;
+            assert!((variances[point] / variance - 1.0).abs() < 1e-2, "{} {variance}", variances[point]);
+            assert!(found.without_noise[point] < variances[point]);
+            assert!(found.targets.variance()[point] > variances[point]);
+        }
+    }
+
+    /// A release that varies like the prior at another lengthscale is told apart: the weight moves to it.
+    #[test]
+    fn the_release_finds_the_lengthscale() {
+        let training = DMatrix::from_fn(40, 1, |i, _| 0.25 * i as f64);
+        let map = LinearMap::of_no_predictions(&training);
+        let weights = DMatrix::identity(40, 40);
+        let combinations = Combinations { training: &training, map: &map, weights: &weights, noise_sd: 0.05 };
+        let test = DMatrix::from_column_slice(1, 1, &[5.125]);
+        for (wave, lengthscale) in [(0.35, 1.0), (2.5, 4.0)] {
+            let released = DVector::from_fn(40, |i, _| (wave * 0.25 * i as f64).sin());
+            let kernel =
+                toml::from_str(&format!("eq = {{ variance = 1.0, lengthscale = {lengthscale} }}")).unwrap();
+            let averaged = AveragedPosterior::new(&kernel, 0.01, &combinations, &test).unwrap();
+            let found = averaged.predict(&released).unwrap().latent.mean()[0];
+            assert!((found - (wave * 5.125f64).sin()).abs() < 0.1, "{wave} {found}");
+        }
+    }
+
+    #[test]
+    fn other_kernels_have_none() {
+        let linear = toml::from_str("linear = { variance = 0.4 }").unwrap();
+        assert!(averaged_kernel(&linear, 1).is_none());
+    }
+}
