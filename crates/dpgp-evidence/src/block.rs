@@ -32,7 +32,9 @@ use dpgp_accounting::{
 };
 use dpgp_audit::{exact_delta, short};
 use dpgp_linalg::largest;
-use dpgp_mechanisms::{Frequencies, MomentsRelease, PrivacySetting, Statistic};
+use dpgp_mechanisms::{
+    CellsRelease, Frequencies, MomentsEvidence, MomentsRelease, PrivacySetting, Statistic,
+};
 use dpgp_task::{Job, Sample, Sampled, Setting, TaskError, measure};
 
 /// Why a block could not be audited.
@@ -119,7 +121,8 @@ fn judged(
         Sampled::Means { sd, means, range, rows } => gaussian::means(*sd, *means, *range, *rows, claim),
         Sampled::Records(releases) => records(releases, claim),
         Sampled::Shaped(release) => shaped(release, claim),
-        Sampled::Moments(release) => moments(release, claim),
+        Sampled::Moments(MomentsEvidence::Waves(release)) => moments(release, claim),
+        Sampled::Moments(MomentsEvidence::Cells(release)) => cells(release, claim),
         Sampled::Gradients { event, relation } => gradients(event, *relation, claim)?,
         Sampled::Exponential(selected) => exponential(selected),
         Sampled::Selection(draws) => return Ok(selection(draws, claim, attacks)),
@@ -338,6 +341,57 @@ pub(super) fn moments(release: &MomentsRelease, claim: Guarantee) -> Check {
     Check { verdict, found: Found::DeltaAtLeast(found), note }
 }
 
+/// The delta of the worst pair of records, which is found exactly.
+///
+/// With weights `p_k = 1 / sd^2` on sums, `c_k` on counts and `q_0` on q, two records that share their cells down to a level have the
+/// squared distance `p (y^2 + z^2) - 2 y z w + 2 c + q_0 (y^2 - z^2)^2`: p is the sum of all `p_k`, w of those they share, and c of the
+/// `c_k` that they do not. It is greatest for `y >= 0 >= z` with `y = R`, as it rises with y, and where z is an end of its range or
+/// its derivative is zero.
+fn cells(release: &CellsRelease, claim: Guarantee) -> Check {
+    let most = exact_delta(largest_shift(release).sqrt(), claim.epsilon);
+    let holds = most <= claim.delta * (1.0 + ROUNDING);
+    let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
+    let found = if holds { Found::DeltaAtMost(most) } else { Found::DeltaAtLeast(most) };
+    Check { verdict, found, note: "of the worst pair of records".to_owned() }
+}
+
+/// The greatest squared distance of two records.
+fn largest_shift(release: &CellsRelease) -> f64 {
+    let CellsRelease { noise, bound } = release;
+    let [sums, counts] =
+        [&noise.sums, &noise.counts].map(|sds| sds.iter().map(|sd| sd.powi(-2)).collect::<Vec<f64>>());
+    let (total, squares) = (sums.iter().sum::<f64>(), noise.squares.powi(-2));
+    largest((0..=sums.len()).map(|shared| {
+        let w: f64 = sums[..shared].iter().sum();
+        let c: f64 = counts[shared..].iter().sum();
+        let at = |z: f64| {
+            total * (bound * bound + z * z)
+                + 2.0 * bound * z * w
+                + 2.0 * c
+                + squares * (bound * bound - z * z).powi(2)
+        };
+        let slope = |z: f64| 2.0 * total * z + 2.0 * bound * w - 4.0 * squares * z * (bound * bound - z * z);
+        let stationary = (0..PIECES).filter_map(|piece| {
+            let [low, high] = [piece, piece + 1].map(|end| bound * f64::from(end) / f64::from(PIECES));
+            (slope(low) * slope(high) < 0.0).then(|| at(root(slope, low, high)))
+        });
+        largest(stationary.chain([at(0.0), at(*bound)]))
+    }))
+}
+
+/// Pieces of the range of targets, in each of which the slope, a cubic, has one root at most.
+const PIECES: u32 = 1000;
+
+/// Where a function that changes its sign between two ends is zero.
+fn root(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let sign = f(low) < 0.0;
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if (f(middle) < 0.0) == sign { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,5 +466,71 @@ mod moments_tests {
         less = release(1, 1.5, sigma);
         less.plain = Frequencies::half_space([vec![1], vec![2], vec![3], vec![9]]);
         assert_ne!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+    }
+}
+
+#[cfg(test)]
+mod cells_tests {
+    use super::*;
+    use dpgp_accounting::Calibration;
+    use dpgp_mechanisms::CellsNoise;
+
+    const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
+
+    /// Noise of `sigma` sensitivities `2 R` for levels of these weights, written down from the theorem.
+    fn release(weights: &[f64], bound: f64, sigma: f64) -> CellsRelease {
+        let s = 2.0 * bound * sigma;
+        let sums: Vec<f64> = weights.iter().map(|weight| s / weight.sqrt()).collect();
+        let counts = sums.iter().map(|sd| sd / bound).collect();
+        CellsRelease { noise: CellsNoise { sums, counts, squares: s * bound, rows: None, scale: s }, bound }
+    }
+
+    /// The bound is reached: by opposite targets in one cell, and by equal ones in two.
+    #[test]
+    fn nested_cells_hold_and_the_bound_is_reached() {
+        let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
+        for weights in [&[1.0][..], &[0.3, 0.7], &[0.1, 0.2, 0.7]] {
+            let release = release(weights, 3.0, sigma);
+            assert_eq!(cells(&release, CLAIM).verdict, AuditVerdict::Holds);
+            assert!((largest_shift(&release).sqrt() * sigma - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn too_little_noise_on_cells_is_found_out() {
+        let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
+        let broken = |change: fn(&mut CellsNoise)| {
+            let mut less = release(&[0.4, 0.6], 2.0, sigma);
+            change(&mut less.noise);
+            assert_eq!(cells(&less, CLAIM).verdict, AuditVerdict::Broken);
+        };
+        broken(|noise| noise.sums[1] *= 0.9);
+        broken(|noise| noise.counts[0] *= 0.9);
+        broken(|noise| noise.squares *= 0.6);
+        assert_eq!(cells(&release(&[0.4, 0.6], 2.0, 0.99 * sigma), CLAIM).verdict, AuditVerdict::Broken);
+    }
+
+    /// Over a fine grid of targets and all levels no pair is further apart.
+    #[test]
+    fn no_pair_is_further_apart() {
+        let release = release(&[0.2, 0.5, 0.3], 2.0, 1.0);
+        let CellsNoise { sums, counts, squares, .. } = &release.noise;
+        let mut most = 0.0f64;
+        for shared in 0..=3 {
+            for (y, z) in
+                (-40..=40).flat_map(|y| (-40..=40).map(move |z| (0.05 * f64::from(y), 0.05 * f64::from(z))))
+            {
+                let mut shift = ((y * y - z * z) / squares).powi(2);
+                for level in 0..3 {
+                    shift += match level < shared {
+                        true => ((y - z) / sums[level]).powi(2),
+                        false => (y * y + z * z) / sums[level].powi(2) + 2.0 / counts[level].powi(2),
+                    };
+                }
+                most = most.max(shift);
+            }
+        }
+        let found = largest_shift(&release);
+        assert!(most <= found * (1.0 + 1e-12) && most > 0.999 * found, "{most} {found}");
     }
 }

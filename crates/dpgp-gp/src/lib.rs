@@ -6,6 +6,7 @@
 pub mod advi;
 mod averaged;
 mod binned;
+pub mod cells;
 mod exact;
 mod features;
 mod fit;

@@ -34,10 +34,12 @@ pub use linear::{
 pub use mechanism::Mechanism;
 pub use mechanism::MechanismError;
 pub use moments::{
-    DesignQuestion, Frequencies, IntegerMoments, LEAST_SIGMA, LeastRisk, MomentsDesign, MomentsGuarantee,
-    MomentsModel, MomentsNoise, MomentsRelease, MomentsSetting, PairTable, PhaseTable, ReleasedMoments,
-    SimulatedMoments, SitePrior, SquareRule, SurfacePrediction, WeightSearch, check_moments,
-    check_stationary, moments_certificate, moments_reference, within_box,
+    CellsDesign, CellsNoise, CellsRelease, DesignQuestion, Frequencies, IntegerCells, IntegerMoments,
+    LEAST_SIGMA, LeastRisk, MomentFeatures, MomentsDesign, MomentsEvidence, MomentsGuarantee, MomentsModel,
+    MomentsNoise, MomentsPosterior, MomentsRelease, MomentsSetting, PairTable, PhaseTable, RecordDesign,
+    ReleasedCells, ReleasedLevel, ReleasedMoments, ReleasedWaves, SimulatedMoments, SitePrior, SquareRule,
+    SurfacePrediction, WeightSearch, check_moments, check_stationary, moments_certificate, moments_reference,
+    waves_alone, within_box,
 };
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;

@@ -56,6 +56,12 @@ impl SumsModel for MomentsRelease {
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
         let moments = &file["moments"];
         let mut found = Vec::new();
+        for level in list(&moments["levels"]) {
+            for (numbers, sd) in [("sums", "sums_sd"), ("counts", "counts_sd")] {
+                let sd = number(&level[sd]);
+                found.extend(list(&level[numbers]).map(|n| NoisyNumber::new(number(n), sd)));
+            }
+        }
         for (numbers, sds) in [("weighted", "weighted_sd"), ("plain", "plain_sd")] {
             let pairs = list(&moments[numbers]).zip(list(&moments[sds]));
             found.extend(pairs.map(|(n, sd)| NoisyNumber::new(number(n), number(sd))));

@@ -16,8 +16,7 @@ use super::{PredictionForm, PublicPoints, ReleaseError};
 use dpgp_data::{Missing, whole_text};
 use dpgp_fs::Readers;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
-use dpgp_gp::sites::SiteMixture;
-use dpgp_mechanisms::{MomentsModel, MomentsSetting, ReleasedMoments, SurfacePrediction};
+use dpgp_mechanisms::{MomentsModel, MomentsPosterior, MomentsSetting, ReleasedMoments, SurfacePrediction};
 use dpgp_number::Positive;
 use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting, SourceSetting};
 use dpgp_task::{Points, Predictions};
@@ -206,7 +205,7 @@ pub(super) struct KnownMoments {
 /// The posterior of a release: computed once, then asked at any points. It follows from noisy numbers alone.
 pub struct MomentsSurface {
     known: KnownMoments,
-    posterior: SiteMixture,
+    posterior: MomentsPosterior,
 }
 
 impl KnownMoments {

@@ -17,6 +17,7 @@ use dpgp_gp::variational::{
 };
 use dpgp_mechanisms::{
     MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments, SummedTargets, check_moments,
+    waves_alone,
 };
 use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{check_grid, fail, range, to_test};
@@ -274,6 +275,7 @@ impl TaskSpec for CalibrationTask {
             return self.check_sums(setting);
         };
         let without = self.inducing.is_empty() && self.posterior.is_none();
+        waves_alone(path, moments)?;
         check_moments(path, moments, without, setting)
     }
 

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 
 use super::Selected;
 use dpgp_accounting::{Event, Relation};
-use dpgp_mechanisms::{LinearRelease, MomentsRelease, PrivateSelection, Statistic, SumsNoise};
+use dpgp_mechanisms::{LinearRelease, MomentsEvidence, PrivateSelection, Statistic, SumsNoise};
 use dpgp_spec::setting::RangeSetting;
 
 /// How a record with a certain label enters a pair of sums: `a k` and `b k k'`, with k its covariances with the
@@ -132,7 +132,7 @@ pub enum Sampled {
     /// Gaussian noise of another shape on them.
     Shaped(ShapedRelease),
     /// Gaussian noise on Fourier moments.
-    Moments(MomentsRelease),
+    Moments(MomentsEvidence),
     /// Gaussian noise on means of values of which one record moves each by at most `range / rows`.
     Means {
         /// Standard deviation.
@@ -164,7 +164,8 @@ impl Sampled {
             Self::Linear { places, .. } => places.is_empty() || places.iter().any(Vec::is_empty),
             Self::Statistics { bins, .. } | Self::Laplace { bins, .. } => bins.is_empty(),
             Self::Records(releases) => releases.sums.is_empty(),
-            Self::Moments(release) => release.weighted.is_empty(),
+            Self::Moments(MomentsEvidence::Waves(release)) => release.weighted.is_empty(),
+            Self::Moments(MomentsEvidence::Cells(release)) => release.noise.sums.is_empty(),
             Self::Selection(draws) => draws.sums.is_empty(),
             Self::Shaped(release) => release.inducing.is_empty(),
             Self::Function { .. }

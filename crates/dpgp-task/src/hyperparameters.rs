@@ -19,7 +19,7 @@ use dpgp_gp::sites::{Graded, HyperGrid, SiteKernel};
 use dpgp_gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
 use dpgp_mechanisms::{
     MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, Sections, SimulatedMoments,
-    SummedTargets, SumsNoise, Within, check_moments, coinpress_mean, coinpress_shares,
+    SummedTargets, SumsNoise, Within, check_moments, coinpress_mean, coinpress_shares, waves_alone,
 };
 use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::{fail, range, to_test};
@@ -489,6 +489,7 @@ impl TaskSpec for HyperparametersTask {
             (Some(moments), HyperparametersMethod::Evidence {}) => {
                 crate::noisy_sums::model(path, setting)?;
                 let without = self.inducing.is_empty() && self.posterior.is_none();
+                waves_alone(path, moments)?;
                 check_moments(path, moments, without, setting)
             }
             (Some(_), _) | (None, HyperparametersMethod::Evidence {}) => {

@@ -109,6 +109,14 @@ impl BoxKernel {
         lengthscales.into_iter().flatten().fold(f64::INFINITY, f64::min)
     }
 
+    /// The shortest lengthscale along each input, in units of the box.
+    pub fn lengthscales(&self) -> Vec<f64> {
+        let all =
+            self.setting.stationary().map(|kernel| kernel.lengthscales_on(&self.sides)).unwrap_or_default();
+        let shortest = |input: usize| all.iter().skip(input).step_by(self.sides.len().max(1)).copied();
+        (0..self.sides.len()).map(|input| shortest(input).fold(f64::INFINITY, f64::min)).collect()
+    }
+
     /// The exponentiated quadratic kernels that it is the sum of, in units of the box; none of another kernel.
     pub fn exponentiated_quadratics(&self) -> Option<Vec<EqPart>> {
         self.setting.stationary()?.eq_parts(&self.sides)

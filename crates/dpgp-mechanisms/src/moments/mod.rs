@@ -2,6 +2,7 @@
 //! and without the targets as weights, and the sum of the squared targets. Gaussian noise is designed for all
 //! of them together ([`SquareRule`]).
 
+mod cells;
 mod choice;
 mod design;
 mod frequencies;
@@ -12,6 +13,7 @@ mod setting;
 mod torus;
 mod whole;
 
+pub use cells::{CellsDesign, CellsNoise, IntegerCells, ReleasedCells, ReleasedLevel};
 pub use design::MomentsDesign;
 pub use design::MomentsNoise;
 pub use design::SquareRule;
@@ -19,12 +21,12 @@ pub use frequencies::Frequencies;
 pub use frequencies::PairTable;
 pub use frequencies::PhaseTable;
 pub use model::{
-    DesignQuestion, LEAST_SIGMA, MomentsGuarantee, MomentsModel, MomentsRelease, SimulatedMoments,
-    moments_certificate,
+    CellsRelease, DesignQuestion, LEAST_SIGMA, MomentsEvidence, MomentsGuarantee, MomentsModel,
+    MomentsRelease, RecordDesign, SimulatedMoments, moments_certificate,
 };
-pub use model::{check_moments, check_stationary, moments_reference, within_box};
-pub use released::ReleasedMoments;
+pub use model::{check_moments, check_stationary, moments_reference, waves_alone, within_box};
 pub use released::SurfacePrediction;
+pub use released::{MomentsPosterior, ReleasedMoments, ReleasedWaves};
 pub use search::{LeastRisk, SitePrior, WeightSearch};
-pub use setting::MomentsSetting;
+pub use setting::{MomentFeatures, MomentsSetting};
 pub use whole::IntegerMoments;

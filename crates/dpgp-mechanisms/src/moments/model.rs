@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{Frequencies, IntegerMoments, MomentsDesign, MomentsNoise, MomentsSetting, ReleasedMoments};
+use super::{
+    CellsDesign, CellsNoise, Frequencies, IntegerCells, IntegerMoments, MomentFeatures, MomentsDesign,
+    MomentsNoise, MomentsSetting, ReleasedMoments, ReleasedWaves,
+};
 use crate::public_targets::public_targets;
 use crate::{MechanismError, PrivacySetting, Sections};
 use dpgp_accounting::{
@@ -22,8 +25,6 @@ use dpgp_stream::{LatticeSummand, LatticeSums, collect_here};
 /// The noise on the moments of a surface.
 #[derive(Debug, Clone)]
 pub struct MomentsGuarantee {
-    /// Its size.
-    pub noise: MomentsNoise,
     /// The guarantee.
     pub certificate: Certificate,
     /// Its size against the sensitivity, both in units of a weight of 1.
@@ -65,12 +66,56 @@ pub struct SimulatedMoments {
     /// The noise on it.
     pub guarantee: MomentsGuarantee,
     /// Evidence for an audit.
-    pub sampled: MomentsRelease,
+    pub sampled: MomentsEvidence,
+}
+
+/// The moments of a release.
+#[derive(Debug, Clone)]
+pub enum RecordDesign {
+    /// Sums of waves.
+    Waves(MomentsDesign),
+    /// Sums and counts of cells.
+    Cells(CellsDesign),
+}
+
+impl RecordDesign {
+    /// The expected mean squared error under the prior that it is designed for.
+    pub fn risk(&self) -> f64 {
+        match self {
+            Self::Waves(design) => design.risk,
+            Self::Cells(design) => design.risk,
+        }
+    }
+
+    /// How many numbers are released.
+    pub fn numbers(&self) -> usize {
+        match self {
+            Self::Waves(design) => design.numbers(),
+            Self::Cells(design) => design.numbers(),
+        }
+    }
+
+    /// How far the moments of one record move, in whole numbers.
+    fn sensitivity(&self) -> f64 {
+        match self {
+            Self::Waves(design) => design.lattice_sensitivity(),
+            Self::Cells(design) => design.sensitivity(),
+        }
+    }
+
+    /// The noise on a number of weight 1, for `sigma` sensitivities.
+    fn scale(&self, sigma: f64) -> f64 {
+        match self {
+            Self::Waves(design) => design.lattice_noise(sigma).scale,
+            Self::Cells(design) => design.noise(sigma).scale,
+        }
+    }
 }
 
 /// A design with the noise that it is for.
 struct DesignedNoise {
-    design: MomentsDesign,
+    design: RecordDesign,
+    sigma: f64,
     guarantee: MomentsGuarantee,
 }
 
@@ -140,10 +185,22 @@ impl MomentsModel {
         cell: &PrivacySetting,
         source: &mut impl Rng,
     ) -> Result<ReleasedMoments, MechanismError> {
-        let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
-        let whole = IntegerMoments::new(&design, &sums.counted())?;
-        let noisy = whole.release(&guarantee.noise, self.summand.unit(), source)?;
-        Ok(ReleasedMoments::new(&design, &noisy))
+        let DesignedNoise { design, sigma, .. } = self.designed(sums, cell)?;
+        let (rows, unit) = (sums.counted(), self.summand.unit());
+        Ok(match &design {
+            RecordDesign::Waves(design) => {
+                let noisy = IntegerMoments::new(design, &rows)?.release(
+                    &design.lattice_noise(sigma),
+                    unit,
+                    source,
+                )?;
+                ReleasedMoments::Waves(ReleasedWaves::new(design, &noisy))
+            }
+            RecordDesign::Cells(design) => {
+                let whole = IntegerCells::new(design, &rows);
+                ReleasedMoments::Cells(whole.release(design, &design.noise(sigma), unit, source)?)
+            }
+        })
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream; the moments themselves without privacy.
@@ -153,20 +210,35 @@ impl MomentsModel {
         cell: &PrivacySetting,
         stream: &mut impl Rng,
     ) -> Result<SimulatedMoments, MechanismError> {
-        let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
-        let exact = IntegerMoments::new(&design, &sums.counted())?.real(self.summand.unit());
-        let free = cell.epsilon.is_unprotected();
-        let noise = &guarantee.noise;
+        let DesignedNoise { design, sigma, guarantee } = self.designed(sums, cell)?;
+        let (rows, unit, free) = (sums.counted(), self.summand.unit(), cell.epsilon.is_unprotected());
+        let design = match design {
+            RecordDesign::Waves(design) => design,
+            RecordDesign::Cells(design) => {
+                let (whole, noise) = (IntegerCells::new(&design, &rows), design.noise(sigma));
+                let times = if free { 0.0 } else { 1.0 };
+                let released = whole.simulated(&design, &noise, unit, times, stream);
+                let sampled = MomentsEvidence::Cells(CellsRelease { noise, bound: design.bound });
+                return Ok(SimulatedMoments {
+                    released: ReleasedMoments::Cells(released),
+                    guarantee,
+                    sampled,
+                });
+            }
+        };
+        let exact = IntegerMoments::new(&design, &rows)?.real(unit);
+        let noise = design.lattice_noise(sigma);
         let noisy = if free { noise.stated(exact) } else { noise.release(&exact, stream) };
         let sampled = MomentsRelease {
             weighted: design.frequencies.clone(),
             plain: design.pairs.clone(),
-            noise: noise.clone(),
+            noise,
             period: design.period,
             bound: design.rule.bound(),
             counts: Vec::new(),
         };
-        Ok(SimulatedMoments { released: ReleasedMoments::new(&design, &noisy), guarantee, sampled })
+        let released = ReleasedMoments::Waves(ReleasedWaves::new(&design, &noisy));
+        Ok(SimulatedMoments { released, guarantee, sampled: MomentsEvidence::Waves(sampled) })
     }
 
     /// The moments as they are in whole numbers, in the order of a file; never to be shown.
@@ -175,10 +247,18 @@ impl MomentsModel {
     /// [`MechanismError`] as for a release.
     pub fn exact(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
         let DesignedNoise { design, .. } = self.designed(sums, cell)?;
-        let exact = IntegerMoments::new(&design, &sums.counted())?.real(self.summand.unit());
+        let (rows, unit) = (sums.counted(), self.summand.unit());
+        let (exact, counted) = match &design {
+            RecordDesign::Waves(design) => (IntegerMoments::new(design, &rows)?.real(unit), design.counted),
+            RecordDesign::Cells(design) => {
+                let mut numbers = IntegerCells::new(design, &rows).real(unit);
+                numbers.extend(design.counted.then_some(sums.rows as f64));
+                return Ok(numbers);
+            }
+        };
         let mut numbers: Vec<f64> = exact.weighted.iter().chain(exact.plain.iter()).copied().collect();
         numbers.push(exact.squares);
-        numbers.extend(design.counted.then_some(sums.rows as f64));
+        numbers.extend(counted.then_some(sums.rows as f64));
         Ok(numbers)
     }
 
@@ -201,15 +281,14 @@ impl MomentsModel {
         let (rows, sigma) = (self.known_rows(sums.rows as usize), self.sigma(cell));
         let key = DesignKey { rows, sigma };
         let design = self.designs.or_new(key, || self.design(&self.reference(rows)?, sigma))?;
-        let noise = design.lattice_noise(sigma);
-        let sensitivity = design.lattice_sensitivity() * self.unit.records() as f64;
+        let sensitivity = design.sensitivity() * self.unit.records() as f64;
         let certificate = moments_certificate(cell).about(self.unit.clone());
         let certificate = match cell.epsilon.is_unprotected() {
             true => certificate,
             false => certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]),
         };
-        let record = RoundedNoise { sensitivity, sd: noise.scale };
-        Ok(DesignedNoise { design, guarantee: MomentsGuarantee { noise, certificate, record } })
+        let record = RoundedNoise { sensitivity, sd: design.scale(sigma) };
+        Ok(DesignedNoise { design, sigma, guarantee: MomentsGuarantee { certificate, record } })
     }
 
     /// The public number of rows: that of the spec, where theirs is private.
@@ -226,14 +305,21 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError`] if none can be computed.
-    pub fn design(&self, reference: &SiteReference, sigma: f64) -> Result<MomentsDesign, MechanismError> {
+    pub fn design(&self, reference: &SiteReference, sigma: f64) -> Result<RecordDesign, MechanismError> {
+        if self.mechanism.features == MomentFeatures::Cells {
+            let design = CellsDesign::least_risk(reference, self.summand.lattice, sigma)?;
+            return Ok(RecordDesign::Cells(CellsDesign { counted: self.mechanism.rows.is_some(), ..design }));
+        }
         let design = MomentsDesign::least_risk(reference, sigma, &self.periods())?;
-        Ok(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design })
+        Ok(RecordDesign::Waves(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design }))
     }
 
-    /// Lower bound on the risk of every design.
-    pub fn lower_bound(&self, reference: &SiteReference, sigma: f64) -> Result<f64, MechanismError> {
-        Ok(MomentsDesign::lower_bound(reference, sigma, &self.periods())?)
+    /// Lower bound on the risk of every design of waves; none of cells.
+    pub fn lower_bound(&self, reference: &SiteReference, sigma: f64) -> Result<Option<f64>, MechanismError> {
+        if self.mechanism.features == MomentFeatures::Cells {
+            return Ok(None);
+        }
+        Ok(Some(MomentsDesign::lower_bound(reference, sigma, &self.periods())?))
     }
 
     /// The periods that designs choose from, on the lattice.
@@ -249,6 +335,24 @@ impl MomentsModel {
     pub fn reference(&self, rows: usize) -> Result<SiteReference, MechanismError> {
         moments_reference(&self.model, &self.mechanism, rows)
     }
+}
+
+/// Noise on the moments of records, for an audit.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MomentsEvidence {
+    /// Of waves.
+    Waves(MomentsRelease),
+    /// Of cells.
+    Cells(CellsRelease),
+}
+
+/// Noise on sums and counts of nested cells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellsRelease {
+    /// The standard deviations that were used.
+    pub noise: CellsNoise,
+    /// The bound on targets.
+    pub bound: f64,
 }
 
 /// Noise on the Fourier moments of records.
@@ -278,7 +382,7 @@ struct DesignKey {
 #[derive(Debug)]
 struct KnownDesign {
     key: DesignKey,
-    design: MomentsDesign,
+    design: RecordDesign,
 }
 
 /// The last design of a model, which many draws share.
@@ -290,8 +394,8 @@ impl LastDesign {
     pub fn or_new<E>(
         &self,
         key: DesignKey,
-        make: impl FnOnce() -> Result<MomentsDesign, E>,
-    ) -> Result<MomentsDesign, E> {
+        make: impl FnOnce() -> Result<RecordDesign, E>,
+    ) -> Result<RecordDesign, E> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = known.as_ref().filter(|last| last.key == key) {
             return Ok(last.design.clone());
@@ -365,6 +469,20 @@ pub fn check_moments(
     setting.normalise.keeps_targets(moments.target_bound.get())?;
     moments.knows_rows(&setting.data)?;
     check_stationary(setting)
+}
+
+/// Fails where a task has no use for cells.
+///
+/// # Errors
+/// [`Problem::Shape`].
+pub fn waves_alone(path: &str, moments: &MomentsSetting) -> Checked {
+    match moments.features {
+        MomentFeatures::Waves => Ok(()),
+        MomentFeatures::Cells => fail(
+            "privacy.mechanism.moments.features",
+            Problem::Shape(format!("{path} works with \"waves\"; \"cells\" are for task.surface")),
+        ),
+    }
 }
 
 /// More functions of two inputs than this would need too many moments.

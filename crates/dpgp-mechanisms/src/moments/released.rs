@@ -4,19 +4,79 @@ use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
 use super::model::within_box;
-use super::{Frequencies, MomentsDesign, MomentsModel};
+use super::{Frequencies, MomentsDesign, MomentsModel, ReleasedCells};
 use crate::MechanismError;
+use dpgp_gp::cells::{CellPosterior, CellPrior};
 use dpgp_gp::sites::{
-    HyperGrid, MixturePrediction, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture, SummedFeatures,
-    site_mixture,
+    HyperGrid, Lattice, MixturePrediction, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture,
+    SummedFeatures, site_mixture,
 };
 use dpgp_number::Positive;
 
-/// Released moments and all that is needed to use them, as a file holds them; in units of the box and of the model's targets. A
+/// Released moments and all that is needed to use them, as a file holds them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ReleasedMoments {
+    /// Sums of waves.
+    Waves(ReleasedWaves),
+    /// Sums and counts of cells.
+    Cells(ReleasedCells),
+}
+
+impl ReleasedMoments {
+    /// The number of rows, which may have noise.
+    pub fn rows(&self) -> usize {
+        let (Self::Waves(ReleasedWaves { rows, .. }) | Self::Cells(ReleasedCells { rows, .. })) = self;
+        usize::try_from(*rows).unwrap_or(usize::MAX)
+    }
+
+    /// Whether there are such moments of so many inputs: every number is finite, noise is positive, and each frequency or cell has its
+    /// numbers.
+    pub fn is_sound(&self, inputs: usize) -> bool {
+        match self {
+            Self::Waves(waves) => waves.is_sound(inputs),
+            Self::Cells(cells) => cells.tree(Lattice::for_inputs(inputs)).is_some(),
+        }
+    }
+}
+
+/// What follows from released moments: a mixture of processes.
+pub enum MomentsPosterior {
+    /// From waves.
+    Sites(SiteMixture),
+    /// From cells.
+    Cells(CellPosterior),
+}
+
+impl MomentsPosterior {
+    /// At points (t x d) in units of the box.
+    fn predict(&self, points: &DMatrix<f64>) -> MixturePrediction {
+        match self {
+            Self::Sites(mixture) => mixture.predict(points),
+            Self::Cells(posterior) => posterior.predict(points),
+        }
+    }
+
+    fn variance_without_noise(&self, points: &DMatrix<f64>) -> Result<DVector<f64>, MechanismError> {
+        Ok(match self {
+            Self::Sites(mixture) => mixture.variance_without_noise(points)?,
+            Self::Cells(posterior) => posterior.variance_without_noise(points)?,
+        })
+    }
+
+    fn means(&self, points: &DMatrix<f64>) -> DVector<f64> {
+        match self {
+            Self::Sites(mixture) => mixture.means(points),
+            Self::Cells(posterior) => posterior.means(points),
+        }
+    }
+}
+
+/// Released moments of waves; in units of the box and of the model's targets. A
 /// frequency j has two numbers, that of `cos(2 pi j.x / P)` and that of the sine; the zero has one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReleasedMoments {
+pub struct ReleasedWaves {
     /// P, in sides of the box.
     pub period: f64,
     /// The number of rows.
@@ -41,7 +101,7 @@ pub struct ReleasedMoments {
     pub squares_sd: f64,
 }
 
-impl ReleasedMoments {
+impl ReleasedWaves {
     /// Of noisy sums by a design.
     pub(super) fn new(design: &MomentsDesign, noisy: &NoisyFeatures) -> Self {
         Self {
@@ -149,9 +209,19 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
-    pub fn posterior(&self, released: &ReleasedMoments) -> Result<SiteMixture, MechanismError> {
-        let rows = usize::try_from(released.rows).unwrap_or(usize::MAX);
-        self.mixture(released, &HyperGrid::around(&self.reference(rows)?))
+    pub fn posterior(&self, released: &ReleasedMoments) -> Result<MomentsPosterior, MechanismError> {
+        let reference = self.reference(released.rows())?;
+        match released {
+            ReleasedMoments::Waves(waves) => {
+                Ok(MomentsPosterior::Sites(self.mixture(waves, &HyperGrid::around(&reference))?))
+            }
+            ReleasedMoments::Cells(cells) => {
+                let tree =
+                    cells.tree(self.summand().lattice).ok_or(MechanismError::Missing("nested cells"))?;
+                let prior = CellPrior { kernel: reference.kernel, bound: reference.bound };
+                Ok(MomentsPosterior::Cells(CellPosterior::new(&tree, &cells.seen(), &prior)?))
+            }
+        }
     }
 
     /// The weight of each choice of a grid by the evidence of released moments, by lengthscale, then by variance, then by noise.
@@ -159,10 +229,13 @@ impl MomentsModel {
     /// # Errors
     /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
     pub fn weights(&self, released: &ReleasedMoments, grid: &HyperGrid) -> Result<Vec<f64>, MechanismError> {
-        Ok(self.mixture(released, grid)?.weights().to_vec())
+        let ReleasedMoments::Waves(waves) = released else {
+            return Err(MechanismError::Missing("moments of waves"));
+        };
+        Ok(self.mixture(waves, grid)?.weights().to_vec())
     }
 
-    fn mixture(&self, released: &ReleasedMoments, grid: &HyperGrid) -> Result<SiteMixture, MechanismError> {
+    fn mixture(&self, released: &ReleasedWaves, grid: &HyperGrid) -> Result<SiteMixture, MechanismError> {
         let (features, noisy) = released.seen(self.is_additive());
         let inputs = SiteInputs::new(&features, &noisy)?;
         Ok(site_mixture(&features, &noisy, &inputs, grid)?)
@@ -174,7 +247,7 @@ impl MomentsModel {
     /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
     pub fn predict(
         &self,
-        posterior: &SiteMixture,
+        posterior: &MomentsPosterior,
         points: &DMatrix<f64>,
     ) -> Result<SurfacePrediction, MechanismError> {
         let points = within_box(points, &self.mechanism().domain);
@@ -192,12 +265,12 @@ impl MomentsModel {
     }
 
     /// The function and targets at points (t x d), in units of the model.
-    pub fn predicted(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> MixturePrediction {
+    pub fn predicted(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> MixturePrediction {
         posterior.predict(&within_box(points, &self.mechanism().domain))
     }
 
     /// The means alone, at as many points as there are.
-    pub fn means(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> Vec<f64> {
+    pub fn means(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> Vec<f64> {
         let points = within_box(points, &self.mechanism().domain);
         posterior.means(&points).iter().map(|mean| self.in_units(*mean)).collect()
     }

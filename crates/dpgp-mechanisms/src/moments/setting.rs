@@ -19,6 +19,10 @@ pub struct MomentsSetting {
     pub target_bound: Positive,
     /// The public box of the inputs: the ends of each, for at most four, or twelve with the kernel `additive`. An input outside counts as the nearest one inside.
     pub domain: Vec<[f64; 2]>,
+    /// What is summed: waves for functions that vary slowly, or nested cells, as many as the number of rows is worth. With cells nothing of the
+    /// model is used but the form of its kernel and the proportions of its lengthscales; for at most four inputs.
+    #[serde(default, skip_serializing_if = "MomentFeatures::are_waves")]
+    pub features: MomentFeatures,
     /// The longest wave, in sides of the box, at least 1; without it the better one of 1.2 and 1.6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
@@ -26,6 +30,23 @@ pub struct MomentsSetting {
     /// bring several, or missing cells leave some out. The noise is designed for so many, and the number itself is released with noise, at no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Count<MOST_ROWS>>,
+}
+
+/// Functions of the inputs that are summed over the rows, alone and times the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MomentFeatures {
+    /// Cosines and sines.
+    #[default]
+    Waves,
+    /// Indicators of nested cells of the box.
+    Cells,
+}
+
+impl MomentFeatures {
+    fn are_waves(&self) -> bool {
+        *self == Self::Waves
+    }
 }
 
 impl Mechanism for MomentsSetting {
@@ -51,6 +72,9 @@ const MOST_ROWS: usize = 1_000_000_000_000;
 /// The most inputs that rows are counted by.
 const MOST_INPUTS: usize = 12;
 
+/// The most inputs that cells are cells of.
+const MOST_INPUTS_OF_CELLS: usize = 4;
+
 const PATH: &str = "privacy.mechanism.moments";
 
 impl MomentsSetting {
@@ -67,6 +91,20 @@ impl MomentsSetting {
         self.domain.iter().try_for_each(|[low, high]| {
             range(&domain, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
         })?;
+        if self.features == MomentFeatures::Cells {
+            range(
+                "data.inputs",
+                inputs <= MOST_INPUTS_OF_CELLS,
+                "at most 4 inputs for cells",
+                inputs as f64,
+            )?;
+            if self.period.is_some() {
+                return fail(
+                    &format!("{path}.period"),
+                    Problem::Shape("is for waves, and cells have none".to_owned()),
+                );
+            }
+        }
         let Some(period) = self.period else { return Ok(()) };
         // Longer waves are all but constant in the box.
         range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)

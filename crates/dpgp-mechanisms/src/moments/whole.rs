@@ -170,7 +170,12 @@ impl<'a> LocatedCells<'a> {
     }
 }
 
-fn added(numbers: &[i128], sds: &[f64], unit: f64, source: &mut impl Rng) -> Result<Vec<i128>, OutOfRange> {
+pub(super) fn added(
+    numbers: &[i128],
+    sds: &[f64],
+    unit: f64,
+    source: &mut impl Rng,
+) -> Result<Vec<i128>, OutOfRange> {
     let mut noisy = Vec::with_capacity(numbers.len());
     for (number, sd) in numbers.iter().zip(sds) {
         noisy.extend(RoundedGaussian::new(Positive::new(sd / unit)?)?.added(&[*number], source));

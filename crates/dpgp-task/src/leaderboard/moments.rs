@@ -17,8 +17,8 @@ use dpgp_gp::sites::{
     HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SummedFeatures, site_mixture_among,
 };
 use dpgp_mechanisms::{
-    DesignQuestion, LEAST_SIGMA, MomentsDesign, MomentsRelease, MomentsSetting, PrivacySetting,
-    moments_certificate, moments_reference, within_box,
+    DesignQuestion, LEAST_SIGMA, MomentsDesign, MomentsEvidence, MomentsRelease, MomentsSetting,
+    PrivacySetting, moments_certificate, moments_reference, within_box,
 };
 
 /// The mixture of processes that follows from noisy moments of the training rows.
@@ -239,14 +239,14 @@ impl PlannedMoments {
     /// Evidence for an audit, with the noise on counts of rows beside the moments.
     pub fn sampled(&self, counts: Vec<f64>) -> Sampled {
         let design = &self.design;
-        Sampled::Moments(MomentsRelease {
+        Sampled::Moments(MomentsEvidence::Waves(MomentsRelease {
             weighted: design.frequencies.clone(),
             plain: design.pairs.clone(),
             noise: design.noise(self.sigma),
             period: design.period,
             bound: design.rule.bound(),
             counts,
-        })
+        }))
     }
 }
 

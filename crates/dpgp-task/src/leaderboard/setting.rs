@@ -10,7 +10,7 @@ use dpgp_gp::variational::{Correction, Regularisation};
 use dpgp_mechanisms::SensitivityRule;
 use dpgp_mechanisms::{
     BinningSetting, CloakingSetting, MomentsSetting, Sections, SummedTargets, SumsSetting, check_stationary,
-    cloaking, noisy_predictions,
+    cloaking, noisy_predictions, waves_alone,
 };
 use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
@@ -201,6 +201,7 @@ impl TaskSpec for LeaderboardTask {
             };
         }
         if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
+            waves_alone(path, moments)?;
             setting.model(path)?.has_noise("noisy moments")?;
             moments.check(inputs)?;
             setting.normalise.keeps_targets(moments.target_bound.get())?;

@@ -62,7 +62,7 @@ pub fn preview_moments(
 ) -> Result<Preview, TaskError> {
     let unit = model.summand().targets.scale;
     let reference = model.reference(model.known_rows(rows))?;
-    let exact = model.design(&reference, LEAST_SIGMA)?.risk.max(0.0);
+    let exact = model.design(&reference, LEAST_SIGMA)?.risk().max(0.0);
     let mut expected = Vec::with_capacity(epsilons.len());
     // The mean covariance of two random places in the box is that of one place with the mean over all.
     let sites = site_grid(reference.kernel.dimensions());
@@ -74,13 +74,13 @@ pub fn preview_moments(
         // One row moves the sum of targets by at most the distance of both bounds.
         let added = sigma * 2.0 * reference.bound / reference.rows as f64;
         let design = model.design(&reference, sigma)?;
-        let risk = design.risk.max(exact);
-        let least = model.lower_bound(&reference, sigma)?.min(risk);
+        let risk = design.risk().max(exact);
+        let least = model.lower_bound(&reference, sigma)?.map(|least| least.min(risk));
         expected.push(Expected {
             epsilon,
             noise: unit * (risk - exact).sqrt(),
             error: unit * risk.sqrt(),
-            least: Some(unit * least.sqrt()),
+            least: least.map(|least| unit * least.sqrt()),
             constant: unit * (of_mean + added * added).sqrt(),
             released: design.numbers(),
         });

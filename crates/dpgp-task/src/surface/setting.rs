@@ -10,11 +10,11 @@ use crate::cross_validation::{NO_VARIANCE, against_constant};
 use crate::measurement::{Metric, names};
 use crate::sample::product_grid;
 use crate::{Frame, Job, Measured, Sampled, Task, TaskError, TaskSpec, noisy_sums};
-use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
+use dpgp_gp::sites::{CountedRows, Lattice, site_grid};
 use dpgp_gp::variational::{Inducing, Located, Statistics, WeightPosterior};
 use dpgp_mechanisms::{
-    MechanismSetting, MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments,
-    SummedTargets, SumsSetting, check_moments,
+    MechanismSetting, MomentsModel, MomentsPosterior, MomentsSetting, PrivacySetting, Sections,
+    SimulatedMoments, SummedTargets, SumsSetting, check_moments,
 };
 use dpgp_number::{Epsilon, Finite};
 use dpgp_spec::setting::rules::{check_grid, dimension, fail};
@@ -299,13 +299,13 @@ impl<'a> MomentsBlock<'a> {
     }
 
     /// Means at the places of rows.
-    fn surface(&self, posterior: &SiteMixture) -> Vec<f64> {
+    fn surface(&self, posterior: &MomentsPosterior) -> Vec<f64> {
         self.model.means(posterior, &self.places)
     }
 
     /// Rows enter by their cells alone: with the sum s of the targets of a cell and the surface f there, its rows add
     /// `sum y^2 - 2 s f + n f^2` to the squared error.
-    fn scores(&self, posterior: &SiteMixture, noise_sd: f64) -> SurfaceScores {
+    fn scores(&self, posterior: &MomentsPosterior, noise_sd: f64) -> SurfaceScores {
         let surface = self.surface(posterior);
         let (targets, rows) = (&self.model.summand().targets, self.sums.rows.max(1) as f64);
         let unit = self.model.summand().unit();
@@ -327,13 +327,13 @@ impl<'a> MomentsBlock<'a> {
     }
 
     /// The root mean square of what the noise adds, at points that stand for rows.
-    fn noise(&self, posterior: &SiteMixture) -> Result<f64, TaskError> {
+    fn noise(&self, posterior: &MomentsPosterior) -> Result<f64, TaskError> {
         let sds = self.model.predict(posterior, &self.spots.points)?.noise_sd;
         let squares: f64 = self.spots.rows.iter().zip(sds).map(|(count, sd)| count * sd * sd).sum();
         Ok((squares / self.spots.rows.iter().sum::<f64>().max(1.0)).sqrt())
     }
 
-    fn frames(&self, posterior: &SiteMixture) -> Result<Vec<Frame>, TaskError> {
+    fn frames(&self, posterior: &MomentsPosterior) -> Result<Vec<Frame>, TaskError> {
         let map = self.task.points_of_map();
         if map.nrows() == 0 {
             return Ok(Vec::new());

@@ -1,0 +1,652 @@
+//! The posterior of a process given noisy sums and counts of nested cells.
+
+use nalgebra::{DMatrix, DVector};
+use rayon::prelude::*;
+
+use super::CellTree;
+use super::counts::NestedPrecision;
+use crate::kernel::{BoxKernel, Kernel};
+use crate::sites::MixturePrediction;
+use crate::{Predictive, WeightedNormals};
+use dpgp_linalg::{Cholesky, LinalgError, transposed_product};
+
+/// Noisy sums and counts of nested cells, from coarse to fine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellSums {
+    /// The number of rows, which may have noise.
+    pub rows: f64,
+    /// The sum of squared targets, which has noise.
+    pub squares: f64,
+    /// One for each level of the tree.
+    pub levels: Vec<CellLevel>,
+}
+
+/// The cells of one level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellLevel {
+    /// The sums of the targets.
+    pub sums: DVector<f64>,
+    /// The numbers of rows.
+    pub counts: DVector<f64>,
+    /// The standard deviation of the noise on each sum.
+    pub sums_sd: f64,
+    /// The same on each count.
+    pub counts_sd: f64,
+}
+
+impl CellSums {
+    /// The same with the finest cells joined in pairs; none of the whole box. Joined cells have the variance of both, and numbers of one cell
+    /// are averaged by their precision.
+    fn coarser(&self, tree: &CellTree) -> Option<(CellTree, Self)> {
+        let finest = tree.levels() - 1;
+        let (fine, before) = (tree.halvings(finest), finest.checked_sub(1).map(|level| tree.halvings(level)));
+        let joinable = |input: &usize| fine[*input] > before.map_or(0, |before| before[*input]);
+        let input = (0..fine.len()).filter(joinable).max_by_key(|input| fine[*input])?;
+        let mut target = fine.to_vec();
+        target[input] -= 1;
+        let pair = CellTree::from_halvings(tree.lattice(), vec![target.clone(), fine.to_vec()])?;
+        let joined = self.levels.last()?.joined(&pair);
+        let mut halvings: Vec<Vec<u32>> = (0..finest).map(|level| tree.halvings(level).to_vec()).collect();
+        let mut levels = self.levels[..finest].to_vec();
+        if halvings.last() == Some(&target) {
+            let own = levels.pop()?;
+            levels.push(own.averaged(&joined));
+        } else {
+            halvings.push(target);
+            levels.push(joined);
+        }
+        let tree = CellTree::from_halvings(tree.lattice(), halvings)?;
+        Some((tree, Self { levels, ..self.clone() }))
+    }
+}
+
+impl CellLevel {
+    /// Over the coarser cells of a tree of two levels, of which the finer is this one.
+    fn joined(&self, pair: &CellTree) -> Self {
+        let mut joined = Self {
+            sums: DVector::zeros(pair.cells(0)),
+            counts: DVector::zeros(pair.cells(0)),
+            sums_sd: self.sums_sd * std::f64::consts::SQRT_2,
+            counts_sd: self.counts_sd * std::f64::consts::SQRT_2,
+        };
+        for cell in 0..self.sums.len() {
+            let into = pair.ancestor(0, 1, cell);
+            joined.sums[into] += self.sums[cell];
+            joined.counts[into] += self.counts[cell];
+        }
+        joined
+    }
+
+    /// With other noisy numbers of the same cells, by precision. Sums and counts have noise in one proportion.
+    fn averaged(&self, other: &Self) -> Self {
+        let [own, others] = [self, other].map(|level| level.sums_sd.powi(-2));
+        let share = own / (own + others);
+        let narrower = share.sqrt();
+        Self {
+            sums: &self.sums * share + &other.sums * (1.0 - share),
+            counts: &self.counts * share + &other.counts * (1.0 - share),
+            sums_sd: self.sums_sd * narrower,
+            counts_sd: self.counts_sd * narrower,
+        }
+    }
+}
+
+/// What is public: the kernel, which is used for its form alone, and the bound on targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellPrior {
+    /// The kernel, in units of the box.
+    pub kernel: BoxKernel,
+    /// R.
+    pub bound: f64,
+}
+
+/// Lengthscales, from that of the longest side on, each half of the one before.
+const LENGTHSCALES: i32 = 6;
+/// Standard deviations of the process, and of what cells have of their own, as parts of the bound.
+const DEVIATIONS: [f64; 5] = [0.5, 0.25, 0.125, 0.0625, 0.03125];
+/// The most of the variance of the process that cells have of their own.
+const MOST_OWN: f64 = 0.25;
+/// The standard deviation of the mean of the process, as part of the bound.
+const MEAN: f64 = 0.25;
+/// The least standard deviation of a target about the mean, as part of the bound.
+const LEAST_TARGET: f64 = 1.0 / 15.0;
+/// Cells with fewer rows than this many standard deviations of the noise on counts are left out.
+const FEWEST: f64 = 1.0;
+/// The most cells of a posterior: it factorises matrices with as many rows.
+const MOST: usize = 1500;
+/// The least and the most of the own variance of a cell that its rows share.
+const SHARED: [f64; 2] = [1.0 / 16.0, 1.0];
+/// Choices with less weight are left out.
+const LEAST_WEIGHT: f64 = 3e-3;
+/// Evaluations of a kernel for covariances of cells.
+const EVALUATIONS: usize = 1 << 18;
+
+/// A mixture of posteriors, one for each choice of hyperparameters that the sums leave likely.
+#[derive(Debug, Clone)]
+pub struct CellPosterior {
+    tree: CellTree,
+    kernels: Vec<CellKernel>,
+    kept: KeptCells,
+    members: Vec<Member>,
+    /// The mean of all targets.
+    centre: f64,
+    /// The variance of the mean of the process.
+    bias: f64,
+    prior: CellPrior,
+}
+
+/// Cells that hold rows, and what is known of them.
+#[derive(Debug, Clone)]
+struct KeptCells {
+    /// Their places at the finest level.
+    cells: Vec<usize>,
+    /// Their counts.
+    counts: DVector<f64>,
+    /// `r = S - m N`.
+    rest: DVector<f64>,
+    /// `V^-1`.
+    inverse: DMatrix<f64>,
+    /// `s^2` and `c^2`.
+    noise: [f64; 2],
+}
+
+/// A kernel by the differences of cells.
+#[derive(Clone)]
+struct CellKernel {
+    stretch: f64,
+    /// Mean correlations of two cells, by their distance along each input.
+    table: Vec<f64>,
+}
+
+impl std::fmt::Debug for CellKernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CellKernel").field("stretch", &self.stretch).finish_non_exhaustive()
+    }
+}
+
+/// Hyperparameters, in squared units of the targets.
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    kernel: usize,
+    /// Of the process.
+    variance: f64,
+    /// That of a place's own mean.
+    own: f64,
+    /// That of a cell's own mean.
+    of_cell: f64,
+    /// Of a target about both.
+    target: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Member {
+    choice: Choice,
+    weight: f64,
+    factor: Cholesky,
+    weights: DVector<f64>,
+}
+
+impl CellPosterior {
+    /// Given sums and counts of the levels of a tree.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if a covariance cannot be factorised.
+    pub fn new(tree: &CellTree, sums: &CellSums, prior: &CellPrior) -> Result<Self, LinalgError> {
+        // Cells are joined in pairs until few enough of them hold rows.
+        let (mut tree, mut sums) = (tree.clone(), sums.clone());
+        loop {
+            let counted = counted(&tree, &sums);
+            if counted.cells.len() <= MOST {
+                return Self::of_counted(tree, &sums, prior, counted);
+            }
+            let Some(coarser) = sums.coarser(&tree) else {
+                return Self::of_counted(tree, &sums, prior, counted);
+            };
+            (tree, sums) = coarser;
+        }
+    }
+
+    fn of_counted(
+        tree: CellTree,
+        sums: &CellSums,
+        prior: &CellPrior,
+        counted: Counted,
+    ) -> Result<Self, LinalgError> {
+        let bound = prior.bound;
+        let levels = &sums.levels[..tree.levels()];
+        let sds: Vec<f64> = levels.iter().map(|level| level.sums_sd).collect();
+        let precision = NestedPrecision::new(&tree, &sds);
+        let among = precision.among(&counted.cells);
+        let factor = Cholesky::new("the precision of nested cells", &among)?;
+        let kept = counted.cells.len();
+        let inverse = factor.solve(&DMatrix::identity(kept, kept));
+        let all = precision.combine(levels.iter().map(|level| &level.sums));
+        let at = |h: &DVector<f64>| DVector::from_iterator(kept, counted.cells.iter().map(|cell| h[*cell]));
+        let (of_sums, of_counts) = (&inverse * at(&all), &inverse * at(&counted.combined));
+        let rows = sums.rows.max(1.0);
+        let centre = (of_sums.sum() / rows).clamp(-bound, bound);
+        let least = 0.5 * FEWEST * counted.noise;
+        let cells = KeptCells {
+            rest: &of_sums - &of_counts * centre,
+            counts: of_counts.map(|count| count.max(least)),
+            cells: counted.cells,
+            inverse,
+            noise: [precision.scale * precision.scale, counted.noise * counted.noise],
+        };
+        let spread = (sums.squares / rows - centre * centre).max((LEAST_TARGET * bound).powi(2));
+        let grid: Vec<usize> = halves(&tree);
+        let kernels: Vec<CellKernel> = (0..LENGTHSCALES)
+            .into_par_iter()
+            .map(|halved| CellKernel::new(&prior.kernel, 0.5f64.powi(halved), &tree, &grid))
+            .collect();
+        let mut posterior = Self {
+            kernels,
+            kept: cells,
+            members: Vec::new(),
+            centre,
+            bias: (MEAN * bound).powi(2),
+            prior: prior.clone(),
+            tree,
+        };
+        let choices = posterior.choices(spread, counted.shared);
+        posterior.members = posterior.weighed(&choices)?;
+        Ok(posterior)
+    }
+
+    /// All choices: the variance of a cell's own mean is the part of what its places have of their own that they share.
+    fn choices(&self, spread: f64, shared: f64) -> Vec<Choice> {
+        let bound = self.prior.bound;
+        let mut choices = Vec::new();
+        for (place, kernel) in self.kernels.iter().enumerate() {
+            for deviation in DEVIATIONS {
+                let variance = (deviation * bound).powi(2);
+                let owns = DEVIATIONS.iter().map(|own| (own * bound).powi(2)).chain([0.0]);
+                for own in owns.filter(|own| *own <= MOST_OWN * variance) {
+                    let of_cell = shared * (own + variance * (1.0 - kernel.table[0]));
+                    let target = (spread - variance - own).max(0.25 * spread);
+                    choices.push(Choice { kernel: place, variance, own, of_cell, target });
+                }
+            }
+        }
+        choices
+    }
+
+    fn weighed(&self, choices: &[Choice]) -> Result<Vec<Member>, LinalgError> {
+        let tables: Vec<DMatrix<f64>> =
+            self.kernels.par_iter().map(|kernel| kernel.among(&self.tree, &self.kept.cells)).collect();
+        let member = |choice: &Choice| -> Result<(f64, Member), LinalgError> {
+            let covariance = self.covariance(*choice, &tables[choice.kernel], true);
+            let factor = Cholesky::new("the covariance of the sums of cells", &covariance)?;
+            let rest = DMatrix::from_column_slice(self.kept.rest.len(), 1, self.kept.rest.as_slice());
+            let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
+            let evidence = -logs - 0.5 * factor.half_solve(&rest).norm_squared();
+            let weights = factor.solve(&rest).column(0).into_owned();
+            Ok((evidence, Member { choice: *choice, weight: 0.0, factor, weights }))
+        };
+        // One choice after the other, so that few factors are in memory at once; those that cannot count are dropped.
+        let mut members: Vec<(f64, Member)> = Vec::new();
+        let mut most = f64::NEG_INFINITY;
+        for choice in choices {
+            let (evidence, found) = member(choice)?;
+            most = most.max(evidence);
+            members.push((evidence, found));
+            members.retain(|(evidence, _)| *evidence > most + LEAST_WEIGHT.ln());
+        }
+        let total: f64 = members.iter().map(|(evidence, _)| (evidence - most).exp()).sum();
+        let weighed = members
+            .into_iter()
+            .map(|(evidence, member)| Member { weight: (evidence - most).exp() / total, ..member });
+        Ok(weighed.collect())
+    }
+
+    /// The covariance of r, with the noise of the release or without it.
+    fn covariance(&self, choice: Choice, correlations: &DMatrix<f64>, noisy: bool) -> DMatrix<f64> {
+        let KeptCells { counts, inverse, noise: [of_sums, of_counts], .. } = &self.kept;
+        let mut covariance = (correlations * choice.variance).add_scalar(self.bias);
+        for cell in 0..counts.len() {
+            covariance[(cell, cell)] += choice.of_cell;
+        }
+        for (mut column, count) in covariance.column_iter_mut().zip(counts.iter()) {
+            column.component_mul_assign(counts);
+            column *= *count;
+        }
+        for (cell, count) in counts.iter().enumerate() {
+            covariance[(cell, cell)] += choice.target * count;
+        }
+        if noisy {
+            let second = self.centre * self.centre + choice.variance + choice.own;
+            covariance += inverse * (of_sums + of_counts * second);
+        }
+        covariance
+    }
+
+    /// The weight of each choice that counts.
+    pub fn weights(&self) -> Vec<f64> {
+        self.members.iter().map(|member| member.weight).collect()
+    }
+
+    /// At inputs (t x d), in units of the box.
+    pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
+        let crosses = self.crosses(inputs);
+        let (mut function, mut targets) = (Vec::new(), Vec::new());
+        for member in &self.members {
+            let choice = member.choice;
+            let cross = self.cross(choice, &crosses, inputs);
+            let half = member.factor.half_solve(&cross);
+            let prior = choice.variance + choice.own + self.bias;
+            let left = half.column_iter().map(|column| (prior - column.norm_squared()).max(1e-9 * prior));
+            let variance = DVector::from_iterator(inputs.nrows(), left);
+            let mean = transposed_product(
+                &cross,
+                &DMatrix::from_column_slice(member.weights.len(), 1, member.weights.as_slice()),
+            );
+            let mean = mean.column(0).add_scalar(self.centre);
+            let of_targets = variance.add_scalar(choice.target);
+            function.push(WeightedNormals { weight: member.weight, mean: mean.clone(), variance });
+            targets.push(WeightedNormals { weight: member.weight, mean, variance: of_targets });
+        }
+        MixturePrediction { function: Predictive::mixture(function), targets: Predictive::mixture(targets) }
+    }
+
+    /// The variances of f at the inputs if sums and counts were known without noise, averaged over hyperparameters.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if a covariance cannot be factorised.
+    pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
+        let crosses = self.crosses(inputs);
+        let mut variances = DVector::zeros(inputs.nrows());
+        for member in &self.members {
+            let choice = member.choice;
+            let correlations = self.kernels[choice.kernel].among(&self.tree, &self.kept.cells);
+            let covariance = self.covariance(choice, &correlations, false);
+            let factor = Cholesky::new("the covariance of cells without noise", &covariance)?;
+            let half = factor.half_solve(&self.cross(choice, &crosses, inputs));
+            let prior = choice.variance + choice.own + self.bias;
+            for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
+                *variance += member.weight * (prior - column.norm_squared()).max(1e-9 * prior);
+            }
+        }
+        Ok(variances)
+    }
+
+    /// The means of [`CellPosterior::predict`] alone.
+    pub fn means(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
+        let crosses = self.crosses(inputs);
+        let mut means = DVector::from_element(inputs.nrows(), self.centre);
+        for member in &self.members {
+            means.gemv_tr(member.weight, &self.cross(member.choice, &crosses, inputs), &member.weights, 1.0);
+        }
+        means
+    }
+
+    /// Correlations of the process with the means of cells (k x t), of each kernel that counts.
+    fn crosses(&self, inputs: &DMatrix<f64>) -> Vec<Option<DMatrix<f64>>> {
+        let counts = |kernel: usize| self.members.iter().any(|member| member.choice.kernel == kernel);
+        let kernels: Vec<usize> = (0..self.kernels.len()).collect();
+        let of = |kernel: &usize| {
+            let stretch = self.kernels[*kernel].stretch;
+            counts(*kernel)
+                .then(|| means_over_cells(&self.prior.kernel, stretch, &self.tree, &self.kept.cells, inputs))
+        };
+        kernels.par_iter().map(of).collect()
+    }
+
+    /// The covariance of r with f at inputs (k x t).
+    fn cross(&self, choice: Choice, crosses: &[Option<DMatrix<f64>>], inputs: &DMatrix<f64>) -> DMatrix<f64> {
+        let KeptCells { cells, counts, .. } = &self.kept;
+        let Some(of_kernel) = &crosses[choice.kernel] else {
+            return DMatrix::zeros(cells.len(), inputs.nrows());
+        };
+        let mut cross = (of_kernel * choice.variance).add_scalar(self.bias);
+        let (lattice, finest) = (self.tree.lattice(), self.tree.levels() - 1);
+        for (point, mut column) in cross.column_iter_mut().enumerate() {
+            let input: Vec<f64> = inputs.row(point).iter().copied().collect();
+            let own = self.tree.cell(finest, &lattice.coordinates(lattice.place(&input)));
+            if let Ok(place) = cells.binary_search(&own) {
+                column[place] += choice.of_cell;
+            }
+            column.component_mul_assign(counts);
+        }
+        cross
+    }
+}
+
+/// Counts of the finest cells.
+struct Counted {
+    /// Cells with rows, in rising order.
+    cells: Vec<usize>,
+    /// h of the counts.
+    combined: DVector<f64>,
+    /// The noise c.
+    noise: f64,
+    /// How much of what places have of their own the rows of a cell share.
+    shared: f64,
+}
+
+fn counted(tree: &CellTree, sums: &CellSums) -> Counted {
+    let levels = &sums.levels[..tree.levels()];
+    let sds: Vec<f64> = levels.iter().map(|level| level.counts_sd).collect();
+    let precision = NestedPrecision::new(tree, &sds);
+    let combined = precision.combine(levels.iter().map(|level| &level.counts));
+    let counts = precision.nonnegative(&combined, sums.rows.max(1.0));
+    let noise = precision.scale;
+    let mut cells: Vec<usize> = (0..counts.len()).filter(|cell| counts[*cell] > FEWEST * noise).collect();
+    if cells.is_empty() {
+        cells.push(counts.imax());
+    }
+    Counted { shared: shared(tree, &counts), cells, combined, noise }
+}
+
+/// By how much fewer cells hold the rows where two neighbours are made one: half as many where rows are spread evenly, as many where
+/// they stand at few places, of which each has its own mean. The number of cells is `(sum N)^2 / sum N^2`.
+fn shared(tree: &CellTree, counts: &DVector<f64>) -> f64 {
+    let finest = tree.levels() - 1;
+    let halvings = tree.halvings(finest);
+    let effective =
+        |counts: &DVector<f64>| counts.sum().powi(2) / counts.norm_squared().max(f64::MIN_POSITIVE);
+    let Some(input) = (0..halvings.len()).max_by_key(|input| halvings[*input]).filter(|i| halvings[*i] > 0)
+    else {
+        return SHARED[1];
+    };
+    let mut fewer = halvings.to_vec();
+    fewer[input] -= 1;
+    let pair = CellTree::from_halvings(tree.lattice(), vec![fewer, halvings.to_vec()]);
+    let Some(pair) = pair else { return SHARED[1] };
+    let mut merged = DVector::zeros(pair.cells(0));
+    counts.iter().enumerate().for_each(|(cell, count)| merged[pair.ancestor(0, 1, cell)] += count);
+    (2.0 - effective(counts) / effective(&merged)).clamp(SHARED[0], SHARED[1])
+}
+
+/// The cells along each input at the finest level.
+fn halves(tree: &CellTree) -> Vec<usize> {
+    tree.halvings(tree.levels() - 1).iter().map(|halved| 1 << halved).collect()
+}
+
+/// Points along each input of a cell whose pairs stand for it, so that no more than [`EVALUATIONS`] are needed.
+fn points_of_cell(cells: usize, dimensions: usize) -> usize {
+    let needed = |points: usize| points.pow(2 * dimensions as u32).saturating_mul(cells);
+    [4, 2].into_iter().find(|points| needed(*points) <= EVALUATIONS).unwrap_or(1)
+}
+
+impl CellKernel {
+    /// With the shortest lengthscale at a part of the longest side.
+    fn new(kernel: &BoxKernel, part: f64, tree: &CellTree, grid: &[usize]) -> Self {
+        let stretch = part / kernel.shortest();
+        let correlations = kernel.correlations(stretch);
+        let (_, lengths) = tree.corner(tree.levels() - 1, 0);
+        let cells = grid.iter().product();
+        let points = points_of_cell(cells, grid.len());
+        let differences = (2 * points - 1).pow(grid.len() as u32);
+        let zero = vec![0.0; grid.len()];
+        let table = (0..cells)
+            .into_par_iter()
+            .map(|cell| {
+                let (mut rest, mut apart) = (cell, vec![0.0; grid.len()]);
+                for input in (0..grid.len()).rev() {
+                    apart[input] = (rest % grid[input]) as f64;
+                    rest /= grid[input];
+                }
+                mean_correlation(correlations.as_ref(), &apart, &lengths, points, differences, &zero)
+            })
+            .collect();
+        Self { stretch, table }
+    }
+
+    /// Between cells (k x k).
+    fn among(&self, tree: &CellTree, cells: &[usize]) -> DMatrix<f64> {
+        let grid = halves(tree);
+        let places: Vec<Vec<usize>> = cells.iter().map(|cell| along(*cell, &grid)).collect();
+        DMatrix::from_fn(cells.len(), cells.len(), |i, j| {
+            let pairs = places[i].iter().zip(&places[j]).zip(&grid);
+            self.table[pairs.fold(0, |cell, ((a, b), side)| cell * side + a.abs_diff(*b))]
+        })
+    }
+}
+
+/// The place of a cell along each input.
+fn along(cell: usize, grid: &[usize]) -> Vec<usize> {
+    let (mut rest, mut along) = (cell, vec![0; grid.len()]);
+    for input in (0..grid.len()).rev() {
+        along[input] = rest % grid[input];
+        rest /= grid[input];
+    }
+    along
+}
+
+/// The mean of correlations over pairs of points of two cells that are `apart` cells from each other.
+fn mean_correlation(
+    kernel: &dyn Kernel,
+    apart: &[f64],
+    lengths: &[f64],
+    points: usize,
+    differences: usize,
+    zero: &[f64],
+) -> f64 {
+    let side = 2 * points - 1;
+    let (mut total, mut all) = (0.0, 0.0);
+    for place in 0..differences {
+        let (mut rest, mut weight, mut displacement) = (place, 1.0, Vec::with_capacity(lengths.len()));
+        for (apart, length) in apart.iter().zip(lengths) {
+            let step = (rest % side) as f64 - (points - 1) as f64;
+            weight *= points as f64 - step.abs();
+            displacement.push((apart + step / points as f64) * length);
+            rest /= side;
+        }
+        total += weight * kernel.value(&displacement, zero);
+        all += weight;
+    }
+    total / all
+}
+
+/// The mean correlations of cells with points (k x t).
+fn means_over_cells(
+    kernel: &BoxKernel,
+    stretch: f64,
+    tree: &CellTree,
+    cells: &[usize],
+    inputs: &DMatrix<f64>,
+) -> DMatrix<f64> {
+    let correlations = kernel.correlations(stretch);
+    let dimensions = inputs.ncols();
+    let finest = tree.levels() - 1;
+    let points = points_of_cell(tree.cells(finest), dimensions);
+    let each = points.pow(dimensions as u32);
+    let mut means = DMatrix::zeros(cells.len(), inputs.nrows());
+    for place in 0..each {
+        let mut middles = DMatrix::zeros(cells.len(), dimensions);
+        for (row, cell) in cells.iter().enumerate() {
+            let (corner, lengths) = tree.corner(finest, *cell);
+            let mut rest = place;
+            for input in 0..dimensions {
+                let part = ((rest % points) as f64 + 0.5) / points as f64;
+                middles[(row, input)] = corner[input] + part * lengths[input];
+                rest /= points;
+            }
+        }
+        means += correlations.matrix(&middles, inputs);
+    }
+    means / each as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sites::Lattice;
+
+    fn prior() -> CellPrior {
+        let kernel =
+            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscale = 0.2 }").unwrap();
+        CellPrior { kernel: BoxKernel::new(&kernel, vec![1.0]).unwrap(), bound: 10.0 }
+    }
+
+    /// Rows on a line of 64 cells: 50 in each, with the mean `5 sin(6 x)`, exact sums, and little noise.
+    fn sums(tree: &CellTree, sd: f64) -> CellSums {
+        let finest = tree.levels() - 1;
+        let (mut levels, mut squares) = (Vec::new(), 0.0);
+        for level in 0..=finest {
+            let cells = tree.cells(level);
+            let (mut sums, mut counts) = (DVector::zeros(cells), DVector::zeros(cells));
+            for cell in 0..tree.cells(finest) {
+                let into = tree.ancestor(level, finest, cell);
+                sums[into] += 50.0 * mean_of(cell, tree.cells(finest));
+                counts[into] += 50.0;
+            }
+            levels.push(CellLevel { sums, counts, sums_sd: 10.0 * sd, counts_sd: sd });
+        }
+        for cell in 0..tree.cells(finest) {
+            squares += 50.0 * (mean_of(cell, tree.cells(finest)).powi(2) + 1.0);
+        }
+        CellSums { rows: 50.0 * tree.cells(finest) as f64, squares, levels }
+    }
+
+    fn mean_of(cell: usize, cells: usize) -> f64 {
+        5.0 * (6.0 * (cell as f64 + 0.5) / cells as f64).sin()
+    }
+
+    #[test]
+    fn the_function_is_found_where_noise_is_little() {
+        let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();
+        let posterior = CellPosterior::new(&tree, &sums(&tree, 0.01), &prior()).unwrap();
+        assert!((posterior.weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let inputs = DMatrix::from_fn(9, 1, |i, _| (0.5 + 7.0 * i as f64) / 64.0);
+        let found = posterior.predict(&inputs);
+        let (mean, variance) = (found.function.mean(), found.function.variance());
+        let without = posterior.variance_without_noise(&inputs).unwrap();
+        let means = posterior.means(&inputs);
+        for point in 0..9 {
+            let expected = mean_of(7 * point, 64);
+            assert!((mean[point] - expected).abs() < 0.5, "{} {expected}", mean[point]);
+            assert!((means[point] - mean[point]).abs() < 1e-9);
+            assert!(without[point] <= variance[point] * (1.0 + 1e-9));
+            assert!(found.targets.variance()[point] > variance[point]);
+        }
+    }
+
+    /// With noise that hides everything the mean of all rows is left, and intervals are those of the prior.
+    #[test]
+    fn much_noise_leaves_the_prior() {
+        let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();
+        let posterior = CellPosterior::new(&tree, &sums(&tree, 1e6), &prior()).unwrap();
+        let inputs = DMatrix::from_element(1, 1, 0.3);
+        let found = posterior.predict(&inputs).function;
+        assert!(found.mean()[0].abs() < 10.0 && found.variance()[0] > 1.0, "{found:?}");
+    }
+
+    /// Cells that are joined have the numbers of both: the sums of the coarser level, averaged with those that are there.
+    #[test]
+    fn cells_are_joined_in_pairs() {
+        let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![4]]).unwrap();
+        let exact = sums(&tree, 1.0);
+        let (once, joined) = exact.coarser(&tree).unwrap();
+        assert_eq!((once.levels(), once.halvings(1)), (2, &[3][..]));
+        let level = &joined.levels[1];
+        assert!((level.counts_sd - 2f64.sqrt()).abs() < 1e-15 && level.counts.iter().all(|n| *n == 100.0));
+        // Four cells into one, beside a number of the same cell: precisions 1/4 and 1.
+        let (twice, joined) = joined.coarser(&once).unwrap();
+        assert_eq!((twice.levels(), twice.halvings(0)), (1, &[2][..]));
+        let level = &joined.levels[0];
+        assert!((level.counts_sd - 0.8f64.sqrt()).abs() < 1e-12 && (level.counts[0] - 200.0).abs() < 1e-9);
+        let whole = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![0]]).unwrap();
+        assert!(sums(&whole, 1.0).coarser(&whole).is_none());
+    }
+}

@@ -1,0 +1,414 @@
+//! Sums and counts of records in nested cells of the box: the design, its sensitivity, and the noise.
+
+use nalgebra::DVector;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use super::whole::added;
+use dpgp_gp::cells::{CellLevel, CellSums, CellTree};
+use dpgp_gp::kernel::Kernel;
+use dpgp_gp::sites::{CountedRows, Lattice, SiteReference};
+use dpgp_noise::PrivacyError;
+use dpgp_number::{OutOfRange, Positive};
+
+/// Levels of the tree at most: `2^13` cells are as many as a posterior works with.
+const DEPTH: usize = 13;
+/// Levels with less weight than this are left out.
+const LEAST_WEIGHT: f64 = 0.01;
+/// Lengthscales of the prior that a release is designed for, from that of the longest side on, each half of the one before.
+const LENGTHSCALES: i32 = 6;
+/// The standard deviations of that prior, over the bound on targets: of the process, of the mean, and of a target about the process.
+const PROCESS_SD: f64 = 1.0 / 6.0;
+const MEAN_SD: f64 = 0.5;
+const TARGET_SD: f64 = 1.0 / 3.0;
+/// The variance of what each cell of the finest level has of its own, over that of the process.
+const OWN: f64 = 0.5;
+/// Points along each input in a cell, by the number of inputs, for mean covariances.
+const POINTS: [i32; 4] = [64, 32, 16, 8];
+/// Relative excess of the noise, which covers a dozen roundings.
+const EXCESS: f64 = 1e-14;
+
+/// Which nested cells are released, with which weights. Everything in it is public.
+///
+/// Released are, for each level k of a tree of cells with weight `a_k` (`sum a_k = 1`) and each of its cells c, the sum of the targets
+/// `b_kc` and the number of rows `N_kc`, and `q = sum y^2`.
+///
+/// Obligation: one record (x, y) is replaced by any other, `|y| <= R`, inputs anywhere. The vector
+/// `(sqrt(a_k) b_kc, R sqrt(a_k) N_kc, q / R)` moves by at most `D = 2 R`.
+///
+/// *Proof.* Cells are nested, so the records (x, y) and (x', y') share their cells at all levels up to one, and at none below. Let W
+/// be the weight of the levels at which they share one, in [0, 1]. The squared distance is
+///
+/// ```text
+/// (y^2 + y'^2) - 2 y y' W + 2 R^2 (1 - W) + (y^2 - y'^2)^2 / R^2,
+/// ```
+///
+/// which is linear in W, so that one of the ends is greatest. At `W = 0` it is convex in `y^2` and in `y'^2`, and at the corners
+/// `2 R^2`, `4 R^2` and `4 R^2`. At `W = 1`, let `|y - y'| = R (2 - h)` with `0 <= h <= 2`, so that `|y + y'| <= R h`: it is at most
+/// `R^2 (2 - h)^2 (1 + h^2) = R^2 (4 - h (4 - h - h (2 - h)^2))`, and `h (2 - h)^2 <= 32 / 27 < 2 <= 4 - h`. QED
+///
+/// A record that is left out or comes in moves them by at most `R^2 + R^2 + R^2`, squared, so that the number of rows, with the weight
+/// `R^2`, can be released with them. It does not move where a record is replaced.
+#[derive(Debug, Clone)]
+pub struct CellsDesign {
+    /// The cells.
+    pub tree: CellTree,
+    /// `a_k`, one for each level of the tree.
+    pub weights: Vec<f64>,
+    /// R.
+    pub bound: f64,
+    /// The expected mean squared error under the prior that it is designed for.
+    pub risk: f64,
+    /// Whether the number of rows is released with them, because it is private.
+    pub counted: bool,
+}
+
+impl CellsDesign {
+    /// The weights of least expected error for noise of `sigma` sensitivities.
+    ///
+    /// The design is for rows that are spread evenly and a stationary prior whose lengthscales are those of a grid from the longest side on.
+    /// Then means over cells are known by their differences from the cell above (Haar coefficients). Those of level k have the variance
+    /// `l_k`, and the noise `s^2 / u_k` on sums, where u is the sum of the weights from k on, over the number of cells:
+    ///
+    /// ```text
+    /// risk(u) = sum_k m_k l_k / (1 + l_k n^2 u_k / (s^2 + n t^2 u_k)),   sum_k m_k u_k = 1,
+    /// ```
+    ///
+    /// with `m_k` differences at level k and the variance `t^2` of a target. It is convex, and least where
+    /// `s^2 + u_k (n t^2 + l_k n^2) = l_k n s / mu` for a mu that a bisection finds, or `u_k` is zero.
+    ///
+    /// # Errors
+    /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
+    pub fn least_risk(reference: &SiteReference, lattice: Lattice, sigma: f64) -> Result<Self, PrivacyError> {
+        let bound = Positive::new(reference.bound)?.get();
+        let s = Positive::new(sigma)?.get() * 2.0 * bound;
+        let dimensions = lattice.dimensions();
+        let lengthscales = reference.kernel.lengthscales();
+        let tree = CellTree::new(lattice, &lengthscales, DEPTH);
+        let differences = Differences::new(&tree, reference);
+        let shares = differences.shares(reference.rows as f64, s, bound);
+        // A weight of its own for each level: the share of a difference less that of the next, for each cell.
+        let mut weights: Vec<f64> = (0..tree.levels())
+            .map(|level| {
+                let next = shares.get(level + 1).copied().unwrap_or(0.0);
+                (shares[level] - next) * tree.cells(level) as f64
+            })
+            .collect();
+        weights.iter_mut().filter(|weight| **weight < LEAST_WEIGHT).for_each(|weight| *weight = 0.0);
+        let total: f64 = weights.iter().sum();
+        let kept: Vec<usize> = (0..weights.len()).filter(|level| weights[*level] > 0.0).collect();
+        let risk = differences.risk(&weights, total, reference.rows as f64, s, bound);
+        let halvings = kept.iter().map(|level| tree.halvings(*level).to_vec()).collect();
+        let tree = CellTree::from_halvings(lattice, halvings)
+            .ok_or(OutOfRange::new("inputs that cells can be made of", dimensions as f64))?;
+        let weights = kept.iter().map(|level| weights[*level] / total).collect();
+        Ok(Self { tree, weights, bound, risk, counted: false })
+    }
+
+    /// D.
+    pub fn sensitivity(&self) -> f64 {
+        2.0 * self.bound
+    }
+
+    /// How many numbers are released.
+    pub fn numbers(&self) -> usize {
+        let cells: usize = (0..self.tree.levels()).map(|level| self.tree.cells(level)).sum();
+        2 * cells + 1 + usize::from(self.counted)
+    }
+
+    /// The noise of `sigma` sensitivities.
+    pub fn noise(&self, sigma: f64) -> CellsNoise {
+        let scale = sigma * self.sensitivity() * (1.0 + EXCESS);
+        let sums: Vec<f64> = self.weights.iter().map(|weight| scale / weight.sqrt()).collect();
+        CellsNoise {
+            counts: sums.iter().map(|sd| sd / self.bound).collect(),
+            sums,
+            squares: scale * self.bound,
+            rows: self.counted.then_some(scale / self.bound),
+            scale,
+        }
+    }
+}
+
+/// The differences of means over cells from those of the cells above.
+struct Differences {
+    /// How many there are at each level.
+    counts: Vec<f64>,
+    /// Their variances a priori, which do not rise, over the square of the bound.
+    variances: Vec<f64>,
+    /// The variance that the finest level leaves inside its cells.
+    within: f64,
+}
+
+impl Differences {
+    fn new(tree: &CellTree, reference: &SiteReference) -> Self {
+        let shortest = reference.kernel.shortest();
+        let stretches = (0..LENGTHSCALES).map(|halved| 0.5f64.powi(halved) / shortest);
+        let kernels: Vec<Box<dyn Kernel>> =
+            stretches.map(|stretch| reference.kernel.correlations(stretch)).collect();
+        let variance = PROCESS_SD * PROCESS_SD;
+        let own = OWN * variance;
+        let finest = tree.cells(tree.levels() - 1) as f64;
+        let (mut counts, mut variances, mut before) = (Vec::new(), Vec::new(), (0.0, 0.0));
+        for level in 0..tree.levels() {
+            let (_, lengths) = tree.corner(level, 0);
+            let mean = kernels.iter().map(|kernel| mean_within(kernel.as_ref(), &lengths)).sum::<f64>();
+            let cells = tree.cells(level) as f64;
+            let of_mean = variance * mean / kernels.len() as f64 + own * cells / finest + MEAN_SD * MEAN_SD;
+            counts.push(cells - before.0);
+            let least = variances.last().copied().unwrap_or(f64::INFINITY);
+            variances.push(((of_mean - before.1) / (cells - before.0)).clamp(0.0, least));
+            before = (cells, of_mean);
+        }
+        Self { counts, variances, within: variance + own + MEAN_SD * MEAN_SD - before.1 }
+    }
+
+    /// `u_k` of least risk.
+    fn shares(&self, rows: f64, s: f64, bound: f64) -> Vec<f64> {
+        let (mut low, mut high) = (1e-60, 1e60);
+        for _ in 0..400 {
+            let middle = f64::sqrt(low * high);
+            let total: f64 =
+                self.counts.iter().zip(self.at(middle, rows, s / bound)).map(|(m, u)| m * u).sum();
+            if total > 1.0 { low = middle } else { high = middle }
+        }
+        self.at(high, rows, s / bound)
+    }
+
+    /// `u_k` for a multiplier, for targets in units of the bound.
+    fn at(&self, multiplier: f64, rows: f64, s: f64) -> Vec<f64> {
+        let target = rows * TARGET_SD * TARGET_SD;
+        let own = self.variances.iter();
+        own.map(|l| (l * rows * s / multiplier - s * s).max(0.0) / (target + l * rows * rows)).collect()
+    }
+
+    /// The risk for weights of the levels, which add up to `total`, in squared units of the targets.
+    fn risk(&self, weights: &[f64], total: f64, rows: f64, s: f64, bound: f64) -> f64 {
+        let (s, target) = (s / bound, rows * TARGET_SD * TARGET_SD);
+        let mut cells = vec![0.0; weights.len()];
+        let mut all = 0.0;
+        for (level, count) in self.counts.iter().enumerate() {
+            all += count;
+            cells[level] = all;
+        }
+        let (mut share, mut risk) = (0.0, self.within);
+        for level in (0..weights.len()).rev() {
+            share += weights[level] / total / cells[level];
+            let seen = rows * rows * share / (s * s + target * share);
+            risk += self.counts[level] * self.variances[level] / (1.0 + self.variances[level] * seen);
+        }
+        risk * bound * bound
+    }
+}
+
+/// The mean covariance of two points spread evenly in a cell.
+fn mean_within(kernel: &dyn Kernel, lengths: &[f64]) -> f64 {
+    let points = POINTS[lengths.len().clamp(1, POINTS.len()) - 1];
+    let (mut total, mut all) = (0.0, 0.0);
+    let side = (2 * points - 1) as usize;
+    let zero = vec![0.0; lengths.len()];
+    for place in 0..side.pow(lengths.len() as u32) {
+        let (mut rest, mut weight, mut apart) = (place, 1.0, Vec::with_capacity(lengths.len()));
+        for length in lengths {
+            let step = (rest % side) as i32 - points + 1;
+            weight *= f64::from(points - step.abs());
+            // Half a step apart, so that no point is paired with itself.
+            apart.push((f64::from(step) - 0.5) / f64::from(points) * length);
+            rest /= side;
+        }
+        total += weight * kernel.value(&apart, &zero);
+        all += weight;
+    }
+    total / all
+}
+
+/// Standard deviations of independent noise on sums and counts of cells.
+///
+/// Obligation: with `s = sigma D` a number of weight w gets at least `s / sqrt(w)`, so that in units of the noise the release moves by
+/// at most `1 / sigma` ([`CellsDesign`]).
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellsNoise {
+    /// On the sums of each level.
+    pub sums: Vec<f64>,
+    /// On the counts of each level.
+    pub counts: Vec<f64>,
+    /// On the sum of squared targets.
+    pub squares: f64,
+    /// On the number of rows; none if it is public.
+    pub rows: Option<f64>,
+    /// On a number of weight 1: `s`.
+    pub scale: f64,
+}
+
+/// Sums and counts of rows in whole numbers: exact, in any order of the rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntegerCells {
+    rows: u64,
+    /// The sums of targets, by level and cell, in units of the targets.
+    sums: Vec<Vec<i128>>,
+    counts: Vec<Vec<i128>>,
+    squares: i128,
+}
+
+impl IntegerCells {
+    /// Of rows.
+    pub fn new(design: &CellsDesign, rows: &CountedRows) -> Self {
+        let tree = &design.tree;
+        let empty: Vec<Vec<i128>> = (0..tree.levels()).map(|level| vec![0; tree.cells(level)]).collect();
+        let (mut sums, mut counts) = (empty.clone(), empty);
+        for cell in &rows.cells {
+            let coordinates = rows.lattice.coordinates(cell.place);
+            for level in 0..tree.levels() {
+                let place = tree.cell(level, &coordinates);
+                sums[level][place] += i128::from(cell.targets);
+                counts[level][place] += i128::from(cell.rows);
+            }
+        }
+        Self { rows: rows.rows, sums, counts, squares: rows.squares }
+    }
+
+    /// All numbers in the order of a file, for this unit of targets; never to be shown.
+    pub fn real(&self, unit: f64) -> Vec<f64> {
+        let sums = self.sums.iter().flatten().map(|sum| *sum as f64 * unit);
+        let counts = self.counts.iter().flatten().map(|count| *count as f64);
+        sums.chain(counts).chain([self.squares as f64 * unit * unit]).collect()
+    }
+
+    /// With exactly rounded noise on each number, for this unit of targets.
+    ///
+    /// Obligation: the noise is that of the design, and sums of whole numbers have no rounding, so that this is a function of a Gaussian
+    /// mechanism with `mu = 1 / sigma`. The number of rows gets noise where the noise says so, and is public elsewhere.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] for noise beyond 128 bits, or of zero.
+    pub fn release(
+        &self,
+        design: &CellsDesign,
+        noise: &CellsNoise,
+        unit: f64,
+        source: &mut impl Rng,
+    ) -> Result<ReleasedCells, OutOfRange> {
+        let (rows, rows_sd) = match noise.rows {
+            Some(sd) => (added(&[i128::from(self.rows)], &[sd], 1.0, source)?[0].max(1), sd),
+            None => (i128::from(self.rows), 0.0),
+        };
+        let mut levels = Vec::with_capacity(self.sums.len());
+        for level in 0..self.sums.len() {
+            let (sums_sd, counts_sd) = (noise.sums[level], noise.counts[level]);
+            let cells = self.sums[level].len();
+            let sums = added(&self.sums[level], &vec![sums_sd; cells], unit, source)?;
+            let counts = added(&self.counts[level], &vec![counts_sd; cells], 1.0, source)?;
+            levels.push(ReleasedLevel {
+                halvings: design.tree.halvings(level).to_vec(),
+                sums: sums.into_iter().map(|sum| sum as f64 * unit).collect(),
+                sums_sd,
+                counts: counts.into_iter().map(|count| count as f64).collect(),
+                counts_sd,
+            });
+        }
+        let squares = added(&[self.squares], &[noise.squares], unit * unit, source)?[0];
+        Ok(ReleasedCells {
+            rows: u64::try_from(rows).unwrap_or(u64::MAX),
+            rows_sd,
+            levels,
+            squares: squares as f64 * unit * unit,
+            squares_sd: noise.squares,
+        })
+    }
+
+    /// A simulation of a release, with floating-point noise of a seeded stream times `times` (0 for none).
+    pub fn simulated(
+        &self,
+        design: &CellsDesign,
+        noise: &CellsNoise,
+        unit: f64,
+        times: f64,
+        stream: &mut impl Rng,
+    ) -> ReleasedCells {
+        let mut draw = |sd: f64| -> f64 {
+            let normal: f64 = StandardNormal.sample(stream);
+            times * sd * normal
+        };
+        let rows_sd = noise.rows.unwrap_or(0.0);
+        let rows = (self.rows as f64 + draw(rows_sd)).round().max(1.0) as u64;
+        let mut levels = Vec::with_capacity(self.sums.len());
+        for level in 0..self.sums.len() {
+            let (sums_sd, counts_sd) = (noise.sums[level], noise.counts[level]);
+            let sums = self.sums[level].iter().map(|sum| *sum as f64 * unit + draw(sums_sd)).collect();
+            let counts = self.counts[level].iter().map(|count| *count as f64 + draw(counts_sd)).collect();
+            let halvings = design.tree.halvings(level).to_vec();
+            levels.push(ReleasedLevel { halvings, sums, sums_sd, counts, counts_sd });
+        }
+        let squares = self.squares as f64 * unit * unit + draw(noise.squares);
+        ReleasedCells { rows, rows_sd, levels, squares, squares_sd: noise.squares }
+    }
+}
+
+/// Released sums and counts of nested cells, as a file holds them; in units of the model's targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleasedCells {
+    /// The number of rows.
+    pub rows: u64,
+    /// The standard deviation of its noise; zero where it is public.
+    pub rows_sd: f64,
+    /// The levels, from coarse to fine.
+    pub levels: Vec<ReleasedLevel>,
+    /// The sum of squared targets.
+    pub squares: f64,
+    /// The standard deviation of its noise.
+    pub squares_sd: f64,
+}
+
+/// The cells of one level; the last input moves fastest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleasedLevel {
+    /// How often each input is halved.
+    pub halvings: Vec<u32>,
+    /// The sums of targets.
+    pub sums: Vec<f64>,
+    /// The standard deviation of the noise on each.
+    pub sums_sd: f64,
+    /// The numbers of rows.
+    pub counts: Vec<f64>,
+    /// The standard deviation of the noise on each.
+    pub counts_sd: f64,
+}
+
+/// More cells are none of ours.
+const MOST_CELLS: usize = 1 << 16;
+
+impl ReleasedCells {
+    /// The tree of a lattice, if these are sums and counts of nested cells of it: every number is finite and noise is positive.
+    pub fn tree(&self, lattice: Lattice) -> Option<CellTree> {
+        let halvings = self.levels.iter().map(|level| level.halvings.clone()).collect();
+        let tree = CellTree::from_halvings(lattice, halvings)?;
+        let sound = self.levels.iter().enumerate().all(|(place, level)| {
+            let cells = tree.cells(place);
+            let numbers = level.sums.iter().chain(&level.counts);
+            cells <= MOST_CELLS
+                && (level.sums.len(), level.counts.len()) == (cells, cells)
+                && numbers.clone().all(|number| number.is_finite())
+                && Positive::new(level.sums_sd).is_ok()
+                && Positive::new(level.counts_sd).is_ok()
+        });
+        let others = (1..=1 << 48).contains(&self.rows)
+            && (0.0..f64::INFINITY).contains(&self.rows_sd)
+            && self.squares.is_finite()
+            && Positive::new(self.squares_sd).is_ok();
+        (sound && others).then_some(tree)
+    }
+
+    /// What a posterior needs.
+    pub fn seen(&self) -> CellSums {
+        let levels = self.levels.iter().map(|level| CellLevel {
+            sums: DVector::from_column_slice(&level.sums),
+            counts: DVector::from_column_slice(&level.counts),
+            sums_sd: level.sums_sd,
+            counts_sd: level.counts_sd,
+        });
+        CellSums { rows: self.rows as f64, squares: self.squares, levels: levels.collect() }
+    }
+}
