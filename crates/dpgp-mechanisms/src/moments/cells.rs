@@ -412,3 +412,154 @@ impl ReleasedCells {
         CellSums { rows: self.rows as f64, squares: self.squares, levels: levels.collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    use super::*;
+    use dpgp_gp::kernel::BoxKernel;
+    use dpgp_gp::sites::FullCell;
+
+    fn reference(rows: usize, dimensions: usize) -> SiteReference {
+        let kernel =
+            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscale = 0.2 }").unwrap();
+        SiteReference {
+            rows,
+            bound: 30.0,
+            bias: 1.0,
+            kernel: BoxKernel::new(&kernel, vec![1.0; dimensions]).unwrap(),
+            noise_variance: 1.0,
+            concentration: 10.0,
+        }
+    }
+
+    fn design(rows: usize) -> CellsDesign {
+        CellsDesign::least_risk(&reference(rows, 2), Lattice::for_inputs(2), 4.68).unwrap()
+    }
+
+    /// More rows are worth more cells and less error; weights add up to 1.
+    #[test]
+    fn cells_grow_with_the_rows() {
+        let designs = [5_000, 20_000, 100_000, 500_000].map(design);
+        for pair in designs.windows(2) {
+            let finest = |design: &CellsDesign| design.tree.cells(design.tree.levels() - 1);
+            assert!(finest(&pair[0]) < finest(&pair[1]) && pair[0].risk > pair[1].risk);
+        }
+        for design in &designs {
+            assert!((design.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!(design.weights.iter().all(|weight| *weight >= LEAST_WEIGHT));
+        }
+        // Some 2^5 and some 2^13 cells, as a search over single grids finds.
+        assert!((5..=6).contains(&designs[0].tree.cells(designs[0].tree.levels() - 1).ilog2()));
+        assert!((12..=13).contains(&designs[3].tree.cells(designs[3].tree.levels() - 1).ilog2()));
+    }
+
+    /// No other weights of the same levels have less risk: the derivative along the simplex is zero, by differences.
+    #[test]
+    fn the_weights_are_those_of_least_risk() {
+        let (reference, rows, s) = (reference(20_000, 2), 20_000.0, 4.68 * 60.0);
+        let tree = CellTree::new(Lattice::for_inputs(2), &reference.kernel.lengthscales(), DEPTH);
+        let differences = Differences::new(&tree, &reference);
+        let shares = differences.shares(rows, s, 30.0);
+        let total: f64 = differences.counts.iter().zip(&shares).map(|(count, share)| count * share).sum();
+        assert!((total - 1.0).abs() < 1e-9);
+        let risk = |shares: &[f64]| -> f64 {
+            let (target, s) = (rows * TARGET_SD * TARGET_SD, s / 30.0);
+            let each = differences.counts.iter().zip(&differences.variances).zip(shares);
+            each.map(|((count, l), u)| count * l / (1.0 + l * rows * rows * u / (s * s + target * u))).sum()
+        };
+        let best = risk(&shares);
+        for (from, to) in (0..shares.len()).flat_map(|i| (0..shares.len()).map(move |j| (i, j))) {
+            let step = 1e-4 / differences.counts[from];
+            if from == to || shares[from] < step {
+                continue;
+            }
+            let mut other = shares.clone();
+            other[from] -= step;
+            other[to] += step * differences.counts[from] / differences.counts[to];
+            assert!(risk(&other) >= best - 1e-12, "{from} {to}");
+        }
+    }
+
+    /// The mean of `exp(-r)` for two points of the unit interval is `2 / e`.
+    #[test]
+    fn covariances_are_averaged_over_a_cell() {
+        let kernel =
+            toml::from_str("matern = { smoothness = \"1/2\", variance = 1.0, lengthscale = 1.0 }").unwrap();
+        let kernel = BoxKernel::new(&kernel, vec![1.0]).unwrap().correlations(1.0);
+        let found = mean_within(kernel.as_ref(), &[1.0]);
+        assert!((found - 2.0 * (-1.0f64).exp()).abs() < 1e-3, "{found}");
+    }
+
+    fn counted(rows: &[(usize, i64)], lattice: Lattice) -> CountedRows {
+        let cells = rows.iter().map(|(place, target)| FullCell { place: *place, rows: 1, targets: *target });
+        let squares = rows.iter().map(|(_, target)| i128::from(*target).pow(2)).sum();
+        CountedRows { lattice, rows: rows.len() as u64, cells: cells.collect(), squares }
+    }
+
+    /// Whatever replaces a record, the release moves by at most D, and records that reach it exist.
+    #[test]
+    fn a_replaced_record_moves_by_at_most_twice_the_bound() {
+        let lattice = Lattice::new(16, 2);
+        let halvings = vec![vec![0, 1], vec![1, 1], vec![2, 4]];
+        let tree = CellTree::from_halvings(lattice, halvings).unwrap();
+        let design =
+            CellsDesign { tree, weights: vec![0.2, 0.3, 0.5], bound: 8.0, risk: 0.0, counted: false };
+        let weighed = |row: (usize, i64)| -> DVector<f64> {
+            let whole = IntegerCells::new(&design, &counted(&[row], lattice));
+            let mut all = Vec::new();
+            for (level, weight) in design.weights.iter().enumerate() {
+                all.extend(whole.sums[level].iter().map(|sum| *sum as f64 * weight.sqrt()));
+                all.extend(whole.counts[level].iter().map(|count| *count as f64 * 8.0 * weight.sqrt()));
+            }
+            all.push(whole.squares as f64 / 8.0);
+            DVector::from_vec(all)
+        };
+        let mut most = 0.0f64;
+        for place in [0, 1, 16, 37, 128, 255] {
+            for (y, z) in (-8..=8).flat_map(|y| (-8..=8).map(move |z| (y, z))) {
+                most = most.max((weighed((0, y)) - weighed((place, z))).norm());
+            }
+            for y in -8..=8 {
+                // One that is left out, with the number of rows.
+                assert!((weighed((place, y)).norm_squared() + 64.0).sqrt() <= design.sensitivity());
+            }
+        }
+        assert!(
+            most <= design.sensitivity() * (1.0 + 1e-12) && most > 0.999 * design.sensitivity(),
+            "{most}"
+        );
+    }
+
+    /// Noise has the size that a level's weight asks for, on each number, and exact sums are those of rows.
+    #[test]
+    fn the_release_has_the_noise_that_it_states() {
+        let lattice = Lattice::new(16, 2);
+        let tree = CellTree::from_halvings(lattice, vec![vec![1, 0], vec![4, 4]]).unwrap();
+        let design = CellsDesign { tree, weights: vec![0.25, 0.75], bound: 2.0, risk: 0.0, counted: true };
+        let noise = design.noise(3.0);
+        // s = 12: 12 / sqrt(1/4), over R = 2; s R; s / R.
+        assert!((noise.sums[0] - 24.0).abs() < 1e-9 && (noise.counts[0] - 12.0).abs() < 1e-9);
+        assert!((noise.squares - 24.0).abs() < 1e-9 && noise.rows.is_some_and(|sd| (sd - 6.0).abs() < 1e-9));
+        let whole = IntegerCells::new(&design, &counted(&[(0, 5), (255, -3), (255, 1)], lattice));
+        let mut stream = Pcg64::seed_from_u64(5);
+        let none = whole.simulated(&design, &noise, 0.5, 0.0, &mut stream);
+        assert_eq!((&none.levels[0].sums, &none.levels[0].counts), (&vec![2.5, -1.0], &vec![1.0, 2.0]));
+        assert_eq!((none.squares, none.rows), (35.0 * 0.25, 3));
+        let released = whole.release(&design, &noise, 0.5, &mut stream).unwrap();
+        let fine = &released.levels[1];
+        let spread = |numbers: &[f64]| (numbers.iter().map(|x| x * x).sum::<f64>() / 256.0).sqrt();
+        // Within five standard errors of 256 draws.
+        assert!((spread(&fine.sums) / noise.sums[1] - 1.0).abs() < 0.22);
+        assert!((spread(&fine.counts) / noise.counts[1] - 1.0).abs() < 0.22);
+        assert!(released.tree(lattice).is_some() && released.tree(Lattice::new(8, 2)).is_none());
+        let mut odd = released.clone();
+        odd.levels[1].counts_sd = 0.0;
+        assert!(odd.tree(lattice).is_none());
+        odd = released.clone();
+        odd.levels[0].sums.pop();
+        assert!(odd.tree(lattice).is_none());
+    }
+}
