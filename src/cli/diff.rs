@@ -35,7 +35,7 @@ pub struct DiffArguments {
     /// Largest relative difference at which two numbers count as equal
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = super::check::tolerance, allow_negative_numbers = true)]
     tolerance: f64,
-    /// Print every changed row, not the first few of each experiment
+    /// Print every changed row, not just the first few of each experiment
     #[arg(long, short = 'v', visible_alias = "verbose")]
     rows: bool,
     /// Also print rows that did not change

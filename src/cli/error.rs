@@ -55,7 +55,7 @@ pub enum CliError {
     NoTables(String),
     /// Tables without a row that can be ranked.
     #[error(
-        "nothing to rank: no selected spec has `[table] best = ...` and rows of this epsilon and kind; use \
+        "nothing to rank: no selected spec has `[table] best = ...` and rows for this epsilon and kind; use \
          `dpgp new mine --from beyond/leaderboard/houses` to copy a spec that compares methods"
     )]
     NothingRanked,
@@ -69,7 +69,7 @@ pub enum CliError {
     #[error("the table has no {what} {name:?}; it has {known}")]
     NotInTable { what: &'static str, name: String, known: String },
     /// A manual page for an unknown verb.
-    #[error("there is no command {0:?}; use one that `dpgp --help` lists")]
+    #[error("there is no command {0:?}; `dpgp --help` lists all commands")]
     NoVerb(String),
     /// A path that is not a folder.
     #[error("{0} is not a folder")]

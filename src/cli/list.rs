@@ -26,7 +26,7 @@ const SPARE: [&str; 2] = ["dataset", "artefact"];
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ListArguments {
-    /// List only experiments with all these words in name, title, paper, artefact, tags or data; ignores case
+    /// List only experiments that have all these words in their name, title, paper, artefact, tags or data; ignores case
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     #[command(flatten)]

@@ -22,7 +22,7 @@ use dpgp_spec::copied;
 const EXAMPLES: &str = "\
 Without --data and --from, the spec runs as is on a few example rows, and its comments say what to change. With --data it names
 the columns of the file and leaves public bounds and lengthscales for you to fill in. Do not read them off the data.
-A comment shows the key that drops rows with missing cells. The command does not report whether there are any.
+A comment shows the key that drops rows with missing cells. The command does not report whether the file has any.
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml

@@ -199,7 +199,7 @@ pub struct LedgerArguments {
     /// Ledger of all releases from these rows; created if missing [default: the one for these rows in the state folder]
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// Do not count this release in a ledger; its certificate says so
+    /// Do not charge this release to a ledger; the certificate says so
     #[arg(long, conflicts_with_all = ["ledger", "budget_epsilon", "budget_delta", "other_people"])]
     no_ledger: bool,
     /// Limit on the combined epsilon of all releases; once set, it cannot be changed
@@ -208,7 +208,7 @@ pub struct LedgerArguments {
     /// Limit on the combined delta of all releases
     #[arg(long, value_name = "D", requires = "budget_epsilon", allow_negative_numbers = true)]
     budget_delta: Option<f64>,
-    /// Count these data separately: rows equal to rows of other data belong to other people
+    /// Use a separate ledger: these rows only look like rows of earlier data, and belong to other people
     #[arg(long)]
     other_people: bool,
 }

@@ -38,7 +38,7 @@ A row without a needed cell is an error, unless the spec has data.missing = \"dr
 without a target are also left out if whole records are private. The number of rows left out is not reported.
 
 FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function).
-FILE.csv.certificate.json says what is guaranteed and what is not. FILE.parquet has the same columns, and FILE.json a list of records.
+FILE.csv.certificate.json states the guarantee and its limits. FILE.parquet has the same columns, and FILE.json a list of records.
 
 Examples:
   dpgp predict my.toml --at grid.csv --preview                the expected error at each epsilon; spends nothing
@@ -76,7 +76,7 @@ pub struct PredictArguments {
     released: FromArguments,
     #[command(flatten)]
     preview: PreviewArguments,
-    /// Sign the certificate with this SSH key, a private key or one held by an agent; FILE.certificate.json.sig has the format of
+    /// Sign the certificate with this SSH key (a private key, or one in an agent); writes FILE.certificate.json.sig as
     /// `ssh-keygen -Y sign -n dpgp-release`
     #[arg(long, value_name = "KEY", requires = "out")]
     sign: Option<PathBuf>,

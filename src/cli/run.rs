@@ -58,7 +58,7 @@ pub struct RunArguments {
     /// Print what is stored, what is left to compute and how long it takes; compute nothing
     #[arg(long, conflicts_with_all = ["shard", "keep_going", "fail_fast", "rows"])]
     dry_run: bool,
-    /// With `--dry-run`: say what changed since each result was stored
+    /// With `--dry-run`: show what changed since each result was stored
     #[arg(long, requires = "dry_run")]
     why: bool,
     /// Continue with other cells and experiments after a failure (the default)

@@ -34,7 +34,7 @@ enum Language {
     Spec,
     /// data/datasets.toml
     Datasets,
-    /// Output of verbs with --format json, with a property for each verb, and the certificate beside predictions
+    /// JSON output: one property for each verb, and one for certificates
     Outputs,
 }
 

@@ -37,18 +37,18 @@ pub struct ShowArguments {
     /// The experiment, or the path of a spec; several, a prefix, a tag or none with --best and --cite
     #[arg(value_name = "NAME", required_unless_present_any = ["best", "cite"], add = experiments())]
     names: Vec<String>,
-    /// Print its committed table, in the layout of the paper
+    /// Print the committed table, in the layout of the paper
     #[arg(long, conflicts_with_all = ["best", "cite"])]
     table: bool,
-    /// Rank the methods of its committed table
+    /// Rank the methods in the committed table of each experiment
     #[arg(long, conflicts_with = "cite")]
     best: bool,
     /// Print BibTeX for the program, the paper and the data
     #[arg(long)]
     cite: bool,
-    #[command(flatten, next_help_heading = "Options of --table")]
+    #[command(flatten, next_help_heading = "Options for --table")]
     form: TableForm,
-    #[command(flatten, next_help_heading = "Options of --best")]
+    #[command(flatten, next_help_heading = "Options for --best")]
     ranking: RankingForm,
     #[command(flatten, next_help_heading = "Options")]
     results: ResultsPlace,

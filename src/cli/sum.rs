@@ -89,7 +89,7 @@ pub struct SumArguments {
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Sign the release with this SSH key, a private key or one held by an agent; FILE.sig has the format of
+    /// Sign the release with this SSH key (a private key, or one in an agent); writes FILE.sig as
     /// `ssh-keygen -Y sign -n dpgp-release`
     #[arg(long, value_name = "KEY", requires = "release")]
     sign: Option<PathBuf>,

@@ -44,10 +44,10 @@ pub(super) struct TableForm {
     /// The metric to show [default: from the layout in the spec, else the first of the table]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
-    /// Axes as rows [default: from the layout in the spec, else all but the last]
+    /// Axes to show as rows [default: from the layout in the spec, else all axes but the last]
     #[arg(long, value_name = "AXIS,...", value_delimiter = ',')]
     rows: Vec<String>,
-    /// Axes as columns [default: from the layout in the spec, else the last]
+    /// Axes to show as columns [default: from the layout in the spec, else the last axis]
     #[arg(long, value_name = "AXIS,...", value_delimiter = ',')]
     columns: Vec<String>,
     /// The markup language of the table

@@ -43,7 +43,7 @@ pub struct VerifyArguments {
     /// The predictions that the certificate is about
     #[arg(value_name = "PREDICTIONS")]
     predictions: Option<PathBuf>,
-    /// Also check that a signer listed in this file (OpenSSH's `allowed_signers`) made the signature CERTIFICATE.sig
+    /// Also check that CERTIFICATE.sig is the signature of a signer in this file (OpenSSH's `allowed_signers`)
     #[arg(long, value_name = "FILE")]
     signers: Option<PathBuf>,
     /// The required signer [default: anyone in that file]

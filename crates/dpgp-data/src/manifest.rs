@@ -271,7 +271,7 @@ pub enum ManifestProblem {
     NoFile,
     /// The path leaves the data folder, or is not in plain form.
     #[error(
-        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", no name that begins with \".\" or \"-\", and no name that downloads use"
+        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", no name that begins with \".\" or \"-\", and no name that is reserved for downloads"
     )]
     Path(String),
     /// Two files have the same path.

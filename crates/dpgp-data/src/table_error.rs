@@ -120,7 +120,7 @@ pub enum TableError {
     Parquet(Box<dyn Error + Send + Sync>),
     /// A column that holds neither numbers nor text.
     #[error(
-        "the column {column:?} is of type {found}; convert it to numbers (DOUBLE, FLOAT, INT32, INT64, DECIMAL) or text, one value a row"
+        "the column {column:?} is of type {found}; convert it to numbers (DOUBLE, FLOAT, INT32, INT64, DECIMAL) or text, one value per row"
     )]
     ColumnType {
         /// The column.
@@ -280,7 +280,7 @@ pub enum CellProblem {
     #[error("the cell is not a number")]
     NotANumber,
     /// It holds something else than a time.
-    #[error("the cell is not a time; use 2016-06-01 00:00:37 or 6/1/2016 00:00:37, month first")]
+    #[error("the cell is not a time; use 2016-06-01 00:00:37 or 6/1/2016 00:00:37 (month first)")]
     NotATime,
     /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
     #[error("the cell is not a finite number")]

@@ -37,7 +37,7 @@ pub enum ReleaseError {
     #[error("{}: point weights must be at least 0, with at least one above 0 and a finite sum", .0.display())]
     BadWeights(PathBuf),
     /// Data without rows.
-    #[error("{}: the data has no rows, or none that pass the filters", .0.display())]
+    #[error("{}: the data have no rows, or none that pass the filters", .0.display())]
     NoRows(PathBuf),
     /// All points lie outside the public box.
     #[error(
@@ -172,7 +172,7 @@ pub enum ReleaseError {
     #[error("{} changed while its rows were read; nothing was summed", .0.display())]
     FileChanged(PathBuf),
     /// Rows that would be counted twice.
-    #[error("two of the files hold the block of rows that starts at number {0}; nothing was added")]
+    #[error("two of the files contain the block that starts at row {0}; nothing was added")]
     SumsOverlap(u64),
     /// Rows that are missing.
     #[error("the sums of {missing} of {all} blocks are missing; add the files of the other shards")]

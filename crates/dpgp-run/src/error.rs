@@ -91,7 +91,7 @@ pub enum RunError {
     /// A run whose spec is not here any more.
     #[error(
         "the stores are merged, but {spec}, the spec of {experiment}, is missing or its cells have changed since \
-         the shards ran; run `dpgp explain` to see what changed"
+         the shards ran; run `dpgp run {experiment} --dry-run --why` to see what changed"
     )]
     SpecChanged {
         /// The experiment.

@@ -576,7 +576,7 @@ fn a_file_without_rows_is_refused() {
         }
         for verb in verbs {
             let run = project.dpgp(verb).expect(2);
-            let said = ["energy.csv: holds no rows", "the data has no rows"];
+            let said = ["energy.csv: holds no rows", "the data have no rows"];
             assert!(said.iter().any(|said| run.err.contains(said)), "{verb:?}: {}", run.err);
         }
         let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();

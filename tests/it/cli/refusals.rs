@@ -140,7 +140,7 @@ fn what_describes_no_predictions_is_not_predicted() {
     refused(&project, &[&weighted], 2, "point weights need mechanism.cloaking with objective = \"risk\"");
     let none = "target = \"kwh\", filter = [{ column = \"day\", is = \"<\", value = -1.0 }] }";
     project.write("energy.toml", &TARGETS.replace("target = \"kwh\" }", none));
-    refused(&project, &[PREDICT], 2, "the data has no rows");
+    refused(&project, &[PREDICT], 2, "the data have no rows");
     project.write("energy.toml", RECORDS);
     let preview = ["predict", "energy.toml", "--at", "grid.csv", "--preview"];
     refused(&project, &[&preview], 2, "mechanism.sums has no preview; use cloaking, function or moments");

@@ -148,7 +148,7 @@ const MANIFEST: &[(&str, &str, &str, &str)] = &[
     ("DataError::ManifestSyntax", "not TOML", "title = \"Rows\"", "title = Rows"),
     ("DataError::ManifestSyntax", "misspelt key", "licence", "license"),
     ("DataError::ManifestSyntax", "missing key", "licence = \"none\"\n", ""),
-    ("DataError::ManifestSyntax", "size that is no number", "bytes = 22", "bytes = \"22\""),
+    ("DataError::ManifestSyntax", "size that is not a number", "bytes = 22", "bytes = \"22\""),
     ("DataError::ManifestSyntax", "negative size", "bytes = 22", "bytes = -22"),
     ("DataError::ManifestSyntax", "unknown format", "format.csv", "format.tsv"),
     ("DataError::ManifestSyntax BadSeparator", "separator", "columns =", "separator = \";;\"\ncolumns ="),
@@ -156,7 +156,7 @@ const MANIFEST: &[(&str, &str, &str, &str)] = &[
     ("ManifestProblem::Path", "path out of the cache", "rows/rows.csv\"\nsha", "../rows.csv\"\nsha"),
     (
         "ManifestProblem::RepeatedPath",
-        "path twice",
+        "duplicate path",
         HEAD,
         "[dataset.more]\ntitle = \"\"\nlicence = \"\"\ncitation = \"\"\nsource = \"\"\nformat = \"zip\"\n\
          file = [{ path = \"rows/rows.csv\", sha256 = \"unknown\", max_bytes = 9, urls = [] }]\n\
@@ -165,12 +165,12 @@ const MANIFEST: &[(&str, &str, &str, &str)] = &[
     ("ManifestProblem::Digest", "no digest", SHA, "abc"),
     ("ManifestProblem::Size", "digest without a size", "bytes = 22\n", ""),
     ("ManifestProblem::Size", "no digest and a size", SHA, "unknown"),
-    ("ManifestProblem::TooLarge", "size of no dataset", "bytes = 22", "bytes = 18446744073709551615"),
+    ("ManifestProblem::TooLarge", "size above the limit", "bytes = 22", "bytes = 18446744073709551615"),
     ("ManifestProblem::Url", "unsafe address", URL, "http://example.org/rows.csv"),
     ("ManifestProblem::NoFormat", "no format", FORMAT, ""),
     ("ManifestProblem::NoColumns", "no header and no columns", "columns = [\"x\", \"y\"]", "header = false"),
-    ("ManifestProblem::RepeatedColumn", "column twice", "[\"x\", \"y\"]", "[\"x\", \"x\"]"),
-    ("ManifestProblem::StrayUnit", "unit of no column", "{ x = \"m\" }", "{ z = \"m\" }"),
+    ("ManifestProblem::RepeatedColumn", "duplicate column", "[\"x\", \"y\"]", "[\"x\", \"x\"]"),
+    ("ManifestProblem::StrayUnit", "unit of an unknown column", "{ x = \"m\" }", "{ z = \"m\" }"),
 ];
 
 fn manifest_errors(transcript: &mut Transcript) {
@@ -197,11 +197,11 @@ fn site(body: &str, answers: Vec<Answer>) -> Site {
 fn answers() -> Vec<(&'static str, &'static str, &'static str, Vec<Answer>)> {
     let away = Answer::Redirect("http://example.invalid/".to_owned());
     vec![
-        ("DataError::Download FetchFailure::Status", "nothing there", ROWS, vec![Answer::Status(404)]),
+        ("DataError::Download FetchFailure::Status", "no such file there", ROWS, vec![Answer::Status(404)]),
         ("FetchFailure::Transport", "answer cut off", ROWS, vec![Answer::Cut(0); 3]),
         ("FetchFailure::Truncated", "answer that ends early", ROWS, vec![Answer::Endless(5); 3]),
         ("FetchFailure::TooLarge", "larger file", "x,y\n1,0.1\n2,0.2\n3,0.4\n4,0.3\n", vec![]),
-        ("FetchFailure::RangeRefused", "part that was not asked for", ROWS, vec![Answer::WrongRange; 3]),
+        ("FetchFailure::RangeRefused", "the wrong part of the file", ROWS, vec![Answer::WrongRange; 3]),
         ("FetchFailure::Mismatch", "other file", OTHER, vec![]),
         ("FetchFailure::Insecure", "unsafe redirect", ROWS, vec![away]),
     ]
@@ -218,9 +218,9 @@ fn download_errors(transcript: &mut Transcript) {
     let mut command = inner.command(FETCH);
     let run =
         Run::new(command.env_remove("DPGP_LOCAL_URLS").env_remove("DPGP_MIRROR").output().unwrap()).expect(3);
-    transcript.add(("FetchFailure::OwnNetwork", "machine of a network of its own"), &inner, FETCH, run, "");
+    transcript.add(("FetchFailure::OwnNetwork", "machine on a private network"), &inner, FETCH, run, "");
     let urls = "http://127.0.0.1:1/rows.csv\", \"http://127.0.0.1:2/rows.csv";
-    transcript.say(("FetchFailure::Transport", "nobody there"), &project(&[(URL, urls)]), FETCH, 3, "");
+    transcript.say(("FetchFailure::Transport", "no server"), &project(&[(URL, urls)]), FETCH, 3, "");
 }
 
 #[test]
@@ -263,16 +263,16 @@ fn cache_errors(transcript: &mut Transcript) {
 
     let unlocked = unlocked();
     unlocked.put("cache/rows/rows.csv", format!("{ROWS}4,0.3\n"));
-    say(("DataError::Mismatch", "more bytes than are accepted"), &unlocked, RUN, 3);
+    say(("DataError::Mismatch", "more bytes than allowed"), &unlocked, RUN, 3);
     unlocked.put("cache/rows/rows.csv", OTHER);
     unlocked.put("cache/datasets.lock.toml", lock(SHA));
-    say(("DataError::Mismatch", "other file than the first copy"), &unlocked, RUN, 3);
+    say(("DataError::Mismatch", "file that differs from the first copy"), &unlocked, RUN, 3);
     let server = Server::start(vec![site(OTHER, vec![])]);
     let elsewhere =
         project(&[(SHA, "unknown"), ("bytes = 22", "max_bytes = 22"), (URL, &server.url("/rows.csv"))]);
     elsewhere.put("cache/datasets.lock.toml", lock(SHA));
     transcript.say(
-        ("FetchFailure::Mismatch", "another download than the first"),
+        ("FetchFailure::Mismatch", "a download that differs from the first"),
         &elsewhere,
         RUN,
         3,
@@ -283,7 +283,7 @@ fn cache_errors(transcript: &mut Transcript) {
     unlocked.put("cache/datasets.lock.toml", lock("abc"));
     say(("DataError::LockSyntax NotADigest", "no digest in the lock file"), &unlocked, RUN, 5);
     unlocked.put("cache/datasets.lock.toml", "[[file]]\n");
-    say(("DataError::LockSyntax", "lock file of another form"), &unlocked, VERIFY, 5);
+    say(("DataError::LockSyntax", "lock file in another format"), &unlocked, VERIFY, 5);
 }
 
 /// A lock file that records a digest of the rows.
@@ -342,18 +342,18 @@ const TABLES: &[(&str, &str, &[u8])] = &[
     ("TableError::UnknownColumn", "other columns", b"a,b\n1,2\n"),
     ("TableError::Cell CellProblem::NotANumber", "text", b"x,y\n1,2\n3,four\n"),
     ("TableError::Cell CellProblem::Missing", "empty cell", b"x,y\n1,2\n3,\n"),
-    ("CellProblem::Refused CellProblem::Absent", "word for nothing", b"x,y\n1,2\nNA,4\n"),
+    ("CellProblem::Refused CellProblem::Absent", "word for a missing cell", b"x,y\n1,2\nNA,4\n"),
     ("TableError::Cell CellProblem::NotFinite", "infinity", b"x,y\n1,2\n3,1e999\n"),
     ("TableError::Ragged", "row of three cells", b"x,y\n1,2\n3,4,5\n"),
     ("TableError::RaggedHeader", "other separator", b"x;y\n1,5;2\n"),
     ("TableError::OpenQuote", "open quote", b"x,y\n1,\"2\n3,4\n"),
     ("TableError::NotUtf8", "Latin-1", b"x,y\n1,\xb5\n"),
     ("TableError::Empty", "empty file", b""),
-    ("TableError::RepeatedColumn", "column twice", b"x,y,x\n1,2,3\n"),
+    ("TableError::RepeatedColumn", "duplicate column", b"x,y,x\n1,2,3\n"),
     ("TableError::UnnamedCell", "two columns without a name", b"x,y,,\n1,2,,\n3,4,,5\n"),
-    ("TableError::LineEnds", "carriage returns alone", b"x,y\r1,2\r"),
+    ("TableError::LineEnds", "only carriage returns", b"x,y\r1,2\r"),
     ("TableError::OtherKind", "a workbook", b"PK\x03\x04\x14\x00"),
-    ("TableError::NoRows", "a header alone", b"x,y\n"),
+    ("TableError::NoRows", "only a header", b"x,y\n"),
     ("TableError::StrayQuote", "quotes inside a cell", b"x,y\n1,2\n1\"a,b\"c,2\n"),
     ("TableError::StrayQuote", "line end in quotes inside a cell", b"x,y\n1,2\n1\"a\nb\"c,2\n"),
 ];
@@ -366,17 +366,17 @@ fn parquet_errors(transcript: &mut Transcript) {
         STUDY.replace("source.dataset = \"rows\"", "source.parquet.path = \"own.parquet\""),
     );
     project.put("own.parquet", ROWS);
-    transcript.say(("TableError::OtherKind", "a CSV file by the name of Parquet"), &project, RUN, 2, "");
+    transcript.say(("TableError::OtherKind", "a CSV file named .parquet"), &project, RUN, 2, "");
     let x = || ("x", Column::Int32(vec![Some(1), Some(2)]));
     project.put("own.parquet", packed(parquet(&[Some(1.0)], false)));
-    transcript.say(("TableError::Codec", "a codec that is not known"), &project, RUN, 2, "");
+    transcript.say(("TableError::Codec", "an unknown codec"), &project, RUN, 2, "");
     project.put("own.parquet", dated());
     transcript.say(("TableError::DateOrTime", "days"), &project, RUN, 2, "");
     let mut say = |name, y| {
         write_parquet(&project.path("own.parquet"), &[x(), ("y", y)], 9);
         transcript.say(name, &project, RUN, 2, "");
     };
-    say(("TableError::ColumnType", "column of another type"), Column::Boolean(vec![Some(true); 2]));
+    say(("TableError::ColumnType", "column of the wrong type"), Column::Boolean(vec![Some(true); 2]));
     say(("TableError::Cell CellProblem::Missing", "null"), Column::Double(vec![Some(1.0), None]));
 }
 
@@ -468,7 +468,7 @@ fn streamed_parquet_errors(transcript: &mut Transcript) {
         ("TableError::Cell CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
         ("TableError::Cell CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
         ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
-        ("TableError::Parquet", "no Parquet", b"PAR1 and no more".to_vec()),
+        ("TableError::Parquet", "not a Parquet file", b"PAR1 and no more".to_vec()),
     ];
     for (errors, name, bytes) in cases {
         let project = project(&[]);
@@ -494,14 +494,14 @@ fn part_errors(transcript: &mut Transcript) {
         ("DataError::NoRowFiles", "a folder without rows", "none", 3),
         ("DataError::NoRowFiles", "a pattern without files", "none/*.csv", 3),
         ("DataError::BadPattern", "a pattern that does not end", "none/[a-z", 2),
-        ("DataError::BadPattern", "stars among letters", "none/a**", 2),
-        ("TableError::Packed", "rows in another compression than gzip", "packed", 2),
+        ("DataError::BadPattern", "stars between letters", "none/a**", 2),
+        ("TableError::Packed", "rows not compressed with gzip", "packed", 2),
         ("TableError::Gzip", "a gzip file that is cut off", "damaged.csv.gz", 2),
         ("TableError::LongRow", "a row without an end", "long.csv.gz", 2),
         ("TableError::NoFile", "a device", "/dev/null", 2),
         ("DataError::Address", "an address", "s3://bucket/rows.csv", 2),
         ("TableError::ColumnInPath", "a column in file and path", "twice", 2),
-        ("TableError::PathCell CellProblem::NotANumber", "a month by name", "month", 2),
+        ("TableError::PathCell CellProblem::NotANumber", "a month as a word", "month", 2),
         ("TableError::PathCell CellProblem::Missing", "no month", "null", 2),
     ] {
         transcript.say((errors, name), &project, &["stats", "study.toml", files], code, "");
@@ -532,7 +532,7 @@ fn trip_errors(transcript: &mut Transcript) {
     let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.zip\" }";
     archive.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
     archive.put("cache/rows/rows.zip", ROWS);
-    transcript.say(("TableError::Body", "an archive that is none"), &archive, RUN, 2, "");
+    transcript.say(("TableError::Body", "not an archive"), &archive, RUN, 2, "");
     // Another project, since the first copy of a file without a digest is the one that is trusted.
     let large = project(&[unlocked[0], unlocked[1], ("rows/rows.csv\"\nsha", "rows/rows.zip\"\nsha")]);
     large.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
@@ -551,7 +551,7 @@ fn trip_errors(transcript: &mut Transcript) {
         "cache/rows/list.csv",
         "station_id,latitude,longitude\n7,40.5,-73.5\n8,40.6,-73.6\n7,40.7,-73.7\n",
     );
-    transcript.say(("TableError::Cell CellProblem::RepeatedKey", "a station twice"), &twice, RUN, 2, "");
+    transcript.say(("TableError::Cell CellProblem::RepeatedKey", "a duplicate station"), &twice, RUN, 2, "");
 }
 
 fn table_errors(transcript: &mut Transcript) {
@@ -566,7 +566,7 @@ fn table_errors(transcript: &mut Transcript) {
     let named = "source.csv = { path = \"own.csv\", columns = [\"x\", \"y\"] }";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", named));
     project.put("own.csv", "x, y\n1,2\n3,4\n");
-    transcript.say(("TableError::UnexpectedHeader", "header after all"), &project, RUN, 2, "");
+    transcript.say(("TableError::UnexpectedHeader", "an unexpected header"), &project, RUN, 2, "");
     project.put(
         "spec/study.toml",
         STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"../own.csv\""),
@@ -591,7 +591,7 @@ fn table_errors(transcript: &mut Transcript) {
     let persons = "source.csv.path = \"own.csv\", person = \"who\", rows_per_person = 2";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", persons));
     project.put("own.csv", "x,y,who\n1,2,Ann\n3,4, \n");
-    transcript.say(("CellProblem::NoPerson", "row of nobody"), &project, RUN, 2, "");
+    transcript.say(("CellProblem::NoPerson", "row without a person"), &project, RUN, 2, "");
     parquet_errors(transcript);
     let project = unlocked();
     let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\" }";
@@ -599,7 +599,7 @@ fn table_errors(transcript: &mut Transcript) {
     let manifest = project.read("data/datasets.toml").replace("max_bytes = 22", "max_bytes = 999");
     project.put("data/datasets.toml", manifest);
     project.put("cache/rows/rows.csv", format!("{TRIP_COLUMNS}\n90,noon,1,2,3.5,4.5,5.5,6.5,x\n"));
-    transcript.say(("CellProblem::NotATime", "trip at no time"), &project, RUN, 2, "");
+    transcript.say(("CellProblem::NotATime", "trip without a valid time"), &project, RUN, 2, "");
     trip_errors(transcript);
     let unlocked_arrays =
         [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];

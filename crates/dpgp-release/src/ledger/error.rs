@@ -78,7 +78,7 @@ pub enum LedgerError {
     /// The record of a ledger in the state folder is missing.
     #[error(
         "{} is missing. The state folder recorded a ledger in it. Without it, an earlier copy of that \
-         ledger or a new one would lose what was spent. Nothing was released. Restore the file as it was \
+         ledger or a new one would lack charges. Nothing was released. Restore the file as it was \
          after the last release{}. See docs/ledger.md, \"A ledger that cannot be \
          used\"", head.display(), or_forget(mark.as_deref())
     )]
@@ -91,7 +91,7 @@ pub enum LedgerError {
     /// The file has a second name, which would keep the present state.
     #[error(
         "the ledger {} {how}. It could split into two ledgers, and each would lack the charges of the other. \
-         Nothing was released; use a regular file with one name", path.display()
+         Nothing was released; use a regular file without hard links", path.display()
     )]
     Linked {
         /// The ledger.
@@ -108,7 +108,7 @@ pub enum LedgerError {
     /// The rows are counted in another ledger.
     #[error(
         "the ledger {} already counts releases about these rows, or some of them. Omit --ledger or name that \
-         ledger: {} would lose what was spent (use --other-people if the rows only look alike)",
+         ledger: {} would lack its charges (use --other-people if the rows only look alike)",
         known.display(), named.display()
     )]
     Known {
@@ -170,9 +170,9 @@ pub enum LedgerError {
     },
     /// Releases that cannot be composed.
     #[error(
-        "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released. Protect \
-         the same as the earlier release, or keep this one out of the budget with --no-ledger. Each then has \
-         its own guarantee, but both together have no known one", path.display()
+        "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released. Use the \
+         protection of the earlier release, or keep this one out of the budget with --no-ledger. Each release \
+         then has its own guarantee, but both together have no known one", path.display()
     )]
     OtherGuarantee {
         /// The ledger.
