@@ -27,7 +27,7 @@ use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, te
 use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
-Runs one replicate of each cell that claims privacy, and checks what it samples. The checks are separate from the code that makes
+Runs one replicate of each cell that claims privacy, and checks its samples. The checks are separate from the code that makes
 the claim. They compute the exact delta of Gaussian noise from the factor used for sampling, over all columns and directions, in
 higher precision. They also recompute the bounds of accountants, and attack mechanisms with pairs of neighbouring datasets. All
 folds are audited. Cells that differ only in epsilon share one design, which is audited at each epsilon.
@@ -45,7 +45,7 @@ breaks print `broken, as the spec says` and do not affect the exit code.
 per output. Exit code 1 means that the samples refute the claim. If nothing is found, that proves nothing. See docs/audit.md.
 
 --end-to-end does not rely on what the code reports. It replaces records with extreme ones and compares the output. With the same
-noise in both runs, the difference is what the noise must hide. With separate noise, it tries to distinguish the releases by their
+noise in both runs, the difference is the amount that the noise must hide. With separate noise, it tries to distinguish the releases by their
 numbers and last bits. It also runs the program itself on the file and its neighbours: output must be the same except for noise.
 These releases are discarded, so they are not charged. Exit code 1 means that something is broken.
 

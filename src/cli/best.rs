@@ -142,7 +142,7 @@ fn legend(rankings: &[Ranking]) -> String {
         return String::new();
     }
     folded(
-        "±: one standard error of the mean over folds or replicates (`dpgp table` has the spread); =: level with the best, if errors are \
+        "±: one standard error of the mean over folds or replicates (`dpgp show --table` has the spread); =: level with the best, if errors are \
          treated as independent. All methods see the same folds, so a paired comparison may find more differences\n",
     )
 }

@@ -15,7 +15,7 @@ use dpgp_data::whole_text;
 use dpgp_report::{Difference, PublishError, RowPair, folded, short, side_by_side};
 
 const EXAMPLES: &str = "\
-Each side is a folder of results (all, or of one experiment), a table.csv, or a commit. Of a commit, results/ is compared.
+Each side is a folder of results (all, or of one experiment), a table.csv, or a commit. For a commit, its results/ folder is compared.
 
 Examples:
   dpgp diff HEAD~1 HEAD               changes of the last commit

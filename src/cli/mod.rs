@@ -105,7 +105,7 @@ macro_rules! verbs {
 // the types of its JSON output. The last group has no lines of its own: verbs that a flag of another verb replaces.
 verbs! {
     "Release your own data" {
-        /// Write a spec for your data, or one to start from
+        /// Write a spec for your data, or a template
         New(new::NewArguments)
             => "new": NewSpec;
         /// Estimate the error at each epsilon, before any release
@@ -123,7 +123,7 @@ verbs! {
                 "ledger verify": Vec<VerifiedLedgerOutput>;
     }
     "Reproduce papers" {
-        /// List the experiments, and whether their data are here
+        /// List the experiments, and whether their data are present
         List(list::ListArguments)
             => "list": Vec<ListedExperiment>;
         /// Run experiments; write their tables and figures

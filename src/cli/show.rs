@@ -34,7 +34,7 @@ const MOST_LABELS: usize = 16;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShowArguments {
-    /// The experiment, or the path of a spec; several, a prefix, a tag or none with --best and --cite
+    /// The experiment, or the path of a spec; --best and --cite also take several, a prefix, a tag or none
     #[arg(value_name = "NAME", required_unless_present_any = ["best", "cite"], add = experiments())]
     names: Vec<String>,
     /// Print the committed table, in the layout of the paper

@@ -40,7 +40,7 @@ pub struct VerifyArguments {
     /// A certificate, or a file of `dpgp sum --release`, which includes its certificate
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
-    /// The predictions that the certificate is about
+    /// The file of predictions that the certificate covers
     #[arg(value_name = "PREDICTIONS")]
     predictions: Option<PathBuf>,
     /// Also check that CERTIFICATE.sig is the signature of a signer in this file (OpenSSH's `allowed_signers`)

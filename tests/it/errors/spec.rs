@@ -315,7 +315,7 @@ const OTHER_MISTAKES: &[Mistake] = &[
     ("Problem::ClaimNeedsOneSide", "claim with two sides", "value = 0.0", "value = 0.0\nother = {}"),
     (
         "Problem::OtherMetricNeedsCells",
-        "metric of a number",
+        "other metric without cells",
         "value = 0.0",
         "value = 0.0\nother_metric = \"sse/polynomial-0\"",
     ),

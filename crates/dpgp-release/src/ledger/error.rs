@@ -77,7 +77,7 @@ pub enum LedgerError {
     },
     /// The record of a ledger in the state folder is missing.
     #[error(
-        "{} is missing. The state folder recorded a ledger in it. Without it, an earlier copy of that \
+        "{} is missing. The state folder recorded a ledger in this file. Without it, an earlier copy of that \
          ledger or a new one would lack charges. Nothing was released. Restore the file as it was \
          after the last release{}. See docs/ledger.md, \"A ledger that cannot be \
          used\"", head.display(), or_forget(mark.as_deref())
