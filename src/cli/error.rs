@@ -141,6 +141,11 @@ pub enum CliError {
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
     CheckFailed { failed: usize, all: usize },
+    /// A change of the rows of a release.
+    #[error(
+        "--set cannot change data.source: a release has the rows of its spec; write a spec for other rows"
+    )]
+    OtherRows,
     /// A file of rows with an unknown ending.
     #[error("{} has an unknown ending; use .csv or .parquet", .0.display())]
     Ending(PathBuf),
@@ -261,6 +266,7 @@ impl CliError {
             | Self::NumbersForNames(_)
             | Self::NamedColumns(_)
             | Self::NoLedger(_)
+            | Self::OtherRows
             | Self::Ending(_)
             | Self::MapEnding(_)
             | Self::Map(_)

@@ -10,11 +10,14 @@ use super::options::Format;
 use super::output::{open_new, print, print_json, refused};
 use dpgp_fs::NewFile;
 use dpgp_release::{CertificateSummary, ReleasedPredictions};
-use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapSlice, draw_map};
+use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
 
 const EXAMPLES: &str = "\
 Draws a file from `dpgp predict`. If points differ in one input, the map shows the private mean with two bands: the privacy noise
-alone, and the whole interval. If they differ in two, it shows cells coloured by the private mean, hatched if they are too uncertain.
+alone, and the whole interval. If this input holds words, it shows a bar for each word, with the same intervals. If points differ in
+two inputs, it shows cells coloured by the private mean, hatched if they are too uncertain. A longitude and a latitude, recognised by
+name, are drawn as on the earth.
+
 The map is drawn only from the file and the certificate beside it, so it costs no privacy. The caption states the guarantee if there
 is a valid certificate. Otherwise it says that nothing is claimed.
 
@@ -26,6 +29,8 @@ Examples:
   dpgp map p.csv --out map.svg --title 'How long trips take' --unit minutes
   dpgp map p.csv --out map.svg --mask 50                  also hatch cells whose noise_sd is above 50
   dpgp map p.csv --out map.svg --slice hour=8             for points that differ in more than two inputs
+  dpgp map may.csv --out may.svg --scale 10..30           the same colours as for another month
+  dpgp map p.csv --out map.html --outline districts.geojson          with lines of a public file
   dpgp map p.csv --out map.geojson --lon x --lat y        name the columns of longitude and latitude
   dpgp predict my.toml --grid auto --map map.html --out p.csv         release and draw in one command";
 
@@ -46,7 +51,7 @@ pub struct MapArguments {
 /// Draws released predictions.
 pub fn map(arguments: &MapArguments, format: Format) -> Result<(), CliError> {
     let MapArguments { predictions, out, choices } = arguments;
-    let file = NewMap::open(out, choices)?;
+    let file = WantedMap::new(out, choices)?.open()?;
     let drawn = file.write(&ReleasedPredictions::read(predictions)?)?;
     if format == Format::Json {
         return print_json(&json!({ "written": out, "map": drawn.json() }));
@@ -64,6 +69,13 @@ pub(super) struct MapChoices {
     /// Also hatch cells whose noise_sd is above this [default: hatch only cells with less than half of the variance explained]
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
+    /// Ends of the colours, or of the axis of numbers, so that maps can be compared; numbers beyond count as the ends [default: those of
+    /// the map]
+    #[arg(long, value_name = "LOW..HIGH", requires = "map", allow_hyphen_values = true)]
+    scale: Option<MapScale>,
+    /// A public GeoJSON file whose lines and borders are drawn over a map of longitude and latitude
+    #[arg(long, value_name = "GEOJSON", requires = "map")]
+    outline: Option<PathBuf>,
     /// Column of the longitude [default: recognised by name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lon: Option<String>,
@@ -94,48 +106,63 @@ impl MapTarget {
         self.map.as_deref()
     }
 
-    /// Opens the file of the map, to be sure that it can be written.
-    pub fn open(&self) -> Result<Option<NewMap>, CliError> {
-        self.file().map(|path| NewMap::open(path, &self.choices)).transpose()
+    /// Reads the options of the map, if one is wanted. Writes nothing.
+    pub fn wanted(&self) -> Result<Option<WantedMap>, CliError> {
+        self.file().map(|path| WantedMap::new(path, &self.choices)).transpose()
+    }
+}
+
+/// A map that may be written.
+pub(super) struct WantedMap {
+    path: PathBuf,
+    format: MapFormat,
+    options: MapOptions,
+}
+
+impl WantedMap {
+    /// Reads the options. Fails for an unknown ending, and for an outline that cannot be read.
+    fn new(path: &Path, choices: &MapChoices) -> Result<Self, CliError> {
+        let format = MapFormat::from_path(path).ok_or_else(|| CliError::MapEnding(path.to_path_buf()))?;
+        let MapChoices { slice, mask, scale, outline, lon, lat, title, unit } = choices.clone();
+        let outline = outline.as_deref().map(MapOutline::read).transpose()?;
+        let options =
+            MapOptions { slices: slice, mask, title, unit, longitude: lon, latitude: lat, scale, outline };
+        Ok(Self { path: path.to_path_buf(), format, options })
+    }
+
+    /// Opens the new file, to be sure that it can be written. Fails if it exists.
+    pub fn open(self) -> Result<NewMap, CliError> {
+        Ok(NewMap { file: open_new(&self.path)?, wanted: self })
     }
 }
 
 /// A map that can be written.
 pub(super) struct NewMap {
-    path: PathBuf,
+    wanted: WantedMap,
     file: NewFile,
-    format: MapFormat,
-    options: MapOptions,
 }
 
 impl NewMap {
-    /// Opens a new map file. Fails for an unknown ending, and if the file exists.
-    pub fn open(path: &Path, choices: &MapChoices) -> Result<Self, CliError> {
-        let format = MapFormat::from_path(path).ok_or_else(|| CliError::MapEnding(path.to_path_buf()))?;
-        let file = open_new(path)?;
-        let MapChoices { slice, mask, lon, lat, title, unit } = choices.clone();
-        let options = MapOptions { slices: slice, mask, longitude: lon, latitude: lat, title, unit };
-        Ok(Self { path: path.to_path_buf(), file, format, options })
-    }
-
     /// Fails if the points cannot be drawn, whatever the predictions there.
     pub fn tried(&self, csv: &str) -> Result<(), CliError> {
-        let blank = ReleasedPredictions::parse(&self.path, csv, CertificateSummary::none())?;
-        draw_map(&blank, &self.options, self.format)?;
+        let WantedMap { path, format, options } = &self.wanted;
+        let blank = ReleasedPredictions::parse(path, csv, CertificateSummary::none())?;
+        draw_map(&blank, options, *format)?;
         Ok(())
     }
 
     /// Draws predictions from the text of their file and a summary of their certificate, and writes the map.
     pub fn write_csv(self, csv: &str, statement: CertificateSummary) -> Result<DrawnMap, CliError> {
-        let released = ReleasedPredictions::parse(&self.path, csv, statement)?;
+        let released = ReleasedPredictions::parse(&self.wanted.path, csv, statement)?;
         self.write(&released)
     }
 
     /// Draws predictions, and writes the file.
     pub fn write(mut self, released: &ReleasedPredictions) -> Result<DrawnMap, CliError> {
-        let drawn = draw_map(released, &self.options, self.format)?;
+        let WantedMap { path, format, options } = &self.wanted;
+        let drawn = draw_map(released, options, *format)?;
         let written = self.file.fill(drawn.text.as_bytes()).and_then(|()| self.file.finish());
-        written.map_err(|cause| refused(&self.path, cause))?;
+        written.map_err(|cause| refused(path, cause))?;
         Ok(drawn)
     }
 }

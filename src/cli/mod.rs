@@ -35,6 +35,7 @@ mod paired_files;
 mod paired_runs;
 mod plan;
 mod predict;
+mod preview;
 mod release_types;
 mod report;
 mod run;

@@ -16,6 +16,7 @@ use super::output::{print, print_json, refused, write_new};
 use super::waiting::Waiting;
 use dpgp_data::{ColumnNames, Separator};
 use dpgp_fs::existing_folder_of;
+use dpgp_report::exact;
 use dpgp_run::{DataPlaces, Project};
 use dpgp_spec::copied;
 
@@ -30,7 +31,7 @@ Examples:
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
   dpgp new --data energy.csv --target kwh --inputs day,temperature    default: predict the last numeric column from all others
-  dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon
+  dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon, each with a default in brackets
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, as found in all rows
   dpgp new --data trips.parquet --private-inputs   protect the inputs too";
@@ -65,7 +66,7 @@ pub struct NewArguments {
     /// Protect whole records, with their inputs, instead of the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
-    /// Ask for each number or range to fill in, and write the spec when it is valid (`back` goes back one question, `quit` stops)
+    /// Ask for each number or range to fill in, and write the spec when it is valid (`<` goes back one question, `quit` stops)
     #[arg(long, requires = "data")]
     ask: bool,
     /// No progress bars
@@ -115,15 +116,26 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             let (described, grid) = (described(&roles, &left_out), protected.grid(&roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
             let public = taken_as_public(protected, &roles);
+            let budget = budget_of(&text);
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
             print(&format!(
                 "{described}wrote {shown}; {next}:\n  dpgp predict {spec} {grid} --preview   # the expected error at each epsilon, \
                  from public facts only\n  dpgp run {spec}   # errors on held-out rows: do not publish them\n  dpgp predict {spec} {grid} \
-                 --out NAME.csv{map}   # the release, charged to the ledger of the rows\n{public}the guarantee protects one row, not \
-                 all rows of a person; if a person can have several rows, first set `person` in the spec to the column that names them\n"
+                 --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}the guarantee protects one row, \
+                 not all rows of a person; if a person can have several rows, first set `person` in the spec to the column that names them\n"
             ))
         }
     }
+}
+
+/// Writes the options of a budget for one release of a spec. Empty if the spec names no privacy.
+fn budget_of(spec: &str) -> String {
+    let table: toml::Table = toml::from_str(spec).unwrap_or_default();
+    let number = |key: &str| table.get("privacy")?.get(key)?.as_float();
+    let budget = number("epsilon").zip(number("delta"));
+    budget.map_or_else(String::new, |(epsilon, delta)| {
+        format!(" --budget-epsilon {} --budget-delta {}", exact(epsilon), exact(delta))
+    })
 }
 
 /// Names the columns that are not protected. Empty if there are none.

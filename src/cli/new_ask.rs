@@ -1,6 +1,6 @@
 //! `dpgp new --ask`: questions for the numbers that only the user knows.
 
-use std::io::{BufRead, BufReader, IsTerminal, StdinLock};
+use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use super::CliError;
@@ -16,9 +16,12 @@ use dpgp_task::Experiment;
 pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     let questions = questions(template);
     let order = asking_order(&questions);
-    let mut dialogue = Dialogue::about(&questions);
+    let is_terminal = std::io::stdin().is_terminal();
+    let mut dialogue = Dialogue::about(&questions, Said::new(std::io::stdin().lock(), is_terminal));
     complain(&format!(
-        "type one answer per line; `{BACK}` returns to the previous question, `{QUIT}` stops and writes nothing"
+        "type one answer per line, or nothing for the default in brackets; `{}` or `{}` returns to the previous question, `{QUIT}` \
+         stops and writes nothing",
+        BACK[0], BACK[1]
     ));
     loop {
         dialogue.ask_all(&order)?;
@@ -30,20 +33,16 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
             dialogue.say_derived();
             return Ok(text);
         };
-        let again: Vec<usize> = (0..questions.len())
-            .filter(|place| questions[*place].lines.contains(&wrong.line))
-            .filter(|place| !matches!(questions[*place].source, Source::Derived(_)))
-            .collect();
-        if again.is_empty() || !std::io::stdin().is_terminal() {
+        if !is_terminal {
             return Err(RunError::from(Box::new(wrong)).into());
         }
         complain(&wrong.to_string());
-        again.into_iter().for_each(|place| dialogue.answers[place] = None);
+        dialogue.reopen(&order, wrong.line);
     }
 }
 
-/// The answer that repeats the previous question.
-const BACK: &str = "back";
+/// The answers that repeat the previous question.
+const BACK: [&str; 2] = ["<", "back"];
 /// The answer that ends the questions.
 const QUIT: &str = "quit";
 
@@ -57,15 +56,25 @@ enum Reply {
 struct Dialogue<'a> {
     questions: &'a [Question],
     answers: Vec<Option<Vec<f64>>>,
-    said: Said,
+    /// What the user typed, in the units of the question. It is the default of a question that is asked again.
+    typed: Vec<Option<Vec<f64>>>,
+    said: Said<'a>,
     /// The subject of the last question.
     last: &'a str,
 }
 
 impl<'a> Dialogue<'a> {
-    fn about(questions: &'a [Question]) -> Self {
-        let said = Said(BufReader::new(std::io::stdin().lock()));
-        Self { questions, answers: vec![None; questions.len()], said, last: "" }
+    fn about(questions: &'a [Question], said: Said<'a>) -> Self {
+        let none = vec![None; questions.len()];
+        Self { questions, answers: none.clone(), typed: none, said, last: "" }
+    }
+
+    /// Opens the questions of a line of the spec that is wrong, or all if the line has none.
+    fn reopen(&mut self, order: &[usize], line: usize) {
+        let of_line = |place: &&usize| self.questions[**place].lines.contains(&line);
+        let again: Vec<usize> = order.iter().filter(of_line).copied().collect();
+        let again = if again.is_empty() { order } else { again.as_slice() };
+        again.iter().for_each(|place| self.answers[*place] = None);
     }
 
     /// Asks the open questions in this order, and repeats those that the user goes back to.
@@ -77,13 +86,17 @@ impl<'a> Dialogue<'a> {
                 continue;
             }
             match self.answer(place)? {
-                Reply::Numbers(numbers) => self.answers[place] = Some(numbers),
-                Reply::Back if next == 0 => complain("this is the first question"),
+                Reply::Numbers(numbers) => self.answers[place] = Some(self.questions[place].in_spec(numbers)),
                 Reply::Back => {
-                    next -= 1;
-                    self.answers[order[next]] = None;
                     // Ask it in full.
                     self.last = "";
+                    match next.checked_sub(1) {
+                        Some(before) => {
+                            next = before;
+                            self.answers[order[next]] = None;
+                        }
+                        None => complain("this is the first question"),
+                    }
                 }
             }
         }
@@ -95,35 +108,40 @@ impl<'a> Dialogue<'a> {
         let question = &self.questions[place];
         let proposed = match question.source {
             Source::Proposed(proposal) => proposal.value(self.questions, &self.answers),
-            Source::Asked | Source::Derived(_) => None,
+            Source::Derived(_) => None,
         };
+        let default = self.typed[place].clone().or_else(|| proposed.clone());
         let is_same = question.about == self.last;
         self.last = &question.about;
-        complain(&question.asked(proposed, is_same));
+        complain(&question.asked(default.as_deref(), is_same));
         loop {
             let Some(line) = self.said.line() else {
                 return Err(CliError::Unanswered(question.key.clone()));
             };
-            match line.as_str() {
-                BACK => return Ok(Reply::Back),
-                QUIT => return Err(CliError::Left(question.key.clone())),
-                _ => {}
+            if BACK.contains(&line.as_str()) {
+                return Ok(Reply::Back);
             }
-            let read = match (line.is_empty(), proposed) {
-                (true, Some(value)) => Ok(vec![value]),
-                _ => question.read(&line).and_then(|numbers| question.at_most_half(self.width(), numbers)),
+            if line == QUIT {
+                return Err(CliError::Left(question.key.clone()));
+            }
+            let read = match (line.is_empty(), &default) {
+                (true, Some(default)) => Ok(default.clone()),
+                _ => question.read(&line),
             };
-            let needed = match read {
+            let needed = match read.and_then(|numbers| question.at_most_half(self.width(), numbers)) {
                 Ok(numbers) => {
-                    question.caution(&numbers, proposed).iter().for_each(|caution| complain(caution));
-                    return Ok(Reply::Numbers(question.in_spec(numbers)));
+                    question.caution(&numbers, proposed.as_deref()).iter().for_each(|note| complain(note));
+                    if !line.is_empty() {
+                        self.typed[place] = Some(numbers.clone());
+                    }
+                    return Ok(Reply::Numbers(numbers));
                 }
                 Err(needed) => needed,
             };
-            if !std::io::stdin().is_terminal() {
+            if !self.said.is_terminal {
                 return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });
             }
-            complain(&format!("{needed} (or `{BACK}`, `{QUIT}`)"));
+            complain(&format!("{needed} (or `{}`, `{QUIT}`)", BACK[0]));
         }
     }
 
@@ -159,11 +177,12 @@ fn listed(numbers: &[f64]) -> String {
 
 impl Question {
     /// Formats the question, with the value of an empty answer. Does not repeat the text of the question before.
-    fn asked(&self, proposed: Option<f64>, is_same: bool) -> String {
+    fn asked(&self, default: Option<&[f64]>, is_same: bool) -> String {
         let (mut about, mut beside) = (self.about.as_str(), String::new());
-        if let Some(value) = proposed {
+        if let Some(numbers) = default {
             about = about.split_once(PERHAPS).map_or(about, |(about, _)| about.trim_end_matches("; "));
-            beside = format!(" [{}]", exact(value));
+            let numbers: Vec<String> = numbers.iter().map(|number| exact(*number)).collect();
+            beside = format!(" [{}]", numbers.join(" "));
         }
         if is_same {
             return format!("{}: same as above{beside}", self.key);
@@ -183,8 +202,19 @@ impl Question {
         }
     }
 
-    /// Warns about a budget that protects next to nothing, and about a lengthscale far from the proposal. The user may keep both.
-    fn caution(&self, numbers: &[f64], proposed: Option<f64>) -> Option<String> {
+    /// Warns about a guess that was taken, about a budget that protects next to nothing, and about a lengthscale far from the proposal.
+    /// The user may keep them.
+    fn caution(&self, numbers: &[f64], proposed: Option<&[f64]>) -> Option<String> {
+        if matches!(self.source, Source::Proposed(proposal) if proposal.is_guess()) {
+            let guess = listed(numbers);
+            return (proposed == Some(numbers)).then(|| {
+                format!(
+                    "note: {guess} is a guess of this program, which read no value of the column; check it, because the error of the \
+                     predictions depends on it"
+                )
+            });
+        }
+        let proposed = proposed.and_then(|numbers| numbers.first().copied());
         match (self.name(), numbers, proposed) {
             ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
                 let epsilon = exact(*epsilon);
@@ -198,7 +228,8 @@ impl Question {
             )),
             ("lengthscales", [lengthscale], Some(proposed)) if *lengthscale > LONG * proposed => {
                 Some(format!(
-                    "note: with a lengthscale of {} the function can hardly change over the map; the intervals rely on this, whatever the rows show",
+                    "note: with a lengthscale of {} the function can hardly change over the map; the intervals rely on this, \
+                     whatever the rows show",
                     exact(*lengthscale)
                 ))
             }
@@ -271,22 +302,30 @@ impl Question {
 }
 
 /// The input of the user.
-struct Said(BufReader<StdinLock<'static>>);
+struct Said<'a> {
+    lines: BufReader<Box<dyn Read + 'a>>,
+    /// Whether somebody sits there, who can answer again.
+    is_terminal: bool,
+}
 
-impl Said {
-    /// Reads the next line, without surrounding blanks. `None` at the end of the input.
+impl<'a> Said<'a> {
+    fn new(input: impl Read + 'a, is_terminal: bool) -> Self {
+        Self { lines: BufReader::new(Box::new(input)), is_terminal }
+    }
+
+    /// Reads the next line, without surrounding blanks and whatever its end. `None` at the end of the input.
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
-        let read = self.0.read_line(&mut line).ok()?;
+        let read = self.lines.read_line(&mut line).ok()?;
         (read > 0).then(|| line.trim().to_owned())
     }
 
     /// Refuses answers after the last question: one extra line shifts all later answers. Checks only buffered input, and does not wait
     /// for more.
     fn all(&self) -> Result<(), CliError> {
-        let left = String::from_utf8_lossy(self.0.buffer());
+        let left = String::from_utf8_lossy(self.lines.buffer());
         let more = left.lines().find(|line| !line.trim().is_empty());
-        match more.filter(|_| !std::io::stdin().is_terminal()) {
+        match more.filter(|_| !self.is_terminal) {
             Some(line) => Err(CliError::MoreAnswers(line.trim().to_owned())),
             None => Ok(()),
         }
@@ -322,6 +361,67 @@ fn filled(template: &str, questions: &[Question], answers: &NewSpecAnswers) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TEMPLATE: &str = r#"target = "kwh"
+[normalise.bounds]
+low = nan # l
+high = nan # h
+[model]
+noise_variance = nan # square of n; perhaps ((high - low) / 8)^2
+[privacy]
+epsilon = 1.0
+"#;
+
+    /// The answers that somebody at a terminal ends with.
+    fn at_terminal(lines: &str) -> Result<Vec<Option<Vec<f64>>>, CliError> {
+        let questions = questions(TEMPLATE);
+        let mut dialogue = Dialogue::about(&questions, Said::new(lines.as_bytes(), true));
+        dialogue.ask_all(&asking_order(&questions))?;
+        Ok(dialogue.answers)
+    }
+
+    #[test]
+    fn a_wrong_answer_is_asked_again() {
+        let expected = [Some(vec![0.0, 40.0]), Some(vec![9.0]), Some(vec![2.0])];
+        for lines in [
+            "0 40\n3\n2\n",
+            "forty\n40 0\n0\n0 40\n21\n-1\n3\n\u{ff12}\n-2\n2\n",
+            "0 40\r\n3\r\n2\r\n",
+            // Back, by both words; what was typed before is the default.
+            "back\n0 40\n3\n<\n<\n\n\n2\n",
+            "0 4\n<\n0 40\nback\n\n3\n2\n",
+        ] {
+            assert_eq!(at_terminal(lines).unwrap(), expected, "{lines:?}");
+        }
+        assert!(matches!(at_terminal("0 40\nx\nquit\n"), Err(CliError::Left(_))));
+        assert!(matches!(at_terminal("0 40\nx\n"), Err(CliError::Unanswered(_))));
+    }
+
+    /// Nothing is typed: a hundred, its eighth, whose square is kept, and one.
+    #[test]
+    fn every_question_has_a_default() {
+        let [Some(bounds), Some(noise), Some(epsilon)] = &at_terminal("\n\n\n").unwrap()[..] else {
+            panic!("three answers")
+        };
+        assert_eq!((&bounds[..], &epsilon[..]), (&[0.0, 100.0][..], &[1.0][..]));
+        assert!((noise[0] / 12.5f64.powi(2) - 1.0).abs() < 1e-3, "{noise:?}");
+    }
+
+    /// What is wrong in a line without a question is asked for from the beginning.
+    #[test]
+    fn a_wrong_spec_is_no_dead_end() {
+        let questions = questions(TEMPLATE);
+        let order = asking_order(&questions);
+        let mut dialogue = Dialogue::about(&questions, Said::new("0 40\n3\n2\n\n\n\n".as_bytes(), true));
+        dialogue.ask_all(&order).unwrap();
+        let before = dialogue.answers.clone();
+        dialogue.reopen(&order, 6);
+        assert_eq!(dialogue.answers, [before[0].clone(), None, before[2].clone()]);
+        dialogue.ask_all(&order).unwrap();
+        dialogue.reopen(&order, 1);
+        assert_eq!(dialogue.answers, [None, None, None]);
+        dialogue.ask_all(&order).unwrap_err();
+    }
 
     #[test]
     fn answers_go_into_their_places() {

@@ -23,8 +23,6 @@ pub(super) struct Question {
 /// Sources of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Source {
-    /// The user alone.
-    Asked,
     /// The user, with this value for an empty answer.
     Proposed(Proposal),
     /// Computed from other answers.
@@ -36,6 +34,8 @@ const SQUARE: &str = "square of ";
 const OPEN: &str = "nan";
 /// The line of epsilon, which the user must choose.
 const EPSILON: &str = "epsilon = 1.0";
+/// The beginning of the line with the name of the target.
+const TARGET: &str = "target = ";
 /// The beginning of the line of delta.
 const DELTA: &str = "delta = ";
 const EPSILON_ABOUT: &str = "Privacy loss. At 1, one row can make any conclusion at most 2.7 times as likely. Smaller is \
@@ -57,6 +57,8 @@ const LENGTHSCALE: &str = ".lengthscale";
 pub(super) fn questions(template: &str) -> Vec<Question> {
     let mut found: Vec<Question> = Vec::new();
     let (mut section, mut list, mut start) = ("", ("", ""), 0);
+    let target = template.lines().find_map(|line| serde_json::from_str(line.strip_prefix(TARGET)?).ok());
+    let target: String = target.unwrap_or_default();
     for (number, line) in template.split_inclusive('\n').enumerate() {
         let (code, about) = line.split_once('#').unwrap_or((line, ""));
         let key = code.split('=').next().unwrap_or_default().trim();
@@ -78,7 +80,7 @@ pub(super) fn questions(template: &str) -> Vec<Question> {
             (None, false) => open.question(format!("{section}.{key}"), about),
         };
         match (new, found.last_mut()) {
-            (Some(high), Some(low)) if low.key == "normalise.bounds.low" => low.joined(high),
+            (Some(high), Some(low)) if low.key == "normalise.bounds.low" => low.joined(high, &target),
             (new, _) => found.extend(new),
         }
         start += line.len();
@@ -101,7 +103,8 @@ impl Open<'_> {
         let places: Vec<Range<usize>> = opens.collect();
         let words = about.replace("fill in:", " ");
         let about = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        let source = Proposal::said(&about).map_or(Source::Asked, Source::Proposed);
+        let guess = || Proposal::guess(&column(&key, &about), places.len() == 2);
+        let source = Source::Proposed(Proposal::said(&about).unwrap_or_else(guess));
         let lines = vec![self.line];
         let (is_squared, about) = match about.strip_prefix(SQUARE) {
             Some(root) => (true, root.to_owned()),
@@ -115,15 +118,23 @@ impl Open<'_> {
     }
 }
 
+/// The input that a question is about: that of an entry of a list, or of the only lengthscale. Empty if there is none.
+fn column(key: &str, about: &str) -> String {
+    let of_list = key.split_once(", ").map(|(_, input)| input);
+    let of_comment = || about.rsplit_once('(').and_then(|(_, input)| input.strip_suffix(')'));
+    let quoted = of_list.or_else(of_comment).unwrap_or_default();
+    serde_json::from_str(quoted).unwrap_or_default()
+}
+
 /// Makes the question of a line with epsilon or delta.
 fn budget(open: Open<'_>) -> Option<Question> {
     let code = open.code.trim_end();
-    let (key, about, value, source) = if code == EPSILON {
-        ("privacy.epsilon", EPSILON_ABOUT, "1.0", Source::Asked)
+    let (key, about, value) = if code == EPSILON {
+        ("privacy.epsilon", EPSILON_ABOUT, "1.0")
     } else {
-        let value = code.strip_prefix(DELTA)?;
-        ("privacy.delta", DELTA_ABOUT, value, Source::Proposed(Proposal::Number(value.parse().ok()?)))
+        ("privacy.delta", DELTA_ABOUT, code.strip_prefix(DELTA)?)
     };
+    let source = Source::Proposed(Proposal::Number(value.parse().ok()?));
     let places = vec![open.place(code.len() - value.len(), value.len())];
     let (key, about) = (key.to_owned(), about.to_owned());
     Some(Question { places, lines: vec![open.line], key, about, is_squared: false, source })
@@ -187,9 +198,10 @@ pub(super) fn asking_order(questions: &[Question]) -> Vec<usize> {
 }
 
 impl Question {
-    /// Joins the questions for the lower and the upper end.
-    fn joined(&mut self, high: Self) {
+    /// Joins the questions for the lower and the upper end of this target.
+    fn joined(&mut self, high: Self, target: &str) {
         self.key = BOUNDS.to_owned();
+        self.source = Source::Proposed(Proposal::guess(target, true));
         self.about = format!("{}; and {}", self.about, high.about);
         self.places.extend(high.places);
         self.lines.extend(high.lines);
@@ -232,20 +244,20 @@ mod tests {
         assert_eq!(
             keys,
             [
-                ("normalise.bounds", Source::Asked),
+                ("normalise.bounds", Source::Proposed(Proposal::Guess([0.0, 100.0]))),
                 ("model.noise_variance", Source::Proposed(Proposal::OfWidth(0.125))),
                 ("model.kernel.@KERNEL@.lengthscales, \"a\"", Source::Proposed(eighth(4))),
                 ("model.kernel.@KERNEL@.lengthscales, \"b\"", Source::Proposed(eighth(10))),
-                ("task.surface.map, \"a\"", Source::Asked),
+                ("task.surface.map, \"a\"", Source::Proposed(Proposal::Guess([0.0, 100.0]))),
                 ("task.surface.at, \"b\"", Source::Derived(Rule::Middle(10))),
-                ("privacy.epsilon", Source::Asked),
+                ("privacy.epsilon", Source::Proposed(Proposal::Number(1.0))),
                 ("privacy.delta", Source::Proposed(Proposal::Number(1e-7))),
                 (
                     "privacy.mechanism.moments.target_bound",
                     Source::Derived(Rule::Width { of: 0, times: 0.5 })
                 ),
                 ("privacy.mechanism.moments.domain, \"a\"", Source::Derived(Rule::Around(4))),
-                ("privacy.mechanism.moments.domain, \"b\"", Source::Asked),
+                ("privacy.mechanism.moments.domain, \"b\"", Source::Proposed(Proposal::Guess([0.0, 100.0]))),
             ]
         );
         assert_eq!(asking_order(&found), [0, 1, 4, 6, 7, 10, 2, 3]);

@@ -6,6 +6,10 @@ use super::new_questions::{BOUNDS, Question};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Proposal {
     Number(f64),
+    /// A range that the name of a column suggests, or any.
+    Guess([f64; 2]),
+    /// Half of the width of such a range.
+    HalfOfGuess([f64; 2]),
     /// A fraction of the width of the target's bounds.
     OfWidth(f64),
     /// A fraction of a range.
@@ -36,25 +40,50 @@ pub(super) const PERHAPS: &str = "perhaps ";
 /// Fractions of the range of an input, by the words of the comment beside its lengthscale.
 const PARTS: [(&str, f64); 2] = [("an eighth of its range", 0.125), ("a quarter of its range", 0.25)];
 
+/// Public ranges of columns with a word in their names, and the range of any other column.
+const RANGES: [(&str, [f64; 2]); 8] = [
+    ("age", [0.0, 120.0]),
+    ("hour", [0.0, 24.0]),
+    ("lat", [-90.0, 90.0]),
+    ("latitude", [-90.0, 90.0]),
+    ("lon", [-180.0, 180.0]),
+    ("longitude", [-180.0, 180.0]),
+    ("month", [1.0, 12.0]),
+    ("probability", [0.0, 1.0]),
+];
+const ANY: [f64; 2] = [0.0, 100.0];
+
 /// The margin of the box around the map, as a fraction of the map's width. Rows outside the box count at its edge, and must not mix
 /// with rows on the map.
 const MARGIN: f64 = 0.1;
 
 impl Proposal {
     /// Returns the proposal, rounded to four digits, once the answers that it depends on are known.
-    pub fn value(self, questions: &[Question], answers: &NewSpecAnswers) -> Option<f64> {
-        match self {
-            Self::Number(value) => Some(value),
-            Self::OfWidth(part) => {
-                let bounds = questions.iter().position(|question| question.key == BOUNDS)?;
-                let [low, high] = answers[bounds].as_deref()? else { return None };
-                Some(four_digits(part * (high - low)))
-            }
-            Self::OfRange { of, times } => {
-                let [low, high] = answers[of].as_deref()? else { return None };
-                Some(four_digits(times * (high - low)))
-            }
-        }
+    pub fn value(self, questions: &[Question], answers: &NewSpecAnswers) -> Option<Vec<f64>> {
+        let (range, times) = match self {
+            Self::Number(value) => return Some(vec![value]),
+            Self::Guess(range) => return Some(range.to_vec()),
+            Self::HalfOfGuess([low, high]) => return Some(vec![0.5 * (high - low)]),
+            Self::OfWidth(part) => (questions.iter().position(|question| question.key == BOUNDS)?, part),
+            Self::OfRange { of, times } => (of, times),
+        };
+        let [low, high] = answers[range].as_deref()? else { return None };
+        Some(vec![four_digits(times * (high - low))])
+    }
+
+    /// Proposes public numbers for a column of this name: a range, or one number.
+    pub fn guess(column: &str, is_range: bool) -> Self {
+        let words = column.to_lowercase();
+        let known = |(part, _): &&(&str, [f64; 2])| {
+            words.split(|c: char| !c.is_alphabetic()).any(|word| word == *part)
+        };
+        let range = RANGES.iter().find(known).map_or(ANY, |(_, range)| *range);
+        if is_range { Self::Guess(range) } else { Self::HalfOfGuess(range) }
+    }
+
+    /// Whether the proposal says nothing about the data.
+    pub fn is_guess(self) -> bool {
+        matches!(self, Self::Guess(_) | Self::HalfOfGuess(_))
     }
 
     /// Parses the proposal for a standard deviation at the end of a comment, such as `perhaps ((high - low) / 8)^2`.
@@ -126,9 +155,16 @@ mod tests {
         let bounds = &questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
         assert_eq!(bounds[0].about, "l; and h");
         let answers = [Some(vec![0.0, 40.0]), None];
-        assert_eq!(Proposal::OfWidth(0.125).value(bounds, &answers), Some(5.0));
-        assert_eq!(Proposal::OfRange { of: 0, times: 0.25 }.value(bounds, &answers), Some(10.0));
+        assert_eq!(Proposal::OfWidth(0.125).value(bounds, &answers), Some(vec![5.0]));
+        assert_eq!(Proposal::OfRange { of: 0, times: 0.25 }.value(bounds, &answers), Some(vec![10.0]));
         assert_eq!(Proposal::OfRange { of: 1, times: 0.25 }.value(bounds, &answers), None);
+    }
+
+    #[test]
+    fn names_suggest_ranges() {
+        assert_eq!(Proposal::guess("hour_of_day", true), Proposal::Guess([0.0, 24.0]));
+        assert_eq!(Proposal::guess("start_latitude", false).value(&[], &[]), Some(vec![90.0]));
+        assert_eq!(Proposal::guess("average_wage", true), Proposal::Guess([0.0, 100.0]));
     }
 
     #[test]

@@ -9,24 +9,26 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::CliError;
-use super::map::{MapTarget, NewMap};
+use super::map::{MapTarget, NewMap, WantedMap};
 use super::options::{Format, LedgerArguments, Places, balance, counted, distinct, experiments, known_place};
-use super::output::{complain, print, print_json, write_new};
-use super::release_types::PreviewOutput;
+use super::output::{complain, print, print_json};
+use super::preview::{PreviewArguments, preview};
 use super::waiting::Waiting;
 use dpgp_data::rows::ensure_addresses;
 use dpgp_data::whole_text;
 use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_number::{Epsilon, Positive};
+use dpgp_number::Positive;
 use dpgp_release::{
     CertificateSummary, Charged, GridChoice, MomentsFile, OtherModel, PointsFile, PredictionFiles,
     PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, SigningKey, Terms,
     chosen_cell, publish, refuse_private_filter, write_predictions,
 };
-use dpgp_report::{DrawnMap, PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
-use dpgp_run::{Clipped, watcher};
-use dpgp_task::{Preview, PreviewedOver};
+use dpgp_report::{DrawnMap, short};
+use dpgp_run::{Clipped, Project, watcher};
+use dpgp_spec::Change;
+use dpgp_spec::setting::SourceSetting;
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
@@ -52,6 +54,7 @@ Examples:
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
+  dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     another setting, named in the certificate
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
   dpgp ledger show my.toml";
 
@@ -67,6 +70,10 @@ pub struct PredictArguments {
     /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
+    /// Change a setting by its path, or an axis by its name, as `dpgp run --set` does; the certificate and the ledger name each change.
+    /// The rows stay those of the spec
+    #[arg(long, value_name = "PATH=VALUE,...", conflicts_with = "from")]
+    set: Vec<Change>,
     /// Write predictions to this new .csv, .parquet or .json file; never overwrites an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -107,16 +114,19 @@ pub struct PredictArguments {
 ///
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
-    // Refuse: an unknown ending of the output, before any row is read or a state folder is made.
+    // Refuse: an unknown ending of the output, or an outline of a map that cannot be read, before any row is read or a state folder is
+    // made.
     arguments.out.as_deref().map(PredictionForm::from_path).transpose()?;
+    let map = arguments.map.wanted()?;
     if let Some(from) = &arguments.released.from {
         distinct(&targets(arguments))?;
-        let (points, map) = (arguments.points.chosen(), arguments.map.open()?);
+        let (points, map) = (arguments.points.chosen(), map.map(WantedMap::open).transpose()?);
         return arguments.released.predict(from, points, arguments.out.as_deref(), map, format);
     }
     // Refuse: a wrong spec or cell, a filter on the private target, and malformed addresses.
     let project = arguments.places.project()?;
     let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
+    let experiment = changed(&project, experiment, &arguments.set)?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     refuse_private_filter(cell.setting(), arguments.allow_caveats)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
@@ -139,7 +149,7 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
-    let map = arguments.map.open()?;
+    let map = map.map(WantedMap::open).transpose()?;
     // Read: the rows of the spec, and the public points.
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
     // Refuse: points that cannot be drawn as a map. The trial holds blank predictions, so it does not depend on targets.
@@ -155,6 +165,19 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let terms = Terms { place: place.as_ref(), allow_exceptions: arguments.allow_caveats };
     // Charge, draw, write: `show` gets only predictions that were charged and drawn.
     publish(&request, &terms, designed, |charged| show(charged, files, map, clipped, arguments, format))
+}
+
+/// Changes settings of a spec, but not its rows: these may be private, and the certificate quotes the changes.
+fn changed(project: &Project, experiment: Experiment, set: &[Change]) -> Result<Experiment, CliError> {
+    let sources = |experiment: &Experiment| -> Vec<SourceSetting> {
+        experiment.cells.iter().map(|cell| cell.setting().data.source.clone()).collect()
+    };
+    let own = sources(&experiment);
+    let changed = project.changed_one(experiment, set)?;
+    match sources(&changed).iter().all(|source| own.contains(source)) {
+        true => Ok(changed),
+        false => Err(CliError::OtherRows),
+    }
 }
 
 /// Writes charged predictions to their files, and prints a summary.
@@ -322,7 +345,8 @@ impl FromArguments {
                 print_json(&json!({ "guarantee": guarantee, "predictions": predictions.json() }))
             }
             (Some(out), Format::Text) => print(&format!(
-                "predictions at {}, written to {}\nnothing more was released: they are computed from {}, whose guarantee covers them: {guarantee}\n",
+                "predictions at {}, written to {}\nnothing more was released: they are computed from {}, whose guarantee covers them: \
+                 {guarantee}\n",
                 counted(predictions.points(), "point", "points"),
                 out.display(),
                 from.display()
@@ -345,167 +369,4 @@ fn kernel(text: &str) -> Result<KernelSetting, String> {
 fn positive(text: &str) -> Result<Positive, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     Positive::new(number).map_err(|error| error.to_string())
-}
-
-/// Range in which an epsilon is searched, and the relative accuracy (1 %) of the search.
-const SEARCHED: (f64, f64) = (1e-3, 1e3);
-const ACCURACY: f64 = 1.01;
-
-/// Options of a preview.
-#[derive(Debug, Args)]
-pub(super) struct PreviewArguments {
-    /// Release nothing; print the expected error at each epsilon under the model, from public facts only
-    #[arg(long, conflicts_with_all = ["out", "sign"])]
-    pub preview: bool,
-    /// Epsilons to preview
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview",
-        default_value = "0.1,0.2,0.5,1,2,5,10")]
-    epsilons: Vec<Epsilon>,
-    /// Find the smallest epsilon whose expected error is at most this, in units of the target
-    #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
-    error: Option<f64>,
-    /// Also draw the preview as SVG to this new file; never overwrites an existing file
-    #[arg(long, value_name = "FILE", requires = "preview")]
-    figure: Option<PathBuf>,
-}
-
-/// Prints the expected error at each epsilon and, for a wanted error, the smallest epsilon that reaches it. Writes nothing but the
-/// figure.
-pub(super) fn preview(
-    request: &PredictionRequest<'_>,
-    title: &str,
-    arguments: &PreviewArguments,
-    quiet: bool,
-    format: Format,
-) -> Result<(), CliError> {
-    let figure = arguments.figure.as_deref();
-    // Refuse an existing file before the computation, which can be slow.
-    if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
-        return Err(CliError::Exists(path.to_path_buf()));
-    }
-    let waiting = Waiting::on("computing the expected error at each epsilon", quiet);
-    let preview = request.preview(&arguments.epsilons)?;
-    let wanted = arguments.error.map(|error| wanted(request, error)).transpose()?;
-    drop(waiting);
-    if let Some(path) = figure {
-        let svg = preview_svg(title, &preview, wanted).map_err(PublishError::from)?;
-        write_new(path, &svg)?;
-    }
-    if format == Format::Json {
-        let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
-        let figure = figure.map(Path::to_path_buf);
-        return print_json(&json!(PreviewOutput { preview, wanted: error, epsilon, figure }));
-    }
-    print(&said(&preview, wanted, figure))
-}
-
-fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -> String {
-    let mut text = table(preview);
-    if let Some(path) = figure {
-        text.push_str(&format!("figure written to {}\n", path.display()));
-    }
-    if let Some(WantedError { error, epsilon }) = wanted {
-        text.push_str(&match epsilon {
-            Some(epsilon) => format!("an error of {} needs epsilon = {}\n", short(error), short(epsilon)),
-            None => format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, short(error)),
-        });
-    }
-    text
-}
-
-fn table(preview: &Preview) -> String {
-    let headings = ["epsilon", "noise", "expected error", "error of a private mean", "numbers released"];
-    let table = plain_table(&headings, preview_rows(preview).into_iter());
-    let below = what_is_priced(&[preview.over]);
-    format!("{table}{}", folded(&format!("{below}{}{}", no_better_weights(preview), no_better(preview, ""))))
-}
-
-/// Explains a table of expected errors.
-pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
-    let boxes = previewed.iter().filter(|over| **over == PreviewedOver::Box).count();
-    let over = match boxes {
-        0 => "the points",
-        all if all == previewed.len() => "the whole box, with rows spread over it, not over the points",
-        _ => "the points (for moments: over the whole box, with rows spread over it)",
-    };
-    format!(
-        "root mean squares over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if the function \
-         varies less than its variance says, or faster than its lengthscales\n\
-         error of a private mean: that of one prediction for all points, the mean of all targets with noise for the same guarantee\n\
-         no target was used, and nothing was charged\n"
-    )
-}
-
-/// Makes the rows of a table of expected errors: the epsilons, between no release and no privacy.
-pub(super) fn preview_rows(preview: &Preview) -> Vec<Vec<String>> {
-    let first = std::iter::once(end("nothing is released", preview.prior));
-    let last = std::iter::once(end("without privacy", preview.without_privacy));
-    let rows = preview.expected.iter().map(|row| {
-        let [noise, error, constant] = [row.noise, row.error, row.constant].map(short);
-        vec![exact(row.epsilon.get()), noise, error, constant, row.released.to_string()]
-    });
-    first.chain(rows).chain(last).collect()
-}
-
-/// Warns about the epsilons at which a private mean would do as well. Empty if there are none.
-pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
-    let worse = preview.expected.iter().filter(|row| row.error >= row.constant);
-    let worse: Vec<String> = worse.map(|row| exact(row.epsilon.get())).collect();
-    if worse.is_empty() {
-        return String::new();
-    }
-    let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
-    format!(
-        "warning: {setting}no better than a private mean of all targets at epsilon = {}; use more rows, a longer lengthscale or tighter bounds\n",
-        worse.join(", ")
-    )
-}
-
-/// States how far the weights of the moments are from the best possible ones. Empty for other mechanisms.
-fn no_better_weights(preview: &Preview) -> String {
-    let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
-    let Some(least) = shares.reduce(f64::min) else { return String::new() };
-    format!(
-        "moments: no other weights could lower the expected error by more than {} %\n",
-        100.0 - (100.0 * least).floor()
-    )
-}
-
-/// Makes a row without an epsilon.
-fn end(name: &str, error: f64) -> Vec<String> {
-    vec![name.to_owned(), String::new(), short(error), String::new(), String::new()]
-}
-
-/// Finds the smallest epsilon whose expected error is at most `error`, in units of the target.
-fn wanted(request: &PredictionRequest<'_>, error: f64) -> Result<WantedError, CliError> {
-    let (mut low, mut high) = SEARCHED;
-    if !reaches(request, high, error)? {
-        return Ok(WantedError { error, epsilon: None });
-    }
-    // Bisection: the expected error falls as epsilon grows.
-    while high > low * ACCURACY {
-        let middle = (low * high).sqrt();
-        if reaches(request, middle, error)? {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    Ok(WantedError { error, epsilon: Some(high) })
-}
-
-fn reaches(request: &PredictionRequest<'_>, at: f64, wanted: f64) -> Result<bool, CliError> {
-    let Ok(epsilon) = Epsilon::new(at) else { return Ok(false) };
-    let preview = request.preview(&[epsilon])?;
-    Ok(preview.expected.iter().all(|row| row.error <= wanted))
-}
-
-pub(super) fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    let epsilon = Epsilon::new(number).map_err(|wrong| wrong.to_string())?;
-    if epsilon.is_unprotected() {
-        Err("an infinite epsilon protects nothing".to_owned())
-    } else {
-        Ok(epsilon)
-    }
 }

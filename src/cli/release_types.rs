@@ -77,6 +77,9 @@ pub(super) struct CertificateFile {
     predictions_sha256: String,
     /// The digest of the spec; null if it contains rows.
     spec_sha256: Option<String>,
+    /// The settings of the spec that `--set` changed; missing without any.
+    #[serde(default)]
+    changes: Vec<String>,
     /// The program and its version.
     program: String,
     /// The digest of all other fields.

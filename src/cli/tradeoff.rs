@@ -11,7 +11,7 @@ use super::options::experiments;
 use super::options::known_place;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
-use super::predict::{finite_epsilon, no_better, preview_rows, what_is_priced};
+use super::preview::{PREVIEW_HEADINGS, finite_epsilon, no_better, preview_rows, what_is_priced};
 use super::release_types::{PricedSetting, TradeoffOutput};
 use super::waiting::Waiting;
 use dpgp_mechanisms::PrivacySetting;
@@ -104,8 +104,7 @@ struct Priced<'e> {
 /// Prints the expected error at each epsilon, for each setting.
 pub fn tradeoff(arguments: &TradeoffArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let changed = project.changed(vec![project.only(&arguments.spec)?], &arguments.set)?;
-    let Some(experiment) = changed.first() else { return Ok(()) };
+    let experiment = &project.changed_one(project.only(&arguments.spec)?, &arguments.set)?;
     let points = match &arguments.at {
         Some(path) => PublicPoints::File(PointsFile { path, weights: None }),
         None => PublicPoints::Grid(&arguments.grid),
@@ -164,7 +163,7 @@ fn setting(experiment: &Experiment, axes: &[usize], Priced { cell, preview }: Pr
 
 fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> String {
     let mut headings: Vec<&str> = axes.iter().map(|axis| experiment.axes[*axis].name.as_str()).collect();
-    headings.extend(["epsilon", "noise", "expected error", "error of a private mean", "numbers released"]);
+    headings.extend(PREVIEW_HEADINGS);
     let (mut rows, mut warnings) = (Vec::new(), String::new());
     for Priced { cell, preview } in priced {
         let labels: Vec<String> = axes.iter().map(|axis| cell.labels()[*axis].clone()).collect();

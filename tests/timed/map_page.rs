@@ -79,13 +79,94 @@ fn the_numbers_of_a_cell_are_shown_by_pointer_and_keyboard() {
     assert_eq!(browser.console(), Vec::<Value>::new());
 }
 
+/// Opens a page of so many pixels.
+fn opened(browser: &Browser, page: &PathBuf, width: u32) {
+    let screen = json!({ "width": width, "height": 844, "deviceScaleFactor": 2, "mobile": width < 800 });
+    browser.emulate("Emulation.setDeviceMetricsOverride", screen);
+    browser.open(page);
+}
+
+/// Maps of every kind: cells with coordinates of many digits, a line, and bars with long words.
+fn every_kind(project: &Project) -> Vec<PathBuf> {
+    let row =
+        |inputs: String, i: usize| format!("{inputs},{},2,1,{},{}\n", 1000 * i, 1000 * i - 5, 1000 * i + 5);
+    let cells = (0..25).map(|i| {
+        row(format!("{},{}", -73.987_654 + 0.001 * (i / 5) as f64, 40.712_345 + 0.001 * (i % 5) as f64), i)
+    });
+    let line = (0..9).map(|i| row(format!("{}", 1_234_567.0 + 0.5 * i as f64), i));
+    let words = ["a word that is much longer than others", "short", "<i>", "south"];
+    let bars = words.iter().enumerate().map(|(i, word)| row((*word).to_owned(), i));
+    let kinds = [
+        ("start_longitude,start_latitude", cells.collect::<String>()),
+        ("seconds_since_the_beginning_of_the_experiment", line.collect()),
+        ("station", bars.collect()),
+    ];
+    let pages = kinds.into_iter().enumerate().map(|(i, (names, rows))| {
+        project.write(&format!("{i}.csv"), &format!("{names},private_mean,gp_sd,noise_sd,low,high\n{rows}"));
+        let page = format!("{i}.html");
+        let unit = "thousandths of a very long unit of energy";
+        project.dpgp(&["map", &format!("{i}.csv"), "--out", &page, "--unit", unit]).expect(0);
+        project.path(&page)
+    });
+    pages.collect()
+}
+
+/// The texts of the drawing that leave it, and the pairs of them that overlap.
+const CROWDED: &str = "
+    const edge = document.querySelector('#map svg').getBoundingClientRect();
+    const all = [...document.querySelectorAll('#map text')];
+    const texts = all.map((text) => [text.textContent.trim(), text.getBoundingClientRect()]);
+    const isIn = (box) => box.left > edge.left - 1 && box.right < edge.right + 1 && box.top > edge.top - 1 && box.bottom < edge.bottom + 1;
+    const names = texts.filter(([, box]) => !isIn(box)).map(([text]) => 'outside: ' + text);
+    texts.forEach(([one, a], i) => texts.slice(i + 1).forEach(([other, b]) => {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 1 && high > 2) names.push(one + ' over ' + other);
+    }));
+    if (edge.right > innerWidth + 1) names.push('the drawing is cut');
+    return names";
+
+#[test]
+fn every_kind_of_map_is_whole_on_a_phone_and_on_a_desk() {
+    let Some(browser) = Browser::start() else { return };
+    let project = Project::empty();
+    let pages = every_kind(&project);
+    for (page, width) in pages.iter().flat_map(|page| [400, 1280].map(|width| (page, width))) {
+        opened(&browser, page, width);
+        assert_eq!(browser.run(CROWDED), json!([]), "{} at {width}", page.display());
+        let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(browser.run(overflow), 0, "{} at {width}", page.display());
+    }
+    pages.iter().for_each(|page| {
+        browser.open(page);
+        assert_accessible(&browser);
+        assert_valid(page);
+    });
+}
+
+/// The numbers of a bar are those of the word beside it.
+#[test]
+fn bars_have_their_numbers() {
+    let Some(browser) = Browser::start() else { return };
+    let project = Project::empty();
+    browser.open(&every_kind(&project)[2]);
+    for (bar, expected) in [(1, "station shortmean 1000"), (3, "station southmean 3000")] {
+        let script = format!(
+            "const box = document.querySelectorAll('#map polygon')[{bar}].getBoundingClientRect();
+             const at = {{ clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, bubbles: true }};
+             document.getElementById('map').dispatchEvent(new PointerEvent('pointermove', at));
+             return document.getElementById('now').textContent"
+        );
+        let text = browser.run(&script);
+        assert!(text.as_str().unwrap().starts_with(expected), "{text}");
+    }
+}
+
 #[test]
 fn a_map_fits_a_phone_in_both_schemes() {
     let Some(browser) = Browser::start() else { return };
     let project = Project::empty();
-    let phone = json!({ "width": 400, "height": 844, "deviceScaleFactor": 2, "mobile": true });
-    browser.emulate("Emulation.setDeviceMetricsOverride", phone);
-    browser.open(&page(&project));
+    opened(&browser, &page(&project), 400);
     let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
     assert_eq!(browser.run(overflow), 0);
     let mut colours = Vec::new();

@@ -4,6 +4,7 @@ use super::canvas::{Font, Pen, text_width, wrapped};
 use super::mark::Anchor;
 use super::palette::{BLACK, GRID};
 use super::picture::{Panel, Side, Ticks};
+use super::scale::{Scale, Tick};
 use super::stage::PlotArea;
 use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
@@ -14,8 +15,6 @@ const WIDTHS: [f64; 2] = [680.0, 1000.0];
 const RIGHT: f64 = 18.0;
 const BOTTOM: f64 = 56.0;
 const LEFT: f64 = 84.0;
-/// Between the axes of a figure with one panel.
-pub const WIDTH_OF_ONE: f64 = WIDTHS[0] - LEFT - RIGHT;
 /// The room at the left of the names along a y axis: without a label, and with one.
 const BESIDE_NAMES: [f64; 2] = [23.0, 50.0];
 /// The size of the numbers and names along an axis.
@@ -28,6 +27,14 @@ pub struct Layout {
     height: Height,
     /// The room for the titles of panels.
     top: f64,
+    fitted: Option<FittedWidth>,
+}
+
+/// The widths of a figure of one panel: of all of it, and between its axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct FittedWidth {
+    all: f64,
+    inside: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +48,7 @@ enum Height {
 impl Layout {
     /// A layout with panels of this height, and as many in a row as fit.
     pub const fn new(height: f64) -> Self {
-        Self { columns: None, height: Height::Pixels(height), top: 40.0 }
+        Self { columns: None, height: Height::Pixels(height), top: 40.0, fitted: None }
     }
 
     /// Panels whose axes have this height by width.
@@ -61,8 +68,17 @@ impl Layout {
         Self { top, ..self }
     }
 
+    /// A figure of one panel that is so wide, and so wide between its axes. Its numbers have as much room as they need.
+    #[must_use]
+    pub const fn fitted(self, all: f64, inside: f64) -> Self {
+        Self { fitted: Some(FittedWidth { all, inside }), ..self }
+    }
+
     /// The places of some panels, the first row at the top.
     pub fn arranged(&self, panels: &[Panel]) -> Arrangement {
+        if let (Some(fitted), [panel]) = (self.fitted, panels) {
+            return self.arranged_within(fitted, panel);
+        }
         let count: usize = panels.iter().map(|panel| panel.span).sum();
         let fitting = if count <= 3 { count } else { (count as f64).sqrt().ceil() as usize };
         let columns = self.columns.unwrap_or(fitting).min(count).max(1);
@@ -92,7 +108,85 @@ impl Layout {
             rects,
         }
     }
+
+    /// One panel in the middle of the room that its axes leave.
+    fn arranged_within(&self, FittedWidth { all, inside }: FittedWidth, panel: &Panel) -> Arrangement {
+        let rooms = panel.plots.iter().map(|plot| axis_room(&plot.x, &plot.y));
+        let [left, right] = rooms.fold([0.0f64; 2], |most, own| [0, 1].map(|side| most[side].max(own[side])));
+        let height = match self.height {
+            Height::Pixels(height) => height,
+            Height::Ratio(ratio) => ratio * inside + self.top + BOTTOM,
+        };
+        let free = (all - left - right - inside).max(0.0);
+        let rect = Rect {
+            left: left + free / 2.0,
+            top: self.top,
+            width: inside,
+            height: height - self.top - BOTTOM,
+        };
+        Arrangement { width: all, height, label_offset: left - LABEL_LINE / 2.0 - 2.0, rects: vec![rect] }
+    }
 }
+
+/// The room at the left and at the right of a plot that its numbers and the name of its y axis need, however long they are.
+pub fn axis_room(x: &Side, y: &Side) -> [f64; 2] {
+    let (across, upward) = (half_text(x), texts(y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)));
+    let beside = upward.fold(0.0, f64::max) + TICK_GAP;
+    let label = if y.label.is_empty() { 0.0 } else { LABEL_LINE + 2.0 };
+    [(beside + 6.0 + label).max(across + 4.0), RIGHT.max(across + 4.0)]
+}
+
+/// More ticks than a y axis and an x axis have. Fewer ticks have no longer texts.
+const MOST_UPWARD: usize = 20;
+const MOST_ACROSS: usize = 12;
+/// From an axis to the texts of its ticks.
+const TICK_GAP: f64 = 7.0;
+
+/// Half the width of the longest text below an x axis.
+fn half_text(x: &Side) -> f64 {
+    texts(x, MOST_ACROSS).map(|text| text_width(&text, TICK_TEXT) / 2.0).fold(0.0, f64::max)
+}
+
+/// The texts beside the ticks of a side, of so many ticks at most.
+fn texts(side: &Side, most: usize) -> impl Iterator<Item = String> {
+    let texts: Vec<String> = match &side.ticks {
+        Ticks::Names(names) => names.clone(),
+        Ticks::Bare => Vec::new(),
+        Ticks::Values | Ticks::Lines => side.scale.ticks(most).into_iter().map(|tick| tick.text).collect(),
+        Ticks::Fitting { ends, .. } => {
+            let inner = side.scale.ticks(most).into_iter().map(|tick| tick.text);
+            inner.chain(ends.iter().flatten().cloned()).collect()
+        }
+    };
+    texts.into_iter()
+}
+
+/// As many ticks along so many pixels as have room for their texts, between the words at both ends if there are any.
+fn fitting(scale: &Scale, pixels: f64, ends: Option<&[String; 2]>) -> Vec<Tick> {
+    let at_ends = |[low, high]: &[String; 2]| {
+        [(0.0, low), (1.0, high)].map(|(fraction, text)| Tick { fraction, text: text.clone() })
+    };
+    let at_ends: Vec<Tick> = ends.map(|ends| at_ends(ends).to_vec()).unwrap_or_default();
+    let are_apart = |ticks: &[Tick]| ticks.windows(2).all(|pair| is_free(&pair[0], &pair[1], pixels));
+    for most in (2..=room(pixels / TICK_ROOM[0])).rev() {
+        let mut ticks = scale.ticks(most);
+        ticks.retain(|tick| at_ends.iter().all(|end| is_free(end, tick, pixels)));
+        if are_apart(&ticks) {
+            ticks.extend(at_ends);
+            return ticks;
+        }
+    }
+    at_ends
+}
+
+/// Whether the texts of two ticks leave a gap between them.
+fn is_free(one: &Tick, other: &Tick, pixels: f64) -> bool {
+    let halves = [one, other].map(|tick| text_width(&tick.text, TICK_TEXT) / 2.0);
+    (other.fraction - one.fraction).abs() * pixels >= halves[0] + halves[1] + TEXT_GAP
+}
+
+/// The least gap between the texts of two ticks.
+const TEXT_GAP: f64 = 10.0;
 
 /// The room for a y axis.
 fn left(side: &Side) -> f64 {
@@ -140,20 +234,25 @@ impl PlotArea<'_, '_> {
         if let Ticks::Names(names) = &self.plot.x.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
                 let x = self.at(PlotPoint::new(i as f64 + 0.5, 0.0)).x;
-                self.canvas.text(name, PlotPoint::new(x, bottom + 7.0), BELOW)
+                self.canvas.text(name, PlotPoint::new(x, bottom + TICK_GAP), BELOW)
             });
         }
         self.x_line()?;
         if self.plot.x.ticks == Ticks::Bare {
             return Ok(());
         }
-        for tick in self.plot.x.scale.ticks(room(self.rect.width / TICK_ROOM[0])) {
-            let foot = PlotPoint::new(left + self.rect.width * tick.fraction, bottom);
-            if self.plot.x.ticks == Ticks::Lines {
+        let (scale, width) = (&self.plot.x.scale, self.rect.width);
+        let (ticks, has_lines) = match &self.plot.x.ticks {
+            Ticks::Fitting { ends, lines } => (fitting(scale, width, ends.as_ref()), *lines),
+            other => (scale.ticks(room(width / TICK_ROOM[0])), *other == Ticks::Lines),
+        };
+        for tick in ticks {
+            let foot = PlotPoint::new(left + width * tick.fraction, bottom);
+            if has_lines {
                 self.canvas.line(&[foot, PlotPoint::new(foot.x, self.rect.top)], ACROSS)?;
             }
             self.canvas.line(&[foot, foot.moved(0.0, 4.0)], AXIS)?;
-            self.canvas.text(&tick.text, foot.moved(0.0, 7.0), BELOW)?;
+            self.canvas.text(&tick.text, foot.moved(0.0, TICK_GAP), BELOW)?;
         }
         Ok(())
     }
@@ -180,7 +279,7 @@ impl PlotArea<'_, '_> {
         if let Ticks::Names(names) = &self.plot.y.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
                 let y = self.at(PlotPoint::new(0.0, i as f64 + 0.5)).y;
-                self.canvas.text(name, PlotPoint::new(left - 7.0, y), BESIDE)
+                self.canvas.text(name, PlotPoint::new(left - TICK_GAP, y), BESIDE)
             });
         }
         for tick in self.plot.y.scale.ticks(room(self.rect.height / TICK_ROOM[1])) {
@@ -189,7 +288,7 @@ impl PlotArea<'_, '_> {
                 self.canvas.line(&[foot, PlotPoint::new(self.rect.right(), foot.y)], ACROSS)?;
             }
             self.canvas.line(&[foot.moved(-4.0, 0.0), foot], AXIS)?;
-            self.canvas.text(&tick.text, foot.moved(-7.0, 0.0), BESIDE)?;
+            self.canvas.text(&tick.text, foot.moved(-TICK_GAP, 0.0), BESIDE)?;
         }
         self.canvas.line(&[PlotPoint::new(left, self.rect.top), PlotPoint::new(left, bottom)], AXIS)
     }
@@ -206,7 +305,7 @@ impl PlotArea<'_, '_> {
 
     /// The title of the panel above.
     pub fn title(&self, title: &str) -> Result<(), PlotError> {
-        let lines = wrapped(title, LABEL, self.rect.width + 40.0);
+        let lines = title_lines(title, self.rect.width);
         let above = 8.0 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
         let first = PlotPoint::new(self.rect.centre().x, self.rect.top - above);
         let font = Font::new(LABEL, Anchor::Bottom);
@@ -215,7 +314,63 @@ impl PlotArea<'_, '_> {
     }
 }
 
+/// The title of a panel that is so wide between its axes, in lines.
+fn title_lines(title: &str, inside: f64) -> Vec<String> {
+    wrapped(title, LABEL, inside + 40.0)
+}
+
+/// The room that the title of a panel needs.
+pub fn title_room(title: &str, inside: f64) -> f64 {
+    23.0 + LABEL_LINE * (title_lines(title, inside).len().max(1) - 1) as f64
+}
+
+/// The most characters of the name of an axis that is so long.
+pub fn letters_along(pixels: f64) -> usize {
+    (pixels / text_width("x", LABEL)) as usize
+}
+
 /// At least two ticks.
 fn room(ticks: f64) -> usize {
     (ticks as usize).max(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Panel, Plot};
+    use super::*;
+
+    fn side(low: f64, high: f64) -> Side {
+        Side::fitting(Scale::between(low, high), "name")
+    }
+
+    /// The words of both ends stand there, and no number touches them or another one.
+    #[test]
+    fn numbers_have_room() {
+        for (low, high, pixels) in [(-74.04, -73.93, 360.0), (0.0, 1e6, 200.0), (1234.5, 1234.9, 120.0)] {
+            for ends in [None, Some(["<= 1234.5678".to_owned(), ">= 1234.5678".to_owned()])] {
+                let mut ticks = fitting(&Scale::between(low, high), pixels, ends.as_ref());
+                assert!(
+                    !ticks.is_empty()
+                        && ends.iter().flatten().all(|end| ticks.iter().any(|tick| tick.text == *end))
+                );
+                ticks.sort_by(|a, b| a.fraction.total_cmp(&b.fraction));
+                assert!(ticks.windows(2).all(|pair| is_free(&pair[0], &pair[1], pixels)), "{ticks:?}");
+            }
+        }
+    }
+
+    /// The panel is as wide as was asked for, in the middle of what is left, and the name of the axis is beside its numbers.
+    #[test]
+    fn a_fitted_panel_holds_its_numbers() {
+        let panel = Panel::new("", Plot::new(side(0.0, 1.0), side(-0.000_123_45, 0.000_123_45), Vec::new()));
+        let found = Layout::new(300.0).fitted(460.0, 200.0).arranged(std::slice::from_ref(&panel));
+        let [left, right] = axis_room(&panel.plots[0].x, &panel.plots[0].y);
+        let rect = found.rects[0];
+        assert_eq!((found.width, rect.width, rect.left - left), (460.0, 200.0, 460.0 - right - rect.right()));
+        let longest = texts(&panel.plots[0].y, MOST_UPWARD)
+            .map(|text| text_width(&text, TICK_TEXT))
+            .fold(0.0, f64::max);
+        assert!(longest > 40.0 && found.label_offset - LABEL_LINE / 2.0 >= longest + TICK_GAP, "{found:?}");
+        assert!(found.label_offset + LABEL_LINE / 2.0 <= left);
+    }
 }

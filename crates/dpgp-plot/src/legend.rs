@@ -11,6 +11,8 @@ const TITLE: Font = Font::new(17.0, Anchor::TopLeft);
 const TITLE_LINE: f64 = 22.0;
 const TEXT: Font = Font::new(13.0, Anchor::Left);
 const LINE: f64 = 22.0;
+/// From line to line of one entry.
+const WRAPPED_LINE: f64 = 16.0;
 const MARGIN: f64 = 16.0;
 /// The width of a swatch, and the room behind the text after it.
 const SWATCH: f64 = 26.0;
@@ -98,12 +100,38 @@ fn area(at: PlotPoint) -> Rect {
 pub struct Head<'a> {
     width: f64,
     title: Vec<String>,
-    entries: &'a [LegendEntry],
+    entries: Vec<HeadEntry<'a>>,
+}
+
+/// An entry in lines.
+struct HeadEntry<'a> {
+    swatch: &'a Swatch,
+    lines: Vec<String>,
+}
+
+impl HeadEntry<'_> {
+    /// Its width.
+    fn wide(&self) -> f64 {
+        let widest = self.lines.iter().map(|line| text_width(line, TEXT.size)).fold(0.0, f64::max);
+        self.swatch.room() + widest + GAP
+    }
+
+    /// The height of the lines after its first.
+    fn more(&self) -> f64 {
+        WRAPPED_LINE * self.lines.len().saturating_sub(1) as f64
+    }
 }
 
 impl<'a> Head<'a> {
     pub fn new(title: &str, entries: &'a [LegendEntry], width: f64) -> Self {
-        Self { width, title: wrapped(title, TITLE.size, width - 2.0 * MARGIN), entries }
+        let entries = entries.iter().map(|LegendEntry { swatch, text }| {
+            let free = width - MARGIN - swatch.room();
+            // Spaces of an entry that fits are kept.
+            let fits = text_width(text, TEXT.size) <= free;
+            let lines = if fits { vec![text.clone()] } else { wrapped(text, TEXT.size, free) };
+            HeadEntry { swatch, lines }
+        });
+        Self { width, title: wrapped(title, TITLE.size, width - 2.0 * MARGIN), entries: entries.collect() }
     }
 
     fn below_title(&self) -> f64 {
@@ -114,12 +142,15 @@ impl<'a> Head<'a> {
     fn places(&self) -> Vec<PlotPoint> {
         let mut next = PlotPoint::new(MARGIN, self.below_title() + LINE / 2.0);
         let mut places = Vec::with_capacity(self.entries.len());
-        for LegendEntry { swatch, text } in self.entries {
-            let wide = swatch.room() + text_width(text, TEXT.size) + GAP;
+        let mut tallest: f64 = 0.0;
+        for entry in &self.entries {
+            let wide = entry.wide();
             if next.x > MARGIN && next.x + wide - GAP / 2.0 > self.width {
-                next = PlotPoint::new(MARGIN, next.y + LINE);
+                next = PlotPoint::new(MARGIN, next.y + LINE + tallest);
+                tallest = 0.0;
             }
             places.push(next);
+            tallest = tallest.max(entry.more());
             next.x += wide;
         }
         places
@@ -127,7 +158,9 @@ impl<'a> Head<'a> {
 
     /// Its height.
     pub fn height(&self) -> f64 {
-        self.places().last().map_or(self.below_title(), |place| place.y) + LINE / 2.0 + 4.0
+        let places = self.places();
+        let feet = places.iter().zip(&self.entries).map(|(place, entry)| place.y + entry.more());
+        feet.fold(self.below_title(), f64::max) + LINE / 2.0 + 4.0
     }
 
     pub fn paint(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
@@ -136,8 +169,28 @@ impl<'a> Head<'a> {
         }
         for (entry, at) in self.entries.iter().zip(self.places()) {
             entry.swatch.paint(canvas, at)?;
-            canvas.text(&entry.text, at.moved(entry.swatch.room(), 0.0), TEXT)?;
+            for (i, line) in entry.lines.iter().enumerate() {
+                canvas.text(line, at.moved(entry.swatch.room(), WRAPPED_LINE * i as f64), TEXT)?;
+            }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry that is too long for the sheet has lines below each other, and the next one begins below them.
+    #[test]
+    fn a_long_entry_wraps() {
+        let long = Swatch::None.means("word ".repeat(40));
+        let entries = [long, Swatch::None.means("short")];
+        let head = Head::new("", &entries, 300.0);
+        let lines = head.entries[0].lines.len();
+        assert!(lines > 3 && head.entries[0].lines.iter().all(|line| text_width(line, TEXT.size) <= 284.0));
+        let [first, second] = head.places()[..] else { panic!("two entries") };
+        assert!(second.y - first.y > WRAPPED_LINE * (lines - 1) as f64 && second.x == first.x);
+        assert!(head.height() > second.y);
     }
 }

@@ -99,6 +99,13 @@ pub enum Ticks {
     Values,
     /// Numbers, and lines from edge to edge.
     Lines,
+    /// As many numbers as have room along an x axis, between words at both ends if there are any, with or without lines from edge to edge.
+    Fitting {
+        /// The words at both ends.
+        ends: Option<[String; 2]>,
+        /// Whether there are lines.
+        lines: bool,
+    },
     /// Nothing.
     Bare,
     /// Names at 1/2, 3/2, ...
@@ -114,6 +121,11 @@ impl Side {
     /// An axis with numbers, and lines across the plot.
     pub fn lines(scale: Scale, label: impl Into<String>) -> Self {
         Self { ticks: Ticks::Lines, ..Self::values(scale, label) }
+    }
+
+    /// An axis with as many numbers as have room.
+    pub fn fitting(scale: Scale, label: impl Into<String>) -> Self {
+        Self { ticks: Ticks::Fitting { ends: None, lines: false }, ..Self::values(scale, label) }
     }
 
     /// An axis without numbers: the plot below shows them.

@@ -65,10 +65,10 @@ impl Charged<PrivatePredictions<'_>> {
     /// and no count of clipped targets.
     pub fn certificate_json(&self, predictions: &[u8]) -> Value {
         let certificate = self.certificate();
-        let PrivatePredictions { setting, spec, .. } = self.value();
+        let PrivatePredictions { setting, spec, changes, .. } = self.value();
         let inline = matches!(setting.data.source, SourceSetting::Inline(_));
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
-        with_digest(json!({
+        let mut file = json!({
             "guarantee": certificate.to_string(),
             "neighbours": certificate.between(),
             "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
@@ -91,7 +91,12 @@ impl Charged<PrivatePredictions<'_>> {
             "predictions_sha256": Digest::of_bytes(predictions).to_string(),
             "spec_sha256": (!inline).then(|| Digest::of_bytes(spec.as_bytes()).to_string()),
             "program": PROGRAM,
-        }))
+        });
+        // Of a spec that was changed, its digest alone would say too little.
+        if !changes.is_empty() {
+            file["changes"] = json!(changes);
+        }
+        with_digest(file)
     }
 
     /// Warnings about the guarantee, about the design, and about points where the model knows nothing.

@@ -190,18 +190,35 @@ pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
         }
         _ => {}
     }
-    setting.privacy.mechanism.mechanism().domain().map(of_box)
+    let domain = setting.privacy.mechanism.mechanism().domain()?;
+    let mut columns = columns_of_box(domain);
+    for (column, name) in columns.iter_mut().zip(&setting.data.inputs) {
+        // Between the codes of words there is nothing.
+        if let Some(words) = setting.data.encode.get(name) {
+            let mut codes = (0..words.len()).map(|code| code as f64);
+            *column = match column[..] {
+                [middle] => vec![codes.rfind(|code| *code <= middle).unwrap_or(0.0)],
+                _ => codes.collect(),
+            };
+        }
+    }
+    Some(product(&columns))
 }
 
 /// Makes points over the first two inputs of a box, from end to end, at the middle of the others.
 pub(super) fn of_box(domain: &[[f64; 2]]) -> DMatrix<f64> {
+    product(&columns_of_box(domain))
+}
+
+/// The places of each input of a box.
+fn columns_of_box(domain: &[[f64; 2]]) -> Vec<Vec<f64>> {
     let points = if domain.len() == 1 { LINE } else { SIDE };
     let columns = domain.iter().enumerate().map(|(input, &[from, to])| {
         let range = RangeSetting { from, to, points };
         let middle = vec![from + (to - from) / 2.0];
         if input < 2 { (0..points).map(|place| range.at(place)).collect() } else { middle }
     });
-    product(&columns.collect::<Vec<Vec<f64>>>())
+    columns.collect()
 }
 
 /// Makes all combinations, one for each row. The last column varies fastest.
@@ -457,11 +474,23 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.0, 
 privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 } }
 "#;
 
+    /// The places that a spec names.
+    fn places_of(spec: &str) -> Option<DMatrix<f64>> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        own_places(project.parse("places", spec).unwrap().cells[0].setting())
+    }
+
     /// How many places a spec names.
     fn named_places(rest: &str) -> Option<usize> {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
-        let experiment = project.parse("places", &format!("{MODEL}{rest}")).unwrap();
-        own_places(experiment.cells[0].setting()).map(|places| places.nrows())
+        places_of(&format!("{MODEL}{rest}")).map(|places| places.nrows())
+    }
+
+    /// Words have their codes, and nothing between them.
+    #[test]
+    fn words_have_a_place_each() {
+        let words = "target = \"y\", encode = { x = [\"a\", \"b\", \"c\"] } }";
+        let spec = format!("{MODEL}task.surface = {{}}\n{MOMENTS}").replace("target = \"y\" }", words);
+        assert_eq!(places_of(&spec).unwrap().as_slice(), [0.0, 1.0, 2.0]);
     }
 
     /// The map of a surface, the grid of predictions, else the box of moments; sums without a map have no places.

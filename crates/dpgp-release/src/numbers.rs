@@ -82,7 +82,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { o
         let predictions = Predictions { mean: vec![mean], gp_sd: vec![gp_sd], noise_sd: vec![noise_sd] };
         let points = DMatrix::from_element(1, 1, place);
         let setting = experiment.cells[0].setting();
-        PrivatePredictions { setting, spec: "", points: &points, predictions }.are_finite()
+        PrivatePredictions { setting, spec: "", changes: &[], points: &points, predictions }.are_finite()
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct PrivatePredictions<'a> {
     pub(super) setting: &'a Setting,
     /// The text of the spec.
     pub(super) spec: &'a str,
+    /// The settings that the release has changed, as `path = value`.
+    pub(super) changes: &'a [String],
     /// The points (t x d), in the order of the inputs.
     pub(super) points: &'a DMatrix<f64>,
     /// The predictions there.
@@ -149,7 +151,8 @@ impl<'a> PredictionRequest<'a> {
         Offer::new(guaranteed, move |source| {
             let predictions = prepared.draw(source)?;
             let (setting, spec) = (self.setting(), self.experiment.source.text());
-            Ok(PrivatePredictions { setting, spec, points: &self.points.inputs, predictions })
+            let changes = &self.experiment.changes;
+            Ok(PrivatePredictions { setting, spec, changes, points: &self.points.inputs, predictions })
         })
     }
 

@@ -39,7 +39,7 @@ impl Subject<'_> {
         };
         Ok(LedgerEntry {
             time: utc(now),
-            spec: source.file().display().to_string(),
+            spec: self.spec(),
             spec_sha256: Digest::of_bytes(source.text().as_bytes()).to_string(),
             target: self.setting.data.target.clone(),
             public: self.public(),
@@ -57,6 +57,15 @@ impl Subject<'_> {
             data: RowTotal::default(),
             link: String::new(),
         })
+    }
+
+    /// The file of the spec, and the settings that were changed, which its digest does not cover.
+    fn spec(&self) -> String {
+        let file = self.experiment.source.file().display().to_string();
+        match &self.experiment.changes[..] {
+            [] => file,
+            changes => format!("{file} with {}", changes.join(", ")),
+        }
     }
 
     /// The columns that are taken as public: none where whole records are private.

@@ -14,7 +14,7 @@ mod table;
 pub use bibtex::BibliographyEntry;
 pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
 pub use grade::{GradeError, Graded, GradedNumber, grade};
-pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapSlice, draw_map};
+pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
 pub use page::{OfPapers, is_report, report_html};
 pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};
 pub use reference::reference;

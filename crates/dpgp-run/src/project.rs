@@ -208,8 +208,15 @@ impl Project {
         experiments: Vec<Experiment>,
         changes: &[Change],
     ) -> Result<Vec<Experiment>, RunError> {
-        let changed = experiments.into_iter().map(|each| each.with_changes(changes, &self.manifest));
-        changed.map(|each| Ok(each.map_err(Box::new)?)).collect()
+        experiments.into_iter().map(|each| self.changed_one(each, changes)).collect()
+    }
+
+    /// One experiment with other settings.
+    ///
+    /// # Errors
+    /// As [`Project::changed`].
+    pub fn changed_one(&self, experiment: Experiment, changes: &[Change]) -> Result<Experiment, RunError> {
+        Ok(experiment.with_changes(changes, &self.manifest).map_err(Box::new)?)
     }
 
     /// Reads the coverage of each paper.

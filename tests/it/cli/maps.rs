@@ -165,6 +165,72 @@ fn assert_rings(project: &Project, map: &Value) {
     assert!((area - 0.009).abs() < 1e-9, "{area}");
 }
 
+const LINE: &str = r#"{"type": "Feature", "properties": {"name": "<script>alert(7)</script>"},
+"geometry": {"type": "LineString", "coordinates": [[-74.0, 40.0], [-74.0, 41.0]]}}"#;
+
+/// What changes a drawing is read before anything is charged or written, and wrong words and files change nothing.
+#[test]
+fn scales_and_outlines_are_read_first() {
+    let project = Project::empty();
+    project.write("trips.csv", &trips());
+    project.dpgp(&["new", "--data", "trips.csv", "--private-inputs"]).expect(0);
+    project.write("trips.toml", &filled(project.read("trips.toml")));
+    project.write("line.geojson", LINE);
+    project.write("away.geojson", &LINE.replace("-74.0", "8.0"));
+    project.write("bad.geojson", "{\"type\": \"Polgon\"}");
+    project.write("large.geojson", &" ".repeat(11 << 20));
+    let predict =
+        ["predict", "trips.toml", "--grid", "auto", "--out", "p.csv", "--quiet", "--map", "map.html"];
+    for (more, code, says) in [
+        ("--scale=30..10", 2, "\"30..10\" is not a scale: use LOW..HIGH"),
+        ("--scale=0..nan", 2, "is not a scale"),
+        ("--scale=-inf..0", 2, "is not a scale"),
+        ("--scale=low..high", 2, "is not a scale"),
+        ("--outline=bad.geojson", 2, "bad.geojson: the file has the type \"Polgon\""),
+        ("--outline=large.geojson", 2, "large.geojson: is larger than 10 MB"),
+        ("--outline=nowhere.geojson", 2, "nowhere.geojson: "),
+        ("--outline=trips.csv", 2, "trips.csv: is not JSON"),
+        ("--outline=away.geojson", 2, "away.geojson: no line crosses the map"),
+    ] {
+        let run = project.dpgp(&[&predict[..], &[more]].concat()).expect(code);
+        assert!(run.err.contains(says), "{more}: {}", run.err);
+        let there = ["p.csv", "map.html", "p.csv.certificate.json"];
+        assert!(there.iter().all(|file| !project.path(file).exists()) && releases(&project) == 0, "{more}");
+    }
+    let drawn = ["--scale", "-100..2000", "--outline", "line.geojson", "--unit", "seconds"];
+    project.dpgp(&[&predict[..], &drawn].concat()).expect(0);
+    let html = project.read("map.html");
+    for part in
+        ["&lt;= -100", "&gt;= 2000", "The lines are those of line.geojson.", "start_lon (°)", "<polyline"]
+    {
+        assert!(html.contains(part), "{part} is not in the page");
+    }
+    assert!(!html.contains("alert(7)"));
+    let run = project.dpgp(&["map", "p.csv", "--out", "m.geojson", "--scale", "0..1"]).expect(2);
+    assert!(
+        run.err.contains("--scale changes a drawing") && !project.path("m.geojson").exists(),
+        "{}",
+        run.err
+    );
+}
+
+/// An input with words gives a bar for each.
+#[test]
+fn words_are_bars() {
+    let project = energy_project(TARGETS);
+    let rows = (0..120).map(|i| format!("{},{}\n", ["flat", "house"][i % 2], 10 + 12 * (i % 2) + i % 5));
+    project.write("energy.csv", &format!("home,kwh\n{}", rows.collect::<String>()));
+    let spec = TARGETS.replace("[\"temperature\"]", "[\"home\"], encode = { home = [\"flat\", \"house\"] }");
+    project.write("energy.toml", &spec.replace("lengthscale = 8.0", "lengthscale = 0.5"));
+    project.write("homes.csv", "home\nhouse\nflat\n");
+    let predict =
+        ["predict", "energy.toml", "--at", "homes.csv", "--out", "p.csv", "--map", "bars.html", "--quiet"];
+    project.dpgp(&predict).expect(0);
+    let html = project.read("bars.html");
+    assert!(html.contains("95 % interval of the function") && html.contains("\nhouse\n"), "no bars");
+    assert_eq!(html.matches("<polygon").count(), 2);
+}
+
 #[test]
 fn one_input_is_a_line_between_bands() {
     let project = energy_project(TARGETS);

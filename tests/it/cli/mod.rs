@@ -43,6 +43,7 @@ mod progress;
 mod refusals;
 mod risk;
 mod run;
+mod set;
 mod shards;
 mod signatures;
 mod stats;

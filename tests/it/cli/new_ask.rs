@@ -135,9 +135,8 @@ fn what_is_no_answer_writes_nothing() {
         // A variance that no targets between 0 and 40 have, and an answer too many.
         ("0 40\n21\n", "enter at most 20, half of the width of the bounds; the answer was \"21\""),
         ("0 40\n3\n10\n8\n1\n\n0.5\n", "too many answers: \"0.5\" follows the last one"),
-        // Nothing stands for an epsilon, or for a bound, that nobody names.
-        ("0 40\n3\n10\n8\n\n\n", "privacy.epsilon: enter a finite number; the answer was \"\""),
-        ("\n40\n3\n10\n8\n1\n\n", "normalise.bounds: enter two finite numbers"),
+        // An empty line more shifts all that follow.
+        ("\n40\n3\n10\n8\n1\n\n", "privacy.delta: enter a number below 1; the answer was \"1\""),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);
@@ -151,12 +150,38 @@ fn what_is_no_answer_writes_nothing() {
     assert_eq!(project.read("mine.toml"), "kept");
 }
 
+/// Every question has a default, and what is only a guess is said to be one. Lines may end as they do on Windows.
+#[test]
+fn empty_answers_and_other_line_ends_are_answers() {
+    let project = energy_project(TARGETS);
+    let told = ["--target", "kwh", "--inputs", "temperature"];
+    let run = answered(&project, &told, &"\n".repeat(6)).expect(0);
+    for key in ["normalise.bounds", "kernel.eq.lengthscale", "privacy.epsilon", "privacy.delta"] {
+        let asked = run.err.lines().find(|line| line.contains(&format!("{key}: "))).unwrap();
+        assert!(asked.ends_with(']'), "{asked}");
+    }
+    assert!(run.err.contains("[0 100]\n") && run.err.contains("note: 0 to 100 is a guess"), "{}", run.err);
+    assert!(
+        run.out.contains("--out NAME.csv --map NAME.html --budget-epsilon 1 --budget-delta 1e-5 "),
+        "{}",
+        run.out
+    );
+    let guessed = project.read("mine.toml");
+    assert!(guessed.contains("high = 100.0") && !guessed.contains("= nan"), "{guessed}");
+    std::fs::remove_file(project.path("mine.toml")).unwrap();
+    let run = answered(&project, &told, "0 40\r\n3\r\n<\r\n\r\n\r\n8\r\n2\r\n\r\n").expect(0);
+    let spec = project.read("mine.toml");
+    assert!(spec.contains("noise_variance = 9.0") && spec.contains("epsilon = 2.0"), "{spec}");
+    assert!(run.out.contains("--budget-epsilon 2 --budget-delta 1e-5 "), "{}", run.out);
+    project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
+}
+
 /// A question that no answer fits any more, as after wrong bounds, is no trap.
 #[test]
 fn every_question_can_be_left() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
-    let run = answered(&project, &told, "0 4\nback\n0 40\n3\n\n8\n5\nback\n2\n\n").expect(0);
+    let run = answered(&project, &told, "0 4\n<\n0 40\n3\n\n8\n5\nback\n2\n\n").expect(0);
     assert_eq!(run.err.matches("normalise.bounds: ").count(), 2, "{}", run.err);
     let spec = project.read("mine.toml");
     assert!(spec.contains("high = 40.0") && spec.contains("epsilon = 2.0"), "{spec}");

@@ -40,6 +40,26 @@ fn a_preview_lies_between_the_prior_and_the_model() {
     assert!(plain[1] > plain[0] && denoised[1] < denoised[0], "{plain:?} {denoised:?}");
 }
 
+/// The table splits each error into what the noise adds and what even an infinite epsilon leaves: their squares add up to its square.
+#[test]
+fn a_preview_says_what_an_epsilon_is_worth() {
+    let project = energy_project(TARGETS);
+    let table = project.dpgp(&[PREVIEW, &["--epsilons", "0.5,5"]].concat()).expect(0).out;
+    let heading = table.lines().next().unwrap();
+    assert!(heading.contains("from the noise") && heading.contains("left at infinite epsilon"), "{table}");
+    let numbers = |name: &str| -> Vec<f64> {
+        let row = table.lines().find(|line| line.trim_start().starts_with(&format!("{name} "))).unwrap();
+        row.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    let (weak, strong) = (numbers("0.5"), numbers("5"));
+    for row in [&weak, &strong] {
+        let [_, noise, left, error, ..] = row[..] else { panic!("{row:?}") };
+        assert!((noise.hypot(left) / error - 1.0).abs() < 2e-3, "{row:?}");
+    }
+    assert!(weak[1] > strong[1] && weak[2] == strong[2], "{table}");
+    assert_eq!(numbers("without privacy"), [strong[2], strong[2]]);
+}
+
 /// No target enters a preview, and nothing was charged.
 #[test]
 fn a_preview_depends_on_no_target() {

@@ -38,7 +38,7 @@ pub struct LedgerEntry {
     pub id: String,
     /// When it was charged, in UTC.
     pub time: String,
-    /// The file of the spec, as the user named it.
+    /// The file of the spec, as the user named it, and the settings that the release changed.
     pub spec: String,
     /// SHA-256 of the spec.
     pub spec_sha256: String,

@@ -8,6 +8,10 @@ use dpgp_release::ReleasedPoint;
 
 /// A polygon for each cell, its corners counter-clockwise from the south-west; the guarantee is a foreign member.
 pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
+    let drawing = [("--scale", map.options.scale.is_some()), ("--outline", map.options.outline.is_some())];
+    if let Some((option, _)) = drawing.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(MapError::NoDrawing(option));
+    }
     let Some(y) = map.y.as_ref().filter(|_| map.is_earth) else { return Err(MapError::NotOnEarth) };
     let features = map.cells.iter().map(|cell| feature(cell, &map.x.edges, &y.edges));
     let collection = json!({

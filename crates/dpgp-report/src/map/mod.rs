@@ -1,7 +1,10 @@
 //! Draws released predictions, only from their file and certificate.
 
+mod caption;
 mod geojson;
+mod one_input;
 mod options;
+mod outline;
 mod page;
 mod released_map;
 mod svg;
@@ -9,7 +12,8 @@ mod svg;
 use serde_json::{Value, json};
 
 pub use options::MapError;
-pub use options::{MapFormat, MapOptions, MapSlice};
+pub use options::{MapFormat, MapOptions, MapScale, MapSlice};
+pub use outline::MapOutline;
 
 use dpgp_release::ReleasedPredictions;
 use released_map::ReleasedMap;
@@ -57,11 +61,11 @@ pub fn draw_map(
     let map = ReleasedMap::new(released, options)?;
     let caption = map.caption();
     let text = match format {
-        MapFormat::Svg => svg::file(&map, &caption)?,
+        MapFormat::Svg => svg::file(&map, &caption.all())?,
         MapFormat::Html => page::file(&map, &caption)?,
-        MapFormat::GeoJson => geojson::file(&map, &caption)?,
+        MapFormat::GeoJson => geojson::file(&map, &caption.all())?,
     };
-    Ok(DrawnMap { text, caption, points: map.cells.len(), masked: map.masked() })
+    Ok(DrawnMap { text, caption: caption.all(), points: map.cells.len(), masked: map.masked() })
 }
 
 #[cfg(test)]

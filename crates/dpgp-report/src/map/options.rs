@@ -1,12 +1,14 @@
 //! The options and axes of a map, and the errors of drawing one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::outline::MapOutline;
 use super::page::shown;
 use super::released_map::MOST_CELLS;
+use dpgp_number::text::exact;
 use dpgp_plot::PlotError;
 use dpgp_release::ReleasedInput;
 
@@ -25,6 +27,55 @@ pub struct MapOptions {
     pub longitude: Option<String>,
     /// The column that is the latitude.
     pub latitude: Option<String>,
+    /// The ends of the colours, or of the axis of numbers, in place of those of the map.
+    pub scale: Option<MapScale>,
+    /// Lines over a map of the earth.
+    pub outline: Option<MapOutline>,
+}
+
+/// The ends of a scale of numbers.
+///
+/// ```
+/// use dpgp_report::MapScale;
+///
+/// let scale: MapScale = "-10..30".parse()?;
+/// assert_eq!((scale.low, scale.high), (-10.0, 30.0));
+/// assert!("30..10".parse::<MapScale>().is_err() && "0..nan".parse::<MapScale>().is_err());
+/// # Ok::<(), dpgp_report::MapError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MapScale {
+    /// The least number.
+    pub low: f64,
+    /// The largest number.
+    pub high: f64,
+}
+
+impl FromStr for MapScale {
+    type Err = MapError;
+
+    fn from_str(text: &str) -> Result<Self, MapError> {
+        let wrong = || MapError::Scale(text.to_owned());
+        let (low, high) = text.split_once("..").ok_or_else(wrong)?;
+        // A dot more than two could belong to either end.
+        if low.ends_with('.') || high.starts_with('.') {
+            return Err(wrong());
+        }
+        let [Some(low), Some(high)] = [low, high].map(|end| finite(end.trim())) else { return Err(wrong()) };
+        if low < high && (high - low).is_finite() { Ok(Self { low, high }) } else { Err(wrong()) }
+    }
+}
+
+impl MapScale {
+    /// Whether a number is beyond an end.
+    pub(super) fn is_beyond(self, number: f64) -> bool {
+        number < self.low || number > self.high
+    }
+
+    /// The words at the ends of the colours, which also stand for all numbers beyond them.
+    pub(super) fn words(self) -> [String; 2] {
+        [format!("<= {}", exact(self.low)), format!(">= {}", exact(self.high))]
+    }
 }
 
 /// One value of an input.
@@ -98,6 +149,8 @@ pub struct MapAxis<'a> {
     pub places: Vec<f64>,
     /// The borders of cells: half way between values, and at the first and the last.
     pub edges: Vec<f64>,
+    /// The words whose places are 1/2, 3/2, ...; none for numbers.
+    pub words: Vec<String>,
 }
 
 impl<'a> MapAxis<'a> {
@@ -114,7 +167,37 @@ impl<'a> MapAxis<'a> {
         places.dedup();
         let at = numbers.iter().map(|number| places.partition_point(|place| place < number)).collect();
         let edges = edges(&places);
-        Ok((Self { column: &input.name, name: shown(&input.name), places, edges }, at))
+        Ok((Self { column: &input.name, name: shown(&input.name), places, edges, words: Vec::new() }, at))
+    }
+
+    /// The axis of an input with words, in the order of the file; none if all its values are numbers.
+    ///
+    /// # Errors
+    /// [`MapError::TooManyWords`] if there are more than a picture has room for.
+    pub fn of_words(
+        input: &'a ReleasedInput,
+        rows: &[usize],
+    ) -> Result<Option<(Self, Vec<usize>)>, MapError> {
+        let cells: Vec<&str> = rows.iter().map(|row| input.cells[*row].as_str()).collect();
+        if cells.iter().all(|cell| cell.parse::<f64>().is_ok()) {
+            return Ok(None);
+        }
+        let mut words: Vec<&str> = Vec::new();
+        let mut at = Vec::with_capacity(cells.len());
+        for cell in cells {
+            let place = words.iter().position(|word| *word == cell).unwrap_or(words.len());
+            if place == words.len() {
+                words.push(cell);
+            }
+            if words.len() > MOST_WORDS {
+                return Err(MapError::TooManyWords(shown(&input.name)));
+            }
+            at.push(place);
+        }
+        let edges: Vec<f64> = (0..=words.len()).map(|k| k as f64).collect();
+        let places = edges.iter().take(words.len()).map(|edge| edge + 0.5).collect();
+        let words = words.into_iter().map(shown).collect();
+        Ok(Some((Self { column: &input.name, name: shown(&input.name), places, edges, words }, at)))
     }
 
     /// From the first edge to the last.
@@ -128,6 +211,9 @@ impl<'a> MapAxis<'a> {
         self.edges.iter().map(|edge| (edge - from) / (to - from)).collect()
     }
 }
+
+/// The most words of an input that a picture shows.
+const MOST_WORDS: usize = 60;
 
 /// Minus zero is zero.
 fn finite(cell: &str) -> Option<f64> {
@@ -174,9 +260,42 @@ pub enum MapError {
         .0.join(", ")
     )]
     TooManyInputs(Vec<String>),
-    /// Words along an axis.
-    #[error("input {0} holds words or non-finite numbers; choose one value with --slice INPUT=VALUE")]
+    /// Words along an axis of a map of two inputs, or numbers that are not finite.
+    #[error(
+        "input {0} holds words or non-finite numbers, which a map of two inputs cannot show; choose one value with --slice INPUT=VALUE"
+    )]
     Words(String),
+    /// More words than a picture has room for.
+    #[error("input {0} holds more than {MOST_WORDS} words, the most that a picture shows")]
+    TooManyWords(String),
+    /// No range of numbers.
+    #[error("{0:?} is not a scale: use LOW..HIGH with two finite numbers, the lower one first, as in 10..30")]
+    Scale(String),
+    /// An option about drawings, and a map that is none.
+    #[error("{0} changes a drawing, and GeoJSON holds only numbers; use it with .svg or .html")]
+    NoDrawing(&'static str),
+    /// An outline for points that are not known to lie on the earth.
+    #[error(
+        "--outline needs points that differ in longitude (-180 to 180) and latitude (-90 to 90); name their columns with \
+         --lon COLUMN --lat COLUMN"
+    )]
+    OutlineOfNoEarth,
+    /// A file without lines that can be drawn.
+    #[error("{path}: {problem}")]
+    Outline {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An outline of another place.
+    #[error("{path}: no line crosses the map, from longitude {} to {} and latitude {} to {}", ends[0], ends[1], ends[2], ends[3])]
+    OutlineElsewhere {
+        /// The file.
+        path: PathBuf,
+        /// West, east, south and north of the map.
+        ends: [f64; 4],
+    },
     /// Two points at one place.
     #[error("two points have the same inputs; a map shows one prediction at each place")]
     Twice,
@@ -193,8 +312,8 @@ pub enum MapError {
     /// More points than a picture shows.
     #[error("{0} points are too many; a map shows at most {MOST_CELLS}")]
     TooMany(usize),
-    /// A mask for a line.
-    #[error("--mask needs a map of two inputs; with one input, the bands show the noise")]
+    /// A mask for a line or for bars.
+    #[error("--mask needs a map of two inputs; with one input, the drawing shows the noise itself")]
     MaskOfLine,
     /// A mask that is negative or not finite.
     #[error("--mask must be a finite, non-negative number")]

@@ -5,6 +5,7 @@ use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 use super::MapError;
+use super::caption::MapCaption;
 use super::released_map::{MapCell, ReleasedMap};
 use super::svg::drawing;
 use dpgp_data::shown_line;
@@ -27,6 +28,8 @@ struct MapPage {
     y: String,
     svg: String,
     caption: Vec<String>,
+    /// The sentences that are folded.
+    more: Vec<String>,
     headings: Vec<String>,
     rows: Vec<PageRow>,
 }
@@ -38,13 +41,20 @@ struct PageRow {
 }
 
 /// The page.
-pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
+pub(super) fn file(map: &ReleasedMap<'_>, caption: &MapCaption) -> Result<String, MapError> {
     let drawn = drawing(map)?;
     // The cells are the last plot; above them is the colour bar.
     let rect = drawn
         .plots
         .last()
         .map_or([0.0; 4], |Rect { left, top, width, height }| [*left, *top, *width, *height]);
+    let whole = vec![0.0, 1.0];
+    let (x, y) = match &map.y {
+        Some(y) => (map.x.fractions(), y.fractions()),
+        None if map.x.words.is_empty() => (map.x.fractions(), whole),
+        // Bars lie below each other.
+        None => (whole, map.x.fractions()),
+    };
     let mut headings: Vec<String> = map.released.inputs.iter().map(|input| shown(&input.name)).collect();
     headings.extend(COLUMNS.map(str::to_owned));
     headings.extend(map.y.as_ref().map(|_| "masked".to_owned()));
@@ -54,10 +64,11 @@ pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, 
         version: env!("CARGO_PKG_VERSION"),
         title: map.title(),
         rect: numbers(&rect),
-        x: numbers(&map.x.fractions()),
-        y: numbers(&map.y.as_ref().map_or(vec![0.0, 1.0], |y| y.fractions())),
+        x: numbers(&x),
+        y: numbers(&y),
         svg: drawn.svg,
-        caption: caption.iter().map(|sentence| shown_line(sentence).into_owned()).collect(),
+        caption: lines(&caption.first),
+        more: lines(&caption.more),
         headings,
         rows: map.cells.iter().map(|cell| row(map, cell)).collect(),
     };
@@ -72,7 +83,16 @@ fn row(map: &ReleasedMap<'_>, cell: &MapCell) -> PageRow {
         map.released.inputs.iter().map(|input| shown_cell(&input.cells[cell.row])).collect();
     cells.extend([point.mean, point.gp_sd, point.noise_sd, point.low, point.high].map(brief));
     cells.extend(map.y.as_ref().map(|_| if cell.is_masked { "yes" } else { "no" }.to_owned()));
-    PageRow { id: format!("c{}-{}", cell.i, cell.j), cells }
+    // The place of a bar is counted upwards, as that of a cell.
+    let id = match map.x.words.len() {
+        0 => format!("c{}-{}", cell.i, cell.j),
+        words => format!("c0-{}", words - 1 - cell.i),
+    };
+    PageRow { id, cells }
+}
+
+fn lines(sentences: &[String]) -> Vec<String> {
+    sentences.iter().map(|sentence| shown_line(sentence).into_owned()).collect()
 }
 
 fn numbers(values: &[f64]) -> String {
@@ -80,7 +100,7 @@ fn numbers(values: &[f64]) -> String {
 }
 
 /// The most letters of a name in a picture.
-const MOST: usize = 60;
+const MOST: usize = 48;
 
 /// A name in one line without hidden characters, cut where it is too long for a picture.
 pub fn shown(name: &str) -> String {

@@ -22,7 +22,7 @@ pub(super) struct ReleasedMap<'a> {
     pub y: Option<MapAxis<'a>>,
     /// The cells, ordered by x and then by y.
     pub cells: Vec<MapCell>,
-    /// Whether x and y are a longitude and a latitude.
+    /// Whether x is a longitude and y a latitude.
     pub is_earth: bool,
     pub mask: Mask,
     /// Inputs with one value.
@@ -50,9 +50,13 @@ impl<'a> ReleasedMap<'a> {
             .iter()
             .partition(|input| rows.iter().any(|row| input.cells[*row] != input.cells[rows[0]]));
         let axes = varying.iter().map(|input| MapAxis::new(input, &rows));
+        let words = if let [input] = varying[..] { MapAxis::of_words(input, &rows)? } else { None };
         let (x, y, is_earth) = match varying.len() {
             0 => return Err(MapError::NothingVaries),
-            1 | 2 => oriented(axes.collect::<Result<_, _>>()?, released, options)?,
+            1 | 2 => {
+                let axes = words.map_or_else(|| axes.collect::<Result<_, _>>(), |axis| Ok(vec![axis]))?;
+                oriented(axes, released, options)?
+            }
             _ => {
                 return Err(MapError::TooManyInputs(
                     varying.iter().map(|input| shown(&input.name)).collect(),
@@ -61,6 +65,9 @@ impl<'a> ReleasedMap<'a> {
         };
         if y.is_none() && options.mask.is_some() {
             return Err(MapError::MaskOfLine);
+        }
+        if options.outline.is_some() && !is_earth {
+            return Err(MapError::OutlineOfNoEarth);
         }
         if options.mask.is_some_and(|mask| !(mask >= 0.0 && mask.is_finite())) {
             return Err(MapError::BadMask);
@@ -202,14 +209,30 @@ fn oriented<'a>(
 
 /// Recognises a longitude by the option, or else by the name.
 fn is_longitude(column: &str, options: &MapOptions) -> bool {
-    match &options.longitude {
-        Some(name) => column == name,
-        None => ["lon", "lng"].iter().any(|part| column.to_lowercase().contains(part)),
-    }
+    options
+        .longitude
+        .as_ref()
+        .map_or_else(|| is_called(column, &["longitude", "lon", "lng"]), |name| column == name)
 }
 
 fn is_latitude(column: &str, options: &MapOptions) -> bool {
-    options.latitude.as_ref().map_or_else(|| column.to_lowercase().contains("lat"), |name| column == name)
+    options.latitude.as_ref().map_or_else(|| is_called(column, &["latitude", "lat"]), |name| column == name)
+}
+
+/// Whether a name has one of these words, as `start_lon`, `startLon` and `LON` have: `colony` and `latency` have none. The first may
+/// also be the end of a longer word.
+fn is_called(column: &str, words: &[&str]) -> bool {
+    let mut spaced = String::with_capacity(2 * column.len());
+    let mut before = ' ';
+    for letter in column.chars() {
+        if before.is_lowercase() && letter.is_uppercase() {
+            spaced.push(' ');
+        }
+        spaced.extend(letter.to_lowercase());
+        before = letter;
+    }
+    let mut parts = spaced.split(|letter: char| !letter.is_alphabetic());
+    parts.any(|part| words.contains(&part) || words.first().is_some_and(|whole| part.ends_with(whole)))
 }
 
 fn within(axis: &MapAxis<'_>, most: f64) -> bool {
@@ -247,6 +270,24 @@ impl Mask {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn coordinates_are_known_by_whole_words() {
+        let plain = MapOptions::default();
+        for name in
+            ["lon", "LNG", "Longitude", "start_lon", "startLng", "pickup longitude", "startlongitude", "lon2"]
+        {
+            assert!(is_longitude(name, &plain) && !is_latitude(name, &plain), "{name}");
+        }
+        for name in ["lat", "start_lat", "endLat", "LATITUDE", "lat_1"] {
+            assert!(is_latitude(name, &plain) && !is_longitude(name, &plain), "{name}");
+        }
+        for name in ["colony", "latency", "salon", "plate", "flat", "long_term", "late", "x"] {
+            assert!(!is_longitude(name, &plain) && !is_latitude(name, &plain), "{name}");
+        }
+        let named = MapOptions { longitude: Some("x".to_owned()), ..plain };
+        assert!(is_longitude("x", &named) && !is_longitude("lon", &named));
+    }
 
     fn point(mean: f64, gp_sd: f64, noise_sd: f64) -> ReleasedPoint {
         ReleasedPoint { mean, gp_sd, noise_sd, low: mean, high: mean }

@@ -1,24 +1,27 @@
-//! A map as SVG: a line between bands or coloured cells, and the caption.
+//! A map as SVG: coloured cells, or one of the drawings of one input, and the caption.
 
 use minijinja::HtmlEscape;
 
 use super::MapError;
+use super::one_input::{bars, line};
 use super::options::MapAxis;
 use super::released_map::ReleasedMap;
 use dpgp_data::shown_line;
-use dpgp_number::text::brief;
 use dpgp_plot::{
-    COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, PlotPoint,
-    Rendered, Scale, Side, Swatch, Ticks, WIDTH_OF_ONE, ends, render_captioned, viridis,
+    BLACK, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, PlotPoint, Rect,
+    Rendered, Scale, Side, Swatch, Ticks, WHITE, axis_room, ends, letters_along, render_captioned,
+    title_room, viridis,
 };
-use dpgp_release::ReleasedPoint;
 
 /// Cells meet without seams; on a page its style says so.
 const CRISP: &str = "<style>.cells polygon { shape-rendering: crispEdges }</style>\n";
+/// The width of a file of its own, and of a drawing on a page, which is a little wider than a phone.
+const WIDE: f64 = 680.0;
+const NARROW: f64 = 460.0;
 
 /// A file of its own, with a title and a description for screen readers, and the caption below.
 pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
-    let Rendered { svg, .. } = render_captioned(&map.title(), &picture(map), caption)?;
+    let Rendered { svg, .. } = render_captioned(&map.title(), &picture(map, WIDE)?, caption)?;
     let (title, about) = (map.title(), caption.join(" "));
     let about = shown_line(&about);
     let head = format!("<title>{}</title>\n<desc>{}</desc>\n", HtmlEscape(&title), HtmlEscape(&about));
@@ -27,7 +30,7 @@ pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, 
 
 /// The drawing on a page, which has title and caption itself.
 pub(super) fn drawing(map: &ReleasedMap<'_>) -> Result<Rendered, MapError> {
-    let rendered = render_captioned("", &picture(map), &[])?;
+    let rendered = render_captioned("", &picture(map, NARROW)?, &[])?;
     let name = format!("<svg aria-label=\"{}\" ", HtmlEscape(&map.title()));
     Ok(Rendered { svg: marked(map, &rendered.svg).replacen("<svg ", &name, 1), ..rendered })
 }
@@ -39,77 +42,7 @@ fn marked(map: &ReleasedMap<'_>, svg: &str) -> String {
 
 /// The 97.5 % point of the normal distribution, as of the intervals in the file.
 pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;
-/// The meaning of both parts of the uncertainty.
-const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including \
-    its pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
-/// The note on a map whose cells are all hatched.
-const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger \
-    epsilon or a longer lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and \
-    the intervals remain valid.";
 
-impl ReleasedMap<'_> {
-    /// The guarantee of the numbers, and the parts that the picture leaves out.
-    pub fn caption(&self) -> Vec<String> {
-        let mut said: Vec<String> = self.in_plain_words().into_iter().chain(self.reach()).collect();
-        let places: Vec<String> = self.places().collect();
-        // A title of the user's own need not say it.
-        if !places.is_empty() {
-            said.push(format!("Drawn at {}.", places.join(", ")));
-        }
-        said.extend(self.released.statement.said.iter().cloned());
-        if self.y.is_some() {
-            let (masked, all) = (self.masked(), self.cells.len());
-            let share = brief(100.0 * masked as f64 / all as f64);
-            said.push(format!(
-                "Hatched: {}; {masked} of {all} cells ({share} %).",
-                self.mask.rule(&self.unit())
-            ));
-            if masked == all {
-                said.push(NOTHING_SHOWN.to_owned());
-            }
-        }
-        said.push(PARTS.to_owned());
-        said.push(
-            "The picture is drawn only from the numbers in the file and reveals nothing more.".to_owned(),
-        );
-        said
-    }
-
-    /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.
-    fn in_plain_words(&self) -> Option<String> {
-        let statement = &self.released.statement;
-        let (epsilon, delta) = (statement.epsilon?, statement.delta?);
-        let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
-        Some(format!(
-            "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, \
-             that it would have on neighbouring data ({neighbours})."
-        ))
-    }
-
-    /// The half-widths of the shown intervals; none if no guarantee is claimed.
-    fn reach(&self) -> Option<String> {
-        self.released.statement.guarantee.as_ref()?;
-        let seen = self.cells.iter().filter(|cell| !cell.is_masked);
-        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.uncertainty()).collect();
-        sds.sort_by(f64::total_cmp);
-        let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
-        let shown = if self.y.is_some() { "coloured cells" } else { "points" };
-        Some(format!(
-            "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}. This assumes \
-             that the model fits, above all its lengthscales. Single rows vary more.",
-            brief(*half),
-            self.unit(),
-            brief(*most)
-        ))
-    }
-}
-
-/// The height of a panel with a line.
-const LINE_HEIGHT: f64 = 420.0;
-const MEAN: Pen = Pen::new(COLOURS[0], 2.25);
-/// Opaque, so that they are the colours of the legend where they overlap.
-const TOTAL: Colour = Colour(212, 227, 241, 1.0);
-const NOISE: Colour = Colour(246, 208, 170, 1.0);
 /// Uncertain cells, and the strokes through them.
 const PALE: Colour = Colour(238, 238, 238, 1.0);
 const HATCH: Pen = Pen::new(GREY, 0.75);
@@ -117,57 +50,64 @@ const HATCH: Pen = Pen::new(GREY, 0.75);
 const APART: f64 = 9.0;
 /// More strokes than any sheet has room for: coordinates beyond all reason have no more.
 const MOST_STROKES: f64 = 300.0;
-/// The height of the colour bar, the steps of it, and the room around the plots: for the bar's name, and for the axis.
+/// The height of the colour bar, the steps of it, and the room below the plots for the axis.
 const BAR: f64 = 16.0;
 const STEPS: usize = 64;
-const AROUND: f64 = 96.0;
+const BELOW: f64 = 56.0;
 /// The height by width of cells: of places on the earth, within these ends, as they are.
 const RATIO: f64 = 0.75;
-const RATIOS: [f64; 2] = [0.4, 1.25];
+const RATIOS: [f64; 2] = [0.1, 5.0];
+/// The most height of cells by the width of the sheet. Cells that would be taller are narrower.
+const TALLEST: f64 = 0.95;
+/// Lines over the cells: dark on a light ground, to be seen on all colours.
+const OUTLINE: Pen = Pen::new(BLACK, 1.0);
+const AROUND_OUTLINE: Pen = Pen::new(WHITE, 2.5);
+/// Corners of a line that are nearer than so many pixels are one.
+const SAME: f64 = 0.4;
 
-/// All but the title and the caption.
-pub(super) fn picture(map: &ReleasedMap<'_>) -> Picture {
+/// All but the title and the caption, on a sheet that is so wide.
+fn picture(map: &ReleasedMap<'_>, width: f64) -> Result<Picture, MapError> {
     match &map.y {
-        None => line(map),
-        Some(y) => cells(map, y),
+        Some(y) => cells(map, y, width),
+        None if map.x.words.is_empty() => Ok(line(map, width)),
+        None => Ok(bars(map, width)),
     }
 }
 
-fn scale(axis: &MapAxis<'_>) -> Scale {
+pub(super) fn scale(axis: &MapAxis<'_>) -> Scale {
     let [from, to] = axis.ends();
     Scale::between(from, to)
 }
 
-fn line(map: &ReleasedMap<'_>) -> Picture {
-    let [low, high] = [along(map, |point| point.low), along(map, |point| point.high)];
-    let below = along(map, |point| point.mean - CENTRAL_95 * point.noise_sd);
-    let above = along(map, |point| point.mean + CENTRAL_95 * point.noise_sd);
-    let shown = [&low, &high, &below, &above].into_iter().flatten().map(|spot| spot.y);
-    let y = Side::lines(Scale::covering(false, shown), map.quantity());
-    let marks = vec![
-        Mark::band(&low, &high, TOTAL),
-        Mark::band(&below, &above, NOISE),
-        Mark::Line(along(map, |point| point.mean), MEAN),
-    ];
-    let legend = vec![
-        Swatch::Line(MEAN).means("private_mean"),
-        Swatch::Area(NOISE).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
-        Swatch::Area(TOTAL).means("95 % interval of the function: low to high"),
-    ];
-    let plot = Plot::new(Side::values(scale(&map.x), map.x.name.as_str()), y, marks);
-    Picture { legend, layout: Layout::new(LINE_HEIGHT).titles(16.0), panels: vec![Panel::new("", plot)] }
+/// The name of an axis, cut to so many pixels; coordinates on the earth are in degrees.
+pub(super) fn label(map: &ReleasedMap<'_>, axis: &MapAxis<'_>, pixels: f64) -> String {
+    let unit = if map.is_earth { " (°)" } else { "" };
+    cut(&axis.name, letters_along(pixels).saturating_sub(unit.chars().count())) + unit
 }
 
-fn along(map: &ReleasedMap<'_>, value: fn(&ReleasedPoint) -> f64) -> Vec<PlotPoint> {
-    map.cells.iter().map(|cell| PlotPoint::new(map.x.places[cell.i], value(&cell.point))).collect()
+/// A text of at most so many letters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
-    let colours = colours(map);
-    let height = WIDTH_OF_ONE * ratio(map, y);
+fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<Picture, MapError> {
+    let (colours, ratio) = (colours(map), ratio(map, y));
+    let ends = map.options.scale.map(|scale| scale.words());
+    let bar = Side { ticks: Ticks::Fitting { ends, lines: false }, ..Side::fitting(colours, "") };
+    let tallest = TALLEST * width;
+    let mut y_side = Side::values(scale(y), y.name.as_str());
+    let x_side = Side::fitting(scale(&map.x), label(map, &map.x, width - 32.0));
+    let rooms = [axis_room(&x_side, &y_side), axis_room(&bar, &y_side)];
+    let free = width - rooms[0][0].max(rooms[1][0]) - rooms[0][1].max(rooms[1][1]);
+    let height = (free * ratio).min(tallest);
+    let inside = height / ratio;
+    y_side.label = label(map, y, height);
     let share = BAR / (BAR + height);
-    let hatching = Hatching::new(&map.x, y, height);
     let mut marks = Vec::with_capacity(map.cells.len());
+    let hatching = Hatching::new(&map.x, y, PlotPoint::new(inside, height));
     for cell in &map.cells {
         let from = PlotPoint::new(map.x.edges[cell.i], y.edges[cell.j]);
         let to = PlotPoint::new(map.x.edges[cell.i + 1], y.edges[cell.j + 1]);
@@ -178,28 +118,58 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
             marks.push(Mark::tile(from, to, viridis(colours.fraction(cell.point.mean))));
         }
     }
-    let sides = [Side::values(scale(&map.x), map.x.name.as_str()), Side::values(scale(y), y.name.as_str())];
-    let [x_side, y_side] = sides;
+    marks.extend(outline(map, y, PlotPoint::new(inside, height))?);
     let mut plots = vec![Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) }];
     // A colour scale without coloured cells would mislead.
     if map.masked() < map.cells.len() {
-        let bar = Plot::new(Side::values(colours, ""), BARE, bar_marks(colours));
+        let bar = Plot::new(bar, BARE, bar_marks(colours));
         plots.insert(0, Plot { share, ..bar });
     }
+    let top = title_room(&map.quantity(), inside);
+    let layout = Layout::new(top + BAR + PLOT_GAP + height + BELOW).titles(top).fitted(width, inside);
     let panel = Panel { title: map.quantity(), span: 1, plots };
-    Picture {
-        legend: legend(map),
-        layout: Layout::new(BAR + PLOT_GAP + height + AROUND),
-        panels: vec![panel],
+    Ok(Picture { legend: legend(map), layout, panels: vec![panel] })
+}
+
+/// The lines of an outline inside the map, whose cells have this size in pixels.
+fn outline(map: &ReleasedMap<'_>, y: &MapAxis<'_>, size: PlotPoint) -> Result<Vec<Mark>, MapError> {
+    let Some(outline) = &map.options.outline else { return Ok(Vec::new()) };
+    let ([west, east], [south, north]) = (map.x.ends(), y.ends());
+    let window = Rect { left: west, top: south, width: east - west, height: north - south };
+    let pixel = PlotPoint::new(window.width / size.x, window.height / size.y);
+    let runs: Vec<Vec<PlotPoint>> = outline.lines.iter().flat_map(|line| window.line(line)).collect();
+    if runs.is_empty() {
+        let (path, ends) = (outline.path.clone(), [west, east, south, north]);
+        return Err(MapError::OutlineElsewhere { path, ends });
     }
+    let runs: Vec<Vec<PlotPoint>> = runs.into_iter().map(|run| thinned(run, pixel)).collect();
+    let drawn = |pen: Pen| runs.iter().map(move |run| Mark::Line(run.clone(), pen));
+    Ok(drawn(AROUND_OUTLINE).chain(drawn(OUTLINE)).collect())
+}
+
+/// A line without the corners that nobody could tell apart.
+fn thinned(run: Vec<PlotPoint>, pixel: PlotPoint) -> Vec<PlotPoint> {
+    let last = run.len().saturating_sub(1);
+    let mut kept: Vec<PlotPoint> = Vec::with_capacity(run.len());
+    for (i, spot) in run.into_iter().enumerate() {
+        let is_apart =
+            |before: &PlotPoint| ((spot.x - before.x) / pixel.x).hypot((spot.y - before.y) / pixel.y) >= SAME;
+        if i == last || kept.last().is_none_or(is_apart) {
+            kept.push(spot);
+        }
+    }
+    kept
 }
 
 /// The upright side of the colour bar.
 const BARE: Side =
     Side { scale: Scale::between(0.0, 1.0), label: String::new(), ticks: Ticks::Names(Vec::new()) };
 
-/// From the least to the largest mean that is not masked.
+/// From the least to the largest mean that is not masked, unless the user has set both ends.
 fn colours(map: &ReleasedMap<'_>) -> Scale {
+    if let Some(set) = map.options.scale {
+        return Scale::between(set.low, set.high);
+    }
     let seen = map.cells.iter().filter(|cell| !cell.is_masked).map(|cell| cell.point.mean);
     Scale::tight(ends(seen).unwrap_or([0.0, 1.0]))
 }
@@ -222,9 +192,10 @@ struct Hatching {
 }
 
 impl Hatching {
-    fn new(x: &MapAxis<'_>, y: &MapAxis<'_>, height: f64) -> Self {
+    /// Strokes over cells that together have this size in pixels.
+    fn new(x: &MapAxis<'_>, y: &MapAxis<'_>, size: PlotPoint) -> Self {
         let ([left, right], [bottom, top]) = (x.ends(), y.ends());
-        let pixel = PlotPoint::new((right - left) / WIDTH_OF_ONE, (top - bottom) / height);
+        let pixel = PlotPoint::new((right - left) / size.x, (top - bottom) / size.y);
         Self { origin: PlotPoint::new(left, bottom), pixel }
     }
 

@@ -71,6 +71,185 @@ fn refused_plane(rows: &[&str]) -> String {
     refused(&released("a,b", rows), &MapOptions::default(), MapFormat::Svg)
 }
 
+/// The corners of the polygons of a drawing, after so many.
+fn polygons(svg: &str, skipped: usize) -> Vec<Vec<[f64; 2]>> {
+    let numbers = |text: &str| -> Vec<[f64; 2]> {
+        let spots = text.split_whitespace().map(|spot| spot.split_once(',').unwrap());
+        spots.map(|(x, y)| [x.parse().unwrap(), y.parse().unwrap()]).collect()
+    };
+    let parts = svg.split("<polygon ").skip(1 + skipped);
+    parts.map(|part| numbers(part.split("points=\"").nth(1).unwrap().split('"').next().unwrap())).collect()
+}
+
+/// The width and the height of all cells together.
+fn size(svg: &str) -> [f64; 2] {
+    let corners: Vec<[f64; 2]> = polygons(svg, 64).concat();
+    [0, 1].map(|side| {
+        let along = corners.iter().map(|corner| corner[side]);
+        along.clone().fold(f64::MIN, f64::max) - along.fold(f64::MAX, f64::min)
+    })
+}
+
+/// Cells over one degree of longitude and so many of latitude, from this one on.
+fn square(names: &str, south: f64, high: f64) -> ReleasedPredictions {
+    let rows = [0.0, 1.0].map(|x| [south, south + high].map(|y| format!("{},{y}", 7.0 + x))).concat();
+    let mut map = released(names, &texts(&rows));
+    // Far apart for their uncertainty, so that no cell is hatched.
+    map.points.iter_mut().for_each(|point| point.mean *= 100.0);
+    map
+}
+
+fn texts(rows: &[String]) -> Vec<&str> {
+    rows.iter().map(String::as_str).collect()
+}
+
+/// At latitude 60 a degree of longitude is half as long as one of latitude; tall maps are narrower, and none is bent.
+#[test]
+fn a_map_of_the_earth_has_its_shape() {
+    for (names, south, high, expected) in [
+        ("lon,lat", 59.5, 1.0, 2.0),
+        ("start_longitude,start_latitude", -0.5, 1.0, 1.0),
+        ("Lng,Lat", 59.9, 0.2, 0.4),
+        ("lon,lat", -61.0, 2.0, 4.0),
+        // Other names, and latitudes that are none.
+        ("colony,latency", 59.5, 1.0, 0.75),
+        ("lon,lat", 89.5, 1.0, 0.75),
+    ] {
+        let map = square(names, south, high);
+        for format in [MapFormat::Svg, MapFormat::Html] {
+            let [width, height] = size(&draw_map(&map, &MapOptions::default(), format).unwrap().text);
+            assert!((height / width / expected - 1.0).abs() < 0.01, "{names} {south}: {width} by {height}");
+        }
+    }
+    let text = draw_map(&square("lon,lat", 59.5, 1.0), &MapOptions::default(), MapFormat::Svg).unwrap().text;
+    assert!(text.contains("\nlon (°)\n") && text.contains("\nlat (°)\n"), "{text}");
+}
+
+/// Two maps with one scale have one colour for one number; numbers beyond the ends have the colours of the ends.
+#[test]
+fn a_scale_of_ones_own_makes_maps_comparable() {
+    let colours = |means: [f64; 4], scale: Option<&str>| {
+        let mut map = square("a,b", 0.0, 1.0);
+        map.points.iter_mut().zip(means).for_each(|(point, mean)| point.mean = mean);
+        let options =
+            MapOptions { scale: scale.map(|scale| scale.parse().unwrap()), ..MapOptions::default() };
+        let drawn = draw_map(&map, &options, MapFormat::Svg).unwrap();
+        let fills = drawn.text.split("<polygon ").skip(1 + 64);
+        let fills: Vec<String> = fills
+            .map(|part| part.split("fill=\"").nth(1).unwrap().split('"').next().unwrap().to_owned())
+            .collect();
+        (fills, drawn)
+    };
+    let (may, drawn) = colours([-50.0, 10.0, 20.0, 99.0], Some("10..30"));
+    let (june, _) = colours([20.0, 10.0, 70.0, 30.0], Some("10..30"));
+    assert_eq!((&may[0], &may[2], &may[3]), (&may[1], &june[0], &june[3]));
+    assert!(may[1] == june[1] && june[2] == june[3] && may[1] != may[2]);
+    assert!(drawn.text.contains("\n&lt;= 10\n") && drawn.text.contains("\n&gt;= 30\n"), "{}", drawn.text);
+    assert!(
+        drawn.caption.concat().contains("The scale was set to 10 to 30; 2 of 4 shown means lie beyond it.")
+    );
+    let (free, drawn) = colours([20.0, 10.0, 70.0, 30.0], None);
+    assert!(free[3] != june[3] && !drawn.text.contains("&lt;= "));
+    for wrong in [
+        "30..10",
+        "10..10",
+        "nan..1",
+        "0..inf",
+        "-inf..0",
+        "a..b",
+        "1",
+        "1..",
+        "..1",
+        "",
+        "1...2",
+        "1..2..3",
+        "-1.7e308..1.7e308",
+    ] {
+        assert!(wrong.parse::<MapScale>().unwrap_err().to_string().contains("use LOW..HIGH"), "{wrong}");
+    }
+}
+
+/// A bar for each word, in the order of the file; its length is the mean, and its interval is drawn.
+#[test]
+fn words_have_bars() {
+    let stations = released("station", &["north", "<b>south</b>", "east"]);
+    let drawn = draw_map(&stations, &MapOptions::default(), MapFormat::Svg).unwrap();
+    let bars = polygons(&drawn.text, 0);
+    // The means are 0, 1 and 2.
+    let ends = |bar: usize, side: usize| {
+        let along = bars[bar].iter().map(|corner| corner[side]);
+        [along.clone().fold(f64::MAX, f64::min), along.fold(f64::MIN, f64::max)]
+    };
+    let [one, two] = [1, 2].map(|bar| ends(bar, 0)[1] - ends(bar, 0)[0]);
+    assert!((two / one - 2.0).abs() < 0.02 && ends(0, 1)[1] < ends(1, 1)[0] && ends(1, 1)[1] < ends(2, 1)[0]);
+    assert!(
+        drawn.text.contains("95 % interval of the function") && !drawn.text.contains("<b>"),
+        "{}",
+        drawn.text
+    );
+    let html = draw_map(&stations, &MapOptions::default(), MapFormat::Html).unwrap().text;
+    // The first bar is the highest.
+    assert!(
+        html.contains("<tr id=\"c0-2\"><td>north</td>") && html.contains("<tr id=\"c0-0\"><td>east</td>")
+    );
+    let same = released("station", &["north", "north", "east"]);
+    assert!(
+        refused(&same, &MapOptions::default(), MapFormat::Svg).contains("two points have the same inputs")
+    );
+    let masked = MapOptions { mask: Some(1.0), ..MapOptions::default() };
+    assert!(refused(&stations, &masked, MapFormat::Svg).contains("two inputs"));
+    let many: Vec<String> = (0..61).map(|i| format!("w{i}")).collect();
+    let many = released("station", &texts(&many));
+    assert!(refused(&many, &MapOptions::default(), MapFormat::Svg).contains("more than 60 words"));
+}
+
+/// Lines stand where they are on the earth, cut at the edges of the map.
+#[test]
+fn an_outline_is_drawn_over_the_cells() {
+    let map = square("lon,lat", 59.5, 1.0);
+    let line = |spots: &[(f64, f64)]| spots.iter().map(|spot| (*spot).into()).collect::<Vec<_>>();
+    let with = |lines: Vec<Vec<dpgp_plot::PlotPoint>>| MapOptions {
+        outline: Some(MapOutline { path: "a/<b>.geojson".into(), lines }),
+        ..MapOptions::default()
+    };
+    // From the middle of the map to beyond its right side.
+    let middle = with(vec![line(&[(7.5, 60.0), (9.5, 60.0)])]);
+    let drawn = draw_map(&map, &middle, MapFormat::Svg).unwrap();
+    let corners: Vec<[f64; 2]> = polygons(&drawn.text, 64).concat();
+    let [left, right] = [f64::MAX, f64::MIN].map(|from| {
+        corners.iter().map(|corner| corner[0]).fold(from, if from > 0.0 { f64::min } else { f64::max })
+    });
+    let lines: Vec<&str> =
+        drawn.text.split("<polyline ").filter(|part| part.contains("stroke-width=\"10\"")).collect();
+    assert_eq!(lines.len(), 1, "{}", drawn.text);
+    let spots = lines[0].split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+    let across: Vec<f64> =
+        spots.split_whitespace().map(|spot| spot.split_once(',').unwrap().0.parse().unwrap()).collect();
+    assert!(
+        (across[0] - (left + right) / 2.0).abs() <= 1.0 && (across[1] - right).abs() <= 1.0,
+        "{across:?}"
+    );
+    assert!(
+        drawn.caption.concat().contains("The lines are those of <b>.geojson.")
+            && !drawn.text.contains("<b>.geojson")
+    );
+    let away = with(vec![line(&[(0.0, 0.0), (1.0, 1.0)])]);
+    assert!(refused(&map, &away, MapFormat::Svg).contains("no line crosses the map, from longitude 7 to 8"));
+    assert!(refused(&released("a,b", &PLANE), &away, MapFormat::Svg).contains("--lon COLUMN --lat COLUMN"));
+    assert!(refused(&map, &middle, MapFormat::GeoJson).contains("--outline changes a drawing"));
+}
+
+/// Three sentences at most are shown at once; the others are in the page, too.
+#[test]
+fn a_page_says_three_sentences_at_once() {
+    let drawn = draw_map(&released("a,b", &PLANE), &MapOptions::default(), MapFormat::Html).unwrap();
+    let caption = drawn.text.split("<figcaption>").nth(1).unwrap().split("</figcaption>").next().unwrap();
+    assert!((1..=3).contains(&caption.matches("<p>").count()), "{caption}");
+    let folded =
+        drawn.text.split("<details id=\"more\">").nth(1).unwrap().split("</details>").next().unwrap();
+    assert_eq!(caption.matches("<p>").count() + folded.matches("<p>").count(), drawn.caption.len());
+}
+
 #[test]
 fn points_that_make_no_picture_are_refused() {
     let plain = MapOptions::default();

@@ -1,0 +1,107 @@
+//! The caption of a map: three sentences, and more for who wants to know.
+
+use super::released_map::ReleasedMap;
+use super::svg::CENTRAL_95;
+use dpgp_number::text::brief;
+
+/// The sentences below a map.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct MapCaption {
+    /// At most three.
+    pub first: Vec<String>,
+    /// What a page folds.
+    pub more: Vec<String>,
+}
+
+impl MapCaption {
+    /// All sentences.
+    pub fn all(&self) -> Vec<String> {
+        self.first.iter().chain(&self.more).cloned().collect()
+    }
+}
+
+/// The meaning of both parts of the uncertainty.
+const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including \
+    its pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
+/// The note on a map whose cells are all hatched.
+const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a longer \
+    lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
+    valid.";
+/// What the accuracy takes for granted.
+const ASSUMED: &str =
+    "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
+const FROM_THE_FILE: &str =
+    "The picture is drawn only from the numbers in the file and reveals nothing more.";
+
+impl ReleasedMap<'_> {
+    /// First the guarantee, the accuracy and the hatching; then the rest of the certificate, and what the drawing leaves out.
+    pub fn caption(&self) -> MapCaption {
+        let mut said = self.released.statement.said.iter().cloned();
+        // The first sentence of a certificate says what somebody can guess; that of no certificate, that nothing is claimed.
+        let first: Vec<String> = said.next().into_iter().chain(self.reach()).chain(self.hatched()).collect();
+        let places: Vec<String> = self.places().collect();
+        // A title of the user's own need not say it.
+        let drawn_at = (!places.is_empty()).then(|| format!("Drawn at {}.", places.join(", ")));
+        let is_accurate = self.released.statement.guarantee.is_some();
+        let all_hatched = self.y.is_some() && self.masked() == self.cells.len();
+        let mut more: Vec<String> =
+            drawn_at.into_iter().chain(self.beyond()).chain(self.outlined()).collect();
+        more.extend(self.in_plain_words());
+        more.extend(said);
+        more.extend(is_accurate.then(|| ASSUMED.to_owned()));
+        more.extend(all_hatched.then(|| NOTHING_SHOWN.to_owned()));
+        more.extend([PARTS, FROM_THE_FILE].map(str::to_owned));
+        MapCaption { first, more }
+    }
+
+    fn hatched(&self) -> Option<String> {
+        self.y.as_ref()?;
+        let (masked, all) = (self.masked(), self.cells.len());
+        let share = brief(100.0 * masked as f64 / all as f64);
+        Some(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.rule(&self.unit())))
+    }
+
+    /// The numbers that a scale of the user's own cuts off.
+    fn beyond(&self) -> Option<String> {
+        let scale = self.options.scale?;
+        let seen: Vec<f64> =
+            self.cells.iter().filter(|cell| !cell.is_masked).map(|cell| cell.point.mean).collect();
+        let beyond = seen.iter().filter(|mean| scale.is_beyond(**mean)).count();
+        let [low, high] = [scale.low, scale.high].map(brief);
+        Some(format!(
+            "The scale was set to {low} to {high}; {beyond} of {} shown means lie beyond it.",
+            seen.len()
+        ))
+    }
+
+    fn outlined(&self) -> Option<String> {
+        self.options.outline.as_ref().map(|outline| format!("The lines are those of {}.", outline.name()))
+    }
+
+    /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.
+    fn in_plain_words(&self) -> Option<String> {
+        let statement = &self.released.statement;
+        let (epsilon, delta) = (statement.epsilon?, statement.delta?);
+        let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
+        Some(format!(
+            "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, \
+             that it would have on neighbouring data ({neighbours})."
+        ))
+    }
+
+    /// The half-widths of the shown intervals; none if no guarantee is claimed.
+    fn reach(&self) -> Option<String> {
+        self.released.statement.guarantee.as_ref()?;
+        let seen = self.cells.iter().filter(|cell| !cell.is_masked);
+        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.uncertainty()).collect();
+        sds.sort_by(f64::total_cmp);
+        let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
+        let shown = if self.y.is_some() { "coloured cells" } else { "points" };
+        Some(format!(
+            "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}.",
+            brief(*half),
+            self.unit(),
+            brief(*most)
+        ))
+    }
+}

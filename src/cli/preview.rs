@@ -1,0 +1,197 @@
+//! `dpgp predict --preview`: expected errors at each epsilon, from public facts only. Spends nothing.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::options::Format;
+use super::output::{print, print_json, write_new};
+use super::release_types::PreviewOutput;
+use super::waiting::Waiting;
+use dpgp_number::Epsilon;
+use dpgp_release::PredictionRequest;
+use dpgp_report::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
+use dpgp_task::{Preview, PreviewedOver};
+
+/// Range in which an epsilon is searched, and the relative accuracy (1 %) of the search.
+const SEARCHED: (f64, f64) = (1e-3, 1e3);
+const ACCURACY: f64 = 1.01;
+
+/// Options of a preview.
+#[derive(Debug, Args)]
+pub(super) struct PreviewArguments {
+    /// Release nothing; print the expected error at each epsilon under the model, from public facts only
+    #[arg(long, conflicts_with_all = ["out", "sign"])]
+    pub preview: bool,
+    /// Epsilons to preview
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview",
+        default_value = "0.1,0.2,0.5,1,2,5,10")]
+    epsilons: Vec<Epsilon>,
+    /// Find the smallest epsilon whose expected error is at most this, in units of the target
+    #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
+    error: Option<f64>,
+    /// Also draw the preview as SVG to this new file; never overwrites an existing file
+    #[arg(long, value_name = "FILE", requires = "preview")]
+    figure: Option<PathBuf>,
+}
+
+/// Prints the expected error at each epsilon and, for a wanted error, the smallest epsilon that reaches it. Writes nothing but the
+/// figure.
+pub(super) fn preview(
+    request: &PredictionRequest<'_>,
+    title: &str,
+    arguments: &PreviewArguments,
+    quiet: bool,
+    format: Format,
+) -> Result<(), CliError> {
+    let figure = arguments.figure.as_deref();
+    // Refuse an existing file before the computation, which can be slow.
+    if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
+        return Err(CliError::Exists(path.to_path_buf()));
+    }
+    let waiting = Waiting::on("computing the expected error at each epsilon", quiet);
+    let preview = request.preview(&arguments.epsilons)?;
+    let wanted = arguments.error.map(|error| wanted(request, error)).transpose()?;
+    drop(waiting);
+    if let Some(path) = figure {
+        let svg = preview_svg(title, &preview, wanted).map_err(PublishError::from)?;
+        write_new(path, &svg)?;
+    }
+    if format == Format::Json {
+        let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
+        let figure = figure.map(Path::to_path_buf);
+        return print_json(&json!(PreviewOutput { preview, wanted: error, epsilon, figure }));
+    }
+    print(&said(&preview, wanted, figure))
+}
+
+fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -> String {
+    let mut text = table(preview);
+    if let Some(path) = figure {
+        text.push_str(&format!("figure written to {}\n", path.display()));
+    }
+    if let Some(WantedError { error, epsilon }) = wanted {
+        text.push_str(&match epsilon {
+            Some(epsilon) => format!("an error of {} needs epsilon = {}\n", short(error), short(epsilon)),
+            None => format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, short(error)),
+        });
+    }
+    text
+}
+
+fn table(preview: &Preview) -> String {
+    let table = plain_table(&PREVIEW_HEADINGS, preview_rows(preview).into_iter());
+    let below = what_is_priced(&[preview.over]);
+    format!("{table}{}", folded(&format!("{below}{}{}", no_better_weights(preview), no_better(preview, ""))))
+}
+
+/// The columns of [`preview_rows`].
+pub(super) const PREVIEW_HEADINGS: [&str; 6] = [
+    "epsilon",
+    "from the noise",
+    "left at infinite epsilon",
+    "expected error",
+    "error of a private mean",
+    "numbers released",
+];
+
+/// Explains a table of expected errors.
+pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
+    let boxes = previewed.iter().filter(|over| **over == PreviewedOver::Box).count();
+    let over = match boxes {
+        0 => "the points",
+        all if all == previewed.len() => "the whole box, with rows spread over it, not over the points",
+        _ => "the points (for moments: over the whole box, with rows spread over it)",
+    };
+    format!(
+        "root mean squares over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if the \
+         function varies less than its variance says, or faster than its lengthscales\n\
+         expected error: its square is the sum of those of two parts, that from the noise, which a larger epsilon reduces, and that which \
+         even an infinite epsilon leaves, because the rows do not determine the function\n\
+         error of a private mean: that of one prediction for all points, the mean of all targets with noise for the same guarantee\n\
+         no target was used, and nothing was charged\n"
+    )
+}
+
+/// Makes the rows of a table of expected errors: the epsilons, between no release and no privacy.
+///
+/// The error e at an epsilon and the error m of the model without privacy give the part from the noise, `sqrt(e^2 - m^2)`. It is more than
+/// the noise in the predictions where these lean on the prior mean because of the noise.
+pub(super) fn preview_rows(preview: &Preview) -> Vec<Vec<String>> {
+    let left = preview.without_privacy;
+    let first = std::iter::once(end("nothing is released", preview.prior, ""));
+    let last = std::iter::once(end("without privacy", left, &short(left)));
+    let rows = preview.expected.iter().map(|row| {
+        let noise = (row.error * row.error - left * left).max(0.0).sqrt();
+        let [noise, left, error, constant] = [noise, left, row.error, row.constant].map(short);
+        vec![exact(row.epsilon.get()), noise, left, error, constant, row.released.to_string()]
+    });
+    first.chain(rows).chain(last).collect()
+}
+
+/// Warns about the epsilons at which a private mean would do as well. Empty if there are none.
+pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
+    let worse = preview.expected.iter().filter(|row| row.error >= row.constant);
+    let worse: Vec<String> = worse.map(|row| exact(row.epsilon.get())).collect();
+    if worse.is_empty() {
+        return String::new();
+    }
+    let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
+    format!(
+        "warning: {setting}no better than a private mean of all targets at epsilon = {}; use more rows, a longer lengthscale or \
+         tighter bounds\n",
+        worse.join(", ")
+    )
+}
+
+/// States how far the weights of the moments are from the best possible ones. Empty for other mechanisms.
+fn no_better_weights(preview: &Preview) -> String {
+    let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
+    let Some(least) = shares.reduce(f64::min) else { return String::new() };
+    format!(
+        "moments: no other weights could lower the expected error by more than {} %\n",
+        100.0 - (100.0 * least).floor()
+    )
+}
+
+/// Makes a row without an epsilon.
+fn end(name: &str, error: f64, left: &str) -> Vec<String> {
+    let none = String::new;
+    vec![name.to_owned(), none(), left.to_owned(), short(error), none(), none()]
+}
+
+/// Finds the smallest epsilon whose expected error is at most `error`, in units of the target.
+fn wanted(request: &PredictionRequest<'_>, error: f64) -> Result<WantedError, CliError> {
+    let (mut low, mut high) = SEARCHED;
+    if !reaches(request, high, error)? {
+        return Ok(WantedError { error, epsilon: None });
+    }
+    // Bisection: the expected error falls as epsilon grows.
+    while high > low * ACCURACY {
+        let middle = (low * high).sqrt();
+        if reaches(request, middle, error)? {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Ok(WantedError { error, epsilon: Some(high) })
+}
+
+fn reaches(request: &PredictionRequest<'_>, at: f64, wanted: f64) -> Result<bool, CliError> {
+    let Ok(epsilon) = Epsilon::new(at) else { return Ok(false) };
+    let preview = request.preview(&[epsilon])?;
+    Ok(preview.expected.iter().all(|row| row.error <= wanted))
+}
+
+pub(super) fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let epsilon = Epsilon::new(number).map_err(|wrong| wrong.to_string())?;
+    if epsilon.is_unprotected() {
+        Err("an infinite epsilon protects nothing".to_owned())
+    } else {
+        Ok(epsilon)
+    }
+}
