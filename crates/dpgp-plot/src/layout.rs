@@ -1,8 +1,9 @@
 //! The arrangement of the panels of a figure, with their axes and titles.
 
 use super::canvas::{Font, Pen, text_width, wrapped};
+use super::ends;
 use super::mark::Anchor;
-use super::palette::{BLACK, GRID};
+use super::palette::{BLACK, DARK, GRID};
 use super::picture::{Panel, Side, Ticks};
 use super::scale::{Scale, Tick};
 use super::stage::PlotArea;
@@ -82,22 +83,26 @@ impl Layout {
         let count: usize = panels.iter().map(|panel| panel.span).sum();
         let fitting = if count <= 3 { count } else { (count as f64).sqrt().ceil() as usize };
         let columns = self.columns.unwrap_or(fitting).min(count).max(1);
-        let left =
-            panels.iter().flat_map(|panel| &panel.plots).map(|plot| left(&plot.y)).fold(LEFT, f64::max);
+        let plots = || panels.iter().flat_map(|panel| &panel.plots);
+        let left = plots().map(|plot| left(&plot.y)).fold(LEFT, f64::max);
+        let right = plots().map(|plot| ends::room(&plot.ends)).fold(RIGHT, f64::max);
         let width = WIDTHS[usize::from(columns > 1)] + columns as f64 * (left - LEFT);
         let across = width / columns as f64;
+        let between = |panel: &Panel| across * panel.span as f64 - left - right;
+        let notes = panels.iter().map(|panel| note_height(panel, between(panel))).fold(0.0, f64::max);
+        let top = self.top + notes;
         let height = match self.height {
-            Height::Pixels(height) => height,
-            Height::Ratio(ratio) => ratio * (across - left - RIGHT) + self.top + BOTTOM,
+            Height::Pixels(height) => height + notes,
+            Height::Ratio(ratio) => ratio * (across - left - right) + top + BOTTOM,
         };
         let mut slot = 0;
         let mut rects = Vec::with_capacity(panels.len());
         for panel in panels {
             rects.push(Rect {
                 left: across * (slot % columns) as f64 + left,
-                top: height * (slot / columns) as f64 + self.top,
-                width: across * panel.span as f64 - left - RIGHT,
-                height: height - self.top - BOTTOM,
+                top: height * (slot / columns) as f64 + top,
+                width: between(panel),
+                height: height - top - BOTTOM,
             });
             slot += panel.span;
         }
@@ -128,65 +133,19 @@ impl Layout {
     }
 }
 
-/// The room at the left and at the right of a plot that its numbers and the name of its y axis need, however long they are.
-pub fn axis_room(x: &Side, y: &Side) -> [f64; 2] {
-    let (across, upward) = (half_text(x), texts(y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)));
-    let beside = upward.fold(0.0, f64::max) + TICK_GAP;
-    let label = if y.label.is_empty() { 0.0 } else { LABEL_LINE + 2.0 };
-    [(beside + 6.0 + label).max(across + 4.0), RIGHT.max(across + 4.0)]
+const NOTE: Font = Font::new(12.0, Anchor::BottomLeft).coloured(DARK);
+const NOTE_LINE: f64 = 15.0;
+
+/// The lines of a note above a plot that is so wide.
+fn note_lines(note: &str, width: f64) -> Vec<String> {
+    wrapped(note, NOTE.size, width)
 }
 
-/// More ticks than a y axis and an x axis have. Fewer ticks have no longer texts.
-const MOST_UPWARD: usize = 20;
-const MOST_ACROSS: usize = 12;
-/// From an axis to the texts of its ticks.
-const TICK_GAP: f64 = 7.0;
-
-/// Half the width of the longest text below an x axis.
-fn half_text(x: &Side) -> f64 {
-    texts(x, MOST_ACROSS).map(|text| text_width(&text, TICK_TEXT) / 2.0).fold(0.0, f64::max)
+/// The height of the note of a panel that is so wide.
+fn note_height(panel: &Panel, width: f64) -> f64 {
+    let lines = panel.plots.first().map_or(0, |plot| note_lines(&plot.note, width).len());
+    NOTE_LINE * lines as f64
 }
-
-/// The texts beside the ticks of a side, of so many ticks at most.
-fn texts(side: &Side, most: usize) -> impl Iterator<Item = String> {
-    let texts: Vec<String> = match &side.ticks {
-        Ticks::Names(names) => names.clone(),
-        Ticks::Bare => Vec::new(),
-        Ticks::Values | Ticks::Lines => side.scale.ticks(most).into_iter().map(|tick| tick.text).collect(),
-        Ticks::Fitting { ends, .. } => {
-            let inner = side.scale.ticks(most).into_iter().map(|tick| tick.text);
-            inner.chain(ends.iter().flatten().cloned()).collect()
-        }
-    };
-    texts.into_iter()
-}
-
-/// As many ticks along so many pixels as have room for their texts, between the words at both ends if there are any.
-fn fitting(scale: &Scale, pixels: f64, ends: Option<&[String; 2]>) -> Vec<Tick> {
-    let at_ends = |[low, high]: &[String; 2]| {
-        [(0.0, low), (1.0, high)].map(|(fraction, text)| Tick { fraction, text: text.clone() })
-    };
-    let at_ends: Vec<Tick> = ends.map(|ends| at_ends(ends).to_vec()).unwrap_or_default();
-    let are_apart = |ticks: &[Tick]| ticks.windows(2).all(|pair| is_free(&pair[0], &pair[1], pixels));
-    for most in (2..=room(pixels / TICK_ROOM[0])).rev() {
-        let mut ticks = scale.ticks(most);
-        ticks.retain(|tick| at_ends.iter().all(|end| is_free(end, tick, pixels)));
-        if are_apart(&ticks) {
-            ticks.extend(at_ends);
-            return ticks;
-        }
-    }
-    at_ends
-}
-
-/// Whether the texts of two ticks leave a gap between them.
-fn is_free(one: &Tick, other: &Tick, pixels: f64) -> bool {
-    let halves = [one, other].map(|tick| text_width(&tick.text, TICK_TEXT) / 2.0);
-    (other.fraction - one.fraction).abs() * pixels >= halves[0] + halves[1] + TEXT_GAP
-}
-
-/// The least gap between the texts of two ticks.
-const TEXT_GAP: f64 = 10.0;
 
 /// The room for a y axis.
 fn left(side: &Side) -> f64 {
@@ -209,6 +168,9 @@ pub struct Arrangement {
 
 /// Pixels that a tick needs for its text, along the x axis and along the y axis.
 const TICK_ROOM: [f64; 2] = [52.0, 30.0];
+const TICK_LINE: f64 = 14.0;
+/// The tick at infinity.
+const INFINITE: &str = "inf";
 const LABEL: f64 = 14.0;
 const LABEL_LINE: f64 = 17.0;
 const AXIS: Pen = Pen::new(BLACK, 1.0);
@@ -252,7 +214,10 @@ impl PlotArea<'_, '_> {
                 self.canvas.line(&[foot, PlotPoint::new(foot.x, self.rect.top)], ACROSS)?;
             }
             self.canvas.line(&[foot, foot.moved(0.0, 4.0)], AXIS)?;
-            self.canvas.text(&tick.text, foot.moved(0.0, TICK_GAP), BELOW)?;
+            let text = if tick.text == INFINITE { self.plot.x.infinity } else { &tick.text };
+            for (i, word) in text.split(' ').enumerate() {
+                self.canvas.text(word, foot.moved(0.0, 7.0 + TICK_LINE * i as f64), BELOW)?;
+            }
         }
         Ok(())
     }
@@ -303,10 +268,15 @@ impl PlotArea<'_, '_> {
         })
     }
 
-    /// The title of the panel above.
+    /// The title of the panel above, and its note between them.
     pub fn title(&self, title: &str) -> Result<(), PlotError> {
-        let lines = title_lines(title, self.rect.width);
-        let above = 8.0 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
+        let notes = note_lines(&self.plot.note, self.rect.width);
+        for (i, line) in notes.iter().rev().enumerate() {
+            let at = PlotPoint::new(self.rect.left, self.rect.top - 6.0 - NOTE_LINE * i as f64);
+            self.canvas.text(line, at, NOTE)?;
+        }
+        let lines = wrapped(title, LABEL, self.rect.width + 40.0);
+        let above = 8.0 + NOTE_LINE * notes.len() as f64 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
         let first = PlotPoint::new(self.rect.centre().x, self.rect.top - above);
         let font = Font::new(LABEL, Anchor::Bottom);
         let mut lines = lines.iter().enumerate();

@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Font, text_width, wrapped};
 use super::canvas::{Pen, Stroke};
 use super::mark::Anchor;
-use super::palette::Colour;
+use super::palette::{Colour, ramp};
 use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 
@@ -17,6 +17,9 @@ const MARGIN: f64 = 16.0;
 /// The width of a swatch, and the room behind the text after it.
 const SWATCH: f64 = 26.0;
 const GAP: f64 = 24.0;
+/// The width of a bar of colours, and their number.
+const BAR: f64 = 150.0;
+const STEPS: u32 = 50;
 /// The pixels between the strokes of a hatched swatch.
 const APART: f64 = 7.0;
 
@@ -27,6 +30,8 @@ pub enum Swatch {
     Line(Pen),
     /// A piece of an area.
     Area(Colour),
+    /// The colours of [`ramp`], the lowest at the left.
+    Bar,
     /// A piece of an area with oblique strokes.
     Hatched(Colour, Pen),
     /// A mark with arms of so many pixels.
@@ -58,7 +63,11 @@ impl Swatch {
 
     /// The room that it takes.
     fn room(self) -> f64 {
-        if self == Self::None { 0.0 } else { SWATCH + 8.0 }
+        match self {
+            Self::None => 0.0,
+            Self::Bar => BAR + 8.0,
+            _ => SWATCH + 8.0,
+        }
     }
 
     /// Drawn to the right of a place.
@@ -67,6 +76,12 @@ impl Swatch {
         match self {
             Self::Line(pen) => canvas.line(&[at, at.moved(SWATCH, 0.0)], pen),
             Self::Area(colour) => canvas.rectangle(area(at), colour),
+            // Each colour goes on to the right end, under the next ones, so that nothing shows between them.
+            Self::Bar => (0..STEPS).try_for_each(|step| {
+                let part = f64::from(step) / f64::from(STEPS);
+                let rest = Rect { left: at.x + BAR * part, width: BAR * (1.0 - part), ..area(at) };
+                canvas.rectangle(rest, ramp(part + 0.5 / f64::from(STEPS)))
+            }),
             Self::Hatched(colour, pen) => {
                 let Rect { left, top, width, height } = area(at);
                 canvas.rectangle(area(at), colour)?;

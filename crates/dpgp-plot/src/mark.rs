@@ -14,6 +14,9 @@ pub enum Mark {
     Line(Vec<PlotPoint>, Pen),
     /// The area inside some corners.
     Area(Vec<PlotPoint>, Colour),
+    /// The rectangle between two of its corners, one of many that meet: it reaches a little under the next, for no ground to
+    /// show between them.
+    Tile([PlotPoint; 2], Colour),
     /// A line from edge to edge, at a height.
     Across(f64, Pen),
     /// A line from edge to edge, at a place of the x axis.
@@ -105,7 +108,7 @@ impl Mark {
     }
 
     /// The rectangle between two of its corners.
-    pub fn tile(from: PlotPoint, to: PlotPoint, colour: Colour) -> Self {
+    pub fn rectangle(from: PlotPoint, to: PlotPoint, colour: Colour) -> Self {
         Self::area([from, PlotPoint::new(to.x, from.y), to, PlotPoint::new(from.x, to.y)], colour)
     }
 

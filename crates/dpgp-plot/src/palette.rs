@@ -14,6 +14,11 @@ impl Colour {
         Self(self.0, self.1, self.2, opacity)
     }
 
+    /// What it looks like on white, as a colour that covers all.
+    pub fn on_white(self) -> Self {
+        mixed(WHITE, self, self.3)
+    }
+
     /// Black on light colours and white on dark ones.
     pub fn readable(self) -> Self {
         let light = 0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2);
@@ -102,6 +107,12 @@ mod tests {
     fn the_ramp_goes_from_end_to_end() {
         assert_eq!([ramp(-1.0), ramp(0.0), ramp(0.5), ramp(1.0)], [RAMP[0], RAMP[0], RAMP[2], RAMP[4]]);
         assert_eq!(ramp(0.125), Colour::rgb(65, 35, 130));
+    }
+
+    #[test]
+    fn a_faint_colour_on_white_is_between_them() {
+        assert_eq!(Colour(0, 100, 255, 0.2).on_white(), Colour::rgb(204, 224, 255));
+        assert_eq!([BLACK.faint(0.0).on_white(), BLACK.on_white()], [WHITE, BLACK]);
     }
 
     /// The lightness L* of CIE 1976, from 0 to 100.

@@ -1,5 +1,6 @@
 //! A figure before it is drawn: marks between axes, in panels below a legend.
 
+use super::ends::LineEnd;
 use super::layout::Layout;
 use super::legend::LegendEntry;
 use super::mark::Mark;
@@ -61,12 +62,16 @@ pub struct Plot {
     pub y: Side,
     /// The marks, the first at the bottom.
     pub marks: Vec<Mark>,
+    /// The names of lines, at their ends.
+    pub ends: Vec<LineEnd>,
+    /// What the plot leaves out, above it.
+    pub note: String,
 }
 
 impl Plot {
     /// A plot on a plain ground.
     pub fn new(x: Side, y: Side, marks: Vec<Mark>) -> Self {
-        Self { share: 1.0, backdrop: Backdrop::Plain, x, y, marks }
+        Self { share: 1.0, backdrop: Backdrop::Plain, x, y, marks, ends: Vec::new(), note: String::new() }
     }
 }
 
@@ -90,6 +95,8 @@ pub struct Side {
     pub label: String,
     /// Its numbers.
     pub ticks: Ticks,
+    /// What infinity is called.
+    pub infinity: &'static str,
 }
 
 /// The ticks along an axis.
@@ -115,7 +122,7 @@ pub enum Ticks {
 impl Side {
     /// An axis with numbers.
     pub fn values(scale: Scale, label: impl Into<String>) -> Self {
-        Self { scale, label: label.into(), ticks: Ticks::Values }
+        Self { scale, label: label.into(), ticks: Ticks::Values, infinity: "inf" }
     }
 
     /// An axis with numbers, and lines across the plot.
@@ -123,9 +130,10 @@ impl Side {
         Self { ticks: Ticks::Lines, ..Self::values(scale, label) }
     }
 
-    /// An axis with as many numbers as have room.
-    pub fn fitting(scale: Scale, label: impl Into<String>) -> Self {
-        Self { ticks: Ticks::Fitting { ends: None, lines: false }, ..Self::values(scale, label) }
+    /// With another word for infinity.
+    #[must_use]
+    pub fn infinite(self, infinity: &'static str) -> Self {
+        Self { infinity, ..self }
     }
 
     /// An axis without numbers: the plot below shows them.

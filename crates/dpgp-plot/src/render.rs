@@ -11,6 +11,8 @@ use super::stage::PlotArea;
 use super::surface::{PlotPoint, Rect};
 use dpgp_data::shown_line;
 
+/// The group around the caption of a figure.
+pub const CAPTION_GROUP: &str = "<g class=\"caption\">";
 /// The gap between plots of a panel that stand one below the other.
 pub const PLOT_GAP: f64 = 26.0;
 /// The room below the last row.
@@ -51,7 +53,15 @@ pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> R
         foot.paint(canvas, below)
     })?;
     let plots = panels.iter().flat_map(|(_, rects)| rects.iter().map(|rect| rect.times(FINE)));
-    Ok(Rendered { svg, plots: plots.collect() })
+    Ok(Rendered { svg: grouped(svg, foot.lines.len()), plots: plots.collect() })
+}
+
+/// The last so many texts, those of the caption, in a group of their own: a page may say them in its own letters.
+fn grouped(svg: String, lines: usize) -> String {
+    let first = lines.checked_sub(1).and_then(|before| svg.rmatch_indices("<text ").nth(before));
+    let Some((at, _)) = first else { return svg };
+    let (above, caption) = svg.split_at(at);
+    format!("{above}{CAPTION_GROUP}\n{}", caption.replacen("</svg>", "</g>\n</svg>", 1))
 }
 
 /// The plots of a panel, one below the other.
@@ -76,6 +86,7 @@ fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], label_offset: f64) 
             stage.title(&panel.title)?;
         }
         stage.marks()?;
+        stage.ends()?;
     }
     Ok(())
 }
@@ -129,10 +140,16 @@ pub(super) fn described(svg: String, title: &str, picture: &Picture, caption: &[
 /// Describes the axes of each panel, its marks and the caption.
 fn description(picture: &Picture, caption: &[String]) -> String {
     let mut sentences: Vec<String> = picture.panels.iter().flat_map(axes).collect();
-    let meanings: Vec<&str> =
-        picture.legend.iter().map(|entry| entry.text.as_str()).filter(|text| !text.is_empty()).collect();
-    if !meanings.is_empty() {
-        sentences.push(format!("Shown: {}", meanings.join("; ")));
+    let mut shown: Vec<&str> = Vec::new();
+    let ends = picture.panels.iter().flat_map(|panel| &panel.plots).flat_map(|plot| &plot.ends);
+    let meanings = picture.legend.iter().map(|entry| &entry.text);
+    for text in ends.map(|end| &end.text).chain(meanings).filter(|text| !text.is_empty()) {
+        if !shown.contains(&text.as_str()) {
+            shown.push(text);
+        }
+    }
+    if !shown.is_empty() {
+        sentences.push(format!("Shown: {}", shown.join("; ")));
     }
     let sentences = sentences.iter().map(|sentence| format!("{sentence}.")).chain(caption.iter().cloned());
     sentences.collect::<Vec<_>>().join(" ")
@@ -153,6 +170,9 @@ fn axes(panel: &Panel) -> Vec<String> {
             [panel.title.as_str(), &axes].into_iter().filter(|part| !part.is_empty()).collect();
         if !parts.is_empty() {
             sentences.push(parts.join(": "));
+        }
+        if !plot.note.is_empty() {
+            sentences.push(plot.note.clone());
         }
     }
     sentences.dedup();
@@ -196,5 +216,18 @@ mod tests {
         assert!(root.starts_with("<svg ") && root.ends_with('>'));
         assert!(rest.starts_with("<title>a &lt; b</title>\n<desc>(A) a: y &lt; 1 by x. along x."), "{rest}");
         assert!(!render("", &picture(), &[]).unwrap().contains("<title>"));
+    }
+
+    #[test]
+    fn the_caption_is_a_group_at_the_end() {
+        let caption = ["one".to_owned(), "two".to_owned()];
+        let svg = render("", &picture(), &caption).unwrap();
+        let (marks, group) = svg.split_once(CAPTION_GROUP).unwrap();
+        assert!(marks.contains("mean &amp; sd") && !marks.contains("\none\n"), "{marks}");
+        assert!(
+            group.contains("\none\n") && group.contains("\ntwo\n") && group.ends_with("</g>\n</svg>\n"),
+            "{group}"
+        );
+        assert!(!render("", &picture(), &[]).unwrap().contains("<g "));
     }
 }

@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Font, text_width};
 use super::canvas::{Pen, Stroke};
 use super::mark::{Anchor, Disc, DiscUnit, Mark};
-use super::palette::{BLACK, WHITE};
+use super::palette::{BLACK, Colour, WHITE};
 use super::picture::{Backdrop, Plot};
 use super::surface::Surface;
 use super::surface::{PlotPoint, Rect};
@@ -15,6 +15,8 @@ const WORDS: f64 = 13.0;
 /// The half length of a stroke of a rug, and how far its middle stands above the edge.
 const RUG: f64 = 7.0;
 const ABOVE_EDGE: f64 = 8.0;
+/// The strip that neighbouring tiles share.
+const SHARED: f64 = 0.5;
 
 /// The rectangle between a pair of axes.
 pub struct PlotArea<'a, 'b> {
@@ -52,6 +54,7 @@ impl PlotArea<'_, '_> {
                 let corners: Vec<PlotPoint> = corners.iter().map(|corner| self.at(*corner)).collect();
                 self.canvas.area(&self.rect.area(&corners), *colour)
             }
+            Mark::Tile(corners, colour) => self.tile(corners.map(|corner| self.at(corner)), *colour),
             Mark::Across(height, pen) => {
                 let y = self.at(PlotPoint::new(0.0, *height)).y;
                 self.cut(&[PlotPoint::new(self.rect.left, y), PlotPoint::new(self.rect.right(), y)], *pen)
@@ -78,6 +81,14 @@ impl PlotArea<'_, '_> {
                 self.canvas.text(&words.text, at.moved(words.offset.x, words.offset.y), font)
             }
         }
+    }
+
+    /// A tile between two of its corners, wider and higher by what it shares with its neighbours.
+    fn tile(&self, [from, to]: [PlotPoint; 2], colour: Colour) -> Result<(), PlotError> {
+        let (left, top) = (from.x.min(to.x), from.y.min(to.y));
+        let (right, bottom) = (from.x.max(to.x) + SHARED, from.y.max(to.y) + SHARED);
+        let corners = [(left, top), (right, top), (right, bottom), (left, bottom)].map(PlotPoint::from);
+        self.canvas.area(&self.rect.area(&corners), colour)
     }
 
     /// A line through some values.

@@ -156,7 +156,7 @@ impl<'a> Report<'a> {
         let cells: Vec<usize> = (0..self.experiment.cells.len()).filter(|cell| self.holds(*cell)).collect();
         let axis_labels = self.experiment.axes[axis].labels.iter();
         let shown = axis_labels.filter(|label| cells.iter().any(|cell| self.label(*cell, axis) == *label));
-        shown.map(|label| named(&self.experiment.axes[axis], label)).collect()
+        shown.map(|label| self.said(axis, label)).collect()
     }
 
     /// On how many axes two cells have different labels.

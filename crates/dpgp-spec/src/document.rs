@@ -117,6 +117,8 @@ pub(super) struct Document {
     #[serde(default)]
     pub figure_cells: toml::Table,
     #[serde(default)]
+    pub figure_names: BTreeMap<String, String>,
+    #[serde(default)]
     #[allow(dead_code, reason = "read from the text again, see `quick`")]
     pub quick: toml::Table,
 }

@@ -1,7 +1,7 @@
 //! A checked experiment that is ready to run, its reduced form by `[quick]`, and the check that each computed
 //! erratum is described once and quotes its paper.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -14,7 +14,7 @@ use super::document::ErratumWords;
 use super::document::{Broken, RawBroken};
 use super::document::{Deviation, Document, Meta};
 use super::expand::{blamed, blocks, expand};
-use super::figure::{FigureSetting, Named};
+use super::figure::{FigureSetting, LinesFigure, Named};
 use super::section::{SourceText, keys, plain};
 use super::value_table::TableLayout;
 use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
@@ -60,6 +60,8 @@ pub struct Experiment<T: TaskSection> {
     pub figure: Option<FigureSetting>,
     /// The cells that it shows.
     pub figure_cells: Selector,
+    /// Its words for labels and axes of the grid and for metrics.
+    pub figure_names: BTreeMap<String, String>,
 }
 
 impl<T: TaskSection> Experiment<T> {
@@ -106,6 +108,7 @@ impl<T: TaskSection> Experiment<T> {
         context.errata(&document.erratum)?;
         context.layout(document.table.as_ref())?;
         context.figure(document.figure.as_ref())?;
+        context.figure_names(&document.figure_names)?;
         let figure_cells = match Selector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
             Err(_) if quick => Selector::default(),
             resolved => resolved?,
@@ -123,6 +126,7 @@ impl<T: TaskSection> Experiment<T> {
             layout: document.table,
             figure: document.figure,
             figure_cells,
+            figure_names: document.figure_names,
             counterparts: counterparts.found,
             claims,
             broken,
@@ -227,10 +231,42 @@ impl<T: TaskSection> Context<'_, T> {
                     let why = "the labels of this axis are not numbers".to_owned();
                     return Err(self.source.error(&["figure", "lines", "x"], Problem::Shape(why)));
                 }
+                self.line_labels(lines)?;
                 self.named(&lines.named())
             }
             Some(figure) => self.named(&figure.named()),
         }
+    }
+
+    /// Checks that words stand for what there is: labels, axes and metrics, or families of them. A reduced grid may lack some.
+    fn figure_names(&self, names: &BTreeMap<String, String>) -> Result<(), SpecError> {
+        let families = self.metrics.iter().filter_map(|metric| Some(metric.split_once(['/', '@'])?.0));
+        let of_axes = self.axes.iter().flat_map(|axis| axis.labels.iter().chain([&axis.name]));
+        let known: BTreeSet<&str> =
+            of_axes.chain(&self.metrics).map(String::as_str).chain(families).collect();
+        let unknown = names.keys().find(|name| !self.quick && !known.contains(name.as_str()));
+        let Some(name) = unknown else { return Ok(()) };
+        let why =
+            format!("there is no label, axis or metric of this name{}", hint(name, known.iter().copied()));
+        Err(self.source.error(&["figure_names", name], Problem::Shape(why)))
+    }
+
+    /// Checks that the axis of lines has the label by which a figure divides, and that each other label is in some group. A
+    /// reduced grid may lack labels.
+    fn line_labels(&self, lines: &LinesFigure) -> Result<(), SpecError> {
+        let Some(axis) = self.axes.iter().find(|axis| axis.name == lines.lines && !self.quick) else {
+            return Ok(());
+        };
+        if let Some(label) = lines.relative.as_ref().filter(|label| !axis.labels.contains(label)) {
+            let (axis, label, known) = (axis.name.clone(), label.clone(), axis.labels.join(", "));
+            let problem = Problem::SelectsNothing { axis, label, known };
+            return Err(self.source.error(&["figure", "lines", "relative"], problem));
+        }
+        let is_drawn = |label: &&String| lines.relative.as_ref() != Some(*label);
+        let lost = axis.labels.iter().filter(is_drawn).find(|label| lines.group(label).is_none());
+        let Some(label) = lost.filter(|_| !lines.groups.is_empty()) else { return Ok(()) };
+        let why = format!("no group has lines that begin as {label:?} does");
+        Err(self.source.error(&["figure", "lines", "groups"], Problem::Shape(why)))
     }
 
     /// Checks the names in the other kinds of figure: axes and bounded numbers.

@@ -1,7 +1,5 @@
 //! The figure of an experiment.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -177,6 +175,18 @@ pub struct LinesFigure {
     /// Where the y axis begins; points below are left out, and counted.
     #[serde(default)]
     pub least: Option<f64>,
+    /// Where the y axis ends; what lies above is named over the panel.
+    #[serde(default)]
+    pub most: Option<f64>,
+    /// The label of `lines` whose values all others are divided by: a level at one.
+    #[serde(default)]
+    pub relative: Option<String>,
+    /// A panel for each group of lines, in place of one for all.
+    #[serde(default)]
+    pub groups: Vec<LineGroup>,
+    /// Whether names that begin with the same word share a colour and differ in dashes.
+    #[serde(default)]
+    pub families: bool,
     /// Colours from dark to light and different dashes, in the order of the labels, and no error bars: for many lines.
     #[serde(default)]
     pub shades: bool,
@@ -186,16 +196,31 @@ pub struct LinesFigure {
 }
 
 impl LinesFigure {
+    /// The group of a label; none without groups, or if no prefix fits.
+    pub fn group(&self, label: &str) -> Option<&LineGroup> {
+        self.groups.iter().find(|group| label.starts_with(&group.prefix))
+    }
+
     pub(super) fn named(&self) -> Named<'_> {
-        let least = vec![("least", self.least)];
+        let ends = vec![("least", self.least), ("most", self.most)];
         Named {
             kind: "lines",
             axes: vec![("x", Some(&self.x)), ("lines", Some(&self.lines)), ("panels", self.panels.as_ref())],
-            positive: if self.log_y { least.clone() } else { Vec::new() },
-            finite: least,
+            positive: if self.log_y { ends.clone() } else { Vec::new() },
+            finite: ends,
             ..Named::default()
         }
     }
+}
+
+/// Lines that have a panel of their own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LineGroup {
+    /// What their labels begin with; their names are what follows.
+    pub prefix: String,
+    /// The title of the panel.
+    pub title: String,
 }
 
 /// A horizontal line.
@@ -279,6 +304,9 @@ pub struct MapFigure {
     /// Whether the colours of the discs show the mean instead of their sizes.
     #[serde(default)]
     pub colours: bool,
+    /// Whether coloured places of a regular grid are tiles instead of discs.
+    #[serde(default)]
+    pub tiles: bool,
 }
 
 /// Private predictions of a class over one input: a column of three parts for each cell that has the frame `samples`
@@ -367,9 +395,6 @@ pub struct ProbabilitiesFigure {
     pub x_label: String,
     /// The label of the y axis.
     pub label: String,
-    /// Words for labels of the grid and for metrics, in titles and the legend.
-    #[serde(default)]
-    pub names: BTreeMap<String, String>,
 }
 
 /// A tile for each label of an axis and each metric of a family, coloured by the value.

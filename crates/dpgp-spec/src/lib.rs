@@ -35,8 +35,8 @@ pub use document::{ErratumKind, ErratumWords};
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{
     BarsFigure, CalibrationFigure, CurvesFigure, CurvesSubject, FigureSetting, HintonFigure, IntervalsFigure,
-    LevelSetting, LinesFigure, MapFigure, PairsFigure, ProbabilitiesFigure, TilesFigure, TracesFigure,
-    TutorialFigure, ViolinsFigure,
+    LevelSetting, LineGroup, LinesFigure, MapFigure, PairsFigure, ProbabilitiesFigure, TilesFigure,
+    TracesFigure, TutorialFigure, ViolinsFigure,
 };
 pub use schema::TaskSection;
 pub use schema::schema;

@@ -50,6 +50,8 @@ struct Spec<T, M> {
     figure: Option<FigureSetting>,
     /// The cells that the figure shows: labels of axes; all cells without it.
     figure_cells: Option<Map<String, Value>>,
+    /// Words of the figure for labels and axes of the grid and for metrics.
+    figure_names: Option<BTreeMap<String, String>>,
     /// What `--quick` lays over the spec.
     quick: Option<Map<String, Value>>,
 }

@@ -18,6 +18,11 @@ impl Estimate {
         Self { at: PlotPoint::new(x, row.row.value), error: row.standard_error() }
     }
 
+    /// The same, divided by another value.
+    pub fn in_units_of(self, unit: f64) -> Self {
+        Self { at: PlotPoint::new(self.at.x, self.at.y / unit), error: self.error / unit }
+    }
+
     /// The ends of its bar.
     pub fn ends(&self) -> [PlotPoint; 2] {
         [-BARS, BARS].map(|factor| self.at.moved(0.0, factor * self.error))

@@ -1,6 +1,6 @@
 //! Groups of cells that share a panel.
 
-use crate::report::{Report, named};
+use crate::report::Report;
 
 /// The cells of a panel.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +45,6 @@ fn ranks(report: &Report<'_>, axes: &[usize], cell: usize) -> Vec<usize> {
 }
 
 fn title(report: &Report<'_>, axes: &[usize], cell: usize) -> String {
-    let labels = axes.iter().map(|axis| named(&report.experiment.axes[*axis], report.label(cell, *axis)));
+    let labels = axes.iter().map(|axis| report.said(*axis, report.label(cell, *axis)));
     labels.collect::<Vec<_>>().join(", ")
 }

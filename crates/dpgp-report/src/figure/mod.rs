@@ -10,6 +10,7 @@ mod groups;
 mod kinds;
 mod prelude;
 mod preview;
+mod words;
 
 pub use drawing::FigureError;
 pub use kinds::figure_svg;

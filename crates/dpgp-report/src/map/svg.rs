@@ -13,31 +13,24 @@ use dpgp_plot::{
     title_room, viridis,
 };
 
-/// Cells meet without seams; on a page its style says so.
-const CRISP: &str = "<style>.cells polygon { shape-rendering: crispEdges }</style>\n";
-/// The width of a file of its own, and of a drawing on a page, which is a little wider than a phone.
-const WIDE: f64 = 680.0;
-const NARROW: f64 = 460.0;
-
 /// A file of its own, with a title and a description for screen readers, and the caption below.
 pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
     let Rendered { svg, .. } = render_captioned(&map.title(), &picture(map, WIDE)?, caption)?;
     let (title, about) = (map.title(), caption.join(" "));
     let about = shown_line(&about);
     let head = format!("<title>{}</title>\n<desc>{}</desc>\n", HtmlEscape(&title), HtmlEscape(&about));
-    Ok(marked(map, &svg).replacen('>', &format!(">\n{head}{CRISP}"), 1))
+    Ok(marked(&svg).replacen('>', &format!(">\n{head}"), 1))
 }
 
 /// The drawing on a page, which has title and caption itself.
 pub(super) fn drawing(map: &ReleasedMap<'_>) -> Result<Rendered, MapError> {
     let rendered = render_captioned("", &picture(map, NARROW)?, &[])?;
     let name = format!("<svg aria-label=\"{}\" ", HtmlEscape(&map.title()));
-    Ok(Rendered { svg: marked(map, &rendered.svg).replacen("<svg ", &name, 1), ..rendered })
+    Ok(Rendered { svg: marked(&rendered.svg).replacen("<svg ", &name, 1), ..rendered })
 }
 
-fn marked(map: &ReleasedMap<'_>, svg: &str) -> String {
-    let class = if map.y.is_some() { "cells" } else { "line" };
-    svg.replacen("<svg ", &format!("<svg role=\"img\" class=\"{class}\" "), 1)
+fn marked(svg: &str) -> String {
+    svg.replacen("<svg ", "<svg role=\"img\" ", 1)
 }
 
 /// The 97.5 % point of the normal distribution, as of the intervals in the file.
@@ -112,17 +105,17 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<Picture, 
         let from = PlotPoint::new(map.x.edges[cell.i], y.edges[cell.j]);
         let to = PlotPoint::new(map.x.edges[cell.i + 1], y.edges[cell.j + 1]);
         if cell.is_masked {
-            marks.push(Mark::tile(from, to, PALE));
+            marks.push(Mark::Tile([from, to], PALE));
             hatching.add(&mut marks, from, to);
         } else {
-            marks.push(Mark::tile(from, to, viridis(colours.fraction(cell.point.mean))));
+            marks.push(Mark::Tile([from, to], viridis(colours.fraction(cell.point.mean))));
         }
     }
     marks.extend(outline(map, y, PlotPoint::new(inside, height))?);
     let mut plots = vec![Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) }];
     // A colour scale without coloured cells would mislead.
     if map.masked() < map.cells.len() {
-        let bar = Plot::new(bar, BARE, bar_marks(colours));
+        let bar = Plot::new(Side::values(colours, ""), bare(), bar_marks(colours));
         plots.insert(0, Plot { share, ..bar });
     }
     let top = title_room(&map.quantity(), inside);
@@ -162,8 +155,9 @@ fn thinned(run: Vec<PlotPoint>, pixel: PlotPoint) -> Vec<PlotPoint> {
 }
 
 /// The upright side of the colour bar.
-const BARE: Side =
-    Side { scale: Scale::between(0.0, 1.0), label: String::new(), ticks: Ticks::Names(Vec::new()) };
+fn bare() -> Side {
+    Side { ticks: Ticks::Names(Vec::new()), ..Side::values(Scale::between(0.0, 1.0), "") }
+}
 
 /// From the least to the largest mean that is not masked, unless the user has set both ends.
 fn colours(map: &ReleasedMap<'_>) -> Scale {
@@ -179,7 +173,7 @@ fn bar_marks(colours: Scale) -> Vec<Mark> {
     let tiles = (0..STEPS).map(|step| {
         let from = colours.low + width * step as f64;
         let colour = viridis((step as f64 + 0.5) / STEPS as f64);
-        Mark::tile(PlotPoint::new(from, 0.0), PlotPoint::new(from + width, 1.0), colour)
+        Mark::Tile([PlotPoint::new(from, 0.0), PlotPoint::new(from + width, 1.0)], colour)
     });
     tiles.collect()
 }

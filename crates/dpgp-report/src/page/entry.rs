@@ -17,6 +17,7 @@ use super::{Totals, anchor};
 use crate::results::PublishError;
 use crate::results::committed::Examined;
 use crate::{ClaimOutcome, Committed, OutcomeCounts, VerdictCounts, short};
+use dpgp_plot::CAPTION_GROUP;
 use dpgp_spec::{ClaimOwner, Deviation, ErratumKind, ErratumWords, Owner};
 use dpgp_task::{Cell, Experiment};
 
@@ -36,6 +37,8 @@ pub(super) struct PageEntry {
     claims: Vec<PageClaim>,
     statements: OutcomeCounts,
     has_figure: bool,
+    /// The caption of the figure.
+    caption: String,
     errata: Vec<PageErratum>,
     columns: Vec<PageColumn>,
     /// The first rows.
@@ -76,6 +79,33 @@ fn short_sizes(svg: &str) -> String {
         text.extend([FONT_SIZE, &short, "\"", rest]);
     }
     text
+}
+
+/// A figure without its caption, and the caption, which the page says in letters of its own.
+fn split_caption(svg: &str) -> (String, String) {
+    let parts = svg.split_once(CAPTION_GROUP).zip(svg.split_once("viewBox=\""));
+    let Some(((marks, caption), (_, rest))) = parts else { return (svg.to_owned(), String::new()) };
+    let texts = caption.split("</text>").filter_map(|text| Some(text.split_once('>')?.1.trim()));
+    let words = texts.collect::<Vec<_>>().join(" ").trim().to_owned();
+    let first = caption.split_once(" y=\"").and_then(|(_, rest)| rest.split_once('"')?.0.parse::<u32>().ok());
+    let view: Vec<&str> = rest.split_once('"').map_or("", |(view, _)| view).split(' ').collect();
+    let (Some(height), [left, top, width, _]) = (first, view[..]) else {
+        return (svg.to_owned(), String::new());
+    };
+    let shorter = format!("viewBox=\"{left} {top} {width} {height}\"");
+    (
+        format!("{}</svg>\n", marks.replacen(&format!("viewBox=\"{}\"", view.join(" ")), &shorter, 1)),
+        unescaped(&words),
+    )
+}
+
+/// The text of an element.
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&apos;", "'")
+        .replace("&amp;", "&")
 }
 
 /// Whether the results are here and of this version of the spec.
@@ -147,7 +177,9 @@ impl PageEntry {
         self.claims = committed.claims.iter().map(PageClaim::from).collect();
         self.errata = errata(committed, experiment);
         self.manifest = committed.manifest.as_ref().map(facts).unwrap_or_default();
-        let figure = committed.figure.as_deref().map(compact);
+        let parts = committed.figure.as_deref().map(split_caption);
+        self.caption = parts.as_ref().map(|(_, caption)| caption.clone()).unwrap_or_default();
+        let figure = parts.map(|(marks, _)| compact(&marks));
         let mut table = table(committed, &self.anchor);
         self.has_figure = figure.is_some();
         self.all_rows = table.rows.len();
@@ -330,6 +362,18 @@ fn place(point: &str) -> Option<[i64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_caption_leaves_the_figure_for_the_page() {
+        let marks = "<text x=\"1\" y=\"5\">\na\n</text>\n";
+        let caption = "<text x=\"64\" y=\"700\" dy=\"0\">\nn: 3 &lt; 4;\n</text>\n<text x=\"64\" y=\"764\">\nmore.\n</text>\n";
+        let figure = |height: &str, tail: &str| {
+            format!("<svg width=\"9\" viewBox=\"0 0 2720 {height}\">\n{marks}{tail}</svg>\n")
+        };
+        let whole = figure("900", &format!("{CAPTION_GROUP}\n{caption}</g>\n"));
+        assert_eq!(split_caption(&whole), (figure("700", ""), "n: 3 < 4; more.".to_owned()));
+        assert_eq!(split_caption(&figure("900", "")), (figure("900", ""), String::new()));
+    }
 
     #[test]
     fn neighbours_of_one_style_are_one_path() {

@@ -198,6 +198,11 @@
     if (figure) {
       const element = article.querySelector("figure");
       element.firstElementChild.innerHTML = figure;
+      const enlarge = make("button", { type: "button", className: "enlarge", textContent: "Enlarge" });
+      enlarge.onclick = () => {
+        enlarge.textContent = element.classList.toggle("enlarged") ? "Fit to the page" : "Enlarge";
+      };
+      element.querySelector("figcaption").append(" ", enlarge);
       element.hidden = false;
     }
     if (rows.length > 0) addTable(article, columns, rows);

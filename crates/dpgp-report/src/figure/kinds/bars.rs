@@ -49,7 +49,7 @@ impl ExpectedValue {
                 Self { name: "expected".to_owned(), value: expected(bars), repeats: None, others: Vec::new() }
             }
             Some(row) => Self {
-                name: row.row.metric.clone(),
+                name: report.words(&row.row.metric).to_owned(),
                 value: row.row.value,
                 repeats: Some(row.row.repeats),
                 others: row

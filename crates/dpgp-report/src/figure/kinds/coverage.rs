@@ -31,7 +31,10 @@ pub fn along(setting: &CalibrationFigure, report: &Report<'_>, x: usize) -> Pict
             let own: Vec<&ReportRow> = own.filter(|row| group.cells.contains(&row.row.cell)).collect();
             let comma = if group.title.is_empty() { "" } else { ", " };
             let title = format!("{}{comma}{} %", group.title, brief(100.0 * mass.value));
-            let (x_side, y_side) = (Side::values(scale, &setting.x_label), Side::lines(UNIT, &setting.label));
+            let (x_side, y_side) = (
+                Side::values(scale, &setting.x_label).infinite(report.infinity(x)),
+                Side::lines(UNIT, &setting.label),
+            );
             panels.push(Panel::new(title, Plot::new(x_side, y_side, marks(setting, report, &own, x, mass))));
         }
     }
@@ -90,9 +93,9 @@ pub fn method_pen(number: usize) -> Pen {
 
 /// The labels of the axis that has a line for each.
 pub fn method_legend(report: &Report<'_>, lines: &str) -> Vec<LegendEntry> {
-    let axis = report.axis(lines).map(|axis| &report.experiment.axes[axis]);
-    let labels = axis.into_iter().flat_map(|axis| &axis.labels).enumerate();
-    labels.map(|(number, label)| Swatch::Line(method_pen(number)).means(label)).collect()
+    let Some(axis) = report.axis(lines) else { return Vec::new() };
+    let labels = report.experiment.axes[axis].labels.iter().enumerate();
+    labels.map(|(number, label)| Swatch::Line(method_pen(number)).means(report.said(axis, label))).collect()
 }
 
 #[cfg(test)]
@@ -114,6 +117,6 @@ mod tests {
         // In each panel a line through the finite places and three bars; a sample in the legend.
         assert_eq!((lines_of(&svg, "#005FAA"), lines_of(&svg, "#C85000")), (2 * 4 + 1, 2 * 4 + 1));
         assert!(svg.contains("\n50 %\n") && svg.contains("\n90 %\n"));
-        assert_eq!(svg.matches("\ninf\n").count(), 2, "a tick beyond the break of each panel");
+        assert_eq!(svg.matches("\nprivacy\n").count(), 2, "a tick beyond the break of each panel");
     }
 }

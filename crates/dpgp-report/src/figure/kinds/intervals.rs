@@ -55,7 +55,8 @@ impl Drawing for IntervalsFigure {
         let own = lines.iter().enumerate().flat_map(|(i, line)| marks(line, i as f64 + 0.5));
         let marks = between.chain(own).collect();
         let names = lines.iter().map(|line| line.name.clone()).collect();
-        let plot = Plot::new(Side::lines(scale(self, &lines), &self.label), Side::names(names, ""), marks);
+        let label = lone_axis(report).map_or("", |axis| report.words(&report.experiment.axes[axis].name));
+        let plot = Plot::new(Side::lines(scale(self, &lines), &self.label), Side::names(names, label), marks);
         let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).means("ours ± sd")];
         let shown =
             |owner: &Owner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
@@ -65,15 +66,24 @@ impl Drawing for IntervalsFigure {
     }
 }
 
+/// The only axis, if its labels are numbers: they stand along it without its name.
+fn lone_axis(report: &Report<'_>) -> Option<usize> {
+    (report.experiment.axes.len() == 1 && report.is_numeric(0)).then_some(0)
+}
+
 fn lines_of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
     let rows = report.rows.iter().filter(|row| row.row.metric == metric);
     rows.map(|row| compared(setting, report, row)).collect()
 }
 
 fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
-    let metric = (setting.metrics.len() > 1).then(|| row.row.metric.clone());
+    let metric = (setting.metrics.len() > 1).then(|| report.words(&row.row.metric).to_owned());
     let groups = setting.groups.as_deref().and_then(|name| report.axis(name));
-    let mut labels: Vec<String> = report.labels(row).collect();
+    let axes = row.labels.iter().enumerate();
+    let mut labels: Vec<String> = match lone_axis(report) {
+        Some(axis) => vec![report.value(axis, &row.labels[axis])],
+        None => axes.map(|(axis, label)| report.said(axis, label)).collect(),
+    };
     if let Some(axis) = groups {
         labels[..=axis].rotate_right(1);
     }

@@ -1,195 +1,169 @@
 //! A metric along an axis of the grid: lines with error bars, in panels.
 
 use super::super::prelude::*;
+use super::line_series::{LinesPanel, Series, panels};
 use dpgp_spec::LinesFigure;
 
 const HEIGHT: f64 = 390.0;
 /// Radii of the points and of the rings around them, in pixels.
 const DOT: f64 = 3.5;
 const RING: f64 = 5.5;
-/// The lightest colour of many, as a part of the whole range: what is lighter cannot be seen on white.
-const LIGHTEST: f64 = 0.9;
 /// The most shades that the legend names.
 const SHADES: usize = 8;
 const LEVEL: Pen = Pen::new(BLACK, 1.0).dashed();
 
-/// The points of one label.
-struct Series {
-    label: String,
-    pen: Pen,
-    points: Vec<Estimate>,
-    others: Vec<(Owner, Vec<PlotPoint>)>,
-    /// Points that lie below the axis.
-    below: usize,
-}
-
-/// The lines of a panel.
-struct LinesPanel {
-    title: String,
-    series: Vec<Series>,
-}
-
 impl Drawing for LinesFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let panels = panels(self, report);
-        let series: Vec<&Series> = panels.iter().flat_map(|panel| &panel.series).collect();
-        let places: Vec<f64> = series.iter().flat_map(|s| &s.points).map(|point| point.at.x).collect();
-        let x = Scale::along(self.log, &places);
-        let y = y_scale(self, &series);
-        let legend = legend(self, &series);
-        let panels = panels.iter().map(|panel| {
+        let lines =
+            Lines { setting: self, report, levels: levels(self, report), panels: panels(self, report) };
+        let legend = lines.legend();
+        Ok(Picture { legend, layout: Layout::new(HEIGHT), panels: lines.panels() })
+    }
+}
+
+/// A horizontal line that is compared with.
+struct Level {
+    name: String,
+    value: f64,
+}
+
+/// The levels of the spec, and that of the values by which all are divided.
+fn levels(setting: &LinesFigure, report: &Report<'_>) -> Vec<Level> {
+    let unit =
+        setting.relative.iter().map(|label| Level { name: report.words(label).to_owned(), value: 1.0 });
+    let own = setting.levels.iter().map(|level| Level { name: level.label.clone(), value: level.value });
+    unit.chain(own).collect()
+}
+
+/// The lines of all panels.
+struct Lines<'a> {
+    setting: &'a LinesFigure,
+    report: &'a Report<'a>,
+    levels: Vec<Level>,
+    panels: Vec<LinesPanel>,
+}
+
+impl Lines<'_> {
+    fn panels(&self) -> Vec<Panel> {
+        let places: Vec<f64> = self.points().map(|point| point.at.x).collect();
+        let (x, y) = (Scale::along(self.setting.log, &places), self.y_scale());
+        let last = places.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let panels = self.panels.iter().map(|panel| {
             let levels = self.levels.iter().map(|level| Mark::Across(level.value, LEVEL));
-            let marks = levels.chain(panel.series.iter().flat_map(|series| marks(self, series))).collect();
-            Panel::new(
-                &panel.title,
-                Plot::new(Side::values(x, &self.x_label), Side::lines(y, &self.label), marks),
-            )
+            let marks = levels.chain(panel.series.iter().flat_map(|series| self.marks(series))).collect();
+            let infinity = self.report.axis(&self.setting.x).map_or("inf", |axis| self.report.infinity(axis));
+            let sides = (
+                Side::values(x, &self.setting.x_label).infinite(infinity),
+                Side::lines(y, &self.setting.label),
+            );
+            let (ends, note) = (self.ends(panel, last), panel.note(self.setting.most));
+            Panel::new(&panel.title, Plot { ends, note, ..Plot::new(sides.0, sides.1, marks) })
         });
-        Ok(Picture { legend, layout: Layout::new(HEIGHT), panels: panels.collect() })
+        panels.collect()
     }
-}
 
-/// The panels that have lines; none if the setting names an axis that is not there.
-fn panels(setting: &LinesFigure, report: &Report<'_>) -> Vec<LinesPanel> {
-    let (Some(x), Some(line)) = (report.axis(&setting.x), report.axis(&setting.lines)) else {
-        return Vec::new();
-    };
-    let rows: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == setting.metric).collect();
-    let labels = &report.experiment.axes[line].labels;
-    let mut panels = Vec::new();
-    for (title, rows) in split(report, setting.panels.as_deref(), rows) {
-        let all = labels.iter().enumerate().map(|(place, label)| {
-            let own: Vec<&ReportRow> =
-                rows.iter().copied().filter(|row| row.labels[line] == *label).collect();
-            series(setting, &own, x, label, pen(setting, place, labels.len()))
+    fn series(&self) -> impl Iterator<Item = &Series> {
+        self.panels.iter().flat_map(|panel| &panel.series)
+    }
+
+    fn points(&self) -> impl Iterator<Item = &Estimate> {
+        self.series().flat_map(|series| &series.points)
+    }
+
+    /// From the least to the largest of all that is drawn.
+    fn y_scale(&self) -> Scale {
+        let LinesFigure { log_y, least, most, .. } = *self.setting;
+        // On a logarithmic scale a bar that reaches zero is drawn to the edge.
+        let ends =
+            self.points().flat_map(|point| point.ends().map(|end| end.y).into_iter().chain([point.at.y]));
+        let levels = self.levels.iter().map(|level| level.value);
+        let others = self.series().flat_map(|s| &s.others).flat_map(|(_, spots)| spots).map(|spot| spot.y);
+        let values = ends.chain(levels).chain(others).filter(|value| *value > 0.0 || !log_y);
+        Scale::covering(log_y, values).within(least, most)
+    }
+
+    /// Whether names stand at the ends of lines: those of numbers stand in the legend, in their order.
+    fn are_named_at_ends(&self) -> bool {
+        let axis = self.report.axis(&self.setting.lines);
+        !self.setting.shades && axis.is_some_and(|axis| !self.report.is_numeric(axis))
+    }
+
+    /// The names of the lines of a panel, and of the levels at the last place of the x axis.
+    fn ends(&self, panel: &LinesPanel, last: f64) -> Vec<LineEnd> {
+        if !self.are_named_at_ends() {
+            return Vec::new();
+        }
+        let lines = panel.series.iter().filter_map(|series| {
+            let (text, colour) = (series.name.clone(), series.pen.colour);
+            Some(LineEnd { text, at: series.end()?, colour })
         });
-        let series: Vec<Series> = all.filter(|series| !series.points.is_empty()).collect();
-        if !series.is_empty() {
-            panels.push(LinesPanel { title, series });
+        let levels = self.levels.iter().map(|level| LineEnd {
+            text: level.name.clone(),
+            at: PlotPoint::new(last, level.value),
+            colour: LEVEL.colour,
+        });
+        lines.chain(levels).collect()
+    }
+
+    fn marks(&self, series: &Series) -> Vec<Mark> {
+        let mut marks = vec![line(&series.points, series.pen)];
+        if !self.setting.shades {
+            marks = line_with_bars(&series.points, series.pen);
+            let dots: Vec<PlotPoint> = series.points.iter().map(|point| point.at).collect();
+            marks.push(Mark::dots(&dots, DOT, series.pen.colour));
         }
+        let others = series.others.iter().filter(|(_, spots)| !spots.is_empty());
+        let others = others.map(|(owner, spots)| beside_mark(*owner, spots.clone(), RING, series.pen.thin()));
+        marks.extend(others);
+        marks
     }
-    panels
-}
 
-/// The rows of each panel, with its title.
-fn split<'a>(
-    report: &Report<'_>,
-    axis: Option<&str>,
-    rows: Vec<&'a ReportRow>,
-) -> Vec<(String, Vec<&'a ReportRow>)> {
-    let Some(at) = axis.and_then(|name| report.axis(name)) else { return vec![(String::new(), rows)] };
-    let axis = &report.experiment.axes[at];
-    let panels = axis.labels.iter().map(|label| {
-        (
-            format!("{} = {label}", axis.name),
-            rows.iter().copied().filter(|row| row.labels[at] == *label).collect(),
-        )
-    });
-    panels.collect()
-}
-
-/// The line through the rows of a label.
-fn series(setting: &LinesFigure, rows: &[&ReportRow], x: usize, label: &str, pen: Pen) -> Series {
-    let estimates = rows.iter().filter_map(|row| Some(Estimate::new(row.place(x)?, row)));
-    let (points, below): (Vec<Estimate>, Vec<Estimate>) =
-        estimates.partition(|point| shown(setting, point.at.y));
-    let label = format!("{} = {label}", setting.lines);
-    let others = Owner::ALL.map(|owner| (owner, others(setting, rows, x, owner))).to_vec();
-    Series { label, pen, points, others, below: below.len() }
-}
-
-fn shown(setting: &LinesFigure, value: f64) -> bool {
-    setting.least.is_none_or(|least| value >= least)
-}
-
-/// The shown numbers of one owner beside the rows.
-fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) -> Vec<PlotPoint> {
-    let mut spots = beside_spots(rows, x, owner);
-    spots.retain(|spot| shown(setting, spot.y));
-    spots
-}
-
-/// The pen of the line at a place among all.
-fn pen(setting: &LinesFigure, place: usize, count: usize) -> Pen {
-    if setting.shades {
-        let pen = Pen::new(viridis(LIGHTEST * place as f64 / count.saturating_sub(1).max(1) as f64), 2.0);
-        return match place % 3 {
-            0 => pen,
-            1 => pen.dashed(),
-            _ => pen.dotted(),
-        };
+    fn legend(&self) -> Vec<LegendEntry> {
+        let names = if self.are_named_at_ends() { Vec::new() } else { self.names() };
+        names.into_iter().chain(self.notes()).collect()
     }
-    coloured(place)
-}
 
-/// The pen of a colour; a second round of colours is dashed, a third one dotted.
-fn coloured(place: usize) -> Pen {
-    let pen = Pen::new(COLOURS[place % COLOURS.len()], 2.0);
-    match place / COLOURS.len() {
-        0 => pen,
-        1 => pen.dashed(),
-        _ => pen.dotted(),
-    }
-}
-
-/// From the least to the largest of all that is drawn.
-fn y_scale(setting: &LinesFigure, series: &[&Series]) -> Scale {
-    let points = series.iter().flat_map(|s| &s.points);
-    // On a logarithmic scale a bar that reaches zero is drawn to the edge.
-    let ends = points.flat_map(|point| point.ends().map(|end| end.y).into_iter().chain([point.at.y]));
-    let levels = setting.levels.iter().map(|level| level.value);
-    let others = series.iter().flat_map(|s| &s.others).flat_map(|(_, spots)| spots).map(|spot| spot.y);
-    let values = ends.chain(levels).chain(others).filter(|value| *value > 0.0 || !setting.log_y);
-    Scale::covering(setting.log_y, values).within(setting.least, None)
-}
-
-fn marks(setting: &LinesFigure, series: &Series) -> Vec<Mark> {
-    let mut marks = vec![line(&series.points, series.pen)];
-    if !setting.shades {
-        marks = line_with_bars(&series.points, series.pen);
-        let dots: Vec<PlotPoint> = series.points.iter().map(|point| point.at).collect();
-        marks.push(Mark::dots(&dots, DOT, series.pen.colour));
-    }
-    let others = series.others.iter().filter(|(_, spots)| !spots.is_empty());
-    marks.extend(others.map(|(owner, spots)| beside_mark(*owner, spots.clone(), RING, series.pen.thin())));
-    marks
-}
-
-fn legend(setting: &LinesFigure, series: &[&Series]) -> Vec<LegendEntry> {
-    let mut entries: Vec<LegendEntry> = Vec::new();
-    for one in series {
-        if entries.iter().all(|entry| entry.text != one.label) {
-            entries.push(Swatch::Line(one.pen).means(&one.label));
+    /// The axis of lines, its values, and the levels.
+    fn names(&self) -> Vec<LegendEntry> {
+        let mut entries: Vec<LegendEntry> = Vec::new();
+        for one in self.series() {
+            if entries.iter().all(|entry| entry.text != one.name) {
+                entries.push(Swatch::Line(one.pen).means(&one.name));
+            }
         }
+        // Of many shades the first of each few are named, and the last.
+        let every = if self.setting.shades { entries.len().div_ceil(SHADES).max(1) } else { 1 };
+        let last = entries.len().saturating_sub(1);
+        let kept = entries.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
+        let axis = Swatch::None.means(format!("{}:", self.report.words(&self.setting.lines)));
+        let levels = self.levels.iter().map(|level| Swatch::Line(LEVEL).means(&level.name));
+        std::iter::once(axis).chain(kept.map(|(_, entry)| entry)).chain(levels).collect()
     }
-    // Of many shades the first of each few are named, and the last.
-    let every = if setting.shades { entries.len().div_ceil(SHADES).max(1) } else { 1 };
-    let last = entries.len().saturating_sub(1);
-    let kept = entries.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
-    let levels = setting.levels.iter().map(|level| Swatch::Line(LEVEL).means(&level.label));
-    kept.map(|(_, entry)| entry).chain(levels).chain(notes(setting, series)).collect()
-}
 
-fn notes(setting: &LinesFigure, series: &[&Series]) -> Vec<LegendEntry> {
-    let widest = series.iter().flat_map(|s| &s.points).map(|point| point.error).fold(0.0, f64::max);
-    let below: usize = series.iter().map(|s| s.below).sum();
-    let mut notes = Vec::new();
-    if setting.shades {
-        let widest = brief(format!("{widest:.1e}").parse().unwrap_or(widest));
-        notes.push(Swatch::None.means(format!("standard error at most {widest}")));
-    } else if widest > 0.0 {
-        notes.push(bars());
-    }
-    for owner in Owner::ALL {
-        let own = series.iter().flat_map(|s| &s.others).filter(|(other, _)| *other == owner);
-        if own.flat_map(|(_, spots)| spots).next().is_some() {
-            notes.push(beside_legend(owner, RING, Pen::new(BLACK, 1.0)));
+    fn notes(&self) -> Vec<LegendEntry> {
+        let widest = self.points().map(|point| point.error).fold(0.0, f64::max);
+        let below: usize = self.series().map(|s| s.below).sum();
+        let mut notes = Vec::new();
+        if self.setting.shades {
+            let widest = brief(format!("{widest:.1e}").parse().unwrap_or(widest));
+            notes.push(Swatch::None.means(format!("standard error at most {widest}")));
+        } else if widest > 0.0 {
+            notes.push(bars());
         }
+        for owner in Owner::ALL {
+            let own = self.series().flat_map(|s| &s.others).filter(|(other, _)| *other == owner);
+            if own.flat_map(|(_, spots)| spots).next().is_some() {
+                notes.push(beside_legend(owner, RING, Pen::new(BLACK, 1.0)));
+            }
+        }
+        if let Some(least) = self.setting.least.filter(|_| below > 0) {
+            notes.push(Swatch::None.means(format!("not shown: {below} below {least}")));
+        }
+        if let Some(relative) = self.setting.relative.as_ref().filter(|_| self.panels.is_empty()) {
+            notes.push(Swatch::None.means(format!("nothing to compare with: no values of {relative}")));
+        }
+        notes
     }
-    if let Some(least) = setting.least.filter(|_| below > 0) {
-        notes.push(Swatch::None.means(format!("not shown: {below} below {least}")));
-    }
-    notes
 }
 
 #[cfg(test)]
@@ -214,29 +188,24 @@ mod tests {
         drawn(name, &Report::new(&experiment, rows, Vec::new()))
     }
 
-    /// Boards have more methods than there are colours, solid and dashed.
-    #[test]
-    fn many_lines_are_told_apart() {
-        let pens: Vec<Pen> = (0..3 * COLOURS.len()).map(coloured).collect();
-        for (place, one) in pens.iter().enumerate() {
-            assert!(!pens[..place].contains(one), "{place}");
-        }
-    }
-
     #[test]
     fn many_lines_differ_in_colour_and_dashes_and_have_no_bars() {
         let svg = figure("lines-shades", 40, true);
         assert_eq!(lines_of(&svg, "#440154"), 2, "the first line and its sample, the darkest of viridis");
-        assert!(svg.contains("lengthscale = 4\n") && svg.contains("standard error at most 0.02"));
-        let texts = svg.matches("lengthscale = ").count();
-        assert!((5..12).contains(&texts), "only some of them are named: {texts}");
+        assert!(
+            svg.contains("\nlengthscale:\n")
+                && svg.contains("\n4\n")
+                && svg.contains("standard error at most 0.02")
+        );
+        let named = (1..=40).filter(|i| svg.contains(&format!("\n{}\n", 4 * i))).count();
+        assert!((5..12).contains(&named), "only some of them are named: {named}");
     }
 
     #[test]
     fn few_lines_have_colours_bars_and_texts() {
         let svg = figure("lines", 3, false);
         assert_eq!(lines_of(&svg, "#005FAA"), 2 + 3, "a line, its sample, and a bar at each point");
-        assert_eq!(svg.matches("lengthscale = ").count(), 3);
+        assert!(["lengthscale:", "4", "8", "12"].iter().all(|text| svg.contains(&format!("\n{text}\n"))));
         assert!(svg.contains("bars: two standard errors"));
     }
 
@@ -248,8 +217,16 @@ mod tests {
         let experiment = experiment(&["only"], &format!("{grid}[figure.lines]\n{settings}"));
         let rows = (0..3).map(|cell| row(cell, "rmse", 3.0 - cell as f64, Some(0.1))).collect();
         let svg = drawn("lines-infinity", &Report::new(&experiment, rows, Vec::new()));
-        assert_eq!(lines_of(&svg, "#005FAA"), 1 + 1 + 3, "a line, its sample, and a bar at each point");
-        assert_eq!(svg.matches("\ninf\n").count(), 1, "the last tick");
+        assert_eq!(
+            lines_of(&svg, "#005FAA"),
+            1 + 1 + 3,
+            "a line, the way to its name, and a bar at each point"
+        );
+        assert_eq!(svg.matches("\nonly\n").count(), 1, "the name at its end");
+        assert!(
+            svg.contains("\nno\n") && svg.contains("\nprivacy\n") && !svg.contains("\ninf\n"),
+            "the last tick"
+        );
     }
 
     #[test]
@@ -265,5 +242,44 @@ mod tests {
             svg.contains("epsilon = 0.5") && !svg.contains("epsilon = 1\n"),
             "a panel without lines is left out"
         );
+    }
+
+    /// Four methods at two epsilons: `constant` has 10 everywhere, and the others its half, its double, and 0.9 and 30 times it.
+    #[test]
+    fn groups_have_panels_with_values_in_units_of_another() {
+        let grid = "[grid]\n\"privacy.epsilon\" = [0.5, 1.0]\n";
+        let settings = "metric = \"rmse\"\nx = \"epsilon\"\nlines = \"method\"\nx_label = \"epsilon\"\nlabel = \"y\"\n\
+                        least = 0.0\nmost = 1.2\nrelative = \"constant\"\n\
+                        groups = [{ prefix = \"in-\", title = \"inside\" }, { prefix = \"out-\", title = \"outside\" }]\n";
+        let labels = ["constant", "in-half", "in-double", "out-both"];
+        let experiment = experiment(&labels, &format!("{grid}[figure.lines]\n{settings}"));
+        let value = |cell: usize| {
+            let labels = experiment.cells[cell].labels();
+            match labels.iter().find(|label| labels_of(label)).map(String::as_str) {
+                Some("in-half") => 5.0,
+                Some("in-double") => 20.0,
+                Some("out-both") => {
+                    if labels.iter().any(|label| label == "1") {
+                        9.0
+                    } else {
+                        300.0
+                    }
+                }
+                _ => 10.0,
+            }
+        };
+        let rows = (0..experiment.cells.len()).map(|cell| row(cell, "rmse", value(cell), None)).collect();
+        let svg = drawn("lines-groups", &Report::new(&experiment, rows, Vec::new()));
+        for text in
+            ["inside", "outside", "half", "both", "Above 1.2: double (2)", "Above 1.2: both (up to 30)"]
+        {
+            assert_eq!(svg.matches(&format!("\n{text}\n")).count(), 1, "{text}");
+        }
+        assert_eq!(svg.matches("\nconstant\n").count(), 2, "a level in each panel");
+        assert!(!svg.contains("\ndouble\n"), "it ends outside");
+    }
+
+    fn labels_of(label: &str) -> bool {
+        label.parse::<f64>().is_err()
     }
 }

@@ -18,8 +18,7 @@ const ARM: f64 = 5.0;
 /// The radius with which neighbours of the grid just do not touch, and that of discs without a grid in pixels.
 const FULL: f64 = 0.48;
 const OFF_GRID: f64 = 6.0;
-/// Steps of the colour bar and of the fading that the legend shows.
-const COLOUR_STEPS: usize = 5;
+/// Steps of the fading that the legend shows.
 const FADING_STEPS: usize = 4;
 
 frame! {
@@ -32,6 +31,11 @@ frame! {
 }
 
 impl Map<'_> {
+    /// The standard deviation of the noise at each place.
+    fn noise(&self) -> impl Iterator<Item = f64> {
+        self.noise_sd.iter().copied().chain(repeat(0.0))
+    }
+
     /// Its grid, if it has one.
     fn grid(&self) -> Option<Surface> {
         Surface::new(self.x, self.y, self.mean)
@@ -83,7 +87,7 @@ impl<'a> Look<'a> {
     /// Discs, data, inducing inputs and contours of the finest grid.
     fn marks(&self, report: &Report<'_>, cell: usize) -> Result<Vec<Mark>, FigureError> {
         let maps = frames(report, Some(cell), MAP, Map::read)?;
-        let mut marks: Vec<Mark> = maps.iter().map(|map| self.discs(map)).collect();
+        let mut marks: Vec<Mark> = maps.iter().flat_map(|map| self.places(map)).collect();
         let data = frames(report, Some(cell), DATA, places)?;
         marks.extend(data.iter().map(|data| Mark::dots(data, 1.4, BLACK)));
         let inducing = frames(report, Some(cell), INDUCING, places)?;
@@ -95,14 +99,33 @@ impl<'a> Look<'a> {
         Ok(marks)
     }
 
-    /// A disc for each place.
+    /// A disc or a tile for each place.
+    fn places(&self, map: &Map<'_>) -> Vec<Mark> {
+        match map.grid().filter(|_| self.is_tiled()) {
+            Some(grid) => self.tiles(map, grid.cell()),
+            None => vec![self.discs(map)],
+        }
+    }
+
+    fn is_tiled(&self) -> bool {
+        self.setting.tiles && self.setting.colours
+    }
+
+    fn tiles(&self, map: &Map<'_>, cell: PlotPoint) -> Vec<Mark> {
+        let (x, y) = (cell.x / 2.0, cell.y / 2.0);
+        let places = zip(spots(map.x, map.y), map.mean).zip(map.noise());
+        let tiles = places.map(|((at, mean), sd)| {
+            Mark::Tile([at.moved(-x, -y), at.moved(x, y)], self.colour(*mean, sd).on_white())
+        });
+        tiles.collect()
+    }
+
     fn discs(&self, map: &Map<'_>) -> Mark {
         let (full, unit) = match map.grid() {
             Some(grid) => (FULL, DiscUnit::Cell(grid.cell())),
             None => (OFF_GRID, DiscUnit::Pixel),
         };
-        let noise = map.noise_sd.iter().copied().chain(repeat(0.0));
-        let discs = zip(spots(map.x, map.y), map.mean).zip(noise).map(|((at, mean), sd)| Disc {
+        let discs = zip(spots(map.x, map.y), map.mean).zip(map.noise()).map(|((at, mean), sd)| Disc {
             at,
             offset: PlotPoint::new(0.0, 0.0),
             radius: full * self.size(*mean),
@@ -124,8 +147,8 @@ impl<'a> Look<'a> {
     }
 
     fn legend(&self, report: &Report<'_>) -> Result<Vec<LegendEntry>, FigureError> {
-        let mut entries = vec![Swatch::Line(CONTOUR).means(format!("contours: {}", self.setting.label))];
-        entries.extend(self.disc_legend());
+        let mut entries = self.disc_legend();
+        entries.push(Swatch::Line(CONTOUR).means(format!("contours, {} apart", brief(self.setting.step))));
         entries.extend((1..FADING_STEPS).map(|step| self.fading(step)));
         if frames(report, None, DATA, places)?.iter().any(|spots| !spots.is_empty()) {
             entries.push(Swatch::Disc(2.0, BLACK).means("training inputs"));
@@ -138,13 +161,12 @@ impl<'a> Look<'a> {
 
     fn disc_legend(&self) -> Vec<LegendEntry> {
         if !self.setting.colours {
-            let text = format!("discs: prediction, radius by value (full size: {})", brief(self.largest));
+            let text =
+                format!("{} by the size of discs, at most {}", self.setting.label, brief(self.largest));
             return vec![Swatch::Disc(8.0, COLOURS[0]).means(text)];
         }
-        let steps = (0..COLOUR_STEPS).map(|i| i as f64 / (COLOUR_STEPS - 1) as f64);
-        steps
-            .map(|t| Swatch::Disc(8.0, ramp(t)).means(brief(self.least + t * (self.largest - self.least))))
-            .collect()
+        let [least, most] = [self.least, self.largest].map(brief);
+        vec![Swatch::Bar.means(format!("{}, {least} to {most}", self.setting.label))]
     }
 
     /// The sample of a disc at a fraction of the noise at which discs vanish.
@@ -155,7 +177,9 @@ impl<'a> Look<'a> {
             _ if step + 1 < FADING_STEPS => brief(sd),
             _ => format!("{} (invisible from {})", brief(sd), exact(self.setting.vanish)),
         };
-        Swatch::Disc(8.0, self.colour(0.5 * (self.least + self.largest), sd)).means(text)
+        let colour = self.colour(0.5 * (self.least + self.largest), sd);
+        let swatch = if self.is_tiled() { Swatch::Area(colour) } else { Swatch::Disc(8.0, colour) };
+        swatch.means(text)
     }
 }
 
@@ -199,7 +223,15 @@ mod tests {
         let svg = svg("map-colours", &experiment, vec![(0, grid("map"))]);
         let radii = svg.split(" r=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
         assert_eq!(radii.collect::<std::collections::BTreeSet<_>>().len(), 2, "discs and samples");
-        assert!(svg.contains("\n200\n"));
+        assert!(svg.contains("\nheight (cm), 41 to 200\n"));
+    }
+
+    #[test]
+    fn coloured_places_of_a_grid_can_be_tiles() {
+        let experiment = experiment(&["price"], &format!("{FIGURE}colours = true\ntiles = true\n"));
+        let svg = svg("map-tiles", &experiment, vec![(0, grid("map"))]);
+        assert_eq!((count(&svg, "polygon"), count(&svg, "circle")), (81, 0));
+        assert!(!svg.contains("<polygon opacity=\"0"), "they cover what their neighbours share");
     }
 
     #[test]

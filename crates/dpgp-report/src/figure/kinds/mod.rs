@@ -6,6 +6,7 @@ mod coverage;
 mod curves;
 mod hinton;
 mod intervals;
+mod line_series;
 mod lines;
 mod map;
 mod pairs;

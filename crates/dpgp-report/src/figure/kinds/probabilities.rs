@@ -60,7 +60,7 @@ impl Drawing for ProbabilitiesFigure {
             )
         });
         let named = families.iter().take(self.metrics.len());
-        let legend = named.flat_map(|family| legend(self, family)).chain([bars()]).chain(owners(&families));
+        let legend = named.flat_map(|family| legend(report, family)).chain([bars()]).chain(owners(&families));
         let legend = legend.collect();
         Ok(Picture { legend, layout, panels: panels.collect() }.lettered())
     }
@@ -75,7 +75,7 @@ fn families<'a>(
 ) -> Vec<FamilyLines<'a>> {
     let families = setting.metrics.iter().enumerate().map(|(place, name)| {
         let comma = if group.title.is_empty() { "" } else { ", " };
-        let title = format!("{}{comma}{}", named(setting, &group.title), named(setting, name));
+        let title = format!("{}{comma}{}", group.title, report.words(name));
         FamilyLines { title, name, place, members: along(report, axis, group, name) }
     });
     families.filter(|family| !family.members.is_empty()).collect()
@@ -114,15 +114,11 @@ fn pen(family: usize, member: usize) -> Pen {
     }
 }
 
-/// A label or a metric in the words that the setting has for it.
-fn named<'a>(setting: &'a ProbabilitiesFigure, text: &'a str) -> &'a str {
-    setting.names.get(text).map_or(text, String::as_str)
-}
-
-fn legend(setting: &ProbabilitiesFigure, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
-    let name = named(setting, family.name);
-    let pens = family.pens();
-    pens.map(|(member, pen)| Swatch::Line(pen).means(format!("{name} = {}", member.number))).collect()
+/// A family and the numbers of its members.
+fn legend(report: &Report<'_>, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
+    let members = family.pens().map(|(member, pen)| Swatch::Line(pen).means(brief(member.number)));
+    let name = Swatch::None.means(format!("{}:", report.words(family.name)));
+    std::iter::once(name).chain(members).collect()
 }
 
 /// The owners of numbers beside ours.
@@ -152,8 +148,8 @@ mod tests {
         let svg = drawn("probabilities", &Report::new(&experiment, values, Vec::new()));
         // A solid line with two bars, and a sample; the label `inf` has no place on the axis.
         assert_eq!(lines_of(&svg, "#005FAA"), 1 + 2 + 1);
-        for text in ["(A) lengthscale", "(B) noise-sd", "lengthscale = 3", "noise-sd = 0.1"] {
-            assert!(svg.contains(text), "{text}");
+        for text in ["(A) lengthscale", "(B) noise-sd", "lengthscale:", "3", "noise-sd:", "0.1"] {
+            assert!(svg.contains(&format!("\n{text}\n")), "{text}");
         }
     }
 }

@@ -6,11 +6,11 @@ use dpgp_spec::TilesFigure;
 /// The height of a row of tiles, and of what stands around them.
 const ROW: f64 = 44.0;
 const AROUND: f64 = 96.0;
-const LEGEND_STEPS: usize = 5;
 
 /// The tiles of all panels.
 struct Tiles<'a> {
     setting: &'a TilesFigure,
+    report: &'a Report<'a>,
     /// The x axis and its labels.
     axis: usize,
     labels: &'a [String],
@@ -47,14 +47,15 @@ impl<'a> Tiles<'a> {
             }
         }
         let range = ends(rows.iter().map(|row: &&ReportRow| row.row.value));
-        Some(Self { setting, axis, labels: &report.experiment.axes[axis].labels, names, rows, range })
+        Some(Self { setting, report, axis, labels: &report.experiment.axes[axis].labels, names, rows, range })
     }
 
     fn panel(&self, group: &Group) -> Panel {
         let rows = self.rows.iter().filter(|row| group.cells.contains(&row.row.cell));
         let marks = rows.filter_map(|row| self.tile(row)).flatten().collect();
         let names = self.names.iter().map(|name| (*name).to_owned()).collect();
-        let (x, y) = (self.labels.to_vec(), Side::names(names, &self.setting.y_label));
+        let x = self.labels.iter().map(|label| self.report.value(self.axis, label)).collect();
+        let (x, y) = (x, Side::names(names, &self.setting.y_label));
         let plot = Plot::new(Side::names(x, &self.setting.x_label), y, marks);
         Panel::new(&group.title, Plot { backdrop: Backdrop::Framed, ..plot })
     }
@@ -74,19 +75,13 @@ impl<'a> Tiles<'a> {
             anchor: Anchor::Middle,
             colour: colour.readable(),
         };
-        Some([Mark::tile(corner, corner.moved(1.0, 1.0), colour), Mark::Words(words)])
+        Some([Mark::Tile([corner, corner.moved(1.0, 1.0)], colour), Mark::Words(words)])
     }
 
     fn legend(&self) -> Vec<LegendEntry> {
         let Some([least, most]) = self.range else { return Vec::new() };
-        let steps = (0..LEGEND_STEPS).map(|i| i as f64 / (LEGEND_STEPS - 1) as f64);
-        steps
-            .map(|t| {
-                let value = brief(format!("{:.2e}", least + t * (most - least)).parse().unwrap_or(least));
-                let text = if t == 0.0 { format!("{}: {value}", self.setting.label) } else { value };
-                Swatch::Area(ramp(t)).means(text)
-            })
-            .collect()
+        let [least, most] = [least, most].map(|end| brief(format!("{end:.2e}").parse().unwrap_or(end)));
+        vec![Swatch::Bar.means(format!("{}, {least} to {most}", self.setting.label))]
     }
 }
 

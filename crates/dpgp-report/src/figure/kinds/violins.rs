@@ -135,8 +135,8 @@ fn bars(counts: &ClassCounts<'_>, room: f64) -> Vec<Mark> {
     for ((x, positive), negative) in counts.x.iter().zip(counts.positive).zip(counts.negative) {
         let (left, right) = (x - BAR * room, x + BAR * room);
         let all = positive + negative;
-        marks.push(Mark::tile(PlotPoint::new(left, 0.0), PlotPoint::new(right, *positive), COLOURS[1]));
-        marks.push(Mark::tile(PlotPoint::new(left, *positive), PlotPoint::new(right, all), NEGATIVE));
+        marks.push(Mark::rectangle(PlotPoint::new(left, 0.0), PlotPoint::new(right, *positive), COLOURS[1]));
+        marks.push(Mark::rectangle(PlotPoint::new(left, *positive), PlotPoint::new(right, all), NEGATIVE));
     }
     marks
 }
