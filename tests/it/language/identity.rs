@@ -146,7 +146,13 @@ fn figures_name_axes_and_families_that_there_are() {
     let curves = "[figure.curves]\nx_label = \"x\"\nlabel = \"y\"\n";
     let map = "[figure.map]\nx_label = \"x\"\ny_label = \"y\"\nlabel = \"z\"\nstep = 1.0\nvanish = 2.0\n";
     let tiles = "[figure.tiles]\nx = \"method\"\nmetric = \"rmse\"\nx_label = \"x\"\ny_label = \"y\"\nlabel = \"z\"\n";
-    for sound in [curves, map, &format!("{curves}panels = \"method\"\noverlay = \"method\"\ncolumns = 1\n")] {
+    let lines = "[grid]\n\"privacy.epsilon\" = [1.0, 2.0]\n[figure.lines]\nmetric = \"rmse\"\nx = \"epsilon\"\n\
+                 lines = \"method\"\nx_label = \"x\"\nlabel = \"y\"\n";
+    let named = "[figure_names]\na = \"b\"\nepsilon = \"c\"\nrmse = \"d\"\n";
+    let whole = format!("{lines}relative = \"a\"\ngroups = [{{ prefix = \"b\", title = \"t\" }}]\n{named}");
+    for sound in
+        [curves, map, &format!("{curves}panels = \"method\"\noverlay = \"method\"\ncolumns = 1\n"), &whole]
+    {
         assert!(with_figure(sound).is_ok(), "{sound}");
     }
     for (figure, key, says) in [
@@ -156,6 +162,18 @@ fn figures_name_axes_and_families_that_there_are() {
         (format!("{curves}columns = 0"), "figure.curves.columns", "must be greater than 0"),
         (map.replace("step = 1.0", "step = 0.0"), "figure.map.step", "must be greater than 0"),
         (map.replace("vanish = 2.0", "vanish = nan"), "figure.map.vanish", "must be greater than 0"),
+        (format!("{lines}relative = \"b\""), "figure.lines.relative", "no cell has method = b"),
+        (
+            format!("{lines}groups = [{{ prefix = \"b\", title = \"t\" }}]"),
+            "figure.lines.groups",
+            "no group has lines that begin as \"a\" does",
+        ),
+        (format!("{lines}most = nan"), "figure.lines.most", "must be finite"),
+        (
+            format!("{lines}{}", named.replace("rmse", "rsme")),
+            "figure_names.rsme",
+            "no label, axis or metric of this name",
+        ),
         (tiles.to_owned(), "figure.tiles.metric", "the task does not measure"),
         (tiles.replace("x = \"method\"", "x = \"metod\""), "figure.tiles.x", "there is no axis \"metod\""),
     ] {
