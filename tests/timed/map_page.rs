@@ -1,6 +1,6 @@
 //! The page of a map, as a reader meets it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn the_numbers_of_a_cell_are_shown_by_pointer_and_keyboard() {
 }
 
 /// Opens a page of so many pixels.
-fn opened(browser: &Browser, page: &PathBuf, width: u32) {
+fn opened(browser: &Browser, page: &Path, width: u32) {
     let screen = json!({ "width": width, "height": 844, "deviceScaleFactor": 2, "mobile": width < 800 });
     browser.emulate("Emulation.setDeviceMetricsOverride", screen);
     browser.open(page);

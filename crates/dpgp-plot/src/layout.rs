@@ -133,6 +133,66 @@ impl Layout {
     }
 }
 
+/// The room at the left and at the right of a plot that its numbers and the name of its y axis need, however long they are.
+pub fn axis_room(x: &Side, y: &Side) -> [f64; 2] {
+    let (across, upward) = (half_text(x), texts(y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)));
+    let beside = upward.fold(0.0, f64::max) + TICK_GAP;
+    let label = if y.label.is_empty() { 0.0 } else { LABEL_LINE + 2.0 };
+    [(beside + 6.0 + label).max(across + 4.0), RIGHT.max(across + 4.0)]
+}
+
+/// More ticks than a y axis and an x axis have. Fewer ticks have no longer texts.
+const MOST_UPWARD: usize = 20;
+const MOST_ACROSS: usize = 12;
+/// From an axis to the texts of its ticks.
+const TICK_GAP: f64 = 7.0;
+
+/// Half the width of the longest text below an x axis.
+fn half_text(x: &Side) -> f64 {
+    texts(x, MOST_ACROSS).map(|text| text_width(&text, TICK_TEXT) / 2.0).fold(0.0, f64::max)
+}
+
+/// The texts beside the ticks of a side, of so many ticks at most.
+fn texts(side: &Side, most: usize) -> impl Iterator<Item = String> {
+    let texts: Vec<String> = match &side.ticks {
+        Ticks::Names(names) => names.clone(),
+        Ticks::Bare => Vec::new(),
+        Ticks::Values | Ticks::Lines => side.scale.ticks(most).into_iter().map(|tick| tick.text).collect(),
+        Ticks::Fitting { ends, .. } => {
+            let inner = side.scale.ticks(most).into_iter().map(|tick| tick.text);
+            inner.chain(ends.iter().flatten().cloned()).collect()
+        }
+    };
+    texts.into_iter()
+}
+
+/// As many ticks along so many pixels as have room for their texts, between the words at both ends if there are any.
+fn fitting(scale: &Scale, pixels: f64, ends: Option<&[String; 2]>) -> Vec<Tick> {
+    let at_ends = |[low, high]: &[String; 2]| {
+        [(0.0, low), (1.0, high)].map(|(fraction, text)| Tick { fraction, text: text.clone() })
+    };
+    let at_ends: Vec<Tick> = ends.map(|ends| at_ends(ends).to_vec()).unwrap_or_default();
+    let are_apart = |ticks: &[Tick]| ticks.windows(2).all(|pair| is_free(&pair[0], &pair[1], pixels));
+    for most in (2..=room(pixels / TICK_ROOM[0])).rev() {
+        let mut ticks = scale.ticks(most);
+        ticks.retain(|tick| at_ends.iter().all(|end| is_free(end, tick, pixels)));
+        if are_apart(&ticks) {
+            ticks.extend(at_ends);
+            return ticks;
+        }
+    }
+    at_ends
+}
+
+/// Whether the texts of two ticks leave a gap between them.
+fn is_free(one: &Tick, other: &Tick, pixels: f64) -> bool {
+    let halves = [one, other].map(|tick| text_width(&tick.text, TICK_TEXT) / 2.0);
+    (other.fraction - one.fraction).abs() * pixels >= halves[0] + halves[1] + TEXT_GAP
+}
+
+/// The least gap between the texts of two ticks.
+const TEXT_GAP: f64 = 10.0;
+
 const NOTE: Font = Font::new(12.0, Anchor::BottomLeft).coloured(DARK);
 const NOTE_LINE: f64 = 15.0;
 
@@ -216,7 +276,7 @@ impl PlotArea<'_, '_> {
             self.canvas.line(&[foot, foot.moved(0.0, 4.0)], AXIS)?;
             let text = if tick.text == INFINITE { self.plot.x.infinity } else { &tick.text };
             for (i, word) in text.split(' ').enumerate() {
-                self.canvas.text(word, foot.moved(0.0, 7.0 + TICK_LINE * i as f64), BELOW)?;
+                self.canvas.text(word, foot.moved(0.0, TICK_GAP + TICK_LINE * i as f64), BELOW)?;
             }
         }
         Ok(())
@@ -275,7 +335,7 @@ impl PlotArea<'_, '_> {
             let at = PlotPoint::new(self.rect.left, self.rect.top - 6.0 - NOTE_LINE * i as f64);
             self.canvas.text(line, at, NOTE)?;
         }
-        let lines = wrapped(title, LABEL, self.rect.width + 40.0);
+        let lines = title_lines(title, self.rect.width);
         let above = 8.0 + NOTE_LINE * notes.len() as f64 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
         let first = PlotPoint::new(self.rect.centre().x, self.rect.top - above);
         let font = Font::new(LABEL, Anchor::Bottom);

@@ -15,7 +15,7 @@ mod surface;
 
 pub use canvas::{Pen, Stroke};
 pub use ends::LineEnd;
-pub use layout::{Layout, WIDTH_OF_ONE};
+pub use layout::{Layout, axis_room, letters_along, title_room};
 pub use legend::{LegendEntry, Swatch};
 pub use mark::{Anchor, Disc, DiscUnit, Mark, Words, shifted};
 pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, RED, WHITE, ramp, viridis};

@@ -130,6 +130,11 @@ impl Side {
         Self { ticks: Ticks::Lines, ..Self::values(scale, label) }
     }
 
+    /// An axis with as many numbers as have room.
+    pub fn fitting(scale: Scale, label: impl Into<String>) -> Self {
+        Self { ticks: Ticks::Fitting { ends: None, lines: false }, ..Self::values(scale, label) }
+    }
+
     /// With another word for infinity.
     #[must_use]
     pub fn infinite(self, infinity: &'static str) -> Self {

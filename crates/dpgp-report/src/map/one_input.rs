@@ -67,7 +67,7 @@ pub(super) fn bars(map: &ReleasedMap<'_>, width: f64) -> Picture {
         let across = |from: f64, to: f64, pen: Pen| Mark::line([(from, middle), (to, middle)], pen);
         let end = |at: f64| Mark::line([(at, middle - HALF_END), (at, middle + HALF_END)], INTERVAL);
         let noise = CENTRAL_95 * noise_sd;
-        marks.push(Mark::tile(ends[0], ends[1], TOTAL));
+        marks.push(Mark::Tile([ends[0], ends[1]], TOTAL));
         marks.push(Mark::line([(mean, middle - HALF_BAR), (mean, middle + HALF_BAR)], MEAN));
         marks.push(across(mean - noise, mean + noise, NOISE_OF_BAR));
         marks.extend([across(low, high, INTERVAL), end(low), end(high)]);

@@ -13,6 +13,10 @@ use dpgp_plot::{
     title_room, viridis,
 };
 
+/// The width of a file of its own, and of a drawing on a page, which is a little wider than a phone.
+const WIDE: f64 = 680.0;
+const NARROW: f64 = 460.0;
+
 /// A file of its own, with a title and a description for screen readers, and the caption below.
 pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
     let Rendered { svg, .. } = render_captioned(&map.title(), &picture(map, WIDE)?, caption)?;
@@ -115,7 +119,7 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<Picture, 
     let mut plots = vec![Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) }];
     // A colour scale without coloured cells would mislead.
     if map.masked() < map.cells.len() {
-        let bar = Plot::new(Side::values(colours, ""), bare(), bar_marks(colours));
+        let bar = Plot::new(bar, bare(), bar_marks(colours));
         plots.insert(0, Plot { share, ..bar });
     }
     let top = title_room(&map.quantity(), inside);

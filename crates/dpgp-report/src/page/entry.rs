@@ -89,7 +89,7 @@ fn split_caption(svg: &str) -> (String, String) {
     let words = texts.collect::<Vec<_>>().join(" ").trim().to_owned();
     let first = caption.split_once(" y=\"").and_then(|(_, rest)| rest.split_once('"')?.0.parse::<u32>().ok());
     let view: Vec<&str> = rest.split_once('"').map_or("", |(view, _)| view).split(' ').collect();
-    let (Some(height), [left, top, width, _]) = (first, view[..]) else {
+    let (Some(height), [left, top, width, _]) = (first, &view[..]) else {
         return (svg.to_owned(), String::new());
     };
     let shorter = format!("viewBox=\"{left} {top} {width} {height}\"");
