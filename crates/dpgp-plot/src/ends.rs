@@ -4,7 +4,6 @@ use std::iter::{repeat_n, zip};
 
 use super::canvas::{Font, Pen, text_width};
 use super::mark::Anchor;
-use super::palette::Colour;
 use super::stage::PlotArea;
 use super::surface::PlotPoint;
 use crate::PlotError;
@@ -12,9 +11,11 @@ use crate::PlotError;
 const TEXT: f64 = 12.5;
 /// The distance of two names.
 const APART: f64 = 14.5;
-/// The room between the axes and the names, which a thin line crosses, and that beyond the names.
-const LEADER: f64 = 18.0;
-const BEYOND: f64 = 12.0;
+/// The room between the axes and the samples of lines, which a thin line crosses, the width of a sample, and the room beyond the
+/// names.
+const LEADER: f64 = 14.0;
+const SAMPLE: f64 = 20.0;
+const BEYOND: f64 = 10.0;
 
 /// The name of a line at its end.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,18 +24,18 @@ pub struct LineEnd {
     pub text: String,
     /// The end of the line. A line that ends outside the axes has no name.
     pub at: PlotPoint,
-    /// The colour of the line.
-    pub colour: Colour,
+    /// The pen of the line.
+    pub pen: Pen,
 }
 
 /// The room that names take beside the axes.
 pub fn room(ends: &[LineEnd]) -> f64 {
     let widest = ends.iter().map(|end| text_width(&end.text, TEXT)).fold(0.0, f64::max);
-    if ends.is_empty() { 0.0 } else { LEADER + widest + BEYOND }
+    if ends.is_empty() { 0.0 } else { LEADER + SAMPLE + 4.0 + widest + BEYOND }
 }
 
 impl PlotArea<'_, '_> {
-    /// The names at the right, each with a thin line from the end of its line.
+    /// The names at the right, each with a sample of its line and a thin line from the end of it.
     pub fn ends(&self) -> Result<(), PlotError> {
         let ends = self.plot.ends.iter().map(|end| (self.at(end.at), end));
         let mut ends: Vec<(PlotPoint, &LineEnd)> = ends.filter(|(at, _)| self.rect.holds(*at)).collect();
@@ -42,10 +43,12 @@ impl PlotArea<'_, '_> {
         let heights: Vec<f64> = ends.iter().map(|(at, _)| at.y).collect();
         let right = self.rect.right();
         for ((at, end), y) in zip(ends, spread(&heights, APART, [self.rect.top, self.rect.bottom()])) {
-            let leader = [at, PlotPoint::new(right + 1.0, at.y), PlotPoint::new(right + LEADER - 3.0, y)];
-            self.canvas.line(&leader, Pen::new(end.colour.faint(0.6), 0.75))?;
-            let font = Font::new(TEXT, Anchor::Left).coloured(end.colour);
-            self.canvas.text(&end.text, PlotPoint::new(right + LEADER, y), font)?;
+            let sample = PlotPoint::new(right + LEADER, y);
+            let leader = [at, PlotPoint::new(right + 1.0, at.y), sample];
+            self.canvas.line(&leader, Pen::new(end.pen.colour.faint(0.6), 0.75))?;
+            self.canvas.line(&[sample, sample.moved(SAMPLE, 0.0)], end.pen)?;
+            let font = Font::new(TEXT, Anchor::Left).coloured(end.pen.colour);
+            self.canvas.text(&end.text, sample.moved(SAMPLE + 4.0, 0.0), font)?;
         }
         Ok(())
     }

@@ -110,6 +110,7 @@ impl Layout {
             width,
             height: height * count.div_ceil(columns) as f64,
             label_offset: left - 26.0,
+            notes,
             rects,
         }
     }
@@ -222,6 +223,8 @@ pub struct Arrangement {
     pub height: f64,
     /// The distance of a y axis's label to its left.
     pub label_offset: f64,
+    /// The height of the notes between panels and their titles.
+    pub notes: f64,
     /// The rectangle between the axes of each panel.
     pub rects: Vec<Rect>,
 }
@@ -328,15 +331,14 @@ impl PlotArea<'_, '_> {
         })
     }
 
-    /// The title of the panel above, and its note between them.
-    pub fn title(&self, title: &str) -> Result<(), PlotError> {
-        let notes = note_lines(&self.plot.note, self.rect.width);
-        for (i, line) in notes.iter().rev().enumerate() {
-            let at = PlotPoint::new(self.rect.left, self.rect.top - 6.0 - NOTE_LINE * i as f64);
-            self.canvas.text(line, at, NOTE)?;
+    /// The title of the panel above, and its note between them, which has so much room.
+    pub fn title(&self, title: &str, notes: f64) -> Result<(), PlotError> {
+        for (i, line) in note_lines(&self.plot.note, self.rect.width).iter().enumerate() {
+            let below_title = self.rect.top - notes + NOTE_LINE * (i + 1) as f64;
+            self.canvas.text(line, PlotPoint::new(self.rect.left, below_title - 6.0), NOTE)?;
         }
         let lines = title_lines(title, self.rect.width);
-        let above = 8.0 + NOTE_LINE * notes.len() as f64 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
+        let above = 8.0 + notes + LABEL_LINE * (lines.len().max(1) - 1) as f64;
         let first = PlotPoint::new(self.rect.centre().x, self.rect.top - above);
         let font = Font::new(LABEL, Anchor::Bottom);
         let mut lines = lines.iter().enumerate();

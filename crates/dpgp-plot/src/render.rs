@@ -4,6 +4,7 @@ use plotters::drawing::DrawingAreaErrorKind;
 use thiserror::Error;
 
 use super::canvas::{Canvas, FINE, Font, sheet, wrapped};
+use super::layout::Arrangement;
 use super::legend::Head;
 use super::mark::Anchor;
 use super::picture::{Panel, Picture};
@@ -49,7 +50,7 @@ pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> R
         .collect();
     let svg = sheet(arrangement.width, below + foot.height(), |canvas| {
         head.paint(canvas)?;
-        panels.iter().try_for_each(|(panel, rects)| paint(canvas, panel, rects, arrangement.label_offset))?;
+        panels.iter().try_for_each(|(panel, rects)| paint(canvas, panel, rects, &arrangement))?;
         foot.paint(canvas, below)
     })?;
     let plots = panels.iter().flat_map(|(_, rects)| rects.iter().map(|rect| rect.times(FINE)));
@@ -77,13 +78,18 @@ fn plot_rects(panel: &Panel, rect: Rect) -> Vec<Rect> {
     rects
 }
 
-fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], label_offset: f64) -> Result<(), PlotError> {
+fn paint(
+    canvas: &Canvas<'_>,
+    panel: &Panel,
+    rects: &[Rect],
+    arrangement: &Arrangement,
+) -> Result<(), PlotError> {
     for (i, (plot, rect)) in panel.plots.iter().zip(rects).enumerate() {
         let stage = PlotArea { canvas, plot, rect: *rect };
         stage.ground()?;
-        stage.sides(label_offset)?;
+        stage.sides(arrangement.label_offset)?;
         if i == 0 {
-            stage.title(&panel.title)?;
+            stage.title(&panel.title, arrangement.notes)?;
         }
         stage.marks()?;
         stage.ends()?;

@@ -138,7 +138,11 @@ impl Scale {
         if all.len() <= most {
             return all;
         }
-        linear(self.low, high, most).into_iter().filter(|place| place.fract() == 0.0).collect()
+        let powers = linear(self.low, high, most).into_iter().filter(|place| place.fract() == 0.0);
+        let powers: Vec<f64> = powers.filter(|place| (self.low..=high).contains(place)).collect();
+        // A single power of ten is no scale: every second, third, ... of the usual ones instead.
+        let every = all.len().div_ceil(most.max(1));
+        if powers.len() > 1 { powers } else { all.into_iter().step_by(every).collect() }
     }
 
     fn text(&self, place: f64) -> String {
@@ -215,6 +219,8 @@ mod tests {
     fn few_ticks_thin_out_to_powers_of_ten() {
         assert_eq!(texts(false, 0.0, 21.0, 5), "0 5 10 15 20");
         assert_eq!(texts(true, 1.5, 3.3, 6), "50 100 200 500 1000");
+        // A range around one power of ten: of 0.02, 0.05, 0.1, 0.2 and 0.5 every second.
+        assert_eq!(texts(true, -1.7, -0.1, 3), "0.02 0.1 0.5");
         assert_eq!(texts(true, -6.2, 1.3, 5), "1e-6 0.0001 0.01 1");
     }
 

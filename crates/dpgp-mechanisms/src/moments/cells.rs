@@ -270,9 +270,13 @@ impl IntegerCells {
 
     /// All numbers in the order of a file, for this unit of targets; never to be shown.
     pub fn real(&self, unit: f64) -> Vec<f64> {
-        let sums = self.sums.iter().flatten().map(|sum| *sum as f64 * unit);
-        let counts = self.counts.iter().flatten().map(|count| *count as f64);
-        sums.chain(counts).chain([self.squares as f64 * unit * unit]).collect()
+        let mut numbers = Vec::new();
+        for (sums, counts) in self.sums.iter().zip(&self.counts) {
+            numbers.extend(sums.iter().map(|sum| *sum as f64 * unit));
+            numbers.extend(counts.iter().map(|count| *count as f64));
+        }
+        numbers.push(self.squares as f64 * unit * unit);
+        numbers
     }
 
     /// With exactly rounded noise on each number, for this unit of targets.
@@ -554,6 +558,9 @@ mod tests {
         // Within five standard errors of 256 draws.
         assert!((spread(&fine.sums) / noise.sums[1] - 1.0).abs() < 0.22);
         assert!((spread(&fine.counts) / noise.counts[1] - 1.0).abs() < 0.22);
+        // Level by level, as a file holds them.
+        let real = whole.real(0.5);
+        assert_eq!((&real[..4], real.len()), (&[2.5, -1.0, 1.0, 2.0][..], 2 * (2 + 256) + 1));
         assert!(released.tree(lattice).is_some() && released.tree(Lattice::new(8, 2)).is_none());
         let mut odd = released.clone();
         odd.levels[1].counts_sd = 0.0;

@@ -85,11 +85,13 @@ fn short_sizes(svg: &str) -> String {
 fn split_caption(svg: &str) -> (String, String) {
     let parts = svg.split_once(CAPTION_GROUP).zip(svg.split_once("viewBox=\""));
     let Some(((marks, caption), (_, rest))) = parts else { return (svg.to_owned(), String::new()) };
-    let texts = caption.split("</text>").filter_map(|text| Some(text.split_once('>')?.1.trim()));
-    let words = texts.collect::<Vec<_>>().join(" ").trim().to_owned();
+    let texts =
+        caption.split("<text ").skip(1).filter_map(|text| text.split_once('>')?.1.split_once("</text>"));
+    let texts = texts.map(|(words, _)| words.trim());
+    let words = texts.collect::<Vec<_>>().join(" ");
     let first = caption.split_once(" y=\"").and_then(|(_, rest)| rest.split_once('"')?.0.parse::<u32>().ok());
     let view: Vec<&str> = rest.split_once('"').map_or("", |(view, _)| view).split(' ').collect();
-    let (Some(height), [left, top, width, _]) = (first, &view[..]) else {
+    let (Some(height), [left, top, width, _]) = (first, view.as_slice()) else {
         return (svg.to_owned(), String::new());
     };
     let shorter = format!("viewBox=\"{left} {top} {width} {height}\"");

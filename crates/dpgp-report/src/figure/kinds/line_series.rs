@@ -100,13 +100,20 @@ fn labels<'a>(setting: &LinesFigure, report: &'a Report<'_>, line: usize) -> Vec
     };
     let pens = match setting.families {
         true => family_pens(labels.iter().map(|label| bare(label))),
-        false => (0..labels.len()).map(|place| pen(setting, place, labels.len())).collect(),
+        false => (0..labels.len()).map(|i| pen(setting, place(setting, &labels, i), labels.len())).collect(),
     };
     let names = labels.iter().map(|label| match report.value(line, label) {
         name if name == *label => bare(label).to_owned(),
         name => name,
     });
     labels.iter().copied().zip(names).zip(pens).map(|((label, name), pen)| (label, name, pen)).collect()
+}
+
+/// The place of a label in its group, or among all without groups.
+fn place(setting: &LinesFigure, labels: &[&str], label: usize) -> usize {
+    let group = |label: &str| setting.group(label).map(|group| group.prefix.as_str());
+    let before = labels.iter().take(label);
+    before.filter(|other| labels.get(label).is_some_and(|own| group(own) == group(other))).count()
 }
 
 impl Rows<'_> {

@@ -94,13 +94,12 @@ impl Lines<'_> {
             return Vec::new();
         }
         let lines = panel.series.iter().filter_map(|series| {
-            let (text, colour) = (series.name.clone(), series.pen.colour);
-            Some(LineEnd { text, at: series.end()?, colour })
+            Some(LineEnd { text: series.name.clone(), at: series.end()?, pen: series.pen })
         });
         let levels = self.levels.iter().map(|level| LineEnd {
             text: level.name.clone(),
             at: PlotPoint::new(last, level.value),
-            colour: LEVEL.colour,
+            pen: LEVEL,
         });
         lines.chain(levels).collect()
     }
