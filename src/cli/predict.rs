@@ -114,12 +114,12 @@ pub struct PredictArguments {
 ///
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
-    // Refuse: an unknown ending of the output, or an outline of a map that cannot be read, before any row is read or a state folder is
-    // made.
+    // Refuse: an unknown ending of an output, two equal output paths, or an outline of a map that cannot be read, before any row is read
+    // or a state folder is made.
     arguments.out.as_deref().map(PredictionForm::from_path).transpose()?;
+    distinct(&targets(arguments))?;
     let map = arguments.map.wanted()?;
     if let Some(from) = &arguments.released.from {
-        distinct(&targets(arguments))?;
         let (points, map) = (arguments.points.chosen(), map.map(WantedMap::open).transpose()?);
         return arguments.released.predict(from, points, arguments.out.as_deref(), map, format);
     }
@@ -141,9 +141,7 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
             PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
         return preview(&request, &experiment.meta.title, &arguments.preview, arguments.quiet, format);
     }
-    // Refuse: two equal output paths, a missing state folder, a key that cannot sign, and output files that exist or cannot be
-    // written.
-    distinct(&targets(arguments))?;
+    // Refuse: a missing state folder, a key that cannot sign, and output files that exist or cannot be written.
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
