@@ -125,12 +125,13 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
         ("@OTHERS@\n", comments(&roles)),
         ("@KERNEL@", kernel.to_owned()),
         ("@VARIANCE@", variance(kernel, inputs)),
-        ("@LENGTHSCALES@", lengthscales(protected, kernel, inputs)),
+        ("@LENGTHSCALES@", lengthscales(protected, kernel, inputs, rows)),
         ("@ROUGHNESS@", roughness(kernel).to_owned()),
         ("@MAP@", map(inputs)),
         ("@SPARSE@", sparse(rows)),
         ("@SPLIT@", split(rows)),
         ("@DELTA@", delta(rows)),
+        ("@FEATURES@\n", features(rows, inputs)),
         ("@ENDS@", each(inputs, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
         ("@TARGET@", quoted(target)),
@@ -238,11 +239,23 @@ const MOST_EXACT: usize = 3_000;
 
 fn sparse(rows: usize) -> String {
     if rows <= MOST_EXACT {
-        let about = "# often needs less noise, and is needed beyond a few thousand rows";
-        return format!("# sparse.fitc.inducing.kmeans = {{ centres = 10 }}   {about}");
+        let about = "# tries lengthscales and variances from a quarter to four times those below; the release weighs them, at no cost";
+        return format!("averaged = true   {about}");
     }
     let about = "without it, time grows with the cube of their number, and memory with its square";
     format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
+}
+
+/// From so many rows on nested cells err less than waves, for epsilon 1 and one or two inputs.
+const FEWEST_FOR_CELLS: usize = 20_000;
+
+/// Writes what is summed, where it is not waves.
+fn features(rows: usize, inputs: &[String]) -> String {
+    if rows < FEWEST_FOR_CELLS || inputs.len() > 2 {
+        return String::new();
+    }
+    "features = \"cells\"   # sums over nested cells of the box, for many rows; \"waves\" are for few\n"
+        .to_owned()
 }
 
 /// Chooses delta: a power of ten, at most a tenth of one over the number of rows, which is public.
@@ -289,8 +302,11 @@ fn roughness(kernel: &str) -> &'static str {
     }
 }
 
-fn lengthscales(protected: Protected, kernel: &str, inputs: &[String]) -> String {
+fn lengthscales(protected: Protected, kernel: &str, inputs: &[String], rows: usize) -> String {
     let guess = match (protected, inputs.len()) {
+        (Protected::Target, _) if rows <= MOST_EXACT => {
+            "values from a quarter to four times as long are also tried; if unsure, a fifth of its range"
+        }
         (Protected::Target, _) => "short ones need more noise; if unsure, half of its range or more",
         (Protected::Record, 1 | 2) => {
             "values up to four times as long are also tried; if unsure, an eighth of its range"

@@ -38,7 +38,8 @@ pub(super) type NewSpecAnswers = [Option<Vec<f64>>];
 /// The word before a proposal in a comment.
 pub(super) const PERHAPS: &str = "perhaps ";
 /// Fractions of the range of an input, by the words of the comment beside its lengthscale.
-const PARTS: [(&str, f64); 2] = [("an eighth of its range", 0.125), ("a quarter of its range", 0.25)];
+const PARTS: [(&str, f64); 3] =
+    [("an eighth of its range", 0.125), ("a fifth of its range", 0.2), ("a quarter of its range", 0.25)];
 
 /// Public ranges of columns with a word in their names, and the range of any other column.
 const RANGES: [(&str, [f64; 2]); 8] = [

@@ -130,7 +130,13 @@ impl Layout {
             width: inside,
             height: height - self.top - BOTTOM,
         };
-        Arrangement { width: all, height, label_offset: left - LABEL_LINE / 2.0 - 2.0, rects: vec![rect] }
+        Arrangement {
+            width: all,
+            height,
+            label_offset: left - LABEL_LINE / 2.0 - 2.0,
+            notes: 0.0,
+            rects: vec![rect],
+        }
     }
 }
 
