@@ -78,7 +78,7 @@ pub(super) struct CertificateFile {
     /// The digest of the spec; null if it contains rows.
     spec_sha256: Option<String>,
     /// The settings of the spec that `--set` changed; missing without any.
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<String>,
     /// The program and its version.
     program: String,
