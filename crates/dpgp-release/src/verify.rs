@@ -148,7 +148,10 @@ struct PublishedFile {
 }
 
 fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
-    let whole = unrepeated(text).map_err(|error| no_certificate(path, &error.to_string()))?;
+    let whole = unrepeated(text).map_err(|error| {
+        let order = "name the certificate first: dpgp verify FILE.certificate.json FILE";
+        no_certificate(path, &format!("not a certificate, which is JSON ({error}); {order}"))
+    })?;
     // The certificate of predictions is a file. Files of sums and counts hold theirs.
     let value = match whole.get("guarantee") {
         Some(inner) if inner.is_object() => inner.clone(),
@@ -185,7 +188,8 @@ fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
     let shown = certificate.delta_exact;
     let stated = shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION));
     let beside = match (stated, shown) {
-        (true, _) => "as stated".to_owned(),
+        (true, Some(shown)) => format!("at most the stated {shown:e}"),
+        (true, None) => "as stated".to_owned(),
         (false, Some(shown)) => format!("not the stated {shown:e}"),
         (false, None) => "which the file does not state".to_owned(),
     };

@@ -42,7 +42,7 @@ fn several_experiments_are_one_value_and_each_ends_with_a_sentence() {
         values.as_array().unwrap().iter().map(|v| v["experiment"].as_str().unwrap()).collect();
     assert_eq!(names, ["study", "smith2021/toy"]);
     let run = project.dpgp(&both).expect(0);
-    assert!(run.out.contains(" printed numbers") && run.out.contains(" claims: "), "{}", run.out);
+    assert!(run.out.contains(" printed numbers") && run.out.contains(" of the paper: "), "{}", run.out);
     let listed = project.dpgp(&["list", "SMITH2021", "toy"]).expect(0).out;
     assert!(listed.contains("smith2021/toy") && !listed.contains("smith2021/table1"), "{listed}");
     assert!(project.dpgp(&["list", "nonesuch"]).expect(0).out.contains("no experiment"));

@@ -10,7 +10,7 @@ use super::verdict::Verdict;
 use crate::grade::{Graded, GradedNumber};
 use crate::report::{Report, ReportRow, named};
 use dpgp_number::text::short;
-use dpgp_spec::ReferenceValue;
+use dpgp_spec::{ClaimOwner, DeviationKind, ReferenceValue};
 use dpgp_task::Experiment;
 
 /// The most lines, those of the caller about files and time included.
@@ -36,7 +36,10 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
         guarantee(&distinct(guarantees.iter().map(String::as_str))),
     ];
     let table = Table { experiment: report.experiment, items: &items(report), whose: "ours" };
-    screen(&table, lines.into_iter().flatten().collect(), notes)
+    let lines: Vec<String> = lines.into_iter().flatten().collect();
+    let Some(chosen) = chosen(report.experiment) else { return screen(&table, lines, notes) };
+    let longer = screen(&table, lines.iter().cloned().chain([chosen]).collect(), notes);
+    if longer.lines().count() < LINES { longer } else { screen(&table, lines, notes) }
 }
 
 /// The screen of a graded table, with the same parts. Notes about its rows close it.
@@ -400,31 +403,77 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// How many claims hold, and the first that does not.
+/// How many claims hold, those of the paper and ours apart, and the first that does not.
 fn claims(claims: &[ClaimOutcome]) -> Option<String> {
-    let all = claims.len();
-    if all == 0 {
-        return None;
-    }
-    let count = |wanted: Outcome| claims.iter().filter(|claim| claim.outcome == wanted).count();
-    let noun = if all == 1 { "claim" } else { "claims" };
-    let (holds, undecided, other) =
-        (count(Outcome::Holds), count(Outcome::Undecided), count(Outcome::StandIn));
-    let mut text = format!("{all} {noun}: {holds} hold{}", if holds == 1 { "s" } else { "" });
-    if undecided > 0 {
-        text.push_str(&format!(", {undecided} undecided"));
-    }
-    if other > 0 {
-        text.push_str(&format!(", {other} on other data"));
-    }
-    let mut failing = claims.iter().filter(|claim| claim.outcome == Outcome::Fails);
+    let of = |owner: ClaimOwner| claims.iter().filter(|claim| claim.from == owner).collect::<Vec<_>>();
+    let (paper, ours) = (of(ClaimOwner::Paper), of(ClaimOwner::Ours));
+    let mut text = match (paper.len(), ours.len()) {
+        (0, 0) => return None,
+        (n, 0) => tally(&format!("{n} {} of the paper", if n == 1 { "claim" } else { "claims" }), &paper),
+        (0, n) => tally(&format!("{n} {} of ours", if n == 1 { "claim" } else { "claims" }), &ours),
+        (1, n) => {
+            format!("{}; {}", tally("1 claim of the paper", &paper), tally(&format!("{n} of ours"), &ours))
+        }
+        (m, n) => {
+            format!(
+                "{}; {}",
+                tally(&format!("{m} claims of the paper"), &paper),
+                tally(&format!("{n} of ours"), &ours)
+            )
+        }
+    };
+    let mut failing = paper.iter().chain(&ours).filter(|claim| claim.outcome == Outcome::Fails);
     if let Some(first) = failing.next() {
         let more = failing.count();
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-        text.push_str(&format!(". Fails{more}: {}", first.text));
+        text.push_str(&format!(". Fails{more}: {}", shortened_claim(&first.text)));
     }
     Some(text)
 }
+
+/// The outcomes of some claims, after their number.
+fn tally(of: &str, claims: &[&ClaimOutcome]) -> String {
+    let count = |wanted: Outcome| claims.iter().filter(|claim| claim.outcome == wanted).count();
+    let parts = [
+        (count(Outcome::Holds), "hold"),
+        (count(Outcome::Fails), "fail"),
+        (count(Outcome::Undecided), "undecided"),
+        (count(Outcome::StandIn), "on other data"),
+    ];
+    let said = |(n, word): (usize, &str)| match (n, word) {
+        (1, "hold" | "fail") => format!("1 {word}s"),
+        _ => format!("{n} {word}"),
+    };
+    let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(said).collect();
+    format!("{of}: {}", parts.join(", "))
+}
+
+/// The most characters of a failing claim: what it turns on often comes last, so a longer one is cut in the middle.
+const CLAIM: usize = 90;
+
+fn shortened_claim(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= CLAIM {
+        return text.to_owned();
+    }
+    let (head, tail) = (&letters[..CLAIM / 2], &letters[letters.len() - (CLAIM / 2 - 5)..]);
+    format!(
+        "{} ... {}",
+        head.iter().collect::<String>().trim_end(),
+        tail.iter().collect::<String>().trim_start()
+    )
+}
+
+/// What the paper leaves open and the spec chooses.
+fn chosen(experiment: &Experiment) -> Option<String> {
+    let open = experiment.deviations.iter().filter(|one| one.kind == DeviationKind::Inferred);
+    let open: Vec<&str> = open.map(|one| one.about.as_str()).collect();
+    let of_paper = experiment.meta.paper.as_deref().is_some_and(|paper| paper != OWN);
+    (of_paper && !open.is_empty()).then(|| format!("not in the paper, chosen by us: {}", open.join(", ")))
+}
+
+/// The experiments of no paper.
+const OWN: &str = "beyond";
 
 /// The guarantee of the private rows, the first of several.
 fn guarantee(all: &[&str]) -> Option<String> {
