@@ -377,8 +377,9 @@ pub fn run_predict(
     };
     let mut others = ["--out", "predictions.csv"].map(str::to_owned).to_vec();
     others.extend(arguments.cell.iter().flat_map(|cell| ["--cell".to_owned(), cell.clone()]));
+    let averaged = setting.model.as_deref().is_some_and(|model| model.averaged);
     let noisy = match claim.neighbours {
-        Some(Neighbours::OneTargetChanges(_)) => OF_TARGETS,
+        Some(Neighbours::OneTargetChanges(_)) if !averaged => OF_TARGETS,
         _ => FROM_SUMS,
     };
     let verb = PairedVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };

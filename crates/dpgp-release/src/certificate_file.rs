@@ -16,11 +16,11 @@ use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError};
 use dpgp_accounting::{Neighbours, PrivacyUnit, epsilon_of};
 use dpgp_data::Digest;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_mechanisms::MomentsSetting;
+use dpgp_mechanisms::{MomentFeatures, MomentsSetting};
 use dpgp_number::text::exact;
 use dpgp_run::PROGRAM;
 use dpgp_spec::setting::{DataSetting, NormaliseSetting, SourceSetting};
-use dpgp_task::Predictions;
+use dpgp_task::{Predictions, Setting};
 
 impl Charged<PrivatePredictions<'_>> {
     /// The predictions.
@@ -84,7 +84,7 @@ impl Charged<PrivatePredictions<'_>> {
             "warnings": self.all_warnings(),
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
-            "columns": columns_about(self.hides_records()),
+            "columns": columns_about(self.hides_records() || is_averaged(self.value().setting)),
             "intervals": setting.privacy.mechanism.downcast::<MomentsSetting>().map(|_| INTERVALS),
             "points": self.points(),
             "target": setting.data.target,
@@ -203,7 +203,8 @@ pub(super) fn long_lengthscales(
     moments: &MomentsSetting,
     data: &DataSetting,
 ) -> Option<String> {
-    if matches!(kernel, KernelSetting::Additive(_)) {
+    // Cells take lengthscales from the release.
+    if matches!(kernel, KernelSetting::Additive(_)) || moments.features == MomentFeatures::Cells {
         return None;
     }
     let least: Vec<f64> = moments.domain.iter().map(|[low, _]| *low).collect();
@@ -226,7 +227,7 @@ pub(super) fn long_lengthscales(
     })
 }
 
-/// Descriptions of the columns: with public inputs, and with private records.
+/// Descriptions of the columns: if only the predictions have noise, and if all columns follow from noisy numbers.
 const ABOUT: [[&str; 5]; 2] = [
     [
         "the prediction, with noise",
@@ -249,10 +250,15 @@ const INTERVAL: &str =
     "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)";
 
 /// Describes the columns of a file of predictions.
-pub(super) fn columns_about(hides_records: bool) -> Value {
-    let about = ABOUT[usize::from(hides_records)];
+pub(super) fn columns_about(all_noisy: bool) -> Value {
+    let about = ABOUT[usize::from(all_noisy)];
     let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
     Value::Object(columns.collect::<Map<String, Value>>())
+}
+
+/// Whether the release weighs the hyperparameters, so that standard deviations follow from it, too.
+pub(super) fn is_averaged(setting: &Setting) -> bool {
+    setting.model.as_deref().is_some_and(|model| model.averaged)
 }
 
 /// Limits of every certificate of predictions.

@@ -147,7 +147,10 @@ impl<'a> Stated<'a> {
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
         self.spoken("caveats", &json!(caveats));
         let hides_records = matches!(certificate.neighbours, Some(Neighbours::OneRecord(_)));
-        self.spoken("columns", &columns_about(hides_records));
+        // With public inputs the certificate does not say whether the release weighed hyperparameters.
+        let [own, from_release] = [hides_records, true].map(columns_about);
+        let averaged = self.spoken.get("columns") == Some(&from_release);
+        self.spoken("columns", if averaged { &from_release } else { &own });
         let moments = matches!(certificate.mechanism, CertifiedMechanism::NoisyMoments(_));
         self.spoken("intervals", &json!(moments.then_some(INTERVALS)));
         self.warnings();

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::neighbours::replaced_rows;
 use super::releases::{Releases, releases};
 use super::{EndToEndCheck, PairedRelease};
+use crate::certificate_file::is_averaged;
 use crate::draw::Guaranteed;
 use crate::exceptions::{refuse_exceptions, warnings};
 use crate::sum_rows::{HeldRows, all_rows};
@@ -29,7 +30,7 @@ use dpgp_task::{Predictions, PreparedRelease, Sample};
 const DRAWS: usize = 8;
 const LEAST: usize = 1200;
 
-/// The columns of a file with noise: with private targets only, and with private records.
+/// The columns of a file with noise: if only the predictions have noise, and if all columns follow from noisy numbers.
 const NOISY: [&[&str]; 2] = [&["private_mean"], &["private_mean", "gp_sd", "noise_sd"]];
 
 /// The release of data in which one record is replaced.
@@ -67,9 +68,13 @@ impl PredictionRequest<'_> {
         // Where whole records are private, all columns follow from noisy sums: none is public, and they are not as far
         // apart as noise on them is large.
         if let Some(Neighbours::OneTargetChanges(_)) = release.certificate.neighbours {
-            let same = neighbours.iter().all(|neighbour| neighbour.same);
-            checks.push(EndToEndCheck::of_public(same, "the columns gp_sd and noise_sd"));
-            checks.push(self.distances(&release, &neighbours, seed)?);
+            if is_averaged(self.setting()) {
+                checks.push(whole_distances(&release, &neighbours));
+            } else {
+                let same = neighbours.iter().all(|neighbour| neighbour.same);
+                checks.push(EndToEndCheck::of_public(same, "the columns gp_sd and noise_sd"));
+                checks.push(self.distances(&release, &neighbours, seed)?);
+            }
         }
         checks.extend(self.told_apart(&release, &neighbours)?);
         Ok(checks)
@@ -151,7 +156,7 @@ impl PredictionRequest<'_> {
     /// Releases with noise of the operating system, read from their files.
     fn outputs(&self, release: &PreparedRelease) -> Result<Outputs, ReleaseError> {
         let hides_inputs = matches!(release.certificate.neighbours, Some(Neighbours::OneRecord(_)));
-        let names = NOISY[usize::from(hides_inputs)];
+        let names = NOISY[usize::from(hides_inputs || is_averaged(self.setting()))];
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
         while made < releases(width) {
             let charged = self.offer_of(release.clone())?.charge(None, &self.subject(), None)?.draw()?;
@@ -161,6 +166,21 @@ impl PredictionRequest<'_> {
         }
         Ok(Outputs::new(width, numbers))
     }
+}
+
+/// The largest distance of the neighbours by the released numbers themselves, in standard deviations of their noise, against the claim.
+/// What hyperparameters make of them is not linear.
+fn whole_distances(release: &PreparedRelease, neighbours: &[Neighbour]) -> EndToEndCheck {
+    let before = release.deviations_without_noise();
+    let apart = |neighbour: &Neighbour| {
+        let after = neighbour.release.deviations_without_noise();
+        before.as_ref().zip(after).filter(|(one, other)| one.len() == other.len()).map_or(
+            f64::INFINITY,
+            |(one, other)| one.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt(),
+        )
+    };
+    let found = neighbours.iter().map(apart).fold(0.0, f64::max);
+    EndToEndCheck::of_distance(found, release.noise.mu(), TOLERANCE, neighbours.len())
 }
 
 /// The numbers of some columns of a file.

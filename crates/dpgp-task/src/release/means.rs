@@ -219,8 +219,12 @@ impl Means {
         &self.map * DVector::from_vec(self.release.exact(&self.sums)) + &self.offset
     }
 
-    /// `W Z` without noise, in standard deviations of the noise.
-    #[cfg(test)]
+    /// Whether predictions are linear in the released numbers.
+    pub fn are_linear(&self) -> bool {
+        self.averaged.is_none()
+    }
+
+    /// `W Z` without noise, in standard deviations of the noise. Never show them.
     pub fn in_deviations(&self) -> DVector<f64> {
         DVector::from_vec(self.release.exact(&self.sums)) / (self.release.sd() * self.release.unit())
     }

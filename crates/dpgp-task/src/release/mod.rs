@@ -117,7 +117,19 @@ impl PreparedRelease {
     /// They are for attacks, which know the data.
     pub fn without_noise(&self) -> Option<Vec<f64>> {
         match &self.form {
-            BeforeNoise::Means(means) => Some(means.exact().as_slice().to_vec()),
+            BeforeNoise::Means(means) if means.are_linear() => Some(means.exact().as_slice().to_vec()),
+            BeforeNoise::Means(_) => None,
+            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) => None,
+        }
+    }
+}
+
+impl PreparedRelease {
+    /// The released numbers without noise, in standard deviations of it, if the noise is added to combinations of targets. Never show
+    /// them.
+    pub fn deviations_without_noise(&self) -> Option<Vec<f64>> {
+        match &self.form {
+            BeforeNoise::Means(means) => Some(means.in_deviations().as_slice().to_vec()),
             BeforeNoise::Sums(_) | BeforeNoise::Moments(_) => None,
         }
     }
