@@ -172,8 +172,8 @@
     const name = article.querySelector("code").textContent.toLowerCase();
     const table = { box, name, columns, rows, verdicts: new Set(), shown: rows, whole: false };
     table.headings = columns.map((column) => headingOf(table, column));
-    const hidden = make("span", { className: "hidden" }, "Link");
-    const link = make("th", { scope: "col", className: "link" }, hidden);
+    const sign = make("abbr", { title: "Link to the row" }, "#");
+    const link = make("th", { scope: "col", className: "link" }, sign);
     box.querySelector("thead").replaceChildren(make("tr", {}, link, ...table.headings));
     table.body = box.querySelector("tbody");
     table.input = make("input", { type: "search", oninput: () => update(table) });

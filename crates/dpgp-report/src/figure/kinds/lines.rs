@@ -218,8 +218,8 @@ mod tests {
         let svg = drawn("lines-infinity", &Report::new(&experiment, rows, Vec::new()));
         assert_eq!(
             lines_of(&svg, "#005FAA"),
-            1 + 1 + 3,
-            "a line, the way to its name, and a bar at each point"
+            1 + 2 + 3,
+            "a line, its sample and the way there, and three bars"
         );
         assert_eq!(svg.matches("\nonly\n").count(), 1, "the name at its end");
         assert!(
