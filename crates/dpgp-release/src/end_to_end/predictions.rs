@@ -174,10 +174,13 @@ fn whole_distances(release: &PreparedRelease, neighbours: &[Neighbour]) -> EndTo
     let before = release.deviations_without_noise();
     let apart = |neighbour: &Neighbour| {
         let after = neighbour.release.deviations_without_noise();
-        before.as_ref().zip(after).filter(|(one, other)| one.len() == other.len()).map_or(
-            f64::INFINITY,
-            |(one, other)| one.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt(),
-        )
+        before
+            .as_ref()
+            .zip(after)
+            .filter(|(one, other)| one.len() == other.len())
+            .map_or(f64::INFINITY, |(one, other)| {
+                one.iter().zip(&other).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+            })
     };
     let found = neighbours.iter().map(apart).fold(0.0, f64::max);
     EndToEndCheck::of_distance(found, release.noise.mu(), TOLERANCE, neighbours.len())
