@@ -26,9 +26,12 @@ Exit codes:
   3 data missing or with a wrong checksum   4 numerical failure   5 input or output error   70 a bug
   75 interrupted; run the same command to resume";
 
-/// Publish maps and predictions from data about people, with differential privacy
+/// One line, so that the help fits a screen.
+const ABOUT: &str = "Publish maps and predictions from data about people, with differential privacy";
+
+/// Arguments of the program.
 #[derive(Debug, Parser)]
-#[command(name = "dpgp", version = VERSION, about, after_help = EXAMPLES)]
+#[command(name = "dpgp", version = VERSION, about = ABOUT, after_help = EXAMPLES)]
 pub struct Arguments {
     /// The verb to run.
     #[command(subcommand)]

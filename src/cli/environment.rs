@@ -103,11 +103,6 @@ const fn expected(verb: &'static str, option: &'static str, elsewhere: &'static 
 const EXPECTED: &[ExpectedVariable] = &[
     expected(
         "predict",
-        "--set",
-        "a release uses the settings of its spec, which the certificate covers: change them in the spec",
-    ),
-    expected(
-        "predict",
         "--epsilon",
         "a release uses the epsilon of its spec; use `--cell epsilon=1` to choose one of several",
     ),

@@ -283,8 +283,10 @@ impl PlotArea<'_, '_> {
                 self.canvas.line(&[foot, PlotPoint::new(foot.x, self.rect.top)], ACROSS)?;
             }
             self.canvas.line(&[foot, foot.moved(0.0, 4.0)], AXIS)?;
-            let text = if tick.text == INFINITE { self.plot.x.infinity } else { &tick.text };
-            for (i, word) in text.split(' ').enumerate() {
+            let is_infinite = tick.text == INFINITE;
+            let lines: Vec<&str> =
+                if is_infinite { self.plot.x.infinity.split(' ').collect() } else { vec![&tick.text] };
+            for (i, word) in lines.into_iter().enumerate() {
                 self.canvas.text(word, foot.moved(0.0, TICK_GAP + TICK_LINE * i as f64), BELOW)?;
             }
         }

@@ -58,5 +58,5 @@ fn predictions_without_end_are_not_verified() {
     let run = project.dpgp(&["verify", "p.csv.certificate.json", "/dev/zero"]).expect(5);
     assert!(run.err.contains("/dev/zero: is larger than 256 MB"), "{}", run.err);
     let run = project.dpgp(&["ledger", "verify", "--released", "/dev/zero"]).expect(2);
-    assert!(run.err.contains("has more than 256 MB"), "{}", run.err);
+    assert!(run.err.contains("larger than 256 MB"), "{}", run.err);
 }

@@ -69,7 +69,7 @@ fn stores_that_do_not_belong_together_are_refused() {
     assert!(run.err.contains("differ in their spec"), "{}", run.err);
     project.write("study.toml", &STUDY.replace("noise_variance = 1.0", "noise_variance = 2.0"));
     let run = project.dpgp(&["collect", "a"]).expect(2);
-    assert!(run.err.contains("study.toml") && run.err.contains("dpgp explain"), "{}", run.err);
+    assert!(run.err.contains("study.toml") && run.err.contains("--dry-run --why"), "{}", run.err);
     assert!(project.dpgp(&["collect", "nowhere"]).expect(2).err.contains("nowhere is not a folder"));
 }
 

@@ -85,7 +85,10 @@ fn sums_that_do_not_belong_together_are_refused() {
         project.dpgp(&[&["stats", "s.toml", "--out", "sum.json", "--add"], parts].concat()).expect(code).err
     };
     assert!(add(&["1.json"], 1).contains("are missing"));
-    assert!(add(&["1.json", "2.json", "2.json"], 1).contains("two of the files hold the block of rows"));
+    assert!(
+        add(&["1.json", "2.json", "2.json"], 1)
+            .contains("two of the files contain the block that starts at row")
+    );
     project.write("text.json", "{}");
     assert!(add(&["text.json"], 2).contains("text.json is not a file of sums"));
     assert!(add(&["nowhere.json"], 5).contains("nowhere.json"));

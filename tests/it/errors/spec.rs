@@ -710,7 +710,7 @@ fn missing_data_offline_and_a_corrupt_cache() {
 fn a_numerical_failure_names_the_matrix() {
     let project = Project::new();
     let toy = std::fs::read_to_string(project.path("experiments/smith2021/toy.toml")).unwrap();
-    let toy = toy.split("[published.").next().unwrap().replace("polynomial = 0", "polynomial = 3");
+    let toy = toy.split("[figure_names]").next().unwrap().replace("polynomial = 0", "polynomial = 3");
     project.write(
         "toy.toml",
         &toy.replace(

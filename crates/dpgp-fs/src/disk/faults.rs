@@ -92,7 +92,7 @@ impl TestProcess {
             DiskStep::Name { from, to } => {
                 assert!(
                     !self.unwritten.contains(from),
-                    "{} is renamed before its contents are on the disk",
+                    "{} is renamed before its contents are on disk",
                     to.display()
                 );
                 self.forgettable(to, std::fs::read(to).ok());

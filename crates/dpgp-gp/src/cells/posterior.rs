@@ -402,8 +402,10 @@ impl CellPosterior {
         for (point, mut column) in cross.column_iter_mut().enumerate() {
             let input: Vec<f64> = inputs.row(point).iter().copied().collect();
             let own = self.tree.cell(finest, &lattice.coordinates(lattice.place(&input)));
+            // The point is one of the places that the mean of its own cell is about: they share the part of the variance that the mean has.
             if let Ok(place) = cells.binary_search(&own) {
-                column[place] += choice.of_cell;
+                column[place] =
+                    choice.variance * self.kernels[choice.kernel].table[0] + self.bias + choice.of_cell;
             }
             column.component_mul_assign(counts);
         }
@@ -575,7 +577,8 @@ mod tests {
 
     fn prior() -> CellPrior {
         let kernel =
-            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscale = 0.2 }").unwrap();
+            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscales = [0.2] }")
+                .unwrap();
         CellPrior { kernel: BoxKernel::new(&kernel, vec![1.0]).unwrap(), bound: 10.0 }
     }
 

@@ -428,7 +428,8 @@ mod tests {
 
     fn reference(rows: usize, dimensions: usize) -> SiteReference {
         let kernel =
-            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscale = 0.2 }").unwrap();
+            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscales = [0.2] }")
+                .unwrap();
         SiteReference {
             rows,
             bound: 30.0,
@@ -491,7 +492,8 @@ mod tests {
     #[test]
     fn covariances_are_averaged_over_a_cell() {
         let kernel =
-            toml::from_str("matern = { smoothness = \"1/2\", variance = 1.0, lengthscale = 1.0 }").unwrap();
+            toml::from_str("matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [1.0] }")
+                .unwrap();
         let kernel = BoxKernel::new(&kernel, vec![1.0]).unwrap().correlations(1.0);
         let found = mean_within(kernel.as_ref(), &[1.0]);
         assert!((found - 2.0 * (-1.0f64).exp()).abs() < 1e-3, "{found}");

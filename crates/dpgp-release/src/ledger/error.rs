@@ -130,7 +130,7 @@ pub enum LedgerError {
     )]
     OtherRows,
     /// A file that is looked for in ledgers.
-    #[error("{} is neither a certificate nor a release: {cause}", path.display())]
+    #[error("cannot look for {} in the ledgers: {cause}", path.display())]
     NoRelease {
         /// The file.
         path: PathBuf,
