@@ -172,8 +172,12 @@ struct Choice {
     variance: f64,
     /// That of a place's own mean.
     own: f64,
-    /// That of a cell's own mean.
+    /// That of a cell's own mean about the mean of the process over the cell: its places have means of their own, and are too few for
+    /// a mean over the cell.
     of_cell: f64,
+    /// What a place and its cell's own mean have in common: of the two parts the first. The second is taken as independent of the
+    /// process at the place, so that all covariances are those of one normal distribution.
+    of_place: f64,
     /// Of a target about both.
     target: f64,
 }
@@ -262,9 +266,10 @@ impl CellPosterior {
                 let variance = (deviation * bound).powi(2);
                 let owns = DEVIATIONS.iter().map(|own| (own * bound).powi(2)).chain([0.0]);
                 for own in owns.filter(|own| *own <= MOST_OWN * variance) {
-                    let of_cell = shared * (own + variance * (1.0 - kernel.table[0]));
+                    let of_place = shared * own;
+                    let of_cell = of_place + shared * variance * (1.0 - kernel.table[0]);
                     let target = (spread - variance - own).max(0.25 * spread);
-                    choices.push(Choice { kernel: place, variance, own, of_cell, target });
+                    choices.push(Choice { kernel: place, variance, own, of_cell, of_place, target });
                 }
             }
         }
@@ -402,10 +407,8 @@ impl CellPosterior {
         for (point, mut column) in cross.column_iter_mut().enumerate() {
             let input: Vec<f64> = inputs.row(point).iter().copied().collect();
             let own = self.tree.cell(finest, &lattice.coordinates(lattice.place(&input)));
-            // The point is one of the places that the mean of its own cell is about: they share the part of the variance that the mean has.
             if let Ok(place) = cells.binary_search(&own) {
-                column[place] =
-                    choice.variance * self.kernels[choice.kernel].table[0] + self.bias + choice.of_cell;
+                column[place] += choice.of_place;
             }
             column.component_mul_assign(counts);
         }
@@ -622,6 +625,34 @@ mod tests {
             assert!((means[point] - mean[point]).abs() < 1e-9);
             assert!(without[point] <= variance[point] * (1.0 + 1e-9));
             assert!(found.targets.variance()[point] > variance[point]);
+        }
+    }
+
+    /// The covariances of the function at a few points and of the sums are those of one normal distribution: with any choice of
+    /// hyperparameters no variance is explained twice, however little noise there is.
+    #[test]
+    fn no_variance_is_explained_twice() {
+        let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();
+        let mut posterior = CellPosterior::new(&tree, &sums(&tree, 1e-3), &prior()).unwrap();
+        let inputs = DMatrix::from_fn(7, 1, |i, _| 0.011 + 0.137 * i as f64);
+        let choices = posterior.choices(30.0, 0.9);
+        for mut choice in choices {
+            choice.target = 1e-6;
+            let kept = posterior.kept.cells.clone();
+            let correlations = posterior.kernels[choice.kernel].among(&tree, &kept);
+            let covariance = posterior.covariance(choice, &correlations, false);
+            posterior.members = vec![Member {
+                choice,
+                weight: 1.0,
+                factor: Cholesky::new("t", &covariance).unwrap(),
+                weights: DVector::zeros(kept.len()),
+            }];
+            let cross = posterior.cross(choice, &posterior.crosses(&inputs), &inputs);
+            let half = posterior.members[0].factor.half_solve(&cross);
+            let prior = choice.variance + choice.own + posterior.bias;
+            for column in half.column_iter() {
+                assert!(column.norm_squared() <= prior * (1.0 + 1e-6), "{choice:?}");
+            }
         }
     }
 
