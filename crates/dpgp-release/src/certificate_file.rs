@@ -112,6 +112,8 @@ impl Charged<PrivatePredictions<'_>> {
         };
         let far = match self.hides_records() {
             true => little_known(predictions),
+            // Their gp_sd follows from the release: a warning about it would differ from draw to draw.
+            false if is_averaged(setting) => None,
             false => far_warning(self.value()),
         };
         self.warnings().into_iter().chain(outside).chain(long).chain(far).collect()

@@ -78,8 +78,8 @@ fn averaged_models_and_nested_cells_hold() {
     let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
     assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
     let stated = run.out.split("numbers has ").nth(1).unwrap().split(' ').next().unwrap();
-    // A variance of a thousand releases is within a twentieth of the stated one, on average over numbers.
-    assert!((stated.parse::<f64>().unwrap() - 1.0).abs() < 0.05, "{}", run.out);
+    // The variance of a thousand releases of three numbers has a standard error of .026.
+    assert!((stated.parse::<f64>().unwrap() - 1.0).abs() < 0.2, "{}", run.out);
     project.dpgp(&["audit", "s.toml"]).expect(0);
     project.dpgp(&["sum", "s.toml", "energy.csv", "--release", "c.json", "--quiet", "--no-ledger"]).expect(0);
     project.dpgp(&["verify", "c.json"]).expect(0);
@@ -87,7 +87,7 @@ fn averaged_models_and_nested_cells_hold() {
     project.write("odd.json", &project.read("c.json").replacen("\"counts_sd\":", "\"count_sd\":", 1));
     let run =
         project.dpgp(&["predict", "--from", "odd.json", "--at", "grid.csv", "--out", "o.csv"]).expect(2);
-    assert!(run.err.contains("odd.json") && !project.path("o.csv").exists(), "{}", run.err);
+    assert!(run.err.contains("unknown field `count_sd`") && !project.path("o.csv").exists(), "{}", run.err);
     for (from, to, why) in [
         ("features = \"cells\"", "features = \"cells\", period = 1.5", "cells have none"),
         ("noise_variance = 0.1,", "noise_variance = 0.1, averaged = true,", "model.averaged"),

@@ -1,7 +1,8 @@
 //! Noisy moments, and the surface that follows from them.
 
 use nalgebra::{DMatrix, DVector};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::model::within_box;
 use super::{Frequencies, MomentsDesign, MomentsModel, ReleasedCells};
@@ -14,13 +15,25 @@ use dpgp_gp::sites::{
 use dpgp_number::Positive;
 
 /// Released moments and all that is needed to use them, as a file holds them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum ReleasedMoments {
     /// Sums of waves.
     Waves(ReleasedWaves),
     /// Sums and counts of cells.
     Cells(ReleasedCells),
+}
+
+impl<'de> Deserialize<'de> for ReleasedMoments {
+    /// Cells have levels; an error is that of the kind.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let moments = match value.get("levels") {
+            Some(_) => serde_json::from_value(value).map(Self::Cells),
+            None => serde_json::from_value(value).map(Self::Waves),
+        };
+        moments.map_err(D::Error::custom)
+    }
 }
 
 impl ReleasedMoments {
