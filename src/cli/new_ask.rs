@@ -124,8 +124,11 @@ impl<'a> Dialogue<'a> {
             if line == QUIT {
                 return Err(CliError::Left(question.key.clone()));
             }
+            // Nobody at a pipe sees the default and its note: a bound or an epsilon that was forgotten must not become a number.
+            let is_forgotten =
+                !self.said.is_terminal && question.must_be_answered() && self.typed[place].is_none();
             let read = match (line.is_empty(), &default) {
-                (true, Some(default)) => Ok(default.clone()),
+                (true, Some(default)) if !is_forgotten => Ok(default.clone()),
                 _ => question.read(&line),
             };
             let needed = match read.and_then(|numbers| question.at_most_half(self.width(), numbers)) {
@@ -200,6 +203,12 @@ impl Question {
             }
             _ => Ok(numbers),
         }
+    }
+
+    /// Whether its default is no more than a guess, or the budget.
+    fn must_be_answered(&self) -> bool {
+        matches!(self.source, Source::Proposed(proposal) if proposal.is_guess())
+            || self.key == "privacy.epsilon"
     }
 
     /// Warns about a guess that was taken, about a budget that protects next to nothing, and about a lengthscale far from the proposal.
