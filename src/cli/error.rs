@@ -146,6 +146,11 @@ pub enum CliError {
         "--set cannot change data.source: a release has the rows of its spec; write a spec for other rows"
     )]
     OtherRows,
+    /// A model for counts.
+    #[error(
+        "--kernel and --noise-variance are for released moments; the model of counts follows from the counts"
+    )]
+    ModelOfCounts,
     /// A file of rows with an unknown ending.
     #[error("{} has an unknown ending; use .csv or .parquet", .0.display())]
     Ending(PathBuf),
@@ -267,6 +272,7 @@ impl CliError {
             | Self::NamedColumns(_)
             | Self::NoLedger(_)
             | Self::OtherRows
+            | Self::ModelOfCounts
             | Self::Ending(_)
             | Self::MapEnding(_)
             | Self::Map(_)

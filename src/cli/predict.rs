@@ -1,7 +1,7 @@
 //! `dpgp predict`: private predictions at public points.
 //!
 //! A release goes through these steps: refuse, read, charge, draw, write. The order is part of the privacy argument, see [`predict`].
-//! `--preview` computes expected errors and spends nothing. `--from` predicts from released moments at no further privacy cost.
+//! `--preview` computes expected errors and spends nothing. `--from` predicts from released moments or counts at no further privacy cost.
 
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,9 @@ use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    CertificateSummary, Charged, GridChoice, MomentsFile, OtherModel, PointsFile, PredictionFiles,
-    PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, SigningKey, Terms,
-    chosen_cell, publish, refuse_private_filter, write_predictions,
+    CertificateSummary, Charged, CountsFile, GridChoice, MomentsFile, OtherModel, PointsFile,
+    PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError,
+    SigningKey, Terms, chosen_cell, publish, refuse_private_filter, write_predictions,
 };
 use dpgp_report::{DrawnMap, short};
 use dpgp_run::{Clipped, Project, watcher};
@@ -56,6 +56,7 @@ Examples:
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
   dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     another setting, named in the certificate
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
+  dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, without most of the noise
   dpgp ledger show my.toml";
 
 /// Arguments of `dpgp predict`.
@@ -301,10 +302,10 @@ impl PointsArguments {
     }
 }
 
-/// Options of predictions from released moments.
+/// Options of predictions from released moments or counts.
 #[derive(Debug, Args)]
 pub struct FromArguments {
-    /// Predict from moments that `dpgp sum --release` wrote, instead of rows; releases and charges nothing
+    /// Predict from moments or counts that `dpgp sum --release` wrote, instead of rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
     pub from: Option<PathBuf>,
@@ -317,7 +318,7 @@ pub struct FromArguments {
 }
 
 impl FromArguments {
-    /// Predicts at public points from released moments. Reads no rows and charges nothing.
+    /// Predicts at public points from released moments, or the exact counts from released ones. Reads no rows and charges nothing.
     pub fn predict(
         &self,
         from: &Path,
@@ -326,10 +327,15 @@ impl FromArguments {
         map: Option<NewMap>,
         format: Format,
     ) -> Result<(), CliError> {
-        let file = MomentsFile::read(from)?;
-        let guarantee = file.guarantee().to_owned();
         let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
-        let predictions = file.predict(at, other)?;
+        let (guarantee, predictions) = match CountsFile::read(from)? {
+            Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),
+            Some(file) => (file.guarantee().to_owned(), file.predict(&at)?),
+            None => {
+                let file = MomentsFile::read(from)?;
+                (file.guarantee().to_owned(), file.predict(at, other)?)
+            }
+        };
         predictions.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         if let Some(out) = out {
             write_predictions(out, &predictions)?;

@@ -115,10 +115,14 @@ impl SumsModel for CountsRelease {
         let guarantee = self.model.guarantee(privacy);
         let noisy = guarantee.release(&counts.bins, noise)?;
         let data = &setting.data;
+        let mut histogram = json!({
+            "inputs": data.inputs, "records": data.target, "filter": data.filter, "bins": self.bins,
+        });
+        if !data.encode.is_empty() {
+            histogram["encode"] = json!(data.encode);
+        }
         Ok(json!({
-            "histogram": {
-                "inputs": data.inputs, "records": data.target, "filter": data.filter, "bins": self.bins,
-            },
+            "histogram": histogram,
             "counts": noisy,
             "sd": guarantee.sd,
         }))

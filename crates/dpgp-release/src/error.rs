@@ -56,6 +56,14 @@ pub enum ReleaseError {
         /// What is wrong with it.
         cause: String,
     },
+    /// A file of counts that cannot be read.
+    #[error("{} is not a release of counts from `dpgp sum --release`: {cause}", path.display())]
+    NotCounts {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// A file that holds no predictions.
     #[error("{} is not a CSV file of predictions from `dpgp predict`: {cause}", path.display())]
     NotPredictions {

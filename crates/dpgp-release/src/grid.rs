@@ -222,7 +222,7 @@ fn columns_of_box(domain: &[[f64; 2]]) -> Vec<Vec<f64>> {
 }
 
 /// Makes all combinations, one for each row. The last column varies fastest.
-fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
+pub(super) fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
     let rows: usize = columns.iter().map(Vec::len).product();
     DMatrix::from_fn(rows, columns.len(), |i, d| {
         let inner: usize = columns[d + 1..].iter().map(Vec::len).product();

@@ -58,6 +58,7 @@ mod add_sums;
 mod certificate_file;
 mod content_digest;
 mod counts;
+mod counts_file;
 mod draw;
 mod earlier_wording;
 mod end_to_end;
@@ -90,6 +91,7 @@ mod worst_records;
 
 pub use certificate_file::WiderChange;
 pub use counts::CountsRelease;
+pub use counts_file::CountsFile;
 pub use draw::{Charged, Guaranteed, Offer, Paid};
 pub use end_to_end::{EndToEndCheck, FileCells, PairedRelease, ReplacedCell};
 pub use error::{ReleaseError, spent_in};

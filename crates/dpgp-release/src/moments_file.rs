@@ -56,7 +56,7 @@ struct ModelOfFile {
 }
 
 /// Hyperparameters that replace those of a file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct OtherModel {
     /// The kernel.
     pub kernel: Option<KernelSetting>,
@@ -130,17 +130,7 @@ impl MomentsFile {
             return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
-        let data = DataSetting {
-            source: SourceSetting::Inline(BTreeMap::new()),
-            inputs,
-            target,
-            encode,
-            missing: Missing::Refuse,
-            filter: Vec::new(),
-            person: None,
-            rows_per_person: None,
-            draw: None,
-        };
+        let data = public_columns(inputs, target, encode);
         let places = of_box(&mechanism.domain);
         let model = ModelSetting { kernel, noise_variance, averaged: false, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
@@ -181,6 +171,25 @@ impl FilePredictions {
 
     fn rows(&self) -> PredictionRows<'_> {
         PredictionRows { data: &self.data, points: &self.points.inputs, predictions: &self.predictions }
+    }
+}
+
+/// The columns that a release names, without rows.
+pub(super) fn public_columns(
+    inputs: Vec<String>,
+    target: String,
+    encode: BTreeMap<String, Vec<String>>,
+) -> DataSetting {
+    DataSetting {
+        source: SourceSetting::Inline(BTreeMap::new()),
+        inputs,
+        target,
+        encode,
+        missing: Missing::Refuse,
+        filter: Vec::new(),
+        person: None,
+        rows_per_person: None,
+        draw: None,
     }
 }
 
@@ -254,7 +263,7 @@ impl MomentsSurface {
         ensure_inside(self.known.model.mechanism(), &points.inputs)?;
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
-        let predictions = Predictions { mean, gp_sd: model_sd, noise_sd };
+        let predictions = Predictions { mean, gp_sd: model_sd, noise_sd, least: None };
         let outside = outside_warning(self.known.model.mechanism(), &points.inputs);
         let warnings = outside.into_iter().chain(little_known(&predictions)).collect();
         Ok(FilePredictions { data: self.known.data.clone(), points, predictions, warnings })

@@ -163,7 +163,8 @@ impl<'a> PredictionRequest<'a> {
     /// [`ReleaseError::Csv`] if the rows cannot be written.
     pub fn blank_csv(&self) -> Result<String, ReleaseError> {
         let zeros = vec![0.0; self.points.inputs.nrows()];
-        let predictions = Predictions { mean: zeros.clone(), gp_sd: zeros.clone(), noise_sd: zeros };
+        let predictions =
+            Predictions { mean: zeros.clone(), gp_sd: zeros.clone(), noise_sd: zeros, least: None };
         let data = &self.setting().data;
         Ok(PredictionRows { data, points: &self.points.inputs, predictions: &predictions }.csv()?)
     }
@@ -349,7 +350,7 @@ const FEWEST: usize = 10;
 impl ReleasedPoint {
     fn new(predictions: &Predictions, point: usize) -> Self {
         let (low, high) = predictions.interval(point);
-        let Predictions { mean, gp_sd, noise_sd } = predictions;
+        let Predictions { mean, gp_sd, noise_sd, .. } = predictions;
         Self { mean: mean[point], gp_sd: gp_sd[point], noise_sd: noise_sd[point], low, high }
     }
 
@@ -415,7 +416,7 @@ mod little_known_tests {
 
     fn said(sds: &[f64]) -> Option<String> {
         let mean = (0..sds.len()).map(|point| point as f64).collect();
-        little_known(&Predictions { mean, gp_sd: sds.to_vec(), noise_sd: vec![0.0; sds.len()] })
+        little_known(&Predictions { mean, gp_sd: sds.to_vec(), noise_sd: vec![0.0; sds.len()], least: None })
     }
 
     /// The means from 0 to 11 have the variance `143 / 12`: with uncertainties of 4 at seven of twelve the whole is

@@ -90,6 +90,87 @@ fn a_release_carries_its_guarantee() {
     assert!(!project.path("b.json").exists());
 }
 
+/// Estimates from the release alone: a row for each bin, with intervals that hold the exact counts, and nothing charged.
+#[test]
+fn exact_counts_are_estimated_from_a_release() {
+    let project = project();
+    project
+        .dpgp(&["stats", "s.toml", "rows.csv", "--release", "a.json", "--epsilon", "0.05", "--no-ledger"])
+        .expect(0);
+    let from = ["predict", "--from", "a.json", "--grid"];
+    let run = project.dpgp(&[&from[..], &["auto", "--out", "c.csv", "--map", "c.svg"]].concat()).expect(0);
+    assert!(
+        run.out.starts_with("predictions at 24 points, written to c.csv\nnothing more was released"),
+        "{}",
+        run.out
+    );
+    assert!(project.read("c.svg").contains("<svg"));
+    let text = project.read("c.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("x,y,private_mean,gp_sd,noise_sd,low,high"));
+    let rows: Vec<Vec<f64>> =
+        lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    assert_eq!(rows.len(), 24);
+    let sd = project.json("a.json")["sd"].as_f64().unwrap();
+    let mut held = 0;
+    for (bin, (row, exact)) in rows.iter().zip(plain()).enumerate() {
+        assert!((row[0] - (-1.0 + (bin / 4) as f64 / 3.0 + 1.0 / 6.0)).abs() < 1e-12);
+        assert!((row[1] - (-1.0 + (bin % 4) as f64 * 0.375 + 0.1875)).abs() < 1e-12);
+        assert!(row[3].hypot(row[4]) <= sd * (1.0 + 1e-9), "no worse than a noisy count");
+        held += usize::from((row[5]..=row[6]).contains(&(exact as f64)));
+    }
+    assert!(held >= 17, "{held} of 24 intervals of 95 %");
+    let refused = |arguments: &[&str], why: &str| {
+        let run = project.dpgp(&[&from[..], arguments].concat()).expect(2);
+        assert!(run.err.contains(why), "{}", run.err);
+    };
+    refused(&["x=0,y=0"], "use --grid auto");
+    refused(&["auto", "--noise-variance", "1"], "the model of counts follows from the counts");
+    project.write(
+        "a.json",
+        &project.read("a.json").replacen("\"counts\":[", "\"counts\":[1,", 1).replacen(
+            "\"counts\": [",
+            "\"counts\": [1,",
+            1,
+        ),
+    );
+    refused(&["auto"], "it has 25 counts for 24 bins");
+}
+
+/// A count for each word, as a bar of a map.
+#[test]
+fn words_are_counted() {
+    let project = Project::new();
+    let words = "inputs = [\"g\"]\nencode = { g = [\"bus\", \"bike\", \"walk\"] }";
+    let spec = SPEC
+        .replace("inputs = [\"x\", \"y\"]", words)
+        .replace("filter = [{ column = \"x\", is = \"<\", value = 0.9 }]\n", "")
+        .replace(
+            "bins = [{ from = -1.0, to = 1.0, bins = 6 }, { from = -1.0, to = 0.5, bins = 4 }]",
+            "bins = [{ from = -0.5, to = 2.5, bins = 3 }]",
+        )
+        .replace(
+            "test = [{ from = -1.0, to = 1.0, bins = 6 }, { from = -1.0, to = 1.0, bins = 4 }]",
+            "test = [{ from = -0.5, to = 2.5, bins = 3 }]",
+        );
+    project.write("s.toml", &spec);
+    project.write("rows.csv", &format!("g,trips\n{}", "bike,2\nbus,1\nbike,1\n".repeat(3000)));
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "a.json", "--no-ledger"]).expect(0);
+    let from = ["predict", "--from", "a.json", "--grid", "auto", "--out", "c.csv", "--map", "c.svg"];
+    project.dpgp(&from).expect(0);
+    let text = project.read("c.csv");
+    let cells: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    assert_eq!(cells.iter().map(|row| row[0]).collect::<Vec<_>>(), ["bus", "bike", "walk"]);
+    for (row, exact) in cells.iter().zip([3000.0, 9000.0, 0.0]) {
+        assert!((row[1].parse::<f64>().unwrap() - exact).abs() < 60.0, "{row:?}");
+    }
+    // A bin of several words has no name.
+    project.write("s.toml", &spec.replace("bins = 3", "bins = 2"));
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "b.json", "--no-ledger"]).expect(0);
+    let run = project.dpgp(&["predict", "--from", "b.json", "--grid", "auto"]).expect(2);
+    assert!(run.err.contains("must hold one word"), "{}", run.err);
+}
+
 #[test]
 fn wrong_questions_are_refused() {
     let project = project();

@@ -82,7 +82,7 @@ impl AveragedMeans {
             noise_sd.push(self.scale * (all - without).sqrt());
         }
         let mean = latent.mean().iter().map(|mean| self.centre + self.scale * mean).collect();
-        Ok(Predictions { mean, gp_sd, noise_sd })
+        Ok(Predictions { mean, gp_sd, noise_sd, least: None })
     }
 }
 
@@ -211,7 +211,7 @@ impl Means {
             return averaged.predict(released);
         }
         let mean = (&self.map * released + &self.offset).iter().copied().collect();
-        Ok(Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() })
+        Ok(Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone(), least: None })
     }
 
     /// The predictions without noise, in units of the target. Never show them.

@@ -55,13 +55,17 @@ pub struct Predictions {
     pub gp_sd: Vec<f64>,
     /// Standard deviation of the noise.
     pub noise_sd: Vec<f64>,
+    /// The least value that a prediction can have: zero for counts.
+    pub least: Option<f64>,
 }
 
 impl Predictions {
-    /// The central interval of 95 % of the latent function at a point, the variances of model and noise added.
+    /// The central interval of 95 % of the latent function at a point, the variances of model and noise added, cut off
+    /// below the least possible value.
     pub fn interval(&self, point: usize) -> (f64, f64) {
         let half = CENTRAL_95 * self.gp_sd[point].hypot(self.noise_sd[point]);
-        (self.mean[point] - half, self.mean[point] + half)
+        let low = self.mean[point] - half;
+        (self.least.map_or(low, |least| low.max(least)), self.mean[point] + half)
     }
 }
 

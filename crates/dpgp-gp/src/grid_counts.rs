@@ -1,0 +1,510 @@
+//! Counts in the cells of a grid, with noise of a known variance: the best estimates of the exact counts.
+//!
+//! The noisy counts are `h~ = h + N(0, s^2 I)`. The exact counts are modelled as `h = m + f + e`: an unknown mean m with
+//! a flat prior, a smooth f with covariance `v K`, `K = K_1 x ... x K_d` a product over the axes, and e independent in
+//! each cell with variance t. The latter is part of the count: actual counts scatter about any smooth intensity.
+//!
+//! With `K_i = U_i diag(k_i) U_i'` all covariances share the eigenvectors `U = U_1 x ... x U_d`. For kappa the products
+//! of the `k_i`, `z = U' h~` and `o = U' 1`,
+//!
+//! ```text
+//! a_j = v kappa_j + t + s^2              variance of z_j
+//! g_j = (a_j - s^2) / a_j                gain
+//! m   = V sum o_j z_j / a_j,   V = 1 / sum o_j^2 / a_j
+//! E[h]   = U (m o + g (z - m o))
+//! Cov[h] = U (diag(s^2 g) + V c c') U',   c_j = (1 - g_j) o_j
+//! ```
+//!
+//! so that a product with U, which costs `n (n_1 + ... + n_d)` for n cells, is all that is needed. The estimate is
+//! linear in h~, `E[h] = U L z` with `L = diag(g) + V c (o / a)'`, and the noise has the share `s^2 U L L' U'` of the
+//! covariance of its error.
+//!
+//! *Evidence.* With `a_j = w (1 + r kappa_j)`, `w = t + s^2` and `r = v / w`, minus twice its logarithm is
+//! `sum log a_j + sum (z_j - m o_j)^2 / a_j` up to a constant. Given r it falls in w up to `w* = 1/n sum (z_j - m
+//! o_j)^2 / (1 + r kappa_j)` and rises from there, so that `w = max(w*, s^2)` is the best variance. What is left is a
+//! search in r, and one over the correlations of each axis.
+
+use nalgebra::DMatrix;
+
+use dpgp_linalg::{LinalgError, product, thin_svd, transposed_product};
+
+/// How the cells along one axis are related.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GridAxis {
+    /// Cells of equal width, in order: near ones are alike, by a Matern 3/2 kernel.
+    Ordered(usize),
+    /// Categories: any two are equally alike.
+    Categories(usize),
+}
+
+/// Numbers in the cells of a grid, and the variance of the noise on each.
+#[derive(Debug, Clone, Copy)]
+pub struct NoisyGrid<'a> {
+    axes: &'a [GridAxis],
+    numbers: &'a [f64],
+    noise_variance: f64,
+}
+
+impl<'a> NoisyGrid<'a> {
+    /// Finite numbers, one for each cell (n), the last axis varying fastest, and the known variance of the noise, the
+    /// same in each cell. None if the grid has another number of cells, or none, a number is not finite, or the variance
+    /// is not positive.
+    pub fn new(axes: &'a [GridAxis], numbers: &'a [f64], noise_variance: f64) -> Option<Self> {
+        let cells: usize = axes.iter().map(|axis| axis.len()).product();
+        let fits = cells == numbers.len() && cells > 0;
+        let finite = numbers.iter().chain([&noise_variance]).all(|number| number.is_finite());
+        (fits && finite && noise_variance > 0.0).then_some(Self { axes, numbers, noise_variance })
+    }
+}
+
+/// What the noisy numbers of a grid say of the exact ones.
+#[derive(Debug, Clone)]
+pub struct GridPosterior {
+    axes: Vec<AxisBasis>,
+    /// Posterior means (n).
+    mean: Vec<f64>,
+    /// `g`, `c` and `o / a` in the basis of eigenvectors (n each), `V` and `s^2`.
+    gain: Vec<f64>,
+    left: Vec<f64>,
+    weight: Vec<f64>,
+    mean_variance: f64,
+    noise_variance: f64,
+    hyperparameters: GridHyperparameters,
+}
+
+/// Hyperparameters of the greatest evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridHyperparameters {
+    /// For each axis the lengthscale in widths of a cell, or the correlation of two categories.
+    pub correlations: Vec<f64>,
+    /// The variance of the smooth part.
+    pub variance: f64,
+    /// The variance of exact numbers about the smooth part.
+    pub scatter: f64,
+    /// The mean of all cells.
+    pub mean: f64,
+}
+
+/// An estimate of a weighted sum of exact numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GridSum {
+    /// The estimate.
+    pub mean: f64,
+    /// The variance of its error under the model, without the noise.
+    pub model_variance: f64,
+    /// The variance that the noise adds.
+    pub noise_variance: f64,
+}
+
+impl GridAxis {
+    fn len(self) -> usize {
+        match self {
+            Self::Ordered(cells) | Self::Categories(cells) => cells,
+        }
+    }
+
+    /// The correlations that are tried: lengthscales from half a cell to twice the axis, or correlations of categories.
+    fn candidates(self) -> Vec<f64> {
+        match self {
+            Self::Categories(_) => vec![0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97],
+            Self::Ordered(cells) => {
+                let mut all = vec![0.5];
+                while all.last().is_some_and(|last| last * 1.6 < 2.0 * cells as f64) {
+                    all.extend(all.last().map(|last| last * 1.6));
+                }
+                all
+            }
+        }
+    }
+
+    fn covariance(self, correlation: f64) -> DMatrix<f64> {
+        let entry = |i: usize, j: usize| match self {
+            Self::Categories(_) if i == j => 1.0,
+            Self::Categories(_) => correlation,
+            Self::Ordered(_) => {
+                let distance = 3f64.sqrt() * i.abs_diff(j) as f64 / correlation;
+                (1.0 + distance) * (-distance).exp()
+            }
+        };
+        DMatrix::from_fn(self.len(), self.len(), entry)
+    }
+}
+
+/// Eigenvectors and eigenvalues of the covariance along an axis.
+#[derive(Debug, Clone)]
+struct AxisBasis {
+    vectors: DMatrix<f64>,
+    values: Vec<f64>,
+}
+
+impl AxisBasis {
+    /// Of a covariance: its singular vectors, since `K^2 = U S^2 U'` makes `K = U S U'`.
+    fn new(axis: GridAxis, correlation: f64) -> Result<Self, LinalgError> {
+        let svd = thin_svd("the covariance along an axis", &axis.covariance(correlation))?;
+        Ok(Self { vectors: svd.u, values: svd.s.iter().copied().collect() })
+    }
+}
+
+/// Multiplies a tensor along each axis with a square matrix, or with its transpose.
+fn multiply<'m>(
+    numbers: &[f64],
+    matrices: impl DoubleEndedIterator<Item = &'m DMatrix<f64>> + ExactSizeIterator,
+    transposed: bool,
+) -> Vec<f64> {
+    // The last axis varies fastest. Taken from there, what has been multiplied moves to the front, axis by axis, and
+    // after all of them each axis is where it was.
+    let mut tensor = numbers.to_vec();
+    for matrix in matrices.rev() {
+        let n = matrix.nrows();
+        let columns = DMatrix::from_column_slice(n, tensor.len() / n, &tensor);
+        let multiplied = match transposed {
+            true => transposed_product(matrix, &columns),
+            false => product(matrix, &columns),
+        };
+        // Its rows become the slowest index.
+        tensor = multiplied.transpose().as_slice().to_vec();
+    }
+    tensor
+}
+
+/// The products of the eigenvalues of all axes.
+fn eigenvalues(bases: &[&AxisBasis]) -> Vec<f64> {
+    let mut all = vec![1.0];
+    for basis in bases {
+        all = all.iter().flat_map(|left| basis.values.iter().map(move |right| left * right)).collect();
+    }
+    all
+}
+
+/// The best variances for given correlations.
+#[derive(Debug, Clone, Copy)]
+struct Profile {
+    /// Minus twice the logarithm of the evidence.
+    misfit: f64,
+    ratio: f64,
+    whole: f64,
+    mean: f64,
+}
+
+/// The numbers in the basis of eigenvectors.
+struct Rotated {
+    z: Vec<f64>,
+    ones: Vec<f64>,
+    kappa: Vec<f64>,
+}
+
+impl Rotated {
+    fn new(numbers: &[f64], bases: &[&AxisBasis]) -> Self {
+        let vectors = || bases.iter().map(|basis| &basis.vectors);
+        Self {
+            z: multiply(numbers, vectors(), true),
+            ones: multiply(&vec![1.0; numbers.len()], vectors(), true),
+            kappa: eigenvalues(bases),
+        }
+    }
+
+    /// The best w, and the evidence, for a ratio r.
+    fn profile(&self, ratio: f64, noise_variance: f64) -> Profile {
+        let (mut products, mut squares, mut lengths, mut logarithms) = (0.0, 0.0, 0.0, 0.0);
+        for ((z, one), kappa) in self.z.iter().zip(&self.ones).zip(&self.kappa) {
+            let a = 1.0 + ratio * kappa;
+            products += one * z / a;
+            squares += one * one / a;
+            lengths += z * z / a;
+            logarithms += a.ln();
+        }
+        let n = self.z.len() as f64;
+        let mean = products / squares;
+        let misfit = (lengths - mean * products).max(0.0);
+        let whole = (misfit / n).max(noise_variance);
+        Profile { misfit: n * whole.ln() + logarithms + misfit / whole, ratio, whole, mean }
+    }
+
+    /// The best r, on a grid of powers of four and then between its neighbours.
+    fn best(&self, noise_variance: f64) -> Profile {
+        let tried = |power: f64| self.profile(4f64.powf(power), noise_variance);
+        let better = |one: Profile, other: Profile| if other.misfit < one.misfit { other } else { one };
+        let mut best = self.profile(0.0, noise_variance);
+        let (mut centre, mut step) = (0.0, 0.5);
+        for power in -8..=8 {
+            let found = tried(f64::from(power));
+            if found.misfit < best.misfit {
+                (best, centre) = (found, f64::from(power));
+            }
+        }
+        while step > 0.05 && best.ratio > 0.0 {
+            for power in [centre - step, centre + step] {
+                let found = tried(power);
+                if found.misfit < best.misfit {
+                    centre = power;
+                }
+                best = better(best, found);
+            }
+            step /= 2.0;
+        }
+        best
+    }
+}
+
+/// Estimates exact numbers from noisy ones, with hyperparameters of the greatest evidence. A post-processing of the
+/// noisy numbers: it costs no privacy.
+///
+/// ```
+/// use dpgp_gp::{GridAxis, NoisyGrid, denoise_grid};
+/// // A noisy step: the estimates are smoother, and an interval is narrower than that of a single noisy number.
+/// let numbers = [9.0, 12.0, 8.0, 11.0, 10.0, 31.0, 28.0, 30.0, 32.0, 29.0];
+/// let grid = NoisyGrid::new(&[GridAxis::Ordered(10)], &numbers, 4.0).ok_or("no grid")?;
+/// let posterior = denoise_grid(&grid)?;
+/// assert!((posterior.mean()[2] - 10.0).abs() < 1.5);
+/// let sum = posterior.weighted_sum(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+/// assert!((sum.mean - 50.0).abs() < 3.0 && sum.model_variance + sum.noise_variance < 5.0 * 4.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`LinalgError`] if a covariance has no eigenvectors.
+pub fn denoise_grid(grid: &NoisyGrid<'_>) -> Result<GridPosterior, LinalgError> {
+    let NoisyGrid { axes, numbers, noise_variance } = *grid;
+    let candidates: Vec<Vec<f64>> = axes.iter().map(|axis| axis.candidates()).collect();
+    let mut known: Vec<Vec<AxisBasis>> = Vec::with_capacity(axes.len());
+    for (axis, tried) in axes.iter().zip(&candidates) {
+        known.push(tried.iter().map(|one| AxisBasis::new(*axis, *one)).collect::<Result<_, _>>()?);
+    }
+    let at = |chosen: &[usize]| -> Vec<&AxisBasis> {
+        chosen.iter().zip(&known).map(|(place, bases)| &bases[*place]).collect()
+    };
+    // Correlations, axis by axis, until none changes.
+    let mut chosen: Vec<usize> = candidates.iter().map(|tried| tried.len() / 2).collect();
+    let mut best = Rotated::new(numbers, &at(&chosen)).best(noise_variance);
+    for _ in 0..MOST_ROUNDS {
+        let before = chosen.clone();
+        for axis in 0..axes.len() {
+            for place in (0..candidates[axis].len()).filter(|place| *place != before[axis]) {
+                let mut other = chosen.clone();
+                other[axis] = place;
+                let found = Rotated::new(numbers, &at(&other)).best(noise_variance);
+                if found.misfit < best.misfit {
+                    (best, chosen) = (found, other);
+                }
+            }
+        }
+        if chosen == before {
+            break;
+        }
+    }
+    let bases = at(&chosen);
+    let correlations = chosen.iter().zip(&candidates).map(|(place, tried)| tried[*place]).collect();
+    Ok(GridPosterior::new(&Rotated::new(numbers, &bases), &bases, best, noise_variance, correlations))
+}
+
+/// The most rounds over all axes.
+const MOST_ROUNDS: usize = 4;
+
+impl GridPosterior {
+    fn new(
+        rotated: &Rotated,
+        bases: &[&AxisBasis],
+        best: Profile,
+        noise_variance: f64,
+        correlations: Vec<f64>,
+    ) -> Self {
+        let Profile { ratio, whole, mean, .. } = best;
+        let a: Vec<f64> = rotated.kappa.iter().map(|kappa| whole * (1.0 + ratio * kappa)).collect();
+        let gain: Vec<f64> = a.iter().map(|a| ((a - noise_variance) / a).max(0.0)).collect();
+        let left = gain.iter().zip(&rotated.ones).map(|(gain, one)| (1.0 - gain) * one).collect();
+        let weight: Vec<f64> = rotated.ones.iter().zip(&a).map(|(one, a)| one / a).collect();
+        let information: f64 = weight.iter().zip(&rotated.ones).map(|(weight, one)| weight * one).sum();
+        let estimates: Vec<f64> = gain
+            .iter()
+            .zip(&rotated.z)
+            .zip(&rotated.ones)
+            .map(|((gain, z), one)| mean * one + gain * (z - mean * one))
+            .collect();
+        let axes: Vec<AxisBasis> = bases.iter().map(|basis| (*basis).clone()).collect();
+        Self {
+            mean: multiply(&estimates, axes.iter().map(|axis| &axis.vectors), false),
+            axes,
+            gain,
+            left,
+            weight,
+            mean_variance: 1.0 / information,
+            noise_variance,
+            hyperparameters: GridHyperparameters {
+                correlations,
+                variance: ratio * whole,
+                scatter: whole - noise_variance,
+                mean,
+            },
+        }
+    }
+
+    /// The estimates (n).
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// The hyperparameters of the greatest evidence.
+    pub fn hyperparameters(&self) -> &GridHyperparameters {
+        &self.hyperparameters
+    }
+
+    /// The estimate of each cell with the variances of its error (n).
+    pub fn cells(&self) -> Vec<GridSum> {
+        let back = |numbers: &[f64]| multiply(numbers, self.axes.iter().map(|axis| &axis.vectors), false);
+        let squared: Vec<DMatrix<f64>> =
+            self.axes.iter().map(|axis| axis.vectors.component_mul(&axis.vectors)).collect();
+        let gains = multiply(&self.gain, squared.iter(), false);
+        let squares: Vec<f64> = self.gain.iter().map(|gain| gain * gain).collect();
+        let (squares, left) = (multiply(&squares, squared.iter(), false), back(&self.left));
+        let crossed: Vec<f64> =
+            self.gain.iter().zip(&self.weight).map(|(gain, weight)| gain * weight).collect();
+        let crossed = back(&crossed);
+        let mut all = Vec::with_capacity(self.mean.len());
+        for cell in 0..self.mean.len() {
+            all.push(self.sum_of(self.mean[cell], gains[cell], squares[cell], left[cell], crossed[cell]));
+        }
+        all
+    }
+
+    /// The estimate of a weighted sum over all cells, for one weight a cell (n). A cell without a weight counts as 0.
+    pub fn weighted_sum(&self, weights: &[f64]) -> GridSum {
+        let mut all = weights.to_vec();
+        all.resize(self.mean.len(), 0.0);
+        let mean = all.iter().zip(&self.mean).map(|(weight, mean)| weight * mean).sum();
+        let q = multiply(&all, self.axes.iter().map(|axis| &axis.vectors), true);
+        let (mut gains, mut squares, mut left, mut crossed) = (0.0, 0.0, 0.0, 0.0);
+        for (j, q) in q.iter().enumerate() {
+            gains += self.gain[j] * q * q;
+            squares += (self.gain[j] * q).powi(2);
+            left += self.left[j] * q;
+            crossed += self.gain[j] * self.weight[j] * q;
+        }
+        self.sum_of(mean, gains, squares, left, crossed)
+    }
+
+    /// For weights with coefficients `q = U' weights`: the sums of `g q^2`, `(g q)^2`, `c q` and `g q o / a`.
+    fn sum_of(&self, mean: f64, gains: f64, squares: f64, left: f64, crossed: f64) -> GridSum {
+        let Self { mean_variance, noise_variance, .. } = self;
+        let weights: f64 = self.weight.iter().map(|weight| weight * weight).sum();
+        let all = noise_variance * gains + mean_variance * left * left;
+        let of_mean = mean_variance * left;
+        let noise = noise_variance * (squares + 2.0 * of_mean * crossed + of_mean * of_mean * weights);
+        GridSum { mean, model_variance: (all - noise).max(0.0), noise_variance: noise.min(all) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DVector;
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    const AXES: [GridAxis; 3] = [GridAxis::Ordered(4), GridAxis::Categories(3), GridAxis::Ordered(5)];
+
+    fn normal(number: usize, seed: u64) -> Vec<f64> {
+        let mut random = Pcg64::seed_from_u64(seed);
+        (0..number).map(|_| StandardNormal.sample(&mut random)).collect()
+    }
+
+    fn kronecker(correlations: &[f64]) -> DMatrix<f64> {
+        let mut all = DMatrix::identity(1, 1);
+        for (axis, correlation) in AXES.iter().zip(correlations) {
+            all = all.kronecker(&axis.covariance(*correlation));
+        }
+        all
+    }
+
+    /// A smooth made-up grid with noise of variance 4.
+    fn noisy() -> Vec<f64> {
+        let noise = normal(60, 3);
+        let exact = |i: usize| 20.0 + 9.0 * ((i / 15) as f64).cos() + 4.0 * ((i % 5) as f64 * 0.7).sin();
+        (0..60).map(|i| exact(i) + 2.0 * noise[i]).collect()
+    }
+
+    /// Means, covariances and the evidence by matrices of all cells, with the mean as a regression on ones.
+    #[test]
+    fn it_is_the_posterior_by_dense_matrices() {
+        let numbers = noisy();
+        let grid = NoisyGrid::new(&AXES, &numbers, 4.0).unwrap();
+        let posterior = denoise_grid(&grid).unwrap();
+        let GridHyperparameters { correlations, variance, scatter, mean } = posterior.hyperparameters();
+        let one = DMatrix::<f64>::identity(60, 60);
+        let prior = kronecker(correlations) * *variance + &one * *scatter;
+        let inverse = (&prior + &one * 4.0).try_inverse().unwrap();
+        let (h, ones) = (DVector::from_vec(numbers.clone()), DVector::from_element(60, 1.0));
+        let information = (ones.transpose() * &inverse * &ones)[0];
+        let of_mean = (ones.transpose() * &inverse) / information;
+        assert!(((&of_mean * &h)[0] - mean).abs() < 1e-9);
+        let gain = &prior * &inverse;
+        let linear = &gain + (&one - &gain) * &ones * &of_mean;
+        let expected = &linear * &h;
+        let model = (&linear - &one) * &prior * (&linear - &one).transpose();
+        let noise = &linear * linear.transpose() * 4.0;
+        let area: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
+        let sum = posterior.weighted_sum(&area);
+        let area = DVector::from_vec(area);
+        assert!((sum.mean - area.dot(&expected)).abs() < 1e-8);
+        assert!((sum.model_variance - (area.transpose() * &model * &area)[0]).abs() < 1e-8);
+        assert!((sum.noise_variance - (area.transpose() * &noise * &area)[0]).abs() < 1e-8);
+        for (cell, found) in posterior.cells().iter().enumerate() {
+            assert!((found.mean - expected[cell]).abs() < 1e-9);
+            assert!((found.model_variance - model[(cell, cell)]).abs() < 1e-9);
+            assert!((found.noise_variance - noise[(cell, cell)]).abs() < 1e-9);
+        }
+    }
+
+    /// The evidence of all hyperparameters nearby is smaller, computed by a matrix of all cells.
+    #[test]
+    fn hyperparameters_have_the_greatest_evidence() {
+        let numbers = noisy();
+        let grid = NoisyGrid::new(&AXES, &numbers, 4.0).unwrap();
+        let found = denoise_grid(&grid).unwrap().hyperparameters().clone();
+        let misfit = |variance: f64, scatter: f64, correlations: &[f64]| {
+            let all = kronecker(correlations) * variance + DMatrix::identity(60, 60) * (scatter + 4.0);
+            let centred = DVector::from_fn(60, |i, _| numbers[i] - found.mean);
+            all.determinant().ln() + (centred.transpose() * all.try_inverse().unwrap() * centred)[0]
+        };
+        let GridHyperparameters { variance, scatter, correlations, .. } = &found;
+        let best = misfit(*variance, *scatter, correlations);
+        for factor in [0.5, 2.0] {
+            assert!(misfit(variance * factor, *scatter, correlations) > best);
+            assert!(misfit(*variance, scatter + 4.0 * factor, correlations) > best);
+            let other = [correlations[0], correlations[1], correlations[2] * factor];
+            assert!(misfit(*variance, *scatter, &other) > best - 0.05);
+        }
+    }
+
+    /// Intervals of 90 % hold nine tenths of the exact numbers, of cells that scatter about a smooth surface.
+    #[test]
+    fn intervals_hold_the_exact_numbers() {
+        let (axes, mut held, mut cells) = ([GridAxis::Ordered(16), GridAxis::Ordered(16)], 0, 0);
+        for seed in 0..8 {
+            let (scatter, noise) = (normal(256, 2 * seed), normal(256, 2 * seed + 1));
+            let smooth =
+                |i: usize| 60.0 * ((i / 16) as f64 / 5.0).sin() * ((i % 16) as f64 / 4.0 + seed as f64).cos();
+            let exact: Vec<f64> = (0..256).map(|i| smooth(i) + 3.0 * scatter[i]).collect();
+            let numbers: Vec<f64> =
+                exact.iter().zip(&noise).map(|(exact, noise)| exact + 10.0 * noise).collect();
+            let grid = NoisyGrid::new(&axes, &numbers, 100.0).unwrap();
+            for (found, exact) in denoise_grid(&grid).unwrap().cells().iter().zip(&exact) {
+                let sd = (found.model_variance + found.noise_variance).sqrt();
+                held += usize::from((found.mean - exact).abs() <= 1.645 * sd);
+                cells += 1;
+            }
+        }
+        let share = held as f64 / cells as f64;
+        assert!((0.86..0.94).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn what_is_no_grid_is_refused() {
+        let is_grid =
+            |numbers: &[f64], variance| NoisyGrid::new(&[GridAxis::Ordered(2)], numbers, variance).is_some();
+        assert!(is_grid(&[1.0, 2.0], 1.0));
+        assert!(!is_grid(&[1.0], 1.0) && !is_grid(&[1.0, 2.0], 0.0) && !is_grid(&[1.0, f64::NAN], 1.0));
+        assert!(NoisyGrid::new(&[GridAxis::Ordered(0)], &[], 1.0).is_none());
+    }
+}
