@@ -80,7 +80,8 @@ impl CountsFile {
     }
 
     /// Estimates the exact count of each bin, at its centre, from all noisy counts. Counts of neighbouring bins are
-    /// alike, by a model whose numbers follow from the noisy counts; an estimate is not below zero.
+    /// alike, by a model whose numbers follow from the noisy counts; an estimate is not below zero. Where the noisy counts
+    /// themselves have the smaller expected error, they are the estimates.
     ///
     /// # Errors
     /// [`ReleaseError`] for points other than the bins, a bin of several words, or a covariance that cannot be factorised.
@@ -105,7 +106,12 @@ impl CountsFile {
         let Some(grid) = NoisyGrid::new(&axes, &numbers, self.sd.get().powi(2)) else {
             return Err(ReleaseError::NotReleasable("the noise of its counts has no finite variance"));
         };
-        let estimated = denoise_grid(&grid).map_err(TaskError::from)?.cells();
+        let posterior = denoise_grid(&grid).map_err(TaskError::from)?;
+        let noise_variance = self.sd.get().powi(2);
+        let noisy = numbers.iter().map(|&mean| GridSum { mean, model_variance: 0.0, noise_variance });
+        let of_model = unbiased_error(&numbers, posterior.mean(), &posterior.own_weights(), noise_variance);
+        let of_noisy = unbiased_error(&numbers, &numbers, &vec![1.0; numbers.len()], noise_variance);
+        let estimated = if of_model <= of_noisy { posterior.cells() } else { noisy.collect() };
         let values = |of: fn(&GridSum) -> f64| estimated.iter().map(of).collect();
         let predictions = Predictions {
             mean: values(|count| count.mean.max(0.0)),
@@ -117,6 +123,20 @@ impl CountsFile {
         let data = public_columns(inputs, records, encode);
         Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
     }
+}
+
+/// Stein's unbiased estimate of the expected squared error over all bins of `max(0, estimate)`, up to a constant: for
+/// noise `N(0, s^2 I)` on the numbers `E|max(0, x) - h|^2 = E[|max(0, x) - h~|^2 + 2 s^2 sum_{x_i > 0} dx_i / dh~_i] -
+/// n s^2`. The own weights are these derivatives, without the small part of the hyperparameters.
+fn unbiased_error(noisy: &[f64], estimates: &[f64], own_weights: &[f64], noise_variance: f64) -> f64 {
+    let mut error = 0.0;
+    for ((noisy, estimate), weight) in noisy.iter().zip(estimates).zip(own_weights) {
+        error += (estimate.max(0.0) - noisy).powi(2);
+        if *estimate > 0.0 {
+            error += 2.0 * noise_variance * weight;
+        }
+    }
+    error
 }
 
 const SEVERAL_WORDS: &str = "each bin of an input with words must hold one word: from = -0.5, to = the number of words - 0.5, \
@@ -150,6 +170,14 @@ mod tests {
         assert!(said(&file("", "[]")).contains("histogram.bins"));
         assert!(said(&file(BINS, "[1, 2, 3, 0.5]")).contains("invalid type"));
         assert!(said(&file(BINS, "[1, 2, 3, 4]").replace("2.0", "0.0")).contains("0"));
+    }
+
+    /// Of two estimates of two counts with noise variance 1, by hand: the noisy counts 3 and -2 themselves, clipped, and
+    /// 2 and -1 with own weights of a half.
+    #[test]
+    fn the_error_of_clipped_estimates_is_by_stein() {
+        assert_eq!(unbiased_error(&[3.0, -2.0], &[3.0, -2.0], &[1.0, 1.0], 1.0), 0.0 + 4.0 + 2.0);
+        assert_eq!(unbiased_error(&[3.0, -2.0], &[2.0, -1.0], &[0.5, 0.5], 1.0), 1.0 + 4.0 + 1.0);
     }
 
     /// The centres of the bins, and no count below zero.

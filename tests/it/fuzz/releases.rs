@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use dpgp::release::{
-    GridChoice, MomentsFile, OtherModel, PublicPoints, ReleaseError, ReleasedPredictions, StreamedRelease,
-    verify,
+    CountsFile, GridChoice, MomentsFile, OtherModel, PublicPoints, ReleaseError, ReleasedPredictions,
+    StreamedRelease, verify,
 };
 use dpgp::task::Experiment;
 use rand::RngExt;
@@ -22,6 +22,12 @@ task.surface = { map = [{ from = 0.5, to = 3.5, points = 4 }] }
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0]] } }
 "#;
 
+const COUNTS: &str = r#"experiment.title = "counts"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+task.density = { bins = [{ from = 0.0, to = 4.0, bins = 8 }], test = [{ from = 0.0, to = 4.0, bins = 8 }], draws = 1, estimate.histogram = {} }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add-remove" } }
+"#;
+
 const PREDICTIONS: &str = r#"experiment.title = "predictions"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
 normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
@@ -30,7 +36,7 @@ task.regression = { split.shuffled = 3, draws = 5 }
 privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
 "#;
 
-/// A project with `part.json`, `moments.json` and `p.csv` with its certificate.
+/// A project with `part.json`, `moments.json`, `counts.json` and `p.csv` with its certificate.
 static RELEASED: LazyLock<Project> = LazyLock::new(|| {
     let project = Project::new();
     let rows: String =
@@ -38,6 +44,8 @@ static RELEASED: LazyLock<Project> = LazyLock::new(|| {
     project.write("rows.csv", &format!("x,y\n{rows}"));
     project.write("moments.toml", MOMENTS);
     project.write("predictions.toml", PREDICTIONS);
+    project.write("counts.toml", COUNTS);
+    project.dpgp(&["stats", "counts.toml", "rows.csv", "--release", "counts.json", "--no-ledger"]).expect(0);
     project.write("grid.csv", "x\n1\n2\n");
     let release = ["--out", "part.json", "--release", "moments.json", "--no-ledger"];
     project.dpgp(&[&["stats", "moments.toml", "rows.csv"], &release[..]].concat()).expect(0);
@@ -87,6 +95,14 @@ fn damaged_moments_predict_or_are_refused() {
     damaged("moments.json", |path| {
         let file = MomentsFile::read(path)?;
         file.predict(PublicPoints::Grid(&GridChoice::Auto), OtherModel::default()).map(drop)
+    });
+}
+
+#[test]
+fn damaged_counts_are_estimated_or_refused() {
+    damaged("counts.json", |path| match CountsFile::read(path)? {
+        Some(file) => file.predict(&PublicPoints::Grid(&GridChoice::Auto)).map(drop),
+        None => MomentsFile::read(path).map(drop),
     });
 }
 
