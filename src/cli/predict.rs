@@ -318,7 +318,8 @@ pub struct FromArguments {
 }
 
 impl FromArguments {
-    /// Predicts at public points from released moments, or the exact counts from released ones. Reads no rows and charges nothing.
+    /// Predicts at public points from released moments, or estimates exact counts from released noisy counts. Reads no rows and
+    /// charges nothing.
     pub fn predict(
         &self,
         from: &Path,

@@ -26,6 +26,7 @@
 
 use nalgebra::DMatrix;
 
+use crate::kernel::{Kernel, Matern, Smoothness};
 use dpgp_linalg::{LinalgError, product, thin_svd, transposed_product};
 
 /// How the cells along one axis are related.
@@ -46,9 +47,9 @@ pub struct NoisyGrid<'a> {
 }
 
 impl<'a> NoisyGrid<'a> {
-    /// Finite numbers, one for each cell (n), the last axis varying fastest, and the known variance of the noise, the
-    /// same in each cell. None if the grid has another number of cells, or none, a number is not finite, or the variance
-    /// is not positive.
+    /// Checks a grid: one number for each cell (n), with the last axis varying fastest, and the known noise variance of
+    /// each number. Returns `None` if there are no cells, the numbers do not fit the axes, a number is not finite, or the
+    /// variance is not positive.
     pub fn new(axes: &'a [GridAxis], numbers: &'a [f64], noise_variance: f64) -> Option<Self> {
         let cells: usize = axes.iter().map(|axis| axis.len()).product();
         let fits = cells == numbers.len() && cells > 0;
@@ -60,7 +61,7 @@ impl<'a> NoisyGrid<'a> {
 /// What the noisy numbers of a grid say of the exact ones.
 #[derive(Debug, Clone)]
 pub struct GridPosterior {
-    axes: Vec<AxisBasis>,
+    axes: Vec<AxisEigenvectors>,
     /// Posterior means (n).
     mean: Vec<f64>,
     /// `g`, `c` and `o / a` in the basis of eigenvectors (n each), `V` and `s^2`.
@@ -75,7 +76,7 @@ pub struct GridPosterior {
 /// Hyperparameters of the greatest evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GridHyperparameters {
-    /// For each axis the lengthscale in widths of a cell, or the correlation of two categories.
+    /// One number for each axis: the lengthscale in cell widths, or the correlation between two categories.
     pub correlations: Vec<f64>,
     /// The variance of the smooth part.
     pub variance: f64,
@@ -104,7 +105,7 @@ impl GridAxis {
     }
 
     /// The correlations that are tried: lengthscales from half a cell to twice the axis, or correlations of categories.
-    fn candidates(self) -> Vec<f64> {
+    fn candidate_correlations(self) -> Vec<f64> {
         match self {
             Self::Categories(_) => vec![0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97],
             Self::Ordered(cells) => {
@@ -117,27 +118,28 @@ impl GridAxis {
         }
     }
 
+    /// The correlations of its cells, by a lengthscale in widths of a cell or by the correlation of two categories.
     fn covariance(self, correlation: f64) -> DMatrix<f64> {
-        let entry = |i: usize, j: usize| match self {
-            Self::Categories(_) if i == j => 1.0,
-            Self::Categories(_) => correlation,
-            Self::Ordered(_) => {
-                let distance = 3f64.sqrt() * i.abs_diff(j) as f64 / correlation;
-                (1.0 + distance) * (-distance).exp()
+        match self {
+            Self::Categories(cells) => {
+                DMatrix::from_fn(cells, cells, |i, j| if i == j { 1.0 } else { correlation })
             }
-        };
-        DMatrix::from_fn(self.len(), self.len(), entry)
+            Self::Ordered(cells) => {
+                let places = DMatrix::from_fn(cells, 1, |cell, _| cell as f64);
+                Matern::new(Smoothness::ThreeHalves, 1.0, vec![correlation]).matrix(&places, &places)
+            }
+        }
     }
 }
 
 /// Eigenvectors and eigenvalues of the covariance along an axis.
 #[derive(Debug, Clone)]
-struct AxisBasis {
+struct AxisEigenvectors {
     vectors: DMatrix<f64>,
     values: Vec<f64>,
 }
 
-impl AxisBasis {
+impl AxisEigenvectors {
     /// Of a covariance: its singular vectors, since `K^2 = U S^2 U'` makes `K = U S U'`.
     fn new(axis: GridAxis, correlation: f64) -> Result<Self, LinalgError> {
         let svd = thin_svd("the covariance along an axis", &axis.covariance(correlation))?;
@@ -146,13 +148,13 @@ impl AxisBasis {
 }
 
 /// Multiplies a tensor along each axis with a square matrix, or with its transpose.
-fn multiply<'m>(
+fn multiply_along_axes<'m>(
     numbers: &[f64],
     matrices: impl DoubleEndedIterator<Item = &'m DMatrix<f64>> + ExactSizeIterator,
     transposed: bool,
 ) -> Vec<f64> {
-    // The last axis varies fastest. Taken from there, what has been multiplied moves to the front, axis by axis, and
-    // after all of them each axis is where it was.
+    // Each step multiplies along the last axis and makes it the first. After one step for each axis, the order is the
+    // original one.
     let mut tensor = numbers.to_vec();
     for matrix in matrices.rev() {
         let n = matrix.nrows();
@@ -168,7 +170,7 @@ fn multiply<'m>(
 }
 
 /// The products of the eigenvalues of all axes.
-fn eigenvalues(bases: &[&AxisBasis]) -> Vec<f64> {
+fn product_eigenvalues(bases: &[&AxisEigenvectors]) -> Vec<f64> {
     let mut all = vec![1.0];
     for basis in bases {
         all = all.iter().flat_map(|left| basis.values.iter().map(move |right| left * right)).collect();
@@ -178,7 +180,7 @@ fn eigenvalues(bases: &[&AxisBasis]) -> Vec<f64> {
 
 /// The best variances for given correlations.
 #[derive(Debug, Clone, Copy)]
-struct Profile {
+struct EvidenceFit {
     /// Minus twice the logarithm of the evidence.
     misfit: f64,
     ratio: f64,
@@ -187,24 +189,24 @@ struct Profile {
 }
 
 /// The numbers in the basis of eigenvectors.
-struct Rotated {
+struct EigenCoordinates {
     z: Vec<f64>,
     ones: Vec<f64>,
     kappa: Vec<f64>,
 }
 
-impl Rotated {
-    fn new(numbers: &[f64], bases: &[&AxisBasis]) -> Self {
+impl EigenCoordinates {
+    fn new(numbers: &[f64], bases: &[&AxisEigenvectors]) -> Self {
         let vectors = || bases.iter().map(|basis| &basis.vectors);
         Self {
-            z: multiply(numbers, vectors(), true),
-            ones: multiply(&vec![1.0; numbers.len()], vectors(), true),
-            kappa: eigenvalues(bases),
+            z: multiply_along_axes(numbers, vectors(), true),
+            ones: multiply_along_axes(&vec![1.0; numbers.len()], vectors(), true),
+            kappa: product_eigenvalues(bases),
         }
     }
 
     /// The best w, and the evidence, for a ratio r.
-    fn profile(&self, ratio: f64, noise_variance: f64) -> Profile {
+    fn fit_variance(&self, ratio: f64, noise_variance: f64) -> EvidenceFit {
         let (mut products, mut squares, mut lengths, mut logarithms) = (0.0, 0.0, 0.0, 0.0);
         for ((z, one), kappa) in self.z.iter().zip(&self.ones).zip(&self.kappa) {
             let a = 1.0 + ratio * kappa;
@@ -217,14 +219,13 @@ impl Rotated {
         let mean = products / squares;
         let misfit = (lengths - mean * products).max(0.0);
         let whole = (misfit / n).max(noise_variance);
-        Profile { misfit: n * whole.ln() + logarithms + misfit / whole, ratio, whole, mean }
+        EvidenceFit { misfit: n * whole.ln() + logarithms + misfit / whole, ratio, whole, mean }
     }
 
     /// The best r, on a grid of powers of four and then between its neighbours.
-    fn best(&self, noise_variance: f64) -> Profile {
-        let tried = |power: f64| self.profile(4f64.powf(power), noise_variance);
-        let better = |one: Profile, other: Profile| if other.misfit < one.misfit { other } else { one };
-        let mut best = self.profile(0.0, noise_variance);
+    fn maximise_evidence(&self, noise_variance: f64) -> EvidenceFit {
+        let tried = |power: f64| self.fit_variance(4f64.powf(power), noise_variance);
+        let mut best = self.fit_variance(0.0, noise_variance);
         let (mut centre, mut step) = (0.0, 0.5);
         for power in -8..=8 {
             let found = tried(f64::from(power));
@@ -236,9 +237,8 @@ impl Rotated {
             for power in [centre - step, centre + step] {
                 let found = tried(power);
                 if found.misfit < best.misfit {
-                    centre = power;
+                    (best, centre) = (found, power);
                 }
-                best = better(best, found);
             }
             step /= 2.0;
         }
@@ -265,24 +265,24 @@ impl Rotated {
 /// [`LinalgError`] if a covariance has no eigenvectors.
 pub fn denoise_grid(grid: &NoisyGrid<'_>) -> Result<GridPosterior, LinalgError> {
     let NoisyGrid { axes, numbers, noise_variance } = *grid;
-    let candidates: Vec<Vec<f64>> = axes.iter().map(|axis| axis.candidates()).collect();
-    let mut known: Vec<Vec<AxisBasis>> = Vec::with_capacity(axes.len());
+    let candidates: Vec<Vec<f64>> = axes.iter().map(|axis| axis.candidate_correlations()).collect();
+    let mut known: Vec<Vec<AxisEigenvectors>> = Vec::with_capacity(axes.len());
     for (axis, tried) in axes.iter().zip(&candidates) {
-        known.push(tried.iter().map(|one| AxisBasis::new(*axis, *one)).collect::<Result<_, _>>()?);
+        known.push(tried.iter().map(|one| AxisEigenvectors::new(*axis, *one)).collect::<Result<_, _>>()?);
     }
-    let at = |chosen: &[usize]| -> Vec<&AxisBasis> {
+    let at = |chosen: &[usize]| -> Vec<&AxisEigenvectors> {
         chosen.iter().zip(&known).map(|(place, bases)| &bases[*place]).collect()
     };
     // Correlations, axis by axis, until none changes.
     let mut chosen: Vec<usize> = candidates.iter().map(|tried| tried.len() / 2).collect();
-    let mut best = Rotated::new(numbers, &at(&chosen)).best(noise_variance);
+    let mut best = EigenCoordinates::new(numbers, &at(&chosen)).maximise_evidence(noise_variance);
     for _ in 0..MOST_ROUNDS {
         let before = chosen.clone();
         for axis in 0..axes.len() {
             for place in (0..candidates[axis].len()).filter(|place| *place != before[axis]) {
                 let mut other = chosen.clone();
                 other[axis] = place;
-                let found = Rotated::new(numbers, &at(&other)).best(noise_variance);
+                let found = EigenCoordinates::new(numbers, &at(&other)).maximise_evidence(noise_variance);
                 if found.misfit < best.misfit {
                     (best, chosen) = (found, other);
                 }
@@ -294,7 +294,13 @@ pub fn denoise_grid(grid: &NoisyGrid<'_>) -> Result<GridPosterior, LinalgError> 
     }
     let bases = at(&chosen);
     let correlations = chosen.iter().zip(&candidates).map(|(place, tried)| tried[*place]).collect();
-    Ok(GridPosterior::new(&Rotated::new(numbers, &bases), &bases, best, noise_variance, correlations))
+    Ok(GridPosterior::new(
+        &EigenCoordinates::new(numbers, &bases),
+        &bases,
+        best,
+        noise_variance,
+        correlations,
+    ))
 }
 
 /// The most rounds over all axes.
@@ -302,13 +308,13 @@ const MOST_ROUNDS: usize = 4;
 
 impl GridPosterior {
     fn new(
-        rotated: &Rotated,
-        bases: &[&AxisBasis],
-        best: Profile,
+        rotated: &EigenCoordinates,
+        bases: &[&AxisEigenvectors],
+        best: EvidenceFit,
         noise_variance: f64,
         correlations: Vec<f64>,
     ) -> Self {
-        let Profile { ratio, whole, mean, .. } = best;
+        let EvidenceFit { ratio, whole, mean, .. } = best;
         let a: Vec<f64> = rotated.kappa.iter().map(|kappa| whole * (1.0 + ratio * kappa)).collect();
         let gain: Vec<f64> = a.iter().map(|a| ((a - noise_variance) / a).max(0.0)).collect();
         let left = gain.iter().zip(&rotated.ones).map(|(gain, one)| (1.0 - gain) * one).collect();
@@ -320,9 +326,9 @@ impl GridPosterior {
             .zip(&rotated.ones)
             .map(|((gain, z), one)| mean * one + gain * (z - mean * one))
             .collect();
-        let axes: Vec<AxisBasis> = bases.iter().map(|basis| (*basis).clone()).collect();
+        let axes: Vec<AxisEigenvectors> = bases.iter().map(|basis| (*basis).clone()).collect();
         Self {
-            mean: multiply(&estimates, axes.iter().map(|axis| &axis.vectors), false),
+            mean: multiply_along_axes(&estimates, axes.iter().map(|axis| &axis.vectors), false),
             axes,
             gain,
             left,
@@ -350,35 +356,43 @@ impl GridPosterior {
 
     /// The derivative of each cell's estimate with respect to its own noisy number (n), for the hyperparameters found:
     /// the diagonal of `U L U'`.
-    pub fn own_weights(&self) -> Vec<f64> {
-        let squared = self.squared_vectors();
-        let gains = multiply(&self.gain, squared.iter(), false);
-        let (left, weight) = (self.back(&self.left), self.back(&self.weight));
+    pub fn leverages(&self) -> Vec<f64> {
+        let squared = self.squared_eigenvectors();
+        let gains = multiply_along_axes(&self.gain, squared.iter(), false);
+        let (left, weight) =
+            (self.multiply_eigenvectors(&self.left), self.multiply_eigenvectors(&self.weight));
         let of_mean = left.iter().zip(&weight).map(|(left, weight)| self.mean_variance * left * weight);
         gains.iter().zip(of_mean).map(|(gain, of_mean)| gain + of_mean).collect()
     }
 
     /// A product with U.
-    fn back(&self, numbers: &[f64]) -> Vec<f64> {
-        multiply(numbers, self.axes.iter().map(|axis| &axis.vectors), false)
+    fn multiply_eigenvectors(&self, numbers: &[f64]) -> Vec<f64> {
+        multiply_along_axes(numbers, self.axes.iter().map(|axis| &axis.vectors), false)
     }
 
-    fn squared_vectors(&self) -> Vec<DMatrix<f64>> {
+    fn squared_eigenvectors(&self) -> Vec<DMatrix<f64>> {
         self.axes.iter().map(|axis| axis.vectors.component_mul(&axis.vectors)).collect()
     }
 
-    /// The estimate of each cell with the variances of its error (n).
+    /// Estimates each cell, with the variances of the error (n).
     pub fn cells(&self) -> Vec<GridSum> {
-        let squared = self.squared_vectors();
-        let gains = multiply(&self.gain, squared.iter(), false);
+        let squared = self.squared_eigenvectors();
+        let gains = multiply_along_axes(&self.gain, squared.iter(), false);
         let squares: Vec<f64> = self.gain.iter().map(|gain| gain * gain).collect();
-        let (squares, left) = (multiply(&squares, squared.iter(), false), self.back(&self.left));
+        let (squares, left) =
+            (multiply_along_axes(&squares, squared.iter(), false), self.multiply_eigenvectors(&self.left));
         let crossed: Vec<f64> =
             self.gain.iter().zip(&self.weight).map(|(gain, weight)| gain * weight).collect();
-        let crossed = self.back(&crossed);
+        let crossed = self.multiply_eigenvectors(&crossed);
         let mut all = Vec::with_capacity(self.mean.len());
         for cell in 0..self.mean.len() {
-            all.push(self.sum_of(self.mean[cell], gains[cell], squares[cell], left[cell], crossed[cell]));
+            all.push(self.estimate_from_moments(
+                self.mean[cell],
+                gains[cell],
+                squares[cell],
+                left[cell],
+                crossed[cell],
+            ));
         }
         all
     }
@@ -388,7 +402,7 @@ impl GridPosterior {
         let mut all = weights.to_vec();
         all.resize(self.mean.len(), 0.0);
         let mean = all.iter().zip(&self.mean).map(|(weight, mean)| weight * mean).sum();
-        let q = multiply(&all, self.axes.iter().map(|axis| &axis.vectors), true);
+        let q = multiply_along_axes(&all, self.axes.iter().map(|axis| &axis.vectors), true);
         let (mut gains, mut squares, mut left, mut crossed) = (0.0, 0.0, 0.0, 0.0);
         for (j, q) in q.iter().enumerate() {
             gains += self.gain[j] * q * q;
@@ -396,11 +410,11 @@ impl GridPosterior {
             left += self.left[j] * q;
             crossed += self.gain[j] * self.weight[j] * q;
         }
-        self.sum_of(mean, gains, squares, left, crossed)
+        self.estimate_from_moments(mean, gains, squares, left, crossed)
     }
 
     /// For weights with coefficients `q = U' weights`: the sums of `g q^2`, `(g q)^2`, `c q` and `g q o / a`.
-    fn sum_of(&self, mean: f64, gains: f64, squares: f64, left: f64, crossed: f64) -> GridSum {
+    fn estimate_from_moments(&self, mean: f64, gains: f64, squares: f64, left: f64, crossed: f64) -> GridSum {
         let Self { mean_variance, noise_variance, .. } = self;
         let weights: f64 = self.weight.iter().map(|weight| weight * weight).sum();
         let all = noise_variance * gains + mean_variance * left * left;
@@ -466,7 +480,7 @@ mod tests {
         assert!((sum.mean - area.dot(&expected)).abs() < 1e-8);
         assert!((sum.model_variance - (area.transpose() * &model * &area)[0]).abs() < 1e-8);
         assert!((sum.noise_variance - (area.transpose() * &noise * &area)[0]).abs() < 1e-8);
-        for (cell, own) in posterior.own_weights().iter().enumerate() {
+        for (cell, own) in posterior.leverages().iter().enumerate() {
             assert!((own - linear[(cell, cell)]).abs() < 1e-9);
         }
         for (cell, found) in posterior.cells().iter().enumerate() {
@@ -476,7 +490,7 @@ mod tests {
         }
     }
 
-    /// The evidence of all hyperparameters nearby is smaller, computed by a matrix of all cells.
+    /// Other hyperparameters have less evidence, computed with the dense covariance of all cells.
     #[test]
     fn hyperparameters_have_the_greatest_evidence() {
         let numbers = noisy();
@@ -497,7 +511,7 @@ mod tests {
         }
     }
 
-    /// Intervals of 90 % hold nine tenths of the exact numbers, of cells that scatter about a smooth surface.
+    /// About nine tenths of the exact numbers lie in their 90 % intervals, for cells that scatter about a smooth surface.
     #[test]
     fn intervals_hold_the_exact_numbers() {
         let (axes, mut held, mut cells) = ([GridAxis::Ordered(16), GridAxis::Ordered(16)], 0, 0);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::grid::product;
-use super::moments_file::{FilePredictions, public_columns};
+use super::moments_file::{FilePredictions, GuaranteeOfFile, data_without_rows};
 use super::{GridChoice, PublicPoints, ReleaseError};
 use dpgp_data::whole_text;
 use dpgp_gp::{GridAxis, GridSum, NoisyGrid, denoise_grid};
@@ -15,10 +15,10 @@ use dpgp_number::Positive;
 use dpgp_spec::setting::{CutSetting, cuts};
 use dpgp_task::{Points, Predictions, TaskError};
 
-/// Counts in the bins of a grid that `dpgp sum --release` wrote, as far as estimates need them.
+/// The part of a counts release from `dpgp sum --release` that the estimates need.
 #[derive(Debug)]
 pub struct CountsFile {
-    histogram: BinsOfFile,
+    histogram: HistogramOfFile,
     counts: Vec<i64>,
     sd: Positive,
     guarantee: String,
@@ -27,20 +27,15 @@ pub struct CountsFile {
 /// The parts of the file that are read.
 #[derive(Deserialize)]
 struct WholeFile {
-    histogram: BinsOfFile,
+    histogram: HistogramOfFile,
     counts: Vec<i64>,
     sd: Positive,
     guarantee: GuaranteeOfFile,
 }
 
-#[derive(Deserialize)]
-struct GuaranteeOfFile {
-    text: String,
-}
-
 /// The public settings beside the counts.
 #[derive(Debug, Deserialize)]
-struct BinsOfFile {
+struct HistogramOfFile {
     inputs: Vec<String>,
     #[serde(default)]
     encode: BTreeMap<String, Vec<String>>,
@@ -49,7 +44,7 @@ struct BinsOfFile {
 }
 
 impl CountsFile {
-    /// Reads a release of counts; none if the file holds another release.
+    /// Reads a release of counts. Returns `None` if the file holds another release.
     ///
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotCounts`] if counts are missing, or their number is not that of the bins.
@@ -91,26 +86,26 @@ impl CountsFile {
                 "counts belong to the bins of their release; use --grid auto",
             ));
         }
-        let BinsOfFile { inputs, encode, records, bins } = self.histogram;
+        let HistogramOfFile { inputs, encode, records, bins } = self.histogram;
         let (mut axes, mut centres) = (Vec::new(), Vec::new());
         for (input, cut) in inputs.iter().zip(&bins) {
             let width = (cut.to - cut.from) / cut.bins as f64;
             centres.push((0..cut.bins).map(|bin| cut.from + (bin as f64 + 0.5) * width).collect());
             axes.push(match encode.get(input) {
                 None => GridAxis::Ordered(cut.bins),
-                Some(words) if holds_one_each(cut, words) => GridAxis::Categories(cut.bins),
+                Some(words) if has_one_bin_per_word(cut, words) => GridAxis::Categories(cut.bins),
                 Some(_) => return Err(ReleaseError::NotReleasable(SEVERAL_WORDS)),
             });
         }
         let numbers: Vec<f64> = self.counts.iter().map(|count| *count as f64).collect();
-        let Some(grid) = NoisyGrid::new(&axes, &numbers, self.sd.get().powi(2)) else {
+        let noise_variance = self.sd.get().powi(2);
+        let Some(grid) = NoisyGrid::new(&axes, &numbers, noise_variance) else {
             return Err(ReleaseError::NotReleasable("the noise of its counts has no finite variance"));
         };
         let posterior = denoise_grid(&grid).map_err(TaskError::from)?;
-        let noise_variance = self.sd.get().powi(2);
         let noisy = numbers.iter().map(|&mean| GridSum { mean, model_variance: 0.0, noise_variance });
-        let of_model = unbiased_error(&numbers, posterior.mean(), &posterior.own_weights(), noise_variance);
-        let of_noisy = unbiased_error(&numbers, &numbers, &vec![1.0; numbers.len()], noise_variance);
+        let of_model = stein_risk(&numbers, posterior.mean(), &posterior.leverages(), noise_variance);
+        let of_noisy = stein_risk(&numbers, &numbers, &vec![1.0; numbers.len()], noise_variance);
         let estimated = if of_model <= of_noisy { posterior.cells() } else { noisy.collect() };
         let values = |of: fn(&GridSum) -> f64| estimated.iter().map(of).collect();
         let predictions = Predictions {
@@ -120,17 +115,18 @@ impl CountsFile {
             least: Some(0.0),
         };
         let points = Points::even(product(&centres));
-        let data = public_columns(inputs, records, encode);
+        let data = data_without_rows(inputs, records, encode);
         Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
     }
 }
 
 /// Stein's unbiased estimate of the expected squared error over all bins of `max(0, estimate)`, up to a constant: for
 /// noise `N(0, s^2 I)` on the numbers `E|max(0, x) - h|^2 = E[|max(0, x) - h~|^2 + 2 s^2 sum_{x_i > 0} dx_i / dh~_i] -
-/// n s^2`. The own weights are these derivatives, without the small part of the hyperparameters.
-fn unbiased_error(noisy: &[f64], estimates: &[f64], own_weights: &[f64], noise_variance: f64) -> f64 {
+/// n s^2`. The leverages are these derivatives at fixed
+/// hyperparameters.
+fn stein_risk(noisy: &[f64], estimates: &[f64], leverages: &[f64], noise_variance: f64) -> f64 {
     let mut error = 0.0;
-    for ((noisy, estimate), weight) in noisy.iter().zip(estimates).zip(own_weights) {
+    for ((noisy, estimate), weight) in noisy.iter().zip(estimates).zip(leverages) {
         error += (estimate.max(0.0) - noisy).powi(2);
         if *estimate > 0.0 {
             error += 2.0 * noise_variance * weight;
@@ -143,7 +139,7 @@ const SEVERAL_WORDS: &str = "each bin of an input with words must hold one word:
     bins = the number of words";
 
 /// Whether each bin holds the code of one word.
-fn holds_one_each(cut: &CutSetting, words: &[String]) -> bool {
+fn has_one_bin_per_word(cut: &CutSetting, words: &[String]) -> bool {
     cut.bins == words.len() && cut.from == -0.5 && cut.to == words.len() as f64 - 0.5
 }
 
@@ -172,12 +168,12 @@ mod tests {
         assert!(said(&file(BINS, "[1, 2, 3, 4]").replace("2.0", "0.0")).contains("0"));
     }
 
-    /// Of two estimates of two counts with noise variance 1, by hand: the noisy counts 3 and -2 themselves, clipped, and
-    /// 2 and -1 with own weights of a half.
+    /// Worked by hand for noisy counts 3 and -2 with noise variance 1. The estimates are these counts themselves, then 2
+    /// and -1 with leverages of a half.
     #[test]
-    fn the_error_of_clipped_estimates_is_by_stein() {
-        assert_eq!(unbiased_error(&[3.0, -2.0], &[3.0, -2.0], &[1.0, 1.0], 1.0), 0.0 + 4.0 + 2.0);
-        assert_eq!(unbiased_error(&[3.0, -2.0], &[2.0, -1.0], &[0.5, 0.5], 1.0), 1.0 + 4.0 + 1.0);
+    fn stein_risk_of_clipped_estimates() {
+        assert_eq!(stein_risk(&[3.0, -2.0], &[3.0, -2.0], &[1.0, 1.0], 1.0), 0.0 + 4.0 + 2.0);
+        assert_eq!(stein_risk(&[3.0, -2.0], &[2.0, -1.0], &[0.5, 0.5], 1.0), 1.0 + 4.0 + 1.0);
     }
 
     /// The centres of the bins, and no count below zero.

@@ -36,9 +36,10 @@ struct WholeFile {
     guarantee: GuaranteeOfFile,
 }
 
+/// The guarantee in a file of any release.
 #[derive(Deserialize)]
-struct GuaranteeOfFile {
-    text: String,
+pub(super) struct GuaranteeOfFile {
+    pub text: String,
 }
 
 /// The public settings beside the moments.
@@ -130,7 +131,7 @@ impl MomentsFile {
             return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
-        let data = public_columns(inputs, target, encode);
+        let data = data_without_rows(inputs, target, encode);
         let places = of_box(&mechanism.domain);
         let model = ModelSetting { kernel, noise_variance, averaged: false, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
@@ -174,8 +175,8 @@ impl FilePredictions {
     }
 }
 
-/// The columns that a release names, without rows.
-pub(super) fn public_columns(
+/// Makes a data section of the columns that a release names. It has no rows.
+pub(super) fn data_without_rows(
     inputs: Vec<String>,
     target: String,
     encode: BTreeMap<String, Vec<String>>,

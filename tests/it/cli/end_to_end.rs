@@ -78,7 +78,7 @@ fn averaged_models_and_nested_cells_hold() {
     let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
     assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
     let stated = run.out.split("numbers has ").nth(1).unwrap().split(' ').next().unwrap();
-    // The variance of a thousand releases of three numbers has a standard error of .026.
+    // Over a thousand releases of three numbers, the ratio of variances has a standard error of .026.
     assert!((stated.parse::<f64>().unwrap() - 1.0).abs() < 0.2, "{}", run.out);
     project.dpgp(&["audit", "s.toml"]).expect(0);
     project.dpgp(&["sum", "s.toml", "energy.csv", "--release", "c.json", "--quiet", "--no-ledger"]).expect(0);

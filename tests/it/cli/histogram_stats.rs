@@ -90,7 +90,7 @@ fn a_release_carries_its_guarantee() {
     assert!(!project.path("b.json").exists());
 }
 
-/// Estimates from the release alone: a row for each bin, with intervals that hold the exact counts, and nothing charged.
+/// The estimates need only the release. Each bin has a row, and most intervals contain the exact count.
 #[test]
 fn exact_counts_are_estimated_from_a_release() {
     let project = project();
