@@ -326,18 +326,18 @@ const POINTS: usize = 30;
 /// The most bytes of files of which copies are made for runs.
 const LARGE: u64 = 200 << 20;
 
-/// Runs `dpgp sum` on the rows and their neighbours.
+/// Runs `dpgp sum` on the rows and their neighbours; for counts also `dpgp predict`, which estimates them.
 pub fn run_sum(
     experiment: &Experiment,
     streamed: &StreamedRelease<'_>,
     files: &[PathBuf],
-) -> Result<Option<EndToEndCheck>, CliError> {
+) -> Result<Vec<EndToEndCheck>, CliError> {
     let files = row_files(Path::new(""), files)?;
     if are_large(&files) {
-        return Ok(Some(not_run()));
+        return Ok(vec![not_run()]);
     }
     let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
-    let Some(setting) = experiment.cells.first().map(Cell::setting) else { return Ok(None) };
+    let Some(setting) = experiment.cells.first().map(Cell::setting) else { return Ok(Vec::new()) };
     let mut neighbours = odd_neighbours(setting, &rows, streamed.hides_rows());
     for row in [0, rows.count().saturating_sub(1)] {
         let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
@@ -348,7 +348,14 @@ pub fn run_sum(
     let contexts = contexts(setting, &rows);
     let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
     let verb = PairedVerb { name: "sum", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
-    PairedPlan { experiment, rows, neighbours, contexts, points: None, verb }.check().map(Some)
+    let mut plan = PairedPlan { experiment, rows, neighbours, contexts, points: None, verb };
+    let mut checks = vec![plan.check()?];
+    if matches!(streamed, StreamedRelease::Counts(_)) {
+        let arguments = ["--grid", "auto", "--out", "counts.csv"].map(str::to_owned).to_vec();
+        plan.verb = PairedVerb { name: "predict", arguments, noisy: NoisyParts::Columns(FROM_SUMS) };
+        checks.push(plan.check()?);
+    }
+    Ok(checks)
 }
 
 /// Runs `dpgp predict` on the user's file and its neighbours. Returns `None` if a target is not a number.
@@ -367,7 +374,7 @@ pub fn run_predict(
     let data = &setting.data;
     let mut neighbours = odd_neighbours(setting, &rows, request.hides_rows());
     for row in [0, rows.count().saturating_sub(1)] {
-        let Some(target) = rows.number(row, &data.target) else { return Ok(None) };
+        let Some(target) = rows.number(row, data.target_column()) else { return Ok(None) };
         neighbours.extend(ends(&rows, row, request.replaced_cells(claim.neighbours, target)));
     }
     let contexts = contexts(setting, &rows);

@@ -151,6 +151,14 @@ pub enum CliError {
         "--kernel and --noise-variance are for released moments; the model of counts follows from the counts"
     )]
     ModelOfCounts,
+    /// Areas without a release.
+    #[error(
+        "--areas needs released counts: write them with `dpgp sum SPEC FILE --release counts.json`, then use --from counts.json"
+    )]
+    AreasOfRows,
+    /// Areas of moments.
+    #[error("--areas is for released counts; moments hold means, which do not add up over an area")]
+    AreasOfMoments,
     /// A file of rows with an unknown ending.
     #[error("{} has an unknown ending; use .csv or .parquet", .0.display())]
     Ending(PathBuf),
@@ -273,6 +281,8 @@ impl CliError {
             | Self::NoLedger(_)
             | Self::OtherRows
             | Self::ModelOfCounts
+            | Self::AreasOfMoments
+            | Self::AreasOfRows
             | Self::Ending(_)
             | Self::MapEnding(_)
             | Self::Map(_)

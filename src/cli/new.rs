@@ -34,7 +34,8 @@ Examples:
   dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon, each with a default in brackets
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, as found in all rows
-  dpgp new --data trips.parquet --private-inputs   protect the inputs too";
+  dpgp new --data trips.parquet --private-inputs   protect the inputs too
+  dpgp new --data trips.csv --count --inputs longitude,latitude    count rows by place";
 
 /// The spec that users start from.
 const TEMPLATE: &str = include_str!("new.toml");
@@ -63,6 +64,9 @@ pub struct NewArguments {
     separator: Option<u8>,
     #[command(flatten)]
     chosen: ChosenColumns,
+    /// Count rows by their inputs, instead of predicting a target
+    #[arg(long, requires = "data", conflicts_with_all = ["target", "private_inputs"])]
+    count: bool,
     /// Protect whole records, with their inputs, instead of the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
@@ -84,7 +88,11 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         return Err(CliError::NoName(said));
     }
     let path = PathBuf::from(format!("{name}.toml"));
-    let protected = if arguments.private_inputs { Protected::Record } else { Protected::Target };
+    let protected = match (arguments.count, arguments.private_inputs) {
+        (true, _) => Protected::Row,
+        (false, true) => Protected::Record,
+        (false, false) => Protected::Target,
+    };
     let (text, own) = match (&arguments.data, &arguments.from) {
         (None, None) => (TEMPLATE.to_owned(), None),
         (None, Some(name)) => (copy_of(name)?, None),
@@ -107,6 +115,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     if format == Format::Json {
         let (roles, left_out) = own.unzip();
         let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
+        let target = target.flatten();
         return print_json(&json!(NewSpec { written: path, target, inputs, left_out }));
     }
     let (shown, spec) = (path.display(), shell(&for_commands(&path)));
@@ -118,9 +127,15 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             let public = taken_as_public(protected, &roles);
             let budget = budget_of(&text);
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
+            let preview = format!(
+                "\n  dpgp predict {spec} {grid} --preview   # the expected error at each epsilon, from public facts only"
+            );
+            let measured = match protected {
+                Protected::Row => "errors against the exact counts: do not publish them",
+                Protected::Target | Protected::Record => "errors on held-out rows: do not publish them",
+            };
             print(&format!(
-                "{described}wrote {shown}; {next}:\n  dpgp predict {spec} {grid} --preview   # the expected error at each epsilon, \
-                 from public facts only\n  dpgp run {spec}   # errors on held-out rows: do not publish them\n  dpgp predict {spec} {grid} \
+                "{described}wrote {shown}; {next}:{preview}\n  dpgp run {spec}   # {measured}\n  dpgp predict {spec} {grid} \
                  --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}the guarantee protects one row, \
                  not all rows of a person; if a person can have several rows, first set `person` in the spec to the column that names them\n"
             ))
@@ -140,13 +155,11 @@ fn budget_of(spec: &str) -> String {
 
 /// Names the columns that are not protected. Empty if there are none.
 fn taken_as_public(protected: Protected, roles: &Roles) -> String {
-    let (target, inputs) = (&roles.target, some_names(&roles.inputs, MOST_SHOWN));
-    match protected {
-        Protected::Target => format!(
-            "only the target {target:?} is private: the inputs ({inputs}) are treated as public (use --private-inputs to protect them)\n"
-        ),
-        Protected::Record => String::new(),
-    }
+    let (Protected::Target, Some(target)) = (protected, &roles.target) else { return String::new() };
+    let inputs = some_names(&roles.inputs, MOST_SHOWN);
+    format!(
+        "only the target {target:?} is private: the inputs ({inputs}) are treated as public (use --private-inputs to protect them)\n"
+    )
 }
 
 /// The most inputs to list.
@@ -158,6 +171,10 @@ fn described(roles: &Roles, left_out: &[String]) -> String {
     let left = match left_out {
         [] => String::new(),
         lines => format!("left out:{}\n", below(lines)),
+    };
+    let Some(target) = target else {
+        let why = if *told_inputs { "" } else { " (use --inputs to choose others)" };
+        return format!("rows counted by {}{why}\n{left}", some_names(inputs, MOST_SHOWN));
     };
     let why = match (told_target, told_inputs) {
         (true, true) => return String::new(),

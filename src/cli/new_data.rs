@@ -21,6 +21,8 @@ pub(super) enum Protected {
     Target,
     /// Inputs and target of a record.
     Record,
+    /// Rows that are counted.
+    Row,
 }
 
 impl Protected {
@@ -28,6 +30,7 @@ impl Protected {
         match self {
             Self::Target => include_str!("new_data.toml"),
             Self::Record => include_str!("new_data_records.toml"),
+            Self::Row => include_str!("new_data_counts.toml"),
         }
     }
 }
@@ -48,11 +51,11 @@ impl Protected {
     fn kernel(self, inputs: usize) -> &'static str {
         let together = match self {
             Self::Target => MOST_TOGETHER,
-            Self::Record => MOST_TOGETHER_OF_RECORDS,
+            Self::Record | Self::Row => MOST_TOGETHER_OF_RECORDS,
         };
         match (self, inputs) {
             (_, many) if many > together => ADDITIVE,
-            (Self::Record, _) => MATERN,
+            (Self::Record | Self::Row, _) => MATERN,
             (Self::Target, 1) => "eq",
             (Self::Target, _) => "eq-ard",
         }
@@ -69,7 +72,7 @@ impl Protected {
             _ => format!("{input}=VALUE"),
         });
         match self {
-            Self::Record => "--grid auto".to_owned(),
+            Self::Record | Self::Row => "--grid auto".to_owned(),
             // With `=`, because the name of a column may begin with a dash.
             Self::Target => format!("--grid={}", shell(&places.collect::<Vec<_>>().join(","))),
         }
@@ -114,10 +117,11 @@ pub(super) struct OwnSpec {
 pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSpec, CliError> {
     let layout = layout(file)?;
     let own = own_columns(file.path, &layout)?;
-    let (roles, rows) = (roles(file, &layout, &own)?, own.rows);
+    let (roles, rows) = (roles(file, &layout, &own, protected)?, own.rows);
     let left_out = left_out(&own.columns, &roles.inputs);
     let Roles { target, inputs, .. } = &roles;
-    let title = format!("{target} under differential privacy");
+    let what = target.clone().unwrap_or_else(|| format!("counts by {}", inputs.join(", ")));
+    let title = format!("{what} under differential privacy");
     let kernel = protected.kernel(inputs.len());
     let parts = [
         ("@SOURCE@", source(file, &layout)),
@@ -134,7 +138,8 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
         ("@FEATURES@\n", features(rows, inputs)),
         ("@ENDS@", each(inputs, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
-        ("@TARGET@", quoted(target)),
+        ("@BINS@", each(inputs, &format!("{{ from = nan, to = nan, bins = {} }}", bins(inputs.len())))),
+        ("@TARGET@", quoted(target.as_deref().unwrap_or_default())),
     ];
     let text =
         parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part));
@@ -150,7 +155,12 @@ fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
     }
 }
 
-fn roles(file: &OwnFile<'_>, layout: &TextLayout, own: &OwnColumns) -> Result<Roles, CliError> {
+fn roles(
+    file: &OwnFile<'_>,
+    layout: &TextLayout,
+    own: &OwnColumns,
+    protected: Protected,
+) -> Result<Roles, CliError> {
     let path = file.path.to_path_buf();
     let OwnColumns { columns, rows, .. } = own;
     // Names from the user are not a row of the file.
@@ -162,12 +172,13 @@ fn roles(file: &OwnFile<'_>, layout: &TextLayout, own: &OwnColumns) -> Result<Ro
         return Err(CliError::NoRows(path));
     }
     let numbers = file.chosen.usable(columns);
-    if numbers.len() < 2 {
+    let counts = matches!(protected, Protected::Row);
+    if numbers.len() < if counts { 1 } else { 2 } {
         let mut why = left_out(columns, &numbers);
         why.extend(hint(layout, own).filter(|_| !is_parquet(file.path)));
         return Err(CliError::FewNumbers { path, numbers, why });
     }
-    file.chosen.roles(columns).map_err(|cause| CliError::Columns { path, cause })
+    file.chosen.roles(columns, counts).map_err(|cause| CliError::Columns { path, cause })
 }
 
 /// Suggests what may be wrong with a CSV file that has too few numeric columns.
@@ -207,6 +218,8 @@ fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
 fn comments(roles: &Roles) -> String {
     let mut lines = Vec::new();
     let chosen = match (roles.told_target, roles.told_inputs) {
+        _ if roles.target.is_none() && !roles.told_inputs => "the first numeric columns as the inputs",
+        _ if roles.target.is_none() => "",
         (false, false) => "the last numeric column as the target, the others as the inputs",
         (false, true) => "the last numeric column that is not an input as the target",
         (true, false) => "all other numeric columns as the inputs",
@@ -232,6 +245,16 @@ fn comments(roles: &Roles) -> String {
         lines.push(format!("# Columns with neither numbers nor text: {}.", listed(&roles.others)));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Bins along each input, so that a grid has some thousands.
+fn bins(inputs: usize) -> usize {
+    match inputs {
+        1 => 64,
+        2 => 48,
+        3 => 16,
+        _ => 8,
+    }
 }
 
 /// The most rows of a model without inducing inputs. All of these rows are predicted in turn.
@@ -308,10 +331,10 @@ fn lengthscales(protected: Protected, kernel: &str, inputs: &[String], rows: usi
             "values from a quarter to four times as long are also tried; if unsure, a fifth of its range"
         }
         (Protected::Target, _) => "short ones need more noise; if unsure, half of its range or more",
-        (Protected::Record, 1 | 2) => {
+        (Protected::Record | Protected::Row, 1 | 2) => {
             "values up to four times as long are also tried; if unsure, an eighth of its range"
         }
-        (Protected::Record, _) => {
+        (Protected::Record | Protected::Row, _) => {
             "values up to four times as long are also tried; if unsure, a quarter of its range"
         }
     };
@@ -393,7 +416,8 @@ pub enum ColumnError {
 /// The columns of a file by their roles in a spec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Roles {
-    pub target: String,
+    /// The target; none where rows are counted.
+    pub target: Option<String>,
     pub inputs: Vec<String>,
     /// Other numeric columns.
     pub unused: Vec<String>,
@@ -419,7 +443,9 @@ impl ChosenColumns {
 
     /// Assigns a role to each column. By default the last numeric column is the target, and the others are the inputs. A column that
     /// numbers the rows is unused unless the user names it.
-    pub fn roles(&self, columns: &[ColumnType]) -> Result<Roles, ColumnError> {
+    ///
+    /// Where rows are counted, no column is the target, and the first two are the inputs.
+    pub fn roles(&self, columns: &[ColumnType], counts: bool) -> Result<Roles, ColumnError> {
         use ColumnKind as K;
         let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| of_kinds(columns, &[kind]));
         let others = of_kinds(columns, &[K::Nothing, K::Times, K::Other]);
@@ -432,19 +458,26 @@ impl ChosenColumns {
             taken.push(name);
         }
         let mut free = numbers.iter().filter(|name| !taken.contains(name)).rev();
-        let target = self.target.as_ref().or_else(|| free.next()).ok_or(ColumnError::NoneLeft("target"))?;
+        let target = match counts {
+            true => None,
+            false => {
+                let target = self.target.as_ref().or_else(|| free.next());
+                Some(target.ok_or(ColumnError::NoneLeft("target"))?)
+            }
+        };
         let told_inputs = !self.inputs.is_empty();
-        let inputs = if told_inputs { self.inputs.clone() } else { free.rev().cloned().collect() };
+        let most = if counts { COUNTED_BY } else { usize::MAX };
+        let inputs = if told_inputs { self.inputs.clone() } else { free.rev().take(most).cloned().collect() };
         if inputs.is_empty() {
             return Err(ColumnError::NoneLeft("inputs"));
         }
-        let used: BTreeSet<&String> = inputs.iter().chain([target]).collect();
+        let used: BTreeSet<&String> = inputs.iter().chain(target).collect();
         let [unused, index] = [&numbers, &index]
             .map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
         Ok(Roles {
             unused,
             index,
-            target: target.clone(),
+            target: target.cloned(),
             inputs,
             text,
             others,
@@ -453,6 +486,9 @@ impl ChosenColumns {
         })
     }
 }
+
+/// The inputs that rows are counted by, unless the user names others.
+const COUNTED_BY: usize = 2;
 
 /// Returns the names of the columns of some kinds.
 fn of_kinds(columns: &[ColumnType], kinds: &[ColumnKind]) -> Vec<String> {

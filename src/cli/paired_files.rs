@@ -143,12 +143,12 @@ pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
 /// lacks a cell (if such rows are dropped), or is removed (if the number of rows is private).
 pub fn odd_neighbours(setting: &Setting, rows: &FileCells, size_is_private: bool) -> Vec<FileCells> {
     let data = &setting.data;
-    let mut all = Vec::new();
+    let (target, mut all) = (data.target_column(), Vec::new());
     if setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs {
         all.extend(
             data.encode
-                .contains_key(&data.target)
-                .then(|| rows.clone().with_text(0, &data.target, "a word that is not listed")),
+                .contains_key(target)
+                .then(|| rows.clone().with_text(0, target, "a word that is not listed")),
         );
         return all;
     }
@@ -156,11 +156,11 @@ pub fn odd_neighbours(setting: &Setting, rows: &FileCells, size_is_private: bool
     for column in data.encode.keys() {
         all.push(rows.clone().with_text(0, column, "a word that is not listed"));
     }
-    if !data.encode.contains_key(&data.target) {
-        all.extend(["0.5", "-1", "1e12"].map(|cell| rows.clone().with_text(0, &data.target, cell)));
+    if !data.encode.contains_key(target) {
+        all.extend(["0.5", "-1", "1e12"].map(|cell| rows.clone().with_text(0, target, cell)));
     }
     if data.drops_missing() {
-        all.push(rows.clone().with_text(0, &data.target, "NA"));
+        all.push(rows.clone().with_text(0, target, "NA"));
     }
     if size_is_private {
         all.extend([rows.without(0), rows.without(rows.count().saturating_sub(1))]);

@@ -20,7 +20,7 @@ use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    CertificateSummary, Charged, CountsFile, GridChoice, MomentsFile, OtherModel, PointsFile,
+    Areas, CertificateSummary, Charged, CountsFile, GridChoice, MomentsFile, OtherModel, PointsFile,
     PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError,
     SigningKey, Terms, chosen_cell, publish, refuse_private_filter, write_predictions,
 };
@@ -57,13 +57,15 @@ Examples:
   dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     another setting, named in the certificate
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
   dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, without most of the noise
+  dpgp predict --from counts.json --areas districts.geojson --area-id name --out districts.csv      the count of each district
+  dpgp predict counts.toml --grid auto --out counts.csv --map counts.html      counts of rows (`dpgp new --count`) in one step
   dpgp ledger show my.toml";
 
 /// Arguments of `dpgp predict`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PredictArguments {
-    /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
+    /// The path of a spec (or the name of an experiment) with task.regression, task.prediction, task.surface or task.density
     #[arg(value_name = "SPEC", required_unless_present = "from", add = experiments())]
     spec: Option<String>,
     #[command(flatten)]
@@ -121,8 +123,13 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     distinct(&targets(arguments))?;
     let map = arguments.map.wanted()?;
     if let Some(from) = &arguments.released.from {
+        let areas = arguments.points.areas()?;
         let (points, map) = (arguments.points.chosen(), map.map(WantedMap::open).transpose()?);
-        return arguments.released.predict(from, points, arguments.out.as_deref(), map, format);
+        let at = areas.as_ref().map_or(FromPoints::Points(points), FromPoints::Areas);
+        return arguments.released.predict(from, at, arguments.out.as_deref(), map, format);
+    }
+    if arguments.points.areas.is_some() {
+        return Err(CliError::AreasOfRows);
     }
     // Refuse: a wrong spec or cell, a filter on the private target, and malformed addresses.
     let project = arguments.places.project()?;
@@ -274,7 +281,7 @@ fn written(out: &Path) -> String {
 
 /// Public points, from a file or a grid.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("points to predict at").required(true).args(["at", "grid"])))]
+#[command(group(ArgGroup::new("points to predict at").required(true).args(["at", "grid", "areas"])))]
 pub(super) struct PointsArguments {
     /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
     #[arg(long, value_name = "GRID")]
@@ -283,6 +290,12 @@ pub(super) struct PointsArguments {
     /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS")]
     grid: Option<GridChoice>,
+    /// With --from and counts: the counts of the polygons of this public GeoJSON file, in the units of the inputs
+    #[arg(long, value_name = "GEOJSON", requires = "from")]
+    areas: Option<PathBuf>,
+    /// With --areas: the property that names an area [default: the id of its feature, else its number]
+    #[arg(long, value_name = "PROPERTY", requires = "areas")]
+    area_id: Option<String>,
     /// The column of GRID with a public weight for each point; the objective `risk` then minimises the weighted sum of squared errors
     /// [default: equal weights]
     #[arg(long, value_name = "COLUMN", requires = "at")]
@@ -290,6 +303,11 @@ pub(super) struct PointsArguments {
 }
 
 impl PointsArguments {
+    /// Reads the areas, if there are any.
+    fn areas(&self) -> Result<Option<Areas>, ReleaseError> {
+        self.areas.as_deref().map(|path| Areas::read(path, self.area_id.as_deref())).transpose()
+    }
+
     /// Returns the chosen points. The parser ensures that one of the options is present.
     pub fn chosen(&self) -> PublicPoints<'_> {
         match &self.grid {
@@ -300,6 +318,13 @@ impl PointsArguments {
             }
         }
     }
+}
+
+/// What to predict from a release: points, or sums over areas.
+#[derive(Clone, Copy)]
+pub(super) enum FromPoints<'a> {
+    Points(PublicPoints<'a>),
+    Areas(&'a Areas),
 }
 
 /// Options of predictions from released moments or counts.
@@ -323,7 +348,7 @@ impl FromArguments {
     pub fn predict(
         &self,
         from: &Path,
-        at: PublicPoints<'_>,
+        at: FromPoints<'_>,
         out: Option<&Path>,
         map: Option<NewMap>,
         format: Format,
@@ -331,8 +356,15 @@ impl FromArguments {
         let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
         let (guarantee, predictions) = match CountsFile::read(from)? {
             Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),
-            Some(file) => (file.guarantee().to_owned(), file.predict(&at)?),
+            Some(file) => {
+                let guarantee = file.guarantee().to_owned();
+                match at {
+                    FromPoints::Points(points) => (guarantee, file.predict(&points)?),
+                    FromPoints::Areas(areas) => (guarantee, file.predict_areas(areas)?),
+                }
+            }
             None => {
+                let FromPoints::Points(at) = at else { return Err(CliError::AreasOfMoments) };
                 let file = MomentsFile::read(from)?;
                 (file.guarantee().to_owned(), file.predict(at, other)?)
             }

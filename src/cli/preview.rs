@@ -8,10 +8,10 @@ use serde_json::json;
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json, write_new};
-use super::release_types::PreviewOutput;
+use super::release_types::{CountNoise, PreviewOutput};
 use super::waiting::Waiting;
 use dpgp_number::Epsilon;
-use dpgp_release::PredictionRequest;
+use dpgp_release::{PredictionRequest, ReleaseError};
 use dpgp_report::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
 use dpgp_task::{Preview, PreviewedOver};
 
@@ -51,9 +51,16 @@ pub(super) fn preview(
     if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::Exists(path.to_path_buf()));
     }
+    if request.count_noise(Epsilon::NONE).is_some() {
+        return preview_counts(request, arguments, format);
+    }
     let waiting = Waiting::on("computing the expected error at each epsilon", quiet);
     let preview = request.preview(&arguments.epsilons)?;
-    let wanted = arguments.error.map(|error| wanted(request, error)).transpose()?;
+    let expected = |epsilon| {
+        let preview = request.preview(&[epsilon])?;
+        Ok(preview.expected.iter().map(|row| row.error).fold(0.0, f64::max))
+    };
+    let wanted = arguments.error.map(|error| wanted(expected, error)).transpose()?;
     drop(waiting);
     if let Some(path) = figure {
         let svg = preview_svg(title, &preview, wanted).map_err(PublishError::from)?;
@@ -62,9 +69,47 @@ pub(super) fn preview(
     if format == Format::Json {
         let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
         let figure = figure.map(Path::to_path_buf);
-        return print_json(&json!(PreviewOutput { preview, wanted: error, epsilon, figure }));
+        return print_json(&json!(PreviewOutput {
+            preview: Some(preview),
+            count_noise: Vec::new(),
+            wanted: error,
+            epsilon,
+            figure
+        }));
     }
     print(&said(&preview, wanted, figure))
+}
+
+/// Prints the noise of each count at each epsilon. It follows from the settings alone.
+fn preview_counts(
+    request: &PredictionRequest<'_>,
+    arguments: &PreviewArguments,
+    format: Format,
+) -> Result<(), CliError> {
+    if arguments.figure.is_some() {
+        return Err(ReleaseError::NoExpectedError.into());
+    }
+    let sd = |epsilon| request.count_noise(epsilon).unwrap_or(f64::INFINITY);
+    let wanted = arguments.error.map(|error| wanted(|epsilon| Ok(sd(epsilon)), error)).transpose()?;
+    if format == Format::Json {
+        let count_noise = arguments.epsilons.iter().map(|&epsilon| CountNoise { epsilon, sd: sd(epsilon) });
+        let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
+        let count_noise = count_noise.collect();
+        return print_json(&json!(PreviewOutput {
+            preview: None,
+            count_noise,
+            wanted: error,
+            epsilon,
+            figure: None
+        }));
+    }
+    let rows = arguments.epsilons.iter().map(|&epsilon| vec![exact(epsilon.get()), short(sd(epsilon))]);
+    let table = plain_table(&["epsilon", "noise of each count"], rows);
+    let about = folded(
+        "noise of each count: its standard deviation; the estimates err by less where counts of neighbouring bins are alike\n\
+         no row was used, and nothing was charged\n",
+    );
+    print(&format!("{table}{about}{}", wanted_epsilon(wanted)))
 }
 
 fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -> String {
@@ -72,13 +117,21 @@ fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -
     if let Some(path) = figure {
         text.push_str(&format!("figure written to {}\n", path.display()));
     }
-    if let Some(WantedError { error, epsilon }) = wanted {
-        text.push_str(&match epsilon {
-            Some(epsilon) => format!("an error of {} needs epsilon = {}\n", short(error), short(epsilon)),
-            None => format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, short(error)),
-        });
-    }
+    text.push_str(&wanted_epsilon(wanted));
     text
+}
+
+/// States the epsilon that reaches a wanted error. Empty if there is none.
+fn wanted_epsilon(wanted: Option<WantedError>) -> String {
+    match wanted {
+        None => String::new(),
+        Some(WantedError { error, epsilon: Some(epsilon) }) => {
+            format!("an error of {} needs epsilon = {}\n", short(error), short(epsilon))
+        }
+        Some(WantedError { error, epsilon: None }) => {
+            format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, short(error))
+        }
+    }
 }
 
 fn table(preview: &Preview) -> String {
@@ -162,28 +215,25 @@ fn end(name: &str, error: f64, left: &str) -> Vec<String> {
     vec![name.to_owned(), none(), left.to_owned(), short(error), none(), none()]
 }
 
-/// Finds the smallest epsilon whose expected error is at most `error`, in units of the target.
-fn wanted(request: &PredictionRequest<'_>, error: f64) -> Result<WantedError, CliError> {
+/// Finds the smallest epsilon whose error is at most `error`, in units of the target. The error falls as epsilon grows.
+fn wanted(of: impl Fn(Epsilon) -> Result<f64, CliError>, error: f64) -> Result<WantedError, CliError> {
+    let reaches = |at: f64| match Epsilon::new(at) {
+        Ok(epsilon) => Ok(of(epsilon)? <= error),
+        Err(_) => Ok::<bool, CliError>(false),
+    };
     let (mut low, mut high) = SEARCHED;
-    if !reaches(request, high, error)? {
+    if !reaches(high)? {
         return Ok(WantedError { error, epsilon: None });
     }
-    // Bisection: the expected error falls as epsilon grows.
     while high > low * ACCURACY {
         let middle = (low * high).sqrt();
-        if reaches(request, middle, error)? {
+        if reaches(middle)? {
             high = middle;
         } else {
             low = middle;
         }
     }
     Ok(WantedError { error, epsilon: Some(high) })
-}
-
-fn reaches(request: &PredictionRequest<'_>, at: f64, wanted: f64) -> Result<bool, CliError> {
-    let Ok(epsilon) = Epsilon::new(at) else { return Ok(false) };
-    let preview = request.preview(&[epsilon])?;
-    Ok(preview.expected.iter().all(|row| row.error <= wanted))
 }
 
 pub(super) fn finite_epsilon(text: &str) -> Result<Epsilon, String> {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use dpgp_number::Epsilon;
 use dpgp_release::SumsFacts;
 use dpgp_task::Preview;
 
@@ -245,14 +246,26 @@ pub(super) enum VerifiedLedgerOutput {
 /// The output of `dpgp predict --preview`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PreviewOutput {
-    /// The expected errors.
-    pub preview: Preview,
+    /// The expected errors; none for counts.
+    pub preview: Option<Preview>,
+    /// The noise of each count by epsilon; empty for other releases.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub count_noise: Vec<CountNoise>,
     /// The wanted error, in units of the target.
     pub wanted: Option<f64>,
     /// The smallest epsilon that reaches it.
     pub epsilon: Option<f64>,
     /// The figure that was drawn.
     pub figure: Option<PathBuf>,
+}
+
+/// The noise of counts at an epsilon.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CountNoise {
+    /// Epsilon.
+    pub epsilon: Epsilon,
+    /// The standard deviation of the noise of each count.
+    pub sd: f64,
 }
 
 /// The output of `dpgp tradeoff`.

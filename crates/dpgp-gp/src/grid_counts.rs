@@ -98,7 +98,9 @@ pub struct GridSum {
 }
 
 impl GridAxis {
-    fn len(self) -> usize {
+    /// The number of cells.
+    #[expect(clippy::len_without_is_empty, reason = "a grid has cells")]
+    pub fn len(self) -> usize {
         match self {
             Self::Ordered(cells) | Self::Categories(cells) => cells,
         }

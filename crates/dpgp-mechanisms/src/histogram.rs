@@ -13,7 +13,7 @@ use dpgp_gp::kernel::Bins;
 use dpgp_noise::{RoundedGaussian, RoundedNoise};
 use dpgp_number::{Count, OutOfRange, Positive};
 use dpgp_spec::setting::{ChosenBy, DataSetting};
-use dpgp_stream::CountSummand;
+use dpgp_stream::{CountSummand, RecordsOfRow};
 
 /// Gaussian noise on the counts of a histogram.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,8 +78,7 @@ pub struct CountsGuarantee {
 pub struct HistogramModel {
     bins: Bins,
     relation: Relation,
-    /// The most records that a row stands for.
-    most: Option<u64>,
+    each: RecordsOfRow,
     unit: PrivacyUnit,
 }
 
@@ -88,12 +87,13 @@ impl HistogramModel {
     pub fn new(bins: Bins, setting: &HistogramSetting, data: &DataSetting) -> Self {
         let most = setting.most_per_row.map(|most| most.get() as u64);
         let unit = most.map_or_else(|| data.unit(), |most| data.unit().of_rows_with(most));
-        Self { bins, relation: setting.relation, most, unit }
+        let each = if data.counts_rows() { RecordsOfRow::One } else { RecordsOfRow::Target { most } };
+        Self { bins, relation: setting.relation, each, unit }
     }
 
     /// Count of the rows of a file: the inputs, the number of records and the columns of the filters.
     pub fn summand(&self, data: &DataSetting) -> CountSummand {
-        CountSummand { bins: self.bins.clone(), filters: data.comparisons(), most: self.most }
+        CountSummand { bins: self.bins.clone(), filters: data.comparisons(), each: self.each }
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.

@@ -23,6 +23,12 @@ use super::OutOfRange;
 pub struct Count<const MOST: usize = 1_000_000, const LEAST: usize = 1>(usize);
 
 impl<const MOST: usize, const LEAST: usize> Count<MOST, LEAST> {
+    /// One.
+    pub const ONE: Self = {
+        assert!(LEAST <= 1 && 1 <= MOST);
+        Self(1)
+    };
+
     /// The number, if it lies in the range.
     ///
     /// # Errors

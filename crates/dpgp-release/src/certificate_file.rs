@@ -20,7 +20,7 @@ use dpgp_mechanisms::{MomentFeatures, MomentsSetting};
 use dpgp_number::text::exact;
 use dpgp_run::PROGRAM;
 use dpgp_spec::setting::{DataSetting, NormaliseSetting, SourceSetting};
-use dpgp_task::{Predictions, Setting};
+use dpgp_task::{Predictions, Setting, TaskSetting};
 
 impl Charged<PrivatePredictions<'_>> {
     /// The predictions.
@@ -84,7 +84,7 @@ impl Charged<PrivatePredictions<'_>> {
             "warnings": self.all_warnings(),
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
-            "columns": columns_about(self.hides_records() || is_averaged(self.value().setting)),
+            "columns": columns_about(self.meaning()),
             "intervals": setting.privacy.mechanism.downcast::<MomentsSetting>().map(|_| INTERVALS),
             "points": self.points(),
             "target": setting.data.target,
@@ -111,6 +111,7 @@ impl Charged<PrivatePredictions<'_>> {
             None => (None, None),
         };
         let far = match self.hides_records() {
+            true if matches!(*setting.task, TaskSetting::Density(_)) => None,
             true => little_known(predictions),
             // Their gp_sd follows from the release: a warning about it would differ from draw to draw.
             false if is_averaged(setting) => None,
@@ -134,6 +135,15 @@ impl Charged<PrivatePredictions<'_>> {
         list
     }
 
+    /// What the columns mean.
+    fn meaning(&self) -> ColumnsMeaning {
+        match *self.value().setting.task {
+            TaskSetting::Density(_) => ColumnsMeaning::Counts,
+            _ if self.hides_records() || is_averaged(self.value().setting) => ColumnsMeaning::FromNoisySums,
+            _ => ColumnsMeaning::NoisyPredictions,
+        }
+    }
+
     /// Whether inputs and target of a record are private. Then all numbers follow from noisy sums.
     fn hides_records(&self) -> bool {
         matches!(self.certificate().neighbours, Some(Neighbours::OneRecord(_)))
@@ -143,6 +153,9 @@ impl Charged<PrivatePredictions<'_>> {
     /// their number.
     fn taken_as_public(&self) -> Option<String> {
         let data = &self.value().setting.data;
+        if self.value().setting.privacy.mechanism.mechanism().hides_number_of_rows() {
+            return None;
+        }
         if self.hides_records() {
             return data.person.is_none().then(|| ROWS_PUBLIC[usize::from(data.drops_missing())].to_owned());
         }
@@ -229,8 +242,19 @@ pub(super) fn long_lengthscales(
     })
 }
 
-/// Descriptions of the columns: if only the predictions have noise, and if all columns follow from noisy numbers.
-const ABOUT: [[&str; 5]; 2] = [
+/// What the columns of a file of predictions mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnsMeaning {
+    /// The predictions have noise, and the other columns are public.
+    NoisyPredictions,
+    /// All columns follow from noisy numbers.
+    FromNoisySums,
+    /// Estimates of counts.
+    Counts,
+}
+
+/// Descriptions of the columns, by their meaning.
+const ABOUT: [[&str; 5]; 3] = [
     [
         "the prediction, with noise",
         "standard deviation of the function under the model; public: it depends only on inputs and settings",
@@ -246,14 +270,22 @@ const ABOUT: [[&str; 5]; 2] = [
         INTERVAL,
         "upper end of that interval",
     ],
+    [
+        "the estimate of the exact count, from the noisy counts",
+        "standard deviation of the exact count around its estimate that the model leaves, from the noisy counts",
+        "standard deviation that the privacy noise adds to it (as a sum of squares), from the noisy counts",
+        "lower end of the 95 % interval of the exact count: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2), not \
+         below zero",
+        "upper end of that interval",
+    ],
 ];
 
 const INTERVAL: &str =
     "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)";
 
 /// Describes the columns of a file of predictions.
-pub(super) fn columns_about(all_noisy: bool) -> Value {
-    let about = ABOUT[usize::from(all_noisy)];
+pub(super) fn columns_about(meaning: ColumnsMeaning) -> Value {
+    let about = ABOUT[meaning as usize];
     let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
     Value::Object(columns.collect::<Map<String, Value>>())
 }

@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use super::draw::Guaranteed;
 use super::sums_model::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
+use dpgp_accounting::Relation;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{CountsGuarantee, HistogramModel};
 use dpgp_spec::setting::CutSetting;
-use dpgp_stream::{CountSummand, Counts};
+use dpgp_stream::{CountSummand, Counts, RecordsOfRow};
 use dpgp_task::{DensityTask, Setting, TaskError, TaskSetting};
 
 /// Counts of records in the bins of a public grid.
@@ -27,6 +28,34 @@ impl CountsRelease {
         let model = DensityTask::histogram(setting)?;
         let (rows, bins) = (model.summand(&setting.data), task.bins.clone());
         Some(Self { model, rows, bins })
+    }
+
+    /// The most records that a row stands for, if there is a limit.
+    fn most(&self) -> Option<u64> {
+        match self.rows.each {
+            RecordsOfRow::One => None,
+            RecordsOfRow::Target { most } => most,
+        }
+    }
+
+    /// The record beyond all bins, or in the first and the last of them where neighbours have as many records.
+    fn moved(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let at = |place: fn(&CutSetting) -> f64| {
+            let mut other = record.to_vec();
+            other.iter_mut().zip(&self.bins).for_each(|(cell, cut)| *cell = place(cut));
+            // The first input stands where a target would.
+            other[self.bins.len()] = other[0];
+            other
+        };
+        let beyond = at(|cut| cut.to + (cut.to - cut.from));
+        match self.model.relation() {
+            Relation::AddRemove => vec![beyond],
+            Relation::ReplaceOne => vec![
+                beyond,
+                at(|cut| cut.from),
+                at(|cut| cut.to - (cut.to - cut.from) / cut.bins as f64 / 2.0),
+            ],
+        }
     }
 }
 
@@ -48,29 +77,30 @@ impl SumsModel for CountsRelease {
         Ok(counts.bins.iter().map(|count| *count as f64).collect())
     }
 
-    /// A row that stands for one record more, or, where rows are protected, for none or for as many as a row can. A
-    /// record that is replaced leaves its bin, too: another row, which this attack does not change, so that it finds
-    /// less than the sensitivity.
+    /// A row that is one record moves out of all bins, and to the first and last bin where a record may be replaced. A row
+    /// that stands for several has one record more, or, where rows are protected, none or as many as a row can have. (A
+    /// record that is replaced leaves its bin, too: another row, which this attack does not change, so that it finds less
+    /// than the sensitivity.)
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
-        let (weight, mut records) = (self.rows.bins.dimensions(), Vec::new());
-        let extremes = match self.rows.most {
-            None => vec![record[weight] + 1.0],
-            Some(_) => vec![0.0, f64::from(u32::MAX)],
-        };
-        for extreme in extremes {
+        let weight = self.rows.bins.dimensions();
+        let with = |extreme: f64| {
             let mut other = record.to_vec();
             other[weight] = extreme;
-            records.push(other);
+            other
+        };
+        match self.rows.each {
+            RecordsOfRow::One => self.moved(record),
+            RecordsOfRow::Target { most: None } => vec![with(record[weight] + 1.0)],
+            RecordsOfRow::Target { most: Some(_) } => vec![with(0.0), with(f64::from(u32::MAX))],
         }
-        records
     }
 
     fn protects_rows(&self) -> bool {
-        self.rows.most.is_some()
+        self.rows.each != RecordsOfRow::Target { most: None }
     }
 
     fn depends_on(&self, _: &Setting) -> Value {
-        match self.rows.most {
+        match self.most() {
             None => json!({ "bins": self.bins }),
             Some(most) => json!({ "bins": self.bins, "most_per_row": most }),
         }
@@ -80,7 +110,7 @@ impl SumsModel for CountsRelease {
         let Counts { rows, outside, bins, clipped } = counts;
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
         let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} outside");
-        if let Some(most) = self.rows.most {
+        if let Some(most) = self.most() {
             counts += &format!("; {clipped} rows counted more than {most} records and were clipped");
         }
         HeldDescription {
@@ -88,7 +118,7 @@ impl SumsModel for CountsRelease {
                 rows: *rows,
                 records: Some(inside),
                 outside: Some(*outside),
-                clipped: self.rows.most.map(|_| *clipped),
+                clipped: self.most().map(|_| *clipped),
                 classes: None,
                 not_private: NotPrivate::default(),
             },

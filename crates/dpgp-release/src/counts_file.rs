@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::grid::product;
+use super::areas::{AreaParts, Areas};
 use super::moments_file::{FilePredictions, GuaranteeOfFile, data_without_rows};
 use super::{GridChoice, PublicPoints, ReleaseError};
 use dpgp_data::whole_text;
-use dpgp_gp::{GridAxis, GridSum, NoisyGrid, denoise_grid};
+use dpgp_gp::kernel::Bins;
 use dpgp_number::Positive;
 use dpgp_spec::setting::{CutSetting, cuts};
-use dpgp_task::{Points, Predictions, TaskError};
+use dpgp_task::{CountEstimates, Points, count_axes};
 
 /// The part of a counts release from `dpgp sum --release` that the estimates need.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ struct HistogramOfFile {
     inputs: Vec<String>,
     #[serde(default)]
     encode: BTreeMap<String, Vec<String>>,
-    records: String,
+    records: Option<String>,
     bins: Vec<CutSetting>,
 }
 
@@ -74,78 +75,92 @@ impl CountsFile {
         &self.guarantee
     }
 
-    /// Estimates the exact count of each bin, at its centre, from all noisy counts. Counts of neighbouring bins are
-    /// alike, by a model whose numbers follow from the noisy counts; an estimate is not below zero. Where the noisy counts
-    /// themselves have the smaller expected error, they are the estimates.
+    /// Estimates the exact count of each bin, at its centre ([`CountEstimates`]).
     ///
     /// # Errors
     /// [`ReleaseError`] for points other than the bins, a bin of several words, or a covariance that cannot be factorised.
     pub fn predict(self, at: &PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
         if !matches!(at, PublicPoints::Grid(GridChoice::Auto)) {
-            return Err(ReleaseError::NotReleasable(
-                "counts belong to the bins of their release; use --grid auto",
-            ));
+            return Err(ReleaseError::NotBins);
         }
+        let predictions = self.estimates()?.cells();
         let HistogramOfFile { inputs, encode, records, bins } = self.histogram;
-        let (mut axes, mut centres) = (Vec::new(), Vec::new());
-        for (input, cut) in inputs.iter().zip(&bins) {
-            let width = (cut.to - cut.from) / cut.bins as f64;
-            centres.push((0..cut.bins).map(|bin| cut.from + (bin as f64 + 0.5) * width).collect());
-            axes.push(match encode.get(input) {
-                None => GridAxis::Ordered(cut.bins),
-                Some(words) if has_one_bin_per_word(cut, words) => GridAxis::Categories(cut.bins),
-                Some(_) => return Err(ReleaseError::NotReleasable(SEVERAL_WORDS)),
-            });
-        }
-        let numbers: Vec<f64> = self.counts.iter().map(|count| *count as f64).collect();
-        let noise_variance = self.sd.get().powi(2);
-        let Some(grid) = NoisyGrid::new(&axes, &numbers, noise_variance) else {
-            return Err(ReleaseError::NotReleasable("the noise of its counts has no finite variance"));
-        };
-        let posterior = denoise_grid(&grid).map_err(TaskError::from)?;
-        let noisy = numbers.iter().map(|&mean| GridSum { mean, model_variance: 0.0, noise_variance });
-        let of_model = stein_risk(&numbers, posterior.mean(), &posterior.leverages(), noise_variance);
-        let of_noisy = stein_risk(&numbers, &numbers, &vec![1.0; numbers.len()], noise_variance);
-        let estimated = if of_model <= of_noisy { posterior.cells() } else { noisy.collect() };
-        let values = |of: fn(&GridSum) -> f64| estimated.iter().map(of).collect();
-        let predictions = Predictions {
-            mean: values(|count| count.mean.max(0.0)),
-            gp_sd: values(|count| count.model_variance.sqrt()),
-            noise_sd: values(|count| count.noise_variance.sqrt()),
-            least: Some(0.0),
-        };
-        let points = Points::even(product(&centres));
+        let ends: Vec<(f64, f64, usize)> = bins.iter().map(|cut| (cut.from, cut.to, cut.bins)).collect();
+        let points = Points::even(Bins::grid(&ends).centres());
         let data = data_without_rows(inputs, records, encode);
         Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
     }
-}
 
-/// Stein's unbiased estimate of the expected squared error over all bins of `max(0, estimate)`, up to a constant: for
-/// noise `N(0, s^2 I)` on the numbers `E|max(0, x) - h|^2 = E[|max(0, x) - h~|^2 + 2 s^2 sum_{x_i > 0} dx_i / dh~_i] -
-/// n s^2`. The leverages are these derivatives at fixed
-/// hyperparameters.
-fn stein_risk(noisy: &[f64], estimates: &[f64], leverages: &[f64], noise_variance: f64) -> f64 {
-    let mut error = 0.0;
-    for ((noisy, estimate), weight) in noisy.iter().zip(estimates).zip(leverages) {
-        error += (estimate.max(0.0) - noisy).powi(2);
-        if *estimate > 0.0 {
-            error += 2.0 * noise_variance * weight;
+    /// Estimates the exact counts of areas, summed over all inputs but the two of the plane ([`CountEstimates::areas`]).
+    ///
+    /// # Errors
+    /// As [`CountsFile::predict`]; [`ReleaseError::NoPlane`].
+    pub fn predict_areas(self, areas: &Areas) -> Result<FilePredictions, ReleaseError> {
+        let HistogramOfFile { inputs, encode, records, bins } = &self.histogram;
+        let plane: Vec<usize> =
+            (0..inputs.len()).filter(|input| !encode.contains_key(&inputs[*input])).collect();
+        let [first, second, ..] = plane[..] else { return Err(ReleaseError::NoPlane) };
+        let [x, y] =
+            if are_reversed(&inputs[first], &inputs[second]) { [second, first] } else { [first, second] };
+        let [columns, rows] = [x, y].map(|input| edges(&bins[input]));
+        let found = areas.parts([&columns, &rows]);
+        let mut parts = Vec::with_capacity(found.len());
+        for area in &found {
+            let part = |bin: usize| {
+                let [i, j] = [x, y].map(|axis| {
+                    let inner: usize = bins[axis + 1..].iter().map(|cut| cut.bins).product();
+                    bin / inner % bins[axis].bins
+                });
+                area.parts[i * bins[y].bins + j]
+            };
+            parts.push((0..self.counts.len()).map(part).collect());
         }
+        let predictions = self.estimates()?.areas([x, y], &parts);
+        let names: Vec<String> = areas.names().map(str::to_owned).collect();
+        let codes = DMatrix::from_fn(names.len(), 1, |area, _| area as f64);
+        let words = BTreeMap::from([(areas.called.clone(), names)]);
+        let data = data_without_rows(vec![areas.called.clone()], records.clone(), words);
+        let warnings = beyond_all_bins(&found);
+        Ok(FilePredictions { data, points: Points::even(codes), predictions, warnings })
     }
-    error
+
+    fn estimates(&self) -> Result<CountEstimates, ReleaseError> {
+        let HistogramOfFile { inputs, encode, bins, .. } = &self.histogram;
+        let axes = count_axes(inputs, encode, bins).map_err(ReleaseError::NotReleasable)?;
+        let noisy = self.counts.iter().map(|count| *count as f64).collect();
+        Ok(CountEstimates::new(&axes, noisy, self.sd.get().powi(2))?)
+    }
 }
 
-const SEVERAL_WORDS: &str = "each bin of an input with words must hold one word: from = -0.5, to = the number of words - 0.5, \
-    bins = the number of words";
+/// The ends of the bins of an input, rising.
+fn edges(cut: &CutSetting) -> Vec<f64> {
+    (0..=cut.bins).map(|edge| cut.from + (cut.to - cut.from) * edge as f64 / cut.bins as f64).collect()
+}
 
-/// Whether each bin holds the code of one word.
-fn has_one_bin_per_word(cut: &CutSetting, words: &[String]) -> bool {
-    cut.bins == words.len() && cut.from == -0.5 && cut.to == words.len() as f64 - 0.5
+/// Whether two names say that the latitude comes before the longitude. A file of areas has them the other way round.
+fn are_reversed(first: &str, second: &str) -> bool {
+    let [first, second] = [first, second].map(str::to_lowercase);
+    first.contains("lat") && (second.contains("lon") || second.contains("lng"))
+}
+
+/// Names the areas of which more than a hundredth lies beyond all bins.
+fn beyond_all_bins(areas: &[AreaParts]) -> Vec<String> {
+    let mut out: Vec<&AreaParts> = areas.iter().filter(|area| area.beyond > 0.01).collect();
+    out.sort_by(|one, other| other.beyond.total_cmp(&one.beyond));
+    let Some(most) = out.first() else { return Vec::new() };
+    vec![format!(
+        "{} of {} areas lie partly beyond the bins, where nothing was counted; the most is {:.0} % of {:?}",
+        out.len(),
+        areas.len(),
+        100.0 * most.beyond,
+        most.name
+    )]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dpgp_task::Predictions;
 
     fn file(bins: &str, counts: &str) -> String {
         format!(
@@ -168,12 +183,38 @@ mod tests {
         assert!(said(&file(BINS, "[1, 2, 3, 4]").replace("2.0", "0.0")).contains("0"));
     }
 
-    /// Worked by hand for noisy counts 3 and -2 with noise variance 1. The estimates are these counts themselves, then 2
-    /// and -1 with leverages of a half.
+    /// Guards against areas that are read across the axes: the counts of four quarters of a square, each alone.
     #[test]
-    fn stein_risk_of_clipped_estimates() {
-        assert_eq!(stein_risk(&[3.0, -2.0], &[3.0, -2.0], &[1.0, 1.0], 1.0), 0.0 + 4.0 + 2.0);
-        assert_eq!(stein_risk(&[3.0, -2.0], &[2.0, -1.0], &[0.5, 0.5], 1.0), 1.0 + 4.0 + 1.0);
+    fn areas_hold_the_counts_of_their_cells() {
+        let quarters = r#"{ "type": "FeatureCollection", "features": [
+            { "type": "Feature", "id": "southwest", "geometry": { "type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 1]]] } },
+            { "type": "Feature", "id": "southeast", "geometry": { "type": "Polygon", "coordinates": [[[1, 0], [2, 0], [2, 1], [1, 1]]] } },
+            { "type": "Feature", "id": "northern half", "geometry": { "type": "Polygon", "coordinates": [[[0, 1], [2, 1], [2, 3], [0, 3]]] } }] }"#;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("areas.geojson");
+        std::fs::write(&path, quarters).unwrap();
+        let areas = Areas::read(&path, None).unwrap();
+        for (inputs, counts, expected) in [
+            (r#"["lon", "lat", "hour"]"#, "[1000, 200, 0, 0, 50, 10, 7000, 0]", [1200.0, 60.0, 7000.0]),
+            (r#"["lat", "lon", "hour"]"#, "[1000, 200, 0, 0, 50, 10, 7000, 0]", [1200.0, 0.0, 7060.0]),
+        ] {
+            let cut = r#"{ "from": 0.0, "to": 2.0, "bins": 2 }"#;
+            let text = file(&[cut; 3].join(", "), counts)
+                .replace(r#"["x"]"#, inputs)
+                .replace("2.0, \"guarantee", "0.01, \"guarantee");
+            let found = CountsFile::parse(&text).unwrap().unwrap().predict_areas(&areas).unwrap();
+            for (mean, expected) in found.predictions.mean.iter().zip(expected) {
+                assert!((mean - expected).abs() < 0.1, "{inputs}: {mean} for {expected}");
+            }
+            assert_eq!(
+                found.warnings,
+                [
+                    "1 of 3 areas lie partly beyond the bins, where nothing was counted; the most is 50 % of \"northern half\""
+                ]
+            );
+        }
+        let line = CountsFile::parse(&file(BINS, "[1, 2, 3, 4]")).unwrap().unwrap();
+        assert!(matches!(line.predict_areas(&areas), Err(ReleaseError::NoPlane)));
     }
 
     /// The centres of the bins, and no count below zero.

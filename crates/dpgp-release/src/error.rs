@@ -45,6 +45,25 @@ pub enum ReleaseError {
          the units of the inputs"
     )]
     OutsideBox,
+    /// A file that holds no areas.
+    #[error("{} {problem}", path.display())]
+    NotAreas {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Areas of counts that have no plane.
+    #[error("areas need counts by two inputs without words, such as a longitude and a latitude")]
+    NoPlane,
+    /// Points other than the bins of counts.
+    #[error("counts belong to the bins of their spec, not to other points: use --grid auto")]
+    NotBins,
+    /// A spec of counts, whose expected errors depend on the rows.
+    #[error(
+        "the expected error of counts depends on the rows; `dpgp predict SPEC --grid auto --preview` prints the noise of each count"
+    )]
+    NoExpectedError,
     /// A spec that describes no release.
     #[error("nothing can be released: {0}")]
     NotReleasable(&'static str),

@@ -12,7 +12,7 @@ use dpgp_mechanisms::MomentsSetting;
 use dpgp_run::load_points;
 use dpgp_spec::setting::rules::MOST_POINTS;
 use dpgp_spec::setting::{DataSetting, RangeSetting};
-use dpgp_task::{Points, Setting, TaskSetting};
+use dpgp_task::{DensityTask, Points, Setting, TaskSetting};
 
 /// The word for the places that the spec names.
 const AUTO: &str = "auto";
@@ -181,6 +181,9 @@ impl GridChoice {
 
 /// Returns the places that a setting names. They are public.
 pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
+    if let Some(histogram) = DensityTask::histogram(setting) {
+        return Some(histogram.bins().centres());
+    }
     match &*setting.task {
         TaskSetting::Surface(surface) if !surface.map.is_empty() => return Some(surface.points_of_map()),
         TaskSetting::Prediction(prediction) => {
@@ -308,6 +311,9 @@ impl PublicPoints<'_> {
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read or holds no points, or if a grid does not fit the inputs.
     pub(super) fn read(self, setting: &Setting) -> Result<Points, ReleaseError> {
+        if matches!(*setting.task, TaskSetting::Density(_)) && !matches!(self, Self::Grid(GridChoice::Auto)) {
+            return Err(ReleaseError::NotBins);
+        }
         match self {
             Self::File(file) => file.read(&setting.data),
             Self::Grid(grid) => Ok(Points::even(grid.points(&setting.data, own_places(setting))?)),

@@ -55,6 +55,7 @@
 //! ```
 
 mod add_sums;
+mod areas;
 mod certificate_file;
 mod content_digest;
 mod counts;
@@ -89,6 +90,7 @@ mod verify;
 #[cfg(test)]
 mod worst_records;
 
+pub use areas::Areas;
 pub use certificate_file::WiderChange;
 pub use counts::CountsRelease;
 pub use counts_file::CountsFile;

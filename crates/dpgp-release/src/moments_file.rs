@@ -131,7 +131,7 @@ impl MomentsFile {
             return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
-        let data = data_without_rows(inputs, target, encode);
+        let data = data_without_rows(inputs, Some(target), encode);
         let places = of_box(&mechanism.domain);
         let model = ModelSetting { kernel, noise_variance, averaged: false, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
@@ -178,7 +178,7 @@ impl FilePredictions {
 /// Makes a data section of the columns that a release names. It has no rows.
 pub(super) fn data_without_rows(
     inputs: Vec<String>,
-    target: String,
+    target: Option<String>,
     encode: BTreeMap<String, Vec<String>>,
 ) -> DataSetting {
     DataSetting {

@@ -15,7 +15,7 @@ use super::subject::Subject;
 use super::{CertificateSummary, ReleaseError};
 use dpgp_data::{Fingerprint, Progress, whole_text};
 use dpgp_fs::with_ending;
-use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting};
+use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySetting};
 use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
@@ -23,8 +23,8 @@ use dpgp_run::{
 };
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::{
-    Cell, Experiment, ModelMemory, Points, Predictions, PreparedRelease, Preview, PreviewInput, Sample,
-    Setting, TaskError, TaskSetting, preview_moments, refusal,
+    Cell, DensityTask, Experiment, ModelMemory, Points, Predictions, PreparedRelease, Preview, PreviewInput,
+    Sample, Setting, TaskError, TaskSetting, preview_moments, refusal,
 };
 
 /// The most points if none are named.
@@ -118,6 +118,9 @@ impl<'a> PredictionRequest<'a> {
         if let Some(reason) = refusal(setting) {
             return Err(ReleaseError::NotReleasable(reason));
         }
+        if matches!(&*setting.task, TaskSetting::Density(_)) {
+            return Err(ReleaseError::NoExpectedError);
+        }
         if let Some(model) = MomentsModel::new(setting) {
             let rows = self.sample.rows();
             let preview = preview_moments(&model, rows, epsilons, &setting.privacy);
@@ -132,6 +135,13 @@ impl<'a> PredictionRequest<'a> {
         let foreknown =
             PreviewInput { setting, inputs: &self.sample.inputs, points: &self.points, streams: &streams };
         foreknown.preview(epsilons).map_err(|cause| self.failed(cause))
+    }
+
+    /// The standard deviation of the noise of each count at an epsilon, from settings alone; none for other releases.
+    pub fn count_noise(&self, epsilon: Epsilon) -> Option<f64> {
+        let setting = self.setting();
+        let histogram = DensityTask::histogram(setting)?;
+        Some(histogram.guarantee(&PrivacySetting { epsilon, ..(*setting.privacy).clone() }).sd)
     }
 
     fn failed(&self, cause: TaskError) -> ReleaseError {

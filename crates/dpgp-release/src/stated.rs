@@ -3,15 +3,17 @@
 use serde_json::{Value, json};
 
 use super::certificate_file::{
-    ALWAYS_OPEN, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS, columns_about,
-    end_of_public, not_covered_of_sums, several_names, wider_than,
+    ALWAYS_OPEN, ColumnsMeaning, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS,
+    columns_about, end_of_public, not_covered_of_sums, several_names, wider_than,
 };
 use super::content_digest::{FIELD, content_digest};
 use super::draw::risk_json;
 use super::earlier_wording::in_current_wording;
 use super::exceptions::{design_warning, large_delta, warnings};
 use super::verify::VerifiedFact;
-use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, epsilon_of};
+use dpgp_accounting::{
+    Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, Relation, epsilon_of,
+};
 use dpgp_noise::RoundedNoise;
 
 /// The relative tolerance for numbers that are computed again.
@@ -148,9 +150,14 @@ impl<'a> Stated<'a> {
         self.spoken("caveats", &json!(caveats));
         let hides_records = matches!(certificate.neighbours, Some(Neighbours::OneRecord(_)));
         // With public inputs the certificate does not say whether the release weighed hyperparameters.
-        let [own, from_release] = [hides_records, true].map(columns_about);
+        let from_release = columns_about(ColumnsMeaning::FromNoisySums);
         let averaged = self.spoken.get("columns") == Some(&from_release);
-        self.spoken("columns", if averaged { &from_release } else { &own });
+        let own = match certificate.mechanism {
+            CertifiedMechanism::Histogram(_) => columns_about(ColumnsMeaning::Counts),
+            _ if hides_records || averaged => from_release,
+            _ => columns_about(ColumnsMeaning::NoisyPredictions),
+        };
+        self.spoken("columns", &own);
         let moments = matches!(certificate.mechanism, CertifiedMechanism::NoisyMoments(_));
         self.spoken("intervals", &json!(moments.then_some(INTERVALS)));
         self.warnings();
@@ -241,7 +248,7 @@ impl<'a> Stated<'a> {
                 let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
                 lines.extend(width.map(|width| Line::OneOf(vec![wider_than(change, width)])));
             }
-            Some(Neighbours::OneRecord(_)) if !is_person => {
+            Some(Neighbours::OneRecord(Relation::ReplaceOne)) if !is_person => {
                 lines.push(Line::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
             }
             _ => {}

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::ReleaseError;
 use super::draw::risk_in_words;
 use super::verify::{VerifiedText, verify_text};
+use dpgp_accounting::CertifiedMechanism;
 
 /// The statement of a certificate that holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,6 +28,9 @@ pub struct CertificateSummary {
     /// The name of the target.
     #[serde(skip)]
     pub target: Option<String>,
+    /// Whether the numbers are counts of records.
+    #[serde(skip)]
+    pub counts: bool,
 }
 
 impl CertificateSummary {
@@ -44,6 +48,7 @@ impl CertificateSummary {
             not_covered: Vec::new(),
             said: vec![said],
             target: None,
+            counts: false,
         }
     }
 
@@ -55,7 +60,10 @@ impl CertificateSummary {
     pub fn parse(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
         let VerifiedText { certificate, mu, checks } = verify_text(path, text, predictions)?;
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
-        let target = ["/target", "/model/target"].iter().find_map(|place| whole.pointer(place)?.as_str());
+        let counts = matches!(certificate.mechanism, CertifiedMechanism::Histogram(_));
+        let target = ["/target", "/model/target", "/histogram/records"]
+            .iter()
+            .find_map(|place| whole.pointer(place)?.as_str());
         let target = target.map(str::to_owned);
         let failed: Vec<&str> =
             checks.iter().filter(|check| !check.holds).map(|check| check.fact.as_str()).collect();
@@ -64,7 +72,7 @@ impl CertificateSummary {
                 "Nothing is claimed, because these checks of the certificate fail: {}.",
                 failed.join("; ")
             );
-            return Ok(Self { target, ..Self::nothing(said) });
+            return Ok(Self { target, counts, ..Self::nothing(said) });
         }
         let guarantee = certificate.to_string();
         let not_covered: Vec<String> = texts(whole.get("not_covered"));
@@ -85,6 +93,7 @@ impl CertificateSummary {
             not_covered,
             said,
             target,
+            counts,
         })
     }
 }

@@ -41,7 +41,7 @@ impl Subject<'_> {
             time: utc(now),
             spec: self.spec(),
             spec_sha256: Digest::of_bytes(source.text().as_bytes()).to_string(),
-            target: self.setting.data.target.clone(),
+            target: self.setting.data.target_column().to_owned(),
             public: self.public(),
             epsilon: self.privacy.epsilon.get(),
             delta: self.privacy.delta.get(),

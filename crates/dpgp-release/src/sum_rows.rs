@@ -147,8 +147,9 @@ pub(super) fn distinct_files(
 
 /// Lists the columns to read: the inputs, the target and those of the filters.
 pub(super) fn columns(data: &DataSetting) -> Vec<String> {
-    let filters = data.filter.iter().map(|filter| &filter.column);
-    data.inputs.iter().chain(std::iter::once(&data.target)).chain(filters).cloned().collect()
+    let filters = data.filter.iter().map(|filter| filter.column.as_str());
+    let record = data.inputs.iter().map(String::as_str).chain([data.target_column()]);
+    record.chain(filters).map(str::to_owned).collect()
 }
 
 fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {

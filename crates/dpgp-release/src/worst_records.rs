@@ -85,7 +85,12 @@ fn counts_hold_no_record_or_many_or_one_more() {
     assert_eq!(replaced(COUNTS, &[1.5, 2.0]), [[1.5, 0.0], [1.5, f64::from(u32::MAX)]]);
     let single = COUNTS.replace(", most_per_row = 2", "");
     assert_eq!(replaced(&single, &[1.5, 2.0]), [[1.5, 3.0]]);
-    for (spec, protects) in [(COUNTS, true), (&single, false)] {
+    // A row that is one record moves out of all bins, and to the first and the last where one record takes the place of another.
+    let rows = single.replace(", target = \"n\"", "");
+    assert_eq!(replaced(&rows, &[1.5, 1.5]), [[8.0, 8.0]]);
+    let moved = rows.replace("add-remove", "replace-one");
+    assert_eq!(replaced(&moved, &[1.5, 1.5]), [[8.0, 8.0], [0.0, 0.0], [3.5, 3.5]]);
+    for (spec, protects) in [(COUNTS, true), (&single, false), (&rows, true)] {
         let spec = experiment(spec);
         let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&spec).unwrap() else {
             panic!("these are counts");

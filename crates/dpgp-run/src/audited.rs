@@ -204,7 +204,7 @@ fn witnessed_inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, ke
     let mut witness =
         RowWitness::new(&key.for_purpose("dpgp rows of specs"), &names, &used(data)).named_by(key);
     witness.begin_file(0, &names);
-    for row in 0..columns.get(&data.target).map_or(0, Vec::len) {
+    for row in 0..columns.get(data.target_column()).map_or(0, Vec::len) {
         for (name, column) in columns {
             let read = witness.reads(name);
             match column.get(row) {

@@ -222,7 +222,11 @@ fn is_read_off(targets: &[f64], [low, high]: [f64; 2]) -> bool {
 
 /// The columns that rows are filtered by, except the target, which the certificate covers.
 fn filter_columns(data: &DataSetting) -> Vec<String> {
-    data.filter.iter().map(|filter| filter.column.clone()).filter(|column| *column != data.target).collect()
+    data.filter
+        .iter()
+        .map(|filter| filter.column.clone())
+        .filter(|column| Some(column) != data.target.as_ref())
+        .collect()
 }
 
 /// Whether one list is the other up to a shift and a factor.

@@ -216,13 +216,17 @@ pub(super) fn inline(
     data: &DataSetting,
     chosen_by: ChosenBy,
 ) -> Sample {
-    let mut kept: Vec<usize> = (0..columns.get(&data.target).map_or(0, Vec::len)).collect();
+    let mut kept: Vec<usize> = (0..columns.get(data.target_column()).map_or(0, Vec::len)).collect();
     for filter in &data.filter {
         let column = columns.get(&filter.column).map(Vec::as_slice).unwrap_or_default();
         kept.retain(|&row| filter.is.holds(column[row].partial_cmp(&filter.value)));
     }
     let inputs: Vec<Vec<f64>> = data.inputs.iter().map(|name| rows_of(columns, name, &kept)).collect();
-    let sample = Sample::new(&inputs, rows_of(columns, &data.target, &kept));
+    let targets = match &data.target {
+        Some(target) => rows_of(columns, target, &kept),
+        None => vec![1.0; kept.len()],
+    };
+    let sample = Sample::new(&inputs, targets);
     let persons = data.person.iter().flat_map(|name| rows_of(columns, name, &kept));
     // All numbers of a spec are finite.
     let persons: Vec<PersonId> = persons.filter_map(PersonId::of_number).collect();
@@ -253,7 +257,11 @@ pub(super) fn filtered(mut table: Table, data: &DataSetting) -> Result<Table, Da
 
 /// Inputs and targets of a table.
 fn extracted(table: &Table, data: &DataSetting) -> Result<Sample, DataError> {
-    Ok(Sample::new(&input_columns(table, data)?, numbers(table, data, &data.target)?))
+    let targets = match &data.target {
+        Some(target) => numbers(table, data, target)?,
+        None => vec![1.0; table.rows()],
+    };
+    Ok(Sample::new(&input_columns(table, data)?, targets))
 }
 
 fn input_columns(table: &Table, data: &DataSetting) -> Result<Vec<Vec<f64>>, DataError> {
@@ -278,7 +286,7 @@ pub(super) fn parsed(data: &DataSetting) -> Vec<&str> {
 /// The columns whose numbers a data section reads, each once.
 pub(super) fn used(data: &DataSetting) -> Vec<&str> {
     let filters = data.filter.iter().map(|filter| &filter.column);
-    let all = data.inputs.iter().chain([&data.target]).chain(filters);
+    let all = data.inputs.iter().chain(&data.target).chain(filters);
     let distinct: BTreeSet<&str> = all.map(String::as_str).collect();
     distinct.into_iter().collect()
 }
@@ -296,10 +304,10 @@ pub(super) fn complete(table: Table, data: &DataSetting, chosen_by: ChosenBy) ->
     let table = filtered(without_missing(&table, filters, data)?, data)?;
     let public = data.inputs.iter().chain(&data.person).map(String::as_str);
     match chosen_by {
-        ChosenBy::Record => without_missing(&table, public.chain([data.target.as_str()]), data),
+        ChosenBy::Record => without_missing(&table, public.chain(data.target.as_deref()), data),
         ChosenBy::Inputs => {
             let table = without_missing(&table, public, data)?;
-            let target = &data.target;
+            let target = data.target_column();
             table.ensure_complete(target, expected(data, target), &CellProblem::NoTarget)?;
             Ok(table)
         }
@@ -341,8 +349,8 @@ pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<
 /// [`DataError::Table`] for a column that is not there, or a cell that is not what is expected.
 pub(super) fn released(table: Table, data: &DataSetting, chosen_by: ChosenBy) -> Result<Table, DataError> {
     match chosen_by {
-        ChosenBy::Inputs => match data.encode.get(&data.target) {
-            Some(codes) => table.with_first_code(&data.target, codes),
+        ChosenBy::Inputs => match data.encode.get(data.target_column()) {
+            Some(codes) => table.with_first_code(data.target_column(), codes),
             None => Ok(table),
         },
         ChosenBy::Record => {

@@ -107,9 +107,9 @@ pub fn class_of(target: f64, classes: usize) -> Option<usize> {
 /// ```
 /// use dpgp_data::rows::InMemory;
 /// use dpgp_gp::kernel::Bins;
-/// use dpgp_stream::{CountSummand, collect_here};
+/// use dpgp_stream::{CountSummand, RecordsOfRow, collect_here};
 /// // Two bins on [0, 2); rows that stand for 1, 2 and 5 records.
-/// let summand = CountSummand { bins: Bins::grid(&[(0.0, 2.0, 2)]), filters: Vec::new(), most: None };
+/// let summand = CountSummand { bins: Bins::grid(&[(0.0, 2.0, 2)]), filters: Vec::new(), each: RecordsOfRow::Target { most: None } };
 /// let mut rows = InMemory::new(vec![&[0.5, 1.5, 7.0], &[1.0, 2.0, 5.0]]);
 /// let counts = collect_here(&mut rows, &summand)?.sums;
 /// assert_eq!((counts.bins, counts.outside, counts.rows), (vec![1, 2], 5, 3));
@@ -149,16 +149,27 @@ impl Sum for Counts {
     }
 }
 
-/// The summand: the first columns that are read are inputs, then comes the number of records that a row stands for,
-/// then one for each filter.
+/// How many records a row stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordsOfRow {
+    /// One, whatever the column of targets holds.
+    One,
+    /// As many as its target says.
+    Target {
+        /// The most records that a row stands for; it is clipped to as many.
+        most: Option<u64>,
+    },
+}
+
+/// The summand: the first columns that are read are inputs, then comes the column of targets, then one for each filter.
 #[derive(Debug, Clone)]
 pub struct CountSummand {
     /// The bins, over all inputs.
     pub bins: Bins,
     /// Only rows that pass all of these count.
     pub filters: Vec<(Comparison, f64)>,
-    /// The most records that a row stands for; it is clipped to as many.
-    pub most: Option<u64>,
+    /// The records of a row.
+    pub each: RecordsOfRow,
 }
 
 impl SumRows for CountSummand {
@@ -177,9 +188,15 @@ impl SumRows for CountSummand {
         let inputs = self.bins.dimensions();
         let (weights, tested) = (&columns[inputs], &columns[inputs + 1..]);
         for row in (0..weights.len()).filter(|row| passes(&self.filters, tested, *row)) {
-            let all = records(weights[row]);
-            let records = self.most.map_or(all, |most| all.min(most));
-            counts.clipped += u64::from(records < all);
+            let (records, clipped) = match self.each {
+                RecordsOfRow::One => (1, false),
+                RecordsOfRow::Target { most } => {
+                    let all = records(weights[row]);
+                    let records = most.map_or(all, |most| all.min(most));
+                    (records, records < all)
+                }
+            };
+            counts.clipped += u64::from(clipped);
             point.clear();
             point.extend(columns[..inputs].iter().map(|column| column[row]));
             match self.bins.holding(point) {

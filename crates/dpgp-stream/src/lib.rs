@@ -15,7 +15,7 @@ mod sums;
 mod targets;
 
 pub use class_sums::{ClassSummand, ClassSums, class_of};
-pub use class_sums::{CountSummand, Counts};
+pub use class_sums::{CountSummand, Counts, RecordsOfRow};
 pub use collect::{BLOCK, collect, collect_here};
 pub use kernel::{PackedKernel, Scratch};
 pub use lattice_sums::LatticeSummand;

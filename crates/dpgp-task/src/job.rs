@@ -91,6 +91,11 @@ pub trait TaskSpec {
         false
     }
 
+    /// Whether it counts rows where `data.target` is not given.
+    fn counts_rows(&self) -> bool {
+        false
+    }
+
     /// Whether it averages predictions over hyperparameters where `model.averaged` asks for it.
     fn averages(&self) -> bool {
         false

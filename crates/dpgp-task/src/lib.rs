@@ -46,8 +46,8 @@ pub use measurement::{Certified, Measured, Measurement};
 pub use measurement::{Frame, MissingColumn};
 pub use memory::ModelMemory;
 pub use release::{
-    Expected, Points, Predictions, PreparedRelease, Preview, PreviewInput, PreviewedOver, preview_moments,
-    refusal,
+    CountEstimates, Expected, PartOfBin, Points, Predictions, PreparedRelease, Preview, PreviewInput,
+    PreviewedOver, count_axes, preview_moments, refusal,
 };
 pub use sample::Sample;
 pub use selection::Selected;

@@ -143,7 +143,7 @@ mod tests {
         DataSetting {
             source: SourceSetting::Inline(std::collections::BTreeMap::new()),
             inputs: vec!["x".to_owned()],
-            target: "y".to_owned(),
+            target: Some("y".to_owned()),
             encode: std::collections::BTreeMap::new(),
             missing: Missing::Refuse,
             filter: Vec::new(),

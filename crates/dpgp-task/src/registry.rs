@@ -87,6 +87,9 @@ impl TaskSection for TaskSetting {
         if setting.data.person.is_some() && !task.protects_persons(&setting.privacy.mechanism) {
             return fail("data.person", Problem::Shape(NO_PERSONS.to_owned()));
         }
+        if setting.data.counts_rows() && !task.counts_rows() {
+            return fail("data", Problem::MissingKey { key: "target", by: "this task" });
+        }
         check_averaged(task.averages(), setting)?;
         task.check(setting)
     }

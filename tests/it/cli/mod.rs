@@ -7,6 +7,7 @@ mod check;
 mod cite;
 mod class_stats;
 mod copies;
+mod count_rows;
 mod diff;
 mod emit;
 mod encoded;

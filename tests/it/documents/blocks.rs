@@ -34,6 +34,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("seq 100000", "seq 200"),
     ("&& bash job.sh --time=1:00:00", "#"),
     ("--data energy.csv --ask ", "--data energy.csv --ask < answers "),
+    ("--count --inputs start_longitude,start_latitude --ask", "--count --inputs start_longitude,start_latitude --ask < ends"),
     // Nothing is written over.
     (
         "dpgp sum beyond/citibike-scale --add part*.json",
@@ -59,15 +60,26 @@ awk -v OFS=, 'BEGIN { print "x,trips"; for (i = 0; i < 99; i++) print i % 6, 1 }
 my-mechanism() { echo 1; }
 "#;
 
+/// The points, answers and districts of the page about rows.
+const BEFORE_ROWS: &str = r#"
+printf 'start_latitude,start_longitude,hour_of_day\n40.75,-73.98,8\n' > grid.csv
+printf -- '-74.02 -73.93\n40.66 40.81\n1\n\n' > ends
+cat > districts.geojson <<'GEOJSON'
+{ "type": "FeatureCollection", "features": [
+  { "type": "Feature", "properties": { "name": "south" },
+    "geometry": { "type": "Polygon", "coordinates": [[[-74.02, 40.66], [-73.93, 40.66], [-73.93, 40.72]]] } },
+  { "type": "Feature", "properties": { "name": "north" },
+    "geometry": { "type": "Polygon", "coordinates": [[[-74.02, 40.72], [-73.93, 40.72], [-73.93, 40.80]]] } }] }
+GEOJSON
+"#;
+
 /// What a page takes for granted.
 fn before(page: &str) -> &'static str {
     match page {
         "docs/audit.md" | "docs/ledger.md" => "dpgp new --data energy.csv --ask < answers",
         "docs/best-prediction.md" => "dpgp new my --data energy.csv --ask < answers",
         "docs/many-machines.md" => "dpgp new my --data energy.csv --ask < answers; dpgp run smith2021/toy --quiet",
-        "docs/rows.md" => {
-            "printf 'start_latitude,start_longitude,hour_of_day\\n40.75,-73.98,8\\n' > grid.csv"
-        }
+        "docs/rows.md" => BEFORE_ROWS,
         "docs/own-data.md" => {
             "mkdir .ssh
              ssh-keygen -q -t ed25519 -N '' -f .ssh/id_ed25519

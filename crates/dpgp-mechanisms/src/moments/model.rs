@@ -144,7 +144,7 @@ impl MomentsModel {
             },
             mechanism: moments,
             model,
-            filtered: data.filter.iter().any(|filter| filter.column == data.target),
+            filtered: data.filters_by_target(),
             unit: data.unit(),
             designs: LastDesign::default(),
         })

@@ -69,10 +69,10 @@ impl PredictionRequest<'_> {
     /// What a neighbour may have in a row of the file with this target: the cells of one neighbour, then those of
     /// another.
     pub fn replaced_cells(&self, relation: Option<Neighbours>, target: f64) -> Vec<Vec<ReplacedCell>> {
-        let column = &self.setting().data.target;
+        let column = self.setting().data.target_column();
         let mut all = Vec::new();
         for value in self.extremes(relation, target) {
-            all.push(vec![ReplacedCell { column: column.clone(), value }]);
+            all.push(vec![ReplacedCell { column: column.to_owned(), value }]);
         }
         all
     }

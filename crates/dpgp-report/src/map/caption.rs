@@ -23,6 +23,9 @@ impl MapCaption {
 /// The meaning of both parts of the uncertainty.
 const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including \
     its pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
+/// The same for counts.
+const PARTS_OF_COUNT: &str = "The standard error combines gp_sd and noise_sd. gp_sd is what counts of other bins leave open about \
+    the exact count of a bin. noise_sd is the privacy noise.";
 /// The note on a map whose cells are all hatched.
 const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a longer \
     lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
@@ -30,6 +33,8 @@ const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no
 /// What the accuracy takes for granted.
 const ASSUMED: &str =
     "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
+const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts. They assume that counts of neighbouring bins are alike to the degree that the noisy \
+     counts show.";
 const FROM_THE_FILE: &str =
     "The picture is drawn only from the numbers in the file and reveals nothing more.";
 
@@ -48,9 +53,13 @@ impl ReleasedMap<'_> {
             drawn_at.into_iter().chain(self.beyond()).chain(self.outlined()).collect();
         more.extend(self.in_plain_words());
         more.extend(said);
-        more.extend(is_accurate.then(|| ASSUMED.to_owned()));
+        let (assumed, parts) = match self.released.statement.counts {
+            true => (ASSUMED_OF_COUNTS, PARTS_OF_COUNT),
+            false => (ASSUMED, PARTS),
+        };
+        more.extend(is_accurate.then(|| assumed.to_owned()));
         more.extend(all_hatched.then(|| NOTHING_SHOWN.to_owned()));
-        more.extend([PARTS, FROM_THE_FILE].map(str::to_owned));
+        more.extend([parts, FROM_THE_FILE].map(str::to_owned));
         MapCaption { first, more }
     }
 

@@ -42,11 +42,19 @@ pub(super) fn line(map: &ReleasedMap<'_>, width: f64) -> Picture {
     let legend = vec![
         Swatch::Line(MEAN).means("private_mean"),
         Swatch::Area(NOISE).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
-        Swatch::Area(TOTAL).means("95 % interval of the function: low to high"),
+        Swatch::Area(TOTAL).means(about_interval(map)),
     ];
     let x = Side::fitting(scale(&map.x), label(map, &map.x, width - 32.0));
     let height = LINE_HEIGHT[0] * width + LINE_HEIGHT[1];
     Picture { legend, ..fitted(map, width, height, Plot::new(x, y, marks)) }
+}
+
+/// Names the interval in a legend.
+fn about_interval(map: &ReleasedMap<'_>) -> &'static str {
+    match map.released.statement.counts {
+        true => "95 % interval of the exact count: low to high",
+        false => "95 % interval of the function: low to high",
+    }
 }
 
 /// A bar for each word, the first at the top, with the noise alone and the whole interval.
@@ -75,7 +83,7 @@ pub(super) fn bars(map: &ReleasedMap<'_>, width: f64) -> Picture {
     let legend = vec![
         Swatch::Line(MEAN).means("private_mean"),
         Swatch::Line(NOISE_OF_BAR).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
-        Swatch::Line(INTERVAL).means("95 % interval of the function: low to high"),
+        Swatch::Line(INTERVAL).means(about_interval(map)),
     ];
     Picture { legend, ..fitted(map, width, BAR_HEIGHT * words as f64, Plot::new(x, y, marks)) }
 }

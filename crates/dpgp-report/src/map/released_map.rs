@@ -109,7 +109,12 @@ impl<'a> ReleasedMap<'a> {
     /// The name of the numbers, with their unit.
     pub fn quantity(&self) -> String {
         let statement = &self.released.statement;
-        let mean = if statement.guarantee.is_some() { "Private mean" } else { "Column private_mean" };
+        let mean = match (&statement.guarantee, statement.counts) {
+            (None, _) => "Column private_mean",
+            (Some(_), false) => "Private mean",
+            (Some(_), true) if statement.target.is_none() => "Private count of rows",
+            (Some(_), true) => "Private count",
+        };
         let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", shown(target)));
         // A target that is called by its unit says it already.
         let unit = self.options.unit.as_deref().filter(|unit| statement.target.as_deref() != Some(unit));

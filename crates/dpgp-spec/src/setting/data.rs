@@ -20,8 +20,10 @@ pub struct DataSetting {
     pub source: SourceSetting,
     /// Names of the input columns (public).
     pub inputs: Vec<String>,
-    /// Name of the target column (private).
-    pub target: String,
+    /// Name of the target column (private). In `task.density` the number of records that a row stands for; without it each row is one
+    /// record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Text columns that are read as numbers: each value's place in the list, from 0.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub encode: BTreeMap<String, Vec<String>>,
@@ -59,7 +61,23 @@ impl DataSetting {
     /// Whether rows are chosen by their private target, by a filter or by quotas.
     pub fn chosen_by_target(&self) -> bool {
         let quotas = matches!(self.draw, Some(DrawSetting::Quotas(_)));
-        quotas || self.filter.iter().any(|filter| filter.column == self.target)
+        quotas || self.filters_by_target()
+    }
+
+    /// Whether a filter reads the target.
+    pub fn filters_by_target(&self) -> bool {
+        self.filter.iter().any(|filter| Some(&filter.column) == self.target.as_ref())
+    }
+
+    /// The column whose cells are read as targets. Where each row is one record, the first input takes its place: it is read anyway,
+    /// and [`DataSetting::counts_rows`] says that its cells are no targets.
+    pub fn target_column(&self) -> &str {
+        self.target.as_ref().or(self.inputs.first()).map_or("", String::as_str)
+    }
+
+    /// Whether each row is one record, so that no column is the target.
+    pub fn counts_rows(&self) -> bool {
+        self.target.is_none()
     }
 
     /// The rows that a replicate works on, of as many as the data hold.
@@ -91,10 +109,12 @@ impl DataSetting {
         if self.inputs.is_empty() {
             return fail("data.inputs", Problem::Empty);
         }
-        if self.inputs.contains(&self.target) {
-            return fail("data.inputs", Problem::TargetIsInput { column: self.target.clone() });
+        if let Some(column) = self.target.as_ref().filter(|target| self.inputs.contains(target)) {
+            return fail("data.inputs", Problem::TargetIsInput { column: column.clone() });
         }
-        if let Some(column) = self.encode.keys().find(|c| !self.inputs.contains(c) && self.target != **c) {
+        if let Some(column) =
+            self.encode.keys().find(|c| !self.inputs.contains(c) && self.target_column() != **c)
+        {
             let why = "has codes, but the column is neither an input nor the target".to_owned();
             return fail(&format!("data.encode.{column}"), Problem::Shape(why));
         }
@@ -208,12 +228,14 @@ pub(super) fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
 }
 
 pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Checked {
-    let rows = columns.get(&data.target).map_or(0, Vec::len);
+    let first = data.target_column();
+    let rows = columns.get(first).map_or(0, Vec::len);
     let inputs = data.inputs.iter().map(|column| ("data.inputs", column));
     let filters = data.filter.iter().map(|filter| ("data.filter", &filter.column));
     let person = data.person.iter().map(|column| ("data.person", column));
     let others = inputs.chain(filters).chain(person);
-    for (place, column) in std::iter::once(("data.target", &data.target)).chain(others) {
+    let target = data.target.iter().map(|column| ("data.target", column));
+    for (place, column) in target.chain(others) {
         let path = format!("data.source.inline.{column}");
         match columns.get(column).map(Vec::len) {
             None => {
@@ -222,7 +244,7 @@ pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -
             }
             Some(0) => return fail(&path, Problem::Empty),
             Some(found) if found != rows => {
-                let target = data.target.clone();
+                let target = first.to_owned();
                 return fail(&path, Problem::InlineRows { target, wanted: rows, found });
             }
             Some(_) => {}
@@ -317,7 +339,7 @@ impl DataSetting {
     pub fn offering_drop(&self, error: DataError, chosen_by: ChosenBy) -> DataError {
         match (self.source.own_file(), self.missing, chosen_by) {
             (None, _, _) | (_, Missing::Drop, _) => error,
-            (_, Missing::Refuse, ChosenBy::Inputs) => error.offering_drop(Some(&self.target)),
+            (_, Missing::Refuse, ChosenBy::Inputs) => error.offering_drop(self.target.as_deref()),
             (_, Missing::Refuse, ChosenBy::Record) => error.offering_drop(None),
         }
     }
@@ -400,7 +422,7 @@ impl DataSetting {
         };
         let why = if self.inputs.contains(column) {
             "is an input; the column that identifies persons cannot be an input"
-        } else if *column == self.target {
+        } else if Some(column) == self.target.as_ref() {
             "is the target; use the column that identifies persons"
         } else if !self.source.can_hold_persons() {
             "cannot identify persons in generated points, images or trips; use a table of rows"

@@ -4,29 +4,29 @@ use std::borrow::Cow;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::setting::bins;
 use crate::model::Process;
 use crate::noise::Noise;
 use crate::sample::product_grid;
 use crate::summary::normals;
 use crate::{
-    Certified, DensityEstimate, DensityTask, Frame, Job, Measured, ProcessSetting, Sample, Sampled,
-    TargetGuarantee, Task, TaskError,
+    Certified, CountEstimates, DensityEstimate, DensityTask, Frame, Job, Measured, Predictions,
+    ProcessSetting, Sample, Sampled, TargetGuarantee, Task, TaskError, count_axes,
 };
 use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, Neighbours, Relation, Release};
 use dpgp_gp::kernel::{Bins, Interval};
-use dpgp_gp::{BinnedFamily, fit};
+use dpgp_gp::{BinnedFamily, GridAxis, fit};
 use dpgp_mechanisms::{
     FunctionSetting, HistogramModel, HistogramSetting, MechanismSetting, NoisyFunction, PrivacySetting,
 };
 use dpgp_number::Positive;
 
-/// The metrics `rmse` (against the densities of the test bins at their centres, one value a draw of the noise), and for a
-/// private function `sensitivity` (that its noise is scaled by, at change 1) and `sensitivity-exact`. Frames: `histogram`
+/// The metrics `rmse` (against the densities of the test bins at their centres, one value a draw of the noise), for estimates of
+/// counts `rmse` and `noisy-rmse` (of the estimates and of the noisy counts, clipped at zero, against the exact counts) and
+/// their `ratio`, `coverage-90` (the share of exact counts within their 90 % intervals), and for a private function `sensitivity` (that its noise is scaled by, at change 1) and `sensitivity-exact`. Frames: `histogram`
 /// and `curve` of the first draw, and `data`, in one dimension.
 impl Task for DensityTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let (bins, test) = (bins(&self.bins), bins(&self.test));
+        let (bins, test) = (self.histogram_bins(), self.test_bins());
         let counts = counts(&bins, job.sample, most_per_row(&job.setting.privacy.mechanism));
         // The truth is not clipped, so that the error shows what the clip costs.
         let tested = self::counts(&test, job.sample, None);
@@ -38,10 +38,15 @@ impl Task for DensityTask {
                 job.cells.iter().map(|cell| density.cell(cell)).collect()
             }
             DensityEstimate::Histogram {} => {
-                job.cells.iter().map(|cell| block.histogram(None, cell)).collect()
+                job.cells.iter().map(|cell| block.histogram(DensityOf::Bins, cell)).collect()
+            }
+            DensityEstimate::Denoised {} => {
+                let axes = count_axes(&job.setting.data.inputs, &job.setting.data.encode, &self.bins);
+                let axes = axes.map_err(|reason| TaskError::NotReleasable { reason })?;
+                job.cells.iter().map(|cell| block.histogram(DensityOf::Estimates(&axes), cell)).collect()
             }
             DensityEstimate::Process(process) => {
-                job.cells.iter().map(|cell| block.histogram(Some(process), cell)).collect()
+                job.cells.iter().map(|cell| block.histogram(DensityOf::Process(process), cell)).collect()
             }
         }
     }
@@ -90,11 +95,7 @@ impl DensityBlock<'_> {
     }
 
     /// Estimates from a noisy histogram.
-    fn histogram(
-        &self,
-        process: Option<&ProcessSetting>,
-        cell: &PrivacySetting,
-    ) -> Result<Measured, TaskError> {
+    fn histogram(&self, of: DensityOf<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let histogram = cell.mechanism.downcast::<HistogramSetting>();
         let histogram = histogram.ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let model = HistogramModel::new(self.bins.clone(), histogram, &self.job.setting.data);
@@ -104,13 +105,35 @@ impl DensityBlock<'_> {
             .denoises_experiments()
             .then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
         let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
-        let (mut values, mut frames) = (Vec::new(), Vec::new());
+        let (mut values, mut noisy_values, mut coverage, mut frames) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for draw in 0..draws {
             let purpose = self.task.purpose(&format!("histogram {draw}"), cell.epsilon.get());
             let mut stream = self.job.streams.of_block(&purpose);
-            let noisy = self.densities(&guarantee.simulated(&self.counts, &mut stream));
-            let curve = DensityCurve::new(process, &self.bins, &noisy, known.clone())?;
-            values.push(self.rmse(&curve.at(&self.points)?));
+            let noisy_counts = guarantee.simulated(&self.counts, &mut stream);
+            let noisy = self.densities(&noisy_counts);
+            let curve = match of {
+                DensityOf::Estimates(_) if guarantee.sd == 0.0 => {
+                    values.push(0.0);
+                    DensityCurve::Bins { bins: &self.bins, densities: noisy.clone() }
+                }
+                DensityOf::Bins => DensityCurve::Bins { bins: &self.bins, densities: noisy.clone() },
+                DensityOf::Process(process) => {
+                    DensityCurve::fitted(process, &self.bins, &noisy, known.clone())?
+                }
+                DensityOf::Estimates(axes) => {
+                    let estimates = CountEstimates::new(axes, noisy_counts.clone(), guarantee.sd.powi(2))?;
+                    let found = estimates.cells();
+                    coverage.push(share_inside(&found, &self.counts));
+                    let clipped: Vec<f64> = noisy_counts.iter().map(|count| count.max(0.0)).collect();
+                    noisy_values.push(rmse_of_counts(&clipped, &self.counts));
+                    values.push(rmse_of_counts(&found.mean, &self.counts));
+                    DensityCurve::Bins { bins: &self.bins, densities: self.densities(&found.mean) }
+                }
+            };
+            if !matches!(of, DensityOf::Estimates(_)) {
+                values.push(self.rmse(&curve.at(&self.points)?));
+            }
             if draw == 0 && self.bins.dimensions() == 1 {
                 frames = self.frames(&noisy, &curve)?;
             }
@@ -123,7 +146,12 @@ impl DensityBlock<'_> {
                 records: model.records(),
             }]
         })?;
-        Ok(certified.measured_often(0.0, [("rmse", values)]).with_frames(frames))
+        let mut metrics = vec![("rmse", values)];
+        if !coverage.is_empty() {
+            let ratio = metrics[0].1.iter().zip(&noisy_values).map(|(own, noisy)| own / noisy).collect();
+            metrics.extend([("noisy-rmse", noisy_values), ("ratio", ratio), ("coverage-90", coverage)]);
+        }
+        Ok(certified.measured_often(0.0, metrics).with_frames(frames))
     }
 
     fn frames(&self, noisy: &DVector<f64>, density: &DensityCurve<'_>) -> Result<Vec<Frame>, TaskError> {
@@ -149,6 +177,35 @@ impl DensityBlock<'_> {
     }
 }
 
+/// What a noisy histogram is made into.
+#[derive(Clone, Copy)]
+enum DensityOf<'a> {
+    /// Densities of its bins.
+    Bins,
+    /// A process that is fitted to them.
+    Process(&'a ProcessSetting),
+    /// Estimates of the exact counts on these axes.
+    Estimates(&'a [GridAxis]),
+}
+
+/// Half the width of a central 90 % interval, in standard deviations.
+const CENTRAL_90: f64 = 1.644_853_626_951_472_7;
+
+/// The share of exact counts within their 90 % intervals, which are cut off below zero.
+fn share_inside(found: &Predictions, counts: &[f64]) -> f64 {
+    let inside = counts.iter().enumerate().filter(|(bin, count)| {
+        let half = CENTRAL_90 * found.gp_sd[*bin].hypot(found.noise_sd[*bin]);
+        (**count - found.mean[*bin]).abs() <= half
+    });
+    inside.count() as f64 / counts.len() as f64
+}
+
+/// The root mean square error of estimated counts over the bins.
+fn rmse_of_counts(estimates: &[f64], counts: &[f64]) -> f64 {
+    let squares = estimates.iter().zip(counts).map(|(estimate, count)| (estimate - count).powi(2));
+    (squares.sum::<f64>() / counts.len() as f64).sqrt()
+}
+
 /// An estimate of the density that can be asked for any point.
 pub(super) enum DensityCurve<'a> {
     /// The densities of bins; zero outside all of them.
@@ -158,16 +215,15 @@ pub(super) enum DensityCurve<'a> {
 }
 
 impl<'a> DensityCurve<'a> {
-    /// From noisy densities: they are all that is known, so that whatever is fitted to them costs nothing more. `known` are the
+    /// Fits a process to noisy densities: they are all that is known, so that whatever is fitted to them costs nothing more. `known` are the
     /// standard deviations of their noise, if the process is to know them; at the fitted parameters its mean is then the best linear
     /// prediction given the noisy densities, and its variance counts the noise. Otherwise noise of one size is fitted to all of them.
-    pub fn new(
-        process: Option<&ProcessSetting>,
+    pub fn fitted(
+        setting: &ProcessSetting,
         bins: &'a Bins,
         noisy: &DVector<f64>,
         known: Option<DVector<f64>>,
     ) -> Result<Self, TaskError> {
-        let Some(setting) = process else { return Ok(Self::Bins { bins, densities: noisy.clone() }) };
         let (centre, scale) = match setting.standardise {
             true => (noisy.mean(), noisy.variance().sqrt()),
             false => (0.0, 1.0),
@@ -339,7 +395,7 @@ mechanism.histogram.relation = "add-remove"
         let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
         let total = collect_here(&mut rows, &summand).unwrap().sums;
         let streamed: Vec<f64> = total.bins.iter().map(|count| *count as f64).collect();
-        assert_eq!(streamed, counts(&bins(&task.bins), &sample, None));
+        assert_eq!(streamed, counts(&task.histogram_bins(), &sample, None));
         assert_eq!(streamed.iter().sum::<f64>() + total.outside as f64, 80_000.0);
     }
 }
@@ -380,7 +436,7 @@ mod estimate_tests {
     fn a_curve_that_knows_the_noise_is_the_best_linear_prediction() {
         let (bins, y, points) = (bins(), noisy(7), DMatrix::from_column_slice(3, 1, &[0.3, 14.0, 33.0]));
         let setting = setting(true);
-        let curve = DensityCurve::new(Some(&setting), &bins, &y, Some(sds())).unwrap();
+        let curve = DensityCurve::fitted(&setting, &bins, &y, Some(sds())).unwrap();
         let DensityCurve::Process { family, logs, .. } = &curve else { panic!("bins alone") };
         let (centre, scale) = (y.mean(), y.variance().sqrt());
         let mut covariance = family.kernel(logs).matrix(&bins) * (scale * scale);
@@ -405,7 +461,7 @@ mod estimate_tests {
             for (known, total) in [None, Some(sds())].into_iter().zip(&mut squares) {
                 let setting = setting(false);
                 let knows = known.is_some();
-                let curve = DensityCurve::new(Some(&setting), &bins, &noisy(seed), known).unwrap();
+                let curve = DensityCurve::fitted(&setting, &bins, &noisy(seed), known).unwrap();
                 let missed = curve.at(&points).unwrap() - truth();
                 *total += missed.norm_squared();
                 let sd = curve.sd(&points).unwrap();
@@ -422,7 +478,7 @@ mod estimate_tests {
     fn noise_of_nothing_is_as_good_as_unknown() {
         let (bins, y, setting) = (bins(), truth(), setting(false));
         let curves = [None, Some(DVector::zeros(30))].map(|known| {
-            DensityCurve::new(Some(&setting), &bins, &y, known).unwrap().at(&bins.centres()).unwrap()
+            DensityCurve::fitted(&setting, &bins, &y, known).unwrap().at(&bins.centres()).unwrap()
         });
         assert_eq!(curves[0], curves[1]);
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Setting, TaskSetting, TaskSpec};
+use crate::{Setting, TaskSetting, TaskSpec, count_axes};
 use dpgp_gp::kernel::{Bins, Observed};
 use dpgp_mechanisms::{
     FunctionSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting, Sections,
@@ -19,11 +19,13 @@ use dpgp_spec::setting::{Checked, CutSetting, Problem, RangeSetting, cuts};
 pub struct DensityTask {
     /// The bins that are counted, along each input.
     pub bins: Vec<CutSetting>,
-    /// The bins whose densities are predicted at their centres, along each input.
+    /// The bins whose densities are predicted at their centres, along each input; without them those that are counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub test: Vec<CutSetting>,
     /// How the density is estimated.
     pub estimate: DensityEstimate,
     /// Draws of the privacy noise.
+    #[serde(default = "one_draw")]
     pub draws: Count,
     /// Whether each epsilon has draws of its own. Otherwise all epsilons share them, so that they compare alike, but one unlucky set of
     /// draws moves them all.
@@ -40,6 +42,8 @@ pub struct DensityTask {
 pub enum DensityEstimate {
     /// The noisy density of the bin that holds a point; needs mechanism.histogram.
     Histogram {},
+    /// The estimates of the counts that `dpgp predict` makes of a noisy histogram; needs mechanism.histogram.
+    Denoised {},
     /// Regression on the noisy histogram, its variances fitted by maximum likelihood; needs mechanism.histogram.
     Process(ProcessSetting),
     /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function; needs
@@ -67,6 +71,10 @@ pub struct ProcessSetting {
     /// Whether the noisy densities are centred and scaled by their own mean and standard deviation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standardise: bool,
+}
+
+fn one_draw() -> Count {
+    Count::ONE
 }
 
 fn one_width() -> Vec<Positive> {
@@ -97,6 +105,11 @@ impl DensityTask {
         Some(HistogramModel::new(task.histogram_bins(), histogram, &setting.data))
     }
 
+    /// The bins whose densities are predicted.
+    pub(super) fn test_bins(&self) -> Bins {
+        bins(if self.test.is_empty() { &self.bins } else { &self.test })
+    }
+
     /// The bins that records are counted in.
     pub(super) fn histogram_bins(&self) -> Bins {
         bins(&self.bins)
@@ -118,9 +131,11 @@ impl DensityTask {
             (_, Some(histogram)) => {
                 // Without a bound on what a row stands for there is none on what a person does.
                 let unbounded = setting.data.person.is_some() && histogram.most_per_row.is_none();
-                let missing = Problem::MissingKey { key: "most_per_row", by: "data.person" };
-                if unbounded {
-                    fail("privacy.mechanism.histogram", missing)
+                let (path, by) = ("privacy.mechanism.histogram", "data.person");
+                if unbounded && !setting.data.counts_rows() {
+                    fail(path, Problem::MissingKey { key: "most_per_row", by })
+                } else if histogram.most_per_row.is_some() && setting.data.counts_rows() {
+                    fail("data", Problem::MissingKey { key: "target", by: "most_per_row" })
                 } else {
                     self.check_denoise(privacy)
                 }
@@ -149,7 +164,17 @@ impl TaskSpec for DensityTask {
             setting.regression_model("task.density.estimate.function")?;
         }
         cuts(&format!("{path}.bins"), &self.bins, inputs)?;
-        cuts(&format!("{path}.test"), &self.test, inputs)?;
+        if !self.test.is_empty() {
+            cuts(&format!("{path}.test"), &self.test, inputs)?;
+        }
+        if matches!(self.estimate, DensityEstimate::Denoised {}) {
+            let axes = count_axes(&setting.data.inputs, &setting.data.encode, &self.bins);
+            if !self.test.is_empty() {
+                let why = "is for densities; estimate.denoised is compared with the exact counts of `bins`";
+                return fail(&format!("{path}.test"), Problem::Shape(why.to_owned()));
+            }
+            axes.map(|_| ()).or_else(|why| fail(&format!("{path}.bins"), Problem::Shape(why.to_owned())))?;
+        }
         if let Some(curve) = self.curve {
             check_grid(&format!("{path}.curve"), &[curve], inputs)?;
         }
@@ -163,8 +188,14 @@ impl TaskSpec for DensityTask {
         mechanism.downcast::<HistogramSetting>().is_some()
     }
 
+    fn counts_rows(&self) -> bool {
+        true
+    }
+
     fn metrics(&self, _: u32) -> Vec<String> {
-        ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec()
+        ["rmse", "noisy-rmse", "ratio", "coverage-90", "sensitivity", "sensitivity-exact"]
+            .map(str::to_owned)
+            .to_vec()
     }
 }
 

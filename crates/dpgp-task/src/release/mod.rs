@@ -1,20 +1,24 @@
 //! One private release of predictions from all rows, and the reasons to refuse a setting.
 
+mod counts;
 mod means;
 mod moments;
 mod preview;
+mod spread;
 
 use rand::Rng;
 
 use super::{Sample, Streams, TaskError};
 use crate::{Setting, TaskSetting};
+use counts::{UnnoisedCounts, axes_of};
 use dpgp_accounting::Certificate;
-use dpgp_mechanisms::MomentsSetting;
+use dpgp_mechanisms::{HistogramSetting, MomentsSetting};
 use dpgp_noise::RoundedNoise;
 use dpgp_spec::setting::{DrawSetting, NormaliseSetting, SourceSetting};
 use means::Means;
 use moments::{UnnoisedMoments, UnnoisedSums};
 
+pub use counts::{CountEstimates, PartOfBin, count_axes};
 pub use means::Points;
 pub use moments::preview_moments;
 pub use preview::{Expected, Preview, PreviewInput, PreviewedOver};
@@ -44,6 +48,8 @@ enum BeforeNoise {
     Sums(Box<UnnoisedSums>),
     /// The rows behind the moments of the predictions.
     Moments(Box<UnnoisedMoments>),
+    /// The counts that the predictions estimate.
+    Counts(Box<UnnoisedCounts>),
 }
 
 /// Predictions with their noise, in units of the target, a value for each point.
@@ -88,13 +94,14 @@ impl PreparedRelease {
                 Some(_) => UnnoisedMoments::prepared(setting, sample, &points.inputs)?,
                 None => UnnoisedSums::prepared(setting, sample, &points.inputs)?,
             },
+            TaskSetting::Density(_) => UnnoisedCounts::prepared(setting, sample)?,
             _ => Means::prepared(setting, sample, points, streams)?,
         };
         let finite = match &release.form {
             BeforeNoise::Means(means) => means.is_finite(),
             BeforeNoise::Sums(sums) => sums.is_finite(),
             // The check of the record below covers it.
-            BeforeNoise::Moments(_) => true,
+            BeforeNoise::Moments(_) | BeforeNoise::Counts(_) => true,
         };
         if finite && release.certificate.is_finite() && release.noise.is_sound() {
             return Ok(release);
@@ -112,6 +119,7 @@ impl PreparedRelease {
             BeforeNoise::Means(means) => means.draw(random),
             BeforeNoise::Sums(sums) => sums.draw(random),
             BeforeNoise::Moments(moments) => moments.draw(random),
+            BeforeNoise::Counts(counts) => counts.draw(random),
         }
     }
 }
@@ -123,7 +131,7 @@ impl PreparedRelease {
         match &self.form {
             BeforeNoise::Means(means) if means.are_linear() => Some(means.exact().as_slice().to_vec()),
             BeforeNoise::Means(_) => None,
-            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) => None,
+            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) | BeforeNoise::Counts(_) => None,
         }
     }
 }
@@ -134,7 +142,7 @@ impl PreparedRelease {
     pub fn deviations_without_noise(&self) -> Option<Vec<f64>> {
         match &self.form {
             BeforeNoise::Means(means) => Some(means.in_deviations().as_slice().to_vec()),
-            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) => None,
+            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) | BeforeNoise::Counts(_) => None,
         }
     }
 }
@@ -157,7 +165,15 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
                 return Some(NO_BOUNDS);
             }
         }
-        TaskSetting::Density(_) | TaskSetting::Dirichlet(_) => {
+        TaskSetting::Density(task) => {
+            if setting.privacy.mechanism.downcast::<HistogramSetting>().is_none() {
+                return Some("its mechanism is for experiments only; use mechanism.histogram");
+            }
+            if let Err(reason) = axes_of(task, &setting.data) {
+                return Some(reason);
+            }
+        }
+        TaskSetting::Dirichlet(_) => {
             return Some("its task releases sums, not predictions; use `dpgp sum SPEC FILE --release OUT`");
         }
         _ => {
@@ -361,13 +377,18 @@ mod refusal_tests {
                 "task.regression = { split.tail = 2, draws = 1 }",
             )
             .replace("MECHANISM", "binning = { bins = 2, statistic = \"mean\", estimate = { bin = {} } }");
-        for (spec, way) in [(density, "dpgp sum SPEC FILE --release"), (bins, "mechanism.cloaking")] {
+        let words = density.replace("data = {", "data = { encode = { x = [\"a\", \"b\"] },");
+        for (spec, way) in
+            [(words, "each bin of an input with words must hold one word"), (bins, "mechanism.cloaking")]
+        {
             let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
             let said = refusal(spec.cells[0].setting()).unwrap();
             assert!(said.contains(way), "{said}");
         }
-        let spec = Experiment::parse("s", "s.toml".as_ref(), cloaking, &manifest).unwrap();
-        assert_eq!(refusal(spec.cells[0].setting()), None);
+        for spec in [cloaking, density] {
+            let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
+            assert_eq!(refusal(spec.cells[0].setting()), None);
+        }
     }
 
     const SPEC: &str = r#"experiment.title = "release"

@@ -77,7 +77,7 @@ impl SurfaceModel {
                 filters: setting.data.comparisons(),
                 inputs,
             },
-            filtered: setting.data.filter.iter().any(|filter| filter.column == setting.data.target),
+            filtered: setting.data.filters_by_target(),
             unit: setting.data.unit(),
         })
     }

@@ -2,7 +2,7 @@
 
 use dpgp::data::Comparison;
 use dpgp::kernel::Bins;
-use dpgp::stream::{BLOCK, CountSummand, SumRows};
+use dpgp::stream::{BLOCK, CountSummand, RecordsOfRow, SumRows};
 
 use super::rows::{N, same_in_parts, summed, wave};
 
@@ -13,7 +13,11 @@ fn columns() -> Vec<Vec<f64>> {
 
 fn summand() -> CountSummand {
     let bins = Bins::grid(&[(-2.0, 3.0, 7), (-3.0, 3.0, 4)]);
-    CountSummand { bins, filters: vec![(Comparison::Greater, -2.5)], most: None }
+    CountSummand {
+        bins,
+        filters: vec![(Comparison::Greater, -2.5)],
+        each: RecordsOfRow::Target { most: None },
+    }
 }
 
 /// Against a plain histogram of the rows that pass.

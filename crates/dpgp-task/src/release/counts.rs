@@ -1,0 +1,236 @@
+//! Counts of the bins of a histogram: their release, and the estimates of the exact counts that follow from it.
+
+use std::collections::BTreeMap;
+
+use rand::Rng;
+
+use super::spread::{BinSpread, CountsOnGrid};
+use super::{BeforeNoise, Predictions, PreparedRelease, Sample, TaskError};
+use crate::{DensityTask, Setting, TaskSetting};
+use dpgp_gp::{GridAxis, GridPosterior, GridSum, NoisyGrid, denoise_grid};
+use dpgp_mechanisms::CountsGuarantee;
+use dpgp_spec::setting::{CutSetting, DataSetting};
+use dpgp_stream::{CountSummand, SumRows};
+
+/// Estimates of exact counts from noisy counts alone, so that they cost nothing more.
+///
+/// Counts of neighbouring bins are alike, by a model whose numbers follow from the noisy counts. Where the noisy counts
+/// themselves have the smaller expected error, they are the estimates. No estimate is below zero.
+pub struct CountEstimates {
+    axes: Vec<GridAxis>,
+    noisy: Vec<f64>,
+    noise_variance: f64,
+    posterior: GridPosterior,
+    /// Whether the model has the smaller expected error.
+    follows_model: bool,
+}
+
+impl CountEstimates {
+    /// Fits the model to the noisy counts of the bins (n, the last axis varies fastest).
+    ///
+    /// # Errors
+    /// [`TaskError`] if the noise has no finite variance, or a covariance cannot be factorised.
+    pub fn new(axes: &[GridAxis], noisy: Vec<f64>, noise_variance: f64) -> Result<Self, TaskError> {
+        let Some(grid) = NoisyGrid::new(axes, &noisy, noise_variance) else {
+            return Err(TaskError::NotReleasable {
+                reason: "the noise of its counts has no finite variance",
+            });
+        };
+        let posterior = denoise_grid(&grid)?;
+        let of_model = stein_risk(&noisy, posterior.mean(), &posterior.leverages(), noise_variance);
+        let of_noisy = stein_risk(&noisy, &noisy, &vec![1.0; noisy.len()], noise_variance);
+        let follows_model = of_model <= of_noisy;
+        Ok(Self { axes: axes.to_vec(), noisy, noise_variance, posterior, follows_model })
+    }
+
+    /// Estimates the count of each bin.
+    pub fn cells(&self) -> Predictions {
+        predictions(&match self.follows_model {
+            true => self.posterior.cells(),
+            false => {
+                let as_released =
+                    |&mean| GridSum { mean, model_variance: 0.0, noise_variance: self.noise_variance };
+                self.noisy.iter().map(as_released).collect()
+            }
+        })
+    }
+
+    /// Estimates the counts of areas by the parts of all bins that lie in them (n each). `plane` are the axes of x and y.
+    ///
+    /// Of the n rows of a bin, a part with the share a of its plane and its middle at (u, v) bin widths from that of the bin holds
+    /// about `a (n + b_x s_x u + b_y s_y v)` for slopes s of the counts, and the variance of what it holds adds to that of the model:
+    /// see [`BinSpread`].
+    pub fn areas(&self, plane: [usize; 2], areas: &[Vec<PartOfBin>]) -> Predictions {
+        let cells = self.cells().mean;
+        let lengths: Vec<usize> = self.axes.iter().map(|axis| axis.len()).collect();
+        let grid =
+            CountsOnGrid { counts: &self.noisy, lengths: &lengths, noise_variance: self.noise_variance };
+        let spread = BinSpread::measure(grid, plane);
+        let sloped = CountsOnGrid { counts: &cells, ..grid };
+        let mut sums = Vec::with_capacity(areas.len());
+        for parts in areas {
+            let shares: Vec<f64> = parts.iter().map(|part| part.share).collect();
+            let mut sum = self.weighted_sum(&shares);
+            for (bin, part) in parts.iter().enumerate().filter(|(_, part)| part.is_cut()) {
+                let (rows, share) = (cells[bin], part.share);
+                sum.mean += share * sloped.change_at(bin, plane, spread.slope, part.offset);
+                let clustered = 1.0 + spread.clustering * (rows - 1.0).max(0.0);
+                sum.model_variance += rows * clustered * share * (1.0 - share);
+            }
+            sums.push(sum);
+        }
+        predictions(&sums)
+    }
+
+    fn weighted_sum(&self, weights: &[f64]) -> GridSum {
+        if self.follows_model {
+            return self.posterior.weighted_sum(weights);
+        }
+        let mean = weights.iter().zip(&self.noisy).map(|(weight, count)| weight * count).sum();
+        let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
+        GridSum { mean, model_variance: 0.0, noise_variance: self.noise_variance * squares }
+    }
+}
+
+/// The part of a bin in an area.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PartOfBin {
+    /// Its share of the plane of the bin.
+    pub share: f64,
+    /// Its middle, from that of the bin, in widths of the bin along x and y.
+    pub offset: [f64; 2],
+}
+
+impl PartOfBin {
+    fn is_cut(&self) -> bool {
+        self.share > 0.0 && self.share < 1.0
+    }
+}
+
+/// Estimates and the parts of their error.
+fn predictions(estimates: &[GridSum]) -> Predictions {
+    let values = |of: fn(&GridSum) -> f64| estimates.iter().map(of).collect();
+    Predictions {
+        mean: values(|count| count.mean.max(0.0)),
+        gp_sd: values(|count| count.model_variance.sqrt()),
+        noise_sd: values(|count| count.noise_variance.sqrt()),
+        least: Some(0.0),
+    }
+}
+
+/// Stein's unbiased estimate of the expected squared error over all bins of `max(0, estimate)`, up to a constant: for
+/// noise `N(0, s^2 I)` on the numbers `E|max(0, x) - h|^2 = E[|max(0, x) - h~|^2 + 2 s^2 sum_{x_i > 0} dx_i / dh~_i] -
+/// n s^2`. The leverages are these derivatives at fixed
+/// hyperparameters.
+fn stein_risk(noisy: &[f64], estimates: &[f64], leverages: &[f64], noise_variance: f64) -> f64 {
+    let mut error = 0.0;
+    for ((noisy, estimate), weight) in noisy.iter().zip(estimates).zip(leverages) {
+        error += (estimate.max(0.0) - noisy).powi(2);
+        if *estimate > 0.0 {
+            error += 2.0 * noise_variance * weight;
+        }
+    }
+    error
+}
+
+/// The axes of a grid of bins: categories where an input has words.
+///
+/// # Errors
+/// The reason, if a bin holds several words.
+pub fn count_axes(
+    inputs: &[String],
+    encode: &BTreeMap<String, Vec<String>>,
+    bins: &[CutSetting],
+) -> Result<Vec<GridAxis>, &'static str> {
+    let mut axes = Vec::with_capacity(bins.len());
+    for (input, cut) in inputs.iter().zip(bins) {
+        axes.push(match encode.get(input) {
+            None => GridAxis::Ordered(cut.bins),
+            Some(words) if has_one_bin_per_word(cut, words) => GridAxis::Categories(cut.bins),
+            Some(_) => return Err(SEVERAL_WORDS),
+        });
+    }
+    Ok(axes)
+}
+
+const SEVERAL_WORDS: &str = "each bin of an input with words must hold one word: from = -0.5, to = the number of words - 0.5, \
+    bins = the number of words";
+
+/// Whether each bin holds the code of one word.
+fn has_one_bin_per_word(cut: &CutSetting, words: &[String]) -> bool {
+    cut.bins == words.len() && cut.from == -0.5 && cut.to == words.len() as f64 - 0.5
+}
+
+/// The axes of the bins of a task.
+pub(super) fn axes_of(task: &DensityTask, data: &DataSetting) -> Result<Vec<GridAxis>, &'static str> {
+    count_axes(&data.inputs, &data.encode, &task.bins)
+}
+
+/// The counts before their noise.
+///
+/// Obligation: all of [`Predictions`] is computed from the noisy counts and the settings, so that what is guaranteed of the
+/// counts holds for it.
+#[derive(Debug, Clone)]
+pub(super) struct UnnoisedCounts {
+    axes: Vec<GridAxis>,
+    counts: Vec<u64>,
+    guarantee: CountsGuarantee,
+}
+
+impl UnnoisedCounts {
+    /// Counts all rows and computes the guarantee.
+    pub fn prepared(setting: &Setting, sample: &Sample) -> Result<PreparedRelease, TaskError> {
+        let (TaskSetting::Density(task), Some(model)) = (&*setting.task, DensityTask::histogram(setting))
+        else {
+            return Err(TaskError::Missing { needed: "mechanism.histogram" });
+        };
+        let axes = axes_of(task, &setting.data).map_err(|reason| TaskError::NotReleasable { reason })?;
+        let guarantee = model.guarantee(&setting.privacy);
+        // The sample holds the rows that pass the filters, and as many of each person as count.
+        let summand = CountSummand { filters: Vec::new(), ..model.summand(&setting.data) };
+        let inputs = sample.inputs.column_iter().map(|column| column.iter().copied().collect());
+        let mut columns: Vec<Vec<f64>> = inputs.chain([sample.targets.clone()]).collect();
+        let mut counts = summand.zero();
+        summand.add(&mut columns, &mut counts, &mut Vec::new());
+        let counts = counts.bins;
+        Ok(PreparedRelease {
+            certificate: guarantee.certificate.clone(),
+            noise: guarantee.record,
+            form: BeforeNoise::Counts(Box::new(Self { axes, counts, guarantee })),
+        })
+    }
+
+    /// Draws the noise and estimates the counts.
+    pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
+        let noisy = self.guarantee.release(&self.counts, random)?;
+        let noisy: Vec<f64> = noisy.iter().map(|count| *count as f64).collect();
+        Ok(CountEstimates::new(&self.axes, noisy, self.guarantee.sd.powi(2))?.cells())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked by hand for noisy counts 3 and -2 with noise variance 1. The estimates are these counts themselves, then 2
+    /// and -1 with leverages of a half.
+    #[test]
+    fn stein_risk_of_clipped_estimates() {
+        assert_eq!(stein_risk(&[3.0, -2.0], &[3.0, -2.0], &[1.0, 1.0], 1.0), 0.0 + 4.0 + 2.0);
+        assert_eq!(stein_risk(&[3.0, -2.0], &[2.0, -1.0], &[0.5, 0.5], 1.0), 1.0 + 4.0 + 1.0);
+    }
+
+    /// Guards against bins of several words, whose counts would be those of neither.
+    #[test]
+    fn words_have_a_bin_each() {
+        let inputs = ["x".to_owned(), "kind".to_owned()];
+        let encode = BTreeMap::from([("kind".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
+        let cut = |from, to, bins| CutSetting { from, to, bins };
+        let axes = |words: CutSetting| count_axes(&inputs, &encode, &[cut(0.0, 8.0, 4), words]);
+        let found = axes(cut(-0.5, 1.5, 2)).unwrap();
+        assert!(matches!(found[..], [GridAxis::Ordered(4), GridAxis::Categories(2)]));
+        for words in [cut(-0.5, 1.5, 1), cut(0.0, 1.0, 2), cut(-0.5, 2.5, 3)] {
+            assert_eq!(axes(words).unwrap_err(), SEVERAL_WORDS);
+        }
+    }
+}
