@@ -27,6 +27,7 @@ A comment shows the key that drops rows with missing cells. The command does not
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml
+  dpgp new ridge --command                    writes ridge.toml and ridge.py, a program of your own
   dpgp new mine --from smith2021/table1       a copy of a shipped experiment, without the paper's numbers
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
@@ -50,6 +51,9 @@ pub struct NewArguments {
     /// Copy the settings of a shipped experiment, without the paper's numbers and claims
     #[arg(long, value_name = "EXPERIMENT", conflicts_with = "data")]
     from: Option<String>,
+    /// Write a spec that runs a program of your own, in any language, and a short program in Python to start from
+    #[arg(long, requires = "name", conflicts_with_all = ["data", "from"])]
+    command: bool,
     /// A CSV file with a header, or a Parquet file; its column names go into the spec
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -93,6 +97,9 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         (false, true) => Protected::Record,
         (false, false) => Protected::Target,
     };
+    if arguments.command {
+        return new_command(&path, format);
+    }
     let (text, own) = match (&arguments.data, &arguments.from) {
         (None, None) => (TEMPLATE.to_owned(), None),
         (None, Some(name)) => (copy_of(name)?, None),
@@ -141,6 +148,30 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             ))
         }
     }
+}
+
+/// Writes a spec for a program, and the program. Neither may exist.
+fn new_command(path: &Path, format: Format) -> Result<(), CliError> {
+    let program = path.with_extension("py");
+    for file in [path, &program] {
+        if file.symlink_metadata().is_ok() {
+            return Err(CliError::Exists(file.to_path_buf()));
+        }
+    }
+    existing_folder_of(path).map_err(|cause| refused(path, cause))?;
+    let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let spec = shell(&for_commands(path));
+    write_new(&program, include_str!("new_command.py"))?;
+    write_new(path, &include_str!("new_command.toml").replace("@PROGRAM@", &name).replace("@SPEC@", &spec))?;
+    if format == Format::Json {
+        return print_json(&json!(NewSpec {
+            written: path.to_path_buf(),
+            target: None,
+            inputs: None,
+            left_out: None
+        }));
+    }
+    print(&format!("wrote {} and {}; try: dpgp run {spec}\n", path.display(), program.display()))
 }
 
 /// Writes the options of a budget for one release of a spec. Empty if the spec names no privacy.

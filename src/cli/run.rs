@@ -1,5 +1,6 @@
 //! `dpgp run`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::Args;
@@ -10,7 +11,7 @@ use super::explain::print_reasons;
 use super::interrupt::watch_signals;
 use super::options::counted;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
-use super::output::{JsonValues, print};
+use super::output::{JsonValues, complain, print};
 use super::output::{RunClaim, RunExperiment, RunRow, RunShard};
 use super::pages::write_pages;
 use super::plan::print_plan;
@@ -19,7 +20,7 @@ use dpgp_report::{
 };
 use dpgp_run::{RunError, RunOptions, Shard, Study, StudyReport, watcher};
 use dpgp_spec::Change;
-use dpgp_task::Experiment;
+use dpgp_task::{Experiment, TaskSetting};
 
 const EXAMPLES: &str = "\
 Each finished result is stored at once. A run that was killed or interrupted resumes where it stopped, and a second run
@@ -151,6 +152,7 @@ fn run_one(
     arguments: &RunArguments,
     told: &mut RunSummary,
 ) -> Result<(), CliError> {
+    tell_programs(experiment, study, options)?;
     let mut done = study.run_as_far(experiment, options)?;
     if arguments.shard.is_some() {
         return shard_done(experiment, options.shard, done.computed, study, told);
@@ -166,6 +168,29 @@ fn run_one(
     // The table of the other cells is written. The failure decides the exit code, and an error of a figure is not reported, because it
     // comes from the missing cells.
     failed.map_or(shown, Err)
+}
+
+/// Says which program of somebody else will run, and how often.
+fn tell_programs(
+    experiment: &Experiment,
+    study: &Study<'_>,
+    options: &RunOptions<'_>,
+) -> Result<(), CliError> {
+    let programs = experiment.cells.iter().filter_map(|cell| match &*cell.setting().task {
+        TaskSetting::Command(task) => Some(task.line()),
+        _ => None,
+    });
+    let programs: BTreeSet<String> = programs.collect();
+    if programs.is_empty() {
+        return Ok(());
+    }
+    let plan = study.plan(experiment, options.seed)?;
+    let left = plan.units(options.shard).len();
+    if left > 0 {
+        let programs: Vec<String> = programs.into_iter().collect();
+        complain(&format!("runs {}: {}", programs.join("; "), counted(left, "time", "times")));
+    }
+    Ok(())
 }
 
 /// Prints the published results.

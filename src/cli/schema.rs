@@ -1,18 +1,22 @@
 //! `dpgp schema`.
 
 use clap::{Args, ValueEnum};
+use schemars::schema_for;
+use serde_json::{Value, json};
 
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
 use super::output_schema::output_schema;
 use dpgp_report::reference;
+use dpgp_task::{ProgramAnswer, ProgramQuestion};
 
 const EXAMPLES: &str = "\
 Examples:
   dpgp schema spec > spec.schema.json       for TOML editors and validators
   dpgp schema spec --markdown > docs/spec.md          a reference page
   dpgp schema datasets
+  dpgp schema command                       what a program of task.command reads and writes
   dpgp schema outputs | jq '.properties.run'          the output of `dpgp run --format json`";
 
 /// Arguments of `dpgp schema`.
@@ -34,8 +38,19 @@ enum Language {
     Spec,
     /// data/datasets.toml
     Datasets,
+    /// What a program of task.command reads and writes
+    Command,
     /// JSON output: one property for each verb, and one for certificates
     Outputs,
+}
+
+/// What a program reads from standard input, and what it writes as the last line of standard output.
+fn command_schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "task.command",
+        "$defs": { "input": schema_for!(ProgramQuestion<'_>), "output": schema_for!(ProgramAnswer) },
+    })
 }
 
 /// Prints a JSON Schema, which is JSON in either output format, or the reference made from it.
@@ -43,6 +58,7 @@ pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliErro
     let schema = match arguments.of {
         Language::Spec => dpgp_spec::schema::<dpgp_task::TaskSetting>(),
         Language::Datasets => dpgp_data::schema(),
+        Language::Command => command_schema(),
         Language::Outputs => output_schema(),
     };
     match (arguments.markdown, format) {

@@ -145,7 +145,12 @@ impl<'a> PredictionRequest<'a> {
     }
 
     fn failed(&self, cause: TaskError) -> ReleaseError {
-        let failures = vec![CellFailure { cell: self.cell.place(), cells: Vec::new(), replicate: 0, cause }];
+        let failures = vec![CellFailure {
+            cell: self.cell.place(),
+            cells: Vec::new(),
+            replicate: 0,
+            cause: cause.into(),
+        }];
         RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }.into()
     }
 

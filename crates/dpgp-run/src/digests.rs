@@ -7,14 +7,14 @@ use std::collections::btree_map::Entry;
 use super::load::Loader;
 use super::own_tables::own_files;
 use super::{Project, RunError, StateFolder};
-use dpgp_data::Progress;
 use dpgp_data::rows::keyed_tag;
+use dpgp_data::{Digest, Progress};
 use dpgp_number::Positive;
 use dpgp_spec::Identity;
 use dpgp_spec::setting::{
-    ChosenBy, DataSetting, ImagesSetting, NormaliseSetting, SourceSetting, TripsSetting,
+    ChosenBy, DataSetting, ImagesSetting, NormaliseSetting, Problem, SourceSetting, TripsSetting,
 };
-use dpgp_task::{Experiment, Sample, Setting};
+use dpgp_task::{Cell, CommandTask, Experiment, Sample, Setting, TaskSetting};
 
 /// A data file and its digest: SHA-256 of a dataset that anybody can have, and HMAC-SHA-256 under the key of the state folder
 /// of a file of the user's own, so that nobody can check a guess of its rows.
@@ -36,6 +36,8 @@ pub struct PublicDigest {
 #[derive(Debug, Clone)]
 pub struct DataDigests {
     blocks: BTreeMap<Identity, Option<Vec<FileDigest>>>,
+    /// The files of each program, by the cell.
+    programs: BTreeMap<Identity, Vec<FileDigest>>,
 }
 
 impl DataDigests {
@@ -45,13 +47,16 @@ impl DataDigests {
     /// # Errors
     /// [`RunError::Data`] if a file of the user's own or the lock file cannot be read; [`RunError::State`] without a key.
     pub fn known(experiment: &Experiment, project: &Project) -> Result<Self, RunError> {
-        let mut blocks = BTreeMap::new();
+        let (mut blocks, mut programs) = (BTreeMap::new(), BTreeMap::new());
         for cell in &experiment.cells {
             if let Entry::Vacant(vacant) = blocks.entry(cell.data_id()) {
                 vacant.insert(files(experiment, &cell.setting().data, project)?);
             }
+            if let TaskSetting::Command(task) = &*cell.setting().task {
+                programs.insert(cell.id(), program_files(experiment, task)?);
+            }
         }
-        Ok(Self { blocks })
+        Ok(Self { blocks, programs })
     }
 
     /// The same; files without a recorded digest are fetched, which records it.
@@ -79,9 +84,17 @@ impl DataDigests {
         self.blocks.get(block)?.as_deref()
     }
 
+    /// The files that a cell depends on, with those of its program, if all digests of its data are known.
+    pub fn of_cell(&self, cell: &Cell) -> Option<Vec<FileDigest>> {
+        let mut files = self.of_data(&cell.data_id())?.to_vec();
+        files.extend(self.programs.get(&cell.id()).into_iter().flatten().cloned());
+        Some(files)
+    }
+
     /// Every file, once.
     pub fn files(&self) -> Vec<FileDigest> {
-        let mut files: Vec<FileDigest> = self.blocks.values().flatten().flatten().cloned().collect();
+        let data = self.blocks.values().flatten().flatten();
+        let mut files: Vec<FileDigest> = data.chain(self.programs.values().flatten()).cloned().collect();
         files.sort();
         files.dedup();
         files
@@ -96,6 +109,19 @@ impl DataDigests {
         }
         public
     }
+}
+
+/// The digests of the files of a program.
+fn program_files(experiment: &Experiment, task: &CommandTask) -> Result<Vec<FileDigest>, RunError> {
+    let mut digests = Vec::with_capacity(task.files.len());
+    for file in &task.files {
+        let bytes = std::fs::read(experiment.beside(file)).map_err(|cause| {
+            let why = format!("names {file:?}, which cannot be read: {cause}");
+            Box::new(experiment.fault("task.command.files", Problem::Shape(why)))
+        })?;
+        digests.push((file.clone(), Digest::of_bytes(&bytes).to_string()));
+    }
+    Ok(digests)
 }
 
 /// The digests of the user's own files that a spec names.

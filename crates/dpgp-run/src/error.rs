@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::StateError;
+use super::program::ProgramError;
 use super::store::{RunHeader, StoreError};
 use dpgp_data::DataError;
 use dpgp_evidence::AuditError;
@@ -202,7 +203,18 @@ pub struct CellFailure {
     /// The replicate, from 0.
     pub replicate: u32,
     /// The failure.
-    pub cause: TaskError,
+    pub cause: CellCause,
+}
+
+/// Why a cell failed.
+#[derive(Debug, Error)]
+pub enum CellCause {
+    /// Its numbers cannot be computed.
+    #[error(transparent)]
+    Task(#[from] TaskError),
+    /// Its program gave none.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
 }
 
 impl fmt::Display for CellFailure {
@@ -221,5 +233,20 @@ fn some(names: &[String]) -> String {
 }
 
 fn listing(failures: &[CellFailure]) -> String {
-    failures.iter().map(|failure| format!("  {failure}")).collect::<Vec<_>>().join("\n")
+    // Cells that fail alike are listed once.
+    let mut causes: Vec<(String, &CellFailure, usize)> = Vec::new();
+    for failure in failures {
+        let cause = failure.cause.to_string();
+        match causes.iter_mut().find(|(known, ..)| *known == cause) {
+            Some((_, _, more)) => *more += 1,
+            None => causes.push((cause, failure, 0)),
+        }
+    }
+    let mut lines = Vec::with_capacity(causes.len());
+    for (_, failure, more) in causes {
+        let alike =
+            if more > 0 { format!("\n  and {more} more blocks, for the same reason") } else { String::new() };
+        lines.push(format!("  {failure}{alike}"));
+    }
+    lines.join("\n")
 }

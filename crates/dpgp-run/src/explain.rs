@@ -121,7 +121,7 @@ fn differences(
     for StaleChange { key: path, from, to } in changes(before, now) {
         reasons.push(Reason::Spec { path, from, to });
     }
-    match plan.digests.of_data(&cell.data_id()) {
+    match plan.digests.of_cell(cell) {
         None => reasons.push(Reason::DataUnknown),
         Some(now) => {
             let before = record.about.data.iter().cloned().collect();

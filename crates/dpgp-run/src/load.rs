@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nalgebra::DMatrix;
 
 use super::memory::ensure_memory;
-use super::own_tables::limited;
+use super::own_tables::{limited, own_files};
 use super::{Project, RunError, Unit};
 use dpgp_data::{
     CellProblem, DataError, DataFile, Downscale, ExpectedCell, Filter, FilterValue, Format, IdxArray,
@@ -17,13 +17,18 @@ use dpgp_data::{
 use dpgp_mechanisms::Sections;
 use dpgp_spec::Identity;
 use dpgp_spec::setting::{ChosenBy, DataSetting, ImagesSetting, Problem, SourceSetting, TripsSetting};
-use dpgp_task::{Cell, Experiment, ModelMemory, Points, Sample};
+use dpgp_task::{Cell, Experiment, ModelMemory, Points, QuestionData, Sample, TaskSetting};
 
 /// Reads the data of an experiment; datasets that are not here are fetched.
 pub(super) struct Loader<'a> {
     pub experiment: &'a Experiment,
     pub project: &'a Project,
     pub progress: &'a dyn Progress,
+}
+
+/// A path that holds wherever a program runs.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Identity of the sample of a cell: its data section, and the rule that chooses the rows of a person.
@@ -86,7 +91,9 @@ impl Loader<'_> {
     pub fn samples(&self, units: &[Unit]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
         let mut samples = BTreeMap::new();
         let cells = &self.experiment.cells;
-        for &cell in units.iter().flat_map(|unit| &unit.missing) {
+        // A program reads its data itself.
+        let reads_rows = |cell: &&usize| !matches!(*cells[**cell].setting().task, TaskSetting::Command(_));
+        for &cell in units.iter().flat_map(|unit| &unit.missing).filter(reads_rows) {
             if let Entry::Vacant(vacant) = samples.entry(SampleId::from_cell(&cells[cell])) {
                 let setting = cells[cell].setting();
                 vacant.insert(self.sample(&setting.data, setting.privacy.mechanism.chosen_by())?);
@@ -103,6 +110,41 @@ impl Loader<'_> {
             }
         }
         Ok(samples)
+    }
+
+    /// The data files that the programs of units of work read, by data section. Datasets that are not here are fetched.
+    ///
+    /// # Errors
+    /// [`RunError::Data`] if a file is not there or cannot be fetched.
+    pub fn program_data(&self, units: &[Unit]) -> Result<BTreeMap<Identity, QuestionData>, RunError> {
+        let mut data = BTreeMap::new();
+        for &cell in units.iter().flat_map(|unit| &unit.missing) {
+            let cell = &self.experiment.cells[cell];
+            let setting = cell.setting();
+            if let (TaskSetting::Command(_), Entry::Vacant(vacant)) =
+                (&*setting.task, data.entry(cell.data_id()))
+                && let Some(files) = self.data_files(&setting.data.source)?
+            {
+                vacant.insert(files);
+            }
+        }
+        Ok(data)
+    }
+
+    fn data_files(&self, source: &SourceSetting) -> Result<Option<QuestionData>, RunError> {
+        if let Some(name) = source.dataset() {
+            let dataset = self.project.manifest.get(name).map_err(Box::new)?;
+            let files = self.project.cache.ensure(dataset, self.progress).map_err(Box::new)?;
+            let digest = match dataset.files.first() {
+                Some(file) => self.project.cache.digest(file).map_err(Box::new)?,
+                None => None,
+            };
+            let sha256 = digest.map(|digest| digest.to_string());
+            return Ok(files.first().cloned().map(|path| QuestionData { path, sha256, files }));
+        }
+        let own = own_files(self.experiment, source)?;
+        let files: Vec<PathBuf> = own.iter().map(|file| absolute(&file.path)).collect();
+        Ok(files.first().cloned().map(|path| QuestionData { path, sha256: None, files }))
     }
 
     /// The sample of one data section.
@@ -257,11 +299,12 @@ pub(super) fn filtered(mut table: Table, data: &DataSetting) -> Result<Table, Da
 
 /// Inputs and targets of a table.
 fn extracted(table: &Table, data: &DataSetting) -> Result<Sample, DataError> {
+    let inputs = input_columns(table, data)?;
     let targets = match &data.target {
         Some(target) => numbers(table, data, target)?,
         None => vec![1.0; table.rows()],
     };
-    Ok(Sample::new(&input_columns(table, data)?, targets))
+    Ok(Sample::new(&inputs, targets))
 }
 
 fn input_columns(table: &Table, data: &DataSetting) -> Result<Vec<Vec<f64>>, DataError> {

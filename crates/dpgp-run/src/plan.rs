@@ -66,9 +66,9 @@ impl<'a> Plan<'a> {
     pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &Store) -> Self {
         let mut keys = Vec::with_capacity(experiment.cells.len() * experiment.meta.replicates as usize);
         for cell in &experiment.cells {
-            let data = digests.of_data(&cell.data_id());
+            let data = digests.of_cell(cell);
             for replicate in 0..experiment.meta.replicates {
-                keys.push(data.map(|data| key(cell.id(), seed, replicate, data)));
+                keys.push(data.as_ref().map(|data| key(cell.id(), seed, replicate, data)));
             }
         }
         let stored = keys.iter().map(|key| key.as_ref().is_some_and(|key| store.holds(key))).collect();

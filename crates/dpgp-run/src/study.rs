@@ -6,18 +6,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::explain::explain;
-use super::load::{Loader, SampleId};
+use super::load::{Loader, SampleId, absolute};
 use super::plan::{Plan, Unit};
+use super::program::ProgramRun;
 use super::results::{results, results_beside};
 use super::store::{NUMERICS, ResultAbout, RunHeader, Session, Store, StoreError, StoredResult};
 use super::{
-    CellFailure, DataDigests, Project, Provenance, Results, RunError, RunOptions, Shard, Stale,
+    CellCause, CellFailure, DataDigests, Project, Provenance, Results, RunError, RunOptions, Shard, Stale,
     clipped_in_own_files,
 };
 use dpgp_data::{Progress, Silent, shipped_text};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::Identity;
-use dpgp_task::{Experiment, Job, Measured, RunCache, Sample, measure};
+use dpgp_task::{
+    Cell, CommandTask, Experiment, Job, Measured, QuestionData, RunCache, Sample, Streams, TaskSetting,
+    measure,
+};
+use rand::Rng as _;
 
 /// A project and a store of what was computed of its experiments.
 #[derive(Debug)]
@@ -191,10 +196,11 @@ impl<'p> Study<'p> {
         let progress = options.watcher.downloads();
         let loader = Loader { experiment: plan.experiment, project: self.project, progress };
         let samples = loader.samples(&units)?;
+        let program_data = loader.program_data(&units)?;
         let session = self.store.session(plan.header());
         // The session is ended whatever happens, so that what was finished can be read.
         let outcome = match session.begin() {
-            Ok(()) => execute(plan, &samples, &session, options),
+            Ok(()) => execute(plan, &samples, &program_data, &session, options),
             Err(error) => Err(error.into()),
         };
         self.store.end(session)?;
@@ -252,13 +258,14 @@ impl StudyReport {
 pub(super) fn execute(
     plan: &Plan<'_>,
     samples: &BTreeMap<SampleId, Sample>,
+    program_data: &BTreeMap<Identity, QuestionData>,
     session: &Session,
     options: &RunOptions<'_>,
 ) -> Result<usize, RunError> {
     let units = plan.units(options.shard);
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let known = RunCache::default();
-    let work = UnitWork { plan, samples, session, options, known, failed, done };
+    let work = UnitWork { plan, samples, program_data, session, options, known, failed, done };
     options.watcher.begins(&plan.experiment.name, units.len());
     let outcomes = options.pool.each(&units, |number, unit| work.unit(number, unit));
     options.watcher.ends();
@@ -275,6 +282,8 @@ enum UnitError {
 struct UnitWork<'a> {
     plan: &'a Plan<'a>,
     samples: &'a BTreeMap<SampleId, Sample>,
+    /// What programs read, by data section.
+    program_data: &'a BTreeMap<Identity, QuestionData>,
     session: &'a Session,
     options: &'a RunOptions<'a>,
     known: RunCache,
@@ -316,11 +325,32 @@ impl UnitWork<'_> {
         let sample = self.samples.get(&SampleId::from_cell(first)).unwrap_or(&empty);
         let streams = super::streams(first, self.plan.seed, unit.replicate);
         let (setting, known) = (first.setting(), &self.known);
-        let job = Job { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
-        measure(&setting.task, &job).map_err(|cause| {
+        let measured = match &*setting.task {
+            TaskSetting::Command(task) => self.answered(task, first, &streams).map(|measured| vec![measured]),
+            task => {
+                let job = Job { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
+                measure(task, &job).map_err(CellCause::from)
+            }
+        };
+        measured.map_err(|cause| {
             let (cells, replicate) = (unit.missing.clone(), unit.replicate);
             UnitError::Cell(Box::new(CellFailure { cell: first.place(), cells, replicate, cause }))
         })
+    }
+
+    /// What the program of a cell answers.
+    fn answered(&self, task: &CommandTask, cell: &Cell, streams: &Streams) -> Result<Measured, CellCause> {
+        let folder = absolute(&self.plan.experiment.beside("."));
+        let run = ProgramRun {
+            task,
+            folder: &folder,
+            data: self.program_data.get(&cell.data_id()),
+            // The generator's own seeds have 64 bits, and other programs' numbers a sign.
+            seed: streams.of_block("program").next_u64() >> 1,
+            replicate: streams.replicate,
+            stop: self.options.stop,
+        };
+        Ok(run.measured()?.checked(&task.metrics, streams.replicate)?)
     }
 
     /// Stores what was measured of a unit.
@@ -333,7 +363,7 @@ impl UnitWork<'_> {
                 labels: cell.labels().to_vec(),
                 replicate: unit.replicate,
                 sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
-                data: self.plan.digests.of_data(&cell.data_id()).unwrap_or_default().to_vec(),
+                data: self.plan.digests.of_cell(cell).unwrap_or_default(),
                 seconds,
                 finished,
             };

@@ -25,6 +25,9 @@ pub(super) fn expand<T: TaskSection>(
     source: &SourceText,
     manifest: &Manifest,
 ) -> Result<Vec<Cell<T>>, SpecError> {
+    let mut base = base.clone();
+    T::fill_in(&mut base);
+    let base = &base;
     let total = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.labels.len()));
     let total = total.unwrap_or(usize::MAX);
     if total > MOST_CELLS {

@@ -104,6 +104,9 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     /// [`crate::setting::SettingError`] of the first value that is wrong.
     fn check(setting: &Setting<Self>) -> Checked;
 
+    /// Fills in what a spec with such a task need not have.
+    fn fill_in(_spec: &mut toml::Table) {}
+
     /// The metrics that are measured, with so many replicates.
     fn metrics(&self, replicates: u32) -> Vec<String>;
 

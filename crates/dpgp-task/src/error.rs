@@ -14,6 +14,9 @@ pub enum TaskError {
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+    /// A program was to run without a study.
+    #[error("a program runs only in a study, in the folder of its spec")]
+    NeedsFolder,
     /// A number overflowed on the way to a metric.
     #[error("{metric} is not a finite number: a setting is too large or too small for the arithmetic")]
     NotFinite {

@@ -91,6 +91,11 @@ pub trait TaskSpec {
         false
     }
 
+    /// Whether it reads inputs.
+    fn needs_inputs(&self) -> bool {
+        true
+    }
+
     /// Whether it counts rows where `data.target` is not given.
     fn counts_rows(&self) -> bool {
         false

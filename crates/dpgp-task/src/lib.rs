@@ -4,6 +4,7 @@ mod averaged;
 mod binned;
 mod calibration;
 mod classification;
+mod command;
 mod convergence;
 mod cross_validation;
 mod denoised_bins;
@@ -57,6 +58,7 @@ pub use surface::{SumsGuarantee, SurfaceModel};
 
 pub use calibration::{CalibrationTask, PosteriorRule};
 pub use classification::ClassificationTask;
+pub use command::{AnswerError, CommandTask, ProgramAnswer, ProgramQuestion, QuestionData, Timeout};
 pub use convergence::ConvergenceTask;
 pub use density::{DensityEstimate, DensityTask, ProcessSetting};
 pub use dirichlet::{DirichletRelease, DirichletTask};

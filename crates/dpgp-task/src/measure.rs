@@ -20,16 +20,9 @@ use dpgp_spec::setting::{DataSetting, DrawSetting, QuotaSetting, SourceSetting, 
 /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
 pub fn measure(task: &TaskSetting, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
     let sample = drawn(&job.setting.data, job.sample, job.streams)?;
-    let mut measured = task.task().measure(&Job { sample: &sample, ..*job })?;
+    let measured = task.task().measure(&Job { sample: &sample, ..*job })?;
     let named = task.task().metrics(1);
-    for cell in &mut measured {
-        cell.ensure_named(&named)?;
-        cell.ensure_finite()?;
-        if job.streams.replicate != 0 {
-            cell.frames.clear();
-        }
-    }
-    Ok(measured)
+    measured.into_iter().map(|cell| cell.checked(&named, job.streams.replicate)).collect()
 }
 
 /// The sample of one replicate. Every method with the same data block meets the same rows.

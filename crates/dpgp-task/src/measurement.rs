@@ -69,6 +69,19 @@ impl Measured {
         self
     }
 
+    /// What is kept of a replicate: finite numbers of named metrics, and the frames of the first replicate.
+    ///
+    /// # Errors
+    /// [`TaskError::UnknownMetric`], [`TaskError::NotFinite`].
+    pub fn checked(mut self, names: &[String], replicate: u32) -> Result<Self, TaskError> {
+        self.ensure_named(names)?;
+        self.ensure_finite()?;
+        if replicate != 0 {
+            self.frames.clear();
+        }
+        Ok(self)
+    }
+
     /// # Errors
     /// [`TaskError::UnknownMetric`] with the first metric that the task does not name.
     pub(super) fn ensure_named(&self, names: &[String]) -> Result<(), TaskError> {

@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
 use super::averaged::check_averaged;
 use super::{
-    CalibrationTask, ClassificationTask, ConvergenceTask, DensityTask, DirichletTask, ErrataTask,
-    HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask,
-    SurfaceTask, Task, TutorialTask,
+    CalibrationTask, ClassificationTask, CommandTask, ConvergenceTask, DensityTask, DirichletTask,
+    ErrataTask, HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask,
+    SelectionTask, SurfaceTask, Task, TutorialTask,
 };
 use dpgp_mechanisms::MechanismSetting;
 use dpgp_spec::TaskSection;
@@ -72,12 +73,19 @@ tasks! {
     Surface(SurfaceTask),
     /// A statement of a paper, or a remark, against computed numbers.
     Errata(ErrataTask),
+    /// What a program of anybody's answers.
+    Command(CommandTask),
 }
 
 /// Why a key about persons is refused.
 const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; to protect persons, use \
     task.regression with mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, \
     task.surface or task.dirichlet with sums, or task.density with histogram";
+
+/// What a program need not have: no rows, and no claim of privacy.
+const FILLED_IN: &str = "\
+    data = { inputs = [], source.inline.none = [0.0] }\n\
+    privacy = { epsilon = inf, delta = 0.5, change = 1.0, mechanism.function.sensitivity = \"exact\" }";
 
 impl TaskSection for TaskSetting {
     type Mechanism = MechanismSetting;
@@ -87,11 +95,34 @@ impl TaskSection for TaskSetting {
         if setting.data.person.is_some() && !task.protects_persons(&setting.privacy.mechanism) {
             return fail("data.person", Problem::Shape(NO_PERSONS.to_owned()));
         }
+        if setting.data.inputs.is_empty() && task.needs_inputs() {
+            return fail("data.inputs", Problem::Empty);
+        }
         if setting.data.counts_rows() && !task.counts_rows() {
             return fail("data", Problem::MissingKey { key: "target", by: "this task" });
         }
         check_averaged(task.averages(), setting)?;
         task.check(setting)
+    }
+
+    fn fill_in(spec: &mut Table) {
+        if spec.get("task").and_then(|task| task.get("command")).is_none() {
+            return;
+        }
+        let filled: Table = FILLED_IN.parse().unwrap_or_default();
+        for (name, section) in filled {
+            match (spec.get_mut(&name), section) {
+                (Some(Value::Table(own)), Value::Table(section)) if name == "data" => {
+                    for (key, value) in section {
+                        own.entry(key).or_insert(value);
+                    }
+                }
+                (Some(_), _) => {}
+                (None, section) => {
+                    spec.insert(name, section);
+                }
+            }
+        }
     }
 
     fn metrics(&self, replicates: u32) -> Vec<String> {

@@ -40,6 +40,7 @@ mod persons;
 mod places;
 mod plan;
 mod price;
+mod programs;
 mod progress;
 mod refusals;
 mod risk;

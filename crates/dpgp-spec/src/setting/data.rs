@@ -19,6 +19,7 @@ pub struct DataSetting {
     /// The source of the rows.
     pub source: SourceSetting,
     /// Names of the input columns (public).
+    #[schemars(default)]
     pub inputs: Vec<String>,
     /// Name of the target column (private). In `task.density` the number of records that a row stands for; without it each row is one
     /// record.
@@ -106,9 +107,6 @@ pub struct FilterSetting {
 impl DataSetting {
     /// Checks names and numbers against the manifest of datasets.
     pub(super) fn check(&self, manifest: &Manifest) -> Checked {
-        if self.inputs.is_empty() {
-            return fail("data.inputs", Problem::Empty);
-        }
         if let Some(column) = self.target.as_ref().filter(|target| self.inputs.contains(target)) {
             return fail("data.inputs", Problem::TargetIsInput { column: column.clone() });
         }

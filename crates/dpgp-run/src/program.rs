@@ -1,0 +1,198 @@
+//! Runs the program of a `task.command`: one process group for each cell and replicate, which ends with its time or with the run.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use dpgp_task::{AnswerError, CommandTask, Measured, ProgramQuestion, QuestionData};
+
+/// Why a program gave no numbers.
+#[derive(Debug, Error)]
+pub enum ProgramError {
+    /// It cannot be started.
+    #[error("{program:?} cannot be started: {cause}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The system's reason.
+        cause: std::io::Error,
+    },
+    /// It ended with an error.
+    #[error("{program:?} ended with {status}{tail}")]
+    Failed {
+        /// The program.
+        program: String,
+        /// Its exit code, or the signal that ended it.
+        status: String,
+        /// The end of what it printed.
+        tail: LogTail,
+    },
+    /// It took too long.
+    #[error("{program:?} was stopped after {seconds} s, its task.command.timeout{tail}")]
+    Timeout {
+        /// The program.
+        program: String,
+        /// The limit.
+        seconds: u64,
+        /// The end of what it printed.
+        tail: LogTail,
+    },
+    /// The run was interrupted.
+    #[error("{0:?} was stopped with the run")]
+    Interrupted(String),
+    /// Its answer is wrong.
+    #[error("{program:?} {cause}{tail}")]
+    Answer {
+        /// The program.
+        program: String,
+        /// What is wrong.
+        cause: AnswerError,
+        /// The end of what it printed.
+        tail: LogTail,
+    },
+}
+
+/// The end of what a program printed to standard error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogTail(String);
+
+/// The most lines that a message shows, and the most letters of each.
+const TAIL: (usize, usize) = (8, 300);
+
+impl LogTail {
+    fn of(log: &str) -> Self {
+        let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines[lines.len().saturating_sub(TAIL.0)..].iter();
+        Self(last.map(|line| format!("\n  {}", line.chars().take(TAIL.1).collect::<String>())).collect())
+    }
+}
+
+impl std::fmt::Display for LogTail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => write!(f, "; the end of its standard error:{}", self.0),
+        }
+    }
+}
+
+/// Where a program runs, and what it is told beside its cell.
+pub(super) struct ProgramRun<'a> {
+    pub task: &'a CommandTask,
+    /// The folder of the spec.
+    pub folder: &'a Path,
+    pub data: Option<&'a QuestionData>,
+    pub seed: u64,
+    pub replicate: u32,
+    /// Whether the run is to end.
+    pub stop: &'a AtomicBool,
+}
+
+/// Variables that every program gets.
+const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+/// How often a running program is looked at: at first, and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
+
+impl ProgramRun<'_> {
+    /// Runs the program and reads its answer.
+    ///
+    /// # Errors
+    /// [`ProgramError`].
+    pub fn measured(&self) -> Result<Measured, ProgramError> {
+        let program = self.task.line();
+        let start = |cause| ProgramError::Start { program: program.clone(), cause };
+        let scratch = tempfile::tempdir().map_err(start)?;
+        let Self { task, seed, replicate, .. } = *self;
+        let question =
+            ProgramQuestion { cell: &task.with, seed, replicate, data: self.data, folder: scratch.path() };
+        let question = serde_json::to_vec(&question).map_err(|error| start(error.into()))?;
+        let mut child = self.command().spawn().map_err(start)?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (ended, output, log) = thread::scope(|threads| {
+            // A program may end without reading its question.
+            threads.spawn(move || stdin.map(|mut stdin| stdin.write_all(&question)));
+            let output = threads.spawn(move || whole(stdout));
+            let log = threads.spawn(move || whole(stderr));
+            let ended = self.wait(&mut child);
+            (ended, output.join().unwrap_or_default(), log.join().unwrap_or_default())
+        });
+        let tail = LogTail::of(&log);
+        let seconds = task.timeout.duration().as_secs();
+        match ended.map_err(start)? {
+            Ended::Stopped => Err(ProgramError::Interrupted(program)),
+            Ended::TimedOut => Err(ProgramError::Timeout { program, seconds, tail }),
+            Ended::Itself(status) if status.success() => {
+                task.answer(&output).map_err(|cause| ProgramError::Answer { program, cause, tail })
+            }
+            Ended::Itself(status) => Err(ProgramError::Failed { program, status: status.to_string(), tail }),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let (name, arguments) = self.task.run.split_first().map_or(("", &[][..]), |(name, all)| (name, all));
+        // A path is relative to the spec; a bare name is looked up in PATH.
+        let program: OsString = match Path::new(name).components().count() {
+            0 | 1 if !name.starts_with('.') => name.into(),
+            _ => self.folder.join(name).into(),
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.folder).env_clear();
+        let passed = PASSED_ON.into_iter().chain(self.task.env.iter().map(String::as_str));
+        command.envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command
+    }
+
+    /// Waits for the end of the program, of its time or of the run.
+    fn wait(&self, child: &mut Child) -> std::io::Result<Ended> {
+        let (start, limit, mut pause) = (Instant::now(), self.task.timeout.duration(), PAUSES.0);
+        loop {
+            if let Some(status) = child.try_wait()? {
+                // What it left running would keep its output open.
+                kill_group(child);
+                return Ok(Ended::Itself(status));
+            }
+            let timed_out = start.elapsed() >= limit;
+            if timed_out || self.stop.load(Ordering::Relaxed) {
+                kill_group(child);
+                child.wait()?;
+                return Ok(if timed_out { Ended::TimedOut } else { Ended::Stopped });
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(PAUSES.1);
+        }
+    }
+}
+
+enum Ended {
+    Itself(ExitStatus),
+    TimedOut,
+    Stopped,
+}
+
+/// Ends the program with all that it started.
+fn kill_group(child: &mut Child) {
+    // Errors mean that nothing is left.
+    #[cfg(unix)]
+    let _ = rustix::process::kill_process_group(
+        rustix::process::Pid::from_child(child),
+        rustix::process::Signal::KILL,
+    );
+    let _ = child.kill();
+}
+
+/// All that a program writes. Bytes that are no text become question marks.
+fn whole(stream: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    // What was read before an error counts.
+    let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,166 @@
+//! The question to a program and its answer, as JSON.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use toml::Value;
+
+use super::CommandTask;
+use crate::{Certified, Frame, Measured};
+
+/// What a program is told, as one JSON object on standard input.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProgramQuestion<'a> {
+    /// The values of `task.command.with` in this cell.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub cell: &'a BTreeMap<String, Value>,
+    /// A seed for this cell and replicate, below 2^63.
+    pub seed: u64,
+    /// The replicate, from 0.
+    pub replicate: u32,
+    /// The data of the spec; null without any.
+    pub data: Option<&'a QuestionData>,
+    /// An empty folder that is removed afterwards.
+    pub folder: &'a Path,
+}
+
+/// A verified data file.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct QuestionData {
+    /// The path of the file; of a dataset of several files, of the first.
+    pub path: PathBuf,
+    /// Its SHA-256; null for a file of the user's own.
+    pub sha256: Option<String>,
+    /// The paths of all files.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a program answers, as one JSON object in the last line of standard output: metrics, each a number or a list of numbers such as
+/// one for each fold, and if wanted `frames` for figures.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ProgramAnswer {
+    /// Tables of numbers by name: columns by name.
+    #[serde(default)]
+    pub frames: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
+    /// The metrics.
+    #[serde(flatten)]
+    pub metrics: BTreeMap<String, AnsweredNumbers>,
+}
+
+/// The values of a metric.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum AnsweredNumbers {
+    /// One.
+    One(f64),
+    /// Several, which get a mean and a spread.
+    Several(Vec<f64>),
+}
+
+/// Why an answer cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AnswerError {
+    /// Nothing was written.
+    #[error("wrote nothing to standard output; its last line must be a JSON object with its metrics")]
+    Nothing,
+    /// The last line is no answer.
+    #[error("wrote {line:?} as its last line, which is not a JSON object of numbers: {problem}")]
+    NotJson {
+        /// The line.
+        line: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A metric without a value.
+    #[error("did not answer the metric {0:?} of task.command.metrics")]
+    Missing(String),
+    /// An unknown key.
+    #[error("answered {0:?}, which task.command.metrics does not name")]
+    Unknown(String),
+    /// A metric without numbers.
+    #[error("answered no number for the metric {0:?}")]
+    Empty(String),
+}
+
+/// The most letters of a line that a message shows.
+const SHOWN: usize = 200;
+
+impl CommandTask {
+    /// Reads the answer in the last line of a program's output.
+    ///
+    /// ```
+    /// use dpgp_task::CommandTask;
+    /// let task: CommandTask = toml::from_str("run = [\"./mine\"]\nmetrics = [\"rmse\", \"seconds\"]")?;
+    /// let answer = task.answer("fitting\n{\"rmse\": [0.5, 0.7], \"seconds\": 3}\n")?;
+    /// assert_eq!(answer.metrics[0].values, [0.5, 0.7]);
+    /// assert!(task.answer("{\"rmse\": 0.5}").is_err()); // without seconds
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AnswerError`].
+    pub fn answer(&self, output: &str) -> Result<Measured, AnswerError> {
+        let line = output.lines().rev().find(|line| !line.trim().is_empty()).ok_or(AnswerError::Nothing)?;
+        let answer: ProgramAnswer = serde_json::from_str(line).map_err(|error| AnswerError::NotJson {
+            line: line.chars().take(SHOWN).collect(),
+            problem: error.to_string(),
+        })?;
+        let ProgramAnswer { frames, mut metrics } = answer;
+        let mut measured = Vec::with_capacity(self.metrics.len());
+        for name in &self.metrics {
+            let values = match metrics.remove(name).ok_or_else(|| AnswerError::Missing(name.clone()))? {
+                AnsweredNumbers::One(value) => vec![value],
+                AnsweredNumbers::Several(values) => values,
+            };
+            if values.is_empty() {
+                return Err(AnswerError::Empty(name.clone()));
+            }
+            measured.push((name.clone(), values));
+        }
+        if let Some((unknown, _)) = metrics.pop_first() {
+            return Err(AnswerError::Unknown(unknown));
+        }
+        let mut drawn = Vec::with_capacity(frames.len());
+        for (name, columns) in frames {
+            drawn.push(
+                columns
+                    .into_iter()
+                    .fold(Frame::new(&name), |frame, (column, values)| frame.with(column, values)),
+            );
+        }
+        Ok(Certified::nothing().measured_often(0.0, measured).with_frames(drawn))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each mistake of a program is told by its name.
+    #[test]
+    fn wrong_answers_are_told() {
+        let task: CommandTask = toml::from_str("run = [\"./mine\"]\nmetrics = [\"rmse\"]").unwrap();
+        let said = |output: &str| task.answer(output).unwrap_err().to_string();
+        for (output, says) in [
+            ("", "wrote nothing"),
+            ("\n \n", "wrote nothing"),
+            ("rmse = 3", "wrote \"rmse = 3\" as its last line, which is not a JSON object"),
+            ("[1]", "not a JSON object"),
+            ("{\"rmse\": \"low\"}", "not a JSON object of numbers"),
+            ("{\"rmse\": NaN}", "not a JSON object"),
+            ("{}", "did not answer the metric \"rmse\""),
+            ("{\"rmse\": []}", "no number for the metric \"rmse\""),
+            ("{\"rmse\": 1, \"mae\": 2}", "answered \"mae\", which task.command.metrics does not name"),
+            ("{\"rmse\": 1}\ndone", "wrote \"done\" as its last line"),
+        ] {
+            assert!(said(output).contains(says), "{output:?}: {}", said(output));
+        }
+        let answer = task
+            .answer("{\"rmse\": 2, \"frames\": {\"curve\": {\"x1\": [0, 1], \"mean\": [2, 3]}}}")
+            .unwrap();
+        assert_eq!(answer.frames[0].column("mean").unwrap(), [2.0, 3.0]);
+    }
+}

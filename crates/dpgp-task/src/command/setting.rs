@@ -1,0 +1,145 @@
+//! The setting of a program.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use crate::{Job, Measured, Task, TaskError, TaskSpec};
+use dpgp_mechanisms::Sections;
+use dpgp_spec::setting::rules::fail;
+use dpgp_spec::setting::{Checked, Problem};
+
+/// A program that is run once for each cell and replicate, in the folder of the spec. It reads one JSON object from standard input, with
+/// the values of `with`, a seed and the path of the data, and writes one JSON object with its metrics as the last line of standard output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandTask {
+    /// The program and its arguments.
+    pub run: Vec<String>,
+    /// Files beside the spec that the program consists of. A cell is computed again when they change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// The metrics that it answers.
+    pub metrics: Vec<String>,
+    /// Values that it is told; axes of the grid may set them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub with: BTreeMap<String, Value>,
+    /// How long it may run, as a number and `s`, `min` or `h`.
+    #[serde(default)]
+    pub timeout: Timeout,
+    /// Environment variables that are passed on, beside PATH, HOME, LANG and TMPDIR.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env: Vec<String>,
+}
+
+/// The longest time that a program may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Timeout(Duration);
+
+impl Default for Timeout {
+    fn default() -> Self {
+        Self(Duration::from_secs(600))
+    }
+}
+
+impl Timeout {
+    /// As a duration.
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl TryFrom<String> for Timeout {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let wrong =
+            || format!("{text:?} is no time from 1 s to 1000 h, such as \"90 s\", \"10 min\" or \"2 h\"");
+        let (number, unit) = text.trim().split_once(' ').ok_or_else(wrong)?;
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        let seconds = match unit.trim() {
+            "s" => Some(number),
+            "min" => number.checked_mul(60),
+            "h" => number.checked_mul(3600),
+            _ => None,
+        };
+        let seconds = seconds.filter(|seconds| (1..=3_600_000).contains(seconds)).ok_or_else(wrong)?;
+        Ok(Self(Duration::from_secs(seconds)))
+    }
+}
+
+impl From<Timeout> for String {
+    fn from(timeout: Timeout) -> Self {
+        format!("{} s", timeout.0.as_secs())
+    }
+}
+
+impl JsonSchema for Timeout {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Timeout".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^ *[0-9]+ +(s|min|h) *$" })
+    }
+}
+
+impl CommandTask {
+    /// The program and its arguments, in a line.
+    pub fn line(&self) -> String {
+        self.run.join(" ")
+    }
+}
+
+impl TaskSpec for CommandTask {
+    fn check(&self, setting: &Sections) -> Checked {
+        if self.run.first().is_none_or(String::is_empty) {
+            return fail("task.command.run", Problem::Empty);
+        }
+        if self.metrics.is_empty() || self.metrics.iter().any(String::is_empty) {
+            return fail("task.command.metrics", Problem::Empty);
+        }
+        let twice = |(place, metric): (usize, &String)| self.metrics[..place].contains(metric);
+        if self.metrics.iter().enumerate().any(twice) {
+            return fail("task.command.metrics", Problem::Shape("names a metric twice".to_owned()));
+        }
+        if setting.model.is_some() {
+            let why = "is not read by task.command; tell the program with task.command.with";
+            return fail("model", Problem::Shape(why.to_owned()));
+        }
+        if setting.privacy.epsilon.get().is_finite() {
+            let why =
+                "is finite, but dpgp cannot certify what a program of somebody else does; omit [privacy]";
+            return fail("privacy.epsilon", Problem::Shape(why.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn needs_inputs(&self) -> bool {
+        false
+    }
+
+    fn counts_rows(&self) -> bool {
+        true
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        self.metrics.clone()
+    }
+}
+
+impl Task for CommandTask {
+    fn measure(&self, _: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        Err(TaskError::NeedsFolder)
+    }
+}

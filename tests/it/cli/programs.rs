@@ -1,0 +1,214 @@
+//! Programs of anybody's as tasks (`task.command`), with the shell as the program.
+
+use serde_json::{Value, json};
+
+use crate::support::cli::Project;
+
+const SPEC: &str = r#"
+[experiment]
+title = "what a program measures"
+replicates = 3
+[task.command]
+run = ["sh", "mine.sh"]
+files = ["mine.sh"]
+metrics = ["rmse"]
+with = { alpha = 1.0, name = "a" }
+[grid]
+"task.command.with.alpha" = [0.5, 2.0]
+[published.table1]
+all = { metric = "rmse" }
+columns = ["alpha", "value", "precision", "source"]
+rows = [[0.5, 0.5, 0.01, "Table 1"], [2.0, 3.0, 0.01, "Table 1"]]
+"#;
+
+/// Answers alpha, and keeps every question.
+const ALPHA: &str = r#"
+question=$(cat)
+echo "$question" >> questions.txt
+alpha=$(echo "$question" | sed 's/.*"alpha":\([0-9.]*\).*/\1/')
+echo fitting
+echo "{\"rmse\": [$alpha, $alpha]}"
+"#;
+
+fn project(program: &str) -> Project {
+    let project = Project::new();
+    project.write("s.toml", SPEC);
+    project.write("mine.sh", program);
+    project
+}
+
+fn questions(project: &Project) -> Vec<Value> {
+    project.read("questions.txt").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Each cell and replicate is asked once, with a seed of its own, and a changed program is asked again.
+#[test]
+fn a_program_answers_for_each_cell() {
+    let project = project(ALPHA);
+    let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+    assert!(run.err.starts_with("runs sh mine.sh: 6 times\n"), "{}", run.err);
+    let told = questions(&project);
+    assert_eq!(told.len(), 6);
+    let mut seeds: Vec<u64> = told.iter().map(|question| question["seed"].as_u64().unwrap()).collect();
+    assert!(seeds.iter().all(|seed| *seed < 1 << 63));
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 6);
+    let first =
+        told.iter().find(|question| question["replicate"] == 0 && question["cell"]["alpha"] == 0.5).unwrap();
+    assert_eq!(first["cell"], json!({ "alpha": 0.5, "name": "a" }));
+    assert_eq!(first["data"], Value::Null);
+    assert!(!std::path::Path::new(first["folder"].as_str().unwrap()).exists(), "the folder is removed");
+    let table = project.read("results/s/table.csv");
+    assert!(table.contains("0.5") && table.contains("2.0"), "{table}");
+
+    // Stored answers are not asked for again; nor is anything said.
+    let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+    assert!(run.err.is_empty() && questions(&project).len() == 6, "{}", run.err);
+    project.write("mine.sh", &format!("{ALPHA}# another\n"));
+    let run = project.dpgp(&["explain", "s.toml"]);
+    assert!(run.out.contains("mine.sh"), "{}{}", run.out, run.err);
+    project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+    let again = questions(&project);
+    assert_eq!(again.len(), 12);
+    let seeds_again: std::collections::BTreeSet<u64> =
+        again[6..].iter().map(|question| question["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds_again.into_iter().collect::<Vec<_>>(), seeds, "the seed is that of the cell");
+}
+
+/// The path of the data and nothing of their rows; of the environment only what is named.
+#[test]
+fn a_program_gets_data_and_little_of_the_environment() {
+    let program = "question=$(cat); echo \"$question\" >> questions.txt; env | cut -d= -f1 | sort > env.txt; echo '{\"rmse\": 1}'";
+    let project = project(program);
+    project.write("rows.csv", "x,y\n1,2\n");
+    project.write(
+        "s.toml",
+        &SPEC.replace("[grid]", "env = [\"LC_ALL\"]\n[data]\nsource.csv.path = \"rows.csv\"\n[grid]"),
+    );
+    let mut command = project.command(&["run", "s.toml", "--quiet"]);
+    command.env("SECRET", "1").env("LC_ALL", "C");
+    assert!(command.output().unwrap().status.success());
+    let data = questions(&project)[0]["data"].clone();
+    let path = project.path("rows.csv").canonicalize().unwrap();
+    assert_eq!(std::path::Path::new(data["path"].as_str().unwrap()).canonicalize().unwrap(), path);
+    assert_eq!(data["sha256"], Value::Null);
+    let env = project.read("env.txt");
+    assert!(env.contains("PATH\n") && env.contains("LC_ALL\n") && !env.contains("SECRET"), "{env}");
+}
+
+/// Every failure is told with its reason, and stored answers of other cells stay.
+#[test]
+fn a_program_that_fails_is_told() {
+    for (program, says) in [
+        (
+            "echo 'no module named x' >&2; exit 3",
+            "\"sh mine.sh\" ended with exit status: 3; the end of its standard error:\n  no module named x",
+        ),
+        ("kill -9 $$", "ended with signal: 9"),
+        ("true", "wrote nothing to standard output"),
+        ("echo done", "wrote \"done\" as its last line, which is not a JSON object of numbers"),
+        ("echo '{\"mae\": 1}'", "did not answer the metric \"rmse\""),
+        ("echo '{\"rmse\": 1, \"mae\": 1}'", "answered \"mae\", which task.command.metrics does not name"),
+        ("echo '{\"rmse\": 1e999}'", "not a JSON object"),
+        ("sleep 60", "was stopped after 1 s, its task.command.timeout"),
+        ("sleep 60 & echo '{\"rmse\": []}'", "answered no number for the metric \"rmse\""),
+    ] {
+        let project = project(program);
+        project.write(
+            "s.toml",
+            &SPEC.replace("replicates = 3", "replicates = 1").replace("with =", "timeout = \"1 s\"\nwith ="),
+        );
+        let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(4);
+        assert!(
+            run.err.contains(says) && run.err.contains("and 1 more blocks, for the same reason"),
+            "{program}: {}",
+            run.err
+        );
+    }
+    let project = project(ALPHA);
+    project.write("s.toml", &SPEC.replace("\"sh\"", "\"no-such-program\""));
+    let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(4);
+    assert!(run.err.contains("\"no-such-program mine.sh\" cannot be started: No such file"), "{}", run.err);
+}
+
+#[test]
+fn wrong_settings_of_a_program_are_refused() {
+    let project = project(ALPHA);
+    for (from, to, says) in [
+        ("run = [\"sh\", \"mine.sh\"]", "run = []", "task.command.run"),
+        ("metrics = [\"rmse\"]", "metrics = []", "task.command.metrics"),
+        ("metrics = [\"rmse\"]", "metrics = [\"rmse\", \"rmse\"]", "names a metric twice"),
+        ("files = [\"mine.sh\"]", "files = [\"other.sh\"]", "names \"other.sh\", which cannot be read"),
+        ("with =", "timeout = \"soon\"\nwith =", "\"soon\" is no time from 1 s to 1000 h"),
+        (
+            "[grid]",
+            "[privacy]\nepsilon = 1.0\ndelta = 1e-6\nchange = 1.0\nmechanism.function.sensitivity = \"exact\"\n[grid]",
+            "dpgp cannot certify what a program of somebody else does",
+        ),
+        ("with = { alpha", "wth = { alpha", "unknown field `wth`"),
+    ] {
+        project.write("s.toml", &SPEC.replace(from, to));
+        let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(2);
+        assert!(run.err.contains(says), "{to}: {}", run.err);
+    }
+}
+
+/// From nothing to a table with two commands. Skipped without Python.
+#[test]
+fn a_new_program_runs_as_it_is() {
+    let project = Project::new();
+    project.dpgp(&["new", "ridge", "--command"]).expect(0);
+    let run = project.dpgp(&["new", "ridge", "--command"]).expect(2);
+    assert!(run.err.contains("ridge.toml"), "{}", run.err);
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let run = project.dpgp(&["run", "ridge.toml", "--quiet"]).expect(0);
+    assert!(
+        run.out.contains("rmse") && run.err.contains("runs python3 ridge.py: 15 times"),
+        "{}{}",
+        run.out,
+        run.err
+    );
+    let schema = project.dpgp(&["schema", "command"]).expect(0);
+    let schema: Value = serde_json::from_str(&schema.out).unwrap();
+    assert!(
+        schema["$defs"]["input"]["properties"]["seed"].is_object() && schema["$defs"]["output"].is_object()
+    );
+}
+
+/// A run that is stopped leaves no program behind, and goes on where it was.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_stops_its_programs() {
+    use std::time::{Duration, Instant};
+    let slow = "cat > /dev/null; echo $$ >> pids.txt; if [ -f fast ]; then echo '{\"rmse\": 1}'; else sleep 30 & wait; fi";
+    let project = project(slow);
+    let mut child = project
+        .command(&["run", "s.toml", "--quiet", "--jobs", "1"])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !project.path("pids.txt").exists() && start.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupt = |pid: &str, signal: &str| {
+        std::process::Command::new("kill")
+            .args([signal, pid])
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap()
+            .success()
+    };
+    assert!(interrupt(&child.id().to_string(), "-INT"));
+    assert!(!child.wait().unwrap().success());
+    assert!(start.elapsed() < Duration::from_secs(25));
+    for pid in project.read("pids.txt").lines() {
+        assert!(!interrupt(pid, "-0"), "the program is still there");
+    }
+    project.write("fast", "");
+    project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+}
