@@ -82,7 +82,7 @@ pub enum RunError {
     #[error("two specs are named {0}, so their results would collide; run them with different --results")]
     SameName(String),
     /// A name that should mean one experiment.
-    #[error("{name:?} matches {} experiments ({}); choose one", means.len(), some(means))]
+    #[error("{name:?} matches {} experiments ({}); choose one", means.len(), some(means, ", "))]
     NotOne {
         /// The name.
         name: String,
@@ -227,26 +227,28 @@ impl fmt::Display for CellFailure {
 const MOST_NAMES: usize = 6;
 
 /// The first names of a list.
-fn some(names: &[String]) -> String {
-    let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+fn some(names: &[String], separator: &str) -> String {
+    let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(separator);
     if names.len() <= MOST_NAMES { first } else { format!("{first} and {} more", names.len() - MOST_NAMES) }
 }
 
 fn listing(failures: &[CellFailure]) -> String {
-    // Cells that fail alike are listed once.
-    let mut causes: Vec<(String, &CellFailure, usize)> = Vec::new();
+    // Blocks that fail for one reason are listed together.
+    let mut causes: Vec<(String, &CellFailure, Vec<String>)> = Vec::new();
     for failure in failures {
         let cause = failure.cause.to_string();
         match causes.iter_mut().find(|(known, ..)| *known == cause) {
-            Some((_, _, more)) => *more += 1,
-            None => causes.push((cause, failure, 0)),
+            Some((_, _, alike)) => {
+                alike.push(format!("cell {}, replicate {}", failure.cell, failure.replicate))
+            }
+            None => causes.push((cause, failure, Vec::new())),
         }
     }
-    let mut lines = Vec::with_capacity(causes.len());
-    for (_, failure, more) in causes {
-        let alike =
-            if more > 0 { format!("\n  and {more} more blocks, for the same reason") } else { String::new() };
-        lines.push(format!("  {failure}{alike}"));
+    let mut lines = Vec::with_capacity(2 * causes.len());
+    for (_, failure, alike) in causes {
+        lines.push(format!("  {failure}"));
+        // Labels have commas.
+        lines.extend((!alike.is_empty()).then(|| format!("  for the same reason: {}", some(&alike, "; "))));
     }
     lines.join("\n")
 }

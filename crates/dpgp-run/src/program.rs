@@ -96,8 +96,8 @@ pub(super) struct ProgramRun<'a> {
 
 /// Variables that every program gets.
 const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
-/// How often a running program is looked at: at first, and at most.
-const PAUSES: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
+/// A running program is looked at after an eighth of its time so far, but not less often nor more often than this.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(20));
 
 impl ProgramRun<'_> {
     /// Runs the program and reads its answer.
@@ -153,7 +153,7 @@ impl ProgramRun<'_> {
 
     /// Waits for the end of the program, of its time or of the run.
     fn wait(&self, child: &mut Child) -> std::io::Result<Ended> {
-        let (start, limit, mut pause) = (Instant::now(), self.task.timeout.duration(), PAUSES.0);
+        let (start, limit) = (Instant::now(), self.task.timeout.duration());
         loop {
             if let Some(status) = child.try_wait()? {
                 // What it left running would keep its output open.
@@ -166,8 +166,7 @@ impl ProgramRun<'_> {
                 child.wait()?;
                 return Ok(if timed_out { Ended::TimedOut } else { Ended::Stopped });
             }
-            thread::sleep(pause);
-            pause = (2 * pause).min(PAUSES.1);
+            thread::sleep((start.elapsed() / 8).clamp(PAUSES.0, PAUSES.1));
         }
     }
 }

@@ -121,7 +121,7 @@ fn a_program_that_fails_is_told() {
         );
         let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(4);
         assert!(
-            run.err.contains(says) && run.err.contains("and 1 more blocks, for the same reason"),
+            run.err.contains(says) && run.err.contains("\n  for the same reason: cell 2, replicate 0\n"),
             "{program}: {}",
             run.err
         );
