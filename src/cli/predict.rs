@@ -125,7 +125,7 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     if let Some(from) = &arguments.released.from {
         let areas = arguments.points.areas()?;
         let (points, map) = (arguments.points.chosen(), map.map(WantedMap::open).transpose()?);
-        let at = areas.as_ref().map_or(FromPoints::Points(points), FromPoints::Areas);
+        let at = areas.as_ref().map_or(PointsOrAreas::Points(points), PointsOrAreas::Areas);
         return arguments.released.predict(from, at, arguments.out.as_deref(), map, format);
     }
     if arguments.points.areas.is_some() {
@@ -322,7 +322,7 @@ impl PointsArguments {
 
 /// What to predict from a release: points, or sums over areas.
 #[derive(Clone, Copy)]
-pub(super) enum FromPoints<'a> {
+pub(super) enum PointsOrAreas<'a> {
     Points(PublicPoints<'a>),
     Areas(&'a Areas),
 }
@@ -348,7 +348,7 @@ impl FromArguments {
     pub fn predict(
         &self,
         from: &Path,
-        at: FromPoints<'_>,
+        at: PointsOrAreas<'_>,
         out: Option<&Path>,
         map: Option<NewMap>,
         format: Format,
@@ -359,12 +359,12 @@ impl FromArguments {
             Some(file) => {
                 let guarantee = file.guarantee().to_owned();
                 match at {
-                    FromPoints::Points(points) => (guarantee, file.predict(&points)?),
-                    FromPoints::Areas(areas) => (guarantee, file.predict_areas(areas)?),
+                    PointsOrAreas::Points(points) => (guarantee, file.predict(&points)?),
+                    PointsOrAreas::Areas(areas) => (guarantee, file.predict_areas(areas)?),
                 }
             }
             None => {
-                let FromPoints::Points(at) = at else { return Err(CliError::AreasOfMoments) };
+                let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
                 let file = MomentsFile::read(from)?;
                 (file.guarantee().to_owned(), file.predict(at, other)?)
             }

@@ -134,21 +134,24 @@ fn polygons(geometry: &Value) -> Result<Vec<Polygon>, String> {
 
 fn polygon(rings: &[Value]) -> Result<Polygon, String> {
     let ring = |ring: &Value| -> Option<Ring> { ring.as_array()?.iter().map(corner).collect() };
-    let wrong = || "has a border that is not a list of positions, each of two finite numbers".to_owned();
+    let wrong = || "has a border that is not a list of positions, each of two numbers below 1e100".to_owned();
     rings.iter().map(|each| ring(each).ok_or_else(wrong)).collect()
 }
+
+/// Products of larger coordinates would overflow.
+const MOST_FAR: f64 = 1e100;
 
 /// A corner; a height may follow.
 fn corner(value: &Value) -> Option<[f64; 2]> {
     let [x, y, ..] = value.as_array()?.as_slice() else { return None };
     let (x, y) = (x.as_f64()?, y.as_f64()?);
-    (x.is_finite() && y.is_finite()).then_some([x, y])
+    (x.abs() < MOST_FAR && y.abs() < MOST_FAR).then_some([x, y])
 }
 
 impl Area {
     fn parts(&self, [columns, rows]: [&[f64]; 2]) -> AreaParts {
         let (across, down) = (columns.len().saturating_sub(1), rows.len().saturating_sub(1));
-        let (mut inside, mut whole) = (vec![Enclosed::default(); across * down], Enclosed::default());
+        let (mut inside, mut whole) = (vec![RingMoments::default(); across * down], RingMoments::default());
         for polygon in &self.polygons {
             for (place, ring) in polygon.iter().enumerate() {
                 // The first border encloses, and the others leave out.
@@ -177,20 +180,20 @@ impl Area {
 
 /// What borders enclose.
 #[derive(Debug, Clone, Copy, Default)]
-struct Enclosed {
+struct RingMoments {
     /// In squared units of the coordinates.
     area: f64,
     /// The integrals of x and y over it, from an origin.
     moments: [f64; 2],
 }
 
-impl Enclosed {
+impl RingMoments {
     fn add(&mut self, sign: f64, other: Self) {
         self.area += sign * other.area;
         self.moments.iter_mut().zip(other.moments).for_each(|(moment, more)| *moment += sign * more);
     }
 
-    /// As the part of a cell with its middle at the origin.
+    /// Converts moments about the middle of a cell to the part of that cell.
     fn of_cell(self, widths: [f64; 2]) -> PartOfBin {
         // Rounding, or polygons that overlap.
         let share = (self.area / (widths[0] * widths[1])).clamp(0.0, 1.0);
@@ -229,19 +232,19 @@ fn cut(ring: &[[f64; 2]], of: impl Fn(&[f64; 2]) -> f64) -> Ring {
 }
 
 /// What a ring encloses, with moments about an origin (shoelace formula).
-fn enclosed(ring: &[[f64; 2]], origin: [f64; 2]) -> Enclosed {
-    let mut sums = Enclosed::default();
+fn enclosed(ring: &[[f64; 2]], origin: [f64; 2]) -> RingMoments {
+    let mut sums = RingMoments::default();
     for (one, other) in ring.iter().zip(ring.iter().cycle().skip(1)) {
         // From the origin, so that large coordinates do not cancel.
         let [[a, b], [c, d]] = [one, other].map(|at| [at[0] - origin[0], at[1] - origin[1]]);
         let twice = a * d - b * c;
         sums.add(
             1.0,
-            Enclosed { area: twice / 2.0, moments: [twice * (a + c) / 6.0, twice * (b + d) / 6.0] },
+            RingMoments { area: twice / 2.0, moments: [twice * (a + c) / 6.0, twice * (b + d) / 6.0] },
         );
     }
     // Clockwise or not.
-    let mut positive = Enclosed::default();
+    let mut positive = RingMoments::default();
     positive.add(sums.area.signum(), sums);
     positive
 }
@@ -375,6 +378,11 @@ mod tests {
                 &[json!({ "type": "Polygon", "coordinates": [[["0", 0]]] })],
                 None,
                 "has a border that is not a list",
+            ),
+            (
+                &[json!({ "type": "Polygon", "coordinates": [[[0, 0], [1e300, 0], [0, 1]]] })],
+                None,
+                "each of two numbers below 1e100",
             ),
         ] {
             let problem = named(features, property).unwrap_err();

@@ -203,12 +203,12 @@ pub struct CellFailure {
     /// The replicate, from 0.
     pub replicate: u32,
     /// The failure.
-    pub cause: CellCause,
+    pub cause: CellError,
 }
 
 /// Why a cell failed.
 #[derive(Debug, Error)]
-pub enum CellCause {
+pub enum CellError {
     /// Its numbers cannot be computed.
     #[error(transparent)]
     Task(#[from] TaskError),

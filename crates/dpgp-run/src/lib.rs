@@ -27,7 +27,7 @@ pub use clipped::{Clipped, clipped_targets};
 pub use commit::commit;
 pub use digests::data_caveats;
 pub use digests::{DataDigests, PublicDigest};
-pub use error::{CellCause, CellFailure, RunError};
+pub use error::{CellError, CellFailure, RunError};
 pub use explain::{Reason, Stale};
 pub use load::{load_points, load_sample};
 pub use memory::Pool;

@@ -125,12 +125,14 @@ impl ProgramRun<'_> {
         let tail = LogTail::of(&log);
         let seconds = task.timeout.duration().as_secs();
         match ended.map_err(start)? {
-            Ended::Stopped => Err(ProgramError::Interrupted(program)),
-            Ended::TimedOut => Err(ProgramError::Timeout { program, seconds, tail }),
-            Ended::Itself(status) if status.success() => {
+            ProgramEnd::Stopped => Err(ProgramError::Interrupted(program)),
+            ProgramEnd::TimedOut => Err(ProgramError::Timeout { program, seconds, tail }),
+            ProgramEnd::Itself(status) if status.success() => {
                 task.answer(&output).map_err(|cause| ProgramError::Answer { program, cause, tail })
             }
-            Ended::Itself(status) => Err(ProgramError::Failed { program, status: status.to_string(), tail }),
+            ProgramEnd::Itself(status) => {
+                Err(ProgramError::Failed { program, status: status.to_string(), tail })
+            }
         }
     }
 
@@ -152,26 +154,26 @@ impl ProgramRun<'_> {
     }
 
     /// Waits for the end of the program, of its time or of the run.
-    fn wait(&self, child: &mut Child) -> std::io::Result<Ended> {
+    fn wait(&self, child: &mut Child) -> std::io::Result<ProgramEnd> {
         let (start, limit) = (Instant::now(), self.task.timeout.duration());
         loop {
             if let Some(status) = child.try_wait()? {
                 // What it left running would keep its output open.
                 kill_group(child);
-                return Ok(Ended::Itself(status));
+                return Ok(ProgramEnd::Itself(status));
             }
             let timed_out = start.elapsed() >= limit;
             if timed_out || self.stop.load(Ordering::Relaxed) {
                 kill_group(child);
                 child.wait()?;
-                return Ok(if timed_out { Ended::TimedOut } else { Ended::Stopped });
+                return Ok(if timed_out { ProgramEnd::TimedOut } else { ProgramEnd::Stopped });
             }
             thread::sleep((start.elapsed() / 8).clamp(PAUSES.0, PAUSES.1));
         }
     }
 }
 
-enum Ended {
+enum ProgramEnd {
     Itself(ExitStatus),
     TimedOut,
     Stopped,

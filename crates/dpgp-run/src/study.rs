@@ -12,7 +12,7 @@ use super::program::ProgramRun;
 use super::results::{results, results_beside};
 use super::store::{NUMERICS, ResultAbout, RunHeader, Session, Store, StoreError, StoredResult};
 use super::{
-    CellCause, CellFailure, DataDigests, Project, Provenance, Results, RunError, RunOptions, Shard, Stale,
+    CellError, CellFailure, DataDigests, Project, Provenance, Results, RunError, RunOptions, Shard, Stale,
     clipped_in_own_files,
 };
 use dpgp_data::{Progress, Silent, shipped_text};
@@ -329,7 +329,7 @@ impl UnitWork<'_> {
             TaskSetting::Command(task) => self.answered(task, first, &streams).map(|measured| vec![measured]),
             task => {
                 let job = Job { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
-                measure(task, &job).map_err(CellCause::from)
+                measure(task, &job).map_err(CellError::from)
             }
         };
         measured.map_err(|cause| {
@@ -339,7 +339,7 @@ impl UnitWork<'_> {
     }
 
     /// What the program of a cell answers.
-    fn answered(&self, task: &CommandTask, cell: &Cell, streams: &Streams) -> Result<Measured, CellCause> {
+    fn answered(&self, task: &CommandTask, cell: &Cell, streams: &Streams) -> Result<Measured, CellError> {
         let folder = absolute(&self.plan.experiment.beside("."));
         let run = ProgramRun {
             task,

@@ -70,13 +70,13 @@ impl DataSetting {
         self.filter.iter().any(|filter| Some(&filter.column) == self.target.as_ref())
     }
 
-    /// The column whose cells are read as targets. Where each row is one record, the first input takes its place: it is read anyway,
-    /// and [`DataSetting::counts_rows`] says that its cells are no targets.
+    /// The column whose cells are read as targets. Without a target it is the first input, which is read anyway: its cells then count
+    /// for nothing ([`DataSetting::counts_rows`]).
     pub fn target_column(&self) -> &str {
         self.target.as_ref().or(self.inputs.first()).map_or("", String::as_str)
     }
 
-    /// Whether each row is one record, so that no column is the target.
+    /// Whether each row counts as one record. Then there is no target column.
     pub fn counts_rows(&self) -> bool {
         self.target.is_none()
     }

@@ -47,13 +47,13 @@ pub struct ProgramAnswer {
     pub frames: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
     /// The metrics.
     #[serde(flatten)]
-    pub metrics: BTreeMap<String, AnsweredNumbers>,
+    pub metrics: BTreeMap<String, MetricValues>,
 }
 
 /// The values of a metric.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum AnsweredNumbers {
+pub enum MetricValues {
     /// One.
     One(f64),
     /// Several, which get a mean and a spread.
@@ -112,8 +112,8 @@ impl CommandTask {
         let mut measured = Vec::with_capacity(self.metrics.len());
         for name in &self.metrics {
             let values = match metrics.remove(name).ok_or_else(|| AnswerError::Missing(name.clone()))? {
-                AnsweredNumbers::One(value) => vec![value],
-                AnsweredNumbers::Several(values) => values,
+                MetricValues::One(value) => vec![value],
+                MetricValues::Several(values) => values,
             };
             if values.is_empty() {
                 return Err(AnswerError::Empty(name.clone()));

@@ -32,7 +32,7 @@ pub struct CommandTask {
     /// How long it may run, as a number and `s`, `min` or `h`.
     #[serde(default)]
     pub timeout: Timeout,
-    /// Environment variables that are passed on, beside PATH, HOME, LANG and TMPDIR.
+    /// Environment variables to pass on. PATH, HOME, LANG and TMPDIR are always passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
 }

@@ -20,10 +20,14 @@ use dpgp_mechanisms::{
 };
 use dpgp_number::Positive;
 
-/// The metrics `rmse` (against the densities of the test bins at their centres, one value a draw of the noise), for estimates of
-/// counts `rmse` and `noisy-rmse` (of the estimates and of the noisy counts, clipped at zero, against the exact counts) and
-/// their `ratio`, `coverage-90` (the share of exact counts within their 90 % intervals), and for a private function `sensitivity` (that its noise is scaled by, at change 1) and `sensitivity-exact`. Frames: `histogram`
-/// and `curve` of the first draw, and `data`, in one dimension.
+/// The metric `rmse` has one value for each draw of the noise: the error of the densities at the centres of the test bins.
+///
+/// For estimates of counts, it is the error of the counts. `noisy-rmse` is that of the noisy counts, clipped at zero, and
+/// `ratio` is the first over the second. `coverage-90` is the share of exact counts within their 90 % intervals.
+///
+/// A private function has `sensitivity`, which scales its noise (at change 1), and `sensitivity-exact`.
+///
+/// Frames, in one dimension: `histogram` and `curve` of the first draw, and `data`.
 impl Task for DensityTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let (bins, test) = (self.histogram_bins(), self.test_bins());
@@ -38,16 +42,21 @@ impl Task for DensityTask {
                 job.cells.iter().map(|cell| density.cell(cell)).collect()
             }
             DensityEstimate::Histogram {} => {
-                job.cells.iter().map(|cell| block.histogram(DensityOf::Bins, cell)).collect()
+                job.cells.iter().map(|cell| block.histogram(HistogramEstimate::Bins, cell)).collect()
             }
             DensityEstimate::Denoised {} => {
                 let axes = count_axes(&job.setting.data.inputs, &job.setting.data.encode, &self.bins);
                 let axes = axes.map_err(|reason| TaskError::NotReleasable { reason })?;
-                job.cells.iter().map(|cell| block.histogram(DensityOf::Estimates(&axes), cell)).collect()
+                job.cells
+                    .iter()
+                    .map(|cell| block.histogram(HistogramEstimate::Estimates(&axes), cell))
+                    .collect()
             }
-            DensityEstimate::Process(process) => {
-                job.cells.iter().map(|cell| block.histogram(DensityOf::Process(process), cell)).collect()
-            }
+            DensityEstimate::Process(process) => job
+                .cells
+                .iter()
+                .map(|cell| block.histogram(HistogramEstimate::Process(process), cell))
+                .collect(),
         }
     }
 }
@@ -95,7 +104,7 @@ impl DensityBlock<'_> {
     }
 
     /// Estimates from a noisy histogram.
-    fn histogram(&self, of: DensityOf<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+    fn histogram(&self, of: HistogramEstimate<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let histogram = cell.mechanism.downcast::<HistogramSetting>();
         let histogram = histogram.ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let model = HistogramModel::new(self.bins.clone(), histogram, &self.job.setting.data);
@@ -105,37 +114,20 @@ impl DensityBlock<'_> {
             .denoises_experiments()
             .then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
         let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
-        let (mut values, mut noisy_values, mut coverage, mut frames) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut metrics, mut frames) = (Vec::<(&str, Vec<f64>)>::new(), Vec::new());
         for draw in 0..draws {
             let purpose = self.task.purpose(&format!("histogram {draw}"), cell.epsilon.get());
             let mut stream = self.job.streams.of_block(&purpose);
             let noisy_counts = guarantee.simulated(&self.counts, &mut stream);
-            let noisy = self.densities(&noisy_counts);
-            let curve = match of {
-                DensityOf::Estimates(_) if guarantee.sd == 0.0 => {
-                    values.push(0.0);
-                    DensityCurve::Bins { bins: &self.bins, densities: noisy.clone() }
+            let (curve, errors) = self.estimate(of, &noisy_counts, guarantee.sd, known.as_ref())?;
+            for (metric, error) in errors {
+                match metrics.iter_mut().find(|(known, _)| *known == metric) {
+                    Some((_, values)) => values.push(error),
+                    None => metrics.push((metric, vec![error])),
                 }
-                DensityOf::Bins => DensityCurve::Bins { bins: &self.bins, densities: noisy.clone() },
-                DensityOf::Process(process) => {
-                    DensityCurve::fitted(process, &self.bins, &noisy, known.clone())?
-                }
-                DensityOf::Estimates(axes) => {
-                    let estimates = CountEstimates::new(axes, noisy_counts.clone(), guarantee.sd.powi(2))?;
-                    let found = estimates.cells();
-                    coverage.push(share_inside(&found, &self.counts));
-                    let clipped: Vec<f64> = noisy_counts.iter().map(|count| count.max(0.0)).collect();
-                    noisy_values.push(rmse_of_counts(&clipped, &self.counts));
-                    values.push(rmse_of_counts(&found.mean, &self.counts));
-                    DensityCurve::Bins { bins: &self.bins, densities: self.densities(&found.mean) }
-                }
-            };
-            if !matches!(of, DensityOf::Estimates(_)) {
-                values.push(self.rmse(&curve.at(&self.points)?));
             }
             if draw == 0 && self.bins.dimensions() == 1 {
-                frames = self.frames(&noisy, &curve)?;
+                frames = self.frames(&self.densities(&noisy_counts), &curve)?;
             }
         }
         let certified = self.job.certify(guarantee.certificate, || {
@@ -146,12 +138,44 @@ impl DensityBlock<'_> {
                 records: model.records(),
             }]
         })?;
-        let mut metrics = vec![("rmse", values)];
-        if !coverage.is_empty() {
-            let ratio = metrics[0].1.iter().zip(&noisy_values).map(|(own, noisy)| own / noisy).collect();
-            metrics.extend([("noisy-rmse", noisy_values), ("ratio", ratio), ("coverage-90", coverage)]);
-        }
         Ok(certified.measured_often(0.0, metrics).with_frames(frames))
+    }
+
+    /// The estimate from the noisy counts of one draw, and its errors by metric.
+    fn estimate(
+        &self,
+        of: HistogramEstimate<'_>,
+        noisy_counts: &[f64],
+        sd: f64,
+        known: Option<&DVector<f64>>,
+    ) -> Result<(DensityCurve<'_>, DrawErrors), TaskError> {
+        let of_bins =
+            |counts: &[f64]| DensityCurve::Bins { bins: &self.bins, densities: self.densities(counts) };
+        let curve = match of {
+            HistogramEstimate::Estimates(_) if sd == 0.0 => {
+                return Ok((of_bins(noisy_counts), vec![("rmse", 0.0)]));
+            }
+            HistogramEstimate::Estimates(axes) => {
+                let found = CountEstimates::new(axes, noisy_counts.to_vec(), sd.powi(2))?.cells();
+                let clipped: Vec<f64> = noisy_counts.iter().map(|count| count.max(0.0)).collect();
+                let own = rmse_of_counts(&found.mean, &self.counts);
+                let noisy = rmse_of_counts(&clipped, &self.counts);
+                let coverage = share_inside(&found, &self.counts);
+                let errors = vec![
+                    ("rmse", own),
+                    ("noisy-rmse", noisy),
+                    ("ratio", own / noisy),
+                    ("coverage-90", coverage),
+                ];
+                return Ok((of_bins(&found.mean), errors));
+            }
+            HistogramEstimate::Bins => of_bins(noisy_counts),
+            HistogramEstimate::Process(process) => {
+                DensityCurve::fitted(process, &self.bins, &self.densities(noisy_counts), known.cloned())?
+            }
+        };
+        let rmse = self.rmse(&curve.at(&self.points)?);
+        Ok((curve, vec![("rmse", rmse)]))
     }
 
     fn frames(&self, noisy: &DVector<f64>, density: &DensityCurve<'_>) -> Result<Vec<Frame>, TaskError> {
@@ -177,9 +201,12 @@ impl DensityBlock<'_> {
     }
 }
 
+/// The errors of one draw, by metric.
+type DrawErrors = Vec<(&'static str, f64)>;
+
 /// What a noisy histogram is made into.
 #[derive(Clone, Copy)]
-enum DensityOf<'a> {
+enum HistogramEstimate<'a> {
     /// Densities of its bins.
     Bins,
     /// A process that is fitted to them.

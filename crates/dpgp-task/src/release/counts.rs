@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::Rng;
 
-use super::spread::{BinSpread, CountsOnGrid};
+use super::spread::{GridCounts, WithinBinSpread};
 use super::{BeforeNoise, Predictions, PreparedRelease, Sample, TaskError};
 use crate::{DensityTask, Setting, TaskSetting};
 use dpgp_gp::{GridAxis, GridPosterior, GridSum, NoisyGrid, denoise_grid};
@@ -59,14 +59,13 @@ impl CountEstimates {
     ///
     /// Of the n rows of a bin, a part with the share a of its plane and its middle at (u, v) bin widths from that of the bin holds
     /// about `a (n + b_x s_x u + b_y s_y v)` for slopes s of the counts, and the variance of what it holds adds to that of the model:
-    /// see [`BinSpread`].
+    /// see [`WithinBinSpread`].
     pub fn areas(&self, plane: [usize; 2], areas: &[Vec<PartOfBin>]) -> Predictions {
         let cells = self.cells().mean;
         let lengths: Vec<usize> = self.axes.iter().map(|axis| axis.len()).collect();
-        let grid =
-            CountsOnGrid { counts: &self.noisy, lengths: &lengths, noise_variance: self.noise_variance };
-        let spread = BinSpread::measure(grid, plane);
-        let sloped = CountsOnGrid { counts: &cells, ..grid };
+        let grid = GridCounts { counts: &self.noisy, lengths: &lengths, noise_variance: self.noise_variance };
+        let spread = WithinBinSpread::measure(grid, plane);
+        let sloped = GridCounts { counts: &cells, ..grid };
         let mut sums = Vec::with_capacity(areas.len());
         for parts in areas {
             let shares: Vec<f64> = parts.iter().map(|part| part.share).collect();
@@ -133,7 +132,7 @@ fn stein_risk(noisy: &[f64], estimates: &[f64], leverages: &[f64], noise_varianc
     error
 }
 
-/// The axes of a grid of bins: categories where an input has words.
+/// Makes the axes of a grid of bins. An input with words is an axis of categories.
 ///
 /// # Errors
 /// The reason, if a bin holds several words.

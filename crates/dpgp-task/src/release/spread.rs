@@ -14,9 +14,9 @@
 //!
 //! The part of a bin in an area then has the variance `n (1 + rho (n - 1)) a (1 - a)`.
 
-/// Counts along the axes of a grid, the last of which varies fastest.
+/// Counts of the bins of a grid. The last axis varies fastest.
 #[derive(Clone, Copy)]
-pub(super) struct CountsOnGrid<'a> {
+pub(super) struct GridCounts<'a> {
     pub counts: &'a [f64],
     /// Bins along each axis.
     pub lengths: &'a [usize],
@@ -25,7 +25,7 @@ pub(super) struct CountsOnGrid<'a> {
 
 /// How rows spread within a bin.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct BinSpread {
+pub(super) struct WithinBinSpread {
     /// b along both axes of the plane.
     pub slope: [f64; 2],
     /// rho, from 0 to 1.
@@ -35,14 +35,14 @@ pub(super) struct BinSpread {
 /// The step from pairs to halves of a bin changes the clustering by no more than this factor.
 const MOST_STEP: f64 = 4.0;
 
-impl BinSpread {
+impl WithinBinSpread {
     /// Measures the spread along two axes.
-    pub fn measure(grid: CountsOnGrid<'_>, plane: [usize; 2]) -> Self {
+    pub fn measure(grid: GridCounts<'_>, plane: [usize; 2]) -> Self {
         let lines = plane.map(|axis| grid.lines(axis));
-        let pairs = lines.each_ref().map(|lines| DividedPairs::of(lines, grid.noise_variance));
+        let pairs = lines.each_ref().map(|lines| PairSplits::of(lines, grid.noise_variance));
         let fours = lines.map(|lines| {
             let merged: Vec<Vec<f64>> = lines.iter().map(|line| merge_pairs(line)).collect();
-            DividedPairs::of(&merged, 2.0 * grid.noise_variance)
+            PairSplits::of(&merged, 2.0 * grid.noise_variance)
         });
         let slope = pairs.map(|pairs| pairs.slope);
         // Too few rows or bins to tell: all of a bin may be in one place.
@@ -56,13 +56,13 @@ impl BinSpread {
 }
 
 /// rho over both axes; none without rows or pairs.
-fn clustering(pairs: [DividedPairs; 2]) -> Option<f64> {
+fn clustering(pairs: [PairSplits; 2]) -> Option<f64> {
     let excess: f64 = pairs.iter().map(|pairs| pairs.excess).sum();
     let most: f64 = pairs.iter().map(|pairs| pairs.most).sum();
     (most > 0.0).then(|| (excess / most).clamp(0.0, 1.0))
 }
 
-impl CountsOnGrid<'_> {
+impl GridCounts<'_> {
     /// The distance in the list between neighbours along an axis.
     pub fn stride(&self, axis: usize) -> usize {
         self.lengths[axis + 1..].iter().product()
@@ -89,7 +89,7 @@ impl CountsOnGrid<'_> {
         limit * (slopes[0] * offset[0] + slopes[1] * offset[1])
     }
 
-    /// The counts of all bins in a row, for each row along an axis.
+    /// Lists the counts along an axis, one list for each line of bins.
     fn lines(&self, axis: usize) -> Vec<Vec<f64>> {
         let (stride, length) = (self.stride(axis), self.lengths[axis]);
         let starts = (0..self.counts.len()).filter(|bin| self.place(*bin, axis) == 0);
@@ -104,7 +104,7 @@ fn merge_pairs(line: &[f64]) -> Vec<f64> {
 
 /// Sums over the middle pair of all four neighbours in a row.
 #[derive(Debug, Clone, Copy)]
-struct DividedPairs {
+struct PairSplits {
     slope: f64,
     /// The squares of what a slope leaves, less noise and `N`.
     excess: f64,
@@ -112,7 +112,7 @@ struct DividedPairs {
     most: f64,
 }
 
-impl DividedPairs {
+impl PairSplits {
     fn of(lines: &[Vec<f64>], noise_variance: f64) -> Self {
         let (mut products, mut squares) = (0.0, 0.0);
         for four in lines.iter().flat_map(|line| line.windows(4)) {
@@ -145,8 +145,8 @@ mod tests {
         counts
     }
 
-    fn measured(counts: &[f64]) -> BinSpread {
-        BinSpread::measure(CountsOnGrid { counts, lengths: &[24, 24], noise_variance: 0.0 }, [0, 1])
+    fn measured(counts: &[f64]) -> WithinBinSpread {
+        WithinBinSpread::measure(GridCounts { counts, lengths: &[24, 24], noise_variance: 0.0 }, [0, 1])
     }
 
     #[test]
@@ -181,10 +181,10 @@ mod tests {
         let mut counts = counted((0..200_000).map(|_| [random.random(), random.random()]));
         // Uniform from -60 to 60: variance 1200.
         counts.iter_mut().for_each(|count| *count += random.random_range(-60.0..60.0));
-        let grid = CountsOnGrid { counts: &counts, lengths: &[24, 24], noise_variance: 1200.0 };
-        let found = BinSpread::measure(grid, [0, 1]);
+        let grid = GridCounts { counts: &counts, lengths: &[24, 24], noise_variance: 1200.0 };
+        let found = WithinBinSpread::measure(grid, [0, 1]);
         assert!(found.clustering < 5e-3, "{found:?}");
-        let blind = BinSpread::measure(CountsOnGrid { noise_variance: 0.0, ..grid }, [0, 1]);
+        let blind = WithinBinSpread::measure(GridCounts { noise_variance: 0.0, ..grid }, [0, 1]);
         assert!(blind.clustering > 5e-3, "{blind:?}");
     }
 
@@ -192,8 +192,11 @@ mod tests {
     #[test]
     fn nothing_known_is_the_worst_case() {
         for (counts, lengths) in [(vec![5.0; 9], [3, 3]), (vec![0.0; 64], [8, 8])] {
-            let grid = CountsOnGrid { counts: &counts, lengths: &lengths, noise_variance: 1.0 };
-            assert_eq!(BinSpread::measure(grid, [0, 1]), BinSpread { slope: [0.0; 2], clustering: 1.0 });
+            let grid = GridCounts { counts: &counts, lengths: &lengths, noise_variance: 1.0 };
+            assert_eq!(
+                WithinBinSpread::measure(grid, [0, 1]),
+                WithinBinSpread { slope: [0.0; 2], clustering: 1.0 }
+            );
         }
     }
 }
