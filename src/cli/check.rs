@@ -10,8 +10,8 @@ use super::options::{Format, Places, ResultsPlace, Selection, Work};
 use super::output::CheckedExperiment;
 use super::output::{print, print_data, print_json};
 use super::pages::pages;
-use dpgp_report::{Report, folded, stale};
-use dpgp_run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
+use dpgp_report::{Report, folded, publish, stale};
+use dpgp_run::{Project, Provenance, RunError, RunOptions, Study, StudyReport, watcher};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -23,6 +23,7 @@ Examples:
   dpgp check smith2021/table1
   dpgp check --all --tolerance 1e-6
   dpgp check --quick               the reduced settings, against the results committed beside the full ones
+  dpgp check mine.toml --twice     whether a program gives the same numbers again
   dpgp check smith2021 --as github           annotations in a workflow; see docs/reference.md
   dpgp check smith2021 --as junit > check.xml";
 
@@ -35,6 +36,9 @@ pub struct CheckArguments {
     /// Largest relative difference at which two numbers count as equal
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
+    /// Compare with a second run in place of the committed results: a test that the same seed gives the same numbers
+    #[arg(long)]
+    twice: bool,
     /// Format of the findings, for continuous integration
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
     form: CheckForm,
@@ -62,16 +66,32 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
     let mut study = Study::open(&project, scratch.path())?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions { watcher: watcher.as_ref(), stop: &stop, ..RunOptions::new(&pool) };
+    let again = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
+    let mut results = arguments.results.folder(&project);
+    if arguments.twice {
+        results = again.path().join("results");
+        let mut first = Study::open(&project, again.path())?;
+        for experiment in &experiments {
+            let done = first.run(experiment, &options).map_err(RunError::discarded)?;
+            let (report, provenance) = reported(experiment, done)?;
+            publish(&results.join(experiment.folder()), &report, &provenance)?;
+        }
+    }
     let mut all = Vec::new();
     for experiment in &experiments {
         let done = study.run(experiment, &options).map_err(RunError::discarded)?;
-        let findings = findings(experiment, done, &project, arguments)?;
-        let file = arguments.results.folder(&project).join(experiment.folder()).join("table.csv");
+        let (report, provenance) = reported(experiment, done)?;
+        let folder = results.join(experiment.folder());
+        let findings = stale(&folder, &report, &provenance, arguments.tolerance)?;
+        // The folder of the first of two runs is gone afterwards.
+        let scratch = format!("{}/", again.path().display());
+        let findings = findings.iter().map(|finding| finding.replace(&scratch, "")).collect();
+        let file = folder.join("table.csv");
         let found = Findings { name: experiment.folder(), file, findings };
         said(&found, arguments.form, format)?;
         all.push(found);
     }
-    if arguments.selection.names.is_empty() {
+    if arguments.selection.names.is_empty() && !arguments.twice {
         for found in summary(&project, arguments)? {
             said(&found, arguments.form, format)?;
             all.push(found);
@@ -111,18 +131,12 @@ fn said(one: &Findings, form: CheckForm, format: Format) -> Result<(), CliError>
     }
 }
 
-fn findings(
-    experiment: &Experiment,
-    done: StudyReport,
-    project: &Project,
-    arguments: &CheckArguments,
-) -> Result<Vec<String>, CliError> {
+/// The report of a whole run.
+fn reported(experiment: &Experiment, done: StudyReport) -> Result<(Report<'_>, Provenance), CliError> {
     let Some(results) = done.results else {
         return Err(CliError::Incomplete(experiment.name.clone()));
     };
-    let report = Report::new(experiment, results.rows, results.frames);
-    let folder = arguments.results.folder(project).join(experiment.folder());
-    Ok(stale(&folder, &report, &done.provenance, arguments.tolerance)?)
+    Ok((Report::new(experiment, results.rows, results.frames), done.provenance))
 }
 
 /// Checks that the pages about all experiments match the tables beside them.

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
 use super::new_data::{ColumnError, below};
+use super::new_table::TableError;
 use super::options::counted;
 use dpgp_data::DataError;
 use dpgp_evidence::SampledProblem;
@@ -77,6 +78,9 @@ pub enum CliError {
     /// A file that would be overwritten.
     #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
+    /// A printed table makes no spec.
+    #[error("{}: {cause}", path.display())]
+    PrintedTable { path: PathBuf, cause: TableError },
     /// One path named for two outputs.
     #[error("{0} is given for two output files; use different names")]
     NamedTwice(PathBuf),
@@ -261,6 +265,7 @@ impl CliError {
             Self::NotAFolder(_)
             | Self::NoVerb(_)
             | Self::Exists(_)
+            | Self::PrintedTable { .. }
             | Self::NamedTwice(_)
             | Self::NoName(_)
             | Self::Unanswered(_)

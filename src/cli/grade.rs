@@ -12,21 +12,27 @@ use super::options::{Format, Places, ResultsPlace};
 use super::output::GradedExperiment;
 use super::output::{print, print_data, print_json};
 use dpgp_data::whole_text;
-use dpgp_report::{Graded, GradedNumber, first_screen_graded, folded, grade as graded, plain_table, short};
+use dpgp_report::{
+    BesideNumber, Graded, GradedNumber, first_screen_graded, folded, grade as graded, plain_table, short,
+};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper, and against all claims of the experiment.
-The table has the columns metric, value and one for each axis, like table.csv of our results. The columns spread, spread_kind (sd-folds,
-sd-replicates, standard-error), repeats, interval_low and interval_high describe how much another run would vary. A number without them
-is not graded and decides no claim. The exception is a number for which our results have no spread: it is not random, and is compared
-exactly as printed. Rows that match no cell are counted and ignored. Computes nothing.
+The table has the columns metric, value and one for each axis, like table.csv of our results. With a column replicate, each row is one run.
+Otherwise the columns spread, spread_kind (sd-folds, sd-replicates, standard-error), repeats, interval_low and interval_high describe how
+much another run would vary. A number with neither is not graded and decides no claim. The exception is a number for which our results
+have no spread: it is not random, and is compared exactly as printed. Rows of no cell, such as a method of your own, get no verdict;
+`--rows` shows them beside ours and the print. Computes nothing.
+
+The experiment may be any paper: a TOML with [experiment], [published] and [[claim]], and no task. `dpgp new --from-table` writes one.
 
 Exit code 1 means that a number differs or a claim fails.
 
 Examples:
   dpgp grade theirs.csv --experiment smith2021/table1
   dpgp grade theirs.csv --experiment smith2021/table1 --as md > grade.md
+  dpgp grade runs.csv --experiment paper.toml                                      the numbers of any paper
   dpgp grade results/smith2021/table1/table.csv --experiment smith2021/table1      our own results, by the same rules";
 
 /// Arguments of `dpgp grade`.
@@ -208,8 +214,26 @@ fn claims(result: &Graded) -> impl Iterator<Item = String> {
         .map(|claim| format!("{}, {}: {}", claim.outcome.name(), claim.from.name(), claim.text))
 }
 
+/// All numbers side by side, with those of other methods; nothing where the verdicts show them all.
+fn beside(experiment: &Experiment, result: &Graded) -> Option<String> {
+    if result.beside.iter().all(|number| number.theirs.is_some() && number.published.is_some()) {
+        return None;
+    }
+    let axes = experiment.axes.iter().map(|axis| axis.name.as_str());
+    let headings: Vec<&str> = axes.chain(["metric", "theirs", "ours", "published"]).collect();
+    let told = |number: Option<f64>| number.map(short).unwrap_or_default();
+    let rows = result.beside.iter().map(|BesideNumber { labels, metric, theirs, ours, published }| {
+        let numbers = [metric.clone(), told(*theirs), told(*ours), told(*published)];
+        labels.iter().cloned().chain(numbers).collect::<Vec<_>>()
+    });
+    Some(plain_table(&headings, rows))
+}
+
 fn plain(experiment: &Experiment, result: &Graded) -> String {
-    let table = plain_table(&headings(experiment), result.numbers.iter().map(cells));
+    let mut table = plain_table(&headings(experiment), result.numbers.iter().map(cells));
+    if let Some(beside) = beside(experiment, result) {
+        table += &format!("all numbers side by side\n{beside}");
+    }
     let lines: Vec<String> = claims(result).chain(sentences(result)).collect();
     let title = folded(&format!("{}: {}\n", experiment.name, experiment.meta.title));
     format!("{title}{table}{}\n", folded(&lines.join("\n")))

@@ -27,6 +27,7 @@ mod new_ask;
 mod new_data;
 mod new_questions;
 mod new_rules;
+mod new_table;
 mod options;
 mod output;
 mod output_schema;

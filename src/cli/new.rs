@@ -10,11 +10,12 @@ use super::emit::shell;
 use super::new_ask::asked;
 use super::new_data::{ChosenColumns, Roles, below, column_name, some_names};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
+use super::new_table::spec_of_table;
 use super::options::{Format, told};
 use super::output::NewSpec;
 use super::output::{print, print_json, refused, write_new};
 use super::waiting::Waiting;
-use dpgp_data::{ColumnNames, Separator};
+use dpgp_data::{ColumnNames, Separator, whole_text};
 use dpgp_fs::existing_folder_of;
 use dpgp_report::exact;
 use dpgp_run::{DataPlaces, Project};
@@ -28,6 +29,7 @@ A comment shows the key that drops rows with missing cells. The command does not
 Examples:
   dpgp new my-study && dpgp run my-study.toml
   dpgp new ridge --command                    writes ridge.toml and ridge.py, a program of your own
+  dpgp new paper --from-table table.csv --metrics rmse    writes paper.toml, to grade runs by; see dpgp grade
   dpgp new mine --from smith2021/table1       a copy of a shipped experiment, without the paper's numbers
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
@@ -46,7 +48,7 @@ const TEMPLATE: &str = include_str!("new.toml");
 #[command(after_help = EXAMPLES)]
 pub struct NewArguments {
     /// The name of the experiment; its spec is NAME.toml [default with --data or --from: the name of the file]
-    #[arg(value_name = "NAME", required_unless_present_any = ["data", "from"])]
+    #[arg(value_name = "NAME", required_unless_present_any = ["data", "from", "from_table"])]
     name: Option<String>,
     /// Copy the settings of a shipped experiment, without the paper's numbers and claims
     #[arg(long, value_name = "EXPERIMENT", conflicts_with = "data")]
@@ -54,6 +56,12 @@ pub struct NewArguments {
     /// Write a spec that runs a program of your own, in any language, and a short program in Python to start from
     #[arg(long, requires = "name", conflicts_with_all = ["data", "from"])]
     command: bool,
+    /// Write a spec of the numbers that a paper prints, from a CSV file that was typed off it
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["data", "from", "command"])]
+    from_table: Option<PathBuf>,
+    /// The columns of the table that hold printed numbers [default: its column value, of the metric in its column metric]
+    #[arg(long, value_name = "NAMES", requires = "from_table", value_delimiter = ',')]
+    metrics: Vec<String>,
     /// A CSV file with a header, or a Parquet file; its column names go into the spec
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -85,6 +93,7 @@ pub struct NewArguments {
 /// Writes a spec to start from. Fails if the file exists.
 pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     let origin = arguments.data.as_deref().or(arguments.from.as_deref().map(Path::new));
+    let origin = origin.or(arguments.from_table.as_deref());
     let stem = origin.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     let said = arguments.name.clone().or(stem).unwrap_or_default();
     let name = said.strip_suffix(".toml").unwrap_or(&said);
@@ -99,6 +108,9 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     };
     if arguments.command {
         return new_command(&path, format);
+    }
+    if let Some(table) = &arguments.from_table {
+        return new_printed(&path, table, &arguments.metrics, format);
     }
     let (text, own) = match (&arguments.data, &arguments.from) {
         (None, None) => (TEMPLATE.to_owned(), None),
@@ -172,6 +184,28 @@ fn new_command(path: &Path, format: Format) -> Result<(), CliError> {
         }));
     }
     print(&format!("wrote {} and {}; try: dpgp run {spec}\n", path.display(), program.display()))
+}
+
+/// Writes a spec of printed numbers.
+fn new_printed(path: &Path, table: &Path, metrics: &[String], format: Format) -> Result<(), CliError> {
+    if path.symlink_metadata().is_ok() {
+        return Err(CliError::Exists(path.to_path_buf()));
+    }
+    existing_folder_of(path).map_err(|cause| refused(path, cause))?;
+    let printed = whole_text(table).map_err(CliError::io(table))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let spec = shell(&for_commands(path));
+    let text = spec_of_table(&printed, metrics, &name, &spec)
+        .map_err(|cause| CliError::PrintedTable { path: table.to_path_buf(), cause })?;
+    write_new(path, &text)?;
+    if format == Format::Json {
+        let (written, target, inputs, left_out) = (path.to_path_buf(), None, None, None);
+        return print_json(&json!(NewSpec { written, target, inputs, left_out }));
+    }
+    print(&format!(
+        "wrote {}; compare runs with it: dpgp grade RUNS.csv --experiment {spec}\n",
+        path.display()
+    ))
 }
 
 /// Writes the options of a budget for one release of a spec. Empty if the spec names no privacy.

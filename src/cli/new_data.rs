@@ -365,7 +365,7 @@ fn each(inputs: &[String], value: &str) -> String {
 }
 
 /// Quotes a text for TOML, on one line.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

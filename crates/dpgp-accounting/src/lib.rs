@@ -24,6 +24,7 @@ pub use calibrate::noise_multiplier;
 pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most};
 pub use certificate::{
     Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, Release,
+    UncheckedClaim,
 };
 pub use event::{Event, Relation, Sampling, Schedule};
 pub use gaussian::ExactGaussian;

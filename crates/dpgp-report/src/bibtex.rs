@@ -9,12 +9,12 @@ use super::report::{Report, ReportRow};
 use dpgp_data::Dataset;
 use dpgp_number::text::exact;
 use dpgp_spec::setting::SourceSetting;
-use dpgp_spec::{Coverage, DeviationKind};
+use dpgp_spec::{Coverage, DeviationKind, PublishedIn};
 
 /// An entry of BibTeX.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BibliographyEntry {
-    /// `misc` or `software`.
+    /// `article`, `misc` or `software`.
     pub kind: &'static str,
     /// The key to cite it by.
     pub key: String,
@@ -47,8 +47,19 @@ impl BibliographyEntry {
             fields.push(("author", authors.join(" and ")));
         }
         fields.extend(paper.year.map(|year| ("year", year.to_string())));
+        let PublishedIn { journal, volume, number, pages, doi, arxiv, url } = &paper.published;
+        fields.extend(journal.as_ref().map(|journal| ("journal", escaped(journal))));
+        fields.extend(volume.map(|volume| ("volume", volume.to_string())));
+        fields.extend(number.map(|number| ("number", number.to_string())));
+        fields.extend(pages.as_ref().map(|pages| ("pages", pages.clone())));
+        fields.extend(doi.as_ref().map(|doi| ("doi", doi.clone())));
+        if let Some(arxiv) = arxiv {
+            fields.extend([("eprint", arxiv.clone()), ("archiveprefix", "arXiv".to_owned())]);
+        }
+        fields.extend(url.as_ref().map(|url| ("url", url.clone())));
         fields.extend(paper.note.as_ref().map(|note| ("note", escaped(note))));
-        Self { kind: "misc", key: escaped_key(&paper.paper), fields }
+        let kind = if journal.is_some() { "article" } else { "misc" };
+        Self { kind, key: escaped_key(&paper.paper), fields }
     }
 
     /// A dataset, from its entry in the manifest. The manifest gives the citation as one sentence, so it becomes a

@@ -1,6 +1,6 @@
 //! Reads another implementation's table and judges it as we judge our own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use csv::StringRecord;
 use schemars::JsonSchema;
@@ -102,10 +102,42 @@ pub(super) struct Given {
     pub line: u64,
 }
 
+/// Values of one number, one for each replicate: its place in the order of replicates, the value and its line.
+type Replicates = Vec<(f64, f64, u64)>;
+
+/// The mean of replicates with their spread. One alone has none.
+///
+/// # Errors
+/// [`GradeError::Twice`] if two are the same replicate.
+fn mean_of(mut replicates: Replicates) -> Result<(Given, Vec<f64>), GradeError> {
+    replicates.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+    if let Some(twice) = replicates.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        return Err(GradeError::Twice { line: twice[1].2 });
+    }
+    let values: Vec<f64> = replicates.iter().map(|(_, value, _)| *value).collect();
+    let count = values.len() as f64;
+    let value = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
+    let several = values.len() > 1;
+    let given = Given {
+        value,
+        spread: several.then(|| (squares / (count - 1.0)).sqrt()),
+        spread_kind: if several { SpreadKind::SdReplicates } else { SpreadKind::None },
+        repeats: several.then_some(values.len() as u32),
+        interval: None,
+        line: replicates[0].2,
+    };
+    Ok((given, values))
+}
+
 /// All numbers of a table, by the index of their cell and their metric.
 #[derive(Debug, Default)]
 pub(super) struct GivenTable {
     pub numbers: BTreeMap<(usize, String), Given>,
+    /// The single values of those that are given by replicates.
+    pub replicates: BTreeMap<(usize, String), Vec<f64>>,
+    /// Numbers of no cell, such as those of another method: their labels and metric, and their values.
+    pub others: BTreeMap<(Vec<String>, String), Vec<f64>>,
     /// Rows of no cell of the experiment.
     pub unknown: usize,
     /// The first of them: its line, and its first unknown label.
@@ -119,22 +151,39 @@ impl GivenTable {
         let columns = Columns { headings: reader.headers()?.clone() };
         let axes = columns.all_of(experiment)?;
         let (mut table, mut rows) = (Self::default(), 0);
+        let by_replicate = columns.at("replicate").is_some();
+        let mut replicates: BTreeMap<(usize, String), Replicates> = BTreeMap::new();
         for record in reader.records() {
             let record = record?;
             let line = record.position().map_or(0, csv::Position::line);
             rows += 1;
+            let row = NumberedRow { columns: &columns, record: &record, line };
+            let metric = columns.field(&record, "metric").to_owned();
             let Some(cell) = cell_of(experiment, &axes, &record) else {
                 table.unknown += 1;
+                let label = |at: &Option<usize>| {
+                    at.and_then(|at| record.get(at)).unwrap_or_default().trim().to_owned()
+                };
+                let labels = axes.iter().map(label).collect();
+                table.others.entry((labels, metric)).or_default().extend(row.number("value")?);
                 let found = || unknown_label(experiment, &axes, &record);
                 table.first_unknown.get_or_insert_with(|| format!("line {line}{}", found()));
                 continue;
             };
-            let row = NumberedRow { columns: &columns, record: &record, line };
             let Some(value) = row.number("value")? else { continue };
-            let metric = columns.field(&record, "metric").to_owned();
+            if by_replicate {
+                let order = row.number("replicate")?.unwrap_or(0.0);
+                replicates.entry((cell, metric)).or_default().push((order, value, line));
+                continue;
+            }
             if table.numbers.insert((cell, metric), row.given(value)?).is_some() {
                 return Err(GradeError::Twice { line });
             }
+        }
+        for (number, values) in replicates {
+            let (given, values) = mean_of(values)?;
+            table.numbers.insert(number.clone(), given);
+            table.replicates.insert(number, values);
         }
         if table.numbers.is_empty() {
             return Err(GradeError::NoCell { rows, experiment: experiment.name.clone() });
@@ -192,13 +241,9 @@ fn unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &Strin
     unknown.map_or(String::new(), |(axis, found)| format!(", {} = {found:?}", axis.name))
 }
 
-/// Numbers count by their value.
+/// A label may be written as in our tables, where the start of a formula is quoted.
 fn is_label(found: &str, label: &str) -> bool {
-    let found = found.trim();
-    match (found.parse::<f64>(), label.parse::<f64>()) {
-        (Ok(found), Ok(label)) => found == label,
-        _ => found == label || found == csv_cell(label),
-    }
+    dpgp_task::is_label(found, label) || found.trim() == csv_cell(label)
 }
 
 struct NumberedRow<'a> {
@@ -276,6 +321,21 @@ pub struct GradedNumber {
     pub reason: Option<&'static str>,
 }
 
+/// A number of the table beside ours and the printed one.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct BesideNumber {
+    /// The label on each axis.
+    pub labels: Vec<String>,
+    /// The metric.
+    pub metric: String,
+    /// The number of the table; of several rows, their mean.
+    pub theirs: Option<f64>,
+    /// Our committed number.
+    pub ours: Option<f64>,
+    /// The printed number.
+    pub published: Option<f64>,
+}
+
 /// The reason why a number without a spread is not judged.
 const NO_SPREAD: &str =
     "it has no spread over runs and no interval, and our results do not show that it is fixed";
@@ -302,6 +362,8 @@ pub struct Graded {
     pub missing_numbers: usize,
     /// Claims left out because the table lacks their rows.
     pub missing_claims: usize,
+    /// All numbers of the metrics of the table: theirs, ours and the printed ones. Those of no cell, such as another method, are last.
+    pub beside: Vec<BesideNumber>,
 }
 
 impl Graded {
@@ -362,6 +424,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
     let mut outcomes = OutcomeCounts::count(&claims, ClaimOwner::Paper);
     outcomes.add(OutcomeCounts::count(&claims, ClaimOwner::Ours));
     Ok(Graded {
+        beside: table.beside(experiment, ours),
         verdicts: VerdictCounts::count(numbers.values().map(|number| number.verdict)),
         missing_numbers: missing,
         missing_claims: experiment.claims.len() - claims.len(),
@@ -382,19 +445,57 @@ struct Ours {
 }
 
 impl Committed {
-    /// Whether nothing is random in a number: the row of it has no spread.
-    fn is_fixed(&self, experiment: &Experiment, cell: usize, metric: &str) -> bool {
+    /// The row of a number.
+    fn row_of(&self, experiment: &Experiment, cell: usize, metric: &str) -> Option<&[String]> {
         let labels = experiment.cells[cell].labels();
         let own = self.rows.iter().find(|row| {
             let mut axes = experiment.axes.iter().zip(labels);
             self.field(row, "metric") == csv_cell(metric)
                 && axes.all(|(axis, label)| self.label(row, axis) == csv_cell(label))
         });
-        own.is_some_and(|row| self.field(row, "spread").is_empty())
+        own.map(Vec::as_slice)
+    }
+
+    /// Whether nothing is random in a number: the row of it has no spread.
+    fn is_fixed(&self, experiment: &Experiment, cell: usize, metric: &str) -> bool {
+        self.row_of(experiment, cell, metric).is_some_and(|row| self.field(row, "spread").is_empty())
+    }
+
+    fn value(&self, experiment: &Experiment, cell: usize, metric: &str) -> Option<f64> {
+        self.field(self.row_of(experiment, cell, metric)?, "value").parse().ok()
     }
 }
 
 impl GivenTable {
+    fn beside(&self, experiment: &Experiment, ours: Option<&Committed>) -> Vec<BesideNumber> {
+        let metrics: BTreeSet<&str> = self.numbers.keys().map(|(_, metric)| metric.as_str()).collect();
+        let mut all = Vec::new();
+        for (cell, about) in experiment.cells.iter().enumerate() {
+            for metric in &metrics {
+                let printed = |one: &&ReferenceValue| {
+                    one.owner == Owner::Paper && one.cell == cell && one.metric == **metric
+                };
+                let number = BesideNumber {
+                    labels: about.labels().to_vec(),
+                    metric: (*metric).to_owned(),
+                    theirs: self.get(cell, metric).map(|given| given.value),
+                    ours: ours.and_then(|ours| ours.value(experiment, cell, metric)),
+                    published: experiment.counterparts.iter().find(printed).map(|one| one.value),
+                };
+                if number.theirs.or(number.ours).or(number.published).is_some() {
+                    all.push(number);
+                }
+            }
+        }
+        for ((labels, metric), values) in &self.others {
+            let (labels, metric) = (labels.clone(), metric.clone());
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let theirs = mean.is_finite().then_some(mean);
+            all.push(BesideNumber { labels, metric, theirs, ours: None, published: None });
+        }
+        all
+    }
+
     fn get(&self, cell: usize, metric: &str) -> Option<&Given> {
         self.numbers.get(&(cell, metric.to_owned()))
     }
@@ -477,7 +578,7 @@ impl GivenTable {
             spread: if is_known { error_of.spread } else { Some(f64::NAN) },
             spread_kind: if is_known { error_of.spread_kind } else { SpreadKind::StandardError },
             repeats: error_of.repeats.unwrap_or(1) as usize,
-            replicates: Vec::new(),
+            replicates: self.replicates.get(&(cell, metric.to_owned())).cloned().unwrap_or_default(),
             fold_spreads: Vec::new(),
             certificate: Certificate::none(),
             jitter: 0.0,

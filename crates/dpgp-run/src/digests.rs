@@ -6,15 +6,16 @@ use std::collections::btree_map::Entry;
 
 use super::load::Loader;
 use super::own_tables::own_files;
+use super::program::version_line;
 use super::{Project, RunError, StateFolder};
 use dpgp_data::rows::keyed_tag;
 use dpgp_data::{Digest, Progress};
 use dpgp_number::Positive;
-use dpgp_spec::Identity;
 use dpgp_spec::setting::{
     ChosenBy, DataSetting, ImagesSetting, NormaliseSetting, Problem, SourceSetting, TripsSetting,
 };
-use dpgp_task::{Cell, CommandTask, Experiment, Sample, Setting, TaskSetting};
+use dpgp_spec::{Identity, SpecError};
+use dpgp_task::{Cell, CommandTask, Experiment, GivenTask, Sample, Setting, TaskSetting};
 
 /// A data file and its digest: SHA-256 of a dataset that anybody can have, and HMAC-SHA-256 under the key of the state folder
 /// of a file of the user's own, so that nobody can check a guess of its rows.
@@ -48,13 +49,25 @@ impl DataDigests {
     /// [`RunError::Data`] if a file of the user's own or the lock file cannot be read; [`RunError::State`] without a key.
     pub fn known(experiment: &Experiment, project: &Project) -> Result<Self, RunError> {
         let (mut blocks, mut programs) = (BTreeMap::new(), BTreeMap::new());
+        let mut of_programs = BTreeMap::new();
         for cell in &experiment.cells {
             if let Entry::Vacant(vacant) = blocks.entry(cell.data_id()) {
                 vacant.insert(files(experiment, &cell.setting().data, project)?);
             }
-            if let TaskSetting::Command(task) = &*cell.setting().task {
-                programs.insert(cell.id(), program_files(experiment, task)?);
-            }
+            // Cells of one program or table differ in what they ask of it, so that its files are read once.
+            let found = match &*cell.setting().task {
+                TaskSetting::Command(CommandTask { files, run, version, .. }) => {
+                    let asked = version.then(|| run[0].as_str());
+                    let key = ("task.command.files", files.as_slice(), asked);
+                    of_programs.entry(key).or_insert_with(|| read(experiment, key)).clone()
+                }
+                TaskSetting::Given(GivenTask { table: Some(table), .. }) => {
+                    let key = ("task.given.table", std::slice::from_ref(table), None);
+                    of_programs.entry(key).or_insert_with(|| read(experiment, key)).clone()
+                }
+                _ => continue,
+            };
+            programs.insert(cell.id(), found.map_err(Box::new)?);
         }
         Ok(Self { blocks, programs })
     }
@@ -111,15 +124,23 @@ impl DataDigests {
     }
 }
 
-/// The digests of the files of a program.
-fn program_files(experiment: &Experiment, task: &CommandTask) -> Result<Vec<FileDigest>, RunError> {
-    let mut digests = Vec::with_capacity(task.files.len());
-    for file in &task.files {
+/// The digests of the files that a key names, and of the version of a program.
+fn read(
+    experiment: &Experiment,
+    (key, files, program): (&str, &[String], Option<&str>),
+) -> Result<Vec<FileDigest>, SpecError> {
+    let mut digests = Vec::with_capacity(files.len());
+    for file in files {
         let bytes = std::fs::read(experiment.beside(file)).map_err(|cause| {
-            let why = format!("names {file:?}, which cannot be read: {cause}");
-            Box::new(experiment.fault("task.command.files", Problem::Shape(why)))
+            experiment.fault(key, Problem::Shape(format!("names {file:?}, which cannot be read: {cause}")))
         })?;
         digests.push((file.clone(), Digest::of_bytes(&bytes).to_string()));
+    }
+    if let Some(program) = program {
+        let line = version_line(&experiment.beside("."), program).map_err(|why| {
+            experiment.fault("task.command.version", Problem::Shape(format!("cannot be read: {why}")))
+        })?;
+        digests.push((format!("{program} --version"), Digest::of_bytes(line.as_bytes()).to_string()));
     }
     Ok(digests)
 }

@@ -11,7 +11,7 @@ use super::store::{RunHeader, StoreError};
 use dpgp_data::DataError;
 use dpgp_evidence::AuditError;
 use dpgp_spec::{CoverageError, SpecError};
-use dpgp_task::TaskError;
+use dpgp_task::{GivenError, TaskError};
 
 /// A failure of a run, by whose fault it is.
 #[derive(Debug, Error)]
@@ -215,6 +215,9 @@ pub enum CellError {
     /// Its program gave none.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// The table of others does not give them.
+    #[error(transparent)]
+    Given(#[from] GivenError),
 }
 
 impl fmt::Display for CellFailure {

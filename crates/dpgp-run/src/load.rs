@@ -92,7 +92,7 @@ impl Loader<'_> {
         let mut samples = BTreeMap::new();
         let cells = &self.experiment.cells;
         // A program reads its data itself.
-        let reads_rows = |cell: &&usize| !matches!(*cells[**cell].setting().task, TaskSetting::Command(_));
+        let reads_rows = |cell: &&usize| cells[**cell].setting().task.reads_rows();
         for &cell in units.iter().flat_map(|unit| &unit.missing).filter(reads_rows) {
             if let Entry::Vacant(vacant) = samples.entry(SampleId::from_cell(&cells[cell])) {
                 let setting = cells[cell].setting();

@@ -109,8 +109,14 @@ impl ProgramRun<'_> {
         let start = |cause| ProgramError::Start { program: program.clone(), cause };
         let scratch = tempfile::tempdir().map_err(start)?;
         let Self { task, seed, replicate, .. } = *self;
-        let question =
-            ProgramQuestion { cell: &task.with, seed, replicate, data: self.data, folder: scratch.path() };
+        let question = ProgramQuestion {
+            cell: &task.with,
+            seed,
+            replicate,
+            guarantee: task.guarantee.as_ref(),
+            data: self.data,
+            folder: scratch.path(),
+        };
         let question = serde_json::to_vec(&question).map_err(|error| start(error.into()))?;
         let mut child = self.command().spawn().map_err(start)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -138,12 +144,7 @@ impl ProgramRun<'_> {
 
     fn command(&self) -> Command {
         let (name, arguments) = self.task.run.split_first().map_or(("", &[][..]), |(name, all)| (name, all));
-        // A path is relative to the spec; a bare name is looked up in PATH.
-        let program: OsString = match Path::new(name).components().count() {
-            0 | 1 if !name.starts_with('.') => name.into(),
-            _ => self.folder.join(name).into(),
-        };
-        let mut command = Command::new(program);
+        let mut command = Command::new(started(self.folder, name));
         command.args(arguments).current_dir(self.folder).env_clear();
         let passed = PASSED_ON.into_iter().chain(self.task.env.iter().map(String::as_str));
         command.envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
@@ -171,6 +172,29 @@ impl ProgramRun<'_> {
             thread::sleep((start.elapsed() / 8).clamp(PAUSES.0, PAUSES.1));
         }
     }
+}
+
+/// What is started: a path is relative to the folder of the spec, a bare name is looked up in PATH.
+fn started(folder: &Path, name: &str) -> OsString {
+    match Path::new(name).components().count() {
+        0 | 1 if !name.starts_with('.') => name.into(),
+        _ => folder.join(name).into(),
+    }
+}
+
+/// The first line that `PROGRAM --version` prints.
+///
+/// # Errors
+/// The reason in words.
+pub(super) fn version_line(folder: &Path, program: &str) -> Result<String, String> {
+    let mut command = Command::new(started(folder, program));
+    let output = command.arg("--version").current_dir(folder).stdin(Stdio::null()).output();
+    let output = output.map_err(|cause| format!("{program:?} cannot be started: {cause}"))?;
+    // Some programs print their version to standard error.
+    let printed = if output.stdout.is_empty() { &output.stderr } else { &output.stdout };
+    let line = String::from_utf8_lossy(printed).lines().next().map(|line| line.trim().to_owned());
+    line.filter(|line| output.status.success() && !line.is_empty())
+        .ok_or_else(|| format!("`{program} --version` printed nothing or ended with {}", output.status))
 }
 
 enum ProgramEnd {

@@ -34,7 +34,8 @@ impl DataPlaces {
     }
 }
 
-/// A folder with `experiments` and `data/datasets.toml`; or any folder, in which the experiments that come with the program run.
+/// A folder with specs below `experiments`, and its own `data/datasets.toml` or that of the program; or any folder, in which the experiments
+/// that come with the program run.
 ///
 /// ```
 /// use dpgp_run::{DataPlaces, Project, RunError};
@@ -365,7 +366,15 @@ fn unread(spec: &NamedSpec, cause: std::io::Error) -> RunError {
 }
 
 fn is_project(folder: &Path) -> bool {
-    folder.join("experiments").is_dir() && folder.join("data/datasets.toml").is_file()
+    let specs = folder.join("experiments");
+    specs.is_dir() && (folder.join("data/datasets.toml").is_file() || has_spec(&specs))
+}
+
+/// Whether a spec is below a folder. Other programs have folders of this name with TOML files of theirs.
+fn has_spec(folder: &Path) -> bool {
+    let Ok(found) = Catalogue::read(folder) else { return false };
+    let is_spec = |text: String| text.lines().any(|line| line.trim_end() == "[experiment]");
+    found.specs().iter().any(|spec| spec.text().is_ok_and(is_spec))
 }
 
 /// Whether a path means a spec of the catalogue. A file that is there is never one of those that come with the program.

@@ -19,8 +19,8 @@ use dpgp_data::{Progress, Silent, shipped_text};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::Identity;
 use dpgp_task::{
-    Cell, CommandTask, Experiment, Job, Measured, QuestionData, RunCache, Sample, Streams, TaskSetting,
-    measure,
+    Cell, CommandTask, Experiment, GivenError, GivenTask, Job, Measured, QuestionData, RunCache, Sample,
+    Streams, TaskSetting, measure,
 };
 use rand::Rng as _;
 
@@ -125,10 +125,23 @@ impl<'p> Study<'p> {
         let own = own.iter().map(|stored| &stored.record);
         let seconds: Vec<f64> = own.chain(&shared).map(|record| record.about.seconds).collect();
         let mean = match seconds.len() {
-            0 => shipped_seconds(plan.experiment),
+            0 => shipped_seconds(plan.experiment).or_else(|| self.committed_seconds(plan)),
             results => Some(seconds.iter().sum::<f64>() / results as f64),
         };
         Ok(mean.map(|mean| mean * missing as f64 / jobs.min(units.len()) as f64))
+    }
+
+    /// The mean seconds of a result, as the committed results of the project say. Those of changed settings are no guide.
+    fn committed_seconds(&self, plan: &Plan<'_>) -> Option<f64> {
+        let experiment = plan.experiment;
+        if !experiment.changes.is_empty() {
+            return None;
+        }
+        let file = self.project.own("results").join(experiment.folder()).join("timing.json");
+        let timing: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
+        let seconds =
+            timing["cpu_seconds"].as_f64().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
+        Some(seconds / plan.total() as f64)
     }
 
     /// Computes what is missing, stores it and reads the results. Missing data are fetched first.
@@ -327,6 +340,7 @@ impl UnitWork<'_> {
         let (setting, known) = (first.setting(), &self.known);
         let measured = match &*setting.task {
             TaskSetting::Command(task) => self.answered(task, first, &streams).map(|measured| vec![measured]),
+            TaskSetting::Given(task) => self.given(task, unit.replicate).map(|measured| vec![measured]),
             task => {
                 let job = Job { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
                 measure(task, &job).map_err(CellError::from)
@@ -351,6 +365,14 @@ impl UnitWork<'_> {
             stop: self.options.stop,
         };
         Ok(run.measured()?.checked(&task.metrics, streams.replicate)?)
+    }
+
+    /// What a table of others gives for a cell.
+    fn given(&self, task: &GivenTask, replicate: u32) -> Result<Measured, CellError> {
+        let table = task.table.as_ref().ok_or(GivenError::NoTable)?;
+        let text = std::fs::read_to_string(self.plan.experiment.beside(table))
+            .map_err(|cause| GivenError::Io { table: table.clone(), cause })?;
+        Ok(task.measured(&text, replicate, self.plan.experiment.meta.replicates)?)
     }
 
     /// Stores what was measured of a unit.

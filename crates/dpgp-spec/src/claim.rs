@@ -436,6 +436,10 @@ impl<T: TaskSection> Context<'_, T> {
         let selector = Selector::new(&entry.cells, self.axes, self.source, &at)?;
         let cell = selector.only(self.cells).map_err(|problem| self.source.error(&at, problem))?;
         self.metric(&at, &entry.metric)?;
+        if self.cells[cell].setting().task.secondary().contains(&entry.metric) {
+            let why = format!("{:?} is a secondary metric, which is compared with nothing", entry.metric);
+            return Err(self.source.error(&at, Problem::Shape(why)));
+        }
         let (value, runs) = (self.numbers(&at, &entry)?, self.runs(&at, &entry)?);
         Ok(ReferenceValue {
             owner: place.owner,

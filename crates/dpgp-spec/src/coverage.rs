@@ -27,9 +27,32 @@ pub struct Coverage {
     /// What kind of work it is, if it is no article.
     #[serde(default)]
     pub note: Option<String>,
+    /// Where it was published.
+    #[serde(default)]
+    pub published: PublishedIn,
     /// Its parts.
     #[serde(rename = "item")]
     pub items: Vec<CoverageItem>,
+}
+
+/// Where a paper was published, field by field as bibliographies have it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedIn {
+    /// The journal.
+    pub journal: Option<String>,
+    /// Its volume.
+    pub volume: Option<u16>,
+    /// The number in the volume.
+    pub number: Option<u16>,
+    /// The pages, as `1--41`.
+    pub pages: Option<String>,
+    /// The digital object identifier.
+    pub doi: Option<String>,
+    /// The identifier at arXiv.
+    pub arxiv: Option<String>,
+    /// The address.
+    pub url: Option<String>,
 }
 
 /// A part of a paper.

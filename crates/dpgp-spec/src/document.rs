@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Table;
+use toml::{Table, Value};
 
 use super::cell::label;
 use super::claim::{Owner, RawClaim};
@@ -18,6 +18,18 @@ use dpgp_number::OutOfRange;
 
 /// The most repetitions of a cell.
 const MOST_REPLICATES: u32 = 100_000;
+
+/// The task of a spec without one.
+const GIVEN: &str = "given";
+
+/// Adds a value to a list that lacks it.
+fn push_new(list: &mut Value, value: Value) {
+    if let Value::Array(list) = list
+        && !list.contains(&value)
+    {
+        list.push(value);
+    }
+}
 
 /// What the experiment is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -130,14 +142,46 @@ impl Document {
         document.check(source)
     }
 
-    /// Checks what is said of the experiment as a whole.
-    pub fn check(self, source: &SourceText) -> Result<Self, SpecError> {
+    /// Checks what is said of the experiment as a whole, and fills in what follows from printed numbers.
+    pub fn check(mut self, source: &SourceText) -> Result<Self, SpecError> {
+        self.complete_given();
         let replicates = self.experiment.replicates;
         if !(1..=MOST_REPLICATES).contains(&replicates) {
             let problem = OutOfRange::new("from 1 to 100000", f64::from(replicates)).into();
             return Err(source.error(&["experiment", "replicates"], problem));
         }
         Ok(self)
+    }
+
+    /// A spec without a task is about numbers that others computed. Its axes and metrics are those of the printed numbers.
+    fn complete_given(&mut self) {
+        let is_bare =
+            self.task.is_none() && self.data.is_none() && self.model.is_none() && !self.published.is_empty();
+        if !is_bare && self.task.as_ref().is_none_or(|task| !task.contains_key(GIVEN)) {
+            return;
+        }
+        let task = self.task.get_or_insert_default();
+        let given = task.entry(GIVEN).or_insert_with(|| Table::new().into());
+        let Some(given) = given.as_table_mut() else { return };
+        // Axes keep the order of the columns.
+        let (mut axes, mut metrics) = (Table::new(), Value::Array(Vec::new()));
+        for table in [&self.published, &self.authors, &self.reference].into_iter().flat_map(BTreeMap::values)
+        {
+            // Rows that are wrong are told of with their place afterwards.
+            for entry in table.rows.iter().filter_map(|row| table.entry(row).ok()) {
+                push_new(&mut metrics, entry.metric.into());
+                for (axis, label) in entry.cells {
+                    push_new(axes.entry(axis).or_insert(Value::Array(Vec::new())), label);
+                }
+            }
+        }
+        given.entry("metrics").or_insert(metrics);
+        if self.grid.is_empty() && self.axis.is_empty() && !given.contains_key("with") {
+            let first = axes.iter().filter_map(|(axis, labels)| Some((axis.clone(), labels.get(0)?.clone())));
+            given.insert("with".to_owned(), Value::Table(first.collect()));
+            let grid = axes.into_iter().map(|(axis, labels)| (format!("task.{GIVEN}.with.{axis}"), labels));
+            self.grid.extend(grid);
+        }
     }
 
     /// The deviations, by their sorts.

@@ -148,6 +148,11 @@ impl<T: TaskSection> Experiment<T> {
         self.source.error(&segments, problem)
     }
 
+    /// The metrics that no check compares.
+    pub fn secondary(&self) -> &[String] {
+        self.cells.first().map_or(&[], |cell| cell.setting().task.secondary())
+    }
+
     /// A path that the spec names, which is relative to the spec.
     pub fn beside(&self, path: &str) -> std::path::PathBuf {
         self.source.file().parent().unwrap_or(Path::new("")).join(path)

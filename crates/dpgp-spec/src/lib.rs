@@ -27,7 +27,7 @@ pub use changes::{Change, NoChange, is_changed};
 pub use claim::{Claim, ClaimOwner, Margin, OtherSide, Relation, UniformPick};
 pub use claim::{HowRead, Owner, ReferenceValue, SpreadKind};
 pub use copied::copied;
-pub use coverage::{Coverage, CoverageError, CoverageItem};
+pub use coverage::{Coverage, CoverageError, CoverageItem, PublishedIn};
 pub use document::Broken;
 pub use document::{ClaimsChosen, NumbersChosen, PaperPage, PlaceRow, ValueChosen, has_labels};
 pub use document::{Deviation, DeviationKind, Meta};

@@ -110,6 +110,11 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     /// The metrics that are measured, with so many replicates.
     fn metrics(&self, replicates: u32) -> Vec<String>;
 
+    /// Those of them that no printed number is compared with, and no check.
+    fn secondary(&self) -> &[String] {
+        &[]
+    }
+
     /// The name of the erratum that is computed, for a task that computes one: an `[[erratum]]` describes it.
     fn erratum(&self) -> Option<&str>;
 

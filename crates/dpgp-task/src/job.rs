@@ -80,6 +80,11 @@ pub trait TaskSpec {
     /// replicates.
     fn metrics(&self, replicates: u32) -> Vec<String>;
 
+    /// Those of them that no printed number is compared with, and no check.
+    fn secondary(&self) -> &[String] {
+        &[]
+    }
+
     /// The name of the erratum that it computes, for a task that computes one.
     fn erratum(&self) -> Option<&str> {
         None

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
 use super::{Job, Sampled, TaskError};
-use dpgp_accounting::{Caveat, Certificate};
+use dpgp_accounting::{Caveat, Certificate, UncheckedClaim};
 
 /// One metric of one cell in one replicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -139,6 +139,11 @@ impl Certified {
     /// No noise, and no claim.
     pub fn nothing() -> Self {
         Self { certificate: Certificate::none(), evidence: Vec::new() }
+    }
+
+    /// No guarantee, but what somebody else claims.
+    pub fn unchecked(claim: Option<UncheckedClaim>) -> Self {
+        Self { certificate: Certificate::unchecked(claim), evidence: Vec::new() }
     }
 
     /// Together with another release of the same kind: the worse of both.

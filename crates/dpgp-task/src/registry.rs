@@ -7,8 +7,8 @@ use toml::{Table, Value};
 use super::averaged::check_averaged;
 use super::{
     CalibrationTask, ClassificationTask, CommandTask, ConvergenceTask, DensityTask, DirichletTask,
-    ErrataTask, HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask,
-    SelectionTask, SurfaceTask, Task, TutorialTask,
+    ErrataTask, GivenTask, HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask,
+    RegressionTask, SelectionTask, SurfaceTask, Task, TutorialTask,
 };
 use dpgp_mechanisms::MechanismSetting;
 use dpgp_spec::TaskSection;
@@ -75,6 +75,8 @@ tasks! {
     Errata(ErrataTask),
     /// What a program of anybody's answers.
     Command(CommandTask),
+    /// Numbers that others computed.
+    Given(GivenTask),
 }
 
 /// Why a key about persons is refused.
@@ -82,10 +84,17 @@ const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; to 
     task.regression with mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, \
     task.surface or task.dirichlet with sums, or task.density with histogram";
 
-/// What a program need not have: no rows, and no claim of privacy.
+/// What a program and given numbers need not have: no rows, and no claim of privacy.
 const FILLED_IN: &str = "\
     data = { inputs = [], source.inline.none = [0.0] }\n\
     privacy = { epsilon = inf, delta = 0.5, change = 1.0, mechanism.function.sensitivity = \"exact\" }";
+
+impl TaskSetting {
+    /// Whether it works on rows that are read for it. Programs read their data themselves, and given numbers have none.
+    pub fn reads_rows(&self) -> bool {
+        !matches!(self, Self::Command(_) | Self::Given(_))
+    }
+}
 
 impl TaskSection for TaskSetting {
     type Mechanism = MechanismSetting;
@@ -106,7 +115,8 @@ impl TaskSection for TaskSetting {
     }
 
     fn fill_in(spec: &mut Table) {
-        if spec.get("task").and_then(|task| task.get("command")).is_none() {
+        let is = |name: &str| spec.get("task").is_some_and(|task| task.get(name).is_some());
+        if !is("command") && !is("given") {
             return;
         }
         let filled: Table = FILLED_IN.parse().unwrap_or_default();
@@ -127,6 +137,10 @@ impl TaskSection for TaskSetting {
 
     fn metrics(&self, replicates: u32) -> Vec<String> {
         self.task().metrics(replicates)
+    }
+
+    fn secondary(&self) -> &[String] {
+        self.task().secondary()
     }
 
     fn erratum(&self) -> Option<&str> {

@@ -12,7 +12,7 @@ fn parsed(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     while !rest.is_empty() {
         rest = rest.strip_prefix('@').unwrap_or_else(|| panic!("no entry: {rest}"));
         let (kind, after) = rest.split_once('{').unwrap();
-        assert!(["misc", "software"].contains(&kind), "{kind}");
+        assert!(["article", "misc", "software"].contains(&kind), "{kind}");
         let (key, after) = after.split_once(',').unwrap();
         let (mut fields, mut after) = (BTreeMap::new(), after.trim_start());
         while !after.starts_with('}') {

@@ -44,7 +44,7 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
     let screen = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1"]).out;
     assert!(screen.contains("13.3 ± 3.2  ≈") || screen.contains("13.3 ± 3.2 ≈"), "{screen}");
     assert!(
-        screen.contains("1 printed number, theirs within 0.4 %: 1 agree by a fitted setting ≈"),
+        screen.contains("1 printed number, theirs within 0.4 %: 1 agrees by a fitted setting ≈"),
         "{screen}"
     );
     assert!(screen.contains("1 row matches no cell") && screen.lines().count() <= 24, "{screen}");
@@ -155,4 +155,131 @@ fn a_table_of_another_form_is_refused() {
     assert!(run.err.contains(means), "{}", run.err);
     let run = project.dpgp(&["grade", "table.csv", "--experiment", "smith2021"]).expect(2);
     assert!(run.err.contains(", smith2021/") && run.err.contains(" more); choose one"), "{}", run.err);
+}
+
+const PAPER: &str = r#"
+[experiment]
+title = "a paper of somebody else"
+replicates = 3
+[published.table2]
+all = { metric = "rmse", precision = 0.01 }
+columns = ["method", "alpha", "value", "source"]
+rows = [
+    ["ridge", 0.1, 0.71, "row 1"],
+    ["ridge", 1, 0.65, "row 1"],
+    ["lasso", 0.1, 0.80, "row 2"],
+    ["lasso", 1, 0.60, "row 2"],
+]
+[[claim]]
+text = "the lasso wins at 1"
+metric = "rmse"
+cells = { method = "lasso", alpha = 1 }
+is = "below"
+other = { method = "ridge", alpha = 1 }
+"#;
+
+/// Three runs of each number but the last. The order of the replicates is that of their column.
+const RUNS: &str = "method,alpha,metric,replicate,value
+ridge,0.1,rmse,3,0.71\nridge,0.1,rmse,1,0.70\nridge,0.1,rmse,2,0.72
+ridge,1.0,rmse,1,0.65\nridge,1.0,rmse,2,0.66\nridge,1.0,rmse,3,0.64
+lasso,0.1,rmse,1,0.79\nlasso,0.1,rmse,2,0.81\nlasso,0.1,rmse,3,0.80
+lasso,1.0,rmse,1,0.69\nlasso,1.0,rmse,2,0.68\nlasso,1.0,rmse,3,0.70
+";
+
+/// The mean of three runs is .71 with a standard deviation of .01: 95 % of runs lie within 4.3027 (Student, two degrees of freedom)
+/// times .01 sqrt(4 / 3) = .0497 of it, and what is printed to .01 may be .005 farther.
+#[test]
+fn the_numbers_of_any_paper_are_graded() {
+    let project = Project::new();
+    project.write("paper.toml", PAPER);
+    project.write("runs.csv", RUNS);
+    let run = project.dpgp(&["grade", "runs.csv", "--experiment", "paper.toml", "--rows"]).expect(1);
+    assert!(run.out.contains("0.6553 to 0.7647"), "{}", run.out);
+    assert!(run.out.contains("3 of 4 printed numbers agree, 1 differs"), "{}", run.out);
+    assert!(run.out.contains("fails, ours: the lasso wins at 1"), "{}", run.out);
+    assert!(run.out.find("method").unwrap() < run.out.find("alpha").unwrap(), "the order of the columns");
+
+    // The same numbers as results: a run with a table of others.
+    project
+        .write("mine.toml", &PAPER.replace("[published", "[task.given]\ntable = \"runs.csv\"\n[published"));
+    let run = project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
+    assert!(run.out.contains("3 agree ✓, 1 differs by more than chance ✗"), "{}", run.out);
+    let table = project.read("results/mine/table.csv");
+    assert!(table.lines().any(|line| line.contains("ridge,0.1") && line.contains("agrees")), "{table}");
+    project.write("runs.csv", &RUNS.replace("rmse,3,0.70", "rmse,3,0.61"));
+    assert!(project.dpgp(&["explain", "mine.toml"]).out.contains("runs.csv"));
+
+    // A spec without a task computes nothing.
+    let run = project.dpgp(&["run", "paper.toml", "--quiet"]).expect(4);
+    assert!(run.err.contains("`dpgp grade TABLE.csv --experiment SPEC` compares one"), "{}", run.err);
+    for (runs, says) in [
+        (
+            RUNS.replace("lasso,1.0,rmse,3,0.70\n", ""),
+            "has 2 rows of \"rmse\" for this cell, but experiment.replicates is 3",
+        ),
+        (
+            RUNS.replace("3,0.71", "3,low"),
+            "line 2 of task.given.table: value is not a finite number: \"low\"",
+        ),
+        (RUNS.replace("alpha", "beta"), "has no column \"alpha\""),
+    ] {
+        project.write("runs.csv", &runs);
+        let run = project.dpgp(&["run", "mine.toml", "--quiet"]).expect(4);
+        assert!(run.err.contains(says), "{}", run.err);
+    }
+    project.write("runs.csv", &RUNS.replace("ridge,0.1,rmse,2", "ridge,0.1,rmse,1"));
+    let run = project.dpgp(&["grade", "runs.csv", "--experiment", "paper.toml"]).expect(2);
+    assert!(run.err.contains("has the same cell and metric as an earlier row"), "{}", run.err);
+}
+
+/// A method of one's own stands beside ours and the print.
+#[test]
+fn another_method_is_shown_beside_ours() {
+    // The experiments that come with the program, with their results.
+    let project = Project::empty();
+    project.write("mine.csv", "inputs,method,epsilon,metric,replicate,value\nage,mine,1,rmse,1,12.0\nage,mine,1,rmse,2,13.0\nage,standard,1,rmse,1,13.3\nage,standard,1,rmse,2,13.4\n");
+    let run = project.dpgp(&[
+        "grade",
+        "mine.csv",
+        "--experiment",
+        "smith2021/table1",
+        "--rows",
+        "--format",
+        "json",
+    ]);
+    let beside = run.json()["grade"]["beside"].clone();
+    let of = |method: &str| {
+        let rows = beside.as_array().unwrap().iter();
+        rows.filter(|row| row["labels"].as_array().unwrap().iter().any(|label| label == method))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (of("mine").len(), &of("mine")[0]["theirs"], &of("mine")[0]["ours"]),
+        (1, &12.5.into(), &serde_json::Value::Null)
+    );
+    let standard = of("standard");
+    let own = standard.iter().find(|row| row["theirs"].is_number()).unwrap();
+    assert!((own["theirs"].as_f64().unwrap() - 13.35).abs() < 1e-12 && own["published"] == 13.3, "{own}");
+    assert!((own["ours"].as_f64().unwrap() - 13.3).abs() < 0.5, "{own}");
+    let text = project.dpgp(&["grade", "mine.csv", "--experiment", "smith2021/table1", "--rows"]).out;
+    assert!(text.contains("all numbers side by side") && text.contains("mine"), "{text}");
+}
+
+/// A table that is typed off a paper becomes a spec, which our own numbers can be graded by.
+#[test]
+fn a_typed_table_becomes_a_spec() {
+    let project = Project::new();
+    project.write(
+        "table.csv",
+        "method,alpha,rmse\nridge,0.1,0.71 ± 0.02\nridge,1,0.65\nlasso,0.1,0.80\nlasso,1,0.60\n",
+    );
+    let run = project.dpgp(&["new", "paper", "--from-table", "table.csv"]).expect(2);
+    assert!(run.err.contains("its columns are method, alpha, rmse; use --metrics"), "{}", run.err);
+    let run = project.dpgp(&["new", "paper", "--from-table", "table.csv", "--metrics", "rmse"]).expect(0);
+    assert!(run.out.contains("dpgp grade RUNS.csv --experiment paper.toml"), "{}", run.out);
+    project.write("runs.csv", RUNS);
+    let run = project.dpgp(&["grade", "runs.csv", "--experiment", "paper.toml"]).expect(1);
+    assert!(run.out.contains("4 printed numbers") && run.out.contains("3 agree ✓"), "{}", run.out);
+    let run = project.dpgp(&["new", "paper", "--from-table", "table.csv", "--metrics", "rmse"]).expect(2);
+    assert!(run.err.contains("paper.toml"), "{}", run.err);
 }

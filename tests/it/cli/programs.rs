@@ -154,6 +154,139 @@ fn wrong_settings_of_a_program_are_refused() {
     }
 }
 
+/// A time is shown and never compared; a claim of privacy is shown as nobody's but the program's.
+#[test]
+fn secondary_metrics_and_claims_of_programs() {
+    let program = r#"
+question=$(cat)
+echo "$question" >> questions.txt
+echo "{\"rmse\": 0.5, \"seconds\": 1$(date +%N)}"
+"#;
+    let project = project(program);
+    let spec = SPEC.replace(
+        "metrics = [\"rmse\"]",
+        "metrics = [\"rmse\", \"seconds\"]\nsecondary = [\"seconds\"]\nguarantee = { epsilon = 0.5, delta = 1e-5, by = \"their package\" }",
+    );
+    project.write("s.toml", &spec);
+    let run = project.dpgp(&["run", "s.toml", "--quiet", "--rows"]).expect(0);
+    let table = project.read("results/s/table.csv");
+    let claimed = "none; their package claims (0.5, 1e-5)-DP, unchecked";
+    assert!(table.contains(claimed), "{table}");
+    assert!(run.out.contains("seconds"), "{}", run.out);
+    let told = questions(&project);
+    assert_eq!(told[0]["guarantee"], json!({ "epsilon": 0.5, "delta": 1e-5, "by": "their package" }));
+    project.dpgp(&["check", "s.toml", "--quiet"]).expect(0);
+    project.dpgp(&["check", "s.toml", "--quiet", "--twice"]).expect(0);
+
+    // Without the word the time is compared, and differs.
+    project.write("s.toml", &spec.replace("secondary = [\"seconds\"]\n", ""));
+    let check = project.dpgp(&["check", "s.toml", "--quiet", "--twice"]).expect(1);
+    assert!(
+        check.out.contains("seconds: value was") && !check.out.contains("rmse: value was"),
+        "{}",
+        check.out
+    );
+    for (from, to, says) in [
+        (
+            "secondary = [\"seconds\"]",
+            "secondary = [\"hours\"]",
+            "names \"hours\", which is not in task.command.metrics",
+        ),
+        (
+            "all = { metric = \"rmse\" }",
+            "all = { metric = \"seconds\" }",
+            "\"seconds\" is a secondary metric",
+        ),
+        ("delta = 1e-5", "delta = 1.0", "from 0 to below 1"),
+        ("epsilon = 0.5", "epsilon = 0.0", "task.command.guarantee.epsilon"),
+        ("by = \"their package\"", "by = \" \"", "task.command.guarantee.by"),
+    ] {
+        project.write("s.toml", &spec.replace(from, to));
+        let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(2);
+        assert!(run.err.contains(says), "{to}: {}", run.err);
+    }
+}
+
+/// A new version of the program is another program.
+#[cfg(unix)]
+#[test]
+fn cells_are_computed_again_for_a_new_version() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = project(ALPHA);
+    project.write(
+        "s.toml",
+        &SPEC.replace("\"sh\", \"mine.sh\"", "\"./mine\"").replace("with =", "version = true\nwith ="),
+    );
+    let write = |version: &str| {
+        let program = format!(
+            "#!/bin/sh\nif [ \"$1\" = --version ]; then {version}; exit; fi\necho asked >> asked.txt\ncat > /dev/null; echo '{{\"rmse\": 1}}'\n"
+        );
+        project.write("mine", &program);
+        std::fs::set_permissions(project.path("mine"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        project.dpgp(&["run", "s.toml", "--quiet"])
+    };
+    let asked = || project.read("asked.txt").lines().count();
+    write("echo mine 1.0").expect(0);
+    write("echo mine 1.0; echo built today").expect(0);
+    assert_eq!(asked(), 6);
+    // To standard error, as some programs print it.
+    write("echo mine 1.1 >&2").expect(0);
+    assert_eq!(asked(), 12);
+    let run = write("exit 1").expect(2);
+    assert!(
+        run.err.contains("task.command.version: cannot be read: `./mine --version` printed nothing"),
+        "{}",
+        run.err
+    );
+}
+
+/// Specs below `experiments` are a project without a manifest of datasets. Folders of other programs are none.
+#[test]
+fn a_repository_of_ones_own_needs_no_manifest() {
+    let project = Project::empty();
+    project.put("experiments/other.toml", "[tool]\nname = \"x\"\n");
+    assert!(project.dpgp(&["list"]).expect(0).out.contains("smith2021/table1"));
+    std::fs::remove_file(project.path("experiments/other.toml")).unwrap();
+    project.write("experiments/mine.toml", SPEC);
+    project.write("experiments/mine.sh", ALPHA);
+    let list = project.dpgp(&["list"]).expect(0);
+    assert!(list.out.contains("mine") && !list.out.contains("smith2021"), "{}", list.out);
+    project.dpgp(&["run", "--all", "--quiet"]).expect(0);
+    project.dpgp(&["check", "--all", "--quiet", "--as", "github"]).expect(0);
+    // Committed results say how long another machine may take.
+    std::fs::remove_dir_all(project.path("store")).unwrap();
+    let plan = project.dpgp(&["plan", "--all"]).expect(0);
+    assert!(!plan.out.contains("unknown"), "{}", plan.out);
+    // A dataset of the program's manifest is known there as well.
+    project.write(
+        "experiments/mine.toml",
+        &SPEC.replace("[grid]", "[data]\nsource.dataset = \"howell\"\n[grid]"),
+    );
+    let run = project.dpgp(&["run", "mine"]).expect(2);
+    assert!(run.err.contains("did you mean \"howell1\"?"), "{}", run.err);
+}
+
+/// Three works that are not ours, with data of Python packages. Skipped without Python or its packages.
+#[test]
+fn works_of_others_run_and_are_graded() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for (spec, needs, expected) in [
+        ("longley/longley", "statsmodels", "7 agree ✓"),
+        ("breast-cancer/plane", "sklearn", "1 agrees ✓"),
+        ("boosting/boosting", "sklearn", "2 agree ✓, 1 not judged ~"),
+    ] {
+        let python = std::process::Command::new("python3").args(["-c", &format!("import {needs}")]).output();
+        if !python.is_ok_and(|found| found.status.success()) {
+            eprintln!("skipped: python3 has no {needs}");
+            continue;
+        }
+        let project = Project::new();
+        let spec = folder.join(spec).with_extension("toml");
+        let run = project.dpgp(&["run", spec.to_str().unwrap(), "--quick", "--quiet"]).expect(0);
+        assert!(run.out.contains(expected), "{}", run.out);
+    }
+}
+
 /// From nothing to a table with two commands. Skipped without Python.
 #[test]
 fn a_new_program_runs_as_it_is() {

@@ -7,7 +7,7 @@ mod unit;
 pub use mechanism::Caveat;
 pub use mechanism::CertifiedMechanism;
 pub use mechanism::GaussianEvent;
-pub use statement::Certificate;
+pub use statement::{Certificate, UncheckedClaim};
 pub use statement::{Neighbours, Release};
 pub use unit::Guarantee;
 pub use unit::PrivacyUnit;

@@ -33,6 +33,18 @@ pub struct Certificate {
     pub gap: Option<f64>,
     /// What the guarantee leaves out.
     pub caveats: Vec<Caveat>,
+    /// What somebody else claims where nothing is guaranteed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<UncheckedClaim>,
+}
+
+/// A guarantee that somebody claims and nobody checked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UncheckedClaim {
+    /// What is claimed.
+    pub guarantee: Guarantee,
+    /// Who claims it.
+    pub by: String,
 }
 
 impl Certificate {
@@ -80,6 +92,7 @@ impl Certificate {
             delta_exact: None,
             gap: None,
             caveats: Vec::new(),
+            unchecked: None,
         }
     }
 
@@ -152,7 +165,21 @@ impl Certificate {
             delta_exact: None,
             gap: None,
             caveats: Vec::new(),
+            unchecked: None,
         }
+    }
+
+    /// No guarantee, but what somebody else claims.
+    ///
+    /// ```
+    /// use dpgp_accounting::{Certificate, Guarantee, UncheckedClaim};
+    /// let claim = UncheckedClaim { guarantee: Guarantee::pure(1.0), by: "their package".to_owned() };
+    /// let certificate = Certificate::unchecked(Some(claim));
+    /// assert_eq!(certificate.to_string(), "none; their package claims (1.0, 0.0)-DP, unchecked");
+    /// assert_eq!(certificate.epsilon(), f64::INFINITY);
+    /// ```
+    pub fn unchecked(claim: Option<UncheckedClaim>) -> Self {
+        Self { unchecked: claim, ..Self::none() }
     }
 
     /// With a choice of pure differential privacy before the release: `total` is the epsilon of both, by basic
@@ -220,7 +247,14 @@ impl Certificate {
 
 impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(Guarantee { epsilon, delta }) = self.guarantee else { return f.write_str("none") };
+        let Some(Guarantee { epsilon, delta }) = self.guarantee else {
+            return match &self.unchecked {
+                None => f.write_str("none"),
+                Some(UncheckedClaim { guarantee: Guarantee { epsilon, delta }, by }) => {
+                    write!(f, "none; {by} claims ({epsilon:?}, {delta:?})-DP, unchecked")
+                }
+            };
+        };
         match self.mechanism {
             CertifiedMechanism::Exponential => write!(f, "({epsilon:?}, 0)-DP {}, ", self.release)?,
             _ => write!(f, "({epsilon:?}, {delta:?})-DP {}, ", self.release)?,

@@ -28,7 +28,7 @@ pub fn stale(
     provenance: &Provenance,
     tolerance: f64,
 ) -> Result<Vec<String>, PublishError> {
-    let mut findings = Vec::new();
+    let (mut findings, secondary) = (Vec::new(), report.experiment.secondary());
     for (name, fresh) in files(report, provenance, None)? {
         let path = folder.join(name);
         let place = path.display();
@@ -43,10 +43,14 @@ pub fn stale(
             "table.csv" => match compare_tables(&committed, &fresh, tolerance) {
                 Err(error) => vec![error.to_string()],
                 Ok(differences) => {
-                    findings.extend(differences.iter().map(ToString::to_string));
+                    let compared =
+                        differences.iter().filter(|difference| !secondary.contains(&difference.metric));
+                    findings.extend(compared.map(ToString::to_string));
                     continue;
                 }
             },
+            // These show the table, with its secondary metrics.
+            _ if !secondary.is_empty() && name != "manifest.json" => continue,
             "manifest.json" => manifest(&committed, &fresh),
             "figure.json" => Vec::from_iter(first_difference(&committed, &fresh, tolerance.max(SHOWN))),
             _ => Vec::from_iter(first_difference(&committed, &fresh, tolerance)),

@@ -153,6 +153,8 @@ fn error_of_mean(values: &[f64]) -> f64 {
 pub struct Difference {
     /// The cell and metric of the row.
     pub row: String,
+    /// The metric of the row.
+    pub metric: String,
     /// The column; `None` if the whole row is only in one of the tables.
     pub column: Option<String>,
     /// The committed text.
@@ -163,7 +165,7 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { row, column, committed, fresh } = self;
+        let Self { row, column, committed, fresh, .. } = self;
         match column {
             Some(column) => write!(f, "{row}: {column} was {committed:?}, is {fresh:?}")?,
             None => write!(f, "{row}: the row is {fresh}")?,
@@ -289,7 +291,8 @@ fn rows(text: &str) -> Result<BTreeMap<RowKey, Fields>, csv::Error> {
 }
 
 fn whole(key: &RowKey, committed: &str, fresh: &str) -> Difference {
-    Difference { row: key.name(), column: None, committed: committed.to_owned(), fresh: fresh.to_owned() }
+    let (row, metric) = (key.name(), key.metric.clone());
+    Difference { row, metric, column: None, committed: committed.to_owned(), fresh: fresh.to_owned() }
 }
 
 fn compare_rows(key: &RowKey, committed: &Fields, fresh: &Fields, tolerance: f64) -> Vec<Difference> {
@@ -299,7 +302,8 @@ fn compare_rows(key: &RowKey, committed: &Fields, fresh: &Fields, tolerance: f64
         let [before, after] = [committed, fresh].map(|row| row.get(column).cloned().unwrap_or_default());
         if !same(column, &before, &after, tolerance) {
             let column = Some(column.clone());
-            differences.push(Difference { row: key.name(), column, committed: before, fresh: after });
+            let (row, metric) = (key.name(), key.metric.clone());
+            differences.push(Difference { row, metric, column, committed: before, fresh: after });
         }
     }
     differences

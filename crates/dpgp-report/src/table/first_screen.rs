@@ -36,10 +36,20 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
         guarantee(&distinct(guarantees.iter().map(String::as_str))),
     ];
     let table = Table { experiment: report.experiment, items: &items(report), whose: "ours" };
-    let lines: Vec<String> = lines.into_iter().flatten().collect();
-    let Some(chosen) = chosen(report.experiment) else { return screen(&table, lines, notes) };
-    let longer = screen(&table, lines.iter().cloned().chain([chosen]).collect(), notes);
-    if longer.lines().count() < LINES { longer } else { screen(&table, lines, notes) }
+    let mut lines: Vec<String> = lines.into_iter().flatten().collect();
+    let differs = judged.iter().any(|item| item.verdict == Verdict::Differs);
+    let mut text = screen(&table, lines.clone(), notes);
+    for further in
+        [explained(report.experiment).filter(|_| differs), chosen(report.experiment)].into_iter().flatten()
+    {
+        lines.push(further);
+        let longer = screen(&table, lines.clone(), notes);
+        if longer.lines().count() >= LINES {
+            break;
+        }
+        text = longer;
+    }
+    text
 }
 
 /// The screen of a graded table, with the same parts. Notes about its rows close it.
@@ -387,8 +397,11 @@ fn numbers(judged: &[Item], whose: &str) -> Option<String> {
         (count(&[Verdict::Inconclusive, Verdict::NotJudged]), "not judged ~"),
         (count(&[Verdict::StandIn]), "on other data ○"),
     ];
-    let parts: Vec<String> =
-        parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let said = |(n, what): (usize, &str)| match (n, what.split_once(' ')) {
+        (1, Some((verb @ ("agree" | "differ"), rest))) => format!("1 {verb}s {rest}"),
+        _ => format!("{n} {what}"),
+    };
+    let parts: Vec<String> = parts.into_iter().filter(|(n, _)| *n > 0).map(said).collect();
     let all = judged.len();
     let noun = if all == 1 { "printed number" } else { "printed numbers" };
     let far = if far.is_finite() { format!(", {whose} within {}", percent(far)) } else { String::new() };
@@ -462,6 +475,13 @@ fn shortened_claim(text: &str) -> String {
         head.iter().collect::<String>().trim_end(),
         tail.iter().collect::<String>().trim_start()
     )
+}
+
+/// What is known of the reasons why numbers differ.
+fn explained(experiment: &Experiment) -> Option<String> {
+    let known = experiment.deviations.iter().filter(|one| one.kind == DeviationKind::Difference);
+    let known: Vec<&str> = known.map(|one| one.about.as_str()).collect();
+    (!known.is_empty()).then(|| format!("why, in table.md: {}", known.join(", ")))
 }
 
 /// What the paper leaves open and the spec chooses.

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Value;
 
-use super::CommandTask;
+use super::{CommandTask, ProgramClaim};
 use crate::{Certified, Frame, Measured};
+use dpgp_accounting::{Guarantee, UncheckedClaim};
 
 /// What a program is told, as one JSON object on standard input.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -21,6 +22,8 @@ pub struct ProgramQuestion<'a> {
     pub seed: u64,
     /// The replicate, from 0.
     pub replicate: u32,
+    /// `task.command.guarantee`; null if none is claimed.
+    pub guarantee: Option<&'a ProgramClaim>,
     /// The data of the spec; null without any.
     pub data: Option<&'a QuestionData>,
     /// An empty folder that is removed afterwards.
@@ -131,7 +134,11 @@ impl CommandTask {
                     .fold(Frame::new(&name), |frame, (column, values)| frame.with(column, values)),
             );
         }
-        Ok(Certified::nothing().measured_often(0.0, measured).with_frames(drawn))
+        let claimed = self.guarantee.as_ref().map(|ProgramClaim { epsilon, delta, by }| UncheckedClaim {
+            guarantee: Guarantee { epsilon: epsilon.get(), delta: delta.get() },
+            by: by.clone(),
+        });
+        Ok(Certified::unchecked(claimed).measured_often(0.0, measured).with_frames(drawn))
     }
 }
 

@@ -4,4 +4,4 @@ mod answer;
 mod setting;
 
 pub use answer::{AnswerError, ProgramAnswer, ProgramQuestion, QuestionData};
-pub use setting::{CommandTask, Timeout};
+pub use setting::{CommandTask, ProgramClaim, Timeout};

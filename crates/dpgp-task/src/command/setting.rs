@@ -10,7 +10,8 @@ use toml::Value;
 
 use crate::{Job, Measured, Task, TaskError, TaskSpec};
 use dpgp_mechanisms::Sections;
-use dpgp_spec::setting::rules::fail;
+use dpgp_number::{Finite, Positive};
+use dpgp_spec::setting::rules::{fail, range};
 use dpgp_spec::setting::{Checked, Problem};
 
 /// A program that is run once for each cell and replicate, in the folder of the spec. It reads one JSON object from standard input, with
@@ -25,6 +26,15 @@ pub struct CommandTask {
     pub files: Vec<String>,
     /// The metrics that it answers.
     pub metrics: Vec<String>,
+    /// Those of them that differ from run to run, such as times: they are shown, but neither compared with printed numbers nor checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secondary: Vec<String>,
+    /// The guarantee of privacy that the program claims. Nobody checks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<ProgramClaim>,
+    /// Whether a cell is computed again when the first line of `PROGRAM --version` changes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub version: bool,
     /// Values that it is told; axes of the grid may set them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
@@ -35,6 +45,23 @@ pub struct CommandTask {
     /// Environment variables to pass on. PATH, HOME, LANG and TMPDIR are always passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
+}
+
+/// A guarantee of differential privacy that a program claims of its answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramClaim {
+    /// Epsilon, in nats.
+    pub epsilon: Positive,
+    /// Delta, a probability.
+    #[serde(default = "nought")]
+    pub delta: Finite,
+    /// Who claims it, such as the package.
+    pub by: String,
+}
+
+fn nought() -> Finite {
+    Finite::ZERO
 }
 
 /// The longest time that a program may run.
@@ -113,6 +140,17 @@ impl TaskSpec for CommandTask {
         if self.metrics.iter().enumerate().any(twice) {
             return fail("task.command.metrics", Problem::Shape("names a metric twice".to_owned()));
         }
+        if let Some(unknown) = self.secondary.iter().find(|metric| !self.metrics.contains(metric)) {
+            let why = format!("names {unknown:?}, which is not in task.command.metrics");
+            return fail("task.command.secondary", Problem::Shape(why));
+        }
+        if let Some(ProgramClaim { delta, by, .. }) = &self.guarantee {
+            let possible = (0.0..1.0).contains(&delta.get());
+            range("task.command.guarantee.delta", possible, "from 0 to below 1", delta.get())?;
+            if by.trim().is_empty() {
+                return fail("task.command.guarantee.by", Problem::Empty);
+            }
+        }
         if setting.model.is_some() {
             let why = "is not read by task.command; tell the program with task.command.with";
             return fail("model", Problem::Shape(why.to_owned()));
@@ -135,6 +173,10 @@ impl TaskSpec for CommandTask {
 
     fn metrics(&self, _: u32) -> Vec<String> {
         self.metrics.clone()
+    }
+
+    fn secondary(&self) -> &[String] {
+        &self.secondary
     }
 }
 

@@ -1,0 +1,185 @@
+//! Numbers that others computed: a table of replicates in place of a computation.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use toml::Value;
+
+use super::{Certified, Job, Measured, Task, TaskError, TaskSpec};
+use dpgp_mechanisms::Sections;
+use dpgp_spec::setting::rules::fail;
+use dpgp_spec::setting::{Checked, Problem};
+
+/// Numbers that others computed, of a method that need not run here. Axes and metrics are those of the printed numbers, unless they are
+/// given. `dpgp grade TABLE.csv` compares a table with them once; with `table`, `dpgp run` does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GivenTask {
+    /// The table, a CSV file beside the spec with the columns `metric`, `value`, one for each axis, and `replicate` where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The metrics of the table.
+    #[serde(default)]
+    pub metrics: Vec<String>,
+    /// The axes; the grid sets their labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub with: BTreeMap<String, Value>,
+}
+
+/// Why a table does not give the numbers of a cell.
+#[derive(Debug, Error)]
+pub enum GivenError {
+    /// The spec names no table.
+    #[error(
+        "has no task and no table of numbers: `dpgp grade TABLE.csv --experiment SPEC` compares one; to run it, set task.given.table"
+    )]
+    NoTable,
+    /// It cannot be read.
+    #[error("task.given.table {table:?} cannot be read: {cause}")]
+    Io {
+        /// The path as the spec writes it.
+        table: String,
+        /// The system's reason.
+        cause: std::io::Error,
+    },
+    /// It is no table.
+    #[error("task.given.table is not CSV: {0}")]
+    Csv(#[from] csv::Error),
+    /// A column is missing.
+    #[error("task.given.table has no column {0:?}")]
+    MissingColumn(String),
+    /// A value is no number.
+    #[error("line {line} of task.given.table: {column} is not a finite number: {found:?}")]
+    NoNumber {
+        /// Its line.
+        line: u64,
+        /// Its column.
+        column: &'static str,
+        /// The text found there.
+        found: String,
+    },
+    /// A cell has another number of rows than of replicates.
+    #[error(
+        "task.given.table has {found} rows of {metric:?} for this cell, but experiment.replicates is {replicates}"
+    )]
+    Replicates {
+        /// The metric.
+        metric: String,
+        /// How many rows there are.
+        found: usize,
+        /// How many there should be.
+        replicates: u32,
+    },
+}
+
+impl GivenTask {
+    /// The numbers of this cell in a table, of one replicate. Rows are replicates in the order of the column `replicate`, or of the table.
+    ///
+    /// ```
+    /// use dpgp_task::GivenTask;
+    /// let task: GivenTask = toml::from_str("metrics = [\"rmse\"]\nwith = { method = \"ridge\" }")?;
+    /// let table = "method,metric,replicate,value\nridge,rmse,2,0.7\nlasso,rmse,1,0.9\nridge,rmse,1,0.5\n";
+    /// assert_eq!(task.measured(table, 0, 2)?.metrics[0].values, [0.5]);
+    /// assert!(task.measured(table, 0, 3).is_err()); // there are two
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`GivenError`].
+    pub fn measured(&self, table: &str, replicate: u32, replicates: u32) -> Result<Measured, GivenError> {
+        let mut reader = csv::Reader::from_reader(table.trim_start_matches('\u{feff}').as_bytes());
+        let headings = reader.headers()?.clone();
+        let column = |name: &str| headings.iter().position(|heading| heading.trim() == name);
+        let needed = |name: &str| column(name).ok_or_else(|| GivenError::MissingColumn(name.to_owned()));
+        let (metric, value, order) = (needed("metric")?, needed("value")?, column("replicate"));
+        let mut axes = Vec::with_capacity(self.with.len());
+        for (name, label) in &self.with {
+            axes.push((needed(name)?, text_of(label)));
+        }
+        let mut numbers: BTreeMap<&str, Vec<(f64, f64)>> =
+            self.metrics.iter().map(|metric| (metric.as_str(), Vec::new())).collect();
+        for record in reader.records() {
+            let record = record?;
+            let field = |at: usize| record.get(at).unwrap_or_default().trim();
+            let Some(values) = numbers.get_mut(field(metric)) else { continue };
+            if axes.iter().any(|(at, label)| !is_label(field(*at), label)) {
+                continue;
+            }
+            let line = record.position().map_or(0, csv::Position::line);
+            let number = |column: &'static str, at: usize| {
+                let parsed = field(at).parse::<f64>().ok().filter(|number| number.is_finite());
+                parsed.ok_or_else(|| GivenError::NoNumber { line, column, found: field(at).to_owned() })
+            };
+            let place = order.map_or(Ok(0.0), |at| number("replicate", at))?;
+            values.push((place, number("value", value)?));
+        }
+        let mut measured = Vec::with_capacity(self.metrics.len());
+        for name in &self.metrics {
+            let mut values = numbers.remove(name.as_str()).unwrap_or_default();
+            values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            match values.get(replicate as usize) {
+                Some((_, value)) if values.len() == replicates as usize => {
+                    measured.push((name.clone(), *value))
+                }
+                _ => {
+                    let (metric, found) = (name.clone(), values.len());
+                    return Err(GivenError::Replicates { metric, found, replicates });
+                }
+            }
+        }
+        Ok(Certified::nothing().measured(0.0, measured))
+    }
+}
+
+/// A label as a table writes it.
+fn text_of(label: &Value) -> String {
+    label.as_str().map_or_else(|| label.to_string(), str::to_owned)
+}
+
+/// Whether a field of a table is the label of an axis. Numbers count by their value.
+///
+/// ```
+/// use dpgp_task::is_label;
+/// assert!(is_label(" 1.0", "1") && is_label("ridge", "ridge") && !is_label("1.5", "1"));
+/// ```
+pub fn is_label(found: &str, label: &str) -> bool {
+    let found = found.trim();
+    match (found.parse::<f64>(), label.parse::<f64>()) {
+        (Ok(found), Ok(label)) => found == label,
+        _ => found == label,
+    }
+}
+
+impl TaskSpec for GivenTask {
+    fn check(&self, setting: &Sections) -> Checked {
+        if self.metrics.is_empty() {
+            return fail("task.given.metrics", Problem::Empty);
+        }
+        if setting.model.is_some() || setting.privacy.epsilon.get().is_finite() {
+            let why = "are not read by task.given: dpgp computes nothing of these numbers";
+            return fail("task.given", Problem::Shape(format!("[model] and [privacy] {why}")));
+        }
+        Ok(())
+    }
+
+    fn needs_inputs(&self) -> bool {
+        false
+    }
+
+    fn counts_rows(&self) -> bool {
+        true
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        self.metrics.clone()
+    }
+}
+
+impl Task for GivenTask {
+    fn measure(&self, _: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        Err(TaskError::NeedsFolder)
+    }
+}
