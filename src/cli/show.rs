@@ -23,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   dpgp show smith2021/table1               its paper, its axes, and a summary of its results
   dpgp show smith2021/table1 --table --as latex > table1.tex
+  dpgp show smith2021/toy --table --tidy > rows.csv       its rows and those of `dpgp run --set`, in one file
   dpgp show houses --best --epsilon 1      the best methods of the boards with this tag
   dpgp show --best --hides records         on every leaderboard, methods that also keep inputs private
   dpgp show smith2021/table1 --cite >> paper.bib";

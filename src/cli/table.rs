@@ -8,6 +8,7 @@ use super::options::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{PrintedTable, PrintedTables};
 use super::output::{print, print_data, print_json};
+use super::tidy::print_tidy;
 use dpgp_report::{Committed, Pivot, TableLanguage};
 use dpgp_run::Project;
 use dpgp_spec::TableLayout;
@@ -53,6 +54,9 @@ pub(super) struct TableForm {
     /// The markup language of the table
     #[arg(long = "as", value_enum, default_value = "text", value_name = "LANGUAGE")]
     language: TableLanguage,
+    /// Print all rows as CSV, with those of runs with changed settings (`dpgp run --set`): a column for each changed setting
+    #[arg(long, conflicts_with_all = ["metric", "rows", "columns", "language"])]
+    tidy: bool,
 }
 
 /// Prints a committed table.
@@ -70,6 +74,10 @@ pub(super) fn print_table(
     format: Format,
 ) -> Result<(), CliError> {
     let experiment = project.only(name)?;
+    if form.tidy {
+        results.current(project, &experiment)?;
+        return print_tidy(&results.folder(project).join(experiment.folder()));
+    }
     let committed = results.current(project, &experiment)?;
     let layout = layout(form, &experiment, &committed)?;
     let pivots = Pivot::all(&experiment, &committed, &layout);

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::path::PathBuf;
 
 use super::load::Loader;
 use super::own_tables::own_files;
@@ -124,13 +125,39 @@ impl DataDigests {
     }
 }
 
+/// The files that names and patterns mean, relative to the spec. A name that is there is never a pattern.
+fn meant(experiment: &Experiment, key: &str, names: &[String]) -> Result<Vec<String>, SpecError> {
+    let folder = experiment.beside("");
+    let mut files = Vec::new();
+    for name in names {
+        let whole = experiment.beside(name);
+        if !name.contains(['*', '?', '[']) || whole.exists() {
+            files.push(name.clone());
+            continue;
+        }
+        let wrong = |why: String| experiment.fault(key, Problem::Shape(format!("names {name:?}, {why}")));
+        let pattern = whole.to_string_lossy().into_owned();
+        let paths = glob::glob(&pattern).map_err(|cause| wrong(format!("which is no pattern: {cause}")))?;
+        let found: Vec<PathBuf> = paths.flatten().filter(|path| path.is_file()).collect();
+        if found.is_empty() {
+            return Err(wrong("which matches no file".to_owned()));
+        }
+        let relative =
+            |path: &PathBuf| path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
+        files.extend(found.iter().map(relative));
+    }
+    files.sort();
+    files.dedup();
+    Ok(files)
+}
+
 /// The digests of the files that a key names, and of the version of a program.
 fn read(
     experiment: &Experiment,
     (key, files, program): (&str, &[String], Option<&str>),
 ) -> Result<Vec<FileDigest>, SpecError> {
     let mut digests = Vec::with_capacity(files.len());
-    for file in files {
+    for file in &meant(experiment, key, files)? {
         let bytes = std::fs::read(experiment.beside(file)).map_err(|cause| {
             experiment.fault(key, Problem::Shape(format!("names {file:?}, which cannot be read: {cause}")))
         })?;

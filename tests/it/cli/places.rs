@@ -49,7 +49,9 @@ fn a_file_at_the_path_of_a_shipped_spec_is_the_users() {
     let project = Project::empty();
     project.put("experiments/smith2021/toy.toml", STUDY);
     let run = project.dpgp(&["run", "experiments/smith2021/toy.toml"]).expect(0);
-    assert!(run.out.contains("written to results/toy\n"), "{}", run.out);
+    assert!(run.out.contains("written to results/smith2021/toy\n"), "{}", run.out);
+    // The folder with it is a project, whose spec it is.
+    assert!(run.out.contains("small"), "{}", run.out);
 }
 
 #[test]

@@ -32,7 +32,7 @@ echo "{\"rmse\": [$alpha, $alpha]}"
 
 fn project(program: &str) -> Project {
     let project = Project::new();
-    project.write("s.toml", SPEC);
+    project.write("s.toml", &SPEC.replace("files = [\"mine.sh\"]", "files = [\"m*.sh\"]"));
     project.write("mine.sh", program);
     project
 }
@@ -140,6 +140,8 @@ fn wrong_settings_of_a_program_are_refused() {
         ("metrics = [\"rmse\"]", "metrics = []", "task.command.metrics"),
         ("metrics = [\"rmse\"]", "metrics = [\"rmse\", \"rmse\"]", "names a metric twice"),
         ("files = [\"mine.sh\"]", "files = [\"other.sh\"]", "names \"other.sh\", which cannot be read"),
+        ("files = [\"mine.sh\"]", "files = [\"*.py\"]", "names \"*.py\", which matches no file"),
+        ("files = [\"mine.sh\"]", "files = [\"[.sh\"]", "names \"[.sh\", which is no pattern"),
         ("with =", "timeout = \"soon\"\nwith =", "\"soon\" is no time from 1 s to 1000 h"),
         (
             "[grid]",
@@ -344,4 +346,26 @@ fn an_interrupted_run_stops_its_programs() {
     }
     project.write("fast", "");
     project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+}
+
+/// Runs with changed settings and that of the spec are one table, with a column for each setting that was changed.
+#[test]
+fn changed_runs_are_one_tidy_table() {
+    let project = project(ALPHA);
+    project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+    project.dpgp(&["run", "s.toml", "--quiet", "--set", "task.command.with.name=b"]).expect(0);
+    project.dpgp(&["run", "s.toml", "--quiet", "--set", "task.command.timeout=9 min"]).expect(0);
+    let tidy = project.dpgp(&["show", "s.toml", "--table", "--tidy"]).expect(0).out;
+    let mut reader = csv::Reader::from_reader(tidy.as_bytes());
+    let headings = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.unwrap()).collect();
+    let at = |name: &str| headings.iter().position(|heading| heading == name).unwrap();
+    let [name, timeout, metric] = ["task.command.with.name", "task.command.timeout", "metric"].map(at);
+    let of = |wanted: [&str; 2]| {
+        let rows = rows.iter().filter(|row| [&row[name], &row[timeout]] == wanted && &row[metric] == "rmse");
+        rows.map(|row| row[at("value")].to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(["", ""]), ["0.5", "2"]);
+    assert_eq!(of(["b", ""]), ["0.5", "2"]);
+    assert_eq!(of(["", "9 min"]), ["0.5", "2"]);
 }

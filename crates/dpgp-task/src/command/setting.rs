@@ -21,7 +21,7 @@ use dpgp_spec::setting::{Checked, Problem};
 pub struct CommandTask {
     /// The program and its arguments.
     pub run: Vec<String>,
-    /// Files beside the spec that the program consists of. A cell is computed again when they change.
+    /// Files beside the spec that the program consists of, by names or patterns such as `lib/*.py`. A cell is computed again when they change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// The metrics that it answers.
