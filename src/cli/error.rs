@@ -78,6 +78,18 @@ pub enum CliError {
     /// A file that would be overwritten.
     #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
+    /// Too few rows for private bounds.
+    #[error(
+        "{}: private bounds need at least {fewest} rows at an epsilon of 1, and it has {rows}: with fewer, noise hides the tails and many rows would be \
+         clipped. Take the bounds from public knowledge: a law, the rules of the measurement, a public study", path.display()
+    )]
+    FewRowsForBounds { path: PathBuf, rows: usize, fewest: usize },
+    /// Released bounds are of another column.
+    #[error("{}: these are bounds of {found:?}, and the target is {target:?}", path.display())]
+    BoundsOfOther { path: PathBuf, found: String, target: String },
+    /// A file of no bounds.
+    #[error("{}: is no file of counts, which `dpgp sum --release` writes", path.display())]
+    NoCounts { path: PathBuf },
     /// A printed table makes no spec.
     #[error("{}: {cause}", path.display())]
     PrintedTable { path: PathBuf, cause: TableError },
@@ -266,6 +278,9 @@ impl CliError {
             | Self::NoVerb(_)
             | Self::Exists(_)
             | Self::PrintedTable { .. }
+            | Self::FewRowsForBounds { .. }
+            | Self::BoundsOfOther { .. }
+            | Self::NoCounts { .. }
             | Self::NamedTwice(_)
             | Self::NoName(_)
             | Self::Unanswered(_)

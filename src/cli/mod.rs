@@ -44,6 +44,7 @@ mod schema;
 mod show;
 mod sum;
 mod table;
+mod tidy;
 mod tradeoff;
 mod verify;
 mod waiting;

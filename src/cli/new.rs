@@ -7,16 +7,18 @@ use serde_json::json;
 
 use super::CliError;
 use super::emit::shell;
-use super::new_ask::asked;
-use super::new_data::{ChosenColumns, Roles, below, column_name, some_names};
+use super::new_ask::{asked, with_bounds};
+use super::new_data::{ChosenColumns, EPSILON, Roles, below, column_name, epsilon_of_share, some_names};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
 use super::new_table::spec_of_table;
 use super::options::{Format, told};
 use super::output::NewSpec;
 use super::output::{print, print_json, refused, write_new};
 use super::waiting::Waiting;
+use dpgp_accounting::Calibration;
 use dpgp_data::{ColumnNames, Separator, whole_text};
 use dpgp_fs::existing_folder_of;
+use dpgp_release::{CountsFile, ReleasedBounds};
 use dpgp_report::exact;
 use dpgp_run::{DataPlaces, Project};
 use dpgp_spec::copied;
@@ -38,6 +40,7 @@ Examples:
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, as found in all rows
   dpgp new --data trips.parquet --private-inputs   protect the inputs too
+  dpgp new --data trips.csv --target minutes --private-bounds      bounds that nobody knows, as a private release of its own
   dpgp new --data trips.csv --count --inputs longitude,latitude    count rows by place";
 
 /// The spec that users start from.
@@ -79,6 +82,12 @@ pub struct NewArguments {
     /// Count rows by their inputs, instead of predicting a target
     #[arg(long, requires = "data", conflicts_with_all = ["target", "private_inputs"])]
     count: bool,
+    /// Write a spec that releases private bounds of the target, for a tenth of the budget or less; they protect whole records
+    #[arg(long, requires_all = ["data", "target"], conflicts_with_all = ["count", "private_inputs", "inputs", "ask"])]
+    private_bounds: bool,
+    /// Take the bounds of the target from released counts, and leave their share of the budget out
+    #[arg(long, value_name = "COUNTS.json", requires_all = ["data", "private_inputs"], conflicts_with_all = ["count", "private_bounds"])]
+    bounds_from: Option<PathBuf>,
     /// Protect whole records, with their inputs, instead of the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
@@ -95,6 +104,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     let origin = arguments.data.as_deref().or(arguments.from.as_deref().map(Path::new));
     let origin = origin.or(arguments.from_table.as_deref());
     let stem = origin.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    let stem = stem.map(|stem| if arguments.private_bounds { format!("{stem}-bounds") } else { stem });
     let said = arguments.name.clone().or(stem).unwrap_or_default();
     let name = said.strip_suffix(".toml").unwrap_or(&said);
     if name.is_empty() || name.ends_with('/') {
@@ -102,6 +112,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     }
     let path = PathBuf::from(format!("{name}.toml"));
     let protected = match (arguments.count, arguments.private_inputs) {
+        _ if arguments.private_bounds => Protected::Bounds,
         (true, _) => Protected::Row,
         (false, true) => Protected::Record,
         (false, false) => Protected::Target,
@@ -119,7 +130,11 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             let _waiting = Waiting::on(&format!("reading {}", file.display()), arguments.quiet);
             let (name, columns) = (beside(&path, file), arguments.column_names());
             let separator = arguments.separator;
-            let file = OwnFile { path: file, name: &name, columns, separator, chosen: &arguments.chosen };
+            let chosen = &match protected {
+                Protected::Bounds => arguments.chosen.counted_by_target(),
+                _ => arguments.chosen.clone(),
+            };
+            let file = OwnFile { path: file, name: &name, columns, separator, chosen };
             let OwnSpec { text, roles, left_out } = spec_for(&file, protected)?;
             (text, Some((roles, left_out)))
         }
@@ -129,7 +144,23 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         return Err(CliError::Exists(path));
     }
     existing_folder_of(&path).map_err(|cause| refused(&path, cause))?;
-    let text = if arguments.ask { asked(&text, &path)? } else { text };
+    let released = match &arguments.bounds_from {
+        None => None,
+        Some(file) => {
+            Some(released_bounds(file, own.as_ref().and_then(|(roles, _)| roles.target.as_deref()))?)
+        }
+    };
+    let ends = released.as_ref().map(|released| [released.low, released.high]);
+    let text = released.as_ref().map_or(text.clone(), |released| with_rest_of_budget(&text, released.mu));
+    let text = match (arguments.ask, ends) {
+        (true, ends) => asked(&text, &path, ends)?,
+        (false, Some(ends)) => with_bounds(&text, ends),
+        (false, None) => text,
+    };
+    let text = match &arguments.bounds_from {
+        Some(file) => with_origin(&text, &file.display().to_string()),
+        None => text,
+    };
     write_new(&path, &text)?;
     if format == Format::Json {
         let (roles, left_out) = own.unzip();
@@ -138,19 +169,28 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         return print_json(&json!(NewSpec { written: path, target, inputs, left_out }));
     }
     let (shown, spec) = (path.display(), shell(&for_commands(&path)));
+    if let (Protected::Bounds, Some(data)) = (protected, &arguments.data) {
+        let (budget, target) = (whole_budget(&text), arguments.chosen.target.as_deref().unwrap_or_default());
+        let (data, target) = (shell(&data.to_string_lossy()), shell(target));
+        return print(&format!(
+            "wrote {shown}; then:\n  dpgp sum {spec} {data} --release bounds.json{budget}   # the bounds, charged to the ledger of the rows\n  \
+             dpgp new --data {data} --target {target} --private-inputs --bounds-from bounds.json   # a spec with these bounds and the rest of the budget\n"
+        ));
+    }
     match own {
         None => print(&format!("wrote {shown}; try: dpgp run {spec}\n")),
         Some((roles, left_out)) => {
             let (described, grid) = (described(&roles, &left_out), protected.grid(&roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
             let public = taken_as_public(protected, &roles);
-            let budget = budget_of(&text);
+            // Bounds that were released have spent a share of the whole.
+            let budget = if ends.is_some() { whole_budget(&text) } else { budget_of(&text) };
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
             let preview = format!(
                 "\n  dpgp predict {spec} {grid} --preview   # the expected error at each epsilon, from public facts only"
             );
             let measured = match protected {
-                Protected::Row => "errors against the exact counts: do not publish them",
+                Protected::Row | Protected::Bounds => "errors against the exact counts: do not publish them",
                 Protected::Target | Protected::Record => "errors on held-out rows: do not publish them",
             };
             print(&format!(
@@ -215,6 +255,57 @@ fn budget_of(spec: &str) -> String {
     let budget = number("epsilon").zip(number("delta"));
     budget.map_or_else(String::new, |(epsilon, delta)| {
         format!(" --budget-epsilon {} --budget-delta {}", exact(epsilon), exact(delta))
+    })
+}
+
+/// The bounds in a file of released counts of the target.
+fn released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, CliError> {
+    let counts = CountsFile::read(file)?.ok_or_else(|| CliError::NoCounts { path: file.to_path_buf() })?;
+    let bounds = counts.bounds()?;
+    match target {
+        Some(target) if target != bounds.column => {
+            let (path, found, target) = (file.to_path_buf(), bounds.column, target.to_owned());
+            Err(CliError::BoundsOfOther { path, found, target })
+        }
+        _ => Ok(bounds),
+    }
+}
+
+/// The template with what is left of its budget after a release of this `mu`. The squares of both add up to that of the budget.
+fn with_rest_of_budget(template: &str, mu: f64) -> String {
+    let delta = toml::from_str::<toml::Table>(template)
+        .ok()
+        .and_then(|table| table["privacy"].get("delta")?.as_float());
+    let Some(delta) = delta else { return template.to_owned() };
+    let whole = 1.0 / Calibration::Analytic.sigma(EPSILON, delta);
+    let share = 1.0 - (mu / whole).powi(2);
+    if !(share > 0.0) {
+        return template.to_owned();
+    }
+    let rest = exact(epsilon_of_share(share, EPSILON, delta));
+    template
+        .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))
+        .replace("[1.0, inf]", &format!("[{rest}, inf]"))
+}
+
+/// Says where the bounds come from.
+fn with_origin(spec: &str, file: &str) -> String {
+    let line = |line: &str| match line.split_once('#') {
+        Some((code, _)) if code.starts_with("low = ") => {
+            format!("{code}# from {file}, a private release: about one row in fifty lies beyond each bound\n")
+        }
+        Some((code, _)) if code.starts_with("high = ") => format!("{}\n", code.trim_end()),
+        _ => format!("{line}\n"),
+    };
+    spec.lines().map(line).collect()
+}
+
+/// Options of the whole budget of a template, of which this release takes a share.
+fn whole_budget(spec: &str) -> String {
+    let delta =
+        toml::from_str::<toml::Table>(spec).ok().and_then(|table| table["privacy"].get("delta")?.as_float());
+    delta.map_or_else(String::new, |delta| {
+        format!(" --budget-epsilon {} --budget-delta {}", exact(EPSILON), exact(delta))
     })
 }
 

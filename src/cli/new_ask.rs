@@ -12,12 +12,15 @@ use dpgp_report::exact;
 use dpgp_run::RunError;
 use dpgp_task::Experiment;
 
-/// Asks all questions and returns a valid spec. Fails if the input ends, the user quits, or an answer from a pipe is wrong.
-pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
+/// Asks all questions but that for bounds that are known, and returns a valid spec. Fails if the input ends, the user quits, or an answer from
+/// a pipe is wrong.
+pub(super) fn asked(template: &str, path: &Path, bounds: Option<[f64; 2]>) -> Result<String, CliError> {
     let questions = questions(template);
-    let order = asking_order(&questions);
+    let mut order = asking_order(&questions);
+    order.retain(|place| bounds.is_none() || questions[*place].key != BOUNDS);
     let is_terminal = std::io::stdin().is_terminal();
     let mut dialogue = Dialogue::about(&questions, Said::new(std::io::stdin().lock(), is_terminal));
+    dialogue.know(bounds);
     complain(&format!(
         "type one answer per line, or nothing for the default in brackets; `{}` or `{}` returns to the previous question, `{QUIT}` \
          stops and writes nothing",
@@ -39,6 +42,30 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
         complain(&wrong.to_string());
         dialogue.reopen(&order, wrong.line);
     }
+}
+
+/// The template with bounds that are known, with what follows from them and with what is proposed for them. Everything else stays to be
+/// filled in.
+pub(super) fn with_bounds(template: &str, bounds: [f64; 2]) -> String {
+    let questions = questions(template);
+    let mut dialogue = Dialogue::about(&questions, Said::new(std::io::empty(), false));
+    dialogue.know(Some(bounds));
+    for (place, question) in
+        questions.iter().enumerate().filter(|(_, question)| question.about.contains(PERHAPS))
+    {
+        if let Source::Proposed(proposal) = question.source {
+            dialogue.answers[place] =
+                proposal.value(&questions, &dialogue.answers).map(|root| question.in_spec(root));
+        }
+    }
+    dialogue.derive();
+    let text = filled(template, &questions, &dialogue.answers);
+    // Only what is still open asks to be filled in.
+    let asks = template.lines().zip(text.lines()).map(|(before, after)| {
+        let is_open = after.split('#').next().is_some_and(|code| code.contains("nan"));
+        if is_open || before.starts_with('#') { before } else { after }
+    });
+    asks.map(|line| format!("{line}\n")).collect()
 }
 
 /// The answers that repeat the previous question.
@@ -67,6 +94,13 @@ impl<'a> Dialogue<'a> {
     fn about(questions: &'a [Question], said: Said<'a>) -> Self {
         let none = vec![None; questions.len()];
         Self { questions, answers: none.clone(), typed: none, said, last: "" }
+    }
+
+    /// Takes bounds that are known as answered.
+    fn know(&mut self, bounds: Option<[f64; 2]>) {
+        if let Some(place) = self.questions.iter().position(|question| question.key == BOUNDS) {
+            self.answers[place] = bounds.map(Vec::from);
+        }
     }
 
     /// Opens the questions of a line of the spec that is wrong, or all if the line has none.

@@ -8,11 +8,14 @@ use thiserror::Error;
 
 use super::CliError;
 use super::emit::shell;
+use dpgp_accounting::{Calibration, epsilon_of};
 use dpgp_data::suggest::closest;
+
 use dpgp_data::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_hidden, is_number_for_name, is_parquet,
     named_layout, own_columns, own_layout,
 };
+use dpgp_report::exact;
 
 /// The private part of a row, which decides the template of the spec.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +26,8 @@ pub(super) enum Protected {
     Record,
     /// Rows that are counted.
     Row,
+    /// Rows that are counted by one column, for its bounds.
+    Bounds,
 }
 
 impl Protected {
@@ -31,6 +36,7 @@ impl Protected {
             Self::Target => include_str!("new_data.toml"),
             Self::Record => include_str!("new_data_records.toml"),
             Self::Row => include_str!("new_data_counts.toml"),
+            Self::Bounds => include_str!("new_bounds.toml"),
         }
     }
 }
@@ -51,11 +57,11 @@ impl Protected {
     fn kernel(self, inputs: usize) -> &'static str {
         let together = match self {
             Self::Target => MOST_TOGETHER,
-            Self::Record | Self::Row => MOST_TOGETHER_OF_RECORDS,
+            Self::Record | Self::Row | Self::Bounds => MOST_TOGETHER_OF_RECORDS,
         };
         match (self, inputs) {
             (_, many) if many > together => ADDITIVE,
-            (Self::Record | Self::Row, _) => MATERN,
+            (Self::Record | Self::Row | Self::Bounds, _) => MATERN,
             (Self::Target, 1) => "eq",
             (Self::Target, _) => "eq-ard",
         }
@@ -72,7 +78,7 @@ impl Protected {
             _ => format!("{input}=VALUE"),
         });
         match self {
-            Self::Record | Self::Row => "--grid auto".to_owned(),
+            Self::Record | Self::Row | Self::Bounds => "--grid auto".to_owned(),
             // With `=`, because the name of a column may begin with a dash.
             Self::Target => format!("--grid={}", shell(&places.collect::<Vec<_>>().join(","))),
         }
@@ -81,6 +87,27 @@ impl Protected {
     fn is_target(self) -> bool {
         matches!(self, Self::Target)
     }
+}
+
+/// The epsilon of the templates.
+pub(super) const EPSILON: f64 = 1.0;
+
+/// The share of a budget that private bounds take: of `mu^2`, which adds up over Gaussian releases. A tenth for 5,000 rows, and less for more,
+/// so that the noise on a count, in rows, grows no faster than the square root of the rows.
+fn share_for_bounds(rows: usize) -> f64 {
+    (500.0 / rows as f64).clamp(0.005, 0.1)
+}
+
+/// Private bounds need so many rows at an epsilon of 1. With fewer, the noise hides the tails: of 1,000 rows, a tenth and more would be
+/// clipped on each side.
+const FEWEST_FOR_BOUNDS: usize = 5000;
+
+/// The epsilon of a share of the `mu^2` of a budget, at its delta, rounded down to four digits.
+pub(super) fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
+    let mu = share.sqrt() / Calibration::Analytic.sigma(epsilon, delta);
+    let exact = epsilon_of(mu, delta);
+    let power = exact.log10().floor() as i32 - 3;
+    format!("{:.0}e{power}", (exact / 10f64.powi(power)).floor()).parse().unwrap_or(exact)
 }
 
 /// The most inputs in a `--grid` option.
@@ -120,7 +147,17 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
     let (roles, rows) = (roles(file, &layout, &own, protected)?, own.rows);
     let left_out = left_out(&own.columns, &roles.inputs);
     let Roles { target, inputs, .. } = &roles;
-    let what = target.clone().unwrap_or_else(|| format!("counts by {}", inputs.join(", ")));
+    let bounds_of = format!("bounds of {}", inputs.join(", "));
+    let counts = format!("counts by {}", inputs.join(", "));
+    let what =
+        target.clone().unwrap_or(if matches!(protected, Protected::Bounds) { bounds_of } else { counts });
+    if matches!(protected, Protected::Bounds) && rows < FEWEST_FOR_BOUNDS {
+        return Err(CliError::FewRowsForBounds {
+            path: file.path.to_path_buf(),
+            rows,
+            fewest: FEWEST_FOR_BOUNDS,
+        });
+    }
     let title = format!("{what} under differential privacy");
     let kernel = protected.kernel(inputs.len());
     let parts = [
@@ -135,11 +172,16 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
         ("@SPARSE@", sparse(rows)),
         ("@SPLIT@", split(rows)),
         ("@DELTA@", delta(rows)),
+        ("@SHARE@", exact(100.0 * share_for_bounds(rows))),
+        (
+            "@EPSILON@",
+            exact(epsilon_of_share(share_for_bounds(rows), EPSILON, delta(rows).parse().unwrap_or(1e-9))),
+        ),
         ("@FEATURES@\n", features(rows, inputs)),
         ("@ENDS@", each(inputs, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
         ("@BINS@", each(inputs, &format!("{{ from = nan, to = nan, bins = {} }}", bins(inputs.len())))),
-        ("@TARGET@", quoted(target.as_deref().unwrap_or_default())),
+        ("@TARGET@", quoted(target.as_deref().unwrap_or(&inputs[0]))),
     ];
     let text =
         parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part));
@@ -172,7 +214,7 @@ fn roles(
         return Err(CliError::NoRows(path));
     }
     let numbers = file.chosen.usable(columns);
-    let counts = matches!(protected, Protected::Row);
+    let counts = matches!(protected, Protected::Row | Protected::Bounds);
     if numbers.len() < if counts { 1 } else { 2 } {
         let mut why = left_out(columns, &numbers);
         why.extend(hint(layout, own).filter(|_| !is_parquet(file.path)));
@@ -331,10 +373,10 @@ fn lengthscales(protected: Protected, kernel: &str, inputs: &[String], rows: usi
             "values from a quarter to four times as long are also tried; if unsure, a fifth of its range"
         }
         (Protected::Target, _) => "short ones need more noise; if unsure, half of its range or more",
-        (Protected::Record | Protected::Row, 1 | 2) => {
+        (Protected::Record | Protected::Row | Protected::Bounds, 1 | 2) => {
             "values up to four times as long are also tried; if unsure, an eighth of its range"
         }
-        (Protected::Record | Protected::Row, _) => {
+        (Protected::Record | Protected::Row | Protected::Bounds, _) => {
             "values up to four times as long are also tried; if unsure, a quarter of its range"
         }
     };
@@ -382,7 +424,7 @@ fn listed(names: &[String]) -> String {
 pub(super) struct ChosenColumns {
     /// The column to predict [default: the last numeric column that is not an input]
     #[arg(long, value_name = "COLUMN", requires = "data")]
-    target: Option<String>,
+    pub target: Option<String>,
     /// The columns to predict from, separated by commas [default: all other numeric columns]
     #[arg(long, value_name = "NAMES", requires = "data", value_delimiter = ',', value_parser = column_name)]
     inputs: Vec<String>,
@@ -430,6 +472,11 @@ pub(super) struct Roles {
 }
 
 impl ChosenColumns {
+    /// The target alone, as what rows are counted by.
+    pub fn counted_by_target(&self) -> Self {
+        Self { target: None, inputs: self.target.iter().cloned().collect() }
+    }
+
     /// Returns the columns that may be inputs or the target: numeric ones, and those that number the rows if the user names them.
     pub fn usable(&self, columns: &[ColumnType]) -> Vec<String> {
         let named: BTreeSet<&String> = self.target.iter().chain(&self.inputs).collect();

@@ -50,11 +50,7 @@ impl CountsRelease {
         let beyond = at(|cut| cut.to + (cut.to - cut.from));
         match self.model.relation() {
             Relation::AddRemove => vec![beyond],
-            Relation::ReplaceOne => vec![
-                beyond,
-                at(|cut| cut.from),
-                at(|cut| cut.to - (cut.to - cut.from) / cut.bins as f64 / 2.0),
-            ],
+            Relation::ReplaceOne => vec![beyond, at(|cut| cut.from), at(|cut| cut.edges()[cut.bins - 1])],
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct CountsFile {
     histogram: HistogramOfFile,
     counts: Vec<i64>,
     sd: Positive,
-    guarantee: String,
+    guarantee: GuaranteeOfFile,
 }
 
 /// The parts of the file that are read.
@@ -67,12 +67,35 @@ impl CountsFile {
         if bins != counts.len() {
             return Err(format!("it has {} counts for {bins} bins", counts.len()));
         }
-        Ok(Some(Self { histogram, counts, sd, guarantee: guarantee.text }))
+        Ok(Some(Self { histogram, counts, sd, guarantee }))
     }
 
     /// The guarantee of the file, which covers all results computed from it.
     pub fn guarantee(&self) -> &str {
-        &self.guarantee
+        &self.guarantee.text
+    }
+
+    /// The one column whose values are counted, with the ends of its bins; none if there are several, or words.
+    pub(super) fn only_axis(&self) -> Option<(&str, Vec<f64>)> {
+        match (&self.histogram.inputs[..], &self.histogram.bins[..]) {
+            ([input], [cut]) if self.histogram.encode.is_empty() => Some((input, cut.edges())),
+            _ => None,
+        }
+    }
+
+    /// The counts with their noise, in the order of the bins.
+    pub(super) fn noisy_counts(&self) -> &[i64] {
+        &self.counts
+    }
+
+    /// The standard deviation of the noise.
+    pub(super) fn sd(&self) -> f64 {
+        self.sd.get()
+    }
+
+    /// What the counts cost: they are as private as one draw from `N(0, 1)` or `N(mu, 1)`.
+    pub(super) fn mu(&self) -> f64 {
+        self.guarantee.mu.map_or(f64::INFINITY, Positive::get)
     }
 
     /// Estimates the exact count of each bin, at its centre ([`CountEstimates`]).
@@ -85,8 +108,8 @@ impl CountsFile {
         }
         let predictions = self.estimates()?.cells();
         let HistogramOfFile { inputs, encode, records, bins } = self.histogram;
-        let ends: Vec<(f64, f64, usize)> = bins.iter().map(|cut| (cut.from, cut.to, cut.bins)).collect();
-        let points = Points::even(Bins::grid(&ends).centres());
+        let ends: Vec<Vec<f64>> = bins.iter().map(CutSetting::edges).collect();
+        let points = Points::even(Bins::between(&ends).centres());
         let data = data_without_rows(inputs, records, encode);
         Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
     }
@@ -102,7 +125,7 @@ impl CountsFile {
         let [first, second, ..] = plane[..] else { return Err(ReleaseError::NoPlane) };
         let [x, y] =
             if are_reversed(&inputs[first], &inputs[second]) { [second, first] } else { [first, second] };
-        let [columns, rows] = [x, y].map(|input| edges(&bins[input]));
+        let [columns, rows] = [x, y].map(|input| bins[input].edges());
         let found = areas.parts([&columns, &rows]);
         let mut parts = Vec::with_capacity(found.len());
         for area in &found {
@@ -130,11 +153,6 @@ impl CountsFile {
         let noisy = self.counts.iter().map(|count| *count as f64).collect();
         Ok(CountEstimates::new(&axes, noisy, self.sd.get().powi(2))?)
     }
-}
-
-/// The ends of the bins of an input, rising.
-fn edges(cut: &CutSetting) -> Vec<f64> {
-    (0..=cut.bins).map(|edge| cut.from + (cut.to - cut.from) * edge as f64 / cut.bins as f64).collect()
 }
 
 /// Whether two names say that the latitude comes before the longitude. A file of areas has them the other way round.

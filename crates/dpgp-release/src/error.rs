@@ -56,6 +56,18 @@ pub enum ReleaseError {
     /// Areas of counts that have no plane.
     #[error("areas need counts by two inputs without words, such as a longitude and a latitude")]
     NoPlane,
+    /// Counts that give no bounds of a column.
+    #[error("bounds need counts by one column of numbers, as `dpgp new --private-bounds` makes them")]
+    NotOneColumn,
+    /// Counts of which none stands out.
+    #[error(
+        "no bounds: no bin stands out of the noise of {sd:.0} rows on each count; the counts are released and paid for. Take the bounds from \
+         public knowledge, or spend more on another release"
+    )]
+    NoBounds {
+        /// The standard deviation of the noise.
+        sd: f64,
+    },
     /// Points other than the bins of counts.
     #[error("counts belong to the bins of their spec, not to other points: use --grid auto")]
     NotBins,

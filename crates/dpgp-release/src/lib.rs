@@ -56,6 +56,7 @@
 
 mod add_sums;
 mod areas;
+mod bounds;
 mod certificate_file;
 mod content_digest;
 mod counts;
@@ -91,6 +92,7 @@ mod verify;
 mod worst_records;
 
 pub use areas::Areas;
+pub use bounds::ReleasedBounds;
 pub use certificate_file::WiderChange;
 pub use counts::CountsRelease;
 pub use counts_file::CountsFile;

@@ -37,9 +37,10 @@ struct WholeFile {
 }
 
 /// The guarantee in a file of any release.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(super) struct GuaranteeOfFile {
     pub text: String,
+    pub mu: Option<Positive>,
 }
 
 /// The public settings beside the moments.

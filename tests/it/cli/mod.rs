@@ -40,6 +40,7 @@ mod persons;
 mod places;
 mod plan;
 mod price;
+mod private_bounds;
 mod programs;
 mod progress;
 mod refusals;

@@ -12,6 +12,8 @@ const NOT_HERE: &[&str] = &[
     "cargo ",
     "target/release/dpgp",
     "pip install",
+    "examples/peers",
+    "peers/bin",
     "scripts/",
     "AWS_",
     "s3://",
@@ -84,7 +86,8 @@ fn before(page: &str) -> &'static str {
         "docs/many-machines.md" => "dpgp new my --data energy.csv --ask < answers; dpgp run smith2021/toy --quiet",
         "docs/rows.md" => BEFORE_ROWS,
         "docs/own-data.md" => {
-            "mkdir .ssh
+            "awk -v OFS=, 'BEGIN { print \"longitude,duration\"; for (i = 0; i < 6000; i++) print -74 + (i % 101) / 1000, 1 + (i % 997) / 10.7 }' > trips.csv
+             mkdir .ssh
              ssh-keygen -q -t ed25519 -N '' -f .ssh/id_ed25519
              echo \"me@example.org $(cat .ssh/id_ed25519.pub)\" > allowed_signers"
         }

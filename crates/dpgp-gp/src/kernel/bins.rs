@@ -42,8 +42,23 @@ impl Bins {
     /// assert_eq!(bins.centre(1), [1.0, 4.5]);
     /// ```
     pub fn grid(dimensions: &[(f64, f64, usize)]) -> Self {
-        let axes = dimensions.iter().map(|&(low, high, count)| cut(low, high, count));
-        let intervals: Vec<Vec<Interval>> = axes.collect();
+        Self::between(
+            &dimensions.iter().map(|&(low, high, count)| edges(low, high, count)).collect::<Vec<_>>(),
+        )
+    }
+
+    /// All cuboids of a grid with these ends of intervals along each dimension, which must rise; the last dimension varies fastest.
+    ///
+    /// ```
+    /// use dpgp_gp::kernel::Bins;
+    /// let bins = Bins::between(&[vec![0.0, 1.0, 3.0, 7.0]]);
+    /// assert_eq!((bins.len(), bins.volume(2)), (3, 4.0));
+    /// assert_eq!((bins.holding(&[1.0]), bins.holding(&[7.0]), bins.holding(&[-0.1])), (Some(1), Some(2), None));
+    /// ```
+    pub fn between(edges: &[Vec<f64>]) -> Self {
+        let interval = |pair: &[f64]| Interval { low: pair[0], high: pair[1] };
+        let intervals: Vec<Vec<Interval>> =
+            edges.iter().map(|edges| edges.windows(2).map(interval).collect()).collect();
         let total = intervals.iter().map(Vec::len).product();
         Self { index: (0..total).map(|number| places(number, &intervals)).collect(), intervals }
     }
@@ -110,11 +125,10 @@ impl Bins {
     }
 }
 
-/// The range from low to high in intervals of equal width.
-fn cut(low: f64, high: f64, count: usize) -> Vec<Interval> {
+/// The ends of intervals of equal width from low to high.
+fn edges(low: f64, high: f64, count: usize) -> Vec<f64> {
     // Each edge by itself and not by adding widths, which would carry rounding errors along.
-    let edges: Vec<f64> = (0..=count).map(|i| low + (high - low) * i as f64 / count as f64).collect();
-    edges.windows(2).map(|pair| Interval { low: pair[0], high: pair[1] }).collect()
+    (0..=count).map(|i| low + (high - low) * i as f64 / count as f64).collect()
 }
 
 /// Along each dimension, the place of the bin of this number: its digits, with the lengths of the axes as bases.
@@ -129,8 +143,11 @@ fn places(mut number: usize, axes: &[Vec<Interval>]) -> Vec<usize> {
 
 /// The place of the interval that holds x. The last one is closed, or the greatest row of data would be outside.
 fn place_of(axis: &[Interval], x: f64) -> Option<usize> {
-    let within = axis.iter().position(|interval| interval.low <= x && x < interval.high);
-    within.or_else(|| (axis.last()?.high == x).then_some(axis.len() - 1))
+    // Intervals rise, and each begins where the one before ends.
+    let begun = axis.partition_point(|interval| interval.low <= x);
+    let place = begun.checked_sub(1)?;
+    let interval = axis[place];
+    (x < interval.high || (place + 1 == axis.len() && x == interval.high)).then_some(place)
 }
 
 #[cfg(test)]

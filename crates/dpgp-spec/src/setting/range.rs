@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Problem;
 use super::rules::{Checked, count, dimension, fail, range};
 use dpgp_data::Comparison;
-use dpgp_number::Finite;
+use dpgp_number::{Finite, Positive};
 
 /// Equally spaced numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ impl RangeSetting {
     }
 }
 
-/// A range cut into intervals of one width.
+/// A range cut into intervals of one width, or of widths that grow with the distance from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CutSetting {
@@ -45,6 +45,53 @@ pub struct CutSetting {
     /// How many.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub bins: usize,
+    /// With a number c > 0, intervals have one width in sign(x) log(1 + |x| / c): much below c they are equal, and far above it each is the
+    /// same share wider than the one before. For amounts of which not even the magnitude is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Positive>,
+}
+
+impl CutSetting {
+    /// The ends of the intervals, rising, one more than there are intervals.
+    ///
+    /// Each by itself and not by adding widths, which would carry rounding errors along.
+    ///
+    /// ```
+    /// use dpgp_number::Positive;
+    /// use dpgp_spec::setting::CutSetting;
+    /// let even = CutSetting { from: 0.0, to: 3.0, bins: 2, log: None };
+    /// assert_eq!(even.edges(), [0.0, 1.5, 3.0]);
+    /// // log2(1 + x) is 0, 1 and 2 at 0, 1 and 3.
+    /// let growing = CutSetting { log: Some(Positive::ONE), ..even }.edges();
+    /// assert!((growing[1] - 1.0).abs() < 1e-15 && growing[2] == 3.0);
+    /// ```
+    pub fn edges(&self) -> Vec<f64> {
+        let Self { from, to, bins, log } = *self;
+        let share = |i: usize| i as f64 / bins as f64;
+        match log {
+            None => (0..=bins).map(|i| from + (to - from) * share(i)).collect(),
+            Some(unit) => {
+                let unit = unit.get();
+                let [first, last] = [from, to].map(|x: f64| x.signum() * (x.abs() / unit).ln_1p());
+                let edge = |i: usize| {
+                    let t: f64 = first + (last - first) * share(i);
+                    t.signum() * unit * t.abs().exp_m1()
+                };
+                // The ends are those that are written.
+                (0..=bins)
+                    .map(|i| {
+                        if i == 0 {
+                            from
+                        } else if i == bins {
+                            to
+                        } else {
+                            edge(i)
+                        }
+                    })
+                    .collect()
+            }
+        }
+    }
 }
 
 /// The most bins of a histogram.
@@ -56,13 +103,19 @@ const MOST_BINS: usize = 20_000;
 /// [`super::Problem::WrongDimension`], [`super::Problem::OutOfRange`].
 pub fn cuts(path: &str, cuts: &[CutSetting], inputs: usize) -> Checked {
     dimension(path, inputs, cuts.len())?;
-    for (i, CutSetting { from, to, bins }) in cuts.iter().enumerate() {
+    let total = cuts.iter().fold(1, |n: usize, cut| n.saturating_mul(cut.bins));
+    range(path, total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
+    for (i, cut) in cuts.iter().enumerate() {
+        let CutSetting { from, to, bins, .. } = cut;
         range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
         range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than from and finite", *to)?;
         count(&format!("{path}.{i}.bins"), *bins)?;
+        let edges = cut.edges();
+        let rises =
+            edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.iter().all(|edge| edge.is_finite());
+        range(&format!("{path}.{i}.bins"), rises, "so few that the ends of the bins differ", *bins as f64)?;
     }
-    let total = cuts.iter().fold(1, |n: usize, cut| n.saturating_mul(cut.bins));
-    range(path, total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)
+    Ok(())
 }
 
 /// A comparison with a number.

@@ -201,5 +201,5 @@ impl TaskSpec for DensityTask {
 
 /// The bins of a grid.
 pub(super) fn bins(cuts: &[CutSetting]) -> Bins {
-    Bins::grid(&cuts.iter().map(|cut| (cut.from, cut.to, cut.bins)).collect::<Vec<_>>())
+    Bins::between(&cuts.iter().map(CutSetting::edges).collect::<Vec<_>>())
 }

@@ -157,7 +157,7 @@ const SEVERAL_WORDS: &str = "each bin of an input with words must hold one word:
 
 /// Whether each bin holds the code of one word.
 fn has_one_bin_per_word(cut: &CutSetting, words: &[String]) -> bool {
-    cut.bins == words.len() && cut.from == -0.5 && cut.to == words.len() as f64 - 0.5
+    cut.bins == words.len() && cut.log.is_none() && cut.from == -0.5 && cut.to == words.len() as f64 - 0.5
 }
 
 /// The axes of the bins of a task.
@@ -224,7 +224,7 @@ mod tests {
     fn words_have_a_bin_each() {
         let inputs = ["x".to_owned(), "kind".to_owned()];
         let encode = BTreeMap::from([("kind".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
-        let cut = |from, to, bins| CutSetting { from, to, bins };
+        let cut = |from, to, bins| CutSetting { from, to, bins, log: None };
         let axes = |words: CutSetting| count_axes(&inputs, &encode, &[cut(0.0, 8.0, 4), words]);
         let found = axes(cut(-0.5, 1.5, 2)).unwrap();
         assert!(matches!(found[..], [GridAxis::Ordered(4), GridAxis::Categories(2)]));
