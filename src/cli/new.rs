@@ -279,7 +279,7 @@ fn with_rest_of_budget(template: &str, mu: f64) -> String {
     let Some(delta) = delta else { return template.to_owned() };
     let whole = 1.0 / Calibration::Analytic.sigma(EPSILON, delta);
     let share = 1.0 - (mu / whole).powi(2);
-    if !(share > 0.0) {
+    if share.is_nan() || share <= 0.0 {
         return template.to_owned();
     }
     let rest = exact(epsilon_of_share(share, EPSILON, delta));
