@@ -79,9 +79,19 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
     }
     let mut all = Vec::new();
     for experiment in &experiments {
-        let done = study.run(experiment, &options).map_err(RunError::discarded)?;
-        let (report, provenance) = reported(experiment, done)?;
         let folder = results.join(experiment.folder());
+        let done = match study.run(experiment, &options).map_err(RunError::discarded) {
+            // One experiment that fails does not hide the others.
+            Err(failed @ RunError::Cells { .. }) => {
+                let (name, file) = (experiment.folder(), folder.join("table.csv"));
+                let found = Findings { name, file, findings: vec![failed.to_string()] };
+                said(&found, arguments.form, format)?;
+                all.push(found);
+                continue;
+            }
+            done => done?,
+        };
+        let (report, provenance) = reported(experiment, done)?;
         let findings = stale(&folder, &report, &provenance, arguments.tolerance)?;
         // The folder of the first of two runs is gone afterwards.
         let scratch = format!("{}/", again.path().display());

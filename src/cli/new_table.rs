@@ -11,6 +11,9 @@ use dpgp_report::exact;
 const ABOUT_NUMBERS: [&str; 9] =
     ["metric", "value", "spread", "count", "runs", "precision", "tolerance", "effect", "source"];
 
+/// What stands in a printed table where there is no number.
+const NO_NUMBER: [&str; 7] = ["", "-", "–", "—", "NA", "N/A", "n/a"];
+
 /// Why a table does not make a spec.
 #[derive(Debug, Error)]
 pub enum TableError {
@@ -60,9 +63,10 @@ struct Printed {
 }
 
 impl Printed {
-    /// Reads `0.71`, `97.5 %`, `0.71 ± 0.02` or `0.71 (0.02)`.
+    /// Reads `0.71`, `97.5 %`, `0.71 ± 0.02`, `0.71 +/- 0.02` or `0.71 (0.02)`, with the stars of footnotes.
     fn read(text: &str) -> Option<Self> {
-        let text = text.trim().trim_end_matches('%').replace('−', "-");
+        let text = text.trim().trim_end_matches(['*', '%']);
+        let text = text.replace('−', "-").replace("+/-", "±").replace("\\pm", "±");
         let (value, spread) = match text.split_once(['±', '(']).or_else(|| text.split_once("+-")) {
             None => (text.as_str(), None),
             Some((value, spread)) => (value, Some(spread.trim_start_matches('-').trim_end_matches(')'))),
@@ -96,7 +100,8 @@ pub(super) fn spec_of_table(
     name: &str,
     spec: &str,
 ) -> Result<String, TableError> {
-    let mut reader = csv::Reader::from_reader(table.trim_start_matches('\u{feff}').as_bytes());
+    let table = table.trim_start_matches('\u{feff}');
+    let mut reader = csv::ReaderBuilder::new().delimiter(separator(table)).from_reader(table.as_bytes());
     let headings: Vec<String> = reader.headers()?.iter().map(|heading| heading.trim().to_owned()).collect();
     let at = |name: &str| headings.iter().position(|heading| heading == name);
     if let Some(unknown) = metrics.iter().find(|metric| at(metric).is_none()) {
@@ -122,7 +127,7 @@ pub(super) fn spec_of_table(
         };
         for (metric, column) in numbers {
             let found = at(column).map_or("", |at| field(&record, at));
-            if found.is_empty() {
+            if NO_NUMBER.contains(&found) {
                 continue;
             }
             let line = record.position().map_or(0, csv::Position::line);
@@ -144,6 +149,13 @@ struct PrintedRow {
     labels: Vec<String>,
     metric: String,
     number: Printed,
+}
+
+/// The separator that is most frequent in the first line; a comma without any.
+fn separator(table: &str) -> u8 {
+    let first = table.lines().next().unwrap_or_default();
+    let count = |separator: &u8| first.bytes().filter(|byte| byte == separator).count();
+    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 
 fn field(record: &StringRecord, at: usize) -> &str {
@@ -185,7 +197,9 @@ fn written(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> Str
          [experiment]\n\
          title = {}\n\
          # paper = \"its authors, title and year\"\n\n\
-         # The precision is the unit of the last printed digit.\n\
+         # The precision is the unit of the last printed digit. A number counts as that of one run; if each is the mean of five, write\n\
+         # all = {{ runs = 5 }}. A printed spread is compared with that of your runs once its kind and number are known, for example\n\
+         # all = {{ runs = 5, spread_kind = \"sd-replicates\", count = 5 }}.\n\
          [published.table]\n\
          columns = [{}]\n\
          rows = [\n{}]\n\n\
@@ -222,6 +236,8 @@ mod tests {
             ("0.71 ± 0.02", printed(0.71, 0.01, Some(0.02))),
             ("0.71 (0.02)", printed(0.71, 0.01, Some(0.02))),
             ("0.71+-0.02", printed(0.71, 0.01, Some(0.02))),
+            ("0.80 +/- 0.02*", printed(0.8, 0.01, Some(0.02))),
+            ("0.8 \\pm 0.1", printed(0.8, 0.1, Some(0.1))),
             ("71.0% ± 0.2%", printed(71.0, 0.1, Some(0.2))),
             ("low", None),
             ("nan", None),
@@ -244,6 +260,9 @@ mod tests {
         let spec: toml::Table = text.parse().unwrap();
         let rows = spec["published"]["table"]["rows"].as_array().unwrap();
         assert_eq!(rows[2].to_string(), "['a \"b\"', 1, \"mae\", 0.6, 0.01]");
+        let semicolons =
+            spec_of_table(&format!("\u{feff}{}", wide.replace(',', ";")), &metrics, "n", "n.toml");
+        assert_eq!(semicolons.unwrap(), text);
         assert!(matches!(spec_of_table(wide, &[], "n", "n.toml"), Err(TableError::NoMetrics { .. })));
         let typo = spec_of_table(wide, &["rmsa".to_owned()], "n", "n.toml").unwrap_err().to_string();
         assert!(typo.contains("did you mean \"rmse\"?"), "{typo}");

@@ -9,15 +9,19 @@ use dpgp_report::{CHECKS, REPRODUCTION, checks_markdown, reproduction_markdown, 
 use dpgp_run::Project;
 use dpgp_task::Experiment;
 
-/// Makes the names and texts of the pages from the results in a folder: one about the reproduced papers, one about checks of this program.
+/// Makes the names and texts of the pages from the results in a folder: one about the reproduced papers, one about checks of this program. None in a project without papers.
 pub fn pages(
     results: &Path,
     project: &Project,
     experiments: &[Experiment],
-) -> Result<[(&'static str, String); 2], CliError> {
-    let coverage = project.coverage()?;
-    let papers = told_papers(results, experiments, &coverage, &project.pages()?)?;
-    Ok([
+) -> Result<Vec<(&'static str, String)>, CliError> {
+    let (coverage, told) = (project.coverage()?, project.pages()?);
+    // A project that reproduces no paper by a page has nothing to say there.
+    if coverage.is_empty() && told.is_empty() {
+        return Ok(Vec::new());
+    }
+    let papers = told_papers(results, experiments, &coverage, &told)?;
+    Ok(vec![
         (REPRODUCTION, reproduction_markdown(&papers)),
         (CHECKS, checks_markdown(results, experiments, &coverage)?),
     ])

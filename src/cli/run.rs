@@ -184,6 +184,11 @@ fn tell_programs(
     if programs.is_empty() {
         return Ok(());
     }
+    for file in unlisted(experiment) {
+        complain(&format!(
+            "note: {file} is not in task.command.files, so that nobody notices when it changes"
+        ));
+    }
     let plan = study.plan(experiment, options.seed)?;
     let left = plan.units(options.shard).len();
     if left > 0 {
@@ -191,6 +196,20 @@ fn tell_programs(
         complain(&format!("runs {}: {}", programs.join("; "), counted(left, "time", "times")));
     }
     Ok(())
+}
+
+/// Files beside the spec that programs are started with and that no identity covers.
+fn unlisted(experiment: &Experiment) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    for cell in &experiment.cells {
+        if let TaskSetting::Command(task) = &*cell.setting().task
+            && task.files.is_empty()
+        {
+            let beside = task.run.iter().filter(|argument| experiment.beside(argument).is_file());
+            files.extend(beside.cloned());
+        }
+    }
+    files
 }
 
 /// Prints the published results.

@@ -80,6 +80,19 @@ pub enum GradeError {
         /// The line of the second.
         line: u64,
     },
+    /// No row is about a number that the experiment has anything to say of.
+    #[error(
+        "none of its rows is a printed number or decides a claim: its metrics are {}, those of {experiment} are {}",
+        found.join(", "), known.join(", ")
+    )]
+    NothingPrinted {
+        /// Its metrics.
+        found: Vec<String>,
+        /// The metrics of printed numbers and claims.
+        known: Vec<String>,
+        /// The experiment.
+        experiment: String,
+    },
     /// No row matches the experiment.
     #[error("none of its {rows} rows matches a cell of {experiment}")]
     NoCell {
@@ -421,6 +434,14 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
     let all = experiment.claims.iter().map(|claim| check(claim, &seen, stand_in));
     // A claim about no pair of rows says nothing of the table.
     let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
+    if numbers.is_empty() && claims.is_empty() {
+        let known = experiment.counterparts.iter().map(|one| one.metric.clone());
+        let known: BTreeSet<String> =
+            known.chain(experiment.claims.iter().map(|claim| claim.metric.clone())).collect();
+        let found: BTreeSet<String> = table.numbers.keys().map(|(_, metric)| metric.clone()).collect();
+        let (found, known) = (found.into_iter().collect(), known.into_iter().collect());
+        return Err(GradeError::NothingPrinted { found, known, experiment: experiment.name.clone() });
+    }
     let mut outcomes = OutcomeCounts::count(&claims, ClaimOwner::Paper);
     outcomes.add(OutcomeCounts::count(&claims, ClaimOwner::Ours));
     Ok(Graded {

@@ -360,7 +360,7 @@ impl UnitWork<'_> {
             folder: &folder,
             data: self.program_data.get(&cell.data_id()),
             // The generator's own seeds have 64 bits, and other programs' numbers a sign.
-            seed: streams.of_block("program").next_u64() >> 1,
+            seed: Streams { block: task.told(), ..streams.clone() }.of_block("program").next_u64() >> 1,
             replicate: streams.replicate,
             stop: self.options.stop,
         };

@@ -12,8 +12,10 @@ use super::claim::{Owner, RawClaim};
 use super::coverage::CoverageError;
 use super::figure::FigureSetting;
 use super::section::SourceText;
+use super::setting::Problem;
 use super::value_table::{TableLayout, ValueTable};
 use super::{Axis, NamedSpec, Selector, SpecError};
+use dpgp_data::suggest::closest;
 use dpgp_number::OutOfRange;
 
 /// The most repetitions of a cell.
@@ -150,7 +152,25 @@ impl Document {
             let problem = OutOfRange::new("from 1 to 100000", f64::from(replicates)).into();
             return Err(source.error(&["experiment", "replicates"], problem));
         }
+        self.check_told(source)?;
         Ok(self)
+    }
+
+    /// An axis over what a program is told names one of the keys that it is told: a slip would be one more, which no program reads.
+    fn check_told(&self, source: &SourceText) -> Result<(), SpecError> {
+        let told = self.task.as_ref().and_then(|task| task.get("command")?.get("with")?.as_table());
+        let Some(told) = told else { return Ok(()) };
+        for path in self.grid.keys() {
+            let Some(key) = path.strip_prefix("task.command.with.") else { continue };
+            let first = key.split('.').next().unwrap_or(key);
+            if !told.contains_key(first) {
+                let near = closest(first, told.keys().map(String::as_str));
+                let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
+                let why = format!("task.command.with has no {first:?}{hint}");
+                return Err(source.error(&["grid", path], Problem::Shape(why)));
+            }
+        }
+        Ok(())
     }
 
     /// A spec without a task is about numbers that others computed. Its axes and metrics are those of the printed numbers.

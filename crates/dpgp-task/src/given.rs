@@ -63,7 +63,7 @@ pub enum GivenError {
     },
     /// A cell has another number of rows than of replicates.
     #[error(
-        "task.given.table has {found} rows of {metric:?} for this cell, but experiment.replicates is {replicates}"
+        "task.given.table has {found} rows of {metric:?} for this cell, and experiment.replicates is {replicates}: both must be the number of runs"
     )]
     Replicates {
         /// The metric.

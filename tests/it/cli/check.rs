@@ -10,7 +10,9 @@ fn toy() -> Project {
     let root = root();
     std::fs::create_dir_all(project.path("experiments/smith2021")).unwrap();
     std::fs::create_dir_all(project.path("data")).unwrap();
-    for name in ["experiments/smith2021/toy.toml", "data/datasets.toml"] {
+    for name in
+        ["experiments/smith2021/toy.toml", "experiments/smith2021/coverage.toml", "data/datasets.toml"]
+    {
         std::fs::copy(root.join(name), project.path(name)).unwrap();
     }
     project.dpgp(&["run", "--all"]).expect(0);

@@ -215,7 +215,7 @@ fn the_numbers_of_any_paper_are_graded() {
     for (runs, says) in [
         (
             RUNS.replace("lasso,1.0,rmse,3,0.70\n", ""),
-            "has 2 rows of \"rmse\" for this cell, but experiment.replicates is 3",
+            "has 2 rows of \"rmse\" for this cell, and experiment.replicates is 3",
         ),
         (
             RUNS.replace("3,0.71", "3,low"),
@@ -227,6 +227,9 @@ fn the_numbers_of_any_paper_are_graded() {
         let run = project.dpgp(&["run", "mine.toml", "--quiet"]).expect(4);
         assert!(run.err.contains(says), "{}", run.err);
     }
+    project.write("runs.csv", &RUNS.replace("rmse", "RMSE"));
+    let run = project.dpgp(&["grade", "runs.csv", "--experiment", "paper.toml"]).expect(2);
+    assert!(run.err.contains("its metrics are RMSE, those of paper are rmse"), "{}", run.err);
     project.write("runs.csv", &RUNS.replace("ridge,0.1,rmse,2", "ridge,0.1,rmse,1"));
     let run = project.dpgp(&["grade", "runs.csv", "--experiment", "paper.toml"]).expect(2);
     assert!(run.err.contains("has the same cell and metric as an earlier row"), "{}", run.err);

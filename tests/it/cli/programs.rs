@@ -74,6 +74,19 @@ fn a_program_answers_for_each_cell() {
     let seeds_again: std::collections::BTreeSet<u64> =
         again[6..].iter().map(|question| question["seed"].as_u64().unwrap()).collect();
     assert_eq!(seeds_again.into_iter().collect::<Vec<_>>(), seeds, "the seed is that of the cell");
+
+    // A longer timeout is no other result, and another argument meets the same draws.
+    let spec = project.read("s.toml");
+    project.write("s.toml", &spec.replace("with =", "timeout = \"9 min\"\nwith ="));
+    project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+    assert_eq!(questions(&project).len(), 12);
+    project.write("s.toml", &spec.replace("\"mine.sh\"]\nfiles", "\"mine.sh\", \"more\"]\nfiles"));
+    project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+    let more = questions(&project);
+    assert_eq!(more.len(), 18);
+    let seeds_again: std::collections::BTreeSet<u64> =
+        more[12..].iter().map(|question| question["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds_again.into_iter().collect::<Vec<_>>(), seeds);
 }
 
 /// The path of the data and nothing of their rows; of the environment only what is named.
@@ -107,7 +120,7 @@ fn a_program_that_fails_is_told() {
         ),
         ("kill -9 $$", "ended with signal: 9"),
         ("true", "wrote nothing to standard output"),
-        ("echo done", "wrote \"done\" as its last line, which is not a JSON object of numbers"),
+        ("echo done", "wrote \"done\" as its last line, which is not a JSON object of finite numbers"),
         ("echo '{\"mae\": 1}'", "did not answer the metric \"rmse\""),
         ("echo '{\"rmse\": 1, \"mae\": 1}'", "answered \"mae\", which task.command.metrics does not name"),
         ("echo '{\"rmse\": 1e999}'", "not a JSON object"),
@@ -149,6 +162,11 @@ fn wrong_settings_of_a_program_are_refused() {
             "dpgp cannot certify what a program of somebody else does",
         ),
         ("with = { alpha", "wth = { alpha", "unknown field `wth`"),
+        (
+            "\"task.command.with.alpha\"",
+            "\"task.command.with.alph\"",
+            "task.command.with has no \"alph\"; did you mean \"alpha\"?",
+        ),
     ] {
         project.write("s.toml", &SPEC.replace(from, to));
         let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(2);
@@ -207,6 +225,36 @@ echo "{\"rmse\": 0.5, \"seconds\": 1$(date +%N)}"
         let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(2);
         assert!(run.err.contains(says), "{to}: {}", run.err);
     }
+}
+
+/// A program that fails is a finding, and hides no other experiment.
+#[test]
+fn a_check_goes_on_after_a_program_that_fails() {
+    let project = Project::empty();
+    for (name, program) in
+        [("bad", "if [ -f fail ]; then exit 1; fi; echo '{\"rmse\": 1}'"), ("good", "echo '{\"rmse\": 1}'")]
+    {
+        project.put(&format!("experiments/{name}.toml"), SPEC.replace("mine.sh", &format!("{name}.sh")));
+        project.put(&format!("experiments/{name}.sh"), program);
+    }
+    project.dpgp(&["run", "--all", "--quiet"]).expect(0);
+    assert!(!project.path("results/REPRODUCTION.md").exists(), "there is no paper to tell of");
+    project.put("experiments/fail", "");
+    let check = project.dpgp(&["check", "--all", "--quiet", "--as", "github"]).expect(1);
+    assert!(
+        check.out.contains("::error") && check.out.contains("ended with exit status: 1"),
+        "{}",
+        check.out
+    );
+    assert!(check.out.contains("good: passes"), "{}", check.out);
+
+    // A program that nobody watches is named.
+    project.put(
+        "experiments/good.toml",
+        SPEC.replace("mine.sh", "good.sh").replace("files = [\"good.sh\"]\n", ""),
+    );
+    let run = project.dpgp(&["run", "good", "--quiet"]).expect(0);
+    assert!(run.err.contains("note: good.sh is not in task.command.files"), "{}", run.err);
 }
 
 /// A new version of the program is another program.

@@ -70,7 +70,10 @@ pub enum AnswerError {
     #[error("wrote nothing to standard output; its last line must be a JSON object with its metrics")]
     Nothing,
     /// The last line is no answer.
-    #[error("wrote {line:?} as its last line, which is not a JSON object of numbers: {problem}")]
+    #[error(
+        "wrote {line:?} as its last line, which is not a JSON object of finite numbers and lists of them: {problem}. A run without a number, such as \
+         one that diverged, must end with an error"
+    )]
     NotJson {
         /// The line.
         line: String,
@@ -78,8 +81,13 @@ pub enum AnswerError {
         problem: String,
     },
     /// A metric without a value.
-    #[error("did not answer the metric {0:?} of task.command.metrics")]
-    Missing(String),
+    #[error("did not answer the metric {metric:?} of task.command.metrics; it answered {answered}")]
+    Missing {
+        /// The metric.
+        metric: String,
+        /// What it answered, in words.
+        answered: String,
+    },
     /// An unknown key.
     #[error("answered {0:?}, which task.command.metrics does not name")]
     Unknown(String),
@@ -113,8 +121,13 @@ impl CommandTask {
         })?;
         let ProgramAnswer { frames, mut metrics } = answer;
         let mut measured = Vec::with_capacity(self.metrics.len());
+        let answered: Vec<String> = metrics.keys().cloned().collect();
         for name in &self.metrics {
-            let values = match metrics.remove(name).ok_or_else(|| AnswerError::Missing(name.clone()))? {
+            let missing = || AnswerError::Missing {
+                metric: name.clone(),
+                answered: if answered.is_empty() { "none".to_owned() } else { answered.join(", ") },
+            };
+            let values = match metrics.remove(name).ok_or_else(missing)? {
                 MetricValues::One(value) => vec![value],
                 MetricValues::Several(values) => values,
             };
@@ -156,9 +169,9 @@ mod tests {
             ("\n \n", "wrote nothing"),
             ("rmse = 3", "wrote \"rmse = 3\" as its last line, which is not a JSON object"),
             ("[1]", "not a JSON object"),
-            ("{\"rmse\": \"low\"}", "not a JSON object of numbers"),
+            ("{\"rmse\": \"low\"}", "not a JSON object of finite numbers"),
             ("{\"rmse\": NaN}", "not a JSON object"),
-            ("{}", "did not answer the metric \"rmse\""),
+            ("{\"RMSE\": 1}", "did not answer the metric \"rmse\" of task.command.metrics; it answered RMSE"),
             ("{\"rmse\": []}", "no number for the metric \"rmse\""),
             ("{\"rmse\": 1, \"mae\": 2}", "answered \"mae\", which task.command.metrics does not name"),
             ("{\"rmse\": 1}\ndone", "wrote \"done\" as its last line"),

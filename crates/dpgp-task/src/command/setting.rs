@@ -27,20 +27,23 @@ pub struct CommandTask {
     /// The metrics that it answers.
     pub metrics: Vec<String>,
     /// Those of them that differ from run to run, such as times: they are shown, but neither compared with printed numbers nor checked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    // Not written, since a result does not depend on it: what is written identifies results.
+    #[serde(default, skip_serializing)]
     pub secondary: Vec<String>,
     /// The guarantee of privacy that the program claims. Nobody checks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarantee: Option<ProgramClaim>,
     /// Whether a cell is computed again when the first line of `PROGRAM --version` changes.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    // Not written: the line itself is part of what identifies results.
+    #[serde(default, skip_serializing)]
     pub version: bool,
     /// Values that it is told; axes of the grid may set them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub with: BTreeMap<String, Value>,
     /// How long it may run, as a number and `s`, `min` or `h`.
-    #[serde(default)]
+    // Not written, as `secondary`.
+    #[serde(default, skip_serializing)]
     pub timeout: Timeout,
     /// Environment variables to pass on. PATH, HOME, LANG and TMPDIR are always passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,6 +125,12 @@ impl JsonSchema for Timeout {
 }
 
 impl CommandTask {
+    /// What a seed depends on beside the replicate: what the program is told. How it is started and what it consists of are no part of it, so
+    /// that a mended program meets the same draws.
+    pub fn told(&self) -> String {
+        serde_json::json!([self.with, self.guarantee]).to_string()
+    }
+
     /// The program and its arguments, in a line.
     pub fn line(&self) -> String {
         self.run.join(" ")
