@@ -239,6 +239,13 @@ fn a_check_goes_on_after_a_program_that_fails() {
     }
     project.dpgp(&["run", "--all", "--quiet"]).expect(0);
     assert!(!project.path("results/REPRODUCTION.md").exists(), "there is no paper to tell of");
+    // The reason comes first, then the number.
+    project.put("experiments/good.sh", "echo '{\"rmse\": 2}'");
+    let check = project.dpgp(&["check", "good", "--quiet"]).expect(1);
+    let at = |what: &str| check.out.find(what).unwrap_or_else(|| panic!("{what}: {}", check.out));
+    assert!(at("good.sh changed: its SHA-256 was") < at("value was \"1\", is \"2\""), "{}", check.out);
+    assert!(at("value was") < at("interval_high was"), "{}", check.out);
+    project.put("experiments/good.sh", "echo '{\"rmse\": 1}'");
     project.put("experiments/fail", "");
     let check = project.dpgp(&["check", "--all", "--quiet", "--as", "github"]).expect(1);
     assert!(

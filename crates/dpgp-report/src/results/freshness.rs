@@ -1,5 +1,6 @@
 //! Checks whether a result folder is up to date.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -29,7 +30,10 @@ pub fn stale(
     tolerance: f64,
 ) -> Result<Vec<String>, PublishError> {
     let (mut findings, secondary) = (Vec::new(), report.experiment.secondary());
-    for (name, fresh) in files(report, provenance, None)? {
+    let mut files = files(report, provenance, None)?;
+    // The manifest often has the reason for all other differences.
+    files.sort_by_key(|(name, _)| *name != "manifest.json");
+    for (name, fresh) in files {
         let path = folder.join(name);
         let place = path.display();
         let committed = match unlinked_text(&path) {
@@ -65,10 +69,31 @@ fn manifest(committed: &str, fresh: &str) -> Vec<String> {
     let (Ok(committed), Ok(fresh)) = parsed else { return vec!["is not a manifest".to_owned()] };
     let mut findings = Vec::new();
     for key in differing(&committed, &fresh) {
+        if key == "data" {
+            findings.extend(changed_files(&committed[&key], &fresh[&key]));
+            continue;
+        }
         let was = committed.get(&key).map_or("missing".to_owned(), Value::to_string);
         findings.push(format!("{key} was {was}, is {}", fresh[&key]));
     }
     findings
+}
+
+/// Names the files that have other contents, or that only one of two lists has.
+fn changed_files(committed: &Value, fresh: &Value) -> Vec<String> {
+    let digests = |list: &Value| -> BTreeMap<String, Value> {
+        let files = list.as_array().into_iter().flatten();
+        files.filter_map(|one| Some((one["file"].as_str()?.to_owned(), one["sha256"].clone()))).collect()
+    };
+    let (before, after) = (digests(committed), digests(fresh));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let said = names.into_iter().filter_map(|name| match (before.get(name), after.get(name)) {
+        (Some(was), Some(is)) if was == is => None,
+        (Some(was), Some(is)) => Some(format!("{name} changed: its SHA-256 was {was}, is {is}")),
+        (Some(_), None) => Some(format!("{name} is no longer read")),
+        (None, _) => Some(format!("{name} was not read before")),
+    });
+    said.collect()
 }
 
 /// The first line in which two texts differ, numbers compared as such.

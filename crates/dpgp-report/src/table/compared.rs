@@ -306,6 +306,13 @@ fn compare_rows(key: &RowKey, committed: &Fields, fresh: &Fields, tolerance: f64
             differences.push(Difference { row, metric, column, committed: before, fresh: after });
         }
     }
+    // The number itself comes first, and its verdict: all else follows from them.
+    let rank = |difference: &Difference| match difference.column.as_deref() {
+        Some("value") => 0,
+        Some("verdict") => 1,
+        _ => 2,
+    };
+    differences.sort_by_key(rank);
     differences
 }
 
