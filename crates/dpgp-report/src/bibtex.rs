@@ -126,7 +126,7 @@ pub fn caption(report: &Report<'_>) -> String {
         Some(replicates),
         epsilons.map(|epsilons| format!("epsilon: {epsilons}")),
         deltas.map(|deltas| format!("delta: {deltas}")),
-        Some(format!("data: {}", data(report))),
+        data(report).map(|data| format!("data: {data}")),
     ];
     format!("{}.", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
@@ -148,18 +148,24 @@ fn shown(number: f64) -> String {
 }
 
 /// The data of all cells, and whether they are the paper's.
-fn data(report: &Report<'_>) -> String {
+fn data(report: &Report<'_>) -> Option<String> {
     let experiment = report.experiment;
     let mut names: Vec<String> = Vec::new();
     for cell in &experiment.cells {
-        let name = source(&cell.setting().data.source);
-        if !names.contains(&name) {
+        let setting = cell.setting();
+        // Without rows there is an empty stand-in for them.
+        let is_told = setting.task.reads_rows() || !matches!(setting.data.source, SourceSetting::Inline(_));
+        let name = source(&setting.data.source);
+        if is_told && !names.contains(&name) {
             names.push(name);
         }
     }
+    if names.is_empty() {
+        return None;
+    }
     let stand_in = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
     let of_paper = if stand_in { ", a stand-in for the paper's" } else { "" };
-    format!("{}{of_paper}", names.join(", "))
+    Some(format!("{}{of_paper}", names.join(", ")))
 }
 
 fn source(source: &SourceSetting) -> String {

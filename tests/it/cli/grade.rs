@@ -204,6 +204,8 @@ fn the_numbers_of_any_paper_are_graded() {
         .write("mine.toml", &PAPER.replace("[published", "[task.given]\ntable = \"runs.csv\"\n[published"));
     let run = project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
     assert!(run.out.contains("3 agree ✓, 1 differs by more than chance ✗"), "{}", run.out);
+    // Nobody's rows are in it.
+    assert!(!project.read("results/mine/table.md").contains("not private"));
     let table = project.read("results/mine/table.csv");
     assert!(table.lines().any(|line| line.contains("ridge,0.1") && line.contains("agrees")), "{table}");
     project.write("runs.csv", &RUNS.replace("rmse,3,0.70", "rmse,3,0.61"));
