@@ -175,7 +175,8 @@ impl Project {
     pub fn reads_own_rows_of_spec(&self, experiment: &Experiment) -> bool {
         // Tasks that read no rows have an empty stand-in for them.
         let settings = experiment.cells.iter().map(|cell| cell.setting());
-        let mut sources = settings.filter(|setting| setting.task.reads_rows()).map(|setting| &setting.data.source);
+        let mut sources =
+            settings.filter(|setting| setting.task.reads_rows()).map(|setting| &setting.data.source);
         let file = experiment.source.file();
         sources.any(|source| matches!(source, SourceSetting::Inline(_)))
             && !self.catalogue.specs().iter().any(|spec| is_at(spec, file))
