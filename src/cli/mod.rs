@@ -24,6 +24,7 @@ mod man;
 mod map;
 mod new;
 mod new_ask;
+mod new_bounds;
 mod new_data;
 mod new_questions;
 mod new_rules;

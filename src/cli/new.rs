@@ -8,17 +8,16 @@ use serde_json::json;
 use super::CliError;
 use super::emit::shell;
 use super::new_ask::{asked, with_bounds};
-use super::new_data::{ChosenColumns, EPSILON, Roles, below, column_name, epsilon_of_share, some_names};
+use super::new_bounds::{released_bounds, whole_budget, with_origin, with_rest_of_budget};
+use super::new_data::{ChosenColumns, Roles, below, column_name, some_names};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
 use super::new_table::spec_of_table;
 use super::options::{Format, told};
 use super::output::NewSpec;
 use super::output::{print, print_json, refused, write_new};
 use super::waiting::Waiting;
-use dpgp_accounting::Calibration;
 use dpgp_data::{ColumnNames, Separator, whole_text};
 use dpgp_fs::existing_folder_of;
-use dpgp_release::{CountsFile, ReleasedBounds};
 use dpgp_report::exact;
 use dpgp_run::{DataPlaces, Project};
 use dpgp_spec::copied;
@@ -255,57 +254,6 @@ fn budget_of(spec: &str) -> String {
     let budget = number("epsilon").zip(number("delta"));
     budget.map_or_else(String::new, |(epsilon, delta)| {
         format!(" --budget-epsilon {} --budget-delta {}", exact(epsilon), exact(delta))
-    })
-}
-
-/// The bounds in a file of released counts of the target.
-fn released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, CliError> {
-    let counts = CountsFile::read(file)?.ok_or_else(|| CliError::NoCounts { path: file.to_path_buf() })?;
-    let bounds = counts.bounds()?;
-    match target {
-        Some(target) if target != bounds.column => {
-            let (path, found, target) = (file.to_path_buf(), bounds.column, target.to_owned());
-            Err(CliError::BoundsOfOther { path, found, target })
-        }
-        _ => Ok(bounds),
-    }
-}
-
-/// The template with what is left of its budget after a release of this `mu`. The squares of both add up to that of the budget.
-fn with_rest_of_budget(template: &str, mu: f64) -> String {
-    let delta = toml::from_str::<toml::Table>(template)
-        .ok()
-        .and_then(|table| table["privacy"].get("delta")?.as_float());
-    let Some(delta) = delta else { return template.to_owned() };
-    let whole = 1.0 / Calibration::Analytic.sigma(EPSILON, delta);
-    let share = 1.0 - (mu / whole).powi(2);
-    if share.is_nan() || share <= 0.0 {
-        return template.to_owned();
-    }
-    let rest = exact(epsilon_of_share(share, EPSILON, delta));
-    template
-        .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))
-        .replace("[1.0, inf]", &format!("[{rest}, inf]"))
-}
-
-/// Says where the bounds come from.
-fn with_origin(spec: &str, file: &str) -> String {
-    let line = |line: &str| match line.split_once('#') {
-        Some((code, _)) if code.starts_with("low = ") => {
-            format!("{code}# from {file}, a private release: about one row in fifty lies beyond each bound\n")
-        }
-        Some((code, _)) if code.starts_with("high = ") => format!("{}\n", code.trim_end()),
-        _ => format!("{line}\n"),
-    };
-    spec.lines().map(line).collect()
-}
-
-/// Options of the whole budget of a template, of which this release takes a share.
-fn whole_budget(spec: &str) -> String {
-    let delta =
-        toml::from_str::<toml::Table>(spec).ok().and_then(|table| table["privacy"].get("delta")?.as_float());
-    delta.map_or_else(String::new, |delta| {
-        format!(" --budget-epsilon {} --budget-delta {}", exact(EPSILON), exact(delta))
     })
 }
 

@@ -8,14 +8,13 @@ use thiserror::Error;
 
 use super::CliError;
 use super::emit::shell;
-use dpgp_accounting::{Calibration, epsilon_of};
+use super::new_bounds::{FEWEST_FOR_BOUNDS, epsilon_and_share};
 use dpgp_data::suggest::closest;
 
 use dpgp_data::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_hidden, is_number_for_name, is_parquet,
     named_layout, own_columns, own_layout,
 };
-use dpgp_report::exact;
 
 /// The private part of a row, which decides the template of the spec.
 #[derive(Debug, Clone, Copy)]
@@ -89,27 +88,6 @@ impl Protected {
     }
 }
 
-/// The epsilon of the templates.
-pub(super) const EPSILON: f64 = 1.0;
-
-/// The share of a budget that private bounds take: of `mu^2`, which adds up over Gaussian releases. A tenth for 5,000 rows, and less for more,
-/// so that the noise on a count, in rows, grows no faster than the square root of the rows.
-fn share_for_bounds(rows: usize) -> f64 {
-    (500.0 / rows as f64).clamp(0.005, 0.1)
-}
-
-/// Private bounds need so many rows at an epsilon of 1. With fewer, the noise hides the tails: of 1,000 rows, a tenth and more would be
-/// clipped on each side.
-const FEWEST_FOR_BOUNDS: usize = 5000;
-
-/// The epsilon of a share of the `mu^2` of a budget, at its delta, rounded down to four digits.
-pub(super) fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
-    let mu = share.sqrt() / Calibration::Analytic.sigma(epsilon, delta);
-    let exact = epsilon_of(mu, delta);
-    let power = exact.log10().floor() as i32 - 3;
-    format!("{:.0}e{power}", (exact / 10f64.powi(power)).floor()).parse().unwrap_or(exact)
-}
-
 /// The most inputs in a `--grid` option.
 const MOST_IN_WORDS: usize = 20;
 
@@ -160,6 +138,7 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
     }
     let title = format!("{what} under differential privacy");
     let kernel = protected.kernel(inputs.len());
+    let [epsilon, share] = epsilon_and_share(rows, &delta(rows));
     let parts = [
         ("@SOURCE@", source(file, &layout)),
         ("@INPUTS@", list(inputs)),
@@ -172,11 +151,8 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
         ("@SPARSE@", sparse(rows)),
         ("@SPLIT@", split(rows)),
         ("@DELTA@", delta(rows)),
-        ("@SHARE@", exact(100.0 * share_for_bounds(rows))),
-        (
-            "@EPSILON@",
-            exact(epsilon_of_share(share_for_bounds(rows), EPSILON, delta(rows).parse().unwrap_or(1e-9))),
-        ),
+        ("@EPSILON@", epsilon),
+        ("@SHARE@", share),
         ("@FEATURES@\n", features(rows, inputs)),
         ("@ENDS@", each(inputs, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),

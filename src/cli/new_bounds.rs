@@ -1,0 +1,87 @@
+//! `dpgp new --private-bounds` and `--bounds-from`: bounds of a target as a private release of their own.
+
+use std::path::Path;
+
+use super::CliError;
+use dpgp_accounting::{Calibration, epsilon_of};
+use dpgp_release::{CountsFile, ReleasedBounds};
+use dpgp_report::exact;
+
+/// The epsilon of the templates.
+const EPSILON: f64 = 1.0;
+
+/// The share of a budget that private bounds take: of `mu^2`, which adds up over Gaussian releases. A tenth for 5,000 rows, and less for more,
+/// so that the noise on a count, in rows, grows no faster than the square root of the rows.
+fn share_for_bounds(rows: usize) -> f64 {
+    (500.0 / rows as f64).clamp(0.005, 0.1)
+}
+
+/// Private bounds need so many rows at an epsilon of 1. With fewer, the noise hides the tails: of 1,000 rows, a tenth and more would be
+/// clipped on each side.
+pub(super) const FEWEST_FOR_BOUNDS: usize = 5000;
+
+/// The epsilon of a share of the `mu^2` of a budget, at its delta, rounded down to four digits.
+fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
+    let mu = share.sqrt() / Calibration::Analytic.sigma(epsilon, delta);
+    let exact = epsilon_of(mu, delta);
+    let power = exact.log10().floor() as i32 - 3;
+    format!("{:.0}e{power}", (exact / 10f64.powi(power)).floor()).parse().unwrap_or(exact)
+}
+
+/// The epsilon of private bounds, as a spec writes it, and their share of the budget in per cent.
+pub(super) fn epsilon_and_share(rows: usize, delta: &str) -> [String; 2] {
+    let share = share_for_bounds(rows);
+    let delta = delta.parse().unwrap_or(f64::MIN_POSITIVE);
+    [exact(epsilon_of_share(share, EPSILON, delta)), exact(100.0 * share)]
+}
+
+/// The bounds in a file of released counts of the target.
+pub(super) fn released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, CliError> {
+    let counts = CountsFile::read(file)?.ok_or_else(|| CliError::NoCounts { path: file.to_path_buf() })?;
+    let bounds = counts.bounds()?;
+    match target {
+        Some(target) if target != bounds.column => {
+            let (path, found, target) = (file.to_path_buf(), bounds.column, target.to_owned());
+            Err(CliError::BoundsOfOther { path, found, target })
+        }
+        _ => Ok(bounds),
+    }
+}
+
+/// The template with what is left of its budget after a release of this `mu`. The squares of both add up to that of the budget.
+pub(super) fn with_rest_of_budget(template: &str, mu: f64) -> String {
+    let delta = toml::from_str::<toml::Table>(template)
+        .ok()
+        .and_then(|table| table["privacy"].get("delta")?.as_float());
+    let Some(delta) = delta else { return template.to_owned() };
+    let whole = 1.0 / Calibration::Analytic.sigma(EPSILON, delta);
+    let share = 1.0 - (mu / whole).powi(2);
+    if share.is_nan() || share <= 0.0 {
+        return template.to_owned();
+    }
+    let rest = exact(epsilon_of_share(share, EPSILON, delta));
+    template
+        .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))
+        .replace("[1.0, inf]", &format!("[{rest}, inf]"))
+}
+
+/// Says where the bounds come from.
+pub(super) fn with_origin(spec: &str, file: &str) -> String {
+    let line = |line: &str| match line.split_once('#') {
+        Some((code, _)) if code.starts_with("low = ") => {
+            format!("{code}# from {file}, a private release: about one row in fifty lies beyond each bound\n")
+        }
+        Some((code, _)) if code.starts_with("high = ") => format!("{}\n", code.trim_end()),
+        _ => format!("{line}\n"),
+    };
+    spec.lines().map(line).collect()
+}
+
+/// Options of the whole budget of a template, of which this release takes a share.
+pub(super) fn whole_budget(spec: &str) -> String {
+    let delta =
+        toml::from_str::<toml::Table>(spec).ok().and_then(|table| table["privacy"].get("delta")?.as_float());
+    delta.map_or_else(String::new, |delta| {
+        format!(" --budget-epsilon {} --budget-delta {}", exact(EPSILON), exact(delta))
+    })
+}
