@@ -28,7 +28,7 @@ const WINDOWS: [usize; 5] = [1, 2, 4, 8, 16];
 const FALSE_ALARM: f64 = 0.01;
 
 /// What lies beyond a bound counts from so many standard deviations of its noise on.
-const NOTICED: f64 = 3.0;
+const NOTICED: f64 = 2.5;
 
 impl CountsFile {
     /// Bounds of the one column whose values are counted, with about one row in fifty beyond each.
@@ -49,8 +49,8 @@ impl CountsFile {
 ///
 /// First the bins that certainly hold rows: among all sums of 1, 2, 4, 8 and 16 neighbouring counts, those above `z sd sqrt(length)`.
 /// Noise alone passes one of `M` such limits with a probability of at most `M exp(-z^2 / 2) / 2`, which is one in a hundred at
-/// `z = sqrt(2 ln(M / 0.02))`. From the outermost of them inwards the counts are then added up, until they are a fiftieth of all and three
-/// standard deviations of their own noise.
+/// `z = sqrt(2 ln(M / 0.02))`. From the outermost of them inwards the counts are then added up, until they are a fiftieth of all and two
+/// and a half standard deviations of their own noise.
 fn bins_within(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
     let sums: Vec<i64> = std::iter::once(0)
         .chain(counts.iter().scan(0, |sum: &mut i64, count| {
@@ -132,7 +132,7 @@ mod tests {
         assert!(found <= 9, "{found} of {draws}");
     }
 
-    /// Five thousand rows with the noise of a tenth of a budget of 1: at most a twentieth is beyond a bound, and the bounds reach no
+    /// Five thousand rows with the noise of a tenth of a budget of 1: at most eight in a hundred are beyond a bound, and the bounds reach no
     /// farther than bins with rows.
     #[test]
     fn few_rows_are_clipped() {
@@ -145,7 +145,7 @@ mod tests {
                 exact.iter().map(|count| count + noise.sample(&mut random) as i64).collect();
             let (first, last) = bins_within(&counts, 19.0).unwrap();
             let beyond = [exact[..first].iter().sum::<i64>(), exact[last..].iter().sum()];
-            assert!(beyond.iter().all(|rows| *rows <= 250), "{beyond:?}");
+            assert!(beyond.iter().all(|rows| *rows <= 400), "{beyond:?}");
             assert!(first > 300 - 56 && last < 300 + 56, "{first} {last}");
         }
     }

@@ -50,7 +50,11 @@ impl CountsRelease {
         let beyond = at(|cut| cut.to + (cut.to - cut.from));
         match self.model.relation() {
             Relation::AddRemove => vec![beyond],
-            Relation::ReplaceOne => vec![beyond, at(|cut| cut.from), at(|cut| cut.edges()[cut.bins - 1])],
+            Relation::ReplaceOne => vec![
+                beyond,
+                at(|cut| cut.from),
+                at(|cut| cut.edges()[cut.bins - 1..].iter().sum::<f64>() / 2.0),
+            ],
         }
     }
 }
