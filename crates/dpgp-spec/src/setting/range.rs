@@ -67,14 +67,14 @@ impl CutSetting {
     /// ```
     pub fn edges(&self) -> Vec<f64> {
         let Self { from, to, bins, log } = *self;
-        let share = |i: usize| i as f64 / bins as f64;
+        let between = |low: f64, high: f64, i: usize| low + (high - low) * i as f64 / bins as f64;
         match log {
-            None => (0..=bins).map(|i| from + (to - from) * share(i)).collect(),
+            None => (0..=bins).map(|i| between(from, to, i)).collect(),
             Some(unit) => {
                 let unit = unit.get();
                 let [first, last] = [from, to].map(|x: f64| x.signum() * (x.abs() / unit).ln_1p());
                 let edge = |i: usize| {
-                    let t: f64 = first + (last - first) * share(i);
+                    let t: f64 = between(first, last, i);
                     t.signum() * unit * t.abs().exp_m1()
                 };
                 // The ends are those that are written.
