@@ -87,6 +87,11 @@ pub enum CliError {
     /// Released bounds are of another column.
     #[error("{}: these are bounds of {found:?}, and the target is {target:?}", path.display())]
     BoundsOfOther { path: PathBuf, found: String, target: String },
+    /// Released counts that leave no budget.
+    #[error(
+        "{}: nothing is left of a budget of epsilon = 1, because these counts cost as much or do not say what they cost", .0.display()
+    )]
+    NoRest(PathBuf),
     /// A file of no bounds.
     #[error("{}: is no file of counts, which `dpgp sum --release` writes", path.display())]
     NoCounts { path: PathBuf },
@@ -280,6 +285,7 @@ impl CliError {
             | Self::PrintedTable { .. }
             | Self::FewRowsForBounds { .. }
             | Self::BoundsOfOther { .. }
+            | Self::NoRest(_)
             | Self::NoCounts { .. }
             | Self::NamedTwice(_)
             | Self::NoName(_)

@@ -214,7 +214,7 @@ fn claims(result: &Graded) -> impl Iterator<Item = String> {
         .map(|claim| format!("{}, {}: {}", claim.outcome.name(), claim.from.name(), claim.text))
 }
 
-/// All numbers side by side, with those of other methods; nothing where the verdicts show them all.
+/// Lays out theirs, ours and the printed numbers side by side. Returns `None` if the table of verdicts already shows every number.
 fn beside(experiment: &Experiment, result: &Graded) -> Option<String> {
     if result.beside.iter().all(|number| number.theirs.is_some() && number.published.is_some()) {
         return None;

@@ -150,7 +150,10 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         }
     };
     let ends = released.as_ref().map(|released| [released.low, released.high]);
-    let text = released.as_ref().map_or(text.clone(), |released| with_rest_of_budget(&text, released.mu));
+    let text = match (&released, &arguments.bounds_from) {
+        (Some(released), Some(file)) => with_rest_of_budget(&text, file, released.mu)?,
+        _ => text,
+    };
     let text = match (arguments.ask, ends) {
         (true, ends) => asked(&text, &path, ends)?,
         (false, Some(ends)) => with_bounds(&text, ends),

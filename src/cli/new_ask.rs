@@ -20,7 +20,7 @@ pub(super) fn asked(template: &str, path: &Path, bounds: Option<[f64; 2]>) -> Re
     order.retain(|place| bounds.is_none() || questions[*place].key != BOUNDS);
     let is_terminal = std::io::stdin().is_terminal();
     let mut dialogue = Dialogue::about(&questions, Said::new(std::io::stdin().lock(), is_terminal));
-    dialogue.know(bounds);
+    dialogue.set_bounds(bounds);
     complain(&format!(
         "type one answer per line, or nothing for the default in brackets; `{}` or `{}` returns to the previous question, `{QUIT}` \
          stops and writes nothing",
@@ -49,7 +49,7 @@ pub(super) fn asked(template: &str, path: &Path, bounds: Option<[f64; 2]>) -> Re
 pub(super) fn with_bounds(template: &str, bounds: [f64; 2]) -> String {
     let questions = questions(template);
     let mut dialogue = Dialogue::about(&questions, Said::new(std::io::empty(), false));
-    dialogue.know(Some(bounds));
+    dialogue.set_bounds(Some(bounds));
     for (place, question) in
         questions.iter().enumerate().filter(|(_, question)| question.about.contains(PERHAPS))
     {
@@ -97,7 +97,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Takes bounds that are known as answered.
-    fn know(&mut self, bounds: Option<[f64; 2]>) {
+    fn set_bounds(&mut self, bounds: Option<[f64; 2]>) {
         if let Some(place) = self.questions.iter().position(|question| question.key == BOUNDS) {
             self.answers[place] = bounds.map(Vec::from);
         }

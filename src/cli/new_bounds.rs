@@ -29,9 +29,8 @@ fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
 }
 
 /// The epsilon of private bounds, as a spec writes it, and their share of the budget in per cent.
-pub(super) fn epsilon_and_share(rows: usize, delta: &str) -> [String; 2] {
+pub(super) fn epsilon_and_share(rows: usize, delta: f64) -> [String; 2] {
     let share = share_for_bounds(rows);
-    let delta = delta.parse().unwrap_or(f64::MIN_POSITIVE);
     [exact(epsilon_of_share(share, EPSILON, delta)), exact(100.0 * share)]
 }
 
@@ -48,21 +47,22 @@ pub(super) fn released_bounds(file: &Path, target: Option<&str>) -> Result<Relea
     }
 }
 
-/// The template with what is left of its budget after a release of this `mu`. The squares of both add up to that of the budget.
-pub(super) fn with_rest_of_budget(template: &str, mu: f64) -> String {
-    let delta = toml::from_str::<toml::Table>(template)
-        .ok()
-        .and_then(|table| table["privacy"].get("delta")?.as_float());
-    let Some(delta) = delta else { return template.to_owned() };
-    let whole = 1.0 / Calibration::Analytic.sigma(EPSILON, delta);
-    let share = 1.0 - (mu / whole).powi(2);
-    if share.is_nan() || share <= 0.0 {
-        return template.to_owned();
-    }
-    let rest = exact(epsilon_of_share(share, EPSILON, delta));
-    template
+/// Returns the template with the rest of its budget after a release of this `mu`: the squares of both add up to that of the budget.
+///
+/// # Errors
+/// [`CliError::NoRest`] if the release cost the whole budget or does not say what it cost.
+pub(super) fn with_rest_of_budget(template: &str, file: &Path, mu: f64) -> Result<String, CliError> {
+    let whole = delta_of(template).map(|delta| (delta, 1.0 / Calibration::Analytic.sigma(EPSILON, delta)));
+    let (delta, whole) =
+        whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| CliError::NoRest(file.to_path_buf()))?;
+    let rest = exact(epsilon_of_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
+    Ok(template
         .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))
-        .replace("[1.0, inf]", &format!("[{rest}, inf]"))
+        .replace("[1.0, inf]", &format!("[{rest}, inf]")))
+}
+
+fn delta_of(spec: &str) -> Option<f64> {
+    toml::from_str::<toml::Table>(spec).ok()?.get("privacy")?.get("delta")?.as_float()
 }
 
 /// Says where the bounds come from.
@@ -79,9 +79,7 @@ pub(super) fn with_origin(spec: &str, file: &str) -> String {
 
 /// Options of the whole budget of a template, of which this release takes a share.
 pub(super) fn whole_budget(spec: &str) -> String {
-    let delta =
-        toml::from_str::<toml::Table>(spec).ok().and_then(|table| table["privacy"].get("delta")?.as_float());
-    delta.map_or_else(String::new, |delta| {
+    delta_of(spec).map_or_else(String::new, |delta| {
         format!(" --budget-epsilon {} --budget-delta {}", exact(EPSILON), exact(delta))
     })
 }

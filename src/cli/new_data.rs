@@ -10,6 +10,7 @@ use super::CliError;
 use super::emit::shell;
 use super::new_bounds::{FEWEST_FOR_BOUNDS, epsilon_and_share};
 use dpgp_data::suggest::closest;
+use dpgp_report::exact;
 
 use dpgp_data::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_hidden, is_number_for_name, is_parquet,
@@ -138,7 +139,8 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
     }
     let title = format!("{what} under differential privacy");
     let kernel = protected.kernel(inputs.len());
-    let [epsilon, share] = epsilon_and_share(rows, &delta(rows));
+    let delta = delta(rows);
+    let [epsilon, share] = epsilon_and_share(rows, delta);
     let parts = [
         ("@SOURCE@", source(file, &layout)),
         ("@INPUTS@", list(inputs)),
@@ -150,7 +152,7 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
         ("@MAP@", map(inputs)),
         ("@SPARSE@", sparse(rows)),
         ("@SPLIT@", split(rows)),
-        ("@DELTA@", delta(rows)),
+        ("@DELTA@", exact(delta)),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
         ("@FEATURES@\n", features(rows, inputs)),
@@ -300,9 +302,10 @@ fn features(rows: usize, inputs: &[String]) -> String {
 }
 
 /// Chooses delta: a power of ten, at most a tenth of one over the number of rows, which is public.
-fn delta(rows: usize) -> String {
-    let digits = rows.max(1).ilog10() + 2;
-    format!("1e-{}", digits.max(5))
+fn delta(rows: usize) -> f64 {
+    let digits = rows.max(1).ilog10() as i32 + 2;
+    // A power of ten with few digits is exact, so that this is the nearest number.
+    1.0 / 10f64.powi(digits.max(5))
 }
 
 fn split(rows: usize) -> String {
@@ -613,7 +616,7 @@ mod tests {
     #[test]
     fn delta_is_far_below_one_over_the_rows() {
         for (rows, expected) in [(0, "1e-5"), (9_999, "1e-5"), (10_000, "1e-6"), (546_712, "1e-7")] {
-            assert_eq!(delta(rows), expected);
+            assert_eq!(exact(delta(rows)), expected);
             assert!(10.0 * expected.parse::<f64>().unwrap() * rows as f64 <= 1.0);
         }
     }

@@ -93,7 +93,7 @@ impl CountsFile {
         self.sd.get()
     }
 
-    /// What the counts cost: they are as private as one draw from `N(0, 1)` or `N(mu, 1)`.
+    /// The `mu` of the counts: they are as private as one draw from `N(0, 1)` or `N(mu, 1)`. Infinite if the file does not say it.
     pub(super) fn mu(&self) -> f64 {
         self.guarantee.mu.map_or(f64::INFINITY, Positive::get)
     }

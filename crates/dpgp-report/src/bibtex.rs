@@ -153,7 +153,7 @@ fn data(report: &Report<'_>) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for cell in &experiment.cells {
         let setting = cell.setting();
-        // Without rows there is an empty stand-in for them.
+        // Tasks that read no rows have an empty inline source.
         let is_told = setting.task.reads_rows() || !matches!(setting.data.source, SourceSetting::Inline(_));
         let name = source(&setting.data.source);
         if is_told && !names.contains(&name) {

@@ -185,7 +185,8 @@ impl GivenTable {
             };
             let Some(value) = row.number("value")? else { continue };
             if by_replicate {
-                let order = row.number("replicate")?.unwrap_or(0.0);
+                let missing = || GradeError::NumberError { line, column: "replicate", found: String::new() };
+                let order = row.number("replicate")?.ok_or_else(missing)?;
                 replicates.entry((cell, metric)).or_default().push((order, value, line));
                 continue;
             }
@@ -375,7 +376,7 @@ pub struct Graded {
     pub missing_numbers: usize,
     /// Claims left out because the table lacks their rows.
     pub missing_claims: usize,
-    /// All numbers of the metrics of the table: theirs, ours and the printed ones. Those of no cell, such as another method, are last.
+    /// Theirs, ours and the printed number of every cell, for each metric of the table. Rows that match no cell, such as another method, come last.
     pub beside: Vec<BesideNumber>,
 }
 

@@ -126,7 +126,7 @@ impl DataDigests {
 }
 
 /// The files that names and patterns mean, relative to the spec. A name that is there is never a pattern.
-fn meant(experiment: &Experiment, key: &str, names: &[String]) -> Result<Vec<String>, SpecError> {
+fn expanded(experiment: &Experiment, key: &str, names: &[String]) -> Result<Vec<String>, SpecError> {
     let folder = experiment.beside("");
     let mut files = Vec::new();
     for name in names {
@@ -157,7 +157,7 @@ fn read(
     (key, files, program): (&str, &[String], Option<&str>),
 ) -> Result<Vec<FileDigest>, SpecError> {
     let mut digests = Vec::with_capacity(files.len());
-    for file in &meant(experiment, key, files)? {
+    for file in &expanded(experiment, key, files)? {
         let bytes = std::fs::read(experiment.beside(file)).map_err(|cause| {
             experiment.fault(key, Problem::Shape(format!("names {file:?}, which cannot be read: {cause}")))
         })?;

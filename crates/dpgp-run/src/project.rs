@@ -173,7 +173,7 @@ impl Project {
 
     /// Whether columns of rows stand in a spec that is not a shipped one.
     pub fn reads_own_rows_of_spec(&self, experiment: &Experiment) -> bool {
-        // Tasks that read no rows have an empty stand-in for them.
+        // Tasks that read no rows have an empty inline source.
         let settings = experiment.cells.iter().map(|cell| cell.setting());
         let mut sources =
             settings.filter(|setting| setting.task.reads_rows()).map(|setting| &setting.data.source);

@@ -84,7 +84,7 @@ const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; to 
     task.regression with mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, \
     task.surface or task.dirichlet with sums, or task.density with histogram";
 
-/// What a program and given numbers need not have: no rows, and no claim of privacy.
+/// Sections that specs of programs and of given numbers may omit: an empty stand-in for rows, and no privacy.
 const FILLED_IN: &str = "\
     data = { inputs = [], source.inline.none = [0.0] }\n\
     privacy = { epsilon = inf, delta = 0.5, change = 1.0, mechanism.function.sensitivity = \"exact\" }";

@@ -126,6 +126,25 @@ fn bounds_that_cannot_be_had_are_refused() {
     let plane =
         counts("\"minutes\", \"place\"", &format!("{axis}, {axis}"), "[9, 9, 9, 9, 9, 9, 9, 9, 9]").expect(2);
     assert!(plane.err.contains("bounds need counts by one column of numbers"), "{}", plane.err);
+    // Counts that do not say what they cost, or cost the whole budget, leave nothing: never the whole again.
+    let rows = "{ \"histogram\": { \"inputs\": [\"minutes\"], \"records\": null, \"filter\": [], \"bins\": [BINS] }, \"counts\": [0, 900, 0], \
+        \"sd\": 20.0, \"guarantee\": { \"text\": \"g\"MU } }";
+    for mu in ["", ", \"mu\": 5.0"] {
+        project.write("counts.json", &rows.replace("BINS", axis).replace("MU", mu));
+        let from = [
+            "new",
+            "mine",
+            "--data",
+            "rows.csv",
+            "--target",
+            "minutes",
+            "--private-inputs",
+            "--bounds-from",
+            "counts.json",
+        ];
+        let run = project.dpgp(&from).expect(2);
+        assert!(run.err.contains("nothing is left of a budget of epsilon = 1"), "{mu}: {}", run.err);
+    }
     project.write("counts.json", "{}");
     let from = [
         "new",
