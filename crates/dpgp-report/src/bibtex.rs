@@ -119,16 +119,29 @@ pub fn caption(report: &Report<'_>) -> String {
         1 => "1 replicate".to_owned(),
         several => format!("{several} replicates"),
     };
-    let epsilons = numbers(report, |row| Some(row.row.certificate.epsilon()));
-    let deltas = numbers(report, |row| row.row.certificate.delta());
     let parts = [
         meta.rows.as_ref().map(|rows| format!("n: {rows}")),
         Some(replicates),
-        epsilons.map(|epsilons| format!("epsilon: {epsilons}")),
-        deltas.map(|deltas| format!("delta: {deltas}")),
+        privacy(report),
         data(report).map(|data| format!("data: {data}")),
     ];
     format!("{}.", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+}
+
+/// The guarantees of all rows; what a program claims of itself is marked, and one without a claim has nothing to tell.
+fn privacy(report: &Report<'_>) -> Option<String> {
+    let is_ours = report.experiment.cells.iter().any(|cell| cell.setting().task.reads_rows());
+    let claimed = |row: &ReportRow| row.row.certificate.unchecked.as_ref().map(|claim| claim.guarantee);
+    let [epsilons, deltas] = if is_ours {
+        let epsilons = numbers(report, |row| Some(row.row.certificate.epsilon()));
+        [epsilons, numbers(report, |row| row.row.certificate.delta())]
+    } else {
+        let delta = numbers(report, |row| claimed(row).map(|guarantee| guarantee.delta));
+        let epsilons = numbers(report, |row| claimed(row).map(|guarantee| guarantee.epsilon));
+        [epsilons, delta.map(|delta| format!("{delta} (claimed by programs, unchecked)"))]
+    };
+    let deltas = deltas.map_or_else(String::new, |deltas| format!("; delta: {deltas}"));
+    epsilons.map(|epsilons| format!("epsilon: {epsilons}{deltas}"))
 }
 
 /// The different numbers of all rows, by size; none without any.

@@ -192,6 +192,8 @@ echo "{\"rmse\": 0.5, \"seconds\": 1$(date +%N)}"
     let table = project.read("results/s/table.csv");
     let claimed = "none; their package claims (0.5, 1e-5)-DP, unchecked";
     assert!(table.contains(claimed), "{table}");
+    let caption = "; epsilon: 0.5; delta: 1e-5 (claimed by programs, unchecked).";
+    assert!(project.read("results/s/table.md").contains(caption), "{}", project.read("results/s/table.md"));
     assert!(run.out.contains("seconds"), "{}", run.out);
     let told = questions(&project);
     assert_eq!(told[0]["guarantee"], json!({ "epsilon": 0.5, "delta": 1e-5, "by": "their package" }));

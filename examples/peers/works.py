@@ -1,6 +1,5 @@
-"""Times the work items of `scripts/compare-peers` in comparable packages, on the inputs of `examples/peers.rs`. Each item
-prints one line of JSON, except for packages that are not installed."""
-
+"""What speed.toml times in other packages, on the inputs of main.rs. `works.py WORK PEER` runs it twice, so that nothing
+is started for the first time, and prints the seconds of the second run and a number that shows that the work was done."""
 import json
 import sys
 import time
@@ -166,46 +165,41 @@ def opendp(count):
     return seconds, np.std(drawn) / 1000.0
 
 
+def prv(setting):
+    from prv_accountant import Accountant
+
+    noise, rate, steps, delta = SETTINGS[setting]
+    return timed(lambda: Accountant(noise, rate, delta, steps, eps_error=1e-3).compute_epsilon(steps)[2])
+
+
 def product(other):
-    """NumPy computes only half of a product of a matrix with its own transpose."""
+    """NumPy computes only half of a product of a matrix with its own transpose. The number is the mean of the diagonal."""
     a = np.fromfunction(lambda i, j: (i + 3 * j) % 7, (2000, 2000))
     b = other(a)
-    seconds, _ = timed(lambda: a.T @ b)
-    return seconds, 2e-9 * 2000**3 / seconds
+    seconds, result = timed(lambda: a.T @ b)
+    return seconds, np.trace(result) / 2000
 
 
 WORKS = {
-    "cloak-300-10-10": ("NumPy", lambda: cloak(300, 10, 10)),
-    "cloak-1000-15-15": ("NumPy", lambda: cloak(1000, 15, 15)),
-    "cloak-5000-20-25": ("NumPy", lambda: cloak(5000, 20, 25)),
-    "sums-1000000": ("NumPy", lambda: sums(1_000_000)),
-    "gp-2000": ("scikit-learn", lambda: scikit_learn(1.0)),
-    "gp-2000:GPy": ("GPy", lambda: gpy(1.0)),
-    "rough-2000": ("scikit-learn", lambda: scikit_learn(0.1)),
-    "rough-2000:GPy": ("GPy", lambda: gpy(0.1)),
-    "pld-1000": ("dp-accounting", lambda: loss_distribution("1000")),
-    "pld-10000": ("dp-accounting", lambda: loss_distribution("10000")),
-    "renyi-1000": ("dp-accounting", lambda: renyi("1000")),
-    "renyi-10000": ("dp-accounting", lambda: renyi("10000")),
-    "noise-100000": ("OpenDP", lambda: opendp(100_000)),
-    "dgemm-2000": ("NumPy", lambda: product(np.copy)),
-    "syrk-2000": ("NumPy", lambda: product(lambda a: a)),
+    ("cloak-300-10-10", "NumPy"): lambda: cloak(300, 10, 10),
+    ("cloak-1000-15-15", "NumPy"): lambda: cloak(1000, 15, 15),
+    ("cloak-5000-20-25", "NumPy"): lambda: cloak(5000, 20, 25),
+    ("sums-1000000", "NumPy"): lambda: sums(1_000_000),
+    ("gp-2000", "scikit-learn"): lambda: scikit_learn(1.0),
+    ("gp-2000", "GPy"): lambda: gpy(1.0),
+    ("rough-2000", "scikit-learn"): lambda: scikit_learn(0.1),
+    ("rough-2000", "GPy"): lambda: gpy(0.1),
+    ("pld-1000", "dp-accounting"): lambda: loss_distribution("1000"),
+    ("pld-10000", "dp-accounting"): lambda: loss_distribution("10000"),
+    ("pld-1000", "prv-accountant"): lambda: prv("1000"),
+    ("renyi-1000", "dp-accounting"): lambda: renyi("1000"),
+    ("renyi-10000", "dp-accounting"): lambda: renyi("10000"),
+    ("noise-100000", "OpenDP"): lambda: opendp(100_000),
+    ("product-2000", "NumPy"): lambda: product(np.copy),
+    ("gram-2000", "NumPy"): lambda: product(lambda a: a),
 }
 
-
-def main():
-    for work in sys.argv[1:]:
-        peer, run = WORKS[work]
-        try:
-            if not work.startswith("cloak-5000"):
-                run()
-            seconds, value = run()
-        except ImportError as missing:
-            print(f"{work}: {missing}", file=sys.stderr)
-            continue
-        line = {"work": work.split(":")[0], "peer": peer, "seconds": seconds, "value": float(value)}
-        print(json.dumps(line), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    work = WORKS[sys.argv[1], sys.argv[2]]
+    work()
+    print(json.dumps(dict(zip(["seconds", "value"], map(float, work())))))

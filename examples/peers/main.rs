@@ -1,5 +1,5 @@
-//! Times what `scripts/compare-peers` compares: `peers WORK...` prints one line of JSON for each work. The inputs are
-//! those of `scripts/peers.py`.
+//! The side of `speed.toml` that is ours: `peers WORK` runs a work of `works.py` twice, on the same inputs, and prints the
+//! seconds of the second run and a number that shows that the work was done.
 #![allow(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 
 use std::hint::black_box;
@@ -17,23 +17,25 @@ use nalgebra::DMatrix;
 use rand::SeedableRng;
 
 fn main() {
-    for work in std::env::args().skip(1) {
-        let parts: Vec<&str> = work.split('-').collect();
-        let (seconds, value) = match parts[..] {
-            ["cloak", n, wide, high] => {
-                design(n.parse().unwrap(), wide.parse().unwrap(), high.parse().unwrap())
-            }
-            ["sums", n] => sums(n.parse().unwrap()),
-            ["gp", n] => regression(n.parse().unwrap(), 1.0),
-            ["rough", n] => regression(n.parse().unwrap(), 0.1),
-            ["pld", setting] => accountant(&LossDistribution::default(), setting),
-            ["renyi", setting] => accountant(&Renyi, setting),
-            ["noise", n] => noise(n.parse().unwrap()),
-            ["dgemm", n] => products(n.parse().unwrap()),
-            ["syrk", n] => outer_products(n.parse().unwrap()),
-            _ => panic!("no such work: {work}"),
-        };
-        println!("{}", serde_json::json!({ "work": work, "seconds": seconds, "value": value }));
+    let work = std::env::args().nth(1).unwrap();
+    run(&work);
+    let (seconds, value) = run(&work);
+    println!("{}", serde_json::json!({ "seconds": seconds, "value": value }));
+}
+
+fn run(work: &str) -> (f64, f64) {
+    let parts: Vec<&str> = work.split('-').collect();
+    match parts[..] {
+        ["cloak", n, wide, high] => design(n.parse().unwrap(), wide.parse().unwrap(), high.parse().unwrap()),
+        ["sums", n] => sums(n.parse().unwrap()),
+        ["gp", n] => regression(n.parse().unwrap(), 1.0),
+        ["rough", n] => regression(n.parse().unwrap(), 0.1),
+        ["pld", setting] => accountant(&LossDistribution::default(), setting),
+        ["renyi", setting] => accountant(&Renyi, setting),
+        ["noise", n] => noise(n.parse().unwrap()),
+        ["product", n] => products(n.parse().unwrap()),
+        ["gram", n] => outer_products(n.parse().unwrap()),
+        _ => panic!("no such work: {work}"),
     }
 }
 
@@ -121,17 +123,17 @@ fn noise(n: usize) -> (f64, f64) {
     (seconds, (squares / n as f64).sqrt() / 1000.0)
 }
 
-/// The value is the rate in units of 1e9 operations a second.
+/// The value is the mean of the diagonal.
 fn products(n: usize) -> (f64, f64) {
     let a = DMatrix::from_fn(n, n, |i, j| ((i + 3 * j) % 7) as f64);
-    let (seconds, _) = timed(|| transposed_product(&a, &a));
-    (seconds, 2e-9 * (n as f64).powi(3) / seconds)
+    let (seconds, product) = timed(|| transposed_product(&a, &a));
+    (seconds, product.trace() / n as f64)
 }
 
-/// The lower half of a product with the transpose; the rate is that of the whole.
+/// The lower half of a product with the transpose; the value is the mean of the diagonal.
 fn outer_products(n: usize) -> (f64, f64) {
     let a = DMatrix::from_fn(n, n, |i, j| ((i + 3 * j) % 7) as f64);
     let mut out = DMatrix::zeros(n, n);
     let (seconds, ()) = timed(|| add_gram_lower(&mut out, &a));
-    (seconds, 2e-9 * (n as f64).powi(3) / seconds)
+    (seconds, out.trace() / n as f64)
 }
