@@ -178,8 +178,14 @@ pub enum CliError {
     )]
     AreasOfRows,
     /// Areas of moments.
-    #[error("--areas is for released counts; moments hold means, which do not add up over an area")]
+    #[error("--areas is for released counts; other numbers do not add up over an area")]
     AreasOfMoments,
+    /// A table of numbers, and no word of their noise.
+    #[error(
+        "{} is no release of this program; for numbers that others published with noise, add --inputs, --target and --noise",
+        .0.display()
+    )]
+    NumbersWithoutNoise(PathBuf),
     /// A file of rows with an unknown ending.
     #[error("{} has an unknown ending; use .csv or .parquet", .0.display())]
     Ending(PathBuf),
@@ -309,6 +315,7 @@ impl CliError {
             | Self::ModelOfCounts
             | Self::AreasOfMoments
             | Self::AreasOfRows
+            | Self::NumbersWithoutNoise(_)
             | Self::Ending(_)
             | Self::MapEnding(_)
             | Self::Map(_)

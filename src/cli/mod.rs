@@ -38,6 +38,7 @@ mod paired_runs;
 mod plan;
 mod predict;
 mod preview;
+mod published;
 mod release_types;
 mod report;
 mod run;

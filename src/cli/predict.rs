@@ -1,7 +1,8 @@
 //! `dpgp predict`: private predictions at public points.
 //!
 //! A release goes through these steps: refuse, read, charge, draw, write. The order is part of the privacy argument, see [`predict`].
-//! `--preview` computes expected errors and spends nothing. `--from` predicts from released moments or counts at no further privacy cost.
+//! `--preview` computes expected errors and spends nothing. `--from` predicts from released moments, counts or
+//! published numbers at no further privacy cost.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use super::map::{MapTarget, NewMap, WantedMap};
 use super::options::{Format, LedgerArguments, Places, balance, counted, distinct, experiments, known_place};
 use super::output::{complain, print, print_json};
 use super::preview::{PreviewArguments, preview};
+use super::published::{PUBLISHERS_GUARANTEE, PublishedArguments};
 use super::waiting::Waiting;
 use dpgp_data::rows::ensure_addresses;
 use dpgp_data::whole_text;
@@ -20,9 +22,9 @@ use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    Areas, CertificateSummary, Charged, CountsFile, GridChoice, MomentsFile, OtherModel, PointsFile,
-    PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError,
-    SigningKey, Terms, chosen_cell, publish, refuse_private_filter, write_predictions,
+    Areas, CertificateSummary, Charged, CountsFile, FilePredictions, GridChoice, MomentsFile, OtherModel,
+    PointsFile, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints,
+    ReleaseError, SigningKey, Terms, chosen_cell, publish, refuse_private_filter, write_predictions,
 };
 use dpgp_report::{DrawnMap, short};
 use dpgp_run::{Clipped, Project, watcher};
@@ -58,6 +60,7 @@ Examples:
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
   dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, without most of the noise
   dpgp predict --from counts.json --areas districts.geojson --area-id name --out districts.csv      the count of each district
+  dpgp predict --from ages.csv --inputs age --target count --noise discrete-gaussian=30 --grid auto     what others published with noise
   dpgp predict counts.toml --grid auto --out counts.csv --map counts.html      counts of rows (`dpgp new --count`) in one step
   dpgp ledger show my.toml";
 
@@ -330,7 +333,8 @@ pub(super) enum PointsOrAreas<'a> {
 /// Options of predictions from released moments or counts.
 #[derive(Debug, Args)]
 pub struct FromArguments {
-    /// Predict from moments or counts that `dpgp sum --release` wrote, instead of rows; releases and charges nothing
+    /// Predict from moments or counts that `dpgp sum --release` wrote, or from numbers that others published with noise (--noise), instead
+    /// of rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
     pub from: Option<PathBuf>,
@@ -340,10 +344,12 @@ pub struct FromArguments {
     /// With --from: use another noise variance, in squared units of the normalised target
     #[arg(long, value_name = "VARIANCE", requires = "from", value_parser = positive)]
     noise_variance: Option<Positive>,
+    #[command(flatten)]
+    published: PublishedArguments,
 }
 
 impl FromArguments {
-    /// Predicts at public points from released moments, or estimates exact counts from released noisy counts. Reads no rows and
+    /// Predicts at public points from released moments, or estimates exact counts or numbers from noisy ones. Reads no private rows and
     /// charges nothing.
     pub fn predict(
         &self,
@@ -353,28 +359,13 @@ impl FromArguments {
         map: Option<NewMap>,
         format: Format,
     ) -> Result<(), CliError> {
-        let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
-        let (guarantee, predictions) = match CountsFile::read(from)? {
-            Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),
-            Some(file) => {
-                let guarantee = file.guarantee().to_owned();
-                match at {
-                    PointsOrAreas::Points(points) => (guarantee, file.predict(&points)?),
-                    PointsOrAreas::Areas(areas) => (guarantee, file.predict_areas(areas)?),
-                }
-            }
-            None => {
-                let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
-                let file = MomentsFile::read(from)?;
-                (file.guarantee().to_owned(), file.predict(at, other)?)
-            }
-        };
+        let Computed { predictions, guarantee, published } = self.compute(from, at)?;
         predictions.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         if let Some(out) = out {
             write_predictions(out, &predictions)?;
         }
         if let Some(map) = map {
-            map.write_csv(&predictions.csv()?, statement(from)?)?;
+            map.write_csv(&predictions.csv()?, published.map_or_else(|| statement(from), Ok)?)?;
         }
         match (out, format) {
             (Some(out), Format::Json) => print_json(&json!({ "written": out, "guarantee": guarantee })),
@@ -391,6 +382,40 @@ impl FromArguments {
             (None, Format::Text) => print(&predictions.csv().map_err(dpgp_release::ReleaseError::from)?),
         }
     }
+
+    fn compute(&self, from: &Path, at: PointsOrAreas<'_>) -> Result<Computed, CliError> {
+        let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
+        if let Some(numbers) = self.published.read(from)? {
+            let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
+            let published = Some(CertificateSummary::of_published(numbers.target()));
+            let predictions = numbers.predict(at, &other)?;
+            return Ok(Computed { predictions, guarantee: PUBLISHERS_GUARANTEE.to_owned(), published });
+        }
+        let (guarantee, predictions) = match CountsFile::read(from)? {
+            Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),
+            Some(file) => {
+                let guarantee = file.guarantee().to_owned();
+                match at {
+                    PointsOrAreas::Points(points) => (guarantee, file.predict(&points)?),
+                    PointsOrAreas::Areas(areas) => (guarantee, file.predict_areas(areas)?),
+                }
+            }
+            None => {
+                let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
+                let file = MomentsFile::read(from)?;
+                (file.guarantee().to_owned(), file.predict(at, other)?)
+            }
+        };
+        Ok(Computed { predictions, guarantee, published: None })
+    }
+}
+
+/// Predictions from a file, and what covers them.
+struct Computed {
+    predictions: FilePredictions,
+    guarantee: String,
+    /// The statement for a map where the file holds none.
+    published: Option<CertificateSummary>,
 }
 
 /// Reads the guarantee of the file, which also covers everything computed from it.

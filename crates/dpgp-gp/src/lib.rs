@@ -14,6 +14,7 @@ mod fitc;
 mod grid_counts;
 pub mod kernel;
 mod kmeans;
+mod known_noise;
 mod laplace;
 #[cfg(test)]
 mod laws;
@@ -34,6 +35,7 @@ pub use fit::{Fit, fit};
 pub use fitc::{Fitc, fitc, fitc_variance};
 pub use grid_counts::{GridAxis, GridHyperparameters, GridPosterior, GridSum, NoisyGrid, denoise_grid};
 pub use kmeans::{KMeans, kmeans};
+pub use known_noise::{DenoisedNumbers, KnownModel, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
 pub use laplace::{CovarianceFamily, negative_log_likelihood};
 pub use laplace::{NewtonStep, averaged_probability, latent_variance, logistic, newton_path};
 pub use linear_map::LinearMap;

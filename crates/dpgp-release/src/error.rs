@@ -95,6 +95,14 @@ pub enum ReleaseError {
         /// What is wrong with it.
         cause: String,
     },
+    /// Published numbers that cannot be used.
+    #[error("{}: {cause}", path.display())]
+    NotPublished {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// A file that holds no predictions.
     #[error("{} is not a CSV file of predictions from `dpgp predict`: {cause}", path.display())]
     NotPredictions {

@@ -39,6 +39,12 @@ impl CertificateSummary {
         Self::nothing("No certificate beside the file: nothing is claimed.".to_owned())
     }
 
+    /// The statement for estimates from numbers that others published with noise.
+    pub fn of_published(target: &str) -> Self {
+        let said = "Computed from published numbers with noise alone; their publisher's guarantee covers it.";
+        Self { target: Some(target.to_owned()), ..Self::nothing(said.to_owned()) }
+    }
+
     fn nothing(said: String) -> Self {
         Self {
             guarantee: None,

@@ -43,6 +43,7 @@ mod price;
 mod private_bounds;
 mod programs;
 mod progress;
+mod published;
 mod refusals;
 mod risk;
 mod run;

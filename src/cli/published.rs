@@ -1,0 +1,46 @@
+//! Options of `dpgp predict --from` for numbers that others published with noise.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::CliError;
+use dpgp_release::{PublishedNoise, PublishedNumbers};
+
+/// What is known of the privacy of all that is computed from them.
+pub(super) const PUBLISHERS_GUARANTEE: &str = "that of their publisher";
+
+/// Options of numbers that others published with noise.
+#[derive(Debug, Args)]
+pub(super) struct PublishedArguments {
+    /// With --from and a CSV or Parquet file of numbers that others published with noise: the columns of the inputs
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', requires_all = ["from", "target", "noise"])]
+    inputs: Vec<String>,
+    /// With --inputs: the column of the published numbers
+    #[arg(long, value_name = "COLUMN", requires_all = ["from", "inputs"])]
+    target: Option<String>,
+    /// With --inputs: the published noise, as gaussian=SD, discrete-gaussian=SD, laplace=SCALE, discrete-laplace=SCALE, or as
+    /// variance=COLUMN or sd=COLUMN of each number
+    #[arg(long, value_name = "LAW", requires_all = ["from", "inputs"])]
+    noise: Option<PublishedNoise>,
+}
+
+impl PublishedArguments {
+    /// Reads the published numbers, if the options name some.
+    ///
+    /// # Errors
+    /// [`CliError::NumbersWithoutNoise`] for a table without the options, and what [`PublishedNumbers::read`] refuses.
+    pub fn read(&self, from: &Path) -> Result<Option<PublishedNumbers>, CliError> {
+        match (&self.target, &self.noise) {
+            (Some(target), Some(noise)) => {
+                Ok(Some(PublishedNumbers::read(from, &self.inputs, target, noise)?))
+            }
+            _ if is_table(from) => Err(CliError::NumbersWithoutNoise(from.to_path_buf())),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv") || end.eq_ignore_ascii_case("parquet"))
+}
