@@ -4,7 +4,7 @@ from typing import Any, Self, final
 
 __version__: str
 
-__all__ = ["MomentsCore", "Surface", "__version__", "audit_files", "names", "results", "run"]
+__all__ = ["MomentsCore", "Surface", "__version__", "audit_files", "command", "names", "results", "run"]
 
 @final
 class MomentsCore:
@@ -56,6 +56,7 @@ def audit_files(
     seed: int,
     confidence: float,
 ) -> dict[str, Any]: ...
+def command(arguments: Sequence[str], python: str) -> int: ...
 def run(
     name: str,
     seed: int | None,

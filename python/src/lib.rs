@@ -19,6 +19,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<moments::MomentsCore>()?;
     module.add_class::<surface::Surface>()?;
     module.add_function(wrap_pyfunction!(audit::audit_files, module)?)?;
+    module.add_function(wrap_pyfunction!(run::command, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::results, module)?)?;
     module.add_function(wrap_pyfunction!(run::names, module)?)?;

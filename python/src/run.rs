@@ -1,7 +1,9 @@
 //! Runs experiments and returns their committed results.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use dpgp::cli::{Invocation, run_command};
 use dpgp::data::{Silent, shipped_text};
 use dpgp::fs::unlinked_text;
 use dpgp::prelude::{DataPlaces, Pool, Project, RunOptions, Shard, Study};
@@ -81,6 +83,13 @@ pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
     }
     let shipped = shipped_text(&Path::new("results").join(&own).to_string_lossy());
     Ok(shipped.map(Into::into).ok_or_else(|| Failure::input(format!("{} does not exist", path.display())))?)
+}
+
+/// Runs the command with arguments, of which the first is its name, and returns its exit code. `python` starts this interpreter again.
+#[pyfunction]
+pub fn command(py: Python<'_>, arguments: Vec<OsString>, python: OsString) -> u8 {
+    let again = Some((python, vec!["-m".into(), "dpgp".into()]));
+    py.detach(|| run_command(Invocation { arguments, again }))
 }
 
 /// The names of all experiments.

@@ -32,9 +32,10 @@ privacy.mechanism.sums = { target_bound = 1.0, features = "trivial", sensitivity
 
 
 def facts(data):
-    """Return all fields except names and sizes of files, and the checksum, which depends on them."""
+    """Return all fields except names and sizes of files, and the checksum, which depends on them. Only files have lines of text."""
     value = json.loads(data)
     del value["checksum"]
+    value["identity"].pop("lines", None)
     value["files"] = [file["rows"] for file in value["files"]]
     return value
 
@@ -100,7 +101,7 @@ def test_all_columns_of_a_table_say_which_rows_they_are(command, tmp_path):
     assert releases(dpgp.Moments(other).add(polars.from_pandas(frame))) == 2
     assert releases(dpgp.Moments(other).add(frame.to_dict("list"))) == 3
     command("stats", "other.toml", "rows.csv", "--out", "rows.stats")
-    by_command, by_frame = (json.loads(data)["identity"] for data in ((tmp_path / "rows.stats").read_bytes(), dpgp.Moments(other).add(frame).to_bytes()))
+    by_command, by_frame = (facts(data)["identity"] for data in ((tmp_path / "rows.stats").read_bytes(), dpgp.Moments(other).add(frame).to_bytes()))
     assert by_command == by_frame
 
 

@@ -1,6 +1,11 @@
 //! Parsing of arguments and environment variables; an empty variable counts as unset.
 //!
-//! Also hints for options that a verb does not have.
+//! Also hints for options that a verb does not have, and how the program was started.
+
+use std::ffi::OsString;
+use std::io;
+use std::process;
+use std::sync::OnceLock;
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -11,18 +16,57 @@ use super::Verb;
 use super::arguments::Arguments;
 use super::options::ASKED;
 
-/// Answers a shell that asks for completions, and then ends the process.
-pub fn answer() {
-    if std::env::var_os(ASKED).is_some_and(|shell| !shell.is_empty()) {
-        CompleteEnv::with_factory(Arguments::command).var(ASKED).complete();
+static INVOCATION: OnceLock<Invocation> = OnceLock::new();
+
+/// How the program was started: as a process of its own, or within another program such as Python.
+#[derive(Debug, Clone)]
+pub struct Invocation {
+    /// The arguments. The first is the name of the program.
+    pub arguments: Vec<OsString>,
+    /// A program and arguments of it that start this program again. Without it, the file of this process does.
+    pub again: Option<(OsString, Vec<OsString>)>,
+}
+
+impl Invocation {
+    /// As a process of its own.
+    pub fn of_process() -> Self {
+        Self { arguments: std::env::args_os().collect(), again: None }
+    }
+
+    /// Remembers it for the rest of the process.
+    pub(super) fn begin(self) -> &'static Self {
+        INVOCATION.get_or_init(|| self)
+    }
+
+    /// Answers a shell that asks for completions. Returns whether it did.
+    pub(super) fn answer(&self) -> bool {
+        if std::env::var_os(ASKED).is_none_or(|shell| shell.is_empty()) {
+            return false;
+        }
+        let (complete, here) =
+            (CompleteEnv::with_factory(Arguments::command).var(ASKED), std::env::current_dir().ok());
+        complete.try_complete(self.arguments.clone(), here.as_deref()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Parses the arguments. Ends the process with the parser's message if they are wrong.
+    pub(super) fn parsed(&self) -> Arguments {
+        let command = with_groups(with_paragraphs(without_empty(Arguments::command())));
+        let matches = command.try_get_matches_from(&self.arguments);
+        let matches = matches.unwrap_or_else(|error| explained(error).exit());
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 
-/// Parses the arguments of this process. Ends it with the parser's message if they are wrong.
-pub fn arguments() -> Arguments {
-    let command = with_groups(with_paragraphs(without_empty(Arguments::command())));
-    let matches = command.try_get_matches().unwrap_or_else(|error| explained(error).exit());
-    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+/// Makes a command that starts this program again.
+pub(super) fn this_program() -> io::Result<process::Command> {
+    match INVOCATION.get().and_then(|invocation| invocation.again.as_ref()) {
+        Some((program, arguments)) => {
+            let mut command = process::Command::new(program);
+            command.args(arguments);
+            Ok(command)
+        }
+        None => std::env::current_exe().map(process::Command::new),
+    }
 }
 
 /// Lists the verbs of the top-level help in groups, those of the last visible group by name alone.
@@ -118,7 +162,8 @@ const EXPECTED: &[ExpectedVariable] = &[
 
 /// Returns whether a word is one of the arguments. Arguments need not be valid text.
 fn is_said(word: &str) -> bool {
-    std::env::args_os().skip(1).any(|argument| argument == word)
+    let said = INVOCATION.get().map_or_else(Vec::new, |invocation| invocation.arguments.clone());
+    said.iter().skip(1).any(|argument| argument == word)
 }
 
 /// Adds a hint to a parser error for an expected option, and removes the tip to pass an option as a value, which nobody means.

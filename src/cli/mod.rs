@@ -57,6 +57,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use arguments::Arguments;
+pub use environment::Invocation;
 use error::{BUG, CliError};
 use output::complain;
 
@@ -217,12 +218,21 @@ verbs! {
     }
 }
 
-/// Parses the arguments, runs the verb and returns the exit code.
+/// Parses the arguments of this process, runs the verb and returns the exit code.
 pub fn main() -> ExitCode {
+    ExitCode::from(run_command(Invocation::of_process()))
+}
+
+/// The same for a program that was started otherwise, such as within Python. Call it once for each process: it handles its signals and
+/// panics, and wrong arguments end it.
+pub fn run_command(invocation: Invocation) -> u8 {
     std::panic::set_hook(Box::new(report_bug));
     interrupt::outlive_file_limits();
-    environment::answer();
-    outcome_code(dispatch(&environment::arguments()))
+    let invocation = invocation.begin();
+    if invocation.answer() {
+        return 0;
+    }
+    exit_code(dispatch(&invocation.parsed()))
 }
 
 /// Reports a panic as a bug and exits with code 70.
@@ -246,13 +256,13 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
     arguments.verb.run(arguments.format)
 }
 
-fn outcome_code(outcome: Result<(), CliError>) -> ExitCode {
+fn exit_code(outcome: Result<(), CliError>) -> u8 {
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Ok(()) => 0,
+        Err(error) if error.is_broken_pipe() => 0,
         Err(error) => {
             complain(&format!("error: {error}"));
-            ExitCode::from(error.exit_code())
+            error.exit_code()
         }
     }
 }

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::CliError;
+use super::environment::this_program;
 use super::paired_files::{AddedFilter, PairedContext};
 use super::paired_files::{NoisyParts, files_without_noise};
 use dpgp_evidence::AuditVerdict;
@@ -95,8 +96,7 @@ impl PairedPlan<'_> {
         put(path, ROWS, &rows.csv(None, 1)?)?;
         put(path, &spec, &self.spec(context))?;
         let points = self.put_points(path)?;
-        let program = std::env::current_exe().map_err(CliError::io(Path::new("this program")))?;
-        let mut command = Command::new(program);
+        let mut command = this_program().map_err(CliError::io(Path::new("this program")))?;
         command.args([self.verb.name, &spec]).args(&self.verb.arguments);
         if let Some(points) = &points {
             command.args(["--at", points]);
