@@ -1,6 +1,6 @@
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,8 @@ class Release:
     def predict(
         self, X: _Table, *, kernel: str | None = None, noise_variance: float | None = None
     ) -> Predictions: ...
+    def write_predictions(self, path: _Path) -> None: ...
+    def plot(self, ax: Any = None, level: float = 0.95) -> Any: ...
     def warn(self) -> None: ...
 
 class Moments:
@@ -99,10 +101,12 @@ class DPGPRegressor(_Estimator):
         *,
         epsilon: float,
         delta: float,
-        input_bounds: _Bounds,
         target_bounds: tuple[float, float],
+        input_bounds: _Bounds | None = None,
+        private: Literal["records", "targets"] = "records",
         lengthscale: float | Sequence[float] | None = None,
         noise_variance: float = 0.1,
+        noise_sd: float | None = None,
         kernel: str | None = None,
         additive: bool | None = None,
         rows: int | None = None,

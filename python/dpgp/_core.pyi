@@ -4,7 +4,7 @@ from typing import Any, Self, final
 
 __version__: str
 
-__all__ = ["MomentsCore", "Surface", "__version__", "audit_files", "command", "names", "results", "run"]
+__all__ = ["MomentsCore", "Surface", "TargetsCore", "TargetsSurface", "__version__", "audit_files", "command", "names", "results", "run"]
 
 @final
 class MomentsCore:
@@ -46,6 +46,25 @@ class MomentsCore:
 @final
 class Surface:
     def __new__(cls, release: str, kernel: str | None, noise_variance: float | None) -> Self: ...
+    def predict(self, columns: Sequence[Any]) -> tuple[bytearray, bytearray, bytearray]: ...
+
+@final
+class TargetsCore:
+    def __new__(cls, spec: str, rows: str, arguments: Sequence[tuple[str, str]]) -> Self: ...
+    def is_same(self, other: TargetsCore) -> bool: ...
+    def release(
+        self,
+        ledger: bool,
+        ledger_file: str | PathLike[str] | None,
+        budget: tuple[float, float] | None,
+        other_people: bool,
+        allow_caveats: bool,
+    ) -> str: ...
+    def arrived(self, text: str) -> None: ...
+
+@final
+class TargetsSurface:
+    def __new__(cls, combinations: str) -> Self: ...
     def predict(self, columns: Sequence[Any]) -> tuple[bytearray, bytearray, bytearray]: ...
 
 def audit_files(

@@ -14,6 +14,11 @@ from ._searches import warn_of_costs
 from ._tables import attempt, column, known, names_of, numbers, split
 from .errors import DPGPError, InputError
 from .moments import Moments
+from .release import Baseline, Release
+
+
+#: The epsilon of a baseline. Its noise is far below that of the data.
+NOT_PRIVATE = 1e6
 
 
 def not_fitted(estimator):
@@ -95,15 +100,16 @@ class Estimator:
     def _inputs(self, X, fitting):
         """Check X and return its columns. Outside of a fit, they must match the fitted ones."""
         names, codes, drops = names_of(X), self._codes(fitting), fitting and self._drops()
+        private = fitting and self._hides_inputs()
         if names is None and codes:
             array = attempt(np.asarray, X)
             width = array.shape[1] if array is not None and array.ndim == 2 else 0
             shown = [f"x{place}" for place in range(width)]
             table = split(X, shown)
-            columns = [column(table[name], name, codes.get(name), drops, fitting) for name in shown]
+            columns = [column(table[name], name, codes.get(name), drops, private) for name in shown]
             rows = len(columns[0]) if columns else 0
         elif names is not None:
-            table, columns = X, [column(X[name], name, codes.get(name), drops, fitting) for name in names]
+            table, columns = X, [column(X[name], name, codes.get(name), drops, private) for name in names]
             width, rows = len(columns), len(columns[0]) if columns else 0
         else:
             array = numbers(X, "X", drops)
@@ -135,6 +141,10 @@ class Estimator:
             self._ensure_fitted_inputs(inputs.width, inputs.names)
         return inputs
 
+    def _hides_inputs(self):
+        """Return whether inputs are private."""
+        return True
+
     def _codes(self, fitting):
         """Return the words of the encoded columns: of the parameters in a fit, else of the last fit."""
         if not fitting:
@@ -165,20 +175,42 @@ class Estimator:
 
     def _sums(self, spec, arguments):
         """Return empty sums for a spec whose keys come from these arguments."""
-        return Sums(spec, self.ledger is not False, arguments)
+        return Sums(spec, self._ledger() is not False, arguments)
+
+    def _is_baseline(self):
+        """Return whether nothing is private: epsilon is infinite."""
+        return isinstance(self.epsilon, (int, float)) and self.epsilon == math.inf
+
+    def _epsilon(self):
+        """Return epsilon in the syntax of a spec: of a baseline one that hides nothing."""
+        return repr(NOT_PRIVATE) if self._is_baseline() else number("epsilon", self.epsilon)
+
+    def _ledger(self):
+        """Return the ledger of a fit. A baseline has none."""
+        return False if self._is_baseline() else self.ledger
+
+    def _budget(self):
+        return None if self._is_baseline() else self.budget
+
+    def _of_text(self, text):
+        """Return the release of a text."""
+        return Baseline(text) if self._is_baseline() else Release(text)
 
     def _released(self, sums):
         """Release the sums and charge the ledger. An interrupted fit of the same rows is not charged again."""
         asked = dict(
-            ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
+            ledger=self._ledger(), budget=self._budget(), other_people=self.other_people, allow_caveats=self.allow_caveats
         )
         before = self.__dict__.get("_interrupted")
-        if before is not None and before[1] == asked and before[0].to_bytes() == sums.to_bytes():
+        same = before is not None and before[1] == asked and isinstance(before[0], Sums)
+        if same and before[0].to_bytes() == sums.to_bytes():
             sums = before[0]
-        warn_of_costs(self)
+        if not self._is_baseline():
+            warn_of_costs(self)
         self._interrupted = sums, asked
         try:
-            return sums, sums.release(**asked)
+            release = sums.release(**asked)
+            return sums, Baseline(release.text) if self._is_baseline() else release
         except DPGPError:
             if before is None or before[0] is not sums:
                 del self._interrupted
@@ -194,7 +226,7 @@ class Estimator:
         else:
             self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(learnt)
-        sums._core.arrived(release.text)
+        getattr(sums, "_core", sums).arrived(release.text)
         self.__dict__.pop("_interrupted", None)
         release.warn()
         return self

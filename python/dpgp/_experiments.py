@@ -28,8 +28,16 @@ def results(name, folder=None):
     return _frame(_core.results(os.fspath(name), folder))
 
 
+#: Columns of numbers, which may be empty.
+_NUMBERS = (
+    "value spread published published_spread epsilon delta delta_exact gap interval_low interval_high p_value authors reference "
+    "reference_spread ratio_to_print z"
+).split()
+
+
 def _frame(text):
     import polars
 
-    # A column is numeric only if all of its cells are.
-    return polars.read_csv(io.StringIO(text), infer_schema_length=None)
+    kinds = {name: polars.Float64 for name in _NUMBERS} | {"repeats": polars.Int64}
+    # A column of labels is numeric if all of its cells are.
+    return polars.read_csv(io.StringIO(text), infer_schema_length=None, schema_overrides=kinds)

@@ -24,6 +24,13 @@ def warn_of_costs(estimator):
     place, owner = caller
     if owner is not None and owner in _told:
         return
+    learners = _learners(estimator)
+    if learners:
+        warnings.warn(
+            f"{', '.join(learners)} before this {type(estimator).__name__} learns from rows that are private, and what it learns has no noise: "
+            "replace it by one with public numbers, such as bounds",
+            stacklevel=depth(),
+        )
     cost = f"epsilon = {estimator.epsilon!r} and delta = {estimator.delta!r}"
     counted = "no ledger counts them" if estimator.ledger is False else "the ledger of the rows counts them all"
     warnings.warn(
@@ -33,6 +40,25 @@ def warn_of_costs(estimator):
     )
     if owner is not None:
         _told.add(owner)
+
+
+def _learners(estimator):
+    """Return the names of transformers before the estimator in a pipeline that learn from what is private."""
+    frame, found = sys._getframe(2), []
+    while frame is not None:
+        steps = getattr(frame.f_locals.get("self"), "steps", None)
+        if isinstance(steps, list) and steps and frame.f_globals.get("__name__", "").startswith("sklearn."):
+            found += [type(step).__name__ for _, step in steps[:-1] if _learns(step, estimator._hides_inputs())]
+        frame = frame.f_back
+    return list(dict.fromkeys(found))
+
+
+def _learns(step, hides_inputs):
+    """Return whether a transformer learns from the rows: from their inputs if those are private, or from their targets."""
+    if step is None or isinstance(step, str) or not hasattr(step, "__sklearn_tags__"):
+        return False
+    tags = step.__sklearn_tags__()
+    return tags.requires_fit and (hides_inputs or tags.target_tags.required)
 
 
 def _caller():

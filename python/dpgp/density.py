@@ -76,7 +76,7 @@ class DPDensity(Estimator):
             f"experiment.title = {text(type(self).__name__)}\n\n"
             f"{self._data(inputs, free('records', inputs.shown))}"
             f"[task.density]\nbins = [{', '.join(cuts)}]\ntest = [{', '.join(few)}]\ndraws = 1\nestimate.histogram = {{}}\n\n"
-            f"[privacy]\nepsilon = {number('epsilon', self.epsilon)}\ndelta = {number('delta', self.delta)}\n"
+            f"[privacy]\nepsilon = {self._epsilon()}\ndelta = {number('delta', self.delta)}\n"
             'calibration = "analytic"\nmechanism.histogram = { relation = "add-remove" }\n'
         )
 

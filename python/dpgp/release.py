@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -47,10 +48,25 @@ class Predictions(NamedTuple):
         return self.mean - half, self.mean + half
 
 
-class Release:
-    """A release, as ``dpgp sum --release`` writes it.
+def canvas(axes):
+    """Return axes of Matplotlib: those given, or new ones."""
+    if axes is not None:
+        return axes
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise InputError("plot needs matplotlib: pip install matplotlib") from None
+    return pyplot.subplots()[1]
 
-    :meth:`dpgp.Moments.release` makes one and charges the ledger. :meth:`read` reads one from a file.
+
+#: What a certificate says of a release of predictions, beside its text.
+_STATED = ("epsilon", "delta", "delta_exact", "mu", "neighbours", "risk", "noise", "warnings", "not_covered")
+
+
+class Release:
+    """A release: sums and counts, as ``dpgp sum --release`` writes them, or combinations of targets whose inputs are public.
+
+    :meth:`dpgp.Moments.release` and the fits of estimators make one and charge the ledger. :meth:`read` reads one from a file.
     """
 
     def __init__(self, text):
@@ -76,11 +92,16 @@ class Release:
     def certificate(self):
         """The guarantee: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings, and whether a ledger counted
         the release."""
-        return self.json["guarantee"] | {"ledger": self._counted()}
+        if "combinations" in self.json:
+            stated = self.json["certificate"]
+            found = {"text": stated["guarantee"]} | {key: stated[key] for key in _STATED if key in stated}
+        else:
+            found = self.json["guarantee"]
+        return found | {"ledger": self._counted()}
 
     def _counted(self):
         """Return whether a ledger counted this release, in words."""
-        known = self.json.get("all_releases")
+        known = self.json.get("certificate", self.json).get("all_releases")
         if known is None:
             return "no ledger counted this release: its joint guarantee with other releases of these rows is unknown"
         return f"a ledger counted this release, one of {known['releases']} about these rows"
@@ -97,14 +118,64 @@ class Release:
     def _predict_columns(self, columns, kernel=None, noise_variance=None):
         surface = self._surfaces.get((kernel, noise_variance))
         if surface is None:
-            surface = _core.Surface(self.text, kernel, noise_variance)
+            if "combinations" not in self.json:
+                surface = _core.Surface(self.text, kernel, noise_variance)
+            elif kernel is None and noise_variance is None:
+                surface = _core.TargetsSurface(json.dumps(self.json["combinations"]))
+            else:
+                raise InputError("the model of a release that hides targets is that of its design: kernel and noise_variance stay")
             self._surfaces[kernel, noise_variance] = surface
         found = surface.predict(columns)
         return Predictions(*(np.frombuffer(numbers) for numbers in found))
 
+    def write_predictions(self, path):
+        """Write the predictions of a release that hides targets, at some of its inputs, to a new CSV file, and its certificate beside it,
+        as ``dpgp predict --out`` does. ``dpgp verify`` checks both."""
+        if "combinations" not in self.json:
+            raise InputError("only a release that hides targets holds predictions; write() writes this one")
+        with open(path, "x", encoding="utf-8", newline="") as file:
+            file.write(self.json["predictions"])
+        with open(f"{path}.certificate.json", "x", encoding="utf-8") as file:
+            json.dump(self.json["certificate"], file, indent=2, ensure_ascii=False)
+
+    def plot(self, ax=None, level=0.95):
+        """Draw the predictions of one input, with their central intervals of probability ``level``, or of two inputs as an image, and return
+        the axes. It draws on ``ax``, or on new axes of Matplotlib. Further inputs stay at the middle of their ranges."""
+        box = self._box()
+        model, axes = self.json["model"], canvas(ax)
+        if len(box) == 1:
+            line = np.linspace(*box[0], 201)
+            found = self._predict_columns([line])
+            low, high = found.interval(level)
+            axes.fill_between(line, low, high, alpha=0.25, linewidth=0.0, label=f"{level:.0%} of the function")
+            axes.plot(line, found.mean, label="mean")
+            axes.set_ylabel(model["target"])
+            axes.legend()
+        else:
+            sides = [np.linspace(*side, 80) for side in box[:2]]
+            across, up = (values.ravel() for values in np.meshgrid(*sides))
+            middles = [np.full(across.size, 0.5 * (low + high)) for low, high in box[2:]]
+            mean = self._predict_columns([across, up, *middles]).mean
+            image = axes.pcolormesh(*sides, mean.reshape(80, 80), shading="nearest")
+            axes.figure.colorbar(image, ax=axes, label=model["target"])
+            axes.set_ylabel(model["inputs"][1])
+        axes.set_xlabel(model["inputs"][0])
+        axes.set_title(self.certificate["text"], fontsize="x-small", wrap=True)
+        return axes
+
+    def _box(self):
+        """Return the public ranges of the inputs of what can be predicted."""
+        if "combinations" in self.json:
+            inputs = np.array(self.json["combinations"]["inputs"])
+            return list(zip(inputs.min(axis=0).tolist(), inputs.max(axis=0).tolist()))
+        domain = self.json.get("model", {}).get("mechanism", {}).get("domain")
+        if domain is None:
+            raise InputError("only a release of predictions can be drawn")
+        return domain
+
     def warn(self):
         """Show the warnings of the certificate by :mod:`warnings`."""
-        for warning in self.json["guarantee"].get("warnings", []):
+        for warning in self.certificate.get("warnings", []):
             warnings.warn(warning, stacklevel=depth())
 
     def __getstate__(self):
@@ -115,3 +186,22 @@ class Release:
 
     def __repr__(self):
         return f"<dpgp.Release: {self.certificate['text']}>"
+
+
+class Baseline(Release):
+    """What a fit with ``epsilon=inf`` predicts from: it hides nothing, and cannot be written to a file."""
+
+    @property
+    def certificate(self):
+        """What is guaranteed: nothing."""
+        return {"text": "none (epsilon = inf): not private", "epsilon": math.inf, "delta": None, "warnings": []}
+
+    def write(self, path):
+        """Fail, because this is not private."""
+        raise InputError("this fit is not private (epsilon=inf), so that it is not written: fit with a finite epsilon")
+
+    write_predictions = write
+
+    def warn(self):
+        """Say that nothing is private."""
+        warnings.warn("epsilon = inf: this fit is not private and not counted, a baseline for the holder of the data", stacklevel=depth())

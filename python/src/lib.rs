@@ -8,6 +8,7 @@ mod paid;
 mod rows;
 mod run;
 mod surface;
+mod targets;
 mod work;
 
 use pyo3::prelude::*;
@@ -18,6 +19,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<moments::MomentsCore>()?;
     module.add_class::<surface::Surface>()?;
+    module.add_class::<targets::TargetsCore>()?;
+    module.add_class::<targets::TargetsSurface>()?;
     module.add_function(wrap_pyfunction!(audit::audit_files, module)?)?;
     module.add_function(wrap_pyfunction!(run::command, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

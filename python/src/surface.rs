@@ -25,7 +25,7 @@ pub struct Surface {
 }
 
 /// Means and the two standard deviations, as the bytes of 64-bit numbers.
-type PredictedBytes<'py> = (Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>);
+pub type PredictedBytes<'py> = (Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>);
 
 #[pymethods]
 impl Surface {

@@ -19,6 +19,9 @@ def test_a_run_has_the_committed_numbers(tmp_path, monkeypatch):
     assert (tmp_path / "results/smith2021/toy/table.md").exists()
     assert "smith2021/table1" in dpgp.experiments()
     assert dpgp.results("smith2021/table1").height > 0
+    # Numbers are numbers, even where all are missing.
+    board = dpgp.results("beyond/leaderboard/kung")
+    assert {board[name].dtype for name in ("published", "interval_low", "p_value", "z")} == {polars.Float64}
 
 
 def test_a_name_that_means_nothing(monkeypatch):

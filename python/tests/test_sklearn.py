@@ -15,6 +15,7 @@ CLASSES = "which classes occur may be private: they are named, never read off y,
 REGRESSOR = dpgp.DPGPRegressor(
     epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 110.0), target_bounds=(-5.0, 5.0), lengthscale=200.0, additive=True, ledger=False
 )
+TARGETS = dpgp.DPGPRegressor(epsilon=8.0, delta=1e-9, target_bounds=(-5.0, 5.0), private="targets", ledger=False)
 CLASSIFIER = dpgp.DPGPClassifier(
     epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 110.0), classes=(0, 1), lengthscale=200.0, additive=True, ledger=False
 )
@@ -42,9 +43,17 @@ def few_releases(monkeypatch):
         return kept[columns]
 
     monkeypatch.setattr(dpgp.Moments, "release", release)
+    hidden, drawn_targets = [], dpgp.DPGPRegressor._release_targets
+
+    def release_targets(regressor, core):
+        found = next((pair for pair in hidden if pair[0].is_same(core)), None)
+        hidden.extend([] if found else [drawn_targets(regressor, core)])
+        return found or hidden[-1]
+
+    monkeypatch.setattr(dpgp.DPGPRegressor, "_release_targets", release_targets)
 
 
-@pytest.mark.parametrize("estimator", [REGRESSOR, CLASSIFIER, DENSITY], ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize("estimator", [REGRESSOR, TARGETS, CLASSIFIER, DENSITY], ids=["records", "targets", "classes", "density"])
 def test_it_is_an_estimator_of_scikit_learn(estimator, few_releases):
     exempt = EXEMPT.get(type(estimator).__name__, {})
     done = check_estimator(estimator, expected_failed_checks=exempt, on_fail=None, on_skip=None)
@@ -56,3 +65,18 @@ def test_it_is_an_estimator_of_scikit_learn(estimator, few_releases):
 
 def test_clones_have_the_same_parameters():
     assert clone(REGRESSOR).get_params() == REGRESSOR.get_params()
+
+
+def test_a_transformer_that_learns_from_private_rows_is_named():
+    import numpy as np
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+    generator = np.random.default_rng(1)
+    X, y = generator.uniform(-5.0, 5.0, (300, 1)), generator.uniform(-5.0, 5.0, 300)
+    with pytest.warns(UserWarning, match="StandardScaler before this DPGPRegressor learns from rows that are private"):
+        make_pipeline(StandardScaler(), clone(REGRESSOR)).fit(X, y)
+    for pipeline in (make_pipeline(FunctionTransformer(np.abs), clone(REGRESSOR)), make_pipeline(StandardScaler(), clone(TARGETS))):
+        with pytest.warns(UserWarning) as told:
+            pipeline.fit(X, y)
+        assert not any("learns from rows" in str(warning.message) for warning in told)

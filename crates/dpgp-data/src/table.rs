@@ -47,6 +47,21 @@ impl Table {
         Self::from_text(path, TextReader::open(path, format)?)
     }
 
+    /// Reads the text of a CSV file that a program holds; messages call it `name`.
+    ///
+    /// ```
+    /// use dpgp_data::{CsvFormat, Table};
+    /// let table = Table::parse_text("rows".as_ref(), "x,y\n1,2.5\n", &CsvFormat::default())?;
+    /// assert_eq!(table.numeric("y")?, [2.5]);
+    /// # Ok::<(), dpgp_data::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataError::Table`] when it is no table of this format.
+    pub fn parse_text(name: &Path, text: &str, format: &CsvFormat) -> Result<Self, DataError> {
+        Self::from_text(name, TextReader::new(name, text.as_bytes(), format)?)
+    }
+
     /// Reads the first CSV file of the zip archive at `path`.
     ///
     /// # Errors

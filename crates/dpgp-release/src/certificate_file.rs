@@ -99,6 +99,24 @@ impl Charged<PrivatePredictions<'_>> {
         with_digest(file)
     }
 
+    /// The release with all that follows from it: predictions, their certificate, and the combinations that give predictions elsewhere.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the predictions cannot be written, or the model is not averaged over hyperparameters.
+    pub fn combinations_json(&self) -> Result<Value, ReleaseError> {
+        let PrivatePredictions { setting, predictions, .. } = self.value();
+        let Some(combinations) = &predictions.combinations else {
+            return Err(ReleaseError::NotReleasable("its model is not averaged (model.averaged)"));
+        };
+        let csv = self.csv()?;
+        Ok(json!({
+            "model": { "inputs": setting.data.inputs, "encode": setting.data.encode, "target": setting.data.target },
+            "certificate": self.certificate_json(csv.as_bytes()),
+            "predictions": csv,
+            "combinations": combinations,
+        }))
+    }
+
     /// Warnings about the guarantee, about the design, and about points where the model knows nothing.
     pub fn all_warnings(&self) -> Vec<String> {
         let PrivatePredictions { setting, points, predictions, .. } = self.value();

@@ -265,7 +265,7 @@ impl MomentsSurface {
         ensure_inside(self.known.model.mechanism(), &points.inputs)?;
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
-        let predictions = Predictions { mean, gp_sd: model_sd, noise_sd, least: None };
+        let predictions = Predictions { mean, gp_sd: model_sd, noise_sd, least: None, combinations: None };
         let outside = outside_warning(self.known.model.mechanism(), &points.inputs);
         let warnings = outside.into_iter().chain(little_known(&predictions)).collect();
         Ok(FilePredictions { data: self.known.data.clone(), points, predictions, warnings })

@@ -79,8 +79,13 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { o
     fn finite_at(place: f64, [mean, gp_sd, noise_sd]: [f64; 3]) -> bool {
         let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
         let experiment = project.parse("one", SPEC).unwrap();
-        let predictions =
-            Predictions { mean: vec![mean], gp_sd: vec![gp_sd], noise_sd: vec![noise_sd], least: None };
+        let predictions = Predictions {
+            mean: vec![mean],
+            gp_sd: vec![gp_sd],
+            noise_sd: vec![noise_sd],
+            least: None,
+            combinations: None,
+        };
         let points = DMatrix::from_element(1, 1, place);
         let setting = experiment.cells[0].setting();
         PrivatePredictions { setting, spec: "", changes: &[], points: &points, predictions }.are_finite()

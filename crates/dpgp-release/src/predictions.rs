@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 
 use super::draw::{Guaranteed, Offer};
 use super::exceptions::{ensure_moderate, public_rows, refuse_large};
-use super::grid::{PublicPoints, ensure_inside};
+use super::grid::{PublicPoints, ensure_inside, held};
 use super::ledger::{LedgerPlace, ensure_protected};
 use super::prediction_files::{COLUMNS, PredictionRows};
 use super::subject::Subject;
@@ -19,7 +19,7 @@ use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySett
 use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
-    load_sample, load_witnessed, streams,
+    load_sample, load_witnessed, passing_key, streams, witness_text,
 };
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::{
@@ -29,6 +29,8 @@ use dpgp_task::{
 
 /// The most points if none are named.
 const POINTS: usize = 30;
+/// The most points of a fit that is asked elsewhere later.
+const FITTED_POINTS: usize = 400;
 
 /// A request for predictions: one cell of a spec, all rows of its data, and the points.
 pub struct PredictionRequest<'a> {
@@ -92,6 +94,39 @@ impl<'a> PredictionRequest<'a> {
             None => (load_compared(experiment, setting, project, progress)?, None),
         };
         Self { experiment, cell, points: at, sample, fingerprint }.checked()
+    }
+
+    /// As [`PredictionRequest::read`], of rows that a program holds as the text of a CSV file in place of those that the spec names.
+    /// Without points, predictions are at some of the inputs, evenly over the rows, which are then public.
+    ///
+    /// # Errors
+    /// As [`PredictionRequest::read`].
+    pub fn of_text(
+        experiment: &'a Experiment,
+        cell: &'a Cell,
+        text: &str,
+        points: Option<&DMatrix<f64>>,
+        place: Option<&LedgerPlace>,
+    ) -> Result<Self, ReleaseError> {
+        let setting = cell.setting();
+        ensure_moderate(setting, &setting.privacy)?;
+        let points = points.map(|points| held(points, &setting.data)).transpose()?;
+        let (sample, fingerprint) = match place {
+            Some(place) => {
+                let public = Subject { experiment, setting, privacy: &setting.privacy }.public();
+                let allowed =
+                    |rows: &Fingerprint| ensure_protected(place, rows, &public).map_err(ReleaseError::from);
+                let WitnessedSample { sample, fingerprint } =
+                    witness_text(text, setting, place.state.key(), allowed)?;
+                (sample, Some(fingerprint))
+            }
+            None => {
+                let all = |_: &Fingerprint| Ok::<(), ReleaseError>(());
+                (witness_text(text, setting, &passing_key().map_err(RunError::from)?, all)?.sample, None)
+            }
+        };
+        let points = points.unwrap_or_else(|| some_inputs(&sample, FITTED_POINTS));
+        Self { experiment, cell, points, sample, fingerprint }.checked()
     }
 
     /// Fits the model to all rows and designs the noise. Refuses a guarantee with exceptions, or a delta that is too
@@ -178,8 +213,13 @@ impl<'a> PredictionRequest<'a> {
     /// [`ReleaseError::Csv`] if the rows cannot be written.
     pub fn blank_csv(&self) -> Result<String, ReleaseError> {
         let zeros = vec![0.0; self.points.inputs.nrows()];
-        let predictions =
-            Predictions { mean: zeros.clone(), gp_sd: zeros.clone(), noise_sd: zeros, least: None };
+        let predictions = Predictions {
+            mean: zeros.clone(),
+            gp_sd: zeros.clone(),
+            noise_sd: zeros,
+            least: None,
+            combinations: None,
+        };
         let data = &self.setting().data;
         Ok(PredictionRows { data, points: &self.points.inputs, predictions: &predictions }.csv()?)
     }
@@ -221,9 +261,7 @@ impl<'a> PredictionRequest<'a> {
         progress: &dyn Progress,
     ) -> Result<Self, ReleaseError> {
         let sample = load_sample(experiment, cell.setting(), project, progress)?;
-        let step = sample.rows().div_ceil(POINTS).max(1);
-        let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
-        let points = Points::even(sample.inputs.select_rows(&rows));
+        let points = some_inputs(&sample, POINTS);
         Self { experiment, cell, points, sample, fingerprint: None }.checked()
     }
 
@@ -263,6 +301,13 @@ impl<'a> PredictionRequest<'a> {
     pub(super) fn setting(&self) -> &Setting {
         self.cell.setting()
     }
+}
+
+/// Some inputs of a sample, evenly over its rows.
+fn some_inputs(sample: &Sample, most: usize) -> Points {
+    let step = sample.rows().div_ceil(most).max(1);
+    let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
+    Points::even(sample.inputs.select_rows(&rows))
 }
 
 /// What a file of `dpgp predict` holds, and what may be said of it.
@@ -431,7 +476,13 @@ mod little_known_tests {
 
     fn said(sds: &[f64]) -> Option<String> {
         let mean = (0..sds.len()).map(|point| point as f64).collect();
-        little_known(&Predictions { mean, gp_sd: sds.to_vec(), noise_sd: vec![0.0; sds.len()], least: None })
+        little_known(&Predictions {
+            mean,
+            gp_sd: sds.to_vec(),
+            noise_sd: vec![0.0; sds.len()],
+            least: None,
+            combinations: None,
+        })
     }
 
     /// The means from 0 to 11 have the variance `143 / 12`: with uncertainties of 4 at seven of twelve the whole is

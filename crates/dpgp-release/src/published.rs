@@ -187,6 +187,7 @@ impl PublishedNumbers {
             gp_sd: roots(&model_variance),
             noise_sd: roots(&noise_variance),
             least: None,
+            combinations: None,
         };
         Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
     }

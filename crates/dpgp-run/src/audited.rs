@@ -2,6 +2,7 @@
 //! sample.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::load::{Columns, Loader, SampleId, SourceRows, inline, joined_for_release, used};
@@ -10,7 +11,7 @@ use super::{Pool, Project, RunError, Unit, Watcher, data_caveats};
 use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
 use dpgp_evidence::{Attacks, AuditVerdict, Finding, audit as audit_block};
 use dpgp_mechanisms::{PrivacySetting, Sections};
-use dpgp_spec::setting::DataSetting;
+use dpgp_spec::setting::{ChosenBy, DataSetting};
 use dpgp_task::{Cell, Experiment, RunCache, Sample, Setting, TaskSetting};
 
 /// How experiments are audited.
@@ -147,12 +148,7 @@ pub fn load_witnessed<E: From<RunError>>(
     let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
     let loader = Loader { experiment, project, progress };
     match loader.rows(data, Columns::All)? {
-        SourceRows::Tables(tables) => {
-            let fingerprint = witnessed(&tables, data, key);
-            allowed(&fingerprint)?;
-            ensure_distinct(&tables, &fingerprint).map_err(|error| RunError::from(Box::new(error)))?;
-            Ok(WitnessedSample { sample: joined_for_release(tables, data, chosen_by)?, fingerprint })
-        }
+        SourceRows::Tables(tables) => witness_tables(tables, data, chosen_by, key, allowed),
         SourceRows::Inline(columns) => {
             let fingerprint = witnessed_inline(columns, data, key);
             allowed(&fingerprint)?;
@@ -163,6 +159,35 @@ pub fn load_witnessed<E: From<RunError>>(
             Ok(WitnessedSample { sample, fingerprint })
         }
     }
+}
+
+/// The same for rows that a program holds as the text of a CSV file, in place of those that the spec names.
+///
+/// # Errors
+/// As [`load_witnessed`].
+pub fn witness_text<E: From<RunError>>(
+    text: &str,
+    setting: &Sections,
+    key: &DataKey,
+    allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
+) -> Result<WitnessedSample, E> {
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
+    let table = Table::parse_text(Path::new("rows"), text, &data.source.text_layout().format());
+    let table = table.map_err(|error| RunError::from(Box::new(error)))?;
+    witness_tables(vec![table], data, chosen_by, key, allowed)
+}
+
+fn witness_tables<E: From<RunError>>(
+    tables: Vec<Table>,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+    key: &DataKey,
+    allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
+) -> Result<WitnessedSample, E> {
+    let fingerprint = witnessed(&tables, data, key);
+    allowed(&fingerprint)?;
+    ensure_distinct(&tables, &fingerprint).map_err(|error| RunError::from(Box::new(error)))?;
+    Ok(WitnessedSample { sample: joined_for_release(tables, data, chosen_by)?, fingerprint })
 }
 
 /// The sample of one data section, for which nothing remembers its rows: its files are compared with each other alone.

@@ -21,7 +21,7 @@ pub mod store;
 mod study;
 
 pub use audited::{AuditOptions, AuditedCell, audit};
-pub use audited::{WitnessedSample, load_compared, load_witnessed};
+pub use audited::{WitnessedSample, load_compared, load_witnessed, witness_text};
 use clipped::clipped_in_own_files;
 pub use clipped::{Clipped, clipped_targets};
 pub use commit::commit;

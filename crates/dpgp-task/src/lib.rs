@@ -49,7 +49,7 @@ pub use measurement::{Frame, MissingColumn};
 pub use memory::ModelMemory;
 pub use release::{
     CountEstimates, Expected, PartOfBin, Points, Predictions, PreparedRelease, Preview, PreviewInput,
-    PreviewedOver, count_axes, preview_moments, refusal,
+    PreviewedOver, ReleasedCombinations, count_axes, preview_moments, refusal,
 };
 pub use sample::Sample;
 pub use selection::Selected;

@@ -114,6 +114,7 @@ fn predictions(estimates: &[GridSum]) -> Predictions {
         gp_sd: values(|count| count.model_variance.sqrt()),
         noise_sd: values(|count| count.noise_variance.sqrt()),
         least: Some(0.0),
+        combinations: None,
     }
 }
 

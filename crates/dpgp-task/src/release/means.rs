@@ -21,13 +21,13 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{BeforeNoise, PURPOSE, Predictions, PreparedRelease};
+use super::{BeforeNoise, PURPOSE, Predictions, PreparedRelease, ReleasedCombinations};
 use crate::averaged::{AveragedRows, averaged_posterior};
-use crate::model::{Fitted, Placing, Process};
+use crate::model::{Fitted, Placing, Process, noise_variance};
 use crate::noise::NoiseDesigner;
 use crate::normalise::{caveats, normalise};
 use crate::{RunCache, Sample, Streams, TargetGuarantee, TaskError};
-use dpgp_gp::{AveragedPosterior, AveragedPrediction, LinearMap};
+use dpgp_gp::{AveragedPosterior, LinearMap};
 use dpgp_mechanisms::Sections;
 use dpgp_noise::{LatticeMap, LatticeRelease, TargetLattice};
 use dpgp_spec::setting::NormaliseSetting;
@@ -64,25 +64,18 @@ struct AveragedMeans {
     posterior: AveragedPosterior,
     /// `W n (m - c)`, in units of the target: whole targets are about m.
     shift: DVector<f64>,
-    /// c.
-    centre: f64,
-    /// s.
-    scale: f64,
+    /// What is released, but for the released numbers: with c and s.
+    combinations: ReleasedCombinations,
 }
 
 impl AveragedMeans {
     /// Predictions in units of the target, from the released numbers in these units.
     fn predict(&self, released: DVector<f64>) -> Result<Predictions, TaskError> {
-        let AveragedPrediction { latent, without_noise, .. } =
-            self.posterior.predict(&((released + &self.shift) / self.scale))?;
-        let (mut gp_sd, mut noise_sd) = (Vec::new(), Vec::new());
-        for (all, without) in latent.variance().iter().zip(without_noise.iter()) {
-            let without = without.min(*all);
-            gp_sd.push(self.scale * without.sqrt());
-            noise_sd.push(self.scale * (all - without).sqrt());
-        }
-        let mean = latent.mean().iter().map(|mean| self.centre + self.scale * mean).collect();
-        Ok(Predictions { mean, gp_sd, noise_sd, least: None })
+        let released = (released + &self.shift) / self.combinations.scale;
+        let combinations =
+            ReleasedCombinations { released: released.as_slice().to_vec(), ..self.combinations.clone() };
+        let predictions = combinations.predict_by(&self.posterior)?;
+        Ok(Predictions { combinations: Some(Box::new(combinations)), ..predictions })
     }
 }
 
@@ -158,8 +151,16 @@ impl Means {
                     release.sd() * release.unit() / normalised.scale,
                 )?,
                 shift: &weights * row_counts(&map) * (lattice.centre() - normalised.centre),
-                centre: normalised.centre,
-                scale: normalised.scale,
+                combinations: ReleasedCombinations {
+                    kernel: model.kernel.clone(),
+                    noise_variance: noise_variance(model)?,
+                    centre: normalised.centre,
+                    scale: normalised.scale,
+                    inputs: rows_of(&sample.inputs),
+                    weights: rows_of(&weights),
+                    noise_sd: release.sd() * release.unit() / normalised.scale,
+                    released: Vec::new(),
+                },
             }),
         };
 
@@ -211,7 +212,13 @@ impl Means {
             return averaged.predict(released);
         }
         let mean = (&self.map * released + &self.offset).iter().copied().collect();
-        Ok(Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone(), least: None })
+        Ok(Predictions {
+            mean,
+            gp_sd: self.gp_sd.clone(),
+            noise_sd: self.noise_sd.clone(),
+            least: None,
+            combinations: None,
+        })
     }
 
     /// The predictions without noise, in units of the target. Never show them.
@@ -228,6 +235,10 @@ impl Means {
     pub fn in_deviations(&self) -> DVector<f64> {
         DVector::from_vec(self.release.exact(&self.sums)) / (self.release.sd() * self.release.unit())
     }
+}
+
+fn rows_of(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
+    matrix.row_iter().map(|row| row.iter().copied().collect()).collect()
 }
 
 /// The number of rows of each distinct input (k).

@@ -1,5 +1,6 @@
 //! One private release of predictions from all rows, and the reasons to refuse a setting.
 
+mod combinations;
 mod counts;
 mod means;
 mod moments;
@@ -18,6 +19,7 @@ use dpgp_spec::setting::{DrawSetting, NormaliseSetting, SourceSetting};
 use means::Means;
 use moments::{UnnoisedMoments, UnnoisedSums};
 
+pub use combinations::ReleasedCombinations;
 pub use counts::{CountEstimates, PartOfBin, count_axes};
 pub use means::Points;
 pub use moments::preview_moments;
@@ -63,6 +65,8 @@ pub struct Predictions {
     pub noise_sd: Vec<f64>,
     /// The least value that a prediction can have: zero for counts.
     pub least: Option<f64>,
+    /// The release from which predictions elsewhere follow, where the model is averaged over hyperparameters.
+    pub combinations: Option<Box<ReleasedCombinations>>,
 }
 
 impl Predictions {

@@ -46,7 +46,7 @@ impl UnnoisedMoments {
         let released = self.model.release(&self.sums, &self.privacy, random)?;
         let posterior = self.model.posterior(&released)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = self.model.predict(&posterior, &self.points)?;
-        Ok(Predictions { mean, gp_sd: model_sd, noise_sd, least: None })
+        Ok(Predictions { mean, gp_sd: model_sd, noise_sd, least: None, combinations: None })
     }
 }
 
@@ -138,6 +138,6 @@ impl UnnoisedSums {
         let noise_sd: Vec<f64> = added.iter().map(|v| model.sd(*v)).collect();
         let mean = all.mean.iter().map(|m| model.in_units(*m)).collect();
         let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| model.sd(v - a.max(0.0))).collect();
-        Ok(Predictions { mean, gp_sd, noise_sd, least: None })
+        Ok(Predictions { mean, gp_sd, noise_sd, least: None, combinations: None })
     }
 }

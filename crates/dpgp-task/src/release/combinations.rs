@@ -1,0 +1,122 @@
+//! A release of noisy combinations of targets, from which predictions follow at any inputs.
+
+use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
+
+use super::Predictions;
+use crate::TaskError;
+use dpgp_gp::kernel::KernelSetting;
+use dpgp_gp::{AveragedPosterior, AveragedPrediction, Combinations, LinearMap};
+
+/// Noisy combinations `r = W y + noise` of targets at public inputs. All but r is public, and r is private, so that whatever follows from
+/// them costs no more privacy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleasedCombinations {
+    /// The kernel and the noise variance that the average is about, in units of the model.
+    pub kernel: KernelSetting,
+    /// The noise variance, in squared units of the model.
+    pub noise_variance: f64,
+    /// The units of the model: a target is `centre + scale` times its value.
+    pub centre: f64,
+    /// See `centre`.
+    pub scale: f64,
+    /// The public training inputs (n rows of d).
+    pub inputs: Vec<Vec<f64>>,
+    /// W, a list for each combination with a number for each distinct input in the order of `inputs`.
+    pub weights: Vec<Vec<f64>>,
+    /// The standard deviation of the noise on each combination, in units of the model.
+    pub noise_sd: f64,
+    /// r, in units of the model.
+    pub released: Vec<f64>,
+}
+
+impl ReleasedCombinations {
+    /// Predictions at points (t x d), in units of the target.
+    ///
+    /// # Errors
+    /// [`TaskError`] if the numbers do not fit each other or the points, or a covariance cannot be factorised.
+    pub fn predict(&self, points: &DMatrix<f64>) -> Result<Predictions, TaskError> {
+        let refused = |needed: &'static str| TaskError::Missing { needed };
+        let width = points.ncols();
+        if self.inputs.is_empty() || self.inputs.iter().any(|row| row.len() != width) {
+            return Err(refused("points with the inputs of the release"));
+        }
+        let training = DMatrix::from_fn(self.inputs.len(), width, |i, d| self.inputs[i][d]);
+        let map = LinearMap::of_no_predictions(&training);
+        let (rank, distinct) = (self.weights.len(), map.counts().len());
+        let fits = self.released.len() == rank && self.weights.iter().all(|row| row.len() == distinct);
+        if !(fits && self.noise_sd > 0.0 && self.scale > 0.0 && self.noise_variance > 0.0) {
+            return Err(refused("numbers of a release that fit each other"));
+        }
+        let weights = DMatrix::from_fn(rank, distinct, |r, k| self.weights[r][k]);
+        let known =
+            Combinations { training: &training, map: &map, weights: &weights, noise_sd: self.noise_sd };
+        let posterior = AveragedPosterior::new(&self.kernel, self.noise_variance, &known, points);
+        let posterior = posterior.ok_or(refused("a stationary kernel"))?;
+        self.predict_by(&posterior)
+    }
+
+    /// The predictions of a posterior for these combinations.
+    pub(super) fn predict_by(&self, posterior: &AveragedPosterior) -> Result<Predictions, TaskError> {
+        let AveragedPrediction { latent, without_noise, .. } =
+            posterior.predict(&DVector::from_column_slice(&self.released))?;
+        let (mut gp_sd, mut noise_sd) = (Vec::new(), Vec::new());
+        for (all, without) in latent.variance().iter().zip(without_noise.iter()) {
+            let without = without.min(*all);
+            gp_sd.push(self.scale * without.sqrt());
+            noise_sd.push(self.scale * (all - without).sqrt());
+        }
+        let mean = latent.mean().iter().map(|mean| self.centre + self.scale * mean).collect();
+        Ok(Predictions { mean, gp_sd, noise_sd, least: None, combinations: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three inputs, two of them equal, and two combinations of the sums of targets at the distinct ones.
+    const RELEASE: &str = r#"{
+        "kernel": { "eq": { "variance": 1.5, "lengthscale": 2.0 } }, "noise_variance": 0.25, "centre": 10.0, "scale": 4.0,
+        "inputs": [[0.0], [1.0], [0.0]], "weights": [[0.5, 0.5], [0.1, -0.2]], "noise_sd": 0.125, "released": [0.75, -0.5]
+    }"#;
+
+    fn release() -> ReleasedCombinations {
+        serde_json::from_str(RELEASE).unwrap()
+    }
+
+    /// Against the posterior of the distinct inputs, where the sum of the targets at the first has twice their variance.
+    #[test]
+    fn predictions_are_in_units_of_the_target() {
+        let found = release().predict(&DMatrix::from_element(1, 1, 0.5)).unwrap();
+        let training = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, 0.0]);
+        let map = LinearMap::of_no_predictions(&training);
+        let weights = DMatrix::from_row_slice(2, 2, &[0.5, 0.5, 0.1, -0.2]);
+        let known = Combinations { training: &training, map: &map, weights: &weights, noise_sd: 0.125 };
+        let at = DMatrix::from_element(1, 1, 0.5);
+        let posterior = AveragedPosterior::new(&release().kernel, 0.25, &known, &at).unwrap();
+        let expected = posterior.predict(&DVector::from_column_slice(&[0.75, -0.5])).unwrap();
+        assert_eq!(found.mean, [10.0 + 4.0 * expected.latent.mean()[0]]);
+        let whole = found.gp_sd[0].hypot(found.noise_sd[0]);
+        assert!((whole / (4.0 * expected.latent.variance()[0].sqrt()) - 1.0).abs() < 1e-12);
+    }
+
+    /// Guards against a file that somebody changed, and points of another release.
+    #[test]
+    fn numbers_that_do_not_fit_are_refused() {
+        let at = DMatrix::from_element(1, 1, 0.5);
+        let refuses = |change: fn(&mut ReleasedCombinations)| {
+            let mut changed = release();
+            change(&mut changed);
+            assert!(matches!(changed.predict(&at), Err(TaskError::Missing { .. })));
+        };
+        refuses(|release| release.released.truncate(1));
+        refuses(|release| release.weights[1].push(0.0));
+        refuses(|release| release.inputs[1].push(0.0));
+        refuses(|release| release.inputs.clear());
+        refuses(|release| release.noise_sd = 0.0);
+        assert!(release().predict(&DMatrix::zeros(1, 2)).is_err());
+        assert!(serde_json::from_str::<ReleasedCombinations>(&RELEASE.replace("0.75", "null")).is_err());
+    }
+}

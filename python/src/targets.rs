@@ -1,0 +1,154 @@
+//! Releases that hide targets, of inputs that are public.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dpgp::data::rows::Rows;
+use dpgp::prelude::{DataPlaces, Project};
+use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
+use dpgp::release::{PredictionRequest, Terms, chosen_cell, publish};
+use dpgp::run::StateFolder;
+use dpgp::task::{Experiment, ReleasedCombinations};
+use nalgebra::DMatrix;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+use crate::errors::{ArgumentNames, Failure};
+use crate::paid::{PaidReleases, ReleaseRequest};
+use crate::rows::Columns;
+use crate::surface::PredictedBytes;
+use crate::work::{Gate, beside};
+
+/// Points that are predicted together.
+const BLOCK: usize = 2_048;
+
+/// The rows of one release, and the spec that it is of.
+#[pyclass(module = "dpgp._core")]
+pub struct TargetsCore {
+    experiment: Arc<Experiment>,
+    /// The rows as the text of a CSV file.
+    rows: Arc<String>,
+    arguments: ArgumentNames,
+    paid: PaidReleases,
+}
+
+#[pymethods]
+impl TargetsCore {
+    /// `arguments` are the Python arguments behind keys of the spec.
+    #[new]
+    fn new(spec: &str, rows: String, arguments: Vec<(String, String)>) -> PyResult<Self> {
+        let arguments = ArgumentNames::new(arguments);
+        let project = Project::open(&DataPlaces::default()).map_err(Failure::from)?;
+        let experiment = project.parse("rows", spec).map_err(|error| Failure::of_text(error, &arguments))?;
+        Ok(Self {
+            experiment: Arc::new(experiment),
+            rows: Arc::new(rows),
+            arguments,
+            paid: PaidReleases::default(),
+        })
+    }
+
+    /// Whether both are of the same rows and spec.
+    fn is_same(&self, other: &Self) -> bool {
+        self.rows == other.rows && self.experiment.source.text() == other.experiment.source.text()
+    }
+
+    /// Charges the ledger, draws noise and returns the release, which is kept until [`TargetsCore::arrived`] is called with it.
+    #[pyo3(signature = (ledger, ledger_file, budget, other_people, allow_caveats))]
+    fn release(
+        &self,
+        py: Python<'_>,
+        ledger: bool,
+        ledger_file: Option<PathBuf>,
+        budget: Option<(f64, f64)>,
+        other_people: bool,
+        allow_caveats: bool,
+    ) -> PyResult<String> {
+        let (epsilon, changes) = (None, 0);
+        let asked =
+            ReleaseRequest { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
+        if let Some(text) = self.paid.find(&asked) {
+            return Ok(text);
+        }
+        let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
+        let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
+        let file = asked.ledger_file.clone();
+        let place = state.map(|state| LedgerPlace { state, file, budget, other_people });
+        let (experiment, rows) = (Arc::clone(&self.experiment), Arc::clone(&self.rows));
+        let (work, arguments) = (self.paid.begin()?, self.arguments.clone());
+        beside(py, move |gate| {
+            let done = released(&experiment, &rows, place.as_ref(), allow_caveats, gate);
+            if let Ok(text) = &done {
+                work.keep(asked, text);
+            }
+            // Whoever gets the text may begin anew.
+            drop(work);
+            done.map_err(|failure| failure.naming(&arguments))
+        })
+    }
+
+    /// The caller has this release.
+    fn arrived(&self, text: &str) {
+        self.paid.forget(text);
+    }
+}
+
+/// Runs the steps of `dpgp predict`. All refusals come before the charge.
+fn released(
+    experiment: &Experiment,
+    rows: &str,
+    place: Option<&LedgerPlace>,
+    allow_exceptions: bool,
+    gate: &Gate,
+) -> Result<String, Failure> {
+    let cell = chosen_cell(experiment, &[])?;
+    let request = PredictionRequest::of_text(experiment, cell, rows, None, place)?;
+    let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
+    publish(&request, &Terms { place, allow_exceptions }, ready, |charged| {
+        Ok(format!("{:#}\n", charged.combinations_json()?))
+    })
+}
+
+/// Predictions from such a release.
+#[pyclass(module = "dpgp._core", frozen)]
+pub struct TargetsSurface {
+    combinations: Arc<ReleasedCombinations>,
+}
+
+#[pymethods]
+impl TargetsSurface {
+    /// From the JSON of the combinations of a release.
+    #[new]
+    fn new(combinations: &str) -> PyResult<Self> {
+        let read = serde_json::from_str(combinations);
+        let combinations = read.map_err(|error| Failure::input(format!("this is not a release: {error}")))?;
+        Ok(Self { combinations: Arc::new(combinations) })
+    }
+
+    /// Predictions at points, a list of columns.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<PredictedBytes<'py>> {
+        let columns = Columns::from_objects(&columns)?;
+        let combinations = Arc::clone(&self.combinations);
+        let [mean, gp, noise] = beside(py, move |gate| {
+            let (mut rows, mut predicted) = (columns.held(gate), [(); 3].map(|()| Vec::new()));
+            loop {
+                let mut block = vec![Vec::new(); columns.width()];
+                let read = rows.read(&mut block, BLOCK)?;
+                if read == 0 {
+                    return Ok(predicted);
+                }
+                let points = DMatrix::from_vec(read, columns.width(), block.concat());
+                let found =
+                    combinations.predict(&points).map_err(|error| Failure::other(error.to_string()))?;
+                for (to, from) in predicted.iter_mut().zip([&found.mean, &found.gp_sd, &found.noise_sd]) {
+                    to.extend(from.iter().flat_map(|x| x.to_ne_bytes()));
+                }
+            }
+        })?;
+        Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &gp), PyByteArray::new(py, &noise)))
+    }
+}
