@@ -160,7 +160,8 @@ class Release:
             axes.figure.colorbar(image, ax=axes, label=model["target"])
             axes.set_ylabel(model["inputs"][1])
         axes.set_xlabel(model["inputs"][0])
-        axes.set_title(self.certificate["text"], fontsize="x-small", wrap=True)
+        stated = self.certificate
+        axes.set_title("not private" if stated["delta"] is None else f"({stated['epsilon']!r}, {stated['delta']!r})-DP")
         return axes
 
     def _box(self):

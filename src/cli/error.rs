@@ -167,9 +167,9 @@ pub enum CliError {
         "--set cannot change data.source: a release has the rows of its spec; write a spec for other rows"
     )]
     OtherRows,
-    /// A model for counts.
+    /// A model for a release that has its own.
     #[error(
-        "--kernel and --noise-variance are for released moments; the model of counts follows from the counts"
+        "--kernel and --noise-variance are for released moments and published numbers; this release has its own model"
     )]
     ModelOfCounts,
     /// Areas without a release.

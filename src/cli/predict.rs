@@ -22,9 +22,10 @@ use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    Areas, CertificateSummary, Charged, CountsFile, FilePredictions, GridChoice, MomentsFile, OtherModel,
-    PointsFile, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, PublicPoints,
-    ReleaseError, SigningKey, Terms, chosen_cell, publish, refuse_private_filter, write_predictions,
+    Areas, CertificateSummary, Charged, CombinationsFile, CountsFile, FilePredictions, GridChoice,
+    MomentsFile, NewCombinationsFile, OtherModel, PointsFile, PredictionFiles, PredictionForm,
+    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, SigningKey, Terms, chosen_cell,
+    publish, refuse_private_filter, write_predictions,
 };
 use dpgp_report::{DrawnMap, short};
 use dpgp_run::{Clipped, Project, watcher};
@@ -54,6 +55,7 @@ Examples:
   dpgp predict my.toml --at grid.csv --weights visits --out p0.csv      each point weighted by the column visits
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     sets a budget
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
+  dpgp predict my.toml --grid auto --out p3.csv --release r.json      and from it, at no further cost: dpgp predict --from r.json
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
   dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     another setting, named in the certificate
@@ -89,6 +91,9 @@ pub struct PredictArguments {
     released: FromArguments,
     #[command(flatten)]
     preview: PreviewArguments,
+    /// Also write what predictions at other points follow from to this new file, for --from. Needs public inputs and model.averaged = true
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    release: Option<PathBuf>,
     /// Sign the certificate with this SSH key (a private key, or one in an agent); writes FILE.certificate.json.sig as
     /// `ssh-keygen -Y sign -n dpgp-release`
     #[arg(long, value_name = "KEY", requires = "out")]
@@ -159,10 +164,12 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
     let map = map.map(WantedMap::open).transpose()?;
+    let release = arguments.release.as_deref().map(|path| NewCombinationsFile::open(path, cell.setting()));
+    let outputs = Outputs { files, map, release: release.transpose()? };
     // Read: the rows of the spec, and the public points.
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
     // Refuse: points that cannot be drawn as a map. The trial holds blank predictions, so it does not depend on targets.
-    if let Some(map) = &map {
+    if let Some(map) = &outputs.map {
         map.tried(&request.blank_csv()?)?;
     }
     let waiting = Waiting::on("fitting the model and designing the noise", arguments.quiet);
@@ -173,7 +180,7 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let clipped = request.clipped().filter(|_| arguments.for_holder);
     let terms = Terms { place: place.as_ref(), allow_exceptions: arguments.allow_caveats };
     // Charge, draw, write: `show` gets only predictions that were charged and drawn.
-    publish(&request, &terms, designed, |charged| show(charged, files, map, clipped, arguments, format))
+    publish(&request, &terms, designed, |charged| show(charged, outputs, clipped, arguments, format))
 }
 
 /// Changes settings of a spec, but not its rows: these may be private, and the certificate quotes the changes.
@@ -189,21 +196,35 @@ fn changed(project: &Project, experiment: Experiment, set: &[Change]) -> Result<
     }
 }
 
+/// The files of a release, opened before anything is charged.
+struct Outputs<'k> {
+    files: Option<PredictionFiles<'k>>,
+    map: Option<NewMap>,
+    release: Option<NewCombinationsFile>,
+}
+
 /// Writes charged predictions to their files, and prints a summary.
 fn show(
     charged: &Charged<PrivatePredictions<'_>>,
-    files: Option<PredictionFiles<'_>>,
-    map: Option<NewMap>,
+    outputs: Outputs<'_>,
     clipped: Option<Clipped>,
     arguments: &PredictArguments,
     format: Format,
 ) -> Result<(), CliError> {
+    let Outputs { files, map, release } = outputs;
     let written = files.map(|files| files.write(charged)).transpose()?;
+    release.map(|release| release.write(charged)).transpose()?;
     // The release is shown even if its map fails.
     let drawn = map.map(|map| draw(map, charged)).transpose();
     let mut summary = summary(charged, clipped, arguments);
     if let (Ok(_), Some(map)) = (&drawn, arguments.map.file()) {
         summary.push_str(&format!("map written to {}\n", map.display()));
+    }
+    if let Some(release) = &arguments.release {
+        let release = release.display();
+        summary.push_str(&format!(
+            "for predictions elsewhere at no further cost: dpgp predict --from {release}\n"
+        ));
     }
     match (written, format) {
         (Some(_), Format::Text) => print(&summary),
@@ -270,6 +291,7 @@ fn summary(
 fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
     let mut targets = arguments.ledger.files();
     targets.extend(arguments.map.file().map(Path::to_path_buf));
+    targets.extend(arguments.release.clone());
     if let Some(out) = &arguments.out {
         let endings = ["", ".certificate.json", ".certificate.json.sig"];
         targets.extend(endings.map(|ending| with_ending(out, ending)));
@@ -333,7 +355,7 @@ pub(super) enum PointsOrAreas<'a> {
 /// Options of predictions from released moments or counts.
 #[derive(Debug, Args)]
 pub struct FromArguments {
-    /// Predict from moments or counts that `dpgp sum --release` wrote, or from numbers that others published with noise (--noise), instead
+    /// Predict from what `dpgp sum --release` or `dpgp predict --release` wrote, or from numbers that others published with noise (--noise), instead
     /// of rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
@@ -391,6 +413,14 @@ impl FromArguments {
             let predictions = numbers.predict(at, &other)?;
             return Ok(Computed { predictions, guarantee: PUBLISHERS_GUARANTEE.to_owned(), published });
         }
+        if let Some(file) = CombinationsFile::read(from)? {
+            let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
+            if other != OtherModel::default() {
+                return Err(CliError::ModelOfCounts);
+            }
+            let (guarantee, published) = (file.guarantee().to_owned(), Some(file.statement()?));
+            return Ok(Computed { predictions: file.predict(at)?, guarantee, published });
+        }
         let (guarantee, predictions) = match CountsFile::read(from)? {
             Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),
             Some(file) => {
@@ -414,7 +444,7 @@ impl FromArguments {
 struct Computed {
     predictions: FilePredictions,
     guarantee: String,
-    /// The statement for a map where the file holds none.
+    /// The statement for a map, where it is not that of the whole file.
     published: Option<CertificateSummary>,
 }
 

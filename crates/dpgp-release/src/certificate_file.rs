@@ -102,11 +102,11 @@ impl Charged<PrivatePredictions<'_>> {
     /// The release with all that follows from it: predictions, their certificate, and the combinations that give predictions elsewhere.
     ///
     /// # Errors
-    /// [`ReleaseError`] if the predictions cannot be written, or the model is not averaged over hyperparameters.
+    /// [`ReleaseError::Csv`] if the predictions cannot be written, or [`ReleaseError::NoCombinations`].
     pub fn combinations_json(&self) -> Result<Value, ReleaseError> {
         let PrivatePredictions { setting, predictions, .. } = self.value();
         let Some(combinations) = &predictions.combinations else {
-            return Err(ReleaseError::NotReleasable("its model is not averaged (model.averaged)"));
+            return Err(ReleaseError::NoCombinations);
         };
         let csv = self.csv()?;
         Ok(json!({

@@ -95,6 +95,19 @@ pub enum ReleaseError {
         /// What is wrong with it.
         cause: String,
     },
+    /// Predictions elsewhere are asked for where they do not follow from the release.
+    #[error(
+        "--release needs model.averaged = true: only then do predictions at other points follow from a release that hides targets"
+    )]
+    NoCombinations,
+    /// A file of combinations that cannot be used.
+    #[error("{} is not a release of `dpgp predict --release`: {cause}", path.display())]
+    NotCombinations {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// Published numbers that cannot be used.
     #[error("{}: {cause}", path.display())]
     NotPublished {

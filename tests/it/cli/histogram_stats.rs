@@ -125,7 +125,7 @@ fn exact_counts_are_estimated_from_a_release() {
         assert!(run.err.contains(why), "{}", run.err);
     };
     refused(&["x=0,y=0"], "use --grid auto");
-    refused(&["auto", "--noise-variance", "1"], "the model of counts follows from the counts");
+    refused(&["auto", "--noise-variance", "1"], "this release has its own model");
     project.write(
         "a.json",
         &project.read("a.json").replacen("\"counts\":[", "\"counts\":[1,", 1).replacen(

@@ -9,6 +9,7 @@ mod class_stats;
 mod copies;
 mod count_rows;
 mod diff;
+mod elsewhere;
 mod emit;
 mod encoded;
 mod end_to_end;

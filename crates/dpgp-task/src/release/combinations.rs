@@ -32,28 +32,45 @@ pub struct ReleasedCombinations {
 }
 
 impl ReleasedCombinations {
+    /// What does not fit, for points of a number of inputs; none if all does.
+    pub fn problem(&self, inputs: usize) -> Option<&'static str> {
+        if self.inputs.is_empty() || self.inputs.iter().any(|row| row.len() != inputs) {
+            return Some("its inputs are not those of the points");
+        }
+        if self.kernel.fits(inputs).is_err() || self.kernel.stationary().is_none() {
+            return Some("its kernel does not fit its inputs");
+        }
+        let distinct = LinearMap::of_no_predictions(&self.training()).counts().len();
+        let fits =
+            self.released.len() == self.weights.len() && self.weights.iter().all(|row| row.len() == distinct);
+        if !(fits && self.noise_sd > 0.0 && self.scale > 0.0 && self.noise_variance > 0.0) {
+            return Some("its numbers do not fit each other");
+        }
+        None
+    }
+
+    /// The training inputs (n x d).
+    fn training(&self) -> DMatrix<f64> {
+        DMatrix::from_fn(self.inputs.len(), self.inputs[0].len(), |i, d| self.inputs[i][d])
+    }
+
     /// Predictions at points (t x d), in units of the target.
     ///
     /// # Errors
     /// [`TaskError`] if the numbers do not fit each other or the points, or a covariance cannot be factorised.
     pub fn predict(&self, points: &DMatrix<f64>) -> Result<Predictions, TaskError> {
-        let refused = |needed: &'static str| TaskError::Missing { needed };
-        let width = points.ncols();
-        if self.inputs.is_empty() || self.inputs.iter().any(|row| row.len() != width) {
-            return Err(refused("points with the inputs of the release"));
+        if let Some(reason) = self.problem(points.ncols()) {
+            return Err(TaskError::NotReleasable { reason });
         }
-        let training = DMatrix::from_fn(self.inputs.len(), width, |i, d| self.inputs[i][d]);
+        let training = self.training();
         let map = LinearMap::of_no_predictions(&training);
         let (rank, distinct) = (self.weights.len(), map.counts().len());
-        let fits = self.released.len() == rank && self.weights.iter().all(|row| row.len() == distinct);
-        if !(fits && self.noise_sd > 0.0 && self.scale > 0.0 && self.noise_variance > 0.0) {
-            return Err(refused("numbers of a release that fit each other"));
-        }
         let weights = DMatrix::from_fn(rank, distinct, |r, k| self.weights[r][k]);
         let known =
             Combinations { training: &training, map: &map, weights: &weights, noise_sd: self.noise_sd };
         let posterior = AveragedPosterior::new(&self.kernel, self.noise_variance, &known, points);
-        let posterior = posterior.ok_or(refused("a stationary kernel"))?;
+        let posterior =
+            posterior.ok_or(TaskError::NotReleasable { reason: "its kernel is not stationary" })?;
         self.predict_by(&posterior)
     }
 
@@ -109,7 +126,7 @@ mod tests {
         let refuses = |change: fn(&mut ReleasedCombinations)| {
             let mut changed = release();
             change(&mut changed);
-            assert!(matches!(changed.predict(&at), Err(TaskError::Missing { .. })));
+            assert!(matches!(changed.predict(&at), Err(TaskError::NotReleasable { .. })));
         };
         refuses(|release| release.released.truncate(1));
         refuses(|release| release.weights[1].push(0.0));
