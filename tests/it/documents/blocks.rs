@@ -15,6 +15,7 @@ const NOT_HERE: &[&str] = &[
     "examples/peers",
     "peers/bin",
     "scripts/",
+    "R CMD INSTALL",
     "AWS_",
     "s3://",
     "--mirror DIR",

@@ -1,0 +1,4 @@
+library(testthat)
+library(dpgp)
+
+test_check("dpgp")
