@@ -348,7 +348,8 @@ impl UnitWork<'_> {
         };
         measured.map_err(|cause| {
             let (cells, replicate) = (unit.missing.clone(), unit.replicate);
-            UnitError::Cell(Box::new(CellFailure { cell: first.place(), cells, replicate, cause }))
+            let cell = self.plan.experiment.place(first);
+            UnitError::Cell(Box::new(CellFailure { cell, cells, replicate, cause }))
         })
     }
 

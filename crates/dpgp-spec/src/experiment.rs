@@ -65,6 +65,18 @@ pub struct Experiment<T: TaskSection> {
 }
 
 impl<T: TaskSection> Experiment<T> {
+    /// The labels of a cell for messages: a number with its axis, such as `epsilon = 0.5`, and a word alone.
+    pub fn place(&self, cell: &Cell<T>) -> String {
+        if self.axes.is_empty() {
+            return cell.place();
+        }
+        let named = self.axes.iter().zip(cell.labels()).map(|(axis, label)| match label.parse::<f64>() {
+            Ok(_) => format!("{} = {label}", axis.name),
+            Err(_) => label.clone(),
+        });
+        named.collect::<Vec<_>>().join(", ")
+    }
+
     /// Reads a spec from a text.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use crate::report::{Report, ReportRow};
 use dpgp_data::csv_cell;
 use dpgp_number::text::exact;
 use dpgp_spec::FIXED_COLUMNS;
+use dpgp_task::Cell;
 
 /// Columns before the axes.
 const BEFORE_AXES: usize = 2;
@@ -132,7 +133,15 @@ impl Lines {
         for row in report.rows.iter().take(most) {
             lines.add(row, &axes);
         }
-        lines.drop_empty_columns();
+        // A study of programs that claim nothing is not about privacy.
+        let is_private = |cell: &Cell| cell.setting().task.reads_rows();
+        if !report.experiment.cells.iter().any(is_private) {
+            lines.drop_columns(|heading, cells| {
+                ["epsilon", "guarantee"].contains(&heading)
+                    && cells.iter().all(|cell| ["inf", "none"].contains(cell))
+            });
+        }
+        lines.drop_columns(|_, cells| !cells.is_empty() && cells.iter().all(|cell| cell.is_empty()));
         lines
     }
 
@@ -142,9 +151,11 @@ impl Lines {
         self.rows.push(labels.chain(cells(row)).chain([guarantee]).collect());
     }
 
-    fn drop_empty_columns(&mut self) {
+    /// Removes the columns of which heading and cells are as said.
+    fn drop_columns(&mut self, is_needless: impl Fn(&str, &[&str]) -> bool) {
         for column in (0..self.headings.len()).rev() {
-            if !self.rows.is_empty() && self.rows.iter().all(|row| row[column].is_empty()) {
+            let cells: Vec<&str> = self.rows.iter().map(|row| row[column].as_str()).collect();
+            if is_needless(&self.headings[column], &cells) {
                 self.headings.remove(column);
                 self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
             }
