@@ -134,7 +134,8 @@ fn a_program_that_fails_is_told() {
         project.write("s.toml", &limited.replace("replicates = 3", "replicates = 1"));
         let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(4);
         assert!(
-            run.err.contains(says) && run.err.contains("\n  for the same reason: cell alpha = 2, replicate 0\n"),
+            run.err.contains(says)
+                && run.err.contains("\n  for the same reason: cell alpha = 2, replicate 0\n"),
             "{program}: {}",
             run.err
         );
