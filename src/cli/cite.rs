@@ -1,5 +1,7 @@
 //! `dpgp cite`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde_json::json;
 
@@ -7,6 +9,7 @@ use super::CliError;
 use super::options::experiments;
 use super::options::{Format, Places};
 use super::output::{print_data, print_json};
+use super::registry_entry::RegistryEntry;
 use dpgp_report::BibliographyEntry;
 use dpgp_run::Project;
 
@@ -16,7 +19,8 @@ Prints BibTeX for the program, and for the papers and data of the named experime
 Examples:
   dpgp cite
   dpgp cite smith2021/table1 >> paper.bib
-  dpgp cite beyond/leaderboard             all data of the leaderboards";
+  dpgp cite beyond/leaderboard             all data of the leaderboards
+  dpgp cite --registry predictions.csv.certificate.json > deployment.yaml";
 
 /// Arguments of `dpgp cite`.
 #[derive(Debug, Args)]
@@ -25,12 +29,22 @@ pub struct CiteArguments {
     /// Experiments, a prefix, a tag, or the path of a spec
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
+    /// Instead: an entry for a registry of deployments, as YAML, from a certificate or a release that holds one
+    #[arg(long, value_name = "CERTIFICATE", conflicts_with = "names")]
+    registry: Option<PathBuf>,
     #[command(flatten)]
     places: Places,
 }
 
 /// Prints the entries.
 pub fn cite(arguments: &CiteArguments, format: Format) -> Result<(), CliError> {
+    if let Some(path) = &arguments.registry {
+        let entry = RegistryEntry::read(path)?;
+        return match format {
+            Format::Json => print_json(&json!(entry)),
+            Format::Text => print_data(&entry.yaml()),
+        };
+    }
     print_citations(&arguments.names, &arguments.places, format)
 }
 

@@ -180,6 +180,14 @@ pub enum CliError {
     /// Areas of moments.
     #[error("--areas is for released counts; other numbers do not add up over an area")]
     AreasOfMoments,
+    /// A certificate that guarantees nothing.
+    #[error("{} guarantees nothing that could be registered: {why}", path.display())]
+    NothingToRegister {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        why: String,
+    },
     /// A table of numbers, and no word of their noise.
     #[error(
         "{} is no release of this program; for numbers that others published with noise, add --inputs, --target and --noise",
@@ -316,6 +324,7 @@ impl CliError {
             | Self::AreasOfMoments
             | Self::AreasOfRows
             | Self::NumbersWithoutNoise(_)
+            | Self::NothingToRegister { .. }
             | Self::Ending(_)
             | Self::MapEnding(_)
             | Self::Map(_)

@@ -39,6 +39,7 @@ mod plan;
 mod predict;
 mod preview;
 mod published;
+mod registry_entry;
 mod release_types;
 mod report;
 mod run;

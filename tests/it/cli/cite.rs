@@ -77,3 +77,51 @@ fn every_experiment_cites_its_paper_and_its_data() {
     assert_eq!(project.dpgp(&["cite", "--format", "json"]).expect(0).json()[0]["key"], "dpgp");
     project.dpgp(&["cite", "nobody2000"]).expect(2);
 }
+
+const SPEC: &str = r#"
+experiment.title = "energy"
+data = { source.csv.path = "rows.csv", inputs = ["temperature"], target = "kwh" }
+normalise.bounds = { low = 0.0, high = 40.0 }
+model = { noise_variance = 9.0, kernel.eq = { variance = 100.0, lengthscale = 12.0 } }
+task.regression = { split.shuffled = 2, draws = 2 }
+privacy = { epsilon = 1.0, delta = 1e-9, change = 40.0, calibration = "analytic", mechanism.cloaking.objective = "risk" }
+"#;
+
+/// An entry for a registry says what the certificate says, leaves the rest to its publisher, and is none for a certificate that fails.
+#[test]
+fn a_release_is_registered() {
+    let project = Project::new();
+    project.write("spec.toml", SPEC);
+    let rows: String = (0..60).map(|day| format!("{}.5,{}\n", day % 31, 10 + day % 7)).collect();
+    project.write("rows.csv", &format!("temperature,kwh\n{rows}"));
+    project
+        .dpgp(&["predict", "spec.toml", "--grid", "temperature=0..30:4", "--out", "p.csv", "--quiet"])
+        .expect(0);
+    let register = ["cite", "--registry", "p.csv.certificate.json"];
+    let yaml = project.dpgp(&register).expect(0).out;
+    let certificate: serde_json::Value =
+        serde_json::from_str(&project.read("p.csv.certificate.json")).unwrap();
+    let field = |name: &str| {
+        let found = yaml.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
+        serde_json::from_str::<serde_json::Value>(found.unwrap_or_else(|| panic!("no {name}: {yaml}")))
+            .unwrap()
+    };
+    for (name, key) in [("epsilon", "epsilon"), ("delta", "delta"), ("mu", "mu"), ("mechanism", "guarantee")]
+    {
+        assert_eq!(field(name), certificate[key], "{name}");
+    }
+    assert!(yaml.contains("\ndelta: 1.0e-9\n"), "{yaml}");
+    assert_eq!(field("released"), "predictions of kwh");
+    assert_eq!(field("privacy_unit"), certificate["neighbours"]);
+    assert_eq!(field("all_releases_of_these_data")["releases"], 1);
+    assert_eq!((field("product"), field("justification")), ("".into(), "".into()));
+    assert!(yaml.contains("not_covered:\n  - \""), "{yaml}");
+    let json = project.dpgp(&[&register[..], &["--format", "json"]].concat()).expect(0).out;
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap()["epsilon"], 1.0);
+
+    let better = project.read("p.csv.certificate.json").replace("\"epsilon\": 1.0", "\"epsilon\": 0.5");
+    project.write("better.json", &better);
+    let said = project.dpgp(&["cite", "--registry", "better.json"]).expect(2).err;
+    assert!(said.contains("better.json guarantees nothing that could be registered"), "{said}");
+    project.dpgp(&["cite", "--registry", "rows.csv"]).expect(2);
+}

@@ -1,0 +1,98 @@
+//! The entry of a release for a registry of deployments.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::CliError;
+use dpgp_data::whole_text;
+use dpgp_release::CertificateSummary;
+
+/// What a registry asks about a deployment, from the certificate of a release. What only the publisher knows is empty.
+#[derive(Debug, Serialize)]
+pub(super) struct RegistryEntry {
+    product: &'static str,
+    publisher: &'static str,
+    released: String,
+    privacy_unit: Option<String>,
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+    mu: Value,
+    all_releases_of_these_data: Value,
+    mechanism: String,
+    trust_model: &'static str,
+    software: Value,
+    not_covered: Vec<String>,
+    justification: &'static str,
+}
+
+impl RegistryEntry {
+    /// Reads a certificate of predictions, or a release of sums, moments or counts.
+    ///
+    /// # Errors
+    /// [`CliError`] if it cannot be read, is no certificate, or its guarantee does not hold.
+    pub fn read(path: &Path) -> Result<Self, CliError> {
+        let text = whole_text(path).map_err(CliError::io(path))?;
+        let stated = CertificateSummary::parse(path, &text, None)?;
+        let Some(guarantee) = stated.guarantee.clone() else {
+            return Err(CliError::NothingToRegister { path: path.to_path_buf(), why: stated.said.join(" ") });
+        };
+        let whole: Value = serde_json::from_str(&text).unwrap_or_default();
+        let found = |places: [&str; 2]| places.iter().find_map(|place| whole.pointer(place).cloned());
+        let what = if stated.counts { "counts" } else { "predictions" };
+        let target = stated.target.map(|target| format!(" of {target}")).unwrap_or_default();
+        Ok(Self {
+            product: "",
+            publisher: "",
+            released: format!("{what}{target}"),
+            privacy_unit: stated.neighbours,
+            epsilon: stated.epsilon,
+            delta: stated.delta,
+            mu: found(["/mu", "/guarantee/mu"]).unwrap_or_default(),
+            all_releases_of_these_data: known(found(["/all_releases", "/guarantee/all_releases"])),
+            mechanism: guarantee,
+            trust_model: "central: the holder of the data adds the noise",
+            software: found(["/program", "/guarantee/program"]).unwrap_or_else(|| json!(dpgp_run::PROGRAM)),
+            not_covered: stated.not_covered,
+            justification: "",
+        })
+    }
+
+    /// The entry as YAML. Every value is JSON, which YAML contains.
+    pub fn yaml(&self) -> String {
+        let mut text =
+            "# For a registry of deployments: fill in what is empty, and why this epsilon was chosen.\n"
+                .to_owned();
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return text };
+        for (name, value) in fields {
+            match value {
+                Value::Array(items) if !items.is_empty() => {
+                    text.push_str(&format!("{name}:\n"));
+                    items.iter().for_each(|item| text.push_str(&format!("  - {item}\n")));
+                }
+                value => text.push_str(&format!("{name}: {}\n", scalar(&value))),
+            }
+        }
+        text
+    }
+}
+
+/// The fields of an object that have a value.
+fn known(value: Option<Value>) -> Value {
+    match value {
+        Some(Value::Object(fields)) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        other => other.unwrap_or_default(),
+    }
+}
+
+/// A value in the syntax of JSON. Some readers of YAML take 1e-5 for a word, and 1.0e-5 for a number.
+fn scalar(value: &Value) -> String {
+    let text = value.to_string();
+    match text.split_once('e') {
+        Some((mantissa, exponent)) if value.is_number() && !mantissa.contains('.') => {
+            format!("{mantissa}.0e{exponent}")
+        }
+        _ => text,
+    }
+}
