@@ -144,22 +144,28 @@ fn signal_variance(noisy: &NoisyNumbers<'_>) -> f64 {
     (whole - noise).max(LEAST_SIGNAL * whole.max(noise))
 }
 
+/// A kernel of f, with its covariances at the published inputs (n x n).
+struct KnownKernel {
+    kernel: Box<dyn Kernel>,
+    matrix: DMatrix<f64>,
+}
+
 /// A kernel of f, a variance that multiplies it, and the variance of w.
 struct Choice {
-    kernel: Arc<dyn Kernel>,
+    kernel: Arc<KnownKernel>,
     variance: f64,
     scatter: f64,
 }
 
 fn choices(inputs: &DMatrix<f64>, known: KnownModel<'_>, signal: f64) -> Vec<Choice> {
-    let (kernels, variances): (Vec<Arc<dyn Kernel>>, Vec<f64>) = match known.kernel {
-        Some(kernel) => (vec![kernel.covariance(inputs).into()], vec![1.0]),
+    let (kernels, variances): (Vec<Box<dyn Kernel>>, Vec<f64>) = match known.kernel {
+        Some(kernel) => (vec![kernel.covariance(inputs)], vec![1.0]),
         None => {
             let ranges: Vec<f64> = inputs.column_iter().map(|column| column.max() - column.min()).collect();
-            let with = |part: &f64| -> Arc<dyn Kernel> {
+            let with = |part: &f64| -> Box<dyn Kernel> {
                 // An input without a range tells nothing apart.
                 let scales = ranges.iter().map(|range| if *range > 0.0 { part * range } else { 1.0 });
-                Arc::new(Matern::new(Smoothness::ThreeHalves, 1.0, scales.collect()))
+                Box::new(Matern::new(Smoothness::ThreeHalves, 1.0, scales.collect()))
             };
             let variances = VARIANCES.iter().map(|part| part * signal).collect();
             (LENGTHSCALES.iter().map(with).collect(), variances)
@@ -167,9 +173,11 @@ fn choices(inputs: &DMatrix<f64>, known: KnownModel<'_>, signal: f64) -> Vec<Cho
     };
     let scatters = known.scatter.map_or_else(|| SCATTERS.map(|part| part * signal).to_vec(), |one| vec![one]);
     let mut choices = Vec::with_capacity(kernels.len() * variances.len() * scatters.len());
-    for kernel in &kernels {
+    for kernel in kernels {
+        let matrix = kernel.matrix(inputs, inputs);
+        let kernel = Arc::new(KnownKernel { kernel, matrix });
         for &variance in &variances {
-            let with = |&scatter: &f64| Choice { kernel: kernel.clone(), variance, scatter };
+            let with = |&scatter: &f64| Choice { kernel: Arc::clone(&kernel), variance, scatter };
             choices.extend(scatters.iter().map(with));
         }
     }
@@ -189,9 +197,9 @@ struct Fit {
 }
 
 impl Choice {
-    /// K between two sets of inputs.
-    fn covariance(&self, one: &DMatrix<f64>, other: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut covariance = self.kernel.matrix(one, other) * self.variance;
+    /// K between two sets of inputs, from the covariances of f.
+    fn covariance(&self, of_f: &DMatrix<f64>, one: &DMatrix<f64>, other: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut covariance = of_f * self.variance;
         for j in 0..other.nrows() {
             for i in 0..one.nrows() {
                 if (0..one.ncols()).all(|d| one[(i, d)] == other[(j, d)]) {
@@ -203,7 +211,7 @@ impl Choice {
     }
 
     fn fit(&self, noisy: &NoisyNumbers<'_>) -> Result<Fit, LinalgError> {
-        let mut covariance = self.covariance(noisy.inputs, noisy.inputs);
+        let mut covariance = self.covariance(&self.kernel.matrix, noisy.inputs, noisy.inputs);
         for (i, variance) in noisy.noise_variances.iter().enumerate() {
             covariance[(i, i)] += variance;
         }
@@ -227,7 +235,8 @@ impl Choice {
 
 impl Fit {
     fn predict(&self, choice: &Choice, noisy: &NoisyNumbers<'_>, test: &DMatrix<f64>) -> DenoisedNumbers {
-        let cross = choice.covariance(noisy.inputs, test);
+        let kernel = &choice.kernel.kernel;
+        let cross = choice.covariance(&kernel.matrix(noisy.inputs, test), noisy.inputs, test);
         let solved = self.factor.solve(&cross);
         let mean = transposed_product(
             &cross,
@@ -238,7 +247,7 @@ impl Fit {
             model_variance: DVector::zeros(test.nrows()),
             noise_variance: DVector::zeros(test.nrows()),
         };
-        let priors = choice.kernel.diagonal(test);
+        let priors = kernel.diagonal(test);
         for (point, prior) in priors.iter().enumerate() {
             let left = 1.0 - self.ones.dot(&cross.column(point));
             let explained = cross.column(point).dot(&solved.column(point));
@@ -290,7 +299,7 @@ mod tests {
             close(variances[point], variance);
         }
         close(found.noise_variance[2], 0.209_844_171_038_471_86);
-        let choice = Choice { kernel: kernel.covariance(&inputs).into(), variance: 1.0, scatter: 0.2 };
+        let choice = choices(&inputs, model, 1.0).remove(0);
         close(choice.fit(&noisy).unwrap().log_evidence, -7.394_865_732_568_872);
     }
 
