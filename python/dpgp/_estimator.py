@@ -56,12 +56,17 @@ class Sums(Moments):
 
     _passing = None
 
-    def __init__(self, spec, ledger, arguments):
-        self._arguments = arguments
+    def __init__(self, spec, ledger, arguments, baseline):
+        self._arguments, self._baseline = arguments, baseline
         super().__init__(spec, ledger=ledger)
 
     def _hand_over(self, release, told):
         pass
+
+    def _save(self, interrupt):
+        # What is not private is not written.
+        if not self._baseline:
+            super()._save(interrupt)
 
 
 class Estimator:
@@ -175,7 +180,7 @@ class Estimator:
 
     def _sums(self, spec, arguments):
         """Return empty sums for a spec whose keys come from these arguments."""
-        return Sums(spec, self._ledger() is not False, arguments)
+        return Sums(spec, self._ledger() is not False, arguments, self._is_baseline())
 
     def _is_baseline(self):
         """Return whether nothing is private: epsilon is infinite."""
@@ -226,9 +231,10 @@ class Estimator:
         else:
             self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(learnt)
-        getattr(sums, "_core", sums).arrived(release.text)
-        self.__dict__.pop("_interrupted", None)
+        # Where warnings are errors, the same fit returns the same release.
         release.warn()
+        getattr(sums, "_core", sums).arrived(release._paid)
+        self.__dict__.pop("_interrupted", None)
         return self
 
     def __getstate__(self):

@@ -126,15 +126,7 @@ class Moments:
 
     def _save(self, interrupt):
         """Write charged releases to files after Ctrl-C, because the process may be about to end."""
-        for release in self.unreturned:
-            name = release.json.get("release_id") or hashlib.sha256(release.text.encode()).hexdigest()[:32]
-            path = Path(f"dpgp-release-{name}.json").resolve()
-            try:
-                release.write(path)
-                place = f"It is in {path}, and the same call returns it"
-            except OSError:
-                place = "The same call returns it"
-            interrupt.add_note(f"A release was already charged. {place}.")
+        save_releases(self.unreturned, interrupt)
 
     def __repr__(self):
         return "<dpgp.Moments: exact sums, as private as the rows>"
@@ -142,6 +134,19 @@ class Moments:
     def __reduce__(self):
         state = self.to_bytes() if self.rows else None
         return private_exact_sums, (self._spec, state, self._name, self._ledger)
+
+
+def save_releases(releases, interrupt):
+    """Write charged releases to files, and name the files in a note on the exception."""
+    for release in releases:
+        name = release.json.get("release_id") or hashlib.sha256(release.text.encode()).hexdigest()[:32]
+        path = Path(f"dpgp-release-{name}.json").resolve()
+        try:
+            release.write(path)
+            place = f"It is in {path}, and the same call returns it"
+        except OSError:
+            place = "The same call returns it"
+        interrupt.add_note(f"A release was already charged. {place}.")
 
 
 def private_exact_sums(spec, data, name, ledger):

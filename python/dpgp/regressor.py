@@ -13,6 +13,8 @@ from ._estimator import Estimator, free, not_fitted, number, pairs, text
 from ._searches import warn_of_costs
 from ._tables import attempt, numbers
 from .errors import DPGPError, InputError
+from .moments import save_releases
+from .release import Release
 
 #: With more inputs, the function is a sum of functions of one input each.
 MOST_JOINT = 4
@@ -277,6 +279,10 @@ class DPGPRegressor(MomentsEstimator):
         except DPGPError:
             if before is None or before[0] is not core:
                 del self._interrupted
+            raise
+        except BaseException as interrupt:
+            if not self._is_baseline():
+                save_releases([Release(text) for text in core.unreturned()], interrupt)
             raise
 
     def _targets_spec(self, inputs, arrays, target, bounds):

@@ -76,7 +76,11 @@ class Release:
             self.json = json.loads(text)
         except json.JSONDecodeError as error:
             raise InputError(f"this is not a release: {error}") from None
+        if isinstance(self.json, dict) and "not_private" in self.json:
+            raise InputError("this is not a release: it is not private (epsilon=inf)")
         self._surfaces = {}
+        self._paid = text
+        """The text by which the release is known until it has arrived."""
 
     @classmethod
     def read(cls, path):
@@ -190,12 +194,18 @@ class Release:
 
 
 class Baseline(Release):
-    """What a fit with ``epsilon=inf`` predicts from: it hides nothing, and cannot be written to a file."""
+    """What a fit with ``epsilon=inf`` predicts from: it hides nothing. Its text claims nothing, and no file is written of it."""
+
+    def __init__(self, text):
+        self._paid = text
+        self.text = json.dumps(_without_claims(json.loads(text)))
+        self.json = json.loads(self.text)
+        self._surfaces = {}
 
     @property
     def certificate(self):
         """What is guaranteed: nothing."""
-        return {"text": "none (epsilon = inf): not private", "epsilon": math.inf, "delta": None, "warnings": []}
+        return {"text": NOT_PRIVATE, "epsilon": math.inf, "delta": None, "warnings": []}
 
     def write(self, path):
         """Fail, because this is not private."""
@@ -206,3 +216,16 @@ class Baseline(Release):
     def warn(self):
         """Say that nothing is private."""
         warnings.warn("epsilon = inf: this fit is not private and not counted, a baseline for the holder of the data", stacklevel=depth())
+
+
+#: What stands in place of a guarantee.
+NOT_PRIVATE = "none (epsilon = inf): not private"
+
+
+def _without_claims(release):
+    """Return a release without its guarantee and its predictions, so that nobody takes it for private."""
+    if "combinations" in release:
+        release.update(certificate={"guarantee": NOT_PRIVATE}, predictions="")
+    else:
+        release["guarantee"] = {"text": NOT_PRIVATE}
+    return {"not_private": True} | release

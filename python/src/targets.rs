@@ -6,8 +6,8 @@ use std::sync::Arc;
 use dpgp::data::rows::Rows;
 use dpgp::prelude::{DataPlaces, Project};
 use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
-use dpgp::release::{PredictionRequest, Terms, chosen_cell, publish};
-use dpgp::run::StateFolder;
+use dpgp::release::{PredictionRequest, ReleaseError, Terms, chosen_cell, publish};
+use dpgp::run::{RunError, StateFolder};
 use dpgp::task::{Experiment, ReleasedCombinations};
 use nalgebra::DMatrix;
 use pyo3::prelude::*;
@@ -87,6 +87,11 @@ impl TargetsCore {
         })
     }
 
+    /// Releases that were paid for and did not arrive.
+    fn unreturned(&self) -> Vec<String> {
+        self.paid.all()
+    }
+
     /// The caller has this release.
     fn arrived(&self, text: &str) {
         self.paid.forget(text);
@@ -102,7 +107,12 @@ fn released(
     gate: &Gate,
 ) -> Result<String, Failure> {
     let cell = chosen_cell(experiment, &[])?;
-    let request = PredictionRequest::of_text(experiment, cell, rows, None, place)?;
+    let request =
+        PredictionRequest::of_text(experiment, cell, rows, None, place).map_err(|error| match error {
+            // The rows are those that the caller holds, and nothing is charged.
+            ReleaseError::Run(RunError::Data(cause)) => Failure::input(cause.to_string()),
+            error => Failure::from(error),
+        })?;
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
     publish(&request, &Terms { place, allow_exceptions }, ready, |charged| {
         Ok(format!("{:#}\n", charged.combinations_json()?))

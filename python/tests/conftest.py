@@ -2,11 +2,15 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+# A shell that starts the tests in the background ignores Ctrl-C, and so would they.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PROJECT = Path(os.environ.get("DPGP_PROJECT") or Path(__file__).resolve().parents[2])
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -108,7 +109,26 @@ def test_a_baseline_is_not_private_and_cannot_be_written(rows, private, state):
             release.write("release.json")
         with pytest.raises(dpgp.InputError, match="not private"):
             release.write_predictions("p.csv")
+        # Not by another way, either: nothing in it claims to be private.
+        assert "-DP" not in release.text and "-DP" not in pickle.dumps(release).decode(errors="ignore")
+        with pytest.raises(dpgp.InputError, match="not private"):
+            dpgp.Release(release.text)
     assert not list(state.glob("**/*.ledger.toml"))
+
+
+@pytest.mark.parametrize("private", ["targets", "records"])
+def test_where_warnings_are_errors_the_same_fit_is_charged_once(rows, private):
+    X, _, y = rows
+    bounds = {} if private == "targets" else {"input_bounds": (0.0, 10.0)}
+    regressor = dpgp.DPGPRegressor(**PUBLIC | {"epsilon": 20.0, "private": private}, **bounds)
+    texts = set()
+    for _ in range(3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="above 10"):
+                regressor.fit(X, y)
+        texts.add(regressor.release_.text)
+    assert len(texts) == 1 and "one of 1" in regressor.certificate_["ledger"]
 
 
 def test_noise_in_units_of_the_target(rows):

@@ -164,7 +164,10 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
     let map = map.map(WantedMap::open).transpose()?;
-    let release = arguments.release.as_deref().map(|path| NewCombinationsFile::open(path, cell.setting()));
+    let release = arguments
+        .release
+        .as_deref()
+        .map(|path| NewCombinationsFile::open(path, cell.setting(), signing.as_ref()));
     let outputs = Outputs { files, map, release: release.transpose()? };
     // Read: the rows of the spec, and the public points.
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
@@ -200,7 +203,7 @@ fn changed(project: &Project, experiment: Experiment, set: &[Change]) -> Result<
 struct Outputs<'k> {
     files: Option<PredictionFiles<'k>>,
     map: Option<NewMap>,
-    release: Option<NewCombinationsFile>,
+    release: Option<NewCombinationsFile<'k>>,
 }
 
 /// Writes charged predictions to their files, and prints a summary.
@@ -418,8 +421,9 @@ impl FromArguments {
             if other != OtherModel::default() {
                 return Err(CliError::ModelOfCounts);
             }
-            let (guarantee, published) = (file.guarantee().to_owned(), Some(file.statement()?));
-            return Ok(Computed { predictions: file.predict(at)?, guarantee, published });
+            let statement = file.statement()?;
+            let guarantee = statement.guarantee.clone().unwrap_or_else(|| statement.said.join(" "));
+            return Ok(Computed { predictions: file.predict(at)?, guarantee, published: Some(statement) });
         }
         let (guarantee, predictions) = match CountsFile::read(from)? {
             Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),

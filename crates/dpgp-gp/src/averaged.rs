@@ -140,6 +140,12 @@ impl AveragedPosterior {
         })
     }
 
+    /// Whether all covariances are finite, which they are not for inputs whose distances overflow.
+    pub fn is_finite(&self) -> bool {
+        let kernels = self.kernels.iter().flat_map(|kernel| kernel.shared.iter().chain(&kernel.cross));
+        kernels.chain(&self.own).chain(&self.variances).all(|x| x.is_finite())
+    }
+
     /// The latent values given r.
     ///
     /// # Errors

@@ -105,10 +105,13 @@ pub fn denoise_numbers(
 ) -> Result<DenoisedNumbers, LinalgError> {
     let signal = signal_variance(noisy);
     let choices = choices(noisy.inputs, known, signal);
-    let evidences: Vec<f64> = choices
-        .par_iter()
-        .map(|choice| Ok(choice.fit(noisy)?.log_evidence))
-        .collect::<Result<_, LinalgError>>()?;
+    // A choice whose covariance cannot be factorised explains nothing; numbers without noise make the smoothest ones so.
+    let fits: Vec<Result<f64, LinalgError>> =
+        choices.par_iter().map(|choice| Ok(choice.fit(noisy)?.log_evidence)).collect();
+    let evidences: Vec<f64> = match fits.iter().any(Result::is_ok) {
+        true => fits.into_iter().map(|fit| fit.unwrap_or(f64::NEG_INFINITY)).collect(),
+        false => fits.into_iter().collect::<Result<_, LinalgError>>()?,
+    };
     let most = evidences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = evidences.iter().map(|evidence| (evidence - most).exp()).collect();
     let heavy: Vec<(&Choice, f64)> =
@@ -140,8 +143,9 @@ fn signal_variance(noisy: &NoisyNumbers<'_>) -> f64 {
     let mean = noisy.numbers.iter().sum::<f64>() / count;
     let whole = noisy.numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / count;
     let noise = noisy.noise_variances.iter().sum::<f64>() / count;
-    // Equal numbers vary by their noise alone.
-    (whole - noise).max(LEAST_SIGNAL * whole.max(noise))
+    let least = LEAST_SIGNAL * whole.max(noise);
+    // Equal numbers vary by their noise alone; without noise, by anything.
+    if least > 0.0 { (whole - noise).max(least) } else { f64::EPSILON * (1.0 + mean * mean) }
 }
 
 /// A kernel of f, with its covariances at the published inputs (n x n).
@@ -314,6 +318,15 @@ mod tests {
         let noisy = NoisyNumbers::new(&inputs, &[7.0], &[9.0]).unwrap();
         let found = denoise_numbers(&noisy, KnownModel::default(), &inputs).unwrap();
         assert!((found.mean[0] - 7.0).abs() < 1e-9 && (found.noise_variance[0] - 9.0).abs() < 1e-9);
+    }
+
+    /// Many equal numbers without noise, where most covariances cannot be factorised.
+    #[test]
+    fn constants_stay() {
+        let inputs = DMatrix::from_fn(100, 1, |i, _| i as f64);
+        let noisy = NoisyNumbers::new(&inputs, &[5.0; 100], &[0.0; 100]).unwrap();
+        let found = denoise_numbers(&noisy, KnownModel::default(), &inputs).unwrap();
+        assert!(found.mean.iter().all(|mean| (mean - 5.0).abs() < 1e-6));
     }
 
     #[test]

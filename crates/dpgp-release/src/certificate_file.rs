@@ -8,6 +8,7 @@ use std::fmt;
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
+use super::combinations_file::combinations_digest;
 use super::content_digest::with_digest;
 use super::grid::outside_warning;
 use super::prediction_files::{COLUMNS, PredictionRows};
@@ -92,6 +93,9 @@ impl Charged<PrivatePredictions<'_>> {
             "spec_sha256": (!inline).then(|| Digest::of_bytes(spec.as_bytes()).to_string()),
             "program": PROGRAM,
         });
+        if let Some(combinations) = &self.value().predictions.combinations {
+            file["combinations_sha256"] = json!(combinations_digest(combinations));
+        }
         // Of a spec that was changed, its digest alone would say too little.
         if !changes.is_empty() {
             file["changes"] = json!(changes);

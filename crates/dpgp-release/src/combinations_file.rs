@@ -9,29 +9,30 @@ use serde_json::Value;
 
 use super::grid::held;
 use super::moments_file::{FilePredictions, data_without_rows};
-use super::new_file::{new_file, put};
-use super::{CertificateSummary, Charged, PrivatePredictions, PublicPoints, ReleaseError};
-use dpgp_data::whole_text;
-use dpgp_fs::{NewFile, Readers};
+use super::new_file::SignedFile;
+use super::{CertificateSummary, Charged, PrivatePredictions, PublicPoints, ReleaseError, SigningKey};
+use dpgp_data::{Digest, whole_text};
 use dpgp_task::{Points, ReleasedCombinations, Setting};
 
 /// A new file of such a release, opened before anything is charged.
-pub struct NewCombinationsFile {
-    path: PathBuf,
-    file: NewFile,
-}
+pub struct NewCombinationsFile<'k>(SignedFile<'k>);
 
-impl NewCombinationsFile {
-    /// Makes sure that the file can be written and is not there yet.
+impl<'k> NewCombinationsFile<'k> {
+    /// Makes sure that the file can be written, with its signature if there is a key, and is not there yet.
+    ///
+    /// The file lists the inputs of the rows. Where a filter reads the target, which rows pass is private, and nothing is written.
     ///
     /// # Errors
-    /// [`ReleaseError::NoCombinations`] if the model of the setting is not averaged over hyperparameters; [`ReleaseError::Exists`] or
-    /// [`ReleaseError::Io`].
-    pub fn open(path: &Path, setting: &Setting) -> Result<Self, ReleaseError> {
+    /// [`ReleaseError::NoCombinations`] if the model of the setting is not averaged over hyperparameters; [`ReleaseError::InputsTell`] if rows
+    /// are chosen by their targets; [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+    pub fn open(path: &Path, setting: &Setting, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
         if !setting.model.as_deref().is_some_and(|model| model.averaged) {
             return Err(ReleaseError::NoCombinations);
         }
-        Ok(Self { path: path.to_path_buf(), file: new_file(path, Readers::All)? })
+        if setting.data.chosen_by_target() {
+            return Err(ReleaseError::InputsTell);
+        }
+        SignedFile::open(path, key).map(Self)
     }
 
     /// Writes the release.
@@ -39,8 +40,14 @@ impl NewCombinationsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NoCombinations`].
     pub fn write(self, charged: &Charged<PrivatePredictions<'_>>) -> Result<(), ReleaseError> {
-        put(self.file, &self.path, format!("{:#}\n", charged.combinations_json()?).as_bytes())
+        self.0.put(&format!("{:#}\n", charged.combinations_json()?))
     }
+}
+
+/// The digest by which a certificate names combinations.
+pub(super) fn combinations_digest(combinations: &ReleasedCombinations) -> String {
+    let text = serde_json::to_string(combinations).unwrap_or_default();
+    Digest::of_bytes(text.as_bytes()).to_string()
 }
 
 /// A file of such a release.
@@ -74,9 +81,16 @@ impl CombinationsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotCombinations`] if its numbers do not fit each other.
     pub fn read(path: &Path) -> Result<Option<Self>, ReleaseError> {
-        let text = whole_text(path).map_err(ReleaseError::io(path))?;
+        Self::parse(path, &whole_text(path).map_err(ReleaseError::io(path))?)
+    }
+
+    /// As [`CombinationsFile::read`], of a text.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotCombinations`].
+    pub fn parse(path: &Path, text: &str) -> Result<Option<Self>, ReleaseError> {
         let fail = |cause: String| ReleaseError::NotCombinations { path: path.to_path_buf(), cause };
-        let Ok(value) = serde_json::from_str::<Value>(&text) else { return Ok(None) };
+        let Ok(value) = serde_json::from_str::<Value>(text) else { return Ok(None) };
         if value.get("combinations").is_none() {
             return Ok(None);
         }
@@ -87,9 +101,20 @@ impl CombinationsFile {
         }
     }
 
-    /// The guarantee of the file, which covers all that is computed from it.
-    pub fn guarantee(&self) -> &str {
-        self.whole.certificate.get("guarantee").and_then(Value::as_str).unwrap_or_default()
+    /// The certificate in the file.
+    pub(super) fn certificate(&self) -> &Value {
+        &self.whole.certificate
+    }
+
+    /// The predictions that the certificate is of.
+    pub(super) fn predictions(&self) -> &str {
+        &self.whole.predictions
+    }
+
+    /// Whether the certificate names these combinations.
+    pub(super) fn is_named(&self) -> bool {
+        let named = self.whole.certificate.get("combinations_sha256").and_then(Value::as_str);
+        named == Some(&combinations_digest(&self.whole.combinations))
     }
 
     /// What the certificate of the file claims, if it holds.
@@ -97,8 +122,10 @@ impl CombinationsFile {
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if it is none.
     pub fn statement(&self) -> Result<CertificateSummary, ReleaseError> {
-        let WholeFile { certificate, predictions, .. } = &self.whole;
-        CertificateSummary::parse(&self.path, &certificate.to_string(), Some(predictions))
+        if !self.is_named() {
+            return Ok(CertificateSummary::failed("the certificate is not that of these combinations"));
+        }
+        CertificateSummary::parse(&self.path, &self.certificate().to_string(), Some(self.predictions()))
     }
 
     /// Predicts at points: `auto` stands for the inputs of the release.

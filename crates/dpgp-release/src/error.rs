@@ -100,6 +100,12 @@ pub enum ReleaseError {
         "--release needs model.averaged = true: only then do predictions at other points follow from a release that hides targets"
     )]
     NoCombinations,
+    /// Inputs that a release would list, of rows that are chosen by private targets.
+    #[error(
+        "--release lists the inputs of the rows, and rows are chosen by their private targets (data.filter or data.draw): that would show \
+         which rows pass"
+    )]
+    InputsTell,
     /// A file of combinations that cannot be used.
     #[error("{} is not a release of `dpgp predict --release`: {cause}", path.display())]
     NotCombinations {

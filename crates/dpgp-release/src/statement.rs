@@ -45,6 +45,11 @@ impl CertificateSummary {
         Self { target: Some(target.to_owned()), ..Self::nothing(said.to_owned()) }
     }
 
+    /// The statement for a certificate that fails.
+    pub(super) fn failed(checks: &str) -> Self {
+        Self::nothing(format!("Nothing is claimed, because these checks of the certificate fail: {checks}."))
+    }
+
     fn nothing(said: String) -> Self {
         Self {
             guarantee: None,
@@ -74,11 +79,7 @@ impl CertificateSummary {
         let failed: Vec<&str> =
             checks.iter().filter(|check| !check.holds).map(|check| check.fact.as_str()).collect();
         if !failed.is_empty() {
-            let said = format!(
-                "Nothing is claimed, because these checks of the certificate fail: {}.",
-                failed.join("; ")
-            );
-            return Ok(Self { target, counts, ..Self::nothing(said) });
+            return Ok(Self { target, counts, ..Self::failed(&failed.join("; ")) });
         }
         let guarantee = certificate.to_string();
         let not_covered: Vec<String> = texts(whole.get("not_covered"));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::combinations_file::CombinationsFile;
 use super::new_file::signature_of;
 use super::stated::{Stated, StatedChecks};
 use super::unrepeated::unrepeated;
@@ -81,14 +82,21 @@ pub fn verify(
     progress: &dyn Progress,
 ) -> Result<VerifiedRelease, ReleaseError> {
     let text = whole_text(path).map_err(ReleaseError::io(path))?;
-    let PublishedFile { whole, published } = read(path, &text)?;
+    let combinations = CombinationsFile::parse(path, &text)?;
+    let within = combinations.as_ref().map(|file| file.certificate().to_string());
+    let PublishedFile { whole, published } = read(path, within.as_deref().unwrap_or(&text))?;
     let mut checks = Vec::new();
     if let Some(signers) = signers {
         // The signature of the text that was read, not of a second read.
         let found = signers.check(&text, &signature_of(path)).map_err(ReleaseError::CannotVerify)?;
         checks.push(VerifiedFact::new(format!("the signature: {}", found.said), found.good));
     }
-    match (&published.predictions_sha256, predictions) {
+    if let Some(file) = &combinations {
+        let digest = Some(Digest::of_bytes(file.predictions().as_bytes()).to_string());
+        checks.push(digest_fact("the combinations", file.is_named()));
+        checks.push(digest_fact("the predictions", published.predictions_sha256 == digest));
+    }
+    match (published.predictions_sha256.as_ref().filter(|_| combinations.is_none()), predictions) {
         (Some(claimed), Some(file)) => {
             let found = watched_stamp(file, progress).map_err(ReleaseError::io(file))?;
             let holds = found.digest.to_string() == *claimed;

@@ -93,7 +93,54 @@ fn damaged_releases_are_refused() {
         damaged(|file| file["combinations"]["inputs"][0] = serde_json::json!([1.0, 2.0])),
         damaged(|file| file["model"]["inputs"] = serde_json::json!(["a", "b"])),
         damaged(|file| file["combinations"]["weights"] = serde_json::json!("none")),
+        damaged(|file| file["combinations"]["released"][0] = serde_json::json!(1e200)),
+        damaged(|file| file["combinations"]["inputs"] = serde_json::json!(vec![[0.0]; 20_001])),
     ] {
         assert!(said.contains("r.json is not a release of `dpgp predict --release`"), "{said}");
     }
+}
+
+/// The certificate names the combinations: with others, nothing is claimed of them.
+#[test]
+fn other_combinations_have_no_guarantee() {
+    let project = project();
+    project.dpgp(&RELEASE).expect(0);
+    let good = project.dpgp(&["verify", "r.json"]).expect(0).out;
+    assert!(good.contains("ok     the digest matches the combinations"), "{good}");
+    let mut value: serde_json::Value = serde_json::from_str(&project.read("r.json")).unwrap();
+    value["combinations"]["released"][0] = serde_json::json!(0.25);
+    project.write("r.json", &value.to_string());
+    let run = from_release(&project, &["--grid", "auto", "--out", "q.csv", "--map", "m.svg"]).expect(0);
+    assert!(run.out.contains("Nothing is claimed") && !run.out.contains("-DP"), "{}", run.out);
+    assert!(project.read("m.svg").contains("Nothing is claimed"));
+    let bad = project.dpgp(&["verify", "r.json"]).expect(1).out;
+    assert!(bad.contains("the digest does not match the combinations"), "{bad}");
+}
+
+/// Which rows pass a filter on the target is private, and the release would list their inputs.
+#[test]
+fn inputs_of_rows_that_targets_choose_are_not_listed() {
+    let project = project();
+    let filtered = "target = \"kwh\", filter = [{ column = \"kwh\", is = \">\", value = 20.0 }] }";
+    project.write("spec.toml", &SPEC.replace("target = \"kwh\" }", filtered));
+    let said = project.dpgp(&[&RELEASE[..], &["--allow-caveats"]].concat()).expect(2).err;
+    assert!(said.contains("that would show which rows pass"), "{said}");
+    assert!(!project.path("r.json").exists() && !project.path("p.csv").exists());
+}
+
+/// Points whose distances overflow are refused before anything is charged.
+#[test]
+fn points_too_far_away_cost_nothing() {
+    let project = project();
+    project.write(
+        "spec.toml",
+        &SPEC
+            .replace("kernel.eq = {", "kernel.matern = { smoothness = \"3/2\", ")
+            .replace("lengthscale = 12.0", "lengthscales = [12.0]"),
+    );
+    project
+        .dpgp(&["predict", "spec.toml", "--grid", "temperature=0..1e308:3", "--out", "p.csv", "--quiet"])
+        .expect(4);
+    let ledger = project.dpgp(&["ledger", "show", "spec.toml"]);
+    assert!(!ledger.out.contains("1 release"), "{}", ledger.out);
 }

@@ -8,6 +8,13 @@ use crate::TaskError;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_gp::{AveragedPosterior, AveragedPrediction, Combinations, LinearMap};
 
+/// The most inputs of a release.
+const MOST_INPUTS: usize = 20_000;
+/// The largest number of a release.
+const LARGEST: f64 = 1e100;
+/// Points that are predicted together, so that memory does not grow with their number.
+const BLOCK: usize = 2_048;
+
 /// Noisy combinations `r = W y + noise` of targets at public inputs. All but r is public, and r is private, so that whatever follows from
 /// them costs no more privacy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +41,9 @@ pub struct ReleasedCombinations {
 impl ReleasedCombinations {
     /// What does not fit, for points of a number of inputs; none if all does.
     pub fn problem(&self, inputs: usize) -> Option<&'static str> {
+        if self.inputs.len() > MOST_INPUTS {
+            return Some("it has more than 20000 inputs");
+        }
         if self.inputs.is_empty() || self.inputs.iter().any(|row| row.len() != inputs) {
             return Some("its inputs are not those of the points");
         }
@@ -45,6 +55,12 @@ impl ReleasedCombinations {
             self.released.len() == self.weights.len() && self.weights.iter().all(|row| row.len() == distinct);
         if !(fits && self.noise_sd > 0.0 && self.scale > 0.0 && self.noise_variance > 0.0) {
             return Some("its numbers do not fit each other");
+        }
+        let numbers = self.inputs.iter().chain(&self.weights).flatten().chain(&self.released);
+        let all = numbers.chain([&self.centre, &self.scale, &self.noise_variance, &self.noise_sd]);
+        // Squares of them are finite.
+        if all.into_iter().any(|number| number.abs() > LARGEST) {
+            return Some("a number of it is too large");
         }
         None
     }
@@ -68,10 +84,18 @@ impl ReleasedCombinations {
         let weights = DMatrix::from_fn(rank, distinct, |r, k| self.weights[r][k]);
         let known =
             Combinations { training: &training, map: &map, weights: &weights, noise_sd: self.noise_sd };
-        let posterior = AveragedPosterior::new(&self.kernel, self.noise_variance, &known, points);
-        let posterior =
-            posterior.ok_or(TaskError::NotReleasable { reason: "its kernel is not stationary" })?;
-        self.predict_by(&posterior)
+        let mut all = Predictions::none();
+        for start in (0..points.nrows()).step_by(BLOCK) {
+            let block = points.rows(start, BLOCK.min(points.nrows() - start)).into_owned();
+            let posterior = AveragedPosterior::new(&self.kernel, self.noise_variance, &known, &block);
+            let posterior =
+                posterior.ok_or(TaskError::NotReleasable { reason: "its kernel is not stationary" })?;
+            let found = self.predict_by(&posterior)?;
+            all.mean.extend(found.mean);
+            all.gp_sd.extend(found.gp_sd);
+            all.noise_sd.extend(found.noise_sd);
+        }
+        Ok(all)
     }
 
     /// The predictions of a posterior for these combinations.

@@ -198,7 +198,9 @@ impl Means {
 
     /// Whether all numbers that predictions follow from are finite.
     pub fn is_finite(&self) -> bool {
-        self.gp_sd.iter().chain(&self.map).chain(&self.noise_sd).chain(&self.offset).all(|x| x.is_finite())
+        let averaged = self.averaged.as_ref().is_none_or(|averaged| averaged.posterior.is_finite());
+        let numbers = self.gp_sd.iter().chain(&self.map).chain(&self.noise_sd).chain(&self.offset);
+        averaged && numbers.into_iter().all(|x| x.is_finite())
     }
 
     /// Draws the noise and maps the release to predictions: `L (W Z + noise) 2^-40 u + offset`, in units of the target.

@@ -70,6 +70,11 @@ pub struct Predictions {
 }
 
 impl Predictions {
+    /// Of no points.
+    pub(super) fn none() -> Self {
+        Self { mean: Vec::new(), gp_sd: Vec::new(), noise_sd: Vec::new(), least: None, combinations: None }
+    }
+
     /// The central interval of 95 % of the latent function at a point, the variances of model and noise added, cut off
     /// below the least possible value.
     pub fn interval(&self, point: usize) -> (f64, f64) {
