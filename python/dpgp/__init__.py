@@ -6,7 +6,7 @@ from its outputs. All of them use the library behind the ``dpgp`` command, which
 and noise and ledgers are the same.
 """
 
-from importlib import import_module
+from importlib import import_module as _import_module
 
 #: The module of each name. They are imported when they are first used, so that the command starts without NumPy.
 _MODULES = {
@@ -33,7 +33,7 @@ __all__ = list(_MODULES)
 def __getattr__(name):
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    found = getattr(_import_module(f".{_MODULES[name]}", __name__), name)
     globals()[name] = found
     return found
 

@@ -18,7 +18,7 @@ from .release import Baseline, Release
 
 
 #: The epsilon of a baseline. Its noise is far below that of the data.
-NOT_PRIVATE = 1e6
+NOT_PRIVATE = 1e3
 
 
 def not_fitted(estimator):
@@ -155,8 +155,10 @@ class Estimator:
         if not fitting:
             return self.__dict__.get("_encoded", {})
         encode = {} if self.encode is None else self.encode
+        # The order of words is part of the spec, so that a set is no list.
         lists = isinstance(encode, dict) and all(
-            not isinstance(words, str) and all(isinstance(word, str) for word in words) for words in encode.values()
+            isinstance(words, (list, tuple, np.ndarray)) and all(isinstance(word, str) for word in words)
+            for words in encode.values()
         )
         if not lists:
             raise InputError("encode must be a dictionary of column names and lists of words, from public knowledge")
@@ -195,7 +197,22 @@ class Estimator:
         return False if self._is_baseline() else self.ledger
 
     def _budget(self):
-        return None if self._is_baseline() else self.budget
+        """Return the budget as a pair of numbers, or None."""
+        if self._is_baseline() or self.budget is None:
+            return None
+        pair = attempt(tuple, self.budget)
+        if pair is None or len(pair) != 2 or None in [attempt(float, part) for part in pair]:
+            raise InputError("budget must be (epsilon, delta)")
+        return tuple(float(part) for part in pair)
+
+    def _threads(self):
+        """Return the number of threads, or None for all processors."""
+        if self.n_jobs is None or self.n_jobs == -1:
+            return None
+        threads = None if isinstance(self.n_jobs, (str, bool)) else attempt(int, self.n_jobs)
+        if threads is None or threads < 1:
+            raise InputError("n_jobs must be a number of threads, or -1 for all processors")
+        return threads
 
     def _of_text(self, text):
         """Return the release of a text."""
@@ -329,7 +346,7 @@ def free(name, taken):
 
 def number(name, value):
     """Return a finite number in the syntax of a spec."""
-    value = attempt(float, value)
+    value = None if isinstance(value, (str, bytes, bool, np.bool_)) else attempt(float, value)
     if value is None or not math.isfinite(value):
         raise InputError(f"{name} must be a finite number, chosen from public knowledge")
     return repr(value)

@@ -1,4 +1,4 @@
-"""Warnings about pipelines and searches: they fit many times, and every fit is a release."""
+"""Warnings about searches, which fit many times, and about transformers in pipelines. Every fit is a release."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ def warn_of_costs(estimator):
             "replace it by one with public numbers, such as bounds",
             stacklevel=depth(),
         )
+    if place.endswith("(Pipeline)"):
+        # Alone, it fits each of its steps once.
+        return
     cost = f"epsilon = {estimator.epsilon!r} and delta = {estimator.delta!r}"
     counted = "no ledger counts them" if estimator.ledger is False else "the ledger of the rows counts them all"
     warnings.warn(

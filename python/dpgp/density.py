@@ -90,7 +90,7 @@ class DPDensity(Estimator):
             raise InputError("bins must be a whole number, or one for each input")
         spec = self._spec(inputs, box, bins)
         sums = self._sums(spec, ARGUMENTS)
-        sums._core.add([*inputs.columns, 1.0], inputs.words, self.n_jobs)
+        sums._core.add([*inputs.columns, 1.0], inputs.words, self._threads())
         sums, release = self._released(sums)
         counts = np.maximum(np.array(release.json["counts"], dtype=float), 0.0).reshape(bins)
         # Without a positive count, the density is uniform.

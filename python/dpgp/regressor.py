@@ -20,6 +20,10 @@ from .release import Release
 MOST_JOINT = 4
 
 
+#: With four inputs, rows are modelled at six places along each, which end before the ends of the box. So the box is wider by this part
+#: of each input at both ends: many rows may lie at the bounds, as those of words and of clipped inputs do.
+END = 0.05
+
 #: The parameters behind the keys of the spec of a fit.
 ARGUMENTS = {
     "data.encode": "encode",
@@ -43,6 +47,8 @@ class MomentsEstimator(Estimator):
         """Return the spec of the release. All of it is public."""
         box = self._box(inputs)
         kernel = self._kernel([high - low for low, high in box])
+        if len(box) == MOST_JOINT:
+            box = [(low - END * (high - low), high + END * (high - low)) for low, high in box]
         low, high = bounds
         count = None if self.rows is None else attempt(int, self.rows)
         if count is None and self.rows is not None:
@@ -91,7 +97,7 @@ class MomentsEstimator(Estimator):
     def _fit(self, inputs, y, target, bounds, **found):
         spec = self._spec(inputs, target, bounds)
         sums = self._sums(spec, ARGUMENTS | dict([self._kernel_key()]))
-        sums._core.add([*inputs.columns, y], inputs.words, self.n_jobs)
+        sums._core.add([*inputs.columns, y], inputs.words, self._threads())
         sums, release = self._released(sums)
         return self._keep(inputs, sums, release, spec_=spec, **found)
 
@@ -226,6 +232,9 @@ class DPGPRegressor(MomentsEstimator):
         y_values = numbers(self._target(y, inputs.rows), "y", drops)
         if not (np.isfinite(y_values) | (drops & np.isnan(y_values))).all():
             raise InputError("Input y contains NaN or infinity.")
+        if self.private == "targets" and np.isnan(y_values).any():
+            # Whose target is missing would show in a message, or in which inputs are left out.
+            raise InputError('y lacks a target. With private="targets" every row needs one; drop such rows by a public rule')
         bounds = pairs("target_bounds", self.target_bounds)
         if len(bounds) != 1:
             raise InputError("target_bounds must be one pair (low, high)")

@@ -85,7 +85,10 @@ class Release:
     @classmethod
     def read(cls, path):
         """Read a release from its file."""
-        return cls(Path(path).read_text(encoding="utf-8"))
+        try:
+            return cls(Path(path).read_text(encoding="utf-8"))
+        except UnicodeDecodeError:
+            raise InputError(f"{path} is not a release: it is not text") from None
 
     def write(self, path):
         """Write the release to a new file. An existing file is an error."""
@@ -108,7 +111,8 @@ class Release:
         known = self.json.get("certificate", self.json).get("all_releases")
         if known is None:
             return "no ledger counted this release: its joint guarantee with other releases of these rows is unknown"
-        return f"a ledger counted this release, one of {known['releases']} about these rows"
+        others = known.get("not_counted")
+        return f"a ledger counted this release, one of {known['releases']} about these rows" + (f"; {others}" if others else "")
 
     def predict(self, X, *, kernel=None, noise_variance=None):
         """Predict at points X (t x d) from released moments, as ``dpgp predict --from`` does.
@@ -116,7 +120,9 @@ class Release:
         ``kernel`` is a line of a spec such as ``'eq = { variance = 1.0, lengthscale = 8.0 }'``. ``noise_variance`` is in squared
         units of the normalised target. The default is the model of the release. The posterior is computed once.
         """
-        model = self.json["model"]
+        model = self.json.get("model")
+        if model is None:
+            raise InputError("only a release of predictions can predict")
         return self._predict_columns(columns_of(X, model["inputs"], model.get("encode")), kernel, noise_variance)
 
     def _predict_columns(self, columns, kernel=None, noise_variance=None):

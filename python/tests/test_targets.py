@@ -92,6 +92,11 @@ def test_words_and_missing_cells(rows):
     with pytest.raises(dpgp.InputError):
         dpgp.DPGPRegressor(**settings).fit(frame, y)
     dpgp.DPGPRegressor(**settings, missing="drop").fit(frame, y)
+    # Not where the target is missing: the message says nothing of which.
+    y[7] = np.nan
+    with pytest.raises(dpgp.InputError) as raised:
+        dpgp.DPGPRegressor(**settings, missing="drop").fit(frame, y)
+    assert str(raised.value).startswith("y lacks a target") and "7" not in str(raised.value) and "8" not in str(raised.value)
 
 
 @pytest.mark.parametrize("private", ["targets", "records"])
@@ -158,6 +163,9 @@ def test_a_release_is_drawn(rows, fitted):
         ({"rows": 400}, "rows is for"),
         ({"epsilon": None}, "epsilon must be a finite number"),
         ({"epsilon": -1.0}, "epsilon"),
+        ({"epsilon": "1"}, "epsilon must be a finite number"),
+        ({"budget": 1.0}, "budget must be (epsilon, delta)"),
+        ({"encode": {"x0": {"a", "b"}}}, "encode must be a dictionary"),
         ({"target_bounds": None}, "set target_bounds from public knowledge"),
         ({"target_bounds": (5.0, 1.0)}, "low < high"),
         ({"delta": 0.1}, "delta"),

@@ -76,6 +76,9 @@ pub(super) struct CertificateFile {
     target: String,
     /// The digest of the file of predictions.
     predictions_sha256: String,
+    /// The digest of the combinations of targets that the predictions follow from; missing unless the model is averaged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    combinations_sha256: Option<String>,
     /// The digest of the spec; null if it contains rows.
     spec_sha256: Option<String>,
     /// The settings of the spec that `--set` changed; missing without any.

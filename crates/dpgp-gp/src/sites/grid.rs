@@ -25,6 +25,12 @@ pub fn site_grid(dimensions: usize) -> DMatrix<f64> {
     }
 }
 
+/// The sites for sums of functions of one or two of so many inputs (G x d): as [`site_grid`], but scattered from four inputs on. Six sites
+/// along an input cannot tell its higher frequencies apart, which an additive kernel has.
+pub fn additive_site_grid(dimensions: usize) -> DMatrix<f64> {
+    if dimensions < SIDES.len() { site_grid(dimensions) } else { scattered(dimensions) }
+}
+
 /// The points `frac((i a^l + 1/2) / G)` of a lattice with G prime (Korobov 1959). For this generator a, the best of all for twelve inputs, means
 /// over the points of waves `exp(2 pi i (h x_l + k x_m))` of any two inputs are those over the box for `|h|, |k| <= 14`.
 fn scattered(dimensions: usize) -> DMatrix<f64> {

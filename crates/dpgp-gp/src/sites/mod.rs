@@ -39,7 +39,7 @@ mod sums;
 pub use between::BetweenSites;
 pub use counts::SiteCounts;
 pub use gram::{GramEntry, GramMap, GramPosterior, GramSum};
-pub use grid::{CountSites, box_grid, site_grid};
+pub use grid::{CountSites, additive_site_grid, box_grid, site_grid};
 pub use inputs::{SeenWeights, SiteInputs};
 pub use lattice::{CountedRows, FullCell, Lattice, TARGET_BITS};
 pub use mixture::SiteReference;

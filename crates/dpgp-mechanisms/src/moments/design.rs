@@ -6,7 +6,9 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{Frequencies, PairTable};
-use dpgp_gp::sites::{BetweenSites, CountSites, NoisyFeatures, SiteFeatures, SummedFeatures, site_grid};
+use dpgp_gp::sites::{
+    BetweenSites, CountSites, NoisyFeatures, SiteFeatures, SummedFeatures, additive_site_grid,
+};
 use dpgp_number::{OutOfRange, Positive};
 
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
@@ -92,7 +94,7 @@ impl Frequencies {
     pub fn at_sites(&self, pairs: &Self, period: f64, additive: bool) -> SiteFeatures {
         let inputs = self.vectors().first().map_or(1, Vec::len);
         let sites = match additive {
-            true => CountSites::even(site_grid(inputs)),
+            true => CountSites::even(additive_site_grid(inputs)),
             false => CountSites::to_the_ends(inputs),
         };
         SiteFeatures {

@@ -136,6 +136,16 @@ pub fn utc(seconds: u64) -> String {
 struct ReleaseFile {
     #[serde(default)]
     release_id: Option<String>,
+    /// Of combinations, whose file holds their certificate.
+    #[serde(default)]
+    certificate: Option<Box<CertificateId>>,
+}
+
+/// A certificate within another file.
+#[derive(Debug, Deserialize)]
+struct CertificateId {
+    #[serde(default)]
+    release_id: Option<String>,
 }
 
 /// The place of a release in ledgers.
@@ -164,7 +174,9 @@ pub enum Entered {
 pub fn entered(path: &Path, ledgers: &[Listed]) -> Result<Entered, LedgerError> {
     let text = whole_text(path).map_err(|cause| no_release(path, cause))?;
     let file: ReleaseFile = serde_json::from_str(&text).map_err(|cause| no_release(path, cause))?;
-    let Some(id) = file.release_id else { return Ok(Entered::Unnamed) };
+    let Some(id) = file.release_id.or(file.certificate.and_then(|inner| inner.release_id)) else {
+        return Ok(Entered::Unnamed);
+    };
     for Listed { path, state } in ledgers {
         let (LedgerState::Sound(ledger) | LedgerState::Old(ledger)) = state else { continue };
         if let Some(entry) = ledger.release.iter().find(|entry| entry.id == id) {
