@@ -259,6 +259,7 @@ class DPGPRegressor(MomentsEstimator):
         """Release combinations of the targets. Inputs are public."""
         if self.rows is not None:
             raise InputError('rows is for private="records": public inputs have a public number')
+        self._threads()
         arrays = [values[0][:, values[1]] if isinstance(values, tuple) else values for values in inputs.columns]
         words = self._codes(True)
         spec = self._targets_spec(inputs, arrays, target, bounds)

@@ -7,6 +7,7 @@ use dpgp::data::rows::Rows;
 use dpgp::kernel::KernelSetting;
 use dpgp::number::Positive;
 use dpgp::release::{MomentsFile, MomentsSurface, OtherModel, PublicPoints};
+use dpgp::task::Predictions;
 use nalgebra::DMatrix;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -57,24 +58,35 @@ impl Surface {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<PredictedBytes<'py>> {
-        let columns = Columns::from_objects(&columns)?;
         let surface = Arc::clone(&self.surface);
-        let [mean, gp, noise] = beside(py, move |gate| {
-            let (mut rows, mut predicted) = (columns.held(gate), [(); 3].map(|()| Vec::new()));
-            loop {
-                let mut block = vec![Vec::new(); columns.width()];
-                let read = rows.read(&mut block, BLOCK)?;
-                if read == 0 {
-                    return Ok(predicted);
-                }
-                let points = DMatrix::from_vec(read, columns.width(), block.concat());
-                let found = surface.predict(PublicPoints::Held(&points))?;
-                let found = found.predictions();
-                for (to, from) in predicted.iter_mut().zip([&found.mean, &found.gp_sd, &found.noise_sd]) {
-                    to.extend(from.iter().flat_map(|x| x.to_ne_bytes()));
-                }
-            }
-        })?;
-        Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &gp), PyByteArray::new(py, &noise)))
+        predict_blocks(py, &columns, BLOCK, move |points| {
+            Ok(surface.predict(PublicPoints::Held(points))?.predictions().clone())
+        })
     }
+}
+
+/// Predicts at the points of columns, block by block, on another thread.
+pub fn predict_blocks<'py>(
+    py: Python<'py>,
+    columns: &[Bound<'py, PyAny>],
+    block: usize,
+    predict: impl Fn(&DMatrix<f64>) -> Result<Predictions, Failure> + Send + 'static,
+) -> PyResult<PredictedBytes<'py>> {
+    let columns = Columns::from_objects(columns)?;
+    let [mean, gp, noise] = beside(py, move |gate| {
+        let (mut rows, mut predicted) = (columns.held(gate), [(); 3].map(|()| Vec::new()));
+        loop {
+            let mut read_columns = vec![Vec::new(); columns.width()];
+            let read = rows.read(&mut read_columns, block)?;
+            if read == 0 {
+                return Ok(predicted);
+            }
+            let points = DMatrix::from_vec(read, columns.width(), read_columns.concat());
+            let found = predict(&points)?;
+            for (to, from) in predicted.iter_mut().zip([&found.mean, &found.gp_sd, &found.noise_sd]) {
+                to.extend(from.iter().flat_map(|x| x.to_ne_bytes()));
+            }
+        }
+    })?;
+    Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &gp), PyByteArray::new(py, &noise)))
 }

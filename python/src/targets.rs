@@ -3,20 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dpgp::data::rows::Rows;
 use dpgp::prelude::{DataPlaces, Project};
 use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
 use dpgp::release::{PredictionRequest, ReleaseError, Terms, chosen_cell, publish};
 use dpgp::run::{RunError, StateFolder};
 use dpgp::task::{Experiment, ReleasedCombinations};
-use nalgebra::DMatrix;
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
 
 use crate::errors::{ArgumentNames, Failure};
 use crate::paid::{PaidReleases, ReleaseRequest};
-use crate::rows::Columns;
-use crate::surface::PredictedBytes;
+use crate::surface::{PredictedBytes, predict_blocks};
 use crate::work::{Gate, beside};
 
 /// Points that are predicted together.
@@ -141,24 +137,9 @@ impl TargetsSurface {
         py: Python<'py>,
         columns: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<PredictedBytes<'py>> {
-        let columns = Columns::from_objects(&columns)?;
         let combinations = Arc::clone(&self.combinations);
-        let [mean, gp, noise] = beside(py, move |gate| {
-            let (mut rows, mut predicted) = (columns.held(gate), [(); 3].map(|()| Vec::new()));
-            loop {
-                let mut block = vec![Vec::new(); columns.width()];
-                let read = rows.read(&mut block, BLOCK)?;
-                if read == 0 {
-                    return Ok(predicted);
-                }
-                let points = DMatrix::from_vec(read, columns.width(), block.concat());
-                let found =
-                    combinations.predict(&points).map_err(|error| Failure::other(error.to_string()))?;
-                for (to, from) in predicted.iter_mut().zip([&found.mean, &found.gp_sd, &found.noise_sd]) {
-                    to.extend(from.iter().flat_map(|x| x.to_ne_bytes()));
-                }
-            }
-        })?;
-        Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &gp), PyByteArray::new(py, &noise)))
+        predict_blocks(py, &columns, BLOCK, move |points| {
+            combinations.predict(points).map_err(|error| Failure::other(error.to_string()))
+        })
     }
 }
