@@ -37,13 +37,16 @@ pub fn temporary_file(folder: &Path, mode: u32) -> std::io::Result<NamedTempFile
     builder.prefix(&beginning).suffix(ENDING);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    // A signal that comes before the name of the file is known waits until it is.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut file = builder.tempfile_in(folder)?;
     // Another process may take it for one that was left before it is locked.
     while !is_kept(&file) {
         file = builder.tempfile_in(folder)?;
     }
+    made.push(file.path().to_owned());
+    drop(made);
     delete_left(folder, &file);
-    MADE.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
     Ok(file)
 }
 
