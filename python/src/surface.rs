@@ -65,7 +65,7 @@ impl Surface {
     }
 }
 
-/// Predicts at the points of columns, block by block, on another thread.
+/// Predicts in blocks of rows, on another thread. Each column holds one input of all points.
 pub fn predict_blocks<'py>(
     py: Python<'py>,
     columns: &[Bound<'py, PyAny>],

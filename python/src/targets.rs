@@ -18,7 +18,7 @@ use crate::work::{Gate, beside};
 /// Points that are predicted together.
 const BLOCK: usize = 2_048;
 
-/// The rows of one release, and the spec that it is of.
+/// The rows and the spec of one release.
 #[pyclass(module = "dpgp._core")]
 pub struct TargetsCore {
     experiment: Arc<Experiment>,

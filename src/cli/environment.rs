@@ -34,12 +34,12 @@ impl Invocation {
     }
 
     /// Remembers it for the rest of the process.
-    pub(super) fn begin(self) -> &'static Self {
+    pub(super) fn remember(self) -> &'static Self {
         INVOCATION.get_or_init(|| self)
     }
 
     /// Answers a shell that asks for completions. Returns whether it did.
-    pub(super) fn answer(&self) -> bool {
+    pub(super) fn answer_completions(&self) -> bool {
         if std::env::var_os(ASKED).is_none_or(|shell| shell.is_empty()) {
             return false;
         }
@@ -49,7 +49,7 @@ impl Invocation {
     }
 
     /// Parses the arguments. Ends the process with the parser's message if they are wrong.
-    pub(super) fn parsed(&self) -> Arguments {
+    pub(super) fn parse_arguments(&self) -> Arguments {
         let command = with_groups(with_paragraphs(without_empty(Arguments::command())));
         let matches = command.try_get_matches_from(&self.arguments);
         let matches = matches.unwrap_or_else(|error| explained(error).exit());

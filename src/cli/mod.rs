@@ -229,11 +229,11 @@ pub fn main() -> ExitCode {
 pub fn run_command(invocation: Invocation) -> u8 {
     std::panic::set_hook(Box::new(report_bug));
     interrupt::outlive_file_limits();
-    let invocation = invocation.begin();
-    if invocation.answer() {
+    let invocation = invocation.remember();
+    if invocation.answer_completions() {
         return 0;
     }
-    exit_code(dispatch(&invocation.parsed()))
+    exit_code(dispatch(&invocation.parse_arguments()))
 }
 
 /// Reports a panic as a bug and exits with code 70.

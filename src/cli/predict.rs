@@ -168,7 +168,7 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
         .release
         .as_deref()
         .map(|path| NewCombinationsFile::open(path, cell.setting(), signing.as_ref()));
-    let outputs = Outputs { files, map, release: release.transpose()? };
+    let outputs = OutputFiles { files, map, release: release.transpose()? };
     // Read: the rows of the spec, and the public points.
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
     // Refuse: points that cannot be drawn as a map. The trial holds blank predictions, so it does not depend on targets.
@@ -199,8 +199,8 @@ fn changed(project: &Project, experiment: Experiment, set: &[Change]) -> Result<
     }
 }
 
-/// The files of a release, opened before anything is charged.
-struct Outputs<'k> {
+/// The output files of a release. They are opened before the charge, so that nothing is spent on a file that cannot be written.
+struct OutputFiles<'k> {
     files: Option<PredictionFiles<'k>>,
     map: Option<NewMap>,
     release: Option<NewCombinationsFile<'k>>,
@@ -209,12 +209,12 @@ struct Outputs<'k> {
 /// Writes charged predictions to their files, and prints a summary.
 fn show(
     charged: &Charged<PrivatePredictions<'_>>,
-    outputs: Outputs<'_>,
+    outputs: OutputFiles<'_>,
     clipped: Option<Clipped>,
     arguments: &PredictArguments,
     format: Format,
 ) -> Result<(), CliError> {
-    let Outputs { files, map, release } = outputs;
+    let OutputFiles { files, map, release } = outputs;
     let written = files.map(|files| files.write(charged)).transpose()?;
     release.map(|release| release.write(charged)).transpose()?;
     // The release is shown even if its map fails.
@@ -358,7 +358,7 @@ pub(super) enum PointsOrAreas<'a> {
 /// Options of predictions from released moments or counts.
 #[derive(Debug, Args)]
 pub struct FromArguments {
-    /// Predict from what `dpgp sum --release` or `dpgp predict --release` wrote, or from numbers that others published with noise (--noise), instead
+    /// Predict from a file of `dpgp sum --release` or `dpgp predict --release`, or from numbers that others published with noise (--noise), instead
     /// of rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
@@ -384,7 +384,7 @@ impl FromArguments {
         map: Option<NewMap>,
         format: Format,
     ) -> Result<(), CliError> {
-        let Computed { predictions, guarantee, published } = self.compute(from, at)?;
+        let ComputedPredictions { predictions, guarantee, published } = self.compute(from, at)?;
         predictions.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         if let Some(out) = out {
             write_predictions(out, &predictions)?;
@@ -408,13 +408,17 @@ impl FromArguments {
         }
     }
 
-    fn compute(&self, from: &Path, at: PointsOrAreas<'_>) -> Result<Computed, CliError> {
+    fn compute(&self, from: &Path, at: PointsOrAreas<'_>) -> Result<ComputedPredictions, CliError> {
         let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
         if let Some(numbers) = self.published.read(from)? {
             let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
             let published = Some(CertificateSummary::of_published(numbers.target()));
             let predictions = numbers.predict(at, &other)?;
-            return Ok(Computed { predictions, guarantee: PUBLISHERS_GUARANTEE.to_owned(), published });
+            return Ok(ComputedPredictions {
+                predictions,
+                guarantee: PUBLISHERS_GUARANTEE.to_owned(),
+                published,
+            });
         }
         if let Some(file) = CombinationsFile::read(from)? {
             let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
@@ -423,7 +427,11 @@ impl FromArguments {
             }
             let statement = file.statement()?;
             let guarantee = statement.guarantee.clone().unwrap_or_else(|| statement.said.join(" "));
-            return Ok(Computed { predictions: file.predict(at)?, guarantee, published: Some(statement) });
+            return Ok(ComputedPredictions {
+                predictions: file.predict(at)?,
+                guarantee,
+                published: Some(statement),
+            });
         }
         let (guarantee, predictions) = match CountsFile::read(from)? {
             Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),
@@ -440,12 +448,12 @@ impl FromArguments {
                 (file.guarantee().to_owned(), file.predict(at, other)?)
             }
         };
-        Ok(Computed { predictions, guarantee, published: None })
+        Ok(ComputedPredictions { predictions, guarantee, published: None })
     }
 }
 
 /// Predictions from a file, and what covers them.
-struct Computed {
+struct ComputedPredictions {
     predictions: FilePredictions,
     guarantee: String,
     /// The statement for a map, where it is not that of the whole file.

@@ -18,8 +18,8 @@ pub(super) struct RegistryEntry {
     privacy_unit: Option<String>,
     epsilon: Option<f64>,
     delta: Option<f64>,
-    mu: Value,
-    all_releases_of_these_data: Value,
+    mu: Option<Value>,
+    all_releases_of_these_data: Option<Value>,
     mechanism: String,
     trust_model: &'static str,
     software: Value,
@@ -38,7 +38,10 @@ impl RegistryEntry {
         let Some(guarantee) = stated.guarantee.clone() else {
             return Err(CliError::NothingToRegister { path: path.to_path_buf(), why: stated.said.join(" ") });
         };
-        let whole: Value = serde_json::from_str(&text).unwrap_or_default();
+        let whole: Value = serde_json::from_str(&text).map_err(|error| CliError::NothingToRegister {
+            path: path.to_path_buf(),
+            why: error.to_string(),
+        })?;
         let found = |places: [&str; 2]| places.iter().find_map(|place| whole.pointer(place).cloned());
         let what = if stated.counts { "counts" } else { "predictions" };
         let target = stated.target.map(|target| format!(" of {target}")).unwrap_or_default();
@@ -49,7 +52,7 @@ impl RegistryEntry {
             privacy_unit: stated.neighbours,
             epsilon: stated.epsilon,
             delta: stated.delta,
-            mu: found(["/mu", "/guarantee/mu"]).unwrap_or_default(),
+            mu: found(["/mu", "/guarantee/mu"]),
             all_releases_of_these_data: known(found(["/all_releases", "/guarantee/all_releases"])),
             mechanism: guarantee,
             trust_model: "central: the holder of the data adds the noise",
@@ -79,10 +82,10 @@ impl RegistryEntry {
 }
 
 /// The fields of an object that have a value.
-fn known(value: Option<Value>) -> Value {
-    match value {
-        Some(Value::Object(fields)) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
-        other => other.unwrap_or_default(),
+fn known(value: Option<Value>) -> Option<Value> {
+    match value? {
+        Value::Object(fields) => Some(fields.into_iter().filter(|(_, value)| !value.is_null()).collect()),
+        other => Some(other),
     }
 }
 

@@ -140,7 +140,7 @@ impl AveragedPosterior {
         })
     }
 
-    /// Whether all covariances are finite, which they are not for inputs whose distances overflow.
+    /// Whether all covariances are finite. They are not if distances between inputs overflow.
     pub fn is_finite(&self) -> bool {
         let kernels = self.kernels.iter().flat_map(|kernel| kernel.shared.iter().chain(&kernel.cross));
         kernels.chain(&self.own).chain(&self.variances).all(|x| x.is_finite())

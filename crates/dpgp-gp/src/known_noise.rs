@@ -104,7 +104,7 @@ pub fn denoise_numbers(
     test: &DMatrix<f64>,
 ) -> Result<DenoisedNumbers, LinalgError> {
     let signal = signal_variance(noisy);
-    let choices = choices(noisy.inputs, known, signal);
+    let choices = hyperparameter_grid(noisy.inputs, known, signal);
     // A choice whose covariance cannot be factorised explains nothing; numbers without noise make the smoothest ones so.
     let fits: Vec<Result<f64, LinalgError>> =
         choices.par_iter().map(|choice| Ok(choice.fit(noisy)?.log_evidence)).collect();
@@ -114,7 +114,7 @@ pub fn denoise_numbers(
     };
     let most = evidences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = evidences.iter().map(|evidence| (evidence - most).exp()).collect();
-    let heavy: Vec<(&Choice, f64)> =
+    let heavy: Vec<(&Hyperparameters, f64)> =
         choices.iter().zip(weights).filter(|(_, weight)| *weight >= LEAST_WEIGHT).collect();
     let total: f64 = heavy.iter().map(|(_, weight)| weight).sum();
     let parts: Vec<(f64, DenoisedNumbers)> = heavy
@@ -149,19 +149,19 @@ fn signal_variance(noisy: &NoisyNumbers<'_>) -> f64 {
 }
 
 /// A kernel of f, with its covariances at the published inputs (n x n).
-struct KnownKernel {
+struct KernelMatrix {
     kernel: Box<dyn Kernel>,
     matrix: DMatrix<f64>,
 }
 
 /// A kernel of f, a variance that multiplies it, and the variance of w.
-struct Choice {
-    kernel: Arc<KnownKernel>,
+struct Hyperparameters {
+    kernel: Arc<KernelMatrix>,
     variance: f64,
     scatter: f64,
 }
 
-fn choices(inputs: &DMatrix<f64>, known: KnownModel<'_>, signal: f64) -> Vec<Choice> {
+fn hyperparameter_grid(inputs: &DMatrix<f64>, known: KnownModel<'_>, signal: f64) -> Vec<Hyperparameters> {
     let (kernels, variances): (Vec<Box<dyn Kernel>>, Vec<f64>) = match known.kernel {
         Some(kernel) => (vec![kernel.covariance(inputs)], vec![1.0]),
         None => {
@@ -179,9 +179,9 @@ fn choices(inputs: &DMatrix<f64>, known: KnownModel<'_>, signal: f64) -> Vec<Cho
     let mut choices = Vec::with_capacity(kernels.len() * variances.len() * scatters.len());
     for kernel in kernels {
         let matrix = kernel.matrix(inputs, inputs);
-        let kernel = Arc::new(KnownKernel { kernel, matrix });
+        let kernel = Arc::new(KernelMatrix { kernel, matrix });
         for &variance in &variances {
-            let with = |&scatter: &f64| Choice { kernel: Arc::clone(&kernel), variance, scatter };
+            let with = |&scatter: &f64| Hyperparameters { kernel: Arc::clone(&kernel), variance, scatter };
             choices.extend(scatters.iter().map(with));
         }
     }
@@ -189,7 +189,7 @@ fn choices(inputs: &DMatrix<f64>, known: KnownModel<'_>, signal: f64) -> Vec<Cho
 }
 
 /// The posterior of one choice.
-struct Fit {
+struct FittedPosterior {
     factor: Cholesky,
     /// `S^-1 (y - m)` (n).
     residual: DVector<f64>,
@@ -200,7 +200,7 @@ struct Fit {
     log_evidence: f64,
 }
 
-impl Choice {
+impl Hyperparameters {
     /// K between two sets of inputs, from the covariances of f.
     fn covariance(&self, of_f: &DMatrix<f64>, one: &DMatrix<f64>, other: &DMatrix<f64>) -> DMatrix<f64> {
         let mut covariance = of_f * self.variance;
@@ -214,7 +214,7 @@ impl Choice {
         covariance
     }
 
-    fn fit(&self, noisy: &NoisyNumbers<'_>) -> Result<Fit, LinalgError> {
+    fn fit(&self, noisy: &NoisyNumbers<'_>) -> Result<FittedPosterior, LinalgError> {
         let mut covariance = self.covariance(&self.kernel.matrix, noisy.inputs, noisy.inputs);
         for (i, variance) in noisy.noise_variances.iter().enumerate() {
             covariance[(i, i)] += variance;
@@ -233,12 +233,17 @@ impl Choice {
         // (y - m)' S^-1 (y - m), where 1' S^-1 (y - m) = 0.
         let square = residual.dot(&numbers);
         let log_evidence = -0.5 * (log_determinant + precision.ln() + square);
-        Ok(Fit { factor, residual, ones, precision, mean, log_evidence })
+        Ok(FittedPosterior { factor, residual, ones, precision, mean, log_evidence })
     }
 }
 
-impl Fit {
-    fn predict(&self, choice: &Choice, noisy: &NoisyNumbers<'_>, test: &DMatrix<f64>) -> DenoisedNumbers {
+impl FittedPosterior {
+    fn predict(
+        &self,
+        choice: &Hyperparameters,
+        noisy: &NoisyNumbers<'_>,
+        test: &DMatrix<f64>,
+    ) -> DenoisedNumbers {
         let kernel = &choice.kernel.kernel;
         let cross = choice.covariance(&kernel.matrix(noisy.inputs, test), noisy.inputs, test);
         let solved = self.factor.solve(&cross);
@@ -303,11 +308,11 @@ mod tests {
             close(variances[point], variance);
         }
         close(found.noise_variance[2], 0.209_844_171_038_471_86);
-        let choice = choices(&inputs, model, 1.0).remove(0);
+        let choice = hyperparameter_grid(&inputs, model, 1.0).remove(0);
         close(choice.fit(&noisy).unwrap().log_evidence, -7.394_865_732_568_872);
     }
 
-    /// Numbers without noise are what they are, and a lone number with noise is one, too: its mean is unknown.
+    /// Numbers without noise are returned unchanged. So is a single number with noise: nothing else tells the mean.
     #[test]
     fn exact_numbers_stay() {
         let inputs = DMatrix::from_column_slice(6, 1, &INPUTS);

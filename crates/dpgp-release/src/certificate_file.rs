@@ -93,8 +93,9 @@ impl Charged<PrivatePredictions<'_>> {
             "spec_sha256": (!inline).then(|| Digest::of_bytes(spec.as_bytes()).to_string()),
             "program": PROGRAM,
         });
-        if let Some(combinations) = &self.value().predictions.combinations {
-            file["combinations_sha256"] = json!(combinations_digest(combinations));
+        let combinations = self.value().predictions.combinations.as_deref();
+        if let Some(digest) = combinations.and_then(combinations_digest) {
+            file["combinations_sha256"] = json!(digest);
         }
         // Of a spec that was changed, its digest alone would say too little.
         if !changes.is_empty() {
@@ -103,7 +104,7 @@ impl Charged<PrivatePredictions<'_>> {
         with_digest(file)
     }
 
-    /// The release with all that follows from it: predictions, their certificate, and the combinations that give predictions elsewhere.
+    /// The file of `--release`: the predictions, their certificate, and the combinations, from which predictions at other points follow.
     ///
     /// # Errors
     /// [`ReleaseError::Csv`] if the predictions cannot be written, or [`ReleaseError::NoCombinations`].

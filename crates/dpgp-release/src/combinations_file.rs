@@ -44,10 +44,10 @@ impl<'k> NewCombinationsFile<'k> {
     }
 }
 
-/// The digest by which a certificate names combinations.
-pub(super) fn combinations_digest(combinations: &ReleasedCombinations) -> String {
-    let text = serde_json::to_string(combinations).unwrap_or_default();
-    Digest::of_bytes(text.as_bytes()).to_string()
+/// The digest by which a certificate names combinations. None if they cannot be written, and then no certificate names them.
+pub(super) fn combinations_digest(combinations: &ReleasedCombinations) -> Option<String> {
+    let text = serde_json::to_string(combinations).ok()?;
+    Some(Digest::of_bytes(text.as_bytes()).to_string())
 }
 
 /// A file of such a release.
@@ -114,7 +114,7 @@ impl CombinationsFile {
     /// Whether the certificate names these combinations.
     pub(super) fn is_named(&self) -> bool {
         let named = self.whole.certificate.get("combinations_sha256").and_then(Value::as_str);
-        named == Some(&combinations_digest(&self.whole.combinations))
+        combinations_digest(&self.whole.combinations).is_some_and(|digest| named == Some(&digest))
     }
 
     /// What the certificate of the file claims, if it holds.

@@ -29,7 +29,7 @@ use dpgp_task::{
 
 /// The most points if none are named.
 const POINTS: usize = 30;
-/// The most points of a fit that is asked elsewhere later.
+/// The most inputs that a fit predicts at, if it is to predict at other points later.
 const FITTED_POINTS: usize = 400;
 
 /// A request for predictions: one cell of a spec, all rows of its data, and the points.
@@ -96,8 +96,8 @@ impl<'a> PredictionRequest<'a> {
         Self { experiment, cell, points: at, sample, fingerprint }.checked()
     }
 
-    /// As [`PredictionRequest::read`], of rows that a program holds as the text of a CSV file in place of those that the spec names.
-    /// Without points, predictions are at some of the inputs, evenly over the rows, which are then public.
+    /// As [`PredictionRequest::read`], but for rows in memory, as CSV text. Without points, it predicts at some of the inputs, evenly over
+    /// the rows, which is refused if inputs are private. Rows that are chosen by their targets are refused, too.
     ///
     /// # Errors
     /// As [`PredictionRequest::read`].
@@ -110,6 +110,14 @@ impl<'a> PredictionRequest<'a> {
     ) -> Result<Self, ReleaseError> {
         let setting = cell.setting();
         ensure_moderate(setting, &setting.privacy)?;
+        let inputs_are_public = setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs;
+        if points.is_none() && !inputs_are_public {
+            return Err(ReleaseError::NotReleasable("private inputs are no points to predict at: name some"));
+        }
+        // Whoever holds rows in memory keeps the release, which lists their inputs.
+        if setting.data.chosen_by_target() {
+            return Err(ReleaseError::InputsTell);
+        }
         let points = points.map(|points| held(points, &setting.data)).transpose()?;
         let (sample, fingerprint) = match place {
             Some(place) => {
@@ -497,5 +505,48 @@ mod little_known_tests {
         assert_eq!(said(&[&[2.5; 7][..], &[0.0; 5]].concat()), None);
         assert_eq!(said(&[9.0; 9]), None);
         assert!(said(&[9.0; 10]).is_some());
+    }
+}
+
+#[cfg(test)]
+mod of_text_tests {
+    use super::*;
+    use dpgp_run::DataPlaces;
+
+    const SPEC: &str = r#"
+experiment.title = "rows in memory"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0 }
+model = { noise_variance = 1.0, kernel.eq = { variance = 4.0, lengthscale = 2.0 } }
+"#;
+    const TARGETS: &str = r#"
+task.regression = { split.shuffled = 2, draws = 2 }
+privacy = { epsilon = 1.0, delta = 1e-5, change = 10.0, calibration = "analytic", mechanism.cloaking.objective = "risk" }
+"#;
+    const RECORDS: &str = r#"
+task.surface = {}
+privacy = { epsilon = 1.0, delta = 1e-5, mechanism.moments = { target_bound = 5.0, domain = [[0.0, 4.0]] } }
+"#;
+
+    fn refusal_of(spec: &str) -> Option<String> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("rows", spec).unwrap();
+        let request =
+            PredictionRequest::of_text(&experiment, &experiment.cells[0], "x,y\n1,2\n3,4\n", None, None);
+        request.err().map(|error| error.to_string())
+    }
+
+    /// Private inputs are no points to publish, and listed inputs must not show which targets pass a filter.
+    #[test]
+    fn inputs_that_tell_something_are_refused() {
+        assert_eq!(refusal_of(&format!("{SPEC}{TARGETS}")), None);
+        let records = refusal_of(&format!("{SPEC}{RECORDS}")).unwrap();
+        assert!(records.contains("private inputs are no points"), "{records}");
+        let filtered = SPEC.replace(
+            "target = \"y\" }",
+            "target = \"y\", filter = [{ column = \"y\", is = \">\", value = 3.0 }] }",
+        );
+        let chosen = refusal_of(&format!("{filtered}{TARGETS}")).unwrap();
+        assert!(chosen.contains("would show which rows pass"), "{chosen}");
     }
 }

@@ -65,7 +65,7 @@ pub struct Predictions {
     pub noise_sd: Vec<f64>,
     /// The least value that a prediction can have: zero for counts.
     pub least: Option<f64>,
-    /// The release from which predictions elsewhere follow, where the model is averaged over hyperparameters.
+    /// The noisy combinations that predictions at other points follow from. None unless the model is averaged over hyperparameters.
     pub combinations: Option<Box<ReleasedCombinations>>,
 }
 
