@@ -19,11 +19,6 @@ from .release import Release
 #: With more inputs, the function is a sum of functions of one input each.
 MOST_JOINT = 4
 
-
-#: With four inputs, rows are modelled at six places along each, which end before the ends of the box. So the box is wider by this part
-#: of each input at both ends: many rows may lie at the bounds, as those of words and of clipped inputs do.
-END = 0.05
-
 #: The parameters behind the keys of the spec of a fit.
 ARGUMENTS = {
     "data.encode": "encode",
@@ -47,8 +42,6 @@ class MomentsEstimator(Estimator):
         """Return the spec of the release. All of it is public."""
         box = self._box(inputs)
         kernel = self._kernel([high - low for low, high in box])
-        if len(box) == MOST_JOINT:
-            box = [(low - END * (high - low), high + END * (high - low)) for low, high in box]
         low, high = bounds
         count = None if self.rows is None else attempt(int, self.rows)
         if count is None and self.rows is not None:

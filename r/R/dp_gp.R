@@ -79,9 +79,7 @@ spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, privat
   encode <- vapply(names(words), function(name) {
     paste(toml_text(name), "=", toml_list(toml_text(words[[name]])))
   }, "")
-  # With four inputs, rows are modelled at six places along each, which end before the ends of the box.
-  wider <- if (length(box) == 4) lapply(box, function(side) side + c(-0.05, 0.05) * diff(side)) else box
-  domain <- toml_list(vapply(wider, function(side) toml_list(vapply(side, number, "")), ""))
+  domain <- toml_list(vapply(box, function(side) toml_list(vapply(side, number, "")), ""))
   c(
     "experiment.title = \"a fit in R\"", "", "[data]", "source.csv.path = \"rows.csv\"",
     paste("inputs =", toml_list(toml_text(inputs))), paste("target =", toml_text(target)),

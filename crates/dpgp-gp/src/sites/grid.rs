@@ -5,10 +5,6 @@ use nalgebra::{DMatrix, DVector};
 /// The sides of the grids for one to four inputs: 64, 400, 1728 and 1296 sites.
 const SIDES: [usize; 4] = [64, 20, 12, 6];
 
-/// How far from the ends of the box the first and the last sites of counts lie, in steps (1/2 is a grid of midpoints). Six sites to a side
-/// are too few to give two of them to the ends: evenly spread rows would be predicted worse.
-const MARGINS: [f64; 4] = [0.0, 0.0, 0.0, 0.25];
-
 /// The sites that are scattered over a box of more inputs, and the generator of their lattice.
 const SCATTERED: usize = 769;
 const GENERATOR: usize = 625;
@@ -74,11 +70,11 @@ pub struct CountSites {
 }
 
 impl CountSites {
-    /// A grid of one to four inputs that reaches to the ends of the box, or with four close to them.
+    /// A grid of one to four inputs that reaches to the ends of the box.
     ///
     /// An input from outside the box counts as one at its end. The sums of such rows are those of no rows between midpoints of cells, however
     /// they lie there. A row that is spread evenly counts at its neighbours by linear interpolation, as
-    /// [`BetweenSites`](super::BetweenSites) has it, and beyond the last site there: half as often at an end as inside (the trapezoidal rule).
+    /// [`BetweenSites`](super::BetweenSites) has it: half as often at an end as inside (the trapezoidal rule).
     ///
     /// # Panics
     /// For another number of inputs.
@@ -89,18 +85,17 @@ impl CountSites {
     /// assert_eq!((sites.shares[0], sites.shares[1]), (0.5 / 63.0, 1.0 / 63.0));
     /// ```
     pub fn to_the_ends(dimensions: usize) -> Self {
-        let (side, margin) = (SIDES[dimensions - 1], MARGINS[dimensions - 1]);
+        let side = SIDES[dimensions - 1];
         let last = (side - 1) as f64;
-        let steps = last + 2.0 * margin;
         let orders = box_grid(dimensions, side).map(|midpoint| (midpoint * side as f64 - 0.5).round());
         let mut shares = DVector::from_element(orders.nrows(), 1.0);
         for column in orders.column_iter() {
             for (share, order) in shares.iter_mut().zip(column.iter()) {
                 let is_end = *order == 0.0 || *order == last;
-                *share *= if is_end { 0.5 + margin } else { 1.0 } / steps;
+                *share *= if is_end { 0.5 } else { 1.0 } / last;
             }
         }
-        Self { shares, spacing: 1.0 / steps, places: orders.map(|order| (order + margin) / steps) }
+        Self { shares, spacing: 1.0 / last, places: orders / last }
     }
 
     /// Sites that are spread evenly.
