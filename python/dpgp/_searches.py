@@ -27,15 +27,15 @@ def warn_of_costs(estimator):
     learners = _learners(estimator)
     if learners:
         warnings.warn(
-            f"{', '.join(learners)} before this {type(estimator).__name__} learns from rows that are private, and what it learns has no noise: "
-            "replace it by one with public numbers, such as bounds",
+            f"{', '.join(learners)} before this {type(estimator).__name__} learns from rows that are private, and adds no noise: "
+            "replace it with one that uses public numbers, such as bounds",
             stacklevel=depth(),
         )
     if place.endswith("(Pipeline)"):
         # Alone, it fits each of its steps once.
         return
     cost = f"epsilon = {estimator.epsilon!r} and delta = {estimator.delta!r}"
-    counted = "no ledger counts them" if estimator.ledger is False else "the ledger of the rows counts them all"
+    counted = "no ledger records them" if estimator.ledger is False else "the ledger of the rows records them all"
     warnings.warn(
         f"{place} may fit this {type(estimator).__name__} many times: each fit is a separate release and costs {cost}; {counted}. "
         "Choose parameters from public data or public knowledge, or divide the budget among the fits",

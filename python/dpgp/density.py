@@ -87,7 +87,7 @@ class DPDensity(Estimator):
         counts = attempt(np.broadcast_to, self.bins, len(box))
         bins = None if counts is None else [attempt(int, count) for count in counts]
         if bins is None or None in bins:
-            raise InputError("bins must be a whole number, or one for each input")
+            raise InputError("bins must be an integer, or a list with one integer for each input")
         spec = self._spec(inputs, box, bins)
         sums = self._sums(spec, ARGUMENTS)
         sums._core.add([*inputs.columns, 1.0], inputs.words, self._threads())

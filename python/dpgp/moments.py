@@ -13,13 +13,13 @@ from .release import Release
 
 
 class Moments:
-    """Sums over rows for a spec, as ``dpgp sum`` computes them: the same whole numbers, in any order of the rows.
+    """Sums over rows for a spec, as ``dpgp sum`` computes them: the same integers, whatever the order of the rows.
 
     ``spec`` is the text of a spec, its path or the name of an experiment. It determines the sums (``task.surface`` with
     ``mechanism.moments`` or ``mechanism.sums``, ``task.dirichlet`` or ``task.density``).
 
     Sums are exact and as private as the rows. So are their bytes and pickles. Publish only the result of :meth:`release`. With
-    ``ledger=False`` no ledger can count a release of them. Otherwise a ledger identifies the rows by digests under the key of the state
+    ``ledger=False`` no ledger can record a release of them. Otherwise a ledger identifies the rows by digests under the key of the state
     folder (``DPGP_STATE``, the same wherever you sum rows).
     """
 
@@ -38,7 +38,7 @@ class Moments:
 
     @property
     def columns(self):
-        """The columns of a row, in order: the inputs, the target, the columns of filters."""
+        """The columns of a row, in order: the inputs, the target and the columns of filters."""
         return self._core.columns()
 
     @property
@@ -48,14 +48,14 @@ class Moments:
 
     @property
     def unreturned(self):
-        """Releases that were charged but not returned, because of Ctrl-C or a warning that is an error."""
+        """Releases that were charged but not returned, because of Ctrl-C or a warning raised as an error."""
         return [Release(text) for text in self._core.unreturned()]
 
     def add(self, batch, *, n_jobs=None, other_people=False):
         """Add rows: a pandas or polars frame, an Arrow table or batch, a dictionary of columns, or an array (n x columns).
 
         64-bit floating-point numbers are read in place, and other numbers are converted. A row with a missing or non-finite number is an
-        error, and then nothing of the batch is added. With ``data.missing = "drop"`` in the spec, rows with missing cells are dropped
+        error, and then no row of the batch is added. With ``data.missing = "drop"`` in the spec, rows with missing cells are dropped
         (None, NaN, and in a column of strings also ``NA``, ``NaN`` and ``null``). Columns of ``data.encode`` hold its words.
 
         A ledger identifies rows by all columns of a frame, a table or a dictionary, including those that the spec does not read. So pass
@@ -96,11 +96,11 @@ class Moments:
     def release(self, *, epsilon=None, ledger=None, budget=None, other_people=False, allow_caveats=False):
         """Charge the ledger, draw noise from the operating system and return the :class:`Release`.
 
-        ``epsilon`` replaces that of the spec. ``ledger`` is True for the ledger that already counts these rows, or a new one; a path for
-        another file; or False for none, which the certificate states. The default is the choice made for the sums. ``budget`` is
-        (epsilon, delta) for all releases of these rows together. A release that exceeds it raises :class:`dpgp.BudgetError`.
+        ``epsilon`` replaces that of the spec. ``ledger`` is True for the ledger that already records releases of these rows, or a new
+        one; a path for another file; or False for none, which the certificate states. The default is the choice made for the sums.
+        ``budget`` is (epsilon, delta) for all releases of these rows together. A release that exceeds it raises :class:`dpgp.BudgetError`.
 
-        A charged release is not lost. After Ctrl-C, or a warning that is an error, the next call with the same arguments returns it
+        A charged release is not lost. After Ctrl-C, or a warning raised as an error, the next call with the same arguments returns it
         (:attr:`unreturned`). After Ctrl-C it is also written to a file, and a note on the exception names the file.
         """
         ledger = self._ledger if ledger is None else ledger

@@ -45,7 +45,7 @@ class MomentsEstimator(Estimator):
         low, high = bounds
         count = None if self.rows is None else attempt(int, self.rows)
         if count is None and self.rows is not None:
-            raise InputError("rows must be a whole number from public knowledge")
+            raise InputError("rows must be an integer, from public knowledge")
         rows = "" if count is None else f"rows = {count}\n"
         domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
         return (
@@ -131,24 +131,24 @@ class DPGPRegressor(MomentsEstimator):
     Parameters. All are public, and none is read from private data:
 
     ``epsilon``, ``delta``
-        The guarantee of one fit. Choose delta far below one over the number of rows. ``epsilon=math.inf`` is a baseline without privacy, for
-        the holder of the data: it is not counted and cannot be written.
+        The guarantee of one fit. Choose delta far below 1 / (number of rows). ``epsilon=math.inf`` is a baseline without privacy, for the
+        holder of the data only: no ledger records it, and it cannot be written to a file.
     ``private``
         ``"records"`` or ``"targets"``: what is private.
     ``input_bounds``
         A list with (low, high) for each input, or one (low, high) for all. Inputs outside are moved to the nearest bound. Public inputs
-        need none.
+        need no bounds.
     ``target_bounds``
         (low, high) of the target. Targets outside are clipped.
     ``lengthscale``
-        Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the bounds, or
-        half of the bounds or the range of public inputs.
+        Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of
+        the bounds. For public inputs it is half of the width of the bounds, or without bounds half of the range of the inputs.
         The release then weights lengthscales and variances around it.
     ``noise_sd``
         Typical difference of a target from the function, in units of the target.
     ``noise_variance``
-        Its square, in units of the squared half-width of ``target_bounds``, if ``noise_sd`` is not given. The release weights values around
-        it.
+        The square of ``noise_sd``, in units of the squared half-width of ``target_bounds``. It is used if ``noise_sd`` is not given. The
+        release weights values around it.
     ``kernel``
         A stationary kernel in the syntax of a spec, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``.
         The default is a squared exponential.
@@ -163,8 +163,8 @@ class DPGPRegressor(MomentsEstimator):
     ``missing``
         ``"refuse"``, or ``"drop"`` to drop rows with missing cells. Their number is private, so ``"drop"`` needs ``rows``.
     ``ledger``
-        True for the ledger that already counts these rows, or a new one; a path for another file; False for none, as the
-        certificate then states.
+        True for the ledger that already records releases of these rows, or a new one; a path for another file; False for none,
+        as the certificate then states.
     ``budget``
         (epsilon, delta) for all releases of these rows together.
     ``other_people``, ``allow_caveats``
@@ -218,7 +218,7 @@ class DPGPRegressor(MomentsEstimator):
         self.missing = missing
 
     def fit(self, X, y):
-        """Release what predictions follow from, of the rows X (n x d) and targets y (n), and charge the ledger."""
+        """Release noisy sums of the rows X (n x d) and targets y (n), or combinations of y, and charge the ledger."""
         if self.private not in ("records", "targets"):
             raise InputError('private must be "records" or "targets"')
         inputs, drops = self._inputs(X, fitting=True), self._drops()
@@ -227,7 +227,7 @@ class DPGPRegressor(MomentsEstimator):
             raise InputError("Input y contains NaN or infinity.")
         if self.private == "targets" and np.isnan(y_values).any():
             # Whose target is missing would show in a message, or in which inputs are left out.
-            raise InputError('y lacks a target. With private="targets" every row needs one; drop such rows by a public rule')
+            raise InputError('y lacks a target. With private="targets" every row needs one; drop rows without one by a public rule')
         bounds = pairs("target_bounds", self.target_bounds)
         if len(bounds) != 1:
             raise InputError("target_bounds must be one pair (low, high)")
@@ -251,7 +251,7 @@ class DPGPRegressor(MomentsEstimator):
     def _fit_targets(self, inputs, y, target, bounds):
         """Release combinations of the targets. Inputs are public."""
         if self.rows is not None:
-            raise InputError('rows is for private="records": public inputs have a public number')
+            raise InputError('rows is for private="records" only: the number of public inputs is public')
         self._threads()
         arrays = [values[0][:, values[1]] if isinstance(values, tuple) else values for values in inputs.columns]
         words = self._codes(True)
@@ -306,8 +306,8 @@ class DPGPRegressor(MomentsEstimator):
     def predict(self, X, return_std=False, return_interval=None):
         """Return means of the function at X (t x d), in units of the target.
 
-        ``return_std`` adds standard deviations, of model and privacy noise together. ``return_interval=p`` adds the ends of the central
-        intervals of probability p. The result is ``mean[, std][, low, high]``.
+        ``return_std`` adds standard deviations, which combine model uncertainty and privacy noise. ``return_interval=p`` adds the
+        endpoints of the central intervals of probability p. The result is ``mean[, std][, low, high]``.
         """
         found = self._predictions(X)
         if not return_std and return_interval is None:

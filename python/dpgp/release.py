@@ -97,7 +97,7 @@ class Release:
 
     @property
     def certificate(self):
-        """The guarantee: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings, and whether a ledger counted
+        """The guarantee: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings, and whether a ledger recorded
         the release."""
         if "combinations" in self.json:
             stated = self.json["certificate"]
@@ -107,12 +107,12 @@ class Release:
         return found | {"ledger": self._counted()}
 
     def _counted(self):
-        """Return whether a ledger counted this release, in words."""
+        """Return whether a ledger recorded this release, in words."""
         known = self.json.get("certificate", self.json).get("all_releases")
         if known is None:
-            return "no ledger counted this release: its joint guarantee with other releases of these rows is unknown"
+            return "no ledger recorded this release: its joint guarantee with other releases of these rows is unknown"
         others = known.get("not_counted")
-        return f"a ledger counted this release, one of {known['releases']} about these rows" + (f"; {others}" if others else "")
+        return f"a ledger recorded this release, one of {known['releases']} of these rows" + (f"; {others}" if others else "")
 
     def predict(self, X, *, kernel=None, noise_variance=None):
         """Predict at points X (t x d) from released moments, as ``dpgp predict --from`` does.
@@ -122,7 +122,7 @@ class Release:
         """
         model = self.json.get("model")
         if model is None:
-            raise InputError("only a release of predictions can predict")
+            raise InputError("this release cannot predict: only releases with a model can")
         return self._predict_columns(columns_of(X, model["inputs"], model.get("encode")), kernel, noise_variance)
 
     def _predict_columns(self, columns, kernel=None, noise_variance=None):
@@ -133,7 +133,9 @@ class Release:
             elif kernel is None and noise_variance is None:
                 surface = _core.TargetsSurface(json.dumps(self.json["combinations"]))
             else:
-                raise InputError("the model of a release that hides targets is that of its design: kernel and noise_variance stay")
+                raise InputError(
+                    "a release that hides targets predicts only with the model that it was designed for: omit kernel and noise_variance"
+                )
             self._surfaces[kernel, noise_variance] = surface
         found = surface.predict(columns)
         return Predictions(*(np.frombuffer(numbers) for numbers in found))
@@ -142,7 +144,7 @@ class Release:
         """Write the predictions of a release that hides targets, at some of its inputs, to a new CSV file, and its certificate beside it,
         as ``dpgp predict --out`` does. ``dpgp verify`` checks both."""
         if "combinations" not in self.json:
-            raise InputError("only a release that hides targets holds predictions; write() writes this one")
+            raise InputError("only a release that hides targets holds predictions; use write() for this one")
         with open(path, "x", encoding="utf-8", newline="") as file:
             file.write(self.json["predictions"])
         with open(f"{path}.certificate.json", "x", encoding="utf-8") as file:
@@ -181,11 +183,11 @@ class Release:
             return list(zip(inputs.min(axis=0).tolist(), inputs.max(axis=0).tolist()))
         domain = self.json.get("model", {}).get("mechanism", {}).get("domain")
         if domain is None:
-            raise InputError("only a release of predictions can be drawn")
+            raise InputError("this release cannot be drawn: only releases with a model can")
         return domain
 
     def warn(self):
-        """Show the warnings of the certificate by :mod:`warnings`."""
+        """Show the warnings of the certificate through :mod:`warnings`."""
         for warning in self.certificate.get("warnings", []):
             warnings.warn(warning, stacklevel=depth())
 
@@ -200,7 +202,7 @@ class Release:
 
 
 class Baseline(Release):
-    """What a fit with ``epsilon=inf`` predicts from: it hides nothing. Its text claims nothing, and no file is written of it."""
+    """The source of predictions of a fit with ``epsilon=inf``. It hides nothing, claims nothing, and cannot be written to a file."""
 
     def __init__(self, text):
         self._paid = text
@@ -215,13 +217,16 @@ class Baseline(Release):
 
     def write(self, path):
         """Fail, because this is not private."""
-        raise InputError("this fit is not private (epsilon=inf), so that it is not written: fit with a finite epsilon")
+        raise InputError("this fit is not private (epsilon=inf), so it cannot be written: fit with a finite epsilon")
 
     write_predictions = write
 
     def warn(self):
         """Say that nothing is private."""
-        warnings.warn("epsilon = inf: this fit is not private and not counted, a baseline for the holder of the data", stacklevel=depth())
+        warnings.warn(
+            "epsilon = inf: this fit is not private and no ledger records it; it is a baseline for the holder of the data only",
+            stacklevel=depth(),
+        )
 
 
 #: What stands in place of a guarantee.

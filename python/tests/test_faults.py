@@ -313,9 +313,9 @@ def test_no_exception_holds_a_cell(rows, spec, cell):
 
 def test_the_certificate_says_who_counts(rows):
     uncounted = dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X, rows.y)
-    assert uncounted.certificate_["ledger"].startswith("no ledger counted")
+    assert uncounted.certificate_["ledger"].startswith("no ledger recorded")
     counted = dpgp.DPGPRegressor(**PUBLIC).fit(rows.X, rows.y)
-    assert counted.certificate_["ledger"].startswith("a ledger counted")
+    assert counted.certificate_["ledger"].startswith("a ledger recorded")
 
 
 def test_pickles_of_exact_sums_say_that_they_are_private(spec, table):

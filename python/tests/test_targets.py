@@ -152,7 +152,7 @@ def test_a_release_is_drawn(rows, fitted):
     assert line.get_legend_handles_labels()[1] == ["90% of the function", "mean"]
     sums = dpgp.DPGPRegressor(**PUBLIC | {"private": "records"}, input_bounds=(0.0, 10.0), ledger=False).fit(rows[0], rows[2])
     assert sums.release_.plot(image) is image
-    with pytest.raises(dpgp.InputError, match="only a release of predictions"):
+    with pytest.raises(dpgp.InputError, match="this release cannot be drawn"):
         dpgp.DPDensity(epsilon=1.0, delta=1e-6, input_bounds=(0.0, 10.0), bins=4, ledger=False).fit(rows[0][:, :1]).release_.plot()
 
 
@@ -184,7 +184,7 @@ def test_mistakes_are_named_and_cost_nothing(rows, changed, says, state):
 
 
 def test_another_model_is_refused(rows, fitted):
-    with pytest.raises(dpgp.InputError, match="that of its design"):
+    with pytest.raises(dpgp.InputError, match="only with the model that it was designed for"):
         fitted.release_.predict(rows[0][:2], noise_variance=0.5)
     with pytest.raises(dpgp.InputError, match="only a release that hides targets"):
         dpgp.Release('{"guarantee": {}, "model": {}}').write_predictions("p.csv")

@@ -1,11 +1,11 @@
 # The command `dpgp`, and the files that it reads.
 
-# The path of the command: the option dpgp.command, the variable DPGP_COMMAND, or what the PATH has.
+# The path of the command: from the option dpgp.command, the variable DPGP_COMMAND, or the PATH.
 find_command <- function() {
   path <- getOption("dpgp.command", Sys.getenv("DPGP_COMMAND"))
   if (!nzchar(path)) path <- unname(Sys.which("dpgp"))
   if (!nzchar(path)) {
-    stop("the command dpgp is not installed; name it by options(dpgp.command = ...)", call. = FALSE)
+    stop("the command dpgp is not on the path; give its path with options(dpgp.command = ...)", call. = FALSE)
   }
   normalizePath(path)
 }

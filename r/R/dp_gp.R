@@ -134,7 +134,7 @@ print.dp_gp <- function(x, ...) {
 
 plot.dp_gp <- function(x, level = 0.95, ...) {
   sides <- lapply(x$box, function(side) seq(side[1], side[2], length.out = if (length(x$box) == 1) 201 else 60))
-  if (length(x$words) > 0) stop("plot draws inputs that are numbers", call. = FALSE)
+  if (length(x$words) > 0) stop("plot can only draw inputs that are numbers", call. = FALSE)
   for (name in names(sides)[-(1:2)]) sides[[name]] <- mean(x$box[[name]])
   grid <- expand.grid(sides)
   if (length(sides) == 1) {

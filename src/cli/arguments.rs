@@ -19,7 +19,7 @@ Environment:
   DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
   DPGP_STATE    folder of your key and ledgers         an empty variable counts as unset
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
-  COLUMNS       the width of tables and text [default: the terminal's; unlimited if not a terminal]
+  COLUMNS       the width of tables and text [default: the terminal's; unlimited outside a terminal]
 
 Exit codes:
   0 success   1 a check or audit failed, results disagree or are missing, or a budget is spent   2 wrong usage or spec

@@ -38,7 +38,7 @@ Verdicts:
   not audited   nothing contradicts the claim, but no proof of it was recomputed
   broken        two neighbouring datasets can be distinguished more easily than claimed; prints the true delta or epsilon
 
-Exit code 1 means that a cell is broken without a [[broken]] entry in its spec, or that an announced break was not found. Announced
+Exit code 1 means that a cell is broken but its spec has no [[broken]] entry for it, or that a declared break was not found. Declared
 breaks print `broken, as the spec says` and do not affect the exit code.
 
 --samples attacks your own mechanism through its outputs on two neighbouring inputs. The files are CSV or Parquet, with one row
@@ -448,9 +448,9 @@ pub(super) struct AuditedGuarantee {
     pub checks: Vec<Check>,
     /// The reasons for the verdict.
     pub reasons: Vec<String>,
-    /// The break that the spec announces; null if it announces none.
+    /// The break that the spec declares; null if it declares none.
     pub announced: Option<String>,
-    /// True if it is broken and not announced, or announced and not broken.
+    /// True if it is broken and not declared, or declared and not broken.
     pub fails: bool,
 }
 
@@ -472,7 +472,7 @@ pub(super) struct AttackedSamples {
     pub files: [PathBuf; 2],
     /// Their columns.
     pub columns: Vec<String>,
-    /// Columns with numbers that differ only beyond a double's precision; such numbers are read as equal.
+    /// Columns with numbers that differ only beyond double precision; such numbers are read as equal.
     pub cut: Vec<String>,
     /// The number of outputs in each.
     pub rows: [usize; 2],

@@ -38,7 +38,7 @@ pub struct SampleArguments {
 fn epsilon(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
-        _ => Err("must be a number of at least 0".to_owned()),
+        _ => Err("must be a finite number, at least 0".to_owned()),
     }
 }
 

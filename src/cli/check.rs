@@ -22,8 +22,8 @@ failure: it is committed as `differs` or `fails`.
 Examples:
   dpgp check smith2021/table1
   dpgp check --all --tolerance 1e-6
-  dpgp check --quick               the reduced settings, against the results committed beside the full ones
-  dpgp check mine.toml --twice     whether a program gives the same numbers again
+  dpgp check --quick               check the reduced settings against their own committed results
+  dpgp check mine.toml --twice     run twice and check that the numbers are identical
   dpgp check smith2021 --as github           annotations in a workflow; see docs/reference.md
   dpgp check smith2021 --as junit > check.xml";
 
@@ -36,11 +36,11 @@ pub struct CheckArguments {
     /// Largest relative difference at which two numbers count as equal
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
-    /// Compare with a second run in place of the committed results: a test that the same seed gives the same numbers
+    /// Compare two runs with each other instead of with the committed results: tests that the same seed gives the same numbers
     #[arg(long)]
     twice: bool,
     /// Format of the findings, for continuous integration
-    #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
+    #[arg(long = "as", value_enum, default_value = "text", value_name = "FORMAT")]
     form: CheckForm,
     #[command(flatten)]
     results: ResultsPlace,
@@ -54,7 +54,7 @@ pub struct CheckArguments {
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
-        _ => Err("must be a finite number of at least 0".to_owned()),
+        _ => Err("must be a finite number, at least 0".to_owned()),
     }
 }
 

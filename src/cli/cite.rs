@@ -29,7 +29,7 @@ pub struct CiteArguments {
     /// Experiments, a prefix, a tag, or the path of a spec
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
-    /// Instead: an entry for a registry of deployments, as YAML, from a certificate or a release that holds one
+    /// Instead, print an entry for a registry of deployments, as YAML, from a certificate or a release that contains one
     #[arg(long, value_name = "CERTIFICATE", conflicts_with = "names")]
     registry: Option<PathBuf>,
     #[command(flatten)]

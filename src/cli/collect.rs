@@ -75,7 +75,7 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
 fn collected(header: &RunHeader, study: &Study<'_>, results: &ResultsPlace) -> Result<Collected, CliError> {
     let (experiment, report) = study.stored(header)?;
     let (name, done, total) = (experiment.folder(), report.stored, report.total);
-    let folder = results.writable(study.project(), &experiment)?;
+    let folder = results.writable(study.project(), &experiment, Some(report.provenance.seed))?;
     let Some(found) = report.results else {
         return Ok(Collected { name, done, total, folder: None });
     };

@@ -56,7 +56,7 @@ pub enum CliError {
     NoTables(String),
     /// Tables without a row that can be ranked.
     #[error(
-        "nothing to rank: no selected spec has `[table] best = ...` and rows for this epsilon and kind; use \
+        "nothing to rank: no selected spec has `[table] best = ...` and rows for this --epsilon and --hides; use \
          `dpgp new mine --from beyond/leaderboard/houses` to copy a spec that compares methods"
     )]
     NothingRanked,
@@ -80,20 +80,22 @@ pub enum CliError {
     Exists(PathBuf),
     /// Too few rows for private bounds.
     #[error(
-        "{}: private bounds need at least {fewest} rows at an epsilon of 1, and it has {rows}: with fewer, noise hides the tails and many rows would be \
-         clipped. Take the bounds from public knowledge: a law, the rules of the measurement, a public study", path.display()
+        "{}: private bounds need at least {fewest} rows at an epsilon of 1, and the file has {rows}: with fewer, noise hides the tails and \
+         many rows would be clipped. Take the bounds from public knowledge: a law, the rules of the measurement, a public study",
+        path.display()
     )]
     FewRowsForBounds { path: PathBuf, rows: usize, fewest: usize },
     /// Released bounds are of another column.
-    #[error("{}: these are bounds of {found:?}, and the target is {target:?}", path.display())]
+    #[error("{}: these are bounds of {found:?}, but the target is {target:?}", path.display())]
     BoundsOfOther { path: PathBuf, found: String, target: String },
     /// Released counts that leave no budget.
     #[error(
-        "{}: nothing is left of a budget of epsilon = 1, because these counts cost as much or do not say what they cost", .0.display()
+        "{}: nothing is left of a budget of epsilon = 1, because these counts cost that much or more, or the file does not \
+         say what they cost", .0.display()
     )]
     NoRest(PathBuf),
     /// A file of no bounds.
-    #[error("{}: is no file of counts, which `dpgp sum --release` writes", path.display())]
+    #[error("{}: is not a file of counts written by `dpgp sum --release`", path.display())]
     NoCounts { path: PathBuf },
     /// A printed table makes no spec.
     #[error("{}: {cause}", path.display())]
@@ -144,8 +146,8 @@ pub enum CliError {
     /// Options for column names with a file that has its own.
     #[error("{} is a Parquet file, which has its own column names; remove --columns, --no-header and --separator", .0.display())]
     NamedColumns(PathBuf),
-    /// A spec whose rows no known ledger counts.
-    #[error("no known ledger counts rows of {0}; the first release creates one, unless it uses --no-ledger")]
+    /// A spec whose rows no known ledger covers.
+    #[error("no known ledger covers rows of {0}; the first release creates one, unless it uses --no-ledger")]
     NoLedger(String),
     /// Ledgers that cannot be trusted.
     #[error("{broken} of {all} ledgers cannot be trusted")]
@@ -164,7 +166,7 @@ pub enum CliError {
     CheckFailed { failed: usize, all: usize },
     /// A change of the rows of a release.
     #[error(
-        "--set cannot change data.source: a release has the rows of its spec; write a spec for other rows"
+        "--set cannot change data.source: a release uses the rows of its spec; write another spec to release other rows"
     )]
     OtherRows,
     /// A model for a release that has its own.
@@ -190,7 +192,7 @@ pub enum CliError {
     },
     /// A table of numbers, and no word of their noise.
     #[error(
-        "{} is no release of this program; for numbers that others published with noise, add --inputs, --target and --noise",
+        "{} is not a release of this program; for numbers that others published with noise, add --inputs, --target and --noise",
         .0.display()
     )]
     NumbersWithoutNoise(PathBuf),
@@ -209,9 +211,9 @@ pub enum CliError {
     /// More shards than Kubernetes accepts in one job.
     #[error("a Kubernetes job can have at most 100000 shards; use fewer")]
     TooManyShards,
-    /// A break that the spec does not announce, or an announced break that was not found.
+    /// A break that the spec does not declare, or a declared break that was not found.
     #[error(
-        "{failed} of {all} guarantees contradict their spec: broken but not announced, or announced but not broken"
+        "{failed} of {all} guarantees contradict their spec: broken but not declared, or declared but not broken"
     )]
     AuditFailed { failed: usize, all: usize },
     /// Samples that refute the claim of a mechanism.

@@ -42,11 +42,11 @@ pub struct GenerateArguments {
 /// The most rows: a 64-bit float counts them exactly.
 const MOST: f64 = 1e15;
 
-/// Parses a whole number, also as 1e7.
+/// Parses an integer, also written as 1e7.
 fn rows(text: &str) -> Result<u64, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
     let fits = (1.0..=MOST).contains(&number) && number.fract() == 0.0;
-    if fits { Ok(number as u64) } else { Err(format!("{text} is not a whole number from 1 to 1e15")) }
+    if fits { Ok(number as u64) } else { Err(format!("{text} is not an integer from 1 to 1e15")) }
 }
 
 /// Writes trips batch by batch. Fails if the file exists.

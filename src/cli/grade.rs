@@ -13,19 +13,22 @@ use super::output::GradedExperiment;
 use super::output::{print, print_data, print_json};
 use dpgp_data::whole_text;
 use dpgp_report::{
-    BesideNumber, Graded, GradedNumber, first_screen_graded, folded, grade as graded, plain_table, short,
+    BesideNumber, Graded, GradedNumber, UnknownMetric, first_screen_graded, folded, grade as graded,
+    plain_table, short,
 };
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Grades another implementation's table as `dpgp run` grades ours: against the numbers in the paper, and against all claims of the experiment.
-The table has the columns metric, value and one for each axis, like table.csv of our results. With a column replicate, each row is one run.
-Otherwise the columns spread, spread_kind (sd-folds, sd-replicates, standard-error), repeats, interval_low and interval_high describe how
-much another run would vary. A number with neither is not graded and decides no claim. The exception is a number for which our results
-have no spread: it is not random, and is compared exactly as printed. Rows of no cell, such as a method of your own, get no verdict;
-`--rows` shows them beside ours and the print. Computes nothing.
+The table has the columns `metric` and `value` and one for each axis, like table.csv of our results. If it has a column `replicate`,
+each row is one run. Otherwise `interval_low` and `interval_high` are the interval that contains the result of another run with
+probability 0.95, or else `spread`, `spread_kind` (sd-replicates) and `repeats` state how much runs vary. With neither, or with a spread
+of another kind (sd-folds, standard-error), a number is not graded and is not used for claims. The exception is a number for which our
+results have no spread: it is not random, and is compared exactly as printed. Rows that match no cell, such as those of a method of
+your own, get no verdict; `--rows` shows them beside our numbers and the published ones. The command computes nothing.
 
-The experiment may be any paper: a TOML with [experiment], [published] and [[claim]], and no task. `dpgp new --from-table` writes one.
+The experiment can be from any paper: a TOML file with [experiment], [published] and [[claim]], and no task. `dpgp new --from-table`
+writes one.
 
 Exit code 1 means that a number differs or a claim fails.
 
@@ -52,7 +55,7 @@ pub struct GradeArguments {
     #[arg(long, short = 'v', visible_alias = "verbose")]
     rows: bool,
     /// Format of the verdicts
-    #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
+    #[arg(long = "as", value_enum, default_value = "text", value_name = "FORMAT")]
     form: GradeForm,
     #[command(flatten)]
     results: ResultsPlace,
@@ -117,7 +120,7 @@ fn cells(number: &GradedNumber) -> Vec<String> {
     labels.iter().cloned().chain(own).collect()
 }
 
-/// Says which rows, numbers and claims do not count, and why.
+/// Says which rows, numbers and claims are not used, and why.
 fn notes(result: &Graded) -> Vec<String> {
     let others = [
         (
@@ -135,8 +138,15 @@ fn notes(result: &Graded) -> Vec<String> {
     let there = others.iter().filter(|(number, ..)| *number > 0);
     let mut notes: Vec<String> = there.map(|(number, one, several)| counted(*number, one, several)).collect();
     notes.extend(result.first_unknown.iter().map(|first| format!("first row that matches no cell: {first}")));
+    notes.extend(result.unknown_metrics.iter().map(unknown_metric));
     notes.extend(not_judged(result));
     notes
+}
+
+fn unknown_metric(unknown: &UnknownMetric) -> String {
+    let UnknownMetric { metric, line, closest } = unknown;
+    let meant = closest.iter().map(|closest| format!("; did you mean {closest:?}?")).collect::<String>();
+    format!("line {line}: {metric:?} is not a metric of the experiment, so its rows are not compared{meant}")
 }
 
 /// Writes the counts, one sentence each.
@@ -190,7 +200,7 @@ fn how_far(result: &Graded) -> Option<String> {
     let mut ratios: Vec<f64> = printed.map(|number| number.value / number.published).collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);
-    Some(format!("table / print: {} to {}", short(*least), short(*most)))
+    Some(format!("table / published: {} to {}", short(*least), short(*most)))
 }
 
 /// Counts the numbers that are not judged, by reason.

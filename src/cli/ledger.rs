@@ -20,15 +20,15 @@ use dpgp_report::plain_table;
 use dpgp_run::{Project, RunError, StateFolder, load_witnessed, watcher};
 
 const EXAMPLES: &str = "\
-A ledger counts the releases from a set of rows. It is found by its rows, whichever file holds them, or by its path. `show` prints
+A ledger records the releases from a set of rows. It is found by its rows, whichever file holds them, or by its path. `show` prints
 its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
-linked to the earlier ones, the whole is sealed with the key in the state folder, and no earlier copy was restored. Without a
+linked to the earlier ones, the ledger as a whole is sealed with the key in the state folder, and no earlier copy was restored. Without a
 name, both use all ledgers known to the state folder (DPGP_STATE).
 
 `verify` alone cannot detect that an earlier copy of the whole state folder was restored. `verify --released` finds the
 releases that are missing from such a copy, because each release names its entry.
 
-Exit codes: 0 every ledger is unaltered; 2 a name has no known ledger; 5 a ledger was edited, truncated, removed, replaced by an
+Exit codes: 0 every ledger is unaltered; 2 no known ledger matches a name; 5 a ledger was edited, truncated, removed, replaced by an
 earlier copy or sealed with another key, or a release is not in any ledger.
 
 Examples:
@@ -77,7 +77,7 @@ impl What {
 pub struct VerifiedLedgers {
     #[command(flatten)]
     ledgers: ShownLedgers,
-    /// Check that these releases are in one of the ledgers: certificates, or files of `dpgp sum --release`
+    /// Check that these releases are in one of the ledgers: certificates, or files written by `dpgp sum --release`
     #[arg(long, value_name = "CERTIFICATE", num_args = 1..)]
     released: Vec<PathBuf>,
 }
@@ -179,7 +179,7 @@ fn found(arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
     Ok(found)
 }
 
-/// Finds the ledgers that count rows of a spec's data.
+/// Finds the ledgers that cover rows of a spec's data.
 fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
     let project: Project = arguments.places.project()?;
     let (experiment, watcher) = (project.only(name)?, watcher(true));

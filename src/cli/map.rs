@@ -16,7 +16,7 @@ const EXAMPLES: &str = "\
 Draws a file from `dpgp predict`. If points differ in one input, the map shows the private mean with two bands: the privacy noise
 alone, and the whole interval. If this input holds words, it shows a bar for each word, with the same intervals. If points differ in
 two inputs, it shows cells coloured by the private mean, hatched if they are too uncertain. A longitude and a latitude, recognised by
-name, are drawn as on the earth.
+name, are drawn in their true proportions.
 
 The map is drawn only from the file and the certificate beside it, so it costs no privacy. The caption states the guarantee if there
 is a valid certificate. Otherwise it says that nothing is claimed.
@@ -69,8 +69,8 @@ pub(super) struct MapChoices {
     /// Also hatch cells whose noise_sd is above this [default: hatch only cells with less than half of the variance explained]
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
-    /// Ends of the colours, or of the axis of numbers, so that maps can be compared; numbers beyond count as the ends [default: those of
-    /// the map]
+    /// Bounds of the colour scale, or of the axis of numbers, so that maps can be compared; numbers beyond a bound are drawn at the bound
+    /// [default: the range of the map]
     #[arg(long, value_name = "LOW..HIGH", requires = "map", allow_hyphen_values = true)]
     scale: Option<MapScale>,
     /// A public GeoJSON file whose lines and borders are drawn over a map of longitude and latitude

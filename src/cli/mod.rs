@@ -224,8 +224,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(run_command(Invocation::of_process()))
 }
 
-/// The same for a program that was started otherwise, such as within Python. Call it once for each process: it handles its signals and
-/// panics, and wrong arguments end it.
+/// The same for a program that was started in another way, such as from Python. Call it once for each process: it handles the signals
+/// and panics of the process, and wrong arguments end the process.
 pub fn run_command(invocation: Invocation) -> u8 {
     std::panic::set_hook(Box::new(report_bug));
     interrupt::outlive_file_limits();

@@ -23,23 +23,23 @@ use dpgp_run::{DataPlaces, Project};
 use dpgp_spec::copied;
 
 const EXAMPLES: &str = "\
-Without --data and --from, the spec runs as is on a few example rows, and its comments say what to change. With --data it names
+Without --data or --from, the spec runs as is on a few example rows, and its comments say what to change. With --data it names
 the columns of the file and leaves public bounds and lengthscales for you to fill in. Do not read them off the data.
-A comment shows the key that drops rows with missing cells. The command does not report whether the file has any.
+A comment shows the key that drops rows with missing cells. The command does not report whether the file has such rows.
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml
   dpgp new ridge --command                    writes ridge.toml and ridge.py, a program of your own
-  dpgp new paper --from-table table.csv --metrics rmse    writes paper.toml, to grade runs by; see dpgp grade
+  dpgp new paper --from-table table.csv --metrics rmse    writes paper.toml, for grading runs; see dpgp grade
   dpgp new mine --from smith2021/table1       a copy of a shipped experiment, without the paper's numbers
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
   dpgp new --data energy.csv --target kwh --inputs day,temperature    default: predict the last numeric column from all others
   dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon, each with a default in brackets
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
-  dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, as found in all rows
+  dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, whichever all rows use
   dpgp new --data trips.parquet --private-inputs   protect the inputs too
-  dpgp new --data trips.csv --target minutes --private-bounds      bounds that nobody knows, as a private release of its own
+  dpgp new --data trips.csv --target minutes --private-bounds      a separate private release of bounds, if none are known
   dpgp new --data trips.csv --count --inputs longitude,latitude    count rows by place";
 
 /// The spec that users start from.
@@ -58,10 +58,11 @@ pub struct NewArguments {
     /// Write a spec that runs a program of your own, in any language, and a short program in Python to start from
     #[arg(long, requires = "name", conflicts_with_all = ["data", "from"])]
     command: bool,
-    /// Write a spec of the numbers that a paper prints, from a CSV file that was typed off it
+    /// Write a spec with the numbers published in a paper, from a CSV file that they were copied into
     #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["data", "from", "command"])]
     from_table: Option<PathBuf>,
-    /// The columns of the table that hold printed numbers [default: its column value, of the metric in its column metric]
+    /// The columns of the table that hold the numbers published in the paper [default: the column `value`, with the metric named in
+    /// the column `metric`]
     #[arg(long, value_name = "NAMES", requires = "from_table", value_delimiter = ',')]
     metrics: Vec<String>,
     /// A CSV file with a header, or a Parquet file; its column names go into the spec
@@ -73,7 +74,7 @@ pub struct NewArguments {
     /// The CSV file has no header; without --columns, its columns are named column1, column2, ...
     #[arg(long, requires = "data")]
     no_header: bool,
-    /// Separator of the CSV file: one ASCII character, or `tab` [default: comma, semicolon or tab, as found in all rows]
+    /// Separator of the CSV file: one ASCII character, or `tab` [default: comma, semicolon or tab, whichever all rows use]
     #[arg(long, value_name = "CHARACTER", requires = "data", value_parser = separator)]
     separator: Option<u8>,
     #[command(flatten)]
@@ -84,10 +85,10 @@ pub struct NewArguments {
     /// Write a spec that releases private bounds of the target, for a tenth of the budget or less; they protect whole records
     #[arg(long, requires_all = ["data", "target"], conflicts_with_all = ["count", "private_inputs", "inputs", "ask"])]
     private_bounds: bool,
-    /// Take the bounds of the target from released counts, and leave their share of the budget out
+    /// Take the bounds of the target from released counts, and subtract what the counts cost from the budget
     #[arg(long, value_name = "COUNTS.json", requires_all = ["data", "private_inputs"], conflicts_with_all = ["count", "private_bounds"])]
     bounds_from: Option<PathBuf>,
-    /// Protect whole records, with their inputs, instead of the target alone
+    /// Protect whole records, including their inputs, instead of the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
     /// Ask for each number or range to fill in, and write the spec when it is valid (`<` goes back one question, `quit` stops)
@@ -198,7 +199,8 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             print(&format!(
                 "{described}wrote {shown}; {next}:{preview}\n  dpgp run {spec}   # {measured}\n  dpgp predict {spec} {grid} \
                  --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}the guarantee protects one row, \
-                 not all rows of a person; if a person can have several rows, first set `person` in the spec to the column that names them\n"
+                 not all rows of a person; if a person can have several rows, first set `person` in the spec to the column that \
+                 identifies the person\n"
             ))
         }
     }
@@ -228,7 +230,7 @@ fn new_command(path: &Path, format: Format) -> Result<(), CliError> {
     print(&format!("wrote {} and {}; try: dpgp run {spec}\n", path.display(), program.display()))
 }
 
-/// Writes a spec of printed numbers.
+/// Writes a spec with the numbers published in a paper.
 fn new_printed(path: &Path, table: &Path, metrics: &[String], format: Format) -> Result<(), CliError> {
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path.to_path_buf()));

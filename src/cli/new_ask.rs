@@ -176,6 +176,12 @@ impl<'a> Dialogue<'a> {
                 Err(needed) => needed,
             };
             if !self.said.is_terminal {
+                let needed = match line.is_empty() {
+                    true => format!(
+                        "{needed}: without a terminal, an answer that the program can only guess is needed"
+                    ),
+                    false => needed,
+                };
                 return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });
             }
             complain(&format!("{needed} (or `{}`, `{QUIT}`)", BACK[0]));
@@ -219,7 +225,8 @@ impl Question {
         if let Some(numbers) = default {
             about = about.split_once(PERHAPS).map_or(about, |(about, _)| about.trim_end_matches("; "));
             let numbers: Vec<String> = numbers.iter().map(|number| exact(*number)).collect();
-            beside = format!(" [{}]", numbers.join(" "));
+            let guess = if self.is_guess() { ", a guess" } else { "" };
+            beside = format!(" [{}{guess}]", numbers.join(" "));
         }
         if is_same {
             return format!("{}: same as above{beside}", self.key);
@@ -241,18 +248,21 @@ impl Question {
 
     /// Whether its default is no more than a guess, or the budget.
     fn must_be_answered(&self) -> bool {
+        self.is_guess() || self.key == "privacy.epsilon"
+    }
+
+    fn is_guess(&self) -> bool {
         matches!(self.source, Source::Proposed(proposal) if proposal.is_guess())
-            || self.key == "privacy.epsilon"
     }
 
     /// Warns about a guess that was taken, about a budget that protects next to nothing, and about a lengthscale far from the proposal.
     /// The user may keep them.
     fn caution(&self, numbers: &[f64], proposed: Option<&[f64]>) -> Option<String> {
-        if matches!(self.source, Source::Proposed(proposal) if proposal.is_guess()) {
+        if self.is_guess() {
             let guess = listed(numbers);
             return (proposed == Some(numbers)).then(|| {
                 format!(
-                    "note: {guess} is a guess of this program, which read no value of the column; check it, because the error of the \
+                    "note: {guess} is a guess by this program, which read no value of the column; check it, because the error of the \
                      predictions depends on it"
                 )
             });

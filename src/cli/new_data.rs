@@ -282,14 +282,14 @@ const MOST_EXACT: usize = 3_000;
 
 fn sparse(rows: usize) -> String {
     if rows <= MOST_EXACT {
-        let about = "# tries lengthscales and variances from a quarter to four times those below; the release weighs them, at no cost";
+        let about = "# averages over lengthscales and variances a quarter to four times those below, weighted by the release, at no cost";
         return format!("averaged = true   {about}");
     }
     let about = "without it, time grows with the cube of their number, and memory with its square";
     format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
 }
 
-/// From so many rows on nested cells err less than waves, for epsilon 1 and one or two inputs.
+/// From this number of rows, nested cells have smaller errors than waves, for epsilon 1 and one or two inputs.
 const FEWEST_FOR_CELLS: usize = 20_000;
 
 /// Writes what is summed, where it is not waves.
@@ -301,7 +301,7 @@ fn features(rows: usize, inputs: &[String]) -> String {
         .to_owned()
 }
 
-/// Chooses delta: a power of ten, at most a tenth of one over the number of rows, which is public.
+/// Chooses delta: a power of ten, at most a tenth of 1 / (number of rows), which is public.
 fn delta(rows: usize) -> f64 {
     let digits = rows.max(1).ilog10() as i32 + 2;
     // A power of ten with few digits is exact, so that this is the nearest number.

@@ -22,7 +22,8 @@ pub enum TableError {
     Csv(#[from] csv::Error),
     /// Its numbers are not named.
     #[error(
-        "its columns are {}; use --metrics to name those that hold the printed numbers, or give it the columns metric and value",
+        "its columns are {}; use --metrics to name those that hold the published numbers, or give the table the columns \
+         `metric` and `value`",
         columns.join(", ")
     )]
     NoMetrics {
@@ -50,7 +51,7 @@ pub enum TableError {
         found: String,
     },
     /// No numbers at all.
-    #[error("has no printed number")]
+    #[error("has no published number")]
     Empty,
 }
 
@@ -192,14 +193,14 @@ fn written(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> Str
         kept.iter().map(|column| column.as_str()).filter(|column| !ABOUT_NUMBERS.contains(column)).collect();
     let table = axes.into_iter().chain(["metric", "replicate", "value"]).collect::<Vec<_>>().join(", ");
     format!(
-        "# Numbers that a paper prints. `dpgp grade RUNS.csv --experiment {spec}` compares runs with them: a table with the columns\n\
+        "# Numbers published in a paper. `dpgp grade RUNS.csv --experiment {spec}` compares runs with them: a table with the columns\n\
          # {table}, and a row for each run.\n\n\
          [experiment]\n\
          title = {}\n\
          # paper = \"its authors, title and year\"\n\n\
-         # The precision is the unit of the last printed digit. A number counts as that of one run; if each is the mean of five, write\n\
-         # all = {{ runs = 5 }}. A printed spread is compared with that of your runs once its kind and number are known, for example\n\
-         # all = {{ runs = 5, spread_kind = \"sd-replicates\", count = 5 }}.\n\
+         # The precision is the unit of the last published digit. A number is taken to be from one run; if each is the mean of five,\n\
+         # write all = {{ runs = 5 }}. A published spread is compared with that of your runs once its kind and count are given, for\n\
+         # example all = {{ runs = 5, spread_kind = \"sd-replicates\", count = 5 }}.\n\
          [published.table]\n\
          columns = [{}]\n\
          rows = [\n{}]\n\n\

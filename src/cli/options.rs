@@ -15,6 +15,7 @@ use dpgp_fs::{refuse_links, with_ending};
 use dpgp_release::ledger::{Account, BudgetSetting, LedgerPlace, Receipt};
 use dpgp_report::{Committed, ResultsSource, ensure_no_links};
 use dpgp_run::{DataPlaces, Pool, Project, RunError, StateFolder, Study};
+use dpgp_spec::is_changed;
 use dpgp_task::Experiment;
 
 /// Output formats.
@@ -76,7 +77,7 @@ pub struct Work {
 /// The folder of tables and figures.
 #[derive(Debug, Args)]
 pub struct ResultsPlace {
-    /// Folder for tables and figures [default: results in the project]
+    /// Folder for tables and figures [default: results/ in the project]
     #[arg(id = "results", long = "results", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }
@@ -128,9 +129,22 @@ impl ResultsPlace {
     }
 
     /// Returns the output folder of an experiment. Fails if a symbolic link leads to it or is in it, unless the user named that link.
-    pub fn writable(&self, project: &Project, experiment: &Experiment) -> Result<PathBuf, CliError> {
-        let results = self.folder(project);
-        let folder = results.join(experiment.folder());
+    ///
+    /// A run with another seed than the spec's has a folder of its own, unless the user named a folder: it must not replace the results
+    /// that others compare with.
+    pub fn writable(
+        &self,
+        project: &Project,
+        experiment: &Experiment,
+        seed: Option<u32>,
+    ) -> Result<PathBuf, CliError> {
+        let mut folder = self.folder(project).join(experiment.folder());
+        if let Some(seed) = seed.filter(|seed| *seed != experiment.meta.seed && self.directory.is_none()) {
+            folder = match is_changed(&experiment.name) {
+                true => folder.join(format!("seed-{seed}")),
+                false => folder.join(format!("changed/seed-{seed}")),
+            };
+        }
         ensure_no_links(self.vouched(project), &folder)?;
         Ok(folder)
     }
@@ -208,7 +222,7 @@ pub struct LedgerArguments {
     /// Limit on the combined delta of all releases
     #[arg(long, value_name = "D", requires = "budget_epsilon", allow_negative_numbers = true)]
     budget_delta: Option<f64>,
-    /// Use a separate ledger: these rows only look like rows of earlier data, and belong to other people
+    /// Use a separate ledger: these rows only look like rows of earlier data; they belong to other people
     #[arg(long)]
     other_people: bool,
 }
@@ -241,15 +255,15 @@ pub(super) fn known_place() -> Result<Option<LedgerPlace>, CliError> {
 /// Describes the ledger after a release.
 pub(super) fn balance(receipt: Option<&Receipt>, delta: f64) -> String {
     let Some(Receipt { ledger, account, others, shared, .. }) = receipt else {
-        return "no ledger: this release is not counted, but its privacy loss adds to that of other releases from these rows\n"
+        return "no ledger: this release is not recorded, but its privacy loss adds to that of other releases from these rows\n"
             .to_owned();
     };
     let mut text = format!("ledger {}: {}\n", ledger.display(), standing(account, delta));
     if *shared {
-        text.push_str("this ledger counts several files that share rows\n");
+        text.push_str("this ledger covers several files that share rows\n");
     }
     for other in others {
-        text.push_str(&format!("also charged, because it counts some of these rows: {}\n", other.display()));
+        text.push_str(&format!("also charged, because it covers some of these rows: {}\n", other.display()));
     }
     text
 }
@@ -269,8 +283,8 @@ pub(super) fn standing(account: &Account, delta: f64) -> String {
             budget.delta,
         ),
         _ => format!(
-            "{releases} spent epsilon = {:.4} at delta = {delta:?} (mu = {mu:.4}); no budget is set, so the ledger refuses no \
-             release (the next one can set it: --budget-epsilon E --budget-delta D)",
+            "{releases} spent epsilon = {:.4} at delta = {delta:?} (mu = {mu:.4}); no budget is set, so the ledger accepts \
+             every release (the next release can set a budget: --budget-epsilon E --budget-delta D)",
             account.epsilon_spent(delta)
         ),
     };

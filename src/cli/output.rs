@@ -128,7 +128,7 @@ pub(super) struct ShownExperiment {
     pub listed: ListedExperiment,
     /// Its axes.
     pub axes: Vec<ShownAxis>,
-    /// The number of printed numbers beside ours.
+    /// The number of the paper's published numbers beside ours.
     pub printed_numbers: usize,
     /// The number of other numbers beside ours.
     pub other_numbers: usize,

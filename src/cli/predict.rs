@@ -35,12 +35,13 @@ use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
-calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger counts the releases. It is
+calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger records the releases. It is
 found by its rows, whichever file holds them, and is written before the predictions. It is in the state folder (DPGP_STATE) unless
 --ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
 
-A row without a needed cell is an error, unless the spec has data.missing = \"drop\". Then rows without an input are left out. Rows
-without a target are also left out if whole records are private. The number of rows left out is not reported.
+A row with a required cell missing is an error, unless the spec has data.missing = \"drop\". With that setting, rows with a missing
+input are left out. Rows with a missing target are also left out if whole records are private. The number of rows left out is not
+reported.
 
 FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function).
 FILE.csv.certificate.json states the guarantee and its limits. FILE.parquet has the same columns, and FILE.json a list of records.
@@ -55,14 +56,14 @@ Examples:
   dpgp predict my.toml --at grid.csv --weights visits --out p0.csv      each point weighted by the column visits
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     sets a budget
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
-  dpgp predict my.toml --grid auto --out p3.csv --release r.json      and from it, at no further cost: dpgp predict --from r.json
+  dpgp predict my.toml --grid auto --out p3.csv --release r.json      then, at no further cost: dpgp predict --from r.json
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
   dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     another setting, named in the certificate
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
-  dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, without most of the noise
+  dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, with most of the noise removed
   dpgp predict --from counts.json --areas districts.geojson --area-id name --out districts.csv      the count of each district
-  dpgp predict --from ages.csv --inputs age --target count --noise discrete-gaussian=30 --grid auto     what others published with noise
+  dpgp predict --from ages.csv --inputs age --target count --noise discrete-gaussian=30 --grid auto     from published noisy numbers
   dpgp predict counts.toml --grid auto --out counts.csv --map counts.html      counts of rows (`dpgp new --count`) in one step
   dpgp ledger show my.toml";
 
@@ -79,7 +80,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
     /// Change a setting by its path, or an axis by its name, as `dpgp run --set` does; the certificate and the ledger name each change.
-    /// The rows stay those of the spec
+    /// The rows themselves cannot be changed
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with = "from")]
     set: Vec<Change>,
     /// Write predictions to this new .csv, .parquet or .json file; never overwrites an existing file [default: standard output]
@@ -91,20 +92,21 @@ pub struct PredictArguments {
     released: FromArguments,
     #[command(flatten)]
     preview: PreviewArguments,
-    /// Also write what predictions at other points follow from to this new file, for --from. Needs public inputs and model.averaged = true
+    /// Also write this new file, from which `dpgp predict --from` predicts at other points. Needs public inputs and
+    /// model.averaged = true
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     release: Option<PathBuf>,
-    /// Sign the certificate with this SSH key (a private key, or one in an agent); writes FILE.certificate.json.sig as
-    /// `ssh-keygen -Y sign -n dpgp-release`
+    /// Sign the certificate with this SSH key (a private key, or one in an agent); writes FILE.certificate.json.sig, as
+    /// `ssh-keygen -Y sign -n dpgp-release` does
     #[arg(long, value_name = "KEY", requires = "out")]
     sign: Option<PathBuf>,
     #[command(flatten)]
     ledger: LedgerArguments,
     /// Release despite exceptions to the guarantee, such as statistics of private targets in the spec, or a delta that is not
-    /// below one over the number of rows
+    /// below 1 / (number of rows)
     #[arg(long)]
     allow_caveats: bool,
-    /// Print how many targets were clipped. This count is exact: do not publish it
+    /// For the holder of the data only: print how many targets were clipped. This count is exact: do not publish it
     #[arg(long)]
     for_holder: bool,
     /// No progress bars
@@ -226,7 +228,7 @@ fn show(
     if let Some(release) = &arguments.release {
         let release = release.display();
         summary.push_str(&format!(
-            "for predictions elsewhere at no further cost: dpgp predict --from {release}\n"
+            "for predictions at other points at no further cost: dpgp predict --from {release}\n"
         ));
     }
     match (written, format) {
@@ -266,7 +268,7 @@ fn summary(
     let mut text =
         format!("predictions at {points}{}\n", arguments.out.as_deref().map(written).unwrap_or_default());
     if arguments.sign.is_some() {
-        text.push_str("the certificate is signed, by the .sig file beside it\n");
+        text.push_str("the certificate is signed: the signature is in the .sig file beside it\n");
     }
     text.extend(charged.risk_in_words().map(|risk| risk + "\n"));
     text.push_str(&format!("guarantee: {certificate}\n"));
@@ -318,7 +320,7 @@ pub(super) struct PointsArguments {
     /// INPUT=FROM..TO:POINTS or INPUT=VALUE, separated by commas
     #[arg(long, value_name = "POINTS")]
     grid: Option<GridChoice>,
-    /// With --from and counts: the counts of the polygons of this public GeoJSON file, in the units of the inputs
+    /// With --from and counts: estimate the count in each polygon of this public GeoJSON file, in the units of the inputs
     #[arg(long, value_name = "GEOJSON", requires = "from")]
     areas: Option<PathBuf>,
     /// With --areas: the property that names an area [default: the id of its feature, else its number]
@@ -358,8 +360,8 @@ pub(super) enum PointsOrAreas<'a> {
 /// Options of predictions from released moments or counts.
 #[derive(Debug, Args)]
 pub struct FromArguments {
-    /// Predict from a file of `dpgp sum --release` or `dpgp predict --release`, or from numbers that others published with noise (--noise), instead
-    /// of rows; releases and charges nothing
+    /// Predict from a file written by `dpgp sum --release` or `dpgp predict --release`, or from numbers that others published with noise
+    /// (--noise), instead of from rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
     pub from: Option<PathBuf>,

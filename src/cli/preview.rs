@@ -106,7 +106,7 @@ fn preview_counts(
     let rows = arguments.epsilons.iter().map(|&epsilon| vec![exact(epsilon.get()), short(sd(epsilon))]);
     let table = plain_table(&["epsilon", "noise of each count"], rows);
     let about = folded(
-        "noise of each count: its standard deviation; the estimates err by less where counts of neighbouring bins are alike\n\
+        "noise of each count: its standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
          no row was used, and nothing was charged\n",
     );
     print(&format!("{table}{about}{}", wanted_epsilon(wanted)))
@@ -159,11 +159,11 @@ pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
         _ => "the points (for moments: over the whole box, with rows spread over it)",
     };
     format!(
-        "root mean squares over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if the \
-         function varies less than its variance says, or faster than its lengthscales\n\
-         expected error: its square is the sum of those of two parts, that from the noise, which a larger epsilon reduces, and that which \
-         even an infinite epsilon leaves, because the rows do not determine the function\n\
-         error of a private mean: that of one prediction for all points, the mean of all targets with noise for the same guarantee\n\
+        "root mean squared errors over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if \
+         the function varies less than the variance says, or faster than the lengthscales say\n\
+         expected error: its square is the sum of the squares of two parts: the error from the noise, which a larger epsilon reduces, and \
+         the error left at infinite epsilon, because the rows do not determine the function\n\
+         error of a private mean: the error of one prediction for all points, the mean of all targets with noise for the same guarantee\n\
          no target was used, and nothing was charged\n"
     )
 }

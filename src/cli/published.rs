@@ -19,9 +19,9 @@ pub(super) struct PublishedArguments {
     /// With --inputs: the column of the published numbers
     #[arg(long, value_name = "COLUMN", requires_all = ["from", "inputs"])]
     target: Option<String>,
-    /// With --inputs: the published noise, as gaussian=SD, discrete-gaussian=SD, laplace=SCALE, discrete-laplace=SCALE, or as
-    /// variance=COLUMN or sd=COLUMN of each number
-    #[arg(long, value_name = "LAW", requires_all = ["from", "inputs"])]
+    /// With --inputs: the noise distribution: gaussian=SD, discrete-gaussian=SD, laplace=SCALE or discrete-laplace=SCALE; or
+    /// variance=COLUMN or sd=COLUMN, a column with the noise variance or standard deviation of each number
+    #[arg(long, value_name = "DISTRIBUTION", requires_all = ["from", "inputs"])]
     noise: Option<PublishedNoise>,
 }
 

@@ -65,7 +65,7 @@ impl RegistryEntry {
     /// The entry as YAML. Every value is JSON, which YAML contains.
     pub fn yaml(&self) -> String {
         let mut text =
-            "# For a registry of deployments: fill in what is empty, and why this epsilon was chosen.\n"
+            "# For a registry of deployments: fill in the empty fields, including the reason for this epsilon.\n"
                 .to_owned();
         let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return text };
         for (name, value) in fields {

@@ -36,7 +36,7 @@ Examples:
   dpgp run smith2021/table1 --dry-run --why   what changed since each result was stored
   dpgp run --all --quick                      the reduced settings of every spec
   dpgp run smith2021/table1 --seed 2 --results out    another seed and another folder
-  dpgp run smith2021/table1 --set epsilon=0.5,2 --set method=sparse     other values of an axis, one label of another
+  dpgp run smith2021/table1 --set epsilon=0.5,2 --set method=sparse     other values of one axis, and one label of another
   dpgp run smith2021/table1 --set model.noise_variance=9                another value of a setting
   dpgp run my.toml --shard 2/8 --store /scratch/s     the second of eight parts; see `dpgp collect`";
 
@@ -50,7 +50,7 @@ pub struct RunArguments {
     /// results go to NAME/changed/
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with_all = ["quick", "all", "shard"])]
     set: Vec<Change>,
-    /// Use this seed instead of the spec's
+    /// Use this seed instead of the spec's; without --results, results go to NAME/changed/seed-S
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
     /// Compute only part I of N, and write no tables
@@ -94,7 +94,8 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
         };
     }
     // Refuse linked folders before anything is computed or written.
-    experiments.iter().try_for_each(|each| arguments.results.writable(&project, each).map(drop))?;
+    let folder = |each| arguments.results.writable(&project, each, arguments.seed);
+    experiments.iter().try_for_each(|each| folder(each).map(drop))?;
     let mut study = arguments.store.study(&project)?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions {
@@ -162,7 +163,7 @@ fn run_one(
         return Err(failed.unwrap_or_else(|| CliError::Incomplete(experiment.name.clone())));
     };
     let report = Report::new(experiment, results.rows, results.frames).with_failed(results.failed);
-    let folder = arguments.results.writable(study.project(), experiment)?;
+    let folder = arguments.results.writable(study.project(), experiment, arguments.seed)?;
     let shown = publish(&folder, &report, &done.provenance).map_err(CliError::from);
     let shown = shown.and_then(|()| said(&report, &done, &folder, told));
     // The table of the other cells is written. The failure decides the exit code, and an error of a figure is not reported, because it
@@ -186,7 +187,7 @@ fn tell_programs(
     }
     for file in unlisted(experiment) {
         complain(&format!(
-            "note: {file} is not in task.command.files, so that nobody notices when it changes"
+            "note: {file} is not in task.command.files, so results are not recomputed when it changes"
         ));
     }
     let plan = study.plan(experiment, options.seed)?;
@@ -236,7 +237,8 @@ fn said(
     let clipped: String = done.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
     let closing = closing_sentence(report).map(|sentence| format!("{sentence}\n")).unwrap_or_default();
     let (summary, folder) = (done.summary(), folder.display());
-    let said = folded(&format!("{clipped}{closing}{summary}; written to {folder}\n\n"));
+    let private = if done.provenance.own_rows { format!("{NOT_PRIVATE}\n") } else { String::new() };
+    let said = folded(&format!("{clipped}{private}{closing}{summary}; written to {folder}\n\n"));
     print(&format!("{table}{said}"))
 }
 
@@ -249,6 +251,7 @@ fn first(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), C
         notes.push(format!("seed {} (the spec has {})", done.provenance.seed, experiment.meta.seed));
     }
     notes.extend(done.provenance.clipped.iter().map(ToString::to_string));
+    notes.extend(done.provenance.own_rows.then(|| NOT_PRIVATE.to_owned()));
     notes.push(format!("{}; written to {}", done.summary(), folder.display()));
     if !report.failed.is_empty() || report.rows.len() > 1 {
         notes.push("`--rows` prints every row and every claim".to_owned());

@@ -24,7 +24,7 @@ Examples:
   dpgp show smith2021/table1               its paper, its axes, and a summary of its results
   dpgp show smith2021/table1 --table --as latex > table1.tex
   dpgp show smith2021/toy --table --tidy > rows.csv       its rows and those of `dpgp run --set`, in one file
-  dpgp show houses --best --epsilon 1      the best methods of the boards with this tag
+  dpgp show houses --best --epsilon 1      the best methods of the leaderboards with this tag
   dpgp show --best --hides records         on every leaderboard, methods that also keep inputs private
   dpgp show smith2021/table1 --cite >> paper.bib";
 
@@ -35,7 +35,7 @@ const MOST_LABELS: usize = 16;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShowArguments {
-    /// The experiment, or the path of a spec; --best and --cite also take several, a prefix, a tag or none
+    /// The experiment, or the path of a spec; --best and --cite also accept several names, a prefix or a tag, or no name at all
     #[arg(value_name = "NAME", required_unless_present_any = ["best", "cite"], add = experiments())]
     names: Vec<String>,
     /// Print the committed table, in the layout of the paper

@@ -27,12 +27,12 @@ use dpgp_release::{
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
 const EXAMPLES: &str = "\
-The spec chooses the sums. For task.surface, dpgp sums each row's covariances with the inducing inputs, times the target and times
-each other. For task.dirichlet with release = \"class-sums\", it sums the same products over the rows of each class. For
+The spec chooses the sums. For task.surface, dpgp sums each row's covariances with the inducing inputs, multiplied by the target and
+by each other. For task.dirichlet with release = \"class-sums\", it sums the same products over the rows of each class. For
 task.density with mechanism.histogram, it counts the records in each bin. The target is then the number of records that a row
 stands for.
 
-All rows of the named files that pass the filters count, whatever `train` says. Files are Parquet or CSV, with a header or with
+All rows of the named files that pass the filters are used, whatever `train` says. Files are Parquet or CSV, with a header or with
 columns listed in the spec. CSV files may be gzipped. Memory use is constant. A build with the feature `cloud` also reads s3://,
 gs://, az:// and https:// (docs/rows.md).
 
@@ -40,12 +40,12 @@ A folder means all files below it that end in .parquet, .csv, .tsv, .csv.gz or .
 folders) means all files that match. Files are read in the order of their paths; names that begin with . or _ are skipped. Folders
 named NAME=VALUE on the path of such a file become columns of its rows. A file that you name directly gets no such columns.
 
-A row without a needed cell is an error, unless data.missing = \"drop\" leaves it out (docs/rows.md). The number of rows left out is
-not reported.
+A row with a required cell missing is an error, unless data.missing = \"drop\" leaves the row out (docs/rows.md). The number of rows
+left out is not reported.
 
 Sums are the same to the last bit for any number of threads or shards. They are exact, and as sensitive as the rows: only their owner
-can read the file, and only --for-holder prints counts of rows. Share only the file of --release. A ledger counts the release. It is
-found by its rows, whichever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
+can read the file, and only --for-holder prints counts of rows. Share only the file that --release writes. A ledger records the
+release. It is found by its rows, whichever files hold them. Use the same DPGP_STATE wherever shards run. Output never replaces an
 existing file, and a release that fails leaves no file.
 
 Examples:
@@ -56,7 +56,7 @@ Examples:
   dpgp sum my.toml --add sums.json --release surface.json --epsilon 1
   dpgp sum my.toml --add sums.json --release surface.json --epsilon 1 --budget-epsilon 3 --budget-delta 1e-6
   dpgp sum my.toml rows.csv --release surface.json --sign ~/.ssh/id_ed25519
-  dpgp ledger show                                                all releases, by their rows";
+  dpgp ledger show                                                all known ledgers, with their releases";
 
 /// Arguments of `dpgp sum`.
 #[derive(Debug, Args)]
@@ -77,28 +77,29 @@ pub struct SumArguments {
     /// Sum only part I of N of the rows
     #[arg(long, value_name = "I/N", conflicts_with_all = ["add", "release"])]
     shard: Option<Shard>,
-    /// Add the sums of these files instead of rows
+    /// Add up the sums in these files instead of summing rows
     #[arg(long, value_name = "SUMS", num_args = 1.., conflicts_with = "files")]
     add: Vec<PathBuf>,
     /// Write the exact sums to this new file or pipe; never overwrites an existing file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the sums with privacy noise, and posteriors from them, to this new file or pipe; never overwrites an existing file
+    /// Write the sums with privacy noise, and posteriors computed from them, to this new file or pipe; never overwrites an existing file
     #[arg(long, value_name = "FILE")]
     release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release", allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Sign the release with this SSH key (a private key, or one in an agent); writes FILE.sig as
-    /// `ssh-keygen -Y sign -n dpgp-release`
+    /// Sign the release with this SSH key (a private key, or one in an agent); writes FILE.sig, as
+    /// `ssh-keygen -Y sign -n dpgp-release` does
     #[arg(long, value_name = "KEY", requires = "release")]
     sign: Option<PathBuf>,
     #[command(flatten)]
     ledger: LedgerArguments,
-    /// Release despite exceptions to the guarantee, or a delta that is not below one over the number of rows
+    /// Release despite exceptions to the guarantee, or a delta that is not below 1 / (number of rows)
     #[arg(long, requires = "release")]
     allow_caveats: bool,
-    /// Print the number of rows, of clipped rows and of rows in each class. These counts are exact: do not publish them
+    /// For the holder of the data only: print the number of rows, of clipped rows and of rows in each class. These counts are exact: do
+    /// not publish them
     #[arg(long)]
     for_holder: bool,
     /// Print how long the sums took
@@ -285,7 +286,7 @@ fn release<M: SumsModel>(
     )
 }
 
-/// Returns the key that identifies rows to ledgers. Sums that are kept need it for a later release that a ledger counts. Without a state
+/// Returns the key that identifies rows to ledgers. Sums that are kept need it for a later release that a ledger records. Without a state
 /// folder they are made without a key.
 fn row_key(arguments: &SumArguments, place: Option<&LedgerPlace>) -> Result<Option<DataKey>, CliError> {
     match (place, &arguments.out) {

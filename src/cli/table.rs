@@ -54,7 +54,7 @@ pub(super) struct TableForm {
     /// The markup language of the table
     #[arg(long = "as", value_enum, default_value = "text", value_name = "LANGUAGE")]
     language: TableLanguage,
-    /// Print all rows as CSV, with those of runs with changed settings (`dpgp run --set`): a column for each changed setting
+    /// Print all rows as CSV, including those of runs with changed settings (`dpgp run --set`), with a column for each changed setting
     #[arg(long, conflicts_with_all = ["metric", "rows", "columns", "language"])]
     tidy: bool,
 }

@@ -28,8 +28,9 @@ const EXAMPLES: &str = "\
 Estimates the error of `dpgp predict` at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. It uses
 only inputs, the number of rows and the settings. It reads no target, releases nothing and charges nothing.
 
-Each estimate assumes that the prior of its own setting is right, so do not just choose the smallest: a lengthscale that is too long
-promises more accuracy than the data can give. Choose settings from public knowledge, and use the estimates to see the cost of each.
+Each estimate assumes that the prior of its own setting is right, so do not just choose the setting with the smallest estimate: a
+lengthscale that is too long promises more accuracy than the data can give. Choose settings from public knowledge, and use the
+estimates to see the cost of each.
 
 Examples:
   dpgp tradeoff my.toml                                   at the points that the spec names

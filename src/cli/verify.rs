@@ -18,10 +18,10 @@ The checks need neither the data nor the spec. They confirm that the certificate
 that mu is the sensitivity divided by the noise; that the exact delta at the claimed epsilon follows from mu and is at most the
 claimed delta; that the guarantee has no exceptions; that the fields beside the certificate (sentence, epsilon, delta, neighbours,
 what is not covered, all releases) agree with it; and that content_sha256 is the digest of all fields, including released sums.
-Fields that a file of an earlier version lacks are listed and not checked.
+Fields that are missing because an earlier version wrote the file are listed but not checked.
 
-A digest is not a signature: anyone who edits a file can compute a new digest. A file also cannot show that noise was drawn. Trust
-the person who made it, and verify a signature.
+A digest is not a signature: anyone who edits a file can compute a new digest. Nor can a file show that noise was drawn. For that you
+must trust the person who made it, so verify that person's signature.
 
 With --signers, `ssh-keygen` also checks that one of the signers signed the certificate. To do the same without this program:
   ssh-keygen -Y verify -f allowed_signers -I me@example.org -n dpgp-release -s surface.json.sig < surface.json
@@ -37,7 +37,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArguments {
-    /// A certificate, or a file of `dpgp sum --release`, which includes its certificate
+    /// A certificate, or a file written by `dpgp sum --release`, which includes its certificate
     #[arg(value_name = "CERTIFICATE")]
     certificate: PathBuf,
     /// The file of predictions that the certificate covers

@@ -80,7 +80,7 @@ pub enum Given {
     Epsilon(f64),
 }
 
-/// Bounds (epsilon, delta) of events, or refuses those that its proof does not cover.
+/// Bounds epsilon or delta of events, and refuses events that its proof does not cover.
 pub trait Accountant {
     /// The name that messages use.
     fn name(&self) -> &'static str;
@@ -132,7 +132,7 @@ pub trait Accountant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccountantKind {
-    /// Advanced composition with amplification by sub-sampling, as in 2016.
+    /// Advanced composition with amplification by subsampling, as Jälkö, Dikmen and Honkela used it in 2016.
     AdvancedComposition,
     /// Renyi differential privacy.
     Renyi,
@@ -190,7 +190,7 @@ pub enum AccountingError {
         /// Its value.
         value: f64,
     },
-    /// No noise multiplier between the ends of the search gives the guarantee.
+    /// No noise multiplier in the range searched gives the guarantee.
     #[error("the noise multiplier for ({epsilon:?}, {delta:?})-DP does not lie between {low:e} and {high:e}")]
     NoMultiplier {
         /// The least tried.

@@ -104,7 +104,7 @@ fn weighted_tail(d: f64, s: f64, epsilon: f64) -> f64 {
 #[serde(rename_all = "kebab-case")]
 pub enum Calibration {
     /// `sigma = sqrt(2 ln(2/delta)) / epsilon` (Hall et al. 2013, Proposition 3). Its proof needs
-    /// `epsilon <= 1`; beyond, the exact delta tells the truth.
+    /// `epsilon <= 1`; for larger epsilon, rely on the exact delta.
     Classic,
     /// `sigma = sqrt(2 ln(1.25/delta)) / epsilon` (Dwork and Roth 2014, Theorem A.1). Its proof needs `epsilon < 1`,
     /// and covers 1 because the exact delta is continuous.

@@ -176,13 +176,13 @@ pub(super) fn ascend(
 pub struct Attempts {
     /// Step length.
     pub step: Positive,
-    /// The most steps of an attempt.
+    /// Maximum number of steps in an attempt.
     pub steps: Count,
     /// The number of attempts, of which the one with the least log det of the covariance is used.
     pub attempts: Count,
-    /// Weights start uniformly between 0 and this.
+    /// Weights start uniformly at random between 0 and this.
     pub below: Positive,
-    /// An attempt ends when no weight moves by this.
+    /// An attempt ends when no weight changes by as much as this.
     pub still: Positive,
 }
 

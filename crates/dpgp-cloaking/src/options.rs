@@ -110,7 +110,7 @@ impl Evaluation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReleaseRecipe {
-    /// `U U' C y` with noise on the kept directions U: the mean moves by the dropped ones.
+    /// `U U' C y` with noise on the kept directions U: the dropped directions are missing from the mean.
     Projection,
     /// `C y` with a little noise in every direction.
     Jitter,

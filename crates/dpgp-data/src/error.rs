@@ -75,7 +75,7 @@ pub enum DataError {
         /// Where the file may be put.
         place: PathBuf,
     },
-    /// The mirror that was named is no folder.
+    /// The mirror that was named is not a folder.
     #[error("the mirror {} is not a folder; correct --mirror or DPGP_MIRROR, or unset it to download", .0.display())]
     NoMirror(PathBuf),
     /// A file is here, but it is not the right one.
@@ -134,9 +134,9 @@ pub enum DataError {
         /// Why.
         problem: &'static str,
     },
-    /// Two part files are one, or have more rows in common than chance would explain.
+    /// Two part files are the same, or have more rows in common than chance would explain.
     #[error(
-        "{} and {} hold the same rows, or share more than chance would explain; remove one of them",
+        "{} and {} hold the same rows, or share more rows than chance would explain; remove one of them",
         first.display(), second.display()
     )]
     SameRows {
@@ -184,7 +184,7 @@ impl DataError {
         self.exit_code() == 3
     }
 
-    /// A manifest that a link leads to from elsewhere, and that is none: what stands in it is not shown.
+    /// The error for an invalid manifest that is reached by a link from another folder. Its contents are not shown.
     pub fn linked_manifest(path: &Path) -> Self {
         let why = "not a valid dataset manifest (details are hidden: the file is reached by a link from another folder)";
         Self::Io {
@@ -291,7 +291,7 @@ pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
 
 /// A message of the TOML parser without the names of Rust's types.
 fn plain(error: &toml::de::Error) -> String {
-    error.to_string().trim_end().replace("expected u64", "expected a non-negative whole number")
+    error.to_string().trim_end().replace("expected u64", "expected a non-negative integer")
 }
 
 fn nor_in_mirror(mirror: Option<&Path>) -> String {
@@ -301,7 +301,7 @@ fn nor_in_mirror(mirror: Option<&Path>) -> String {
     }
 }
 
-/// Knowledge of a file before it is here.
+/// Facts about a file before it is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// Its digest and its size.
@@ -351,7 +351,7 @@ impl fmt::Display for Expected {
     }
 }
 
-/// A message of several lines: every character that is not seen, but for ends of lines and tabs, is spelled out.
+/// A message of several lines, with every invisible character escaped except line ends and tabs.
 ///
 /// ```
 /// use dpgp_data::{shown_line, shown_text};
@@ -368,7 +368,7 @@ pub fn shown_line(text: &str) -> Cow<'_, str> {
     spelled(text, is_hidden)
 }
 
-/// A text as a cell of CSV: one that a spreadsheet would take for a formula begins with an apostrophe. Numbers stay as they are.
+/// Text as a CSV cell. Text that a spreadsheet would read as a formula gets a leading apostrophe. Numbers stay as they are.
 ///
 /// ```
 /// use dpgp_data::csv_cell;
@@ -395,7 +395,7 @@ fn spelled(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     shown.into()
 }
 
-/// Controls; ends of lines and turns of direction of Unicode; and what XML does not allow.
+/// Control characters, Unicode line ends and direction marks, and characters that XML does not allow.
 pub fn is_hidden(c: char) -> bool {
     let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || turns || matches!(c, '\u{fffe}' | '\u{ffff}')
@@ -403,12 +403,12 @@ pub fn is_hidden(c: char) -> bool {
 
 static WITHHELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// From here on no error of this process shows what stands in a file; whether that is new.
+/// Hides the contents of a file in all later errors of this process. Returns whether they were shown until now.
 pub(super) fn withhold(file: &Path) -> bool {
     WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_path_buf())
 }
 
-/// Whether what stands in a file is not shown.
+/// Whether errors hide the contents of a file.
 pub(super) fn is_withheld(file: &Path) -> bool {
     WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).contains(file)
 }

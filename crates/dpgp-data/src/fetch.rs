@@ -69,8 +69,8 @@ impl From<DataError> for Stop {
 /// Downloads `file` to `target` from the first of its addresses that serves it whole and right.
 ///
 /// The bytes gather in a part file beside `target`, which takes the final name only when its SHA-256 is right; until
-/// then, whatever stands at `target` stays as it is. A part that an interrupted download left is gone on with.
-/// When another process brings the file meanwhile, that one is used.
+/// then, whatever stands at `target` stays as it is. An interrupted download is continued. When another process brings
+/// the file meanwhile, that one is used.
 ///
 /// # Errors
 /// [`DataError::Download`] with the failure of each address, or [`DataError::Io`].

@@ -102,10 +102,11 @@ fn for_this_machine(builder: ClientBuilder, url: &str) -> ClientBuilder {
     if url.starts_with(PLAIN) { builder.no_proxy() } else { builder }
 }
 
-/// Which machines are asked.
+/// The machines that may be contacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Those of the internet alone: a manifest may be somebody else's, and must not have this machine ask its neighbours.
+    /// Only machines on the internet: a manifest may come from somebody else, and must not make this machine contact its
+    /// local network.
     Internet,
     /// This machine and its networks, too.
     Anywhere,

@@ -13,22 +13,22 @@ use super::identity::RowWitness;
 use super::person::PersonId;
 use super::table_error::{CellProblem, TableError};
 
-/// What becomes of a row that lacks a cell that is read. A cell is missing if it is a null, empty, or one of the words `NA`, `NaN`
-/// and `null`, in any case; blanks around it do not count.
+/// The treatment of rows with a missing cell in a column that the spec uses. A cell is missing if it is null, empty, or one of
+/// the words `NA`, `NaN` and `null`, regardless of case. Blanks around it are ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
-    /// It is an error.
+    /// Such a row is an error.
     #[default]
     Refuse,
-    /// It is left out.
+    /// Such rows are left out.
     Drop,
 }
 
 /// Words for a missing value, in any case.
 const WORDS: [&str; 3] = ["NA", "NaN", "null"];
 
-/// Whether a text that is not empty stands for nothing.
+/// Whether a text that is not empty stands for a missing value.
 pub(super) fn is_absent(text: &str) -> bool {
     WORDS.iter().any(|word| word.eq_ignore_ascii_case(text.trim()))
 }

@@ -39,13 +39,13 @@ pub fn read_own(path: &Path, columns: &[&str]) -> Result<Table, DataError> {
 pub enum ColumnNames {
     /// Its first line has them.
     Header,
-    /// It has none; these are they.
+    /// It has none; these names are used.
     Listed(Vec<String>),
     /// It has none; they are called `column1`, `column2` and so on.
     Numbered,
 }
 
-/// How a CSV file is laid out: the separator is what its first rows share; nothing else of them is shown.
+/// The layout of a CSV file. The separator is detected from its first rows; nothing else of them is shown.
 ///
 /// # Errors
 /// [`DataError::Io`]; [`DataError::Table`] for a file that is damaged, or empty where columns are to be counted.

@@ -76,7 +76,7 @@ pub enum TableError {
     /// A file is of another kind.
     #[error("is {0}")]
     OtherKind(&'static str),
-    /// There is a header at the most.
+    /// There is at most a header.
     #[error("holds no rows")]
     NoRows,
     /// A quote is never closed.
@@ -85,10 +85,10 @@ pub enum TableError {
     /// The file is not UTF-8.
     #[error("line {0} is not UTF-8 text; convert the file to UTF-8")]
     NotUtf8(usize),
-    /// A file of images or labels that is none.
+    /// A file that should hold images or labels, and does not.
     #[error("is not an array of bytes in the IDX format: {0}")]
     NotIdx(&'static str),
-    /// Not even a header is there.
+    /// There is not even a header.
     #[error("the file is empty; expected a header")]
     Empty,
     /// The layout has no header and names no columns.
@@ -221,7 +221,7 @@ fn shortened(name: &str) -> String {
 }
 
 impl TableError {
-    /// The same without anything that stands in the file but places: names of columns that a spec gives stay.
+    /// The same error without any contents of the file except places. Column names from the spec stay.
     pub(super) fn withheld(self) -> Self {
         Self::Withheld(match self {
             Self::UnknownColumn { column, .. } => format!("there is no column {column:?}"),
@@ -264,7 +264,7 @@ impl fmt::Display for RowUnit {
     }
 }
 
-/// Why a cell is no finite number. What stands in it is not shown: messages end up in logs, and the rows may be private.
+/// Why a cell is not a finite number. Its contents are not shown: messages end up in logs, and the rows may be private.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CellProblem {
     /// Nothing stands in it.
@@ -282,7 +282,7 @@ pub enum CellProblem {
     /// It holds something else than a time.
     #[error("the cell is not a time; use 2016-06-01 00:00:37 or 6/1/2016 00:00:37 (month first)")]
     NotATime,
-    /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
+    /// It holds an infinity, NaN, or a number beyond the range of 64-bit floating point.
     #[error("the cell is not a finite number")]
     NotFinite,
     /// It holds a word that the list of codes lacks.
@@ -293,7 +293,7 @@ pub enum CellProblem {
     RepeatedKey,
     /// It has no target, whose row may not be left out.
     #[error(
-        "the target is missing. data.missing drops only rows with a missing input, because the public inputs would otherwise reveal which targets are missing. Filter by a public column, or make whole records private"
+        "the target is missing. data.missing drops only rows with a missing input, because the public inputs would otherwise reveal which targets are missing. Filter by a public column, or make whole records private (`dpgp new --private-inputs`)"
     )]
     NoTarget,
     /// A missing cell that a spec may drop.

@@ -43,10 +43,10 @@ pub(super) fn exponential(selected: &Selected) -> Check {
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
     let valid = largest((0..selected.candidates()).map(|c| largest(bounds(selected, c))));
     let moved = match selected.rows {
-        ..=SEARCHED => format!("the search moves a sum of squares by {}", short(search.change_of_sum)),
-        rows => format!("no search: {rows} rows are too many"),
+        ..=SEARCHED => format!("the search changes a sum of squares by {}", short(search.change_of_sum)),
+        rows => format!("no search, because {rows} rows are too many"),
     };
-    let told = format!("sensitivity used {}, valid {}; {moved}", short(used), short(valid));
+    let told = format!("sensitivity used: {}; valid upper bound: {}; {moved}", short(used), short(valid));
     let at_least = Found::EpsilonAtLeast(search.epsilon);
     if search.epsilon > claimed * (1.0 + ROUNDING) {
         return Check { verdict: AuditVerdict::Broken, found: at_least, note: told };
@@ -56,7 +56,7 @@ pub(super) fn exponential(selected: &Selected) -> Check {
         let note = format!("{told}; the attack proves epsilon >= {}", short(search.epsilon));
         return Check { verdict: AuditVerdict::Holds, found, note };
     }
-    let note = format!("{told}: the sensitivity used is not a bound, so nothing is proved");
+    let note = format!("{told}: the sensitivity used is not an upper bound, so nothing is proved");
     Check { verdict: AuditVerdict::Caveat, found: at_least, note }
 }
 

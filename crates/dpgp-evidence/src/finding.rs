@@ -19,11 +19,11 @@ use dpgp_task::{RunCache, Streams};
 pub enum AuditVerdict {
     /// The bound found is within the claim, for all neighbours.
     Holds,
-    /// It holds but for what the note says.
+    /// It holds, with the exception that the note states.
     Caveat,
     /// Nothing is known against it, and no proof was recomputed.
     NotAudited,
-    /// A pair of neighbours is told apart better than claimed.
+    /// A pair of neighbours can be told apart better than claimed.
     Broken,
 }
 
@@ -39,7 +39,7 @@ impl AuditVerdict {
     }
 }
 
-/// One number that was recomputed, and from which side it bounds the truth. A bound from above can prove a claim, one
+/// One recomputed number, and whether it bounds the true value from above or from below. A bound from above can prove a claim, one
 /// from below can only break it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -82,7 +82,7 @@ pub struct Check {
     pub verdict: AuditVerdict,
     /// The number that it found.
     pub found: Found,
-    /// How, and what it leaves out.
+    /// How the number was found, and what it leaves out.
     pub note: String,
 }
 

@@ -98,7 +98,7 @@ pub(super) fn function(
 ) -> Check {
     let (norm, columns) = (norms.norm(mean), mean.0.ncols());
     let note = format!(
-        "one target moves the function by {} in its Hilbert space, in 106-bit arithmetic for the {} worst of \
+        "one target changes the function by {} in its Hilbert space, in 106-bit arithmetic for the {} worst of \
          {columns} columns",
         short(scaling.change * norm),
         WORST.min(columns)
@@ -150,7 +150,7 @@ fn at_the_ends(records: usize, high: usize, change: f64) -> Vec<f64> {
 /// values of a record need not all be at their ends together, so this is a bound.
 pub(super) fn means(sd: f64, means: usize, range: f64, rows: usize, claim: Guarantee) -> Check {
     let shift = (means as f64).sqrt() * range / rows as f64 / sd;
-    let note = format!("one validation record moves {means} means by {} each", short(range / rows as f64));
+    let note = format!("one validation record changes {means} means by {} each", short(range / rows as f64));
     Check { found: Found::DeltaAtMost(exact_delta(shift, claim.epsilon)), ..Check::delta(shift, claim, note) }
 }
 

@@ -23,7 +23,7 @@ const SIDE: usize = 7;
 /// have.
 pub(super) fn shaped(release: &ShapedRelease, claim: Guarantee) -> Check {
     let Some(records) = Records::from_release(release) else {
-        let note = "the covariance of the noise has no factor".to_owned();
+        let note = "the covariance of the noise has no Cholesky factor".to_owned();
         return Check { verdict: AuditVerdict::Broken, found: Found::DeltaAtLeast(1.0), note };
     };
     let mut worst = records.worst();

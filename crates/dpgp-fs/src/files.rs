@@ -11,7 +11,8 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The same, if it is there: the error of a temporary file in it would tell a name that nobody gave.
+/// The same, if it exists. Otherwise the error of a temporary file in it would show a name that the user did not
+/// choose.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`] with the folder that is missing.

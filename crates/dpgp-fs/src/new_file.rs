@@ -12,7 +12,7 @@ use super::files::{Readers, existing_folder_of};
 /// What stands for standard output, also where that is a regular file.
 const STANDARD_OUTPUT: &str = "/dev/stdout";
 
-/// A file that gets its name only when everything is in it; never that of a file that is there. A pipe or a device may be there,
+/// A new file that gets its name only when it is complete, and never replaces an existing file. A pipe or a device may exist,
 /// and is written to at the end.
 ///
 /// ```
@@ -43,7 +43,7 @@ enum NewContents {
 }
 
 impl NewFile {
-    /// Makes sure that it can be written and is not there yet.
+    /// Checks that it can be written and does not exist yet.
     ///
     /// # Errors
     /// [`ErrorKind::AlreadyExists`], also for a link that leads nowhere; [`ErrorKind::NotFound`] with the folder that is missing;
@@ -65,7 +65,7 @@ impl NewFile {
         matches!(self.contents, NewContents::Stream(_))
     }
 
-    /// Adds to what is in it. A file has it on the disk when this returns.
+    /// Appends to its contents. For a file, they are on the disk when this returns.
     ///
     /// # Errors
     /// The I/O error.

@@ -12,8 +12,8 @@ use super::way::unlinked;
 const BEGINNING: &str = ".dpgp-";
 const ENDING: &str = ".tmp";
 
-/// How a name goes on for this start of this machine; nothing where the system does not tell. Locks between its processes are seen by
-/// all of them, which a folder of several machines may not promise.
+/// The part of the name that identifies this boot of this machine. Empty if the system does not tell. All processes of one machine
+/// see each other's locks, which is not certain in a folder of several machines.
 static MACHINE: LazyLock<String> = LazyLock::new(|| {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = boot.chars().take_while(char::is_ascii_hexdigit).collect();
@@ -26,8 +26,8 @@ const YOUNG: Duration = Duration::from_secs(60);
 /// The temporary files that this process has made, also those that have another name by now.
 static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file in a folder that is deleted unless it gets another name, with this mode on Unix, less the umask. What processes of the same user
-/// that were killed left in the folder is deleted: a file of a process that lives is locked.
+/// A file in a folder that is deleted unless it gets another name, with this mode on Unix, less the umask. Files that killed processes of
+/// the same user left in the folder are deleted, too. The files of live processes are locked.
 ///
 /// # Errors
 /// The I/O error.
@@ -58,8 +58,8 @@ pub fn delete_temporary_files() {
     }
 }
 
-/// Locks a new file; whether it has its name still, so that from here on nobody deletes it. Where the file system knows no locks nobody
-/// gets one, and what is left stays.
+/// Locks a new file. Returns whether it still has its name; then nobody deletes it from here on. On a file system without locks nobody
+/// gets one, and leftover files stay.
 fn is_kept(file: &NamedTempFile) -> bool {
     match file.as_file().try_lock() {
         Err(TryLockError::WouldBlock) => false,

@@ -4,9 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, whether it leads anywhere or not:
-/// what is written would stand, and replace files, where whoever made the link wants it. Names that are not there are
-/// no links.
+/// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, broken or not: whoever made the
+/// link could choose where files are written and replaced. Missing names are not links.
 ///
 /// # Errors
 /// An I/O error that names the link.

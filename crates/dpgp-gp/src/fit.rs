@@ -46,7 +46,7 @@ impl Fit {
 /// Maximises the marginal likelihood by L-BFGS from each start (logarithms of the parameters), and keeps the best. A
 /// search that fails counts with the best point that it saw.
 ///
-/// Targets are private, and so are the parameters found: nothing here pays for them.
+/// Targets are private, and so are the parameters found: no guarantee here accounts for them.
 ///
 /// # Errors
 /// [`LinalgError`] if the likelihood can be computed at none of the starts.

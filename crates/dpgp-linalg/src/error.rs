@@ -21,8 +21,8 @@ pub enum LinalgError {
     },
     /// The jitter that a factorisation needs is more than the noise of the model.
     #[error(
-        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, more than \
-         the noise variance {noise_variance:e}, which would change the model; raise noise_variance, or remove \
+        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, which is more \
+         than the noise variance {noise_variance:e} and would change the model; raise noise_variance, or remove \
          duplicate inputs"
     )]
     MuchJitter {

@@ -8,21 +8,22 @@ use dpgp_number::Count;
 use dpgp_spec::setting::rules::{Checked, fail, range};
 use dpgp_spec::setting::{ChosenBy, Problem};
 
-/// Noise on a statistic of the targets of each bin, with as many intervals along each input. The bins cover the training
-/// inputs.
+/// Noise on a statistic of the targets of each bin. The bins have the same number of intervals along each input and cover the
+/// training inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BinningSetting {
     /// Intervals along each input.
     pub bins: Count,
-    /// What is released of a bin.
+    /// The statistic of each bin that is released.
     pub statistic: Statistic,
-    /// The law of the noise.
+    /// The distribution of the noise.
     #[serde(default, skip_serializing_if = "BinNoiseLaw::is_gaussian")]
     pub noise: BinNoiseLaw,
-    /// How predictions are made of it.
+    /// How predictions are made from it.
     pub estimate: BinningEstimate,
-    /// Whether predictions are the best linear ones given the noisy means, under the process of `[model]`: post-processing, which costs no
+    /// Whether predictions are the best linear predictions given the noisy means, under the process of `[model]`:
+    /// post-processing, which costs no
     /// budget. Needs the statistic mean and the estimate bin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
@@ -43,15 +44,15 @@ impl Mechanism for BinningSetting {
     }
 }
 
-/// The law of the noise on a statistic of a bin.
+/// The distribution of the noise on a statistic of a bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BinNoiseLaw {
     /// Gaussian, by the calibration of `[privacy]`.
     #[default]
     Gaussian,
-    /// Laplace, of the scale `change / epsilon` times what one target moves the statistic by; it needs no delta and no
-    /// calibration. One target moves one bin only.
+    /// Laplace, with the scale `change / epsilon` times the most by which one target moves the statistic; it needs no delta and
+    /// no calibration. One target moves only one bin.
     Laplace,
 }
 
@@ -61,19 +62,18 @@ impl BinNoiseLaw {
     }
 }
 
-/// How predictions are made of noisy bins.
+/// How predictions are made from noisy bins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BinningEstimate {
     /// The statistic of the bin that holds a point; the centre of the targets where it is empty.
     Bin {},
-    /// Regression with the integral kernel, all its parameters by maximum likelihood.
+    /// Regression with the integral kernel, with all its parameters fitted by maximum likelihood.
     Integral {
-        /// The bins with the most records, so many at most, that the parameters are fitted to.
+        /// The maximum number of bins to which the parameters are fitted: those with the most records.
         fitted: Count,
     },
-    /// The mean of the noisy statistics, the same for every point: the offset of the process of estimate.integral without the
-    /// process.
+    /// The mean of the noisy statistics, the same for every point: the offset of estimate.integral without its process.
     Offset {},
 }
 
@@ -81,7 +81,7 @@ pub enum BinningEstimate {
 const MOST_BINS: usize = 20_000;
 
 impl BinningSetting {
-    /// Checks the numbers, for data with so many inputs.
+    /// Checks the numbers, for data with this number of inputs.
     ///
     /// # Errors
     /// [`Problem::OutOfRange`], a statistic that says nothing of targets, or [`Problem::NotDenoised`].
@@ -114,7 +114,7 @@ impl BinningSetting {
     }
 }
 
-/// The statistic that is released of a bin.
+/// The statistic of a bin that is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {

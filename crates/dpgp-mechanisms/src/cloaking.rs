@@ -25,8 +25,9 @@ use dpgp_spec::setting::{ChosenBy, Problem};
 pub struct CloakingSetting {
     /// What the design minimises.
     pub objective: ObjectiveSetting,
-    /// Directions below this singular value of C, relative to the largest, are dropped; needed for all objectives but risk, which
-    /// drops what does not pay. Below 1e-10 rounding may keep the design from its optimum: the gap tells.
+    /// Directions whose singular value of C, relative to the largest, is below this are dropped; needed for all objectives except
+    /// risk, which drops directions that are not worth their noise. Below 1e-10, rounding may keep the design from its optimum,
+    /// which the gap shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_tolerance: Option<Tolerance>,
     /// How the weights are found.
@@ -35,8 +36,8 @@ pub struct CloakingSetting {
     /// What is released when directions are dropped.
     #[serde(default = "projection")]
     pub release: ReleaseRecipe,
-    /// Whether predictions are the best linear ones given what is released, which costs no budget. `dpgp predict` does so unless
-    /// this is false, experiments where it is true. The objective risk always does.
+    /// Whether predictions are the best linear predictions given the released values, which costs no budget. `dpgp predict` uses
+    /// them unless this is false; experiments use them only if it is true. The objective risk always uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -63,8 +64,8 @@ pub enum ObjectiveSetting {
     LogDet,
     /// `tr M`, the expected squared noise on the predictions of the model.
     Trace,
-    /// The expected squared error of the predictions under the model, over the map from targets to predictions and the
-    /// noise together; never worse than the prior mean.
+    /// The expected squared error of the predictions under the model, with the map from targets to predictions and the noise
+    /// designed together; never worse than the prior mean.
     Risk,
 }
 

@@ -19,7 +19,7 @@ pub fn tail_bound(d: usize, beta: f64) -> f64 {
 ///
 /// Obligation: neighbours replace one row, which moves the mean by at most `2 clip / n`; noise of standard deviation
 /// `sensitivity / sqrt(2 rho)` makes its release rho-zCDP (Bun and Steinke 2016, Proposition 1.6). The radius is another
-/// matter: the true mean lies within it with high probability only, which costs accuracy and never privacy.
+/// matter: the true mean lies within it only with high probability, which can cost accuracy but never privacy.
 ///
 /// The geometry follows the authors' own code: beta is 0.01, and 3 stands for `sqrt(ln(2/beta))`.
 /// Source: Biswas, Dong, Kamath and Ullman 2020, Algorithm 1.

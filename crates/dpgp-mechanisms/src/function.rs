@@ -18,9 +18,9 @@ use dpgp_spec::setting::ChosenBy;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionSetting {
-    /// The sensitivity that scales it.
+    /// The sensitivity by which the sample is scaled.
     pub sensitivity: FunctionSensitivity,
-    /// Whether predictions are the best linear ones given what is released, as for cloaking.
+    /// Whether predictions are the best linear predictions given the released values, as for cloaking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -39,18 +39,18 @@ impl Mechanism for FunctionSetting {
     }
 }
 
-/// How far a mean `f = sum_i w_i k(., b_i)`, `w = A y`, moves at most in the norm of the RKHS when one target moves by 1.
+/// The furthest that a mean `f = sum_i w_i k(., b_i)`, `w = A y`, moves in the norm of the RKHS when one target moves by 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FunctionSensitivity {
-    /// The largest absolute row sum of A (its infinity norm), as Smith et al. 2016 print it. One target touches a column
-    /// and not a row: for A that is not symmetric this is **not a bound**.
+    /// The largest absolute row sum of A (its infinity norm), as Smith et al. 2016 print it. One target enters through a column,
+    /// not a row: unless A is symmetric, this is **not a bound**.
     Published,
     /// The largest absolute column sum of A: a bound for kernels of at most 1, by the triangle inequality.
     Column,
     /// The largest sum of the entries of one sign in a row, from the authors' code. **Not a bound**.
     SameSign,
-    /// `sqrt(max_j [A' K A]_jj)`: not a bound but the value itself.
+    /// `sqrt(max_j [A' K A]_jj)`: the exact value, not only a bound.
     Exact,
 }
 

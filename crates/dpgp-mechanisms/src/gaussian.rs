@@ -1,4 +1,4 @@
-//! Independent Gaussian noise of one size on every prediction: the plain Gaussian mechanism.
+//! Independent Gaussian noise of the same size on every prediction: the plain Gaussian mechanism.
 
 use nalgebra::DMatrix;
 use schemars::JsonSchema;
@@ -11,11 +11,11 @@ use dpgp_linalg::largest;
 use dpgp_noise::PrivacyError;
 use dpgp_spec::setting::ChosenBy;
 
-/// Independent Gaussian noise of one size on every prediction.
+/// Independent Gaussian noise of the same size on every prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GaussianSetting {
-    /// Whether predictions are the best linear ones given what is released, as for cloaking.
+    /// Whether predictions are the best linear predictions given the released values, as for cloaking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }

@@ -13,12 +13,12 @@ use dpgp_spec::setting::{ChosenBy, Problem};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GradientSetting {
-    /// Bound on the norm of one row's gradient; no clip without it, which only `epsilon = inf` allows.
+    /// Bound on the norm of one row's gradient; without it, gradients are not clipped, which only `epsilon = inf` allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<Positive>,
-    /// What prices the steps.
+    /// The accountant, which computes the privacy cost of the steps.
     pub accountant: AccountantKind,
-    /// Which data sets are neighbours.
+    /// Which datasets are neighbours.
     pub relation: Relation,
 }
 

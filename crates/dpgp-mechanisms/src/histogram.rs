@@ -19,14 +19,14 @@ use dpgp_stream::{CountSummand, RecordsOfRow};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HistogramSetting {
-    /// Which data sets are neighbours.
+    /// Which datasets are neighbours.
     pub relation: Relation,
-    /// The most records that a row stands for; more are clipped. Neighbours then differ in a row (or in a person, with
+    /// The maximum number of records of a row; larger numbers are clipped. Neighbours then differ in a row (or in a person, with
     /// data.person), not in one of its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_per_row: Option<Count>,
-    /// Whether a process that is fitted to the noisy counts knows the variance of their noise, which is public, and fits only what they
-    /// have beside it; otherwise it fits both together. Needs estimate.process of task.density; costs no budget.
+    /// Whether a process that is fitted to the noisy counts uses the variance of their noise, which is public, and fits only the
+    /// remaining variation; otherwise it fits both together. Needs estimate.process of task.density; costs no budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
 }
@@ -117,7 +117,7 @@ impl HistogramModel {
         &self.bins
     }
 
-    /// Which data sets are neighbours.
+    /// Which datasets are neighbours.
     pub fn relation(&self) -> Relation {
         self.relation
     }
@@ -150,7 +150,7 @@ impl CountsGuarantee {
     }
 }
 
-/// What few readers of numbers hold is cut off after the noise, which gives nothing away.
+/// Numbers that few programs can read are cut off after the noise, which reveals nothing.
 fn within_64_bits(count: i128) -> i64 {
     count.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }

@@ -167,7 +167,7 @@ pub fn deviations(map: &DMatrix<f64>) -> DVector<f64> {
 }
 
 /// The Euclidean norm of a row, also of one whose squares are too small for a double: far from all data the noise is tiny, and
-/// must not be said to be none.
+/// must not be reported as zero.
 fn row_norm(map: &DMatrix<f64>, row: usize) -> f64 {
     let row = map.row(row);
     let largest = row.amax();

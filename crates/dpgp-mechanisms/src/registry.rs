@@ -60,7 +60,7 @@ mechanisms! {
     "function": Function(FunctionSetting),
     /// Gaussian noise on a statistic of the targets of each bin.
     "binning": Binning(BinningSetting),
-    /// Independent Gaussian noise of one size on every prediction.
+    /// Independent Gaussian noise of the same size on every prediction.
     "gaussian": Gaussian(GaussianSetting),
 }
 
@@ -80,12 +80,12 @@ impl MechanismSetting {
         mechanism.downcast_ref()
     }
 
-    /// Whether an experiment takes the best predictions given what is released: where its spec says so.
+    /// Whether an experiment takes the best predictions given the released values: only if its spec says so.
     pub fn denoises_experiments(&self) -> bool {
         self.mechanism().denoise().unwrap_or(false)
     }
 
-    /// Whether a release does: unless its spec says no, since it costs no budget.
+    /// Whether a release does: unless its spec says not to, since it costs no budget.
     pub fn denoises_releases(&self) -> bool {
         self.mechanism().denoise().unwrap_or(true)
     }

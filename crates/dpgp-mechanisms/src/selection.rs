@@ -12,7 +12,7 @@ use dpgp_linalg::largest;
 #[serde(rename_all = "kebab-case")]
 pub enum SensitivityRule {
     /// Smith et al. 2021, Eq. 13: `9 d^2 + sum over folds (smallest dropped) of d^2 max_j |c_jk|^2`.
-    /// It omits the cross term `2 e.v` of `|e + v|^2 - |e|^2`, so it is no valid bound.
+    /// It omits the cross term `2 e.v` of `|e + v|^2 - |e|^2`, so it is not a valid bound.
     Published,
     /// A valid bound for errors clipped at `T = 4 d`:
     /// `max_j [ q(d) + sum over the folds that train on j of sum_i q(d |c_ij|) ]`
@@ -22,10 +22,10 @@ pub enum SensitivityRule {
     /// `clip(e + v)^2 - clip(e)^2` is largest where `e + v = T`, beyond that where `e = 0`; j errs once as a test point (its target moves
     /// by d) and moves prediction i by `d c_ij` in each fold that trains on it.
     Corrected,
-    /// As the authors' notebook of 2018 has it: `9 d^2 + d^2 sum over folds (largest dropped) of alpha_k`, with
-    /// `alpha_k = d^2 max_j |c_jk|^2`, which already holds `d^2`. It drops the fold that counts most, besides the cross term of
-    /// the published rule, and is no valid bound. The selection counts a fold above the threshold as 0, and takes the largest of
-    /// all configurations, also of those that are not allowed.
+    /// As in the authors' notebook of 2018: `9 d^2 + d^2 sum over folds (largest dropped) of alpha_k`, with
+    /// `alpha_k = d^2 max_j |c_jk|^2`, which already contains `d^2`. It drops the fold that matters most, in addition to the
+    /// cross term that the published rule omits, and is not a valid bound. The selection counts a fold above the threshold as 0,
+    /// and takes the largest over all configurations, including those that are not allowed.
     LargestDropped,
 }
 

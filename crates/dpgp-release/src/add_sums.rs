@@ -63,7 +63,7 @@ impl<S> SumsRecordFile<'_, S> {
         self.record.identity.as_ref().map(|identity| identity.key.as_str())
     }
 
-    /// Both must be of the same sums over the same files.
+    /// Both must hold the same sums over the same files.
     fn belongs_to(&self, first: &Self) -> Result<(), ReleaseError> {
         let what = if self.record.summand != first.record.summand {
             "summands"

@@ -61,7 +61,7 @@ impl Areas {
                 value.get("features").and_then(Value::as_array).ok_or("has no list of features")?.as_slice()
             }
             Some(_) => &single[..],
-            None => return Err("is not GeoJSON: it has no \"type\" with a text".to_owned()),
+            None => return Err("is not GeoJSON: its \"type\" is missing or not text".to_owned()),
         };
         let mut all: Vec<Area> = Vec::new();
         for (place, feature) in features.iter().enumerate() {
@@ -124,7 +124,7 @@ fn polygons(geometry: &Value) -> Result<Vec<Polygon>, String> {
     match (kind, coordinates) {
         ("Polygon", Some(rings)) => Ok(vec![polygon(rings)?]),
         ("MultiPolygon", Some(polygons)) => {
-            let rings = polygons.iter().map(|each| each.as_array().ok_or("has a polygon that is no list"));
+            let rings = polygons.iter().map(|each| each.as_array().ok_or("has a polygon that is not a list"));
             rings.map(|rings| polygon(rings?)).collect()
         }
         ("Polygon" | "MultiPolygon", None) => Err(format!("has the type {kind}, but no coordinates")),
@@ -154,7 +154,7 @@ impl Area {
         let (mut inside, mut whole) = (vec![RingMoments::default(); across * down], RingMoments::default());
         for polygon in &self.polygons {
             for (place, ring) in polygon.iter().enumerate() {
-                // The first border encloses, and the others leave out.
+                // The first border encloses an area, and the others are holes in it.
                 let sign = if place == 0 { 1.0 } else { -1.0 };
                 whole.add(sign, enclosed(ring, [0.0; 2]));
                 for i in 0..across {
@@ -178,7 +178,7 @@ impl Area {
     }
 }
 
-/// What borders enclose.
+/// The area within borders, and its moments.
 #[derive(Debug, Clone, Copy, Default)]
 struct RingMoments {
     /// In squared units of the coordinates.

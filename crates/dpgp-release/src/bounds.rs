@@ -27,14 +27,14 @@ const WINDOWS: [usize; 5] = [1, 2, 4, 8, 16];
 /// The probability that noise alone is taken for rows anywhere.
 const FALSE_ALARM: f64 = 0.01;
 
-/// What lies beyond a bound counts from so many standard deviations of its noise on.
+/// The count beyond a bound matters from this many standard deviations of its noise on.
 const NOTICED: f64 = 2.5;
 
 impl CountsFile {
     /// Bounds of the one column whose values are counted, with about one row in fifty beyond each.
     ///
     /// # Errors
-    /// [`ReleaseError::NotOneColumn`], or [`ReleaseError::NoBounds`] where no bin stands out of the noise.
+    /// [`ReleaseError::NotOneColumn`], or [`ReleaseError::NoBounds`] if no bin stands out from the noise.
     pub fn bounds(&self) -> Result<ReleasedBounds, ReleaseError> {
         let (column, edges) = self.only_axis().ok_or(ReleaseError::NotOneColumn)?;
         let found = bins_within(self.noisy_counts(), self.sd());

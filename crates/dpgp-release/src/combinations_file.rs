@@ -18,9 +18,9 @@ use dpgp_task::{Points, ReleasedCombinations, Setting};
 pub struct NewCombinationsFile<'k>(SignedFile<'k>);
 
 impl<'k> NewCombinationsFile<'k> {
-    /// Makes sure that the file can be written, with its signature if there is a key, and is not there yet.
+    /// Checks that the file, and its signature if there is a key, can be written and do not exist yet.
     ///
-    /// The file lists the inputs of the rows. Where a filter reads the target, which rows pass is private, and nothing is written.
+    /// The file lists the inputs of the rows. If a filter reads the target, the choice of rows is private, and nothing is written.
     ///
     /// # Errors
     /// [`ReleaseError::NoCombinations`] if the model of the setting is not averaged over hyperparameters; [`ReleaseError::InputsTell`] if rows
@@ -123,7 +123,7 @@ impl CombinationsFile {
     /// [`ReleaseError::NoCertificate`] if it is none.
     pub fn statement(&self) -> Result<CertificateSummary, ReleaseError> {
         if !self.is_named() {
-            return Ok(CertificateSummary::failed("the certificate is not that of these combinations"));
+            return Ok(CertificateSummary::failed("the certificate belongs to other combinations"));
         }
         CertificateSummary::parse(&self.path, &self.certificate().to_string(), Some(self.predictions()))
     }

@@ -111,7 +111,7 @@ impl SumsModel for CountsRelease {
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
         let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} outside");
         if let Some(most) = self.most() {
-            counts += &format!("; {clipped} rows counted more than {most} records and were clipped");
+            counts += &format!("; {clipped} rows had more than {most} records each and were clipped");
         }
         HeldDescription {
             private: HeldFacts {

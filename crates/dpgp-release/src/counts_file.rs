@@ -101,7 +101,8 @@ impl CountsFile {
     /// Estimates the exact count of each bin, at its centre ([`CountEstimates`]).
     ///
     /// # Errors
-    /// [`ReleaseError`] for points other than the bins, a bin of several words, or a covariance that cannot be factorised.
+    /// [`ReleaseError`] for points other than the bins, a bin that covers several words, or a covariance that cannot be
+    /// factorised.
     pub fn predict(self, at: &PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
         if !matches!(at, PublicPoints::Grid(GridChoice::Auto)) {
             return Err(ReleaseError::NotBins);
@@ -167,7 +168,7 @@ fn beyond_all_bins(areas: &[AreaParts]) -> Vec<String> {
     out.sort_by(|one, other| other.beyond.total_cmp(&one.beyond));
     let Some(most) = out.first() else { return Vec::new() };
     vec![format!(
-        "{} of {} areas lie partly beyond the bins, where nothing was counted; the most is {:.0} % of {:?}",
+        "{} of {} areas lie partly beyond the bins, where nothing was counted; the largest such part is {:.0} % of {:?}",
         out.len(),
         areas.len(),
         100.0 * most.beyond,
@@ -227,7 +228,7 @@ mod tests {
             assert_eq!(
                 found.warnings,
                 [
-                    "1 of 3 areas lie partly beyond the bins, where nothing was counted; the most is 50 % of \"northern half\""
+                    "1 of 3 areas lie partly beyond the bins, where nothing was counted; the largest such part is 50 % of \"northern half\""
                 ]
             );
         }

@@ -54,22 +54,22 @@ pub enum ReleaseError {
         problem: String,
     },
     /// Areas of counts that have no plane.
-    #[error("areas need counts by two inputs without words, such as a longitude and a latitude")]
+    #[error("areas need counts by two numeric inputs, such as longitude and latitude")]
     NoPlane,
     /// Counts that give no bounds of a column.
-    #[error("bounds need counts by one column of numbers, as `dpgp new --private-bounds` makes them")]
+    #[error("bounds need counts of one numeric column, as in a spec from `dpgp new --private-bounds`")]
     NotOneColumn,
     /// Counts of which none stands out.
     #[error(
-        "no bounds: no bin stands out of the noise of {sd:.0} rows on each count; the counts are released and paid for. Take the bounds from \
-         public knowledge, or spend more on another release"
+        "no bounds: no bin stands out from the noise, whose standard deviation is {sd:.0} rows per count; the counts were \
+         released and charged. Take the bounds from public knowledge, or spend more on another release"
     )]
     NoBounds {
         /// The standard deviation of the noise.
         sd: f64,
     },
     /// Points other than the bins of counts.
-    #[error("counts belong to the bins of their spec, not to other points: use --grid auto")]
+    #[error("counts are released only for the bins of their spec, not for other points: use --grid auto")]
     NotBins,
     /// A spec of counts, whose expected errors depend on the rows.
     #[error(
@@ -97,13 +97,14 @@ pub enum ReleaseError {
     },
     /// Predictions elsewhere are asked for where they do not follow from the release.
     #[error(
-        "--release needs model.averaged = true: only then do predictions at other points follow from a release that hides targets"
+        "--release needs public inputs and model.averaged = true: only then do predictions at other points follow from a release that \
+         hides targets. With private inputs, use `dpgp sum SPEC FILE --release OUT.json`, then `dpgp predict --from OUT.json`"
     )]
     NoCombinations,
     /// Inputs that a release would list, of rows that are chosen by private targets.
     #[error(
-        "--release lists the inputs of the rows, and rows are chosen by their private targets (data.filter or data.draw): that would show \
-         which rows pass"
+        "--release would list the inputs of the rows, but the rows are chosen by their private targets (data.filter or \
+         data.draw): the list would show which rows pass"
     )]
     InputsTell,
     /// A file of combinations that cannot be used.
@@ -155,8 +156,8 @@ pub enum ReleaseError {
     Caveats(String),
     /// A delta so large that one row could be published.
     #[error(
-        "nothing was released, because delta = {0:?} is not below one over the number of rows: it would \
-         allow a mechanism to publish one row unchanged. Choose a far smaller delta, or pass --allow-caveats"
+        "nothing was released, because delta = {0:?} is not below 1 / (number of rows): it would \
+         allow a mechanism to publish one row unchanged. Choose a much smaller delta, or pass --allow-caveats"
     )]
     LargeDelta(f64),
     /// A setting beyond the range of the arithmetic.
@@ -219,8 +220,8 @@ pub enum ReleaseError {
     },
     /// A file that is named twice, or two files that share more rows than chance would explain.
     #[error(
-        "{first} and {second} hold the same rows, or share more than chance explains. Shared rows would count \
-         twice, so name only one of the two"
+        "{first} and {second} hold the same rows, or share more rows than chance explains. Shared rows would \
+         count twice, so name only one of the two"
     )]
     SameRows {
         /// One file.
@@ -311,7 +312,7 @@ impl From<MechanismError> for ReleaseError {
 
 /// Explains a failure after the charge.
 pub fn spent_in(ledger: &Path) -> String {
-    format!("The release was already charged to the ledger {}: its cost is spent", ledger.display())
+    format!("The release was already charged to the ledger {}; the charge remains", ledger.display())
 }
 
 impl ReleaseError {

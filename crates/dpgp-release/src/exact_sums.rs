@@ -13,15 +13,15 @@ use dpgp_fs::{NewFile, Readers};
 use dpgp_run::Pool;
 use dpgp_stream::{BLOCK, FileRecord, Sum, SumRows, collect};
 
-/// Where exact sums are written, for the holder of the rows alone to read. It has no name before
-/// [`ExactSumsFile::finish`], so that nothing is left of sums whose release failed.
+/// A new file of exact sums, which only the holder of the rows can read. It gets its name in [`ExactSumsFile::finish`],
+/// so that a failed release leaves no file.
 pub struct ExactSumsFile {
     path: PathBuf,
     file: NewFile,
 }
 
 impl ExactSumsFile {
-    /// Makes sure that the file can be made, and is not there yet; a pipe or a device may be.
+    /// Checks that the file can be created and does not exist yet. Pipes and devices may exist.
     ///
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
@@ -29,7 +29,7 @@ impl ExactSumsFile {
         Ok(Self { path: path.to_path_buf(), file: new_file(path, Readers::Holder)? })
     }
 
-    /// Puts sums into it.
+    /// Writes sums to the file.
     ///
     /// # Errors
     /// [`ReleaseError::Io`].
@@ -39,7 +39,7 @@ impl ExactSumsFile {
         filled.map_err(ReleaseError::io(&self.path))
     }
 
-    /// Gives it its name.
+    /// Gives the file its name.
     ///
     /// # Errors
     /// [`ReleaseError::Io`].
@@ -64,9 +64,9 @@ impl<M: SumsModel> Streamed<'_, M> {
         columns(&self.setting().data)
     }
 
-    /// Sums rows with the columns of [`Streamed::columns`]: those of a file with these rows, to the last bit. With a
-    /// key the sums know which rows they are of. Messages call the rows `name`. Where the spec leaves out rows that
-    /// lack a cell, NaN is such a cell.
+    /// Sums rows with the columns of [`Streamed::columns`]. The sums equal those of a file with these rows, to the last
+    /// bit. With a key, they identify their rows. Messages call the rows `name`. If the spec drops rows with missing
+    /// cells, NaN is a missing cell.
     ///
     /// ```
     /// use dpgp_data::rows::InMemory;
@@ -106,7 +106,7 @@ impl<M: SumsModel> Streamed<'_, M> {
         self.sum_table(HeldTable { name, rows, others: None }, pool, key)
     }
 
-    /// The same for rows of a table with other columns, by which they are known, too.
+    /// The same for rows of a table with further columns, which also identify the rows.
     ///
     /// # Errors
     /// As [`Streamed::sum_held`].
@@ -161,8 +161,9 @@ impl<M: SumsModel> Streamed<'_, M> {
 }
 
 impl<M: SumsModel> StreamedTotal<M> {
-    /// Fails if rows of a batch are there already, as far as both are known: a batch that was added before, or rows
-    /// that make up the same. Rows that count twice move sums twice as far as a release hides.
+    /// Fails if the rows of a batch were already added, as far as the rows of both are known: a batch that was added
+    /// before, or rows that make up the same batch. A row that counts twice can change sums twice as much as a release
+    /// hides.
     ///
     /// # Errors
     /// [`ReleaseError::RowsAgain`].

@@ -124,7 +124,7 @@ impl GridInput {
 
 /// `FROM..TO:POINTS` after its first dots.
 fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> {
-    // A dot more than two could belong to either end: 0...40 is 0 to .40, or 0. to 40.
+    // A third dot could belong to either end: 0...40 is 0 to .40, or 0. to 40.
     if from.ends_with('.') || rest.starts_with('.') || rest.contains("..") {
         return Err(wrong(part, DOTS));
     }
@@ -322,8 +322,7 @@ impl PublicPoints<'_> {
     }
 }
 
-/// Fails where no point (t x d) lies in the public box: whoever means that has mistaken the order of the inputs, or
-/// their units.
+/// Fails if no point (t x d) lies in the public box: then the order or the units of the inputs are wrong.
 ///
 /// # Errors
 /// [`ReleaseError::OutsideBox`].
@@ -334,8 +333,7 @@ pub(super) fn ensure_inside(moments: &MomentsSetting, points: &DMatrix<f64>) -> 
     }
 }
 
-/// What is said of points (t x d) outside of the public box, which the model knows nothing of; nothing where all lie in
-/// it.
+/// The warning about points (t x d) outside the public box, where the model knows nothing. None if all lie in it.
 pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -> Option<String> {
     let (outside, all) = (moments.outside(points), points.nrows());
     (outside > 0).then(|| {
@@ -346,7 +344,7 @@ pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -
     })
 }
 
-/// Points that a program holds.
+/// Points in memory.
 ///
 /// # Errors
 /// [`ReleaseError::NotReleasable`] if they have other inputs or numbers that are not finite.

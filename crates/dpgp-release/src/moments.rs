@@ -115,7 +115,7 @@ impl SumsModel for MomentsRelease {
             private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
             public: PublicFacts { cells: Some(cells), ..PublicFacts::default() },
-            text: format!("{of_box}; moments of any frequency follow from them"),
+            text: format!("{of_box}; moments of any frequency can be computed from them"),
         }
     }
 

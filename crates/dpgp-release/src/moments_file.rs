@@ -136,7 +136,7 @@ impl MomentsFile {
         let places = of_box(&mechanism.domain);
         let model = ModelSetting { kernel, noise_variance, averaged: false, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
-            return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
+            return Err(ReleaseError::NotReleasable("the targets have no public bounds"));
         };
         Ok(KnownMoments { data, places, model, moments: self.moments })
     }

@@ -22,8 +22,8 @@ pub struct PredictionFiles<'k> {
 }
 
 impl<'k> PredictionFiles<'k> {
-    /// Makes sure that both files can be written, with the signature of the certificate if there is a key, and are not
-    /// there yet.
+    /// Checks that both files, and the signature of the certificate if there is a key, can be written and do not exist
+    /// yet.
     ///
     /// # Errors
     /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
@@ -31,14 +31,14 @@ impl<'k> PredictionFiles<'k> {
         let form = PredictionForm::from_path(path)?;
         let predictions = new_file(path, Readers::All)?;
         if predictions.is_stream() {
-            // Its certificate would stand beside no file.
+            // Without a file, there is no place for its certificate.
             return Err(ReleaseError::Exists(path.to_path_buf()));
         }
         let certificate = SignedFile::open(&with_ending(path, ".certificate.json"), key)?;
         Ok(Self { path: path.to_path_buf(), form, predictions, certificate })
     }
 
-    /// Writes the signature, the certificate, then the predictions, whose digest the certificate has; returns the
+    /// Writes the signature, the certificate with the digest of the predictions, and then the predictions. Returns the
     /// certificate.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl<'k> PredictionFiles<'k> {
     }
 }
 
-/// How predictions are written, by the end of the name of their file.
+/// The format of predictions, from the ending of their file.
 ///
 /// ```
 /// use dpgp_release::PredictionForm;

@@ -56,8 +56,9 @@ pub struct PrivatePredictions<'a> {
 }
 
 impl<'a> PredictionRequest<'a> {
-    /// Reads the points, a row each with the inputs of the spec, and all rows of the cell's data. With a place of
-    /// ledgers it knows which rows they are, and refuses what takes a column as public that earlier releases protect.
+    /// Reads the points, one row each with the inputs of the spec, and all rows of the cell's data. With a place for
+    /// ledgers, it identifies the rows, and refuses a release that treats a column as public if earlier releases
+    /// protect it.
     ///
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read, or there are no points or no rows.
@@ -112,7 +113,9 @@ impl<'a> PredictionRequest<'a> {
         ensure_moderate(setting, &setting.privacy)?;
         let inputs_are_public = setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs;
         if points.is_none() && !inputs_are_public {
-            return Err(ReleaseError::NotReleasable("private inputs are no points to predict at: name some"));
+            return Err(ReleaseError::NotReleasable(
+                "the inputs are private, so name public prediction points",
+            ));
         }
         // Whoever holds rows in memory keeps the release, which lists their inputs.
         if setting.data.chosen_by_target() {
@@ -214,8 +217,8 @@ impl<'a> PredictionRequest<'a> {
         })
     }
 
-    /// The file of the predictions but for its numbers, which are zeros here: what is made of the file can be tried
-    /// before anything is charged.
+    /// The file of the predictions with zeros in place of its numbers, so that later steps can be tried before anything
+    /// is charged.
     ///
     /// # Errors
     /// [`ReleaseError::Csv`] if the rows cannot be written.
@@ -232,13 +235,13 @@ impl<'a> PredictionRequest<'a> {
         Ok(PredictionRows { data, points: &self.points.inputs, predictions: &predictions }.csv()?)
     }
 
-    /// What the release is about.
+    /// The subject of the release.
     pub fn subject(&self) -> Subject<'a> {
         let setting = self.cell.setting();
         Subject { experiment: self.experiment, setting, privacy: &setting.privacy }
     }
 
-    /// Which rows the data hold, by which a ledger knows them; none where they were read without a key.
+    /// The identity of the rows for ledgers. None if they were read without a key.
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
         self.fingerprint.as_ref()
     }
@@ -273,8 +276,8 @@ impl<'a> PredictionRequest<'a> {
         Self { experiment, cell, points, sample, fingerprint: None }.checked()
     }
 
-    /// The request, if there are rows, and memory for the matrices of a model of them. A private number of rows may be
-    /// none.
+    /// The request, if there are rows and enough memory for the matrices of their model. A private number of rows may
+    /// be zero.
     fn checked(self) -> Result<Self, ReleaseError> {
         let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
         let inputs_are_public = self.setting().privacy.mechanism.chosen_by() == ChosenBy::Inputs;
@@ -318,14 +321,14 @@ fn some_inputs(sample: &Sample, most: usize) -> Points {
     Points::even(sample.inputs.select_rows(&rows))
 }
 
-/// What a file of `dpgp predict` holds, and what may be said of it.
+/// The contents of a file from `dpgp predict`, and the statement about its guarantee.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReleasedPredictions {
     /// The columns of inputs.
     pub inputs: Vec<ReleasedInput>,
     /// The numbers at each point.
     pub points: Vec<ReleasedPoint>,
-    /// What is guaranteed.
+    /// The statement about the guarantee.
     pub statement: CertificateSummary,
 }
 

@@ -66,8 +66,8 @@ impl AfterCharge for ReleaseError {
 
 /// Charges a release to the ledger of its rows, draws its noise and writes it.
 ///
-/// `ready` is asked once, between the design, which may take minutes, and the charge: the last moment to give up for
-/// nothing. `write` gets what was drawn; an error of it says what was spent.
+/// `ready` is called once, after the design, which may take minutes, and before the charge: the last moment to stop at
+/// no cost. `write` gets the drawn release, and its error states what was spent.
 ///
 /// # Errors
 /// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write` fails with.
@@ -103,7 +103,7 @@ impl<'r> Release for PredictionRequest<'r> {
     }
 }
 
-/// Sums over rows of any number, released for a guarantee.
+/// Sums over any number of rows, released for a guarantee.
 pub struct SumsRequest<'a, M: SumsModel> {
     /// The spec that they are of.
     pub streamed: &'a Streamed<'a, M>,
@@ -111,7 +111,7 @@ pub struct SumsRequest<'a, M: SumsModel> {
     pub total: &'a StreamedTotal<M>,
     /// The guarantee.
     pub privacy: &'a PrivacySetting,
-    /// Whether rows are known by what they hold; without it they are those of no ledger.
+    /// Whether the rows are identified. If not, they belong to no ledger.
     pub known: bool,
 }
 

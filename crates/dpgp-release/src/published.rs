@@ -26,7 +26,7 @@ use dpgp_task::{Points, Predictions};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum PublishedNoise {
-    /// The same law for each number.
+    /// The same distribution for each number.
     Law(NoiseLaw, Positive),
     /// A column with the variance of each number.
     Variances(String),
@@ -34,16 +34,16 @@ pub enum PublishedNoise {
     StandardDeviations(String),
 }
 
-/// The laws by which agencies publish.
+/// The noise distributions that agencies use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoiseLaw {
-    /// By its standard deviation.
+    /// Given by its standard deviation.
     Gaussian,
-    /// On whole numbers, by the standard deviation of the Gaussian density that it is proportional to.
+    /// On integers, given by the standard deviation of the Gaussian density that it is proportional to.
     DiscreteGaussian,
-    /// By its scale.
+    /// Given by its scale.
     Laplace,
-    /// On whole numbers, by its scale: `p(k)` is proportional to `exp(-|k| / scale)`.
+    /// On integers, given by its scale: `p(k)` is proportional to `exp(-|k| / scale)`.
     DiscreteLaplace,
 }
 
@@ -134,7 +134,7 @@ impl PublishedNumbers {
             (None, _) => column(inputs.len() + 1),
         };
         if let Some(row) = noise_variances.iter().position(|variance| *variance < 0.0) {
-            return Err(fail(format!("the noise of row {} is negative", row + 1)));
+            return Err(fail(format!("row {} has a negative noise variance or sd", row + 1)));
         }
         match rows.nrows() {
             0 => return Err(fail("it has no rows".to_owned())),
@@ -197,7 +197,7 @@ impl PublishedNumbers {
 mod tests {
     use super::*;
 
-    /// Variances of laws, by their sums.
+    /// Variances of distributions, by their sums.
     #[test]
     fn laws_have_the_variances_of_their_densities() {
         for (text, density) in [

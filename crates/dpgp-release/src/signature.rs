@@ -91,7 +91,7 @@ impl SigningKey {
 pub struct Signers {
     /// The file.
     pub file: PathBuf,
-    /// Who must have signed; anybody of the file without it.
+    /// The required signer. Without one, any signer in the file.
     pub signer: Option<String>,
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Stated<'a> {
 /// The results.
 pub(super) struct StatedChecks {
     pub checks: Vec<VerifiedFact>,
-    /// Fields that an earlier version did not write, and that were not checked.
+    /// Fields that are missing because an earlier version wrote the file. They were not checked.
     pub skipped: Vec<String>,
 }
 

@@ -41,7 +41,8 @@ impl CertificateSummary {
 
     /// The statement for estimates from numbers that others published with noise.
     pub fn of_published(target: &str) -> Self {
-        let said = "Computed from published numbers with noise alone; their publisher's guarantee covers it.";
+        let said =
+            "Computed only from published numbers with noise; their publisher's guarantee covers the result.";
         Self { target: Some(target.to_owned()), ..Self::nothing(said.to_owned()) }
     }
 

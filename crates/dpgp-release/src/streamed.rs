@@ -25,7 +25,7 @@ use dpgp_spec::Identity;
 use dpgp_stream::{Record, SumRows};
 use dpgp_task::{ClassModel, Experiment, Setting};
 
-/// What a spec says is summed over rows.
+/// The sums over rows that a spec defines.
 #[derive(Debug, Clone)]
 pub enum StreamedRelease<'a> {
     /// Covariances with inducing inputs, times the target and squared.
@@ -46,7 +46,7 @@ pub struct Streamed<'a, M> {
     model: M,
 }
 
-/// Sums over all rows; exact, and as private as the rows.
+/// Exact sums over all rows, which are as private as the rows.
 pub struct StreamedTotal<M: SumsModel> {
     pub(super) record: Record<SumsOf<M>>,
     /// Files of sums that have no checksum.
@@ -56,7 +56,7 @@ pub struct StreamedTotal<M: SumsModel> {
 }
 
 impl<'a> StreamedRelease<'a> {
-    /// What an experiment sums, which all its cells must agree on.
+    /// The sums of an experiment, which must be the same for all its cells.
     ///
     /// # Errors
     /// [`ReleaseError::NoSums`], [`ReleaseError::WeightedSums`] or [`ReleaseError::SeveralSums`].
@@ -107,8 +107,8 @@ impl<'a> StreamedRelease<'a> {
 }
 
 impl<'a, M: SumsModel> Streamed<'a, M> {
-    /// Sums the rows of files, CSV or Parquet, in the order of their rows, or those of one shard. With a key the sums know
-    /// which rows they are of, which a ledger needs.
+    /// Sums the rows of CSV or Parquet files in order, or those of one shard. With a key, the sums identify their rows,
+    /// which a ledger needs.
     ///
     /// # Errors
     /// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums; [`ReleaseError::SameRows`].
@@ -127,15 +127,15 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         Ok(total)
     }
 
-    /// Adds the sums of shards, which must make the whole.
+    /// Adds the sums of shards, which must cover all rows.
     ///
     /// # Errors
-    /// [`ReleaseError`] if a file holds no such sums, or they do not make the whole.
+    /// [`ReleaseError`] if a file holds no such sums, or they do not cover all rows.
     pub fn add(&self, parts: &[PathBuf]) -> Result<StreamedTotal<M>, ReleaseError> {
         Ok(self.total(add_sums::added(parts, &self.identity(), &self.model.rows().zero())?))
     }
 
-    /// What a release of the sums guarantees, and how its noise would be drawn. A guarantee with exceptions, or a delta that is too
+    /// The guarantee of a release of the sums, and the way to draw its noise. A guarantee with exceptions, or a delta that is too
     /// large, is refused unless it is allowed.
     ///
     /// # Errors
@@ -181,18 +181,18 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         self.setting
     }
 
-    /// What there is to say of the sums, to everybody and to the holder of the rows.
+    /// A description of the sums, for everybody and for the holder of the rows.
     pub fn described(&self, total: &StreamedTotal<M>) -> HeldDescription {
         self.model.described(&total.record.part.sums)
     }
 
-    /// What a release with this guarantee is about.
+    /// The subject of a release with this guarantee.
     pub fn subject<'s>(&'s self, privacy: &'s PrivacySetting) -> Subject<'s> {
         Subject { experiment: self.experiment, setting: self.setting, privacy }
     }
 
     /// The guarantee of a release: that of the cells, if they have one finite epsilon, or with the epsilon that is named. Cells without
-    /// privacy are there to compare with.
+    /// privacy serve for comparison.
     ///
     /// # Errors
     /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
@@ -220,7 +220,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         Ok(privacy)
     }
 
-    /// The identity of what is summed: all of the setting that the sums depend on.
+    /// The identity of the sums: all settings that they depend on.
     pub(super) fn identity(&self) -> String {
         let data = &self.setting.data;
         let mut all = json!({ "inputs": data.inputs, "target": data.target, "filter": data.filter });
@@ -255,12 +255,12 @@ impl<M: SumsModel> StreamedTotal<M> {
         serde_json::to_string(&self.record.clone().checked()?)
     }
 
-    /// The files of sums among those that were added which are of an earlier version, without a checksum.
+    /// The added files of sums that an earlier version wrote without a checksum.
     pub fn unchecked(&self) -> &[PathBuf] {
         &self.unchecked
     }
 
-    /// The same text without anything that says which rows they are of.
+    /// The same text without the identity of the rows.
     ///
     /// # Errors
     /// As [`StreamedTotal::text`].
@@ -268,12 +268,12 @@ impl<M: SumsModel> StreamedTotal<M> {
         serde_json::to_string(&Record { identity: None, ..self.record.clone() }.checked()?)
     }
 
-    /// Which rows they are of, by which a ledger knows them; none of sums that were made without a key.
+    /// The identity of their rows for ledgers. None for sums that were made without a key.
     pub fn fingerprint(&self) -> Option<&Fingerprint> {
         self.record.identity.as_ref()
     }
 
-    /// How many rows were read, those that no filter lets pass too.
+    /// The number of rows that were read, including those that a filter drops.
     pub fn rows(&self) -> u64 {
         self.record.files.iter().map(|file| file.rows).sum()
     }

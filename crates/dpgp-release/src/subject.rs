@@ -32,10 +32,10 @@ impl Subject<'_> {
         let source = &self.experiment.source;
         // A release without a guarantee must never be charged as if it had one.
         let Some(neighbours) = certificate.neighbours else {
-            return Err(ReleaseError::NotReleasable("its targets are not protected"));
+            return Err(ReleaseError::NotReleasable("the targets are not protected"));
         };
         let Some(delta_exact) = certificate.delta_exact else {
-            return Err(ReleaseError::NotReleasable("its sensitivity is not a bound"));
+            return Err(ReleaseError::NotReleasable("the stated sensitivity is not an upper bound"));
         };
         Ok(LedgerEntry {
             time: utc(now),
@@ -68,7 +68,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The columns that are taken as public: none where whole records are private.
+    /// The columns that the release treats as public: none if whole records are private.
     pub(super) fn public(&self) -> Vec<String> {
         let data = &self.setting.data;
         match self.privacy.mechanism.chosen_by() {
@@ -82,8 +82,8 @@ impl Subject<'_> {
     }
 }
 
-/// The cell that the choices `AXIS=VALUE` leave; of several the only one with privacy, for the others are there to
-/// compare with.
+/// The cell that the choices `AXIS=VALUE` select. If they select several, the only one with privacy, because the others
+/// serve for comparison.
 ///
 /// # Errors
 /// [`ReleaseError::NoCell`] or [`ReleaseError::SeveralCells`] with the axes of the spec.

@@ -45,8 +45,7 @@ pub trait SumsModel: Clone {
     /// [`TaskError`] if no noise can be designed.
     fn exact_numbers(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Vec<f64>, TaskError>;
 
-    /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their
-    /// order.
+    /// The most extreme replacements of a record in a neighbour, with all columns that are read, in order.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;
 
     /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is
@@ -58,7 +57,7 @@ pub trait SumsModel: Clone {
     /// The settings of the task that the sums depend on, by name.
     fn depends_on(&self, setting: &Setting) -> Value;
 
-    /// What there is to say of exact sums, to the holder of the rows.
+    /// Describes exact sums to the holder of the rows.
     fn described(&self, sums: &SumsOf<Self>) -> HeldDescription;
 
     /// What a release guarantees, and the size of its noise.
@@ -69,7 +68,7 @@ pub trait SumsModel: Clone {
     /// [`TaskError`] if no noise can be designed.
     fn guaranteed(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Guaranteed, TaskError>;
 
-    /// The file of a release, but for what is said of its guarantee. Everything in it that depends on rows is computed
+    /// The file of a release without the statement of its guarantee. Everything in it that depends on rows is computed
     /// from the noisy sums.
     ///
     /// # Errors
@@ -167,8 +166,8 @@ impl Charged<SumsFile> {
 pub struct SumsPlace<'k>(SignedFile<'k>);
 
 impl<'k> SumsPlace<'k> {
-    /// Makes sure that the file can be made, and its signature if there is a key, and that neither is there yet: a
-    /// release that was paid for is not replaced.
+    /// Checks that the file, and its signature if there is a key, can be written and do not exist yet, so that no
+    /// charged release is replaced.
     ///
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
@@ -193,7 +192,7 @@ pub(super) fn sums_json(noisy: &NoisyStatistics, units: SumsUnits) -> Value {
     })
 }
 
-/// What there is to say of sums.
+/// A description of sums.
 #[derive(Debug, Clone)]
 pub struct SumsDescription {
     /// For programs.
@@ -205,10 +204,10 @@ pub struct SumsDescription {
 /// Numbers of sums.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SumsFacts {
-    /// What only the holder of the rows may know; none where it is not said.
+    /// Facts for the holder of the rows only. None if they are not shown.
     #[serde(flatten)]
     pub private: Option<HeldFacts>,
-    /// What follows from the spec alone.
+    /// Facts that follow from the spec alone.
     #[serde(flatten)]
     pub public: PublicFacts,
 }
@@ -216,25 +215,25 @@ pub struct SumsFacts {
 /// Exact numbers that are as private as the rows.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HeldFacts {
-    /// Always true: it stands beside the numbers wherever they go.
+    /// Always `true`: marks the numbers beside it as exact and not protected.
     pub not_private: NotPrivate,
     /// The number of rows.
     pub rows: u64,
-    /// How many were clipped to public bounds.
+    /// The number of rows that were clipped to public bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clipped: Option<u64>,
-    /// How many are of each class.
+    /// The number of rows of each class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<u64>>,
-    /// How many records lie in the bins.
+    /// The number of records in the bins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
-    /// How many lie in none.
+    /// The number of records outside all bins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside: Option<u64>,
 }
 
-/// The mark of numbers that are not private, `true`.
+/// The mark `true` of exact numbers that are not protected.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct NotPrivate(bool);
@@ -245,7 +244,7 @@ impl Default for NotPrivate {
     }
 }
 
-/// What the spec of sums says of their size.
+/// The size of the sums, which follows from the spec.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct PublicFacts {
     /// The number of inducing inputs.
@@ -259,27 +258,27 @@ pub struct PublicFacts {
     pub bins: Option<usize>,
 }
 
-/// The same with what only the holder of the rows may know.
+/// A description that includes facts for the holder of the rows only.
 #[derive(Debug, Clone)]
 pub struct HeldDescription {
     /// Exact numbers that are as private as the rows, for programs.
     pub private: HeldFacts,
     /// The same for people.
     pub counts: String,
-    /// What follows from the spec alone, for programs.
+    /// The facts that follow from the spec alone, for programs.
     pub public: PublicFacts,
     /// The same for people.
     pub text: String,
 }
 
 impl HeldDescription {
-    /// What may be said to everybody.
+    /// The description for everybody.
     pub fn of_all(self) -> SumsDescription {
         let Self { public, text, .. } = self;
         SumsDescription { facts: SumsFacts { private: None, public }, text: format!("{text}\n") }
     }
 
-    /// What may be said to the holder.
+    /// The description for the holder.
     pub fn of_holder(self) -> SumsDescription {
         let Self { private, counts, public, text } = self;
         let facts = SumsFacts { private: Some(private), public };

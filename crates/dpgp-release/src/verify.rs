@@ -60,7 +60,7 @@ impl VerifiedFact {
 }
 
 impl VerifiedRelease {
-    /// Whether all is as the certificate says.
+    /// Whether all checks hold.
     pub fn holds(&self) -> bool {
         self.checks.iter().all(|check| check.holds)
     }
@@ -158,7 +158,7 @@ struct PublishedFile {
 fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
     let whole = unrepeated(text).map_err(|error| {
         let order = "name the certificate first: dpgp verify FILE.certificate.json FILE";
-        no_certificate(path, &format!("not a certificate, which is JSON ({error}); {order}"))
+        no_certificate(path, &format!("not a JSON certificate ({error}); {order}"))
     })?;
     // The certificate of predictions is a file. Files of sums and counts hold theirs.
     let value = match whole.get("guarantee") {

@@ -13,7 +13,10 @@ use crate::table::claims::{ClaimOutcome, ClaimRow, check};
 use crate::table::verdict::{Conditions, Verdict, verdict_by};
 use dpgp_accounting::Certificate;
 use dpgp_data::csv_cell;
-use dpgp_spec::{Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue, SpreadKind};
+use dpgp_data::suggest::closest;
+use dpgp_spec::{
+    Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue, SpreadKind, TaskSection,
+};
 use dpgp_task::{Experiment, Row};
 
 /// Reasons why a table cannot be judged.
@@ -56,22 +59,22 @@ pub enum GradeError {
         /// The text found there.
         found: f64,
     },
-    /// An interval with one end, or whose ends are the wrong way round.
+    /// An interval that lacks an endpoint, or whose lower endpoint is above the upper one.
     #[error("line {line}: interval_low and interval_high must both be given, with low <= high")]
     NoInterval {
         /// Its line.
         line: u64,
     },
-    /// An interval of another number.
+    /// An interval that does not contain its number.
     #[error("line {line}: value {value:?} lies outside its own interval, {low:?} to {high:?}")]
     Outside {
         /// Its line.
         line: u64,
         /// The number.
         value: f64,
-        /// The lower end.
+        /// The lower endpoint.
         low: f64,
-        /// The upper end.
+        /// The upper endpoint.
         high: f64,
     },
     /// Two rows for one number.
@@ -80,9 +83,9 @@ pub enum GradeError {
         /// The line of the second.
         line: u64,
     },
-    /// No row is about a number that the experiment has anything to say of.
+    /// No row is about a number or claim of the experiment.
     #[error(
-        "none of its rows is a printed number or decides a claim: its metrics are {}, those of {experiment} are {}",
+        "none of its rows is about a printed number or a claim: its metrics are {}, but those of {experiment} are {}",
         found.join(", "), known.join(", ")
     )]
     NothingPrinted {
@@ -118,7 +121,7 @@ pub(super) struct Given {
 /// Values of one number, one for each replicate: its place in the order of replicates, the value and its line.
 type Replicates = Vec<(f64, f64, u64)>;
 
-/// The mean of replicates with their spread. One alone has none.
+/// The mean of replicates and their spread. A single replicate has no spread.
 ///
 /// # Errors
 /// [`GradeError::Twice`] if two are the same replicate.
@@ -151,18 +154,21 @@ pub(super) struct GivenTable {
     pub replicates: BTreeMap<(usize, String), Vec<f64>>,
     /// Numbers of no cell, such as those of another method: their labels and metric, and their values.
     pub others: BTreeMap<(Vec<String>, String), Vec<f64>>,
-    /// Rows of no cell of the experiment.
+    /// Rows that match no cell of the experiment.
     pub unknown: usize,
     /// The first of them: its line, and its first unknown label.
     pub first_unknown: Option<String>,
+    /// Metrics that the experiment does not have, each with the line that names it first.
+    pub unknown_metrics: BTreeMap<String, u64>,
 }
 
 impl GivenTable {
-    /// Reads a table; other columns than those that are needed are left alone.
+    /// Reads a table. Columns that are not needed are ignored.
     pub fn read(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
         let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
         let columns = Columns { headings: reader.headers()?.clone() };
         let axes = columns.all_of(experiment)?;
+        let known = known_metrics(experiment);
         let (mut table, mut rows) = (Self::default(), 0);
         let by_replicate = columns.at("replicate").is_some();
         let mut replicates: BTreeMap<(usize, String), Replicates> = BTreeMap::new();
@@ -172,6 +178,9 @@ impl GivenTable {
             rows += 1;
             let row = NumberedRow { columns: &columns, record: &record, line };
             let metric = columns.field(&record, "metric").to_owned();
+            if !known.contains(metric.strip_suffix("-replicates").unwrap_or(&metric)) {
+                table.unknown_metrics.entry(metric.clone()).or_insert(line);
+            }
             let Some(cell) = cell_of(experiment, &axes, &record) else {
                 table.unknown += 1;
                 let label = |at: &Option<usize>| {
@@ -204,6 +213,14 @@ impl GivenTable {
         }
         Ok(table)
     }
+}
+
+/// The metrics of the experiment's tasks, of its printed numbers and of its claims.
+fn known_metrics(experiment: &Experiment) -> BTreeSet<String> {
+    let tasks = experiment.cells.iter().map(|cell| &cell.setting().task);
+    let measured = tasks.flat_map(|task| task.metrics(experiment.meta.replicates));
+    let printed = experiment.counterparts.iter().map(|one| one.metric.clone());
+    measured.chain(printed).chain(experiment.claims.iter().map(|claim| claim.metric.clone())).collect()
 }
 
 struct Columns {
@@ -351,11 +368,21 @@ pub struct BesideNumber {
 }
 
 /// The reason why a number without a spread is not judged.
-const NO_SPREAD: &str =
-    "it has no spread over runs and no interval, and our results do not show that it is fixed";
+const NO_SPREAD: &str = "it has no spread over runs and no interval, and our results do not show that it is the same in every run";
 
 /// The reason why a number with another kind of spread is not judged.
 const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
+
+/// A metric of the table that the experiment does not have: perhaps a misspelt one, so that its numbers are compared with none.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct UnknownMetric {
+    /// Its name in the table.
+    pub metric: String,
+    /// The first line with it.
+    pub line: u64,
+    /// The closest metric of the experiment.
+    pub closest: Option<String>,
+}
 
 /// The verdicts on a table.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -368,15 +395,18 @@ pub struct Graded {
     pub verdicts: VerdictCounts,
     /// The outcomes of the claims, counted.
     pub outcomes: OutcomeCounts,
-    /// Rows of no cell of the experiment.
+    /// Rows that match no cell of the experiment.
     pub unknown_rows: usize,
     /// The first of them: its line, and its unknown label.
     pub first_unknown: Option<String>,
+    /// Metrics that the experiment does not have.
+    pub unknown_metrics: Vec<UnknownMetric>,
     /// Printed numbers without a row in the table.
     pub missing_numbers: usize,
     /// Claims left out because the table lacks their rows.
     pub missing_claims: usize,
-    /// Theirs, ours and the printed number of every cell, for each metric of the table. Rows that match no cell, such as another method, come last.
+    /// The numbers of the table, ours and the printed ones, for every cell and each metric of the table.
+    /// Rows that match no cell, such as another method, come last.
     pub beside: Vec<BesideNumber>,
 }
 
@@ -453,9 +483,21 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
         numbers: numbers.into_values().collect(),
         unknown_rows: table.unknown,
         first_unknown: table.first_unknown,
+        unknown_metrics: unknown_metrics(&table.unknown_metrics, experiment),
         claims,
         outcomes,
     })
+}
+
+fn unknown_metrics(found: &BTreeMap<String, u64>, experiment: &Experiment) -> Vec<UnknownMetric> {
+    let known = known_metrics(experiment);
+    let closest = |metric: &str| closest(metric, known.iter().map(String::as_str)).map(str::to_owned);
+    let described = |(metric, line): (&String, &u64)| UnknownMetric {
+        closest: closest(metric),
+        metric: metric.clone(),
+        line: *line,
+    };
+    found.iter().map(described).collect()
 }
 
 /// Conditions from our own results for judging a number.

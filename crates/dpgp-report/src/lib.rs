@@ -13,7 +13,7 @@ mod table;
 
 pub use bibtex::BibliographyEntry;
 pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
-pub use grade::{BesideNumber, GradeError, Graded, GradedNumber, grade};
+pub use grade::{BesideNumber, GradeError, Graded, GradedNumber, UnknownMetric, grade};
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
 pub use page::{OfPapers, is_report, report_html};
 pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};

@@ -24,7 +24,7 @@ pub enum Hides {
     Persons,
 }
 
-/// A word for no such unit.
+/// A word that names no unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not one of targets, records and persons")]
 pub struct UnknownHidden(String);
@@ -101,7 +101,7 @@ pub struct RankedMethod {
     pub value: f64,
     /// The standard error of the metric over folds or replicates; zero where there is none.
     pub standard_error: f64,
-    /// Whether it differs from the best by less than two standard errors of a difference: they may change places in another run.
+    /// Whether it differs from the best by less than two standard errors of a difference: their order may change in another run.
     pub level_with_best: bool,
     /// The unit that it hides; none if it guarantees nothing.
     pub hides: Option<Hides>,
@@ -155,7 +155,8 @@ impl Ranking {
         last.filter(|_| self.methods.iter().any(|method| method.hides.is_some()))
     }
 
-    /// Whether the best method differs from what guarantees nothing by less than two standard errors of the difference, or is worse.
+    /// Whether the best method is worse than the one that guarantees nothing, or better by less than two standard errors of the
+    /// difference.
     pub fn is_no_better(&self) -> bool {
         let (Some(best), Some(reference)) = (self.methods.first(), self.reference()) else { return false };
         let gain = if self.greatest { best.value - reference.value } else { reference.value - best.value };

@@ -46,7 +46,7 @@ impl AuditedCell<'_> {
         self.finding.verdict == AuditVerdict::Broken
     }
 
-    /// Whether there is a break that is not announced, or an announcement without a break.
+    /// Whether there is a break that the spec does not declare, or a declared break that was not found.
     pub fn fails(&self) -> bool {
         self.is_broken() != self.announced.is_some()
     }

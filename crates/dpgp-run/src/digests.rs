@@ -137,7 +137,8 @@ fn expanded(experiment: &Experiment, key: &str, names: &[String]) -> Result<Vec<
         }
         let wrong = |why: String| experiment.fault(key, Problem::Shape(format!("names {name:?}, {why}")));
         let pattern = whole.to_string_lossy().into_owned();
-        let paths = glob::glob(&pattern).map_err(|cause| wrong(format!("which is no pattern: {cause}")))?;
+        let paths =
+            glob::glob(&pattern).map_err(|cause| wrong(format!("which is not a valid pattern: {cause}")))?;
         let found: Vec<PathBuf> = paths.flatten().filter(|path| path.is_file()).collect();
         if found.is_empty() {
             return Err(wrong("which matches no file".to_owned()));
@@ -219,8 +220,8 @@ const FEW: usize = 10;
 /// A correlation above this is a copy.
 const COPY: f64 = 1.0 - 1e-9;
 
-/// Reasons why a guarantee about one target says less than it seems to, in words: bounds that are not there, too wide for the
-/// change or read off the data, and public columns that copy the target. None if records are private as a whole.
+/// Reasons why a guarantee about one target says less than it seems to, in words: bounds that are missing, too wide for the
+/// change or read from the data, and public columns that copy the target. None if records are private as a whole.
 pub fn data_caveats(
     experiment: &Experiment,
     project: &Project,

@@ -13,7 +13,7 @@ use dpgp_evidence::AuditError;
 use dpgp_spec::{CoverageError, SpecError};
 use dpgp_task::{GivenError, TaskError};
 
-/// A failure of a run, by whose fault it is.
+/// A failure of a run, by cause.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -26,7 +26,7 @@ pub enum RunError {
     /// The data are missing, wrong or not readable.
     #[error(transparent)]
     Data(#[from] Box<DataError>),
-    /// A name that means nothing.
+    /// A name that matches no experiment.
     #[error("there is no experiment {name:?}; `dpgp list` shows all {count}{hint}")]
     UnknownExperiment {
         /// The name.
@@ -53,8 +53,8 @@ pub enum RunError {
     /// A project of somebody else.
     #[error(
         "refusing the project in {}: {} belongs to {owner}, who could control what dpgp reads and writes; if you \
-         trust it, set DPGP_SAFE_PROJECTS={} (separate several folders as in PATH, \"*\" for \
-         all)", folder.display(), path.display(),
+         trust it, set DPGP_SAFE_PROJECTS={} (separate folders as in PATH; \"*\" trusts all \
+         folders)", folder.display(), path.display(),
         folder.display()
     )]
     OtherOwner {
@@ -65,7 +65,7 @@ pub enum RunError {
         /// Its owner.
         owner: String,
     },
-    /// A spec that a link hides, and that is none.
+    /// A file that is reached by a link and is not a spec.
     #[error(
         "{}:{line}:{column}: not a valid spec (details are hidden: the file is reached by a link from another folder)",
         file.display()
@@ -78,7 +78,7 @@ pub enum RunError {
         /// The column.
         column: usize,
     },
-    /// Two specs that would write to one place.
+    /// Two specs that would write to the same folder.
     #[error("two specs are named {0}, so their results would collide; run them with different --results")]
     SameName(String),
     /// A name that should mean one experiment.
@@ -130,7 +130,7 @@ pub enum RunError {
         /// Blocks that were to be computed.
         all: usize,
     },
-    /// Work that keeps nothing was asked to stop.
+    /// Work that stores nothing was asked to stop.
     #[error("interrupted after {done} of {all} blocks; a check stores nothing, so the next one starts over")]
     Discarded {
         /// Blocks that were computed.
@@ -212,10 +212,10 @@ pub enum CellError {
     /// Its numbers cannot be computed.
     #[error(transparent)]
     Task(#[from] TaskError),
-    /// Its program gave none.
+    /// Its program gave no numbers.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// The table of others does not give them.
+    /// The table of somebody else's numbers lacks them.
     #[error(transparent)]
     Given(#[from] GivenError),
 }

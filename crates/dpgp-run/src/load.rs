@@ -504,7 +504,7 @@ fn scaled(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &
         return Err("the images are not square, or are smaller than requested");
     }
     if labels.shape != [count] {
-        return Err("the numbers of labels and images differ");
+        return Err("the number of labels differs from the number of images");
     }
     let scale = Downscale::new(height, side);
     let mut pixels = Vec::with_capacity(count * side * side);

@@ -69,14 +69,14 @@ fn table(file: &RowFile, data: &DataSetting, columns: Columns) -> Result<Table, 
     }
 }
 
-/// The projects of other users that this one trusts: folders as in `PATH`; `*` is every folder.
+/// The projects of other users that this user trusts: folders as in `PATH`; `*` means every folder.
 const SAFE: &str = "DPGP_SAFE_PROJECTS";
 
 /// Paths that make a folder a project, the folder itself first.
 const PARTS: [&str; 4] = ["", "experiments", "data", "data/datasets.toml"];
 
-/// Fails if a project, or one of the parts that make it one, belongs to another user whom nobody trusts. Trusted are this user, root, and
-/// for root the user who called `sudo`. In a folder without a project only what is used of it counts.
+/// Fails if a project, or one of the parts that make it one, belongs to a user who is not trusted. This user and root are trusted, and
+/// for root also the user who called `sudo`. In a folder without a project, only the parts that are used are checked.
 ///
 /// # Errors
 /// [`RunError::OtherOwner`].

@@ -44,7 +44,7 @@ pub enum ProgramError {
         tail: LogTail,
     },
     /// The run was interrupted.
-    #[error("{0:?} was stopped with the run")]
+    #[error("{0:?} was stopped because the run was interrupted")]
     Interrupted(String),
     /// Its answer is wrong.
     #[error("{program:?} {cause}{tail}")]

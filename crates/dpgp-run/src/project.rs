@@ -14,7 +14,7 @@ use dpgp_spec::setting::SourceSetting;
 use dpgp_spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, PaperPage, SpecError, spec_name};
 use dpgp_task::Experiment;
 
-/// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
+/// Where datasets are found: by default in the cache of the project, and missing ones are downloaded.
 #[derive(Debug, Clone, Default)]
 pub struct DataPlaces {
     /// A folder with datasets in the layout of the cache, whose files are used in place.
@@ -23,7 +23,7 @@ pub struct DataPlaces {
     pub cache: Option<PathBuf>,
     /// Whether missing data are an error.
     pub offline: bool,
-    /// Whether the manifest may name this machine and its networks, and not the internet alone.
+    /// Whether the manifest may name this machine and its local networks, and not only the internet.
     pub local_urls: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Project {
 
 impl Project {
     /// The nearest project from the working directory upwards; without one the working directory, with the
-    /// experiments that come with the program. The first that is found must be the user's own, or of one whom he trusts.
+    /// experiments that come with the program. The first one found must belong to this user, or to somebody whom this user trusts.
     ///
     /// # Errors
     /// [`RunError::OtherOwner`]; as [`Project::at`].

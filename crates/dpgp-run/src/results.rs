@@ -107,7 +107,7 @@ pub trait Watcher: Sync {
     fn begins(&self, experiment: &str, blocks: usize);
     /// A block begins; its name is made only if it is shown.
     fn started(&self, block: usize, name: &dyn Fn() -> String);
-    /// A block is done, well or not.
+    /// A block has ended, with or without success.
     fn finished(&self, block: usize);
     /// The work on the experiment is over.
     fn ends(&self);

@@ -38,7 +38,7 @@ pub struct StateFolder {
 /// Why there is no such folder.
 #[derive(Debug, Error)]
 pub enum StateError {
-    /// Nothing says where.
+    /// The environment does not say where.
     #[error(
         "there is no folder for your data key and ledgers; set DPGP_STATE to a persistent folder, such as a \
          container volume (or set XDG_STATE_HOME or HOME)"
@@ -52,7 +52,7 @@ pub enum StateError {
         /// Error of the operating system.
         cause: std::io::Error,
     },
-    /// The key is none.
+    /// The file does not hold a key.
     #[error(
         "{} is not a 32-byte key. Restore the key from a backup: ledgers sealed with it cannot be used \
          without it", .0.display()

@@ -24,7 +24,7 @@ use dpgp_task::{
 };
 use rand::Rng as _;
 
-/// A project and a store of what was computed of its experiments.
+/// A project and the store of its computed results.
 #[derive(Debug)]
 pub struct Study<'p> {
     project: &'p Project,

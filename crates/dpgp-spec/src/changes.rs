@@ -186,7 +186,7 @@ fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
 /// Names the changes in an error: the line that it points to does not show them.
 fn with(changes: &[Change], error: SpecError) -> SpecError {
     let hint = if changes.iter().any(Change::may_be_a_fraction) {
-        "; use a point in fractions, as in 0.5"
+        "; use a decimal point, as in 0.5"
     } else if error.problem.to_string().contains("expected a sequence") {
         "; put lists in brackets, as in [1.0, 2.0]"
     } else {
@@ -199,7 +199,7 @@ fn with(changes: &[Change], error: SpecError) -> SpecError {
 
 impl<T: TaskSection> Experiment<T> {
     /// The experiment with other settings, named after them. Numbers and claims stay where every cell that they are about is
-    /// the same as before; the others are left out, since nobody printed or claimed them of these settings.
+    /// the same as before; the others are left out, since nobody printed or claimed them for these settings.
     ///
     /// # Errors
     /// [`SpecError`] if the settings that come out are wrong; it points to the nearest key of the spec.

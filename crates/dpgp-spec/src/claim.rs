@@ -12,7 +12,7 @@ use super::value_table::{ValueEntry, ValueTable};
 use super::{Problem, Selector, SpecError, TaskSection};
 use dpgp_number::OutOfRange;
 
-/// A claim as the spec writes it.
+/// A claim about the results, as the spec writes it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawClaim {
@@ -20,7 +20,7 @@ pub(super) struct RawClaim {
     pub text: String,
     /// The metric that it is about; `rmse/*` means every metric of the family `rmse`.
     pub metric: String,
-    /// The cells on the left: labels of axes.
+    /// The cells on the left-hand side, by their labels on axes.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
@@ -29,38 +29,38 @@ pub(super) struct RawClaim {
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub minus: Option<Table>,
     pub is: Relation,
-    /// The cells on the right.
+    /// The cells on the right-hand side.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other: Option<Table>,
-    /// Several sets of cells on the right, instead of one: the relation holds for each.
+    /// Several sets of cells on the right-hand side, instead of one: the relation must hold for each.
     #[serde(default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     pub others: Vec<Table>,
-    /// The metric of the cells on the right, where it is another one. No row is compared with itself, so that `rmse/*` means all others of a
-    /// family.
+    /// The metric of the cells on the right-hand side, if it differs. No row is compared with itself, so `rmse/*` means all other
+    /// metrics of the family.
     #[serde(default)]
     pub other_metric: Option<String>,
-    /// A number instead of cells on the right.
+    /// A number instead of cells on the right-hand side.
     #[serde(default)]
     pub value: Option<f64>,
-    /// A uniform pick among what a private selection allows, instead of cells on the right.
+    /// A choice uniformly at random among the members that a private selection allows, instead of cells on the right-hand side.
     #[serde(default)]
     pub uniform: Option<UniformPick>,
-    /// Cells whose values are subtracted on the right, from other cells or from a number.
+    /// Cells whose values are subtracted on the right-hand side, from other cells or from a number.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other_minus: Option<Table>,
-    /// How far the left may lie on the wrong side and still be as stated.
+    /// How far the left-hand side may lie on the wrong side of the right-hand side while the claim still holds.
     #[serde(default)]
     pub margin: Option<Margin>,
-    /// The relation need hold for more than this share of what is compared alone, which is all without it.
+    /// The relation must hold for more than this share of the comparisons; without it, for all of them.
     #[serde(default)]
     pub share: Option<f64>,
     /// Compare only rows that agree on every axis that neither side names.
     #[serde(default)]
     pub paired: bool,
-    /// The paper's own sentence; without one the claim is ours.
+    /// The paper's own sentence; without it, the claim is ours.
     #[serde(default)]
     pub quote: Option<String>,
     /// Where the paper says it, for example `Section 6.2`.
@@ -95,14 +95,14 @@ impl ClaimOwner {
     }
 }
 
-/// What a private selection would err by if it picked uniformly among what it allows: the root of the mean square of `of/NAME`, as of an
-/// `expected-rmse`, over the members NAME of the family whose `allowed/NAME` is above zero.
+/// The error of a private selection that chooses uniformly at random among the members that it allows: the root mean square of
+/// `of/NAME`, as for an `expected-rmse`, over the members NAME of the family whose `allowed/NAME` is above zero.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UniformPick {
     /// The family of errors that is averaged.
     pub of: String,
-    /// The family that is above zero where the selection allows a member, for example its probability.
+    /// The family of metrics that is above zero for members that the selection allows, for example their probabilities.
     pub allowed: String,
 }
 
@@ -110,8 +110,8 @@ pub struct UniformPick {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Margin {
-    /// The difference of what the paper prints of both, as large as its rounding leaves it, and zero at least: a difference as
-    /// small as that is none to the paper.
+    /// The difference between the two numbers that the paper prints, as large as their rounding allows and at least zero: the
+    /// paper treats so small a difference as none.
     AsPrinted,
 }
 
@@ -122,7 +122,7 @@ pub enum OtherSide {
     Cells(Vec<Selector>),
     /// A number.
     Number(f64),
-    /// A uniform pick in the same cell.
+    /// A choice uniformly at random in the same cell.
     Uniform(UniformPick),
 }
 
@@ -154,7 +154,7 @@ pub struct Claim {
     pub other_minus: Option<Selector>,
     /// How far the left may lie on the wrong side.
     pub margin: Option<Margin>,
-    /// The relation must hold for more than this share of what is compared; for all where there is none.
+    /// The relation must hold for more than this share of the comparisons; without it, for all of them.
     pub share: Option<f64>,
     /// The axes on which rows that are compared agree, by index.
     pub agree: Vec<usize>,
@@ -295,15 +295,15 @@ pub struct ReferenceValue {
     pub spread_kind: SpreadKind,
     /// Over how many things the spread was taken.
     pub count: Option<u32>,
-    /// The number is the mean of so many runs.
+    /// How many runs the number is the mean of.
     pub runs: u32,
     /// The unit of the last printed digit.
     pub precision: f64,
     /// The largest difference that agrees, for formulas and readings off a figure.
     pub tolerance: Option<f64>,
-    /// The difference that matters: an interval that is wider tells nothing.
+    /// The difference that matters: a wider interval is inconclusive.
     pub effect: Option<f64>,
-    /// Why agreement shows nothing: a setting was chosen so that it fits.
+    /// Why agreement proves nothing: a setting was chosen so that it fits.
     pub fitted: Option<String>,
     /// Where it stands.
     pub source: String,
@@ -336,11 +336,11 @@ impl Owner {
     }
 }
 
-/// What a spread is.
+/// The kind of a spread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpreadKind {
-    /// There is none.
+    /// No spread.
     #[default]
     None,
     /// Standard deviation over folds.
@@ -437,7 +437,10 @@ impl<T: TaskSection> Context<'_, T> {
         let cell = selector.only(self.cells).map_err(|problem| self.source.error(&at, problem))?;
         self.metric(&at, &entry.metric)?;
         if self.cells[cell].setting().task.secondary().contains(&entry.metric) {
-            let why = format!("{:?} is a secondary metric, which is compared with nothing", entry.metric);
+            let why = format!(
+                "{:?} is a secondary metric, which is never compared with other numbers",
+                entry.metric
+            );
             return Err(self.source.error(&at, Problem::Shape(why)));
         }
         let (value, runs) = (self.numbers(&at, &entry)?, self.runs(&at, &entry)?);

@@ -1,4 +1,4 @@
-//! The raw form of a whole spec, with its errata and announced breaks of privacy, and the texts of
+//! The raw form of a whole spec, with its errata and declared breaks of privacy, and the texts of
 //! `page.toml` about each table, figure and statement of a paper.
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ fn push_new(list: &mut Value, value: Value) {
     }
 }
 
-/// What the experiment is.
+/// The title of the experiment, its paper, its seed and its replicates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Meta {
@@ -51,10 +51,10 @@ pub struct Meta {
     /// Independent repetitions (each with its own split and noise).
     #[serde(default = "one")]
     pub replicates: u32,
-    /// How many rows there are, and of what, as captions say it: `287 women`.
+    /// The number of rows and what they are, as shown in captions, for example `287 women`.
     #[serde(default)]
     pub rows: Option<String>,
-    /// Words to select experiments by.
+    /// Words by which experiments can be selected.
     #[serde(default)]
     pub tags: Vec<String>,
 }
@@ -63,13 +63,13 @@ fn one() -> u32 {
     1
 }
 
-/// Deviations as a spec writes them: for each sort what deviates, and what was done, and why.
+/// Deviations as a spec writes them: for each kind, what deviates, what was done, and why.
 pub(super) type Deviations = BTreeMap<DeviationKind, BTreeMap<String, String>>;
 
 /// A point where the protocol is ambiguous, corrected or uses other data, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Deviation {
-    /// The sort of deviation.
+    /// The kind of deviation.
     pub kind: DeviationKind,
     /// What deviates.
     pub about: String,
@@ -77,7 +77,7 @@ pub struct Deviation {
     pub note: String,
 }
 
-/// Sorts of deviation.
+/// Kinds of deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviationKind {
@@ -156,7 +156,8 @@ impl Document {
         Ok(self)
     }
 
-    /// An axis over what a program is told names one of the keys that it is told: a slip would be one more, which no program reads.
+    /// An axis over the values passed to a program names one of their keys: a misspelt one would be an additional key, which no
+    /// program reads.
     fn check_told(&self, source: &SourceText) -> Result<(), SpecError> {
         let told = self.task.as_ref().and_then(|task| task.get("command")?.get("with")?.as_table());
         let Some(told) = told else { return Ok(()) };
@@ -204,7 +205,7 @@ impl Document {
         }
     }
 
-    /// The deviations, by their sorts.
+    /// The deviations, by kind.
     pub fn deviations(&self) -> Vec<Deviation> {
         let mut all = Vec::new();
         for (kind, notes) in &self.deviation {
@@ -241,17 +242,17 @@ impl Document {
     }
 }
 
-/// What an erratum finds of its statement, the gravest first.
+/// What an erratum finds about its statement, the most serious first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErratumKind {
     /// False as printed.
     Error,
-    /// True, and by a factor more than is needed.
+    /// True, but looser than necessary by some factor.
     Loose,
     /// Not proved, or not stated.
     Gap,
-    /// No statement of the paper: our own protocol, or the code of others.
+    /// Not a statement of the paper: our own protocol, or the code of others.
     Remark,
 }
 
@@ -259,24 +260,24 @@ pub enum ErratumKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErratumWords {
-    /// The name that `task.errata.erratum` has.
+    /// The name that `task.errata.erratum` gives.
     pub name: String,
     /// The paper's key.
     pub paper: String,
     /// What is found.
     pub kind: ErratumKind,
-    /// Where in the paper, by its own numbers of sections and equations; of a remark, whose statement it is.
+    /// Where in the paper, by its own section and equation numbers; for a remark, whose statement it is.
     pub place: String,
-    /// The paper's own words at that place. Only a remark may be without.
+    /// The paper's own words at that place. Only a remark can omit it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// What is tested of it, in our words.
+    /// The part of it that is tested, in our words.
     pub statement: String,
     /// The counter-example.
     pub example: String,
-    /// What is right.
+    /// The correct statement.
     pub correction: String,
-    /// What it does to the paper's tables and figures.
+    /// Its effect on the paper's tables and figures.
     pub effect: String,
 }
 
@@ -288,7 +289,7 @@ impl ErratumWords {
     }
 }
 
-/// What readers of a paper are told of it, in its order and words. Counts and numbers of ours come from results.
+/// What the page of a paper tells its readers, in the order and words of the paper. Counts and our own numbers come from results.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperPage {
@@ -299,10 +300,10 @@ pub struct PaperPage {
     /// Its tables, figures and statements.
     #[serde(rename = "row")]
     pub rows: Vec<PlaceRow>,
-    /// Errors in the paper that a reader meets, a paragraph each.
+    /// Errors in the paper that a reader meets, one paragraph each.
     #[serde(default)]
     pub errors: Vec<String>,
-    /// What cannot be had, a sentence each.
+    /// What is unavailable, one sentence each.
     #[serde(default)]
     pub unavailable: Vec<String>,
 }
@@ -321,15 +322,15 @@ pub struct PlaceRow {
     pub numbers: Vec<NumbersChosen>,
     /// The tests of statements that decide.
     pub claims: Vec<ClaimsChosen>,
-    /// What ours is, with `{name}` for each of `values`; made of numbers and claims without it.
+    /// Our result, with `{name}` for each of `values`; without it, made of numbers and claims.
     pub ours: Option<String>,
     /// Numbers of ours.
     pub values: BTreeMap<String, ValueChosen>,
-    /// The data, where more is to be said than whether they are the paper's.
+    /// The data, if there is more to say than whether they are the paper's.
     pub data: Option<String>,
     /// Which settings were chosen by us.
     pub chosen: Option<String>,
-    /// What a reader must know of it where it is the same.
+    /// What a reader must know about it if it is the same.
     pub note: Option<String>,
     /// Why it is different.
     pub because: Option<String>,
@@ -408,11 +409,11 @@ pub fn has_labels<'a>(cells: &Table, axes: &'a [Axis], of: impl Fn(&'a Axis) -> 
     })
 }
 
-/// Cells whose guarantee does not hold, as published, and why.
+/// Cells whose guarantee, as published, does not hold, and why.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawBroken {
-    /// The cells: labels of axes.
+    /// The cells, by their labels on axes.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
@@ -420,7 +421,7 @@ pub(super) struct RawBroken {
     pub note: String,
 }
 
-/// Cells whose guarantee does not hold: an audit that finds so does not fail, and one that does not find so does.
+/// Cells whose guarantee does not hold: an audit passes if it finds this, and fails if it does not.
 #[derive(Debug, Clone)]
 pub struct Broken {
     /// The cells.

@@ -50,7 +50,7 @@ pub struct Experiment<T: TaskSection> {
     pub deviations: Vec<Deviation>,
     /// The words of its errata.
     pub errata: Vec<ErratumWords>,
-    /// Breaks of privacy that it announces.
+    /// Breaks of privacy that it declares.
     pub broken: Vec<Broken>,
     /// Numbers and claims that a reduced or changed grid has no cells for.
     pub left_out: usize,
@@ -184,7 +184,7 @@ impl<T: TaskSection> Experiment<T> {
     }
 }
 
-/// With so many replicates, rows show the quantiles of 2.5 and 97.5 per cent of their values.
+/// From this number of replicates on, rows show the quantiles of 2.5 and 97.5 per cent of their values.
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
 /// Context in which numbers, claims and figures are resolved.
@@ -255,7 +255,8 @@ impl<T: TaskSection> Context<'_, T> {
         }
     }
 
-    /// Checks that words stand for what there is: labels, axes and metrics, or families of them. A reduced grid may lack some.
+    /// Checks that each name in the figure is that of a label, an axis or a metric, or of a family of metrics. A reduced grid may
+    /// lack some.
     fn figure_names(&self, names: &BTreeMap<String, String>) -> Result<(), SpecError> {
         let families = self.metrics.iter().filter_map(|metric| Some(metric.split_once(['/', '@'])?.0));
         let of_axes = self.axes.iter().flat_map(|axis| axis.labels.iter().chain([&axis.name]));
@@ -282,7 +283,7 @@ impl<T: TaskSection> Context<'_, T> {
         let is_drawn = |label: &&String| lines.relative.as_ref() != Some(*label);
         let lost = axis.labels.iter().filter(is_drawn).find(|label| lines.group(label).is_none());
         let Some(label) = lost.filter(|_| !lines.groups.is_empty()) else { return Ok(()) };
-        let why = format!("no group has lines that begin as {label:?} does");
+        let why = format!("no group has a prefix that {label:?} begins with");
         Err(self.source.error(&["figure", "lines", "groups"], Problem::Shape(why)))
     }
 

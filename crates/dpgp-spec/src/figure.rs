@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kinds of figure.
+/// The figure, of one of several kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FigureSetting {
-    /// One line per cell: our value and spread beside those of others.
+    /// One line per cell: our value and spread next to those of others.
     Intervals(IntervalsFigure),
     /// A metric along an axis of the grid: a line for each label of another, a panel for each label of a third.
     Lines(LinesFigure),
@@ -138,13 +138,13 @@ pub struct IntervalsFigure {
     pub metrics: Vec<String>,
     /// The label of the value axis, with units.
     pub label: String,
-    /// A logarithmic value axis.
+    /// Whether the value axis is logarithmic.
     #[serde(default)]
     pub log: bool,
     /// Whether a linear value axis shows only the range of the values instead of beginning at zero.
     #[serde(default)]
     pub close: bool,
-    /// The axis whose labels stand together, with a line below each group; the order of the grid without it.
+    /// The axis whose labels are grouped, with a line below each group; without it, the order of the grid.
     #[serde(default)]
     pub groups: Option<String>,
 }
@@ -155,39 +155,39 @@ pub struct IntervalsFigure {
 pub struct LinesFigure {
     /// The metric.
     pub metric: String,
-    /// The axis along which it is drawn; its labels are numbers. The label `inf` stands beyond a break of the x axis.
+    /// The axis along which it is drawn; its labels are numbers. The label `inf` is drawn beyond a break in the x axis.
     pub x: String,
     /// The axis that has a line for each of its labels.
     pub lines: String,
-    /// The axis that has a panel for each of its labels; one panel without it.
+    /// The axis that has a panel for each of its labels; without it, one panel.
     #[serde(default)]
     pub panels: Option<String>,
     /// The label of the x axis, with units.
     pub x_label: String,
     /// The label of the y axis, with units.
     pub label: String,
-    /// A logarithmic x axis.
+    /// Whether the x axis is logarithmic.
     #[serde(default)]
     pub log: bool,
-    /// A logarithmic y axis.
+    /// Whether the y axis is logarithmic.
     #[serde(default)]
     pub log_y: bool,
-    /// Where the y axis begins; points below are left out, and counted.
+    /// Where the y axis begins; points below it are not drawn, and the legend gives their number.
     #[serde(default)]
     pub least: Option<f64>,
-    /// Where the y axis ends; what lies above is named over the panel.
+    /// Where the y axis ends; lines that rise above it are listed above the panel.
     #[serde(default)]
     pub most: Option<f64>,
-    /// The label of `lines` whose values all others are divided by: a level at one.
+    /// The label of `lines` by whose values all others are divided; it becomes a level at 1.
     #[serde(default)]
     pub relative: Option<String>,
-    /// A panel for each group of lines, in place of one for all.
+    /// A panel for each group of lines, instead of one for all lines.
     #[serde(default)]
     pub groups: Vec<LineGroup>,
     /// Whether names that begin with the same word share a colour and differ in dashes.
     #[serde(default)]
     pub families: bool,
-    /// Colours from dark to light and different dashes, in the order of the labels, and no error bars: for many lines.
+    /// Whether lines have colours from dark to light and different dashes, in the order of the labels, and no error bars: for many lines.
     #[serde(default)]
     pub shades: bool,
     /// Levels to compare with.
@@ -217,7 +217,7 @@ impl LinesFigure {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LineGroup {
-    /// What their labels begin with; their names are what follows.
+    /// The prefix of their labels; the rest of each label is the name of its line.
     pub prefix: String,
     /// The title of the panel.
     pub title: String,
@@ -227,9 +227,9 @@ pub struct LineGroup {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LevelSetting {
-    /// What it is.
+    /// The name of the level.
     pub label: String,
-    /// Where it stands.
+    /// The value of y.
     pub value: f64,
 }
 
@@ -238,29 +238,29 @@ pub struct LevelSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CurvesFigure {
-    /// The axis that orders the panels; each cell has one.
+    /// The axis that orders the panels; each cell has its own panel.
     #[serde(default)]
     pub panels: Option<String>,
     /// The axis whose cells share a panel: means and their standard deviations in different colours.
     #[serde(default)]
     pub overlay: Option<String>,
-    /// Panels in a row.
+    /// The number of panels in a row.
     #[serde(default)]
     pub columns: Option<usize>,
     /// The label of the x axis, with units.
     pub x_label: String,
     /// The label of the y axis, with units.
     pub label: String,
-    /// Where the y axis begins; what lies below is not drawn.
+    /// Where the y axis begins; values below it are not drawn.
     #[serde(default)]
     pub least: Option<f64>,
-    /// Where the y axis ends; what lies above is not drawn.
+    /// Where the y axis ends; values above it are not drawn.
     #[serde(default)]
     pub most: Option<f64>,
-    /// What the thick line of a panel is; panels that share cells by `overlay` show means.
+    /// What the thick line of a panel shows; panels that combine cells by `overlay` show means.
     #[serde(default)]
     pub subject: CurvesSubject,
-    /// What the crosses are; `data` without it.
+    /// The name of the crosses in the legend; without it, `data`.
     #[serde(default)]
     pub data_label: Option<String>,
     /// The label of a lengthscale, with units.
@@ -268,15 +268,15 @@ pub struct CurvesFigure {
     pub lengthscale_label: Option<String>,
 }
 
-/// What the thick line of a panel of curves is.
+/// What the thick line of a panel of curves shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CurvesSubject {
     /// The mean, with the standard deviations of the model and of the noise around it.
     #[default]
     Mean,
-    /// The first private release, with the 95 % interval of model and noise together around it; the mean without noise
-    /// is thin. Cells without privacy show their mean.
+    /// The first private release, with the 95 % interval from model uncertainty and privacy noise together around it; the mean
+    /// without noise is a thin line. Cells without privacy show their mean.
     Release,
 }
 
@@ -285,7 +285,7 @@ pub enum CurvesSubject {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MapFigure {
-    /// The axis that orders the panels; each cell has one.
+    /// The axis that orders the panels; each cell has its own panel.
     #[serde(default)]
     pub panels: Option<String>,
     /// The label of the x axis, with units.
@@ -296,15 +296,15 @@ pub struct MapFigure {
     pub label: String,
     /// The difference between contours.
     pub step: f64,
-    /// The standard deviation of the noise from which on a disc is invisible.
+    /// The standard deviation of the noise at and above which a disc is invisible.
     pub vanish: f64,
-    /// The mean that has the largest disc, or the last colour; the largest of all cells without it.
+    /// The mean that has the largest disc, or the last colour; without it, the largest of all cells.
     #[serde(default)]
     pub largest: Option<f64>,
-    /// Whether the colours of the discs show the mean instead of their sizes.
+    /// Whether the mean is shown by the colours of the discs instead of by their sizes.
     #[serde(default)]
     pub colours: bool,
-    /// Whether coloured places of a regular grid are tiles instead of discs.
+    /// Whether the coloured points of a regular grid are drawn as tiles instead of discs.
     #[serde(default)]
     pub tiles: bool,
 }
@@ -317,11 +317,11 @@ pub struct MapFigure {
 pub struct ViolinsFigure {
     /// The label of the x axis, with units.
     pub x_label: String,
-    /// What the probability is of.
+    /// The event whose probability is shown.
     pub label: String,
-    /// What the rows of the positive class are.
+    /// The name of the rows of the positive class.
     pub positive: String,
-    /// What the other rows are.
+    /// The name of the other rows.
     pub negative: String,
 }
 
@@ -331,7 +331,7 @@ pub struct ViolinsFigure {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintonFigure {
-    /// The axis that orders the panels; each cell has one.
+    /// The axis that orders the panels; each cell has its own panel.
     #[serde(default)]
     pub panels: Option<String>,
     /// The label of the x axis, with units.
@@ -345,20 +345,21 @@ pub struct HintonFigure {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TracesFigure {
-    /// The axis that orders the panels; each cell has one.
+    /// The axis that orders the panels; each cell has its own panel.
     #[serde(default)]
     pub panels: Option<String>,
     /// The label of the x axis.
     pub x_label: String,
     /// The label of the logarithmic y axis.
     pub label: String,
-    /// Where the y axis begins; what lies below is not drawn.
+    /// Where the y axis begins; values below it are not drawn.
     #[serde(default)]
     pub least: Option<f64>,
 }
 
-/// Coverage of central intervals: the metrics `METRIC/MASS`. Against their mass, a panel for each cell but for one axis; or along an
-/// axis of the grid, a row of panels for each cell but for two axes, and in it a panel for each mass.
+/// Coverage of central intervals: the metrics `METRIC/MASS`. Either against their mass, with a panel for each combination of
+/// labels on the axes other than `lines`; or along an axis `x` of the grid, with a row of panels for each combination of labels
+/// on the axes other than `lines` and `x`, and in it a panel for each mass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFigure {
@@ -366,14 +367,13 @@ pub struct CalibrationFigure {
     pub metric: String,
     /// The axis that has a line for each of its labels.
     pub lines: String,
-    /// The axis along which coverage is drawn, if not along the mass; its labels are positive numbers, `inf` stands beyond a
-    /// break.
+    /// The axis along which coverage is drawn, if not along the mass; its labels are positive numbers, and `inf` is drawn beyond a break.
     #[serde(default)]
     pub x: Option<String>,
     /// The axis that orders the panels.
     #[serde(default)]
     pub panels: Option<String>,
-    /// Panels in a row, if coverage is drawn along the mass.
+    /// The number of panels in a row, if coverage is drawn along the mass.
     #[serde(default)]
     pub columns: Option<usize>,
     /// The label of the x axis.
@@ -382,8 +382,8 @@ pub struct CalibrationFigure {
     pub label: String,
 }
 
-/// Families of metrics `METRIC/NUMBER` along an axis of the grid: a panel for each family and each cell but for that axis, a line for
-/// each number.
+/// Families of metrics `METRIC/NUMBER` along an axis of the grid: a panel for each family and each combination of labels on the
+/// other axes, with a line for each number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProbabilitiesFigure {
@@ -403,9 +403,9 @@ pub struct ProbabilitiesFigure {
 pub struct TilesFigure {
     /// The axis that has a column of tiles for each of its labels.
     pub x: String,
-    /// The family of metrics: those named so and then `/` or `@`, after which the name of the row follows.
+    /// The family of metrics: those whose name is this, then `/` or `@`, then the name of the row.
     pub metric: String,
-    /// The axis that orders the panels, of which each combination of labels but those of `x` has one.
+    /// The axis that orders the panels; each combination of labels on the axes other than `x` has its own panel.
     #[serde(default)]
     pub panels: Option<String>,
     /// The label of the x axis, with units.
@@ -416,8 +416,8 @@ pub struct TilesFigure {
     pub label: String,
 }
 
-/// Candidates of a private selection: bars as wide as their probabilities and as high as their values, beside equally
-/// probable ones, and magnified. The frame of a cell: `candidates` (probability, value).
+/// Candidates of a private selection: bars as wide as their probabilities and as high as their values, next to equally probable
+/// candidates, and magnified. The frame of a cell: `candidates` (probability, value).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BarsFigure {
@@ -432,8 +432,8 @@ pub struct BarsFigure {
     /// Where the y axis of the magnified part ends.
     #[serde(default)]
     pub most: Option<f64>,
-    /// The metric that is the expected value of what is selected: its mean over replicates, with the numbers of others.
-    /// Without it the figure shows the expected value of its bars.
+    /// The metric that is the expected value of the selected candidate: its mean over replicates, with the numbers of others.
+    /// Without it, the figure shows the expected value of its bars.
     #[serde(default)]
     pub expected: Option<String>,
     /// The same for candidates that are all equally probable.
@@ -457,8 +457,8 @@ pub struct TutorialFigure {
     pub label: String,
 }
 
-/// One family of metrics against another: a dot for each member `NAME` that has the metrics `X/NAME` and `Y/NAME`, and beside it
-/// the numbers of others that know both. A panel for each cell.
+/// One family of metrics against another: a dot for each member `NAME` that has the metrics `X/NAME` and `Y/NAME`, and next to it
+/// the numbers of others that have both. A panel for each cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PairsFigure {
@@ -473,7 +473,7 @@ pub struct PairsFigure {
     pub x_label: String,
     /// The label of the y axis, with units.
     pub label: String,
-    /// A logarithmic y axis.
+    /// Whether the y axis is logarithmic.
     #[serde(default)]
     pub log_y: bool,
 }

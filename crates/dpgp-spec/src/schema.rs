@@ -18,8 +18,8 @@ use crate::setting::{
 };
 use dpgp_data::toml_schema;
 
-/// An experiment: what is measured on which data with which model and mechanism, over which grid, and what the paper
-/// printed and claimed. Keys that a section needs may be left to the grid.
+/// An experiment: what is measured, on which data, with which model and mechanism, over which grid, and what the paper prints and
+/// claims. The grid may set keys that a section requires.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "dpgp experiment")]
 #[allow(dead_code, reason = "only its schema is used")]
@@ -32,27 +32,28 @@ struct Spec<T, M> {
     privacy: Option<PrivacySetting<M>>,
     /// Dotted paths of a cell, each with the list of values that it takes.
     grid: Option<BTreeMap<String, Vec<Value>>>,
-    /// Named axes: for each label the dotted paths that it sets.
+    /// Named axes: for each label, the dotted paths that it sets.
     axis: Option<BTreeMap<String, Labels>>,
-    /// Numbers that the paper prints, in tables of one line a number.
+    /// Numbers that the paper prints, in tables with one line per number.
     published: Option<BTreeMap<String, ValueTable>>,
-    /// Numbers of its authors' files or code, which it does not print.
+    /// Numbers from files or code of the paper's authors that the paper does not print.
     authors: Option<BTreeMap<String, ValueTable>>,
-    /// Numbers of an independent computation.
+    /// Numbers from an independent computation.
     reference: Option<BTreeMap<String, ValueTable>>,
     claim: Option<Vec<RawClaim>>,
-    /// What is left open, corrected, replaced or not reproduced, by its sort: what it is about, and what was done, and why.
+    /// Deviations from the paper, by kind (left open, corrected, replaced or not reproduced): for each, what it is about, and
+    /// what was done and why.
     deviation: Option<Deviations>,
     erratum: Option<Vec<ErratumWords>>,
     broken: Option<Vec<RawBroken>>,
-    /// How the table is laid out for people, as the paper does.
+    /// How the table is laid out for readers, as in the paper.
     table: Option<TableLayout>,
     figure: Option<FigureSetting>,
-    /// The cells that the figure shows: labels of axes; all cells without it.
+    /// The cells that the figure shows, by their labels on axes; without it, all cells.
     figure_cells: Option<Map<String, Value>>,
-    /// Words of the figure for labels and axes of the grid and for metrics.
+    /// The names that the figure uses for labels and axes of the grid and for metrics.
     figure_names: Option<BTreeMap<String, String>>,
-    /// What `--quick` lays over the spec.
+    /// The settings that `--quick` changes.
     quick: Option<Map<String, Value>>,
 }
 
@@ -107,10 +108,10 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     /// Fills in what a spec with such a task need not have.
     fn fill_in(_spec: &mut toml::Table) {}
 
-    /// The metrics that are measured, with so many replicates.
+    /// The metrics that are measured with this number of replicates.
     fn metrics(&self, replicates: u32) -> Vec<String>;
 
-    /// Those of them that no printed number is compared with, and no check.
+    /// Those metrics that are compared with no printed number and by no check.
     fn secondary(&self) -> &[String] {
         &[]
     }

@@ -269,8 +269,8 @@ impl SourceText {
 /// A message of serde without the names of Rust's types.
 pub(super) fn plain(message: &str) -> String {
     let words = [
-        ("expected usize", "expected a non-negative whole number"),
-        ("expected u32", "expected a non-negative whole number"),
+        ("expected usize", "expected a non-negative integer"),
+        ("expected u32", "expected a non-negative integer"),
         ("expected f64", "expected a number"),
     ];
     let text = words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words));

@@ -11,10 +11,10 @@ use super::claim::{HowRead, SpreadKind};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ValueTable {
-    /// What each row says: an axis, or one of `metric`, `value`, `spread`, `count`, `runs`, `precision`, `tolerance`, `effect`
+    /// What each column holds: an axis, or one of `metric`, `value`, `spread`, `count`, `runs`, `precision`, `tolerance`, `effect`
     /// and `source`.
     pub columns: Vec<String>,
-    /// A list for each number. An empty text leaves what the table says.
+    /// One list for each number. An empty text keeps the value of `all`.
     #[schemars(with = "Vec<Vec<serde_json::Value>>")]
     pub rows: Vec<Vec<Value>>,
     /// What all rows have in common.
@@ -22,11 +22,11 @@ pub(super) struct ValueTable {
     pub all: ValueEntry,
 }
 
-/// What is known of a number.
+/// What is known about a number.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ValueEntry {
-    /// The one cell: its labels on the axes.
+    /// The cell, by its labels on the axes.
     #[serde(default, rename = "where")]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
@@ -44,19 +44,19 @@ pub(super) struct ValueEntry {
     /// Over how many folds, replicates or values the spread was taken.
     #[serde(default)]
     pub count: Option<u32>,
-    /// The number is the mean of so many runs; of one where nothing is said.
+    /// How many runs the number is the mean of; 1 if it is not given.
     #[serde(default)]
     pub runs: Option<u32>,
     /// The unit of the last printed digit.
     #[serde(default)]
     pub precision: f64,
-    /// The largest difference that agrees: for formulas and for readings off a figure.
+    /// The largest difference that counts as agreement, for formulas and for numbers read off a figure.
     #[serde(default)]
     pub tolerance: Option<f64>,
-    /// The difference that the paper draws a conclusion from: an interval that is wider tells nothing.
+    /// The difference from which the paper draws a conclusion: a wider interval is inconclusive.
     #[serde(default)]
     pub effect: Option<f64>,
-    /// Which setting was chosen so that these numbers fit: then agreement shows nothing, and is not counted.
+    /// The setting that was chosen to fit these numbers: agreement then proves nothing and is not counted.
     #[serde(default)]
     pub fitted: Option<String>,
     /// Where the number stands, for example `Table 1, row 2`.
@@ -114,7 +114,7 @@ impl ValueEntry {
 }
 
 fn text(value: &Value) -> Result<String, &'static str> {
-    value.as_str().map(str::to_owned).ok_or("a text")
+    value.as_str().map(str::to_owned).ok_or("text")
 }
 
 fn number(value: &Value) -> Result<f64, &'static str> {
@@ -122,21 +122,21 @@ fn number(value: &Value) -> Result<f64, &'static str> {
 }
 
 fn whole(value: &Value) -> Result<u32, &'static str> {
-    value.as_integer().and_then(|whole| u32::try_from(whole).ok()).ok_or("a whole number")
+    value.as_integer().and_then(|whole| u32::try_from(whole).ok()).ok_or("an integer")
 }
 
-/// A table as a paper lays it out: a metric over some axes downwards and some across. Cells that differ on another axis stand in
-/// tables of their own.
+/// A table as a paper lays it out: a metric, with some axes down the side and some across the top. Cells that differ on another
+/// axis are in separate tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableLayout {
     /// The metric that is shown.
     pub metric: String,
-    /// The axes whose labels stand at the left.
+    /// The axes whose labels are at the left.
     pub rows: Vec<String>,
-    /// The axes whose labels stand at the top.
+    /// The axes whose labels are at the top.
     pub columns: Vec<String>,
-    /// Which number of a column is the best, and stands in bold; none without it.
+    /// Which number in a column is the best and is shown in bold; without it, none.
     #[serde(default)]
     pub best: Option<Best>,
 }
@@ -145,9 +145,9 @@ pub struct TableLayout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Best {
-    /// The smallest, as of an error.
+    /// The smallest, as for an error.
     Least,
-    /// The largest, as of an accuracy.
+    /// The largest, as for an accuracy.
     Greatest,
 }
 

@@ -113,7 +113,7 @@ impl PackedKernel {
 }
 
 impl Scratch {
-    /// No sums, for so many panels.
+    /// Empty sums for this number of panels.
     fn clear(&mut self, panels: usize) {
         for form in [&mut self.whole, &mut self.high, &mut self.low, &mut self.both] {
             form.resize(panels * ROWS, Lanes::default());

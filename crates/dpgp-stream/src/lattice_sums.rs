@@ -201,7 +201,7 @@ impl TryFrom<LatticeRecord> for LatticeSums {
         if counts.len() != cells.len() || targets.len() != cells.len() {
             return Err("the numbers of cells, counts and targets differ");
         }
-        let squares = squares.parse().map_err(|_| "a sum is not a 128-bit whole number")?;
+        let squares = squares.parse().map_err(|_| "a sum is not a 128-bit integer")?;
         let mut sums = Self { rows, clipped, squares, ..Self::zero(lattice) };
         for ((place, rows), targets) in cells.into_iter().zip(counts).zip(targets) {
             if !sums.cells.put(place, CellSum { rows, targets }, count) {

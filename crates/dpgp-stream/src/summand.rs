@@ -87,14 +87,13 @@ pub trait Sum: Clone + PartialEq + Send + Serialize + DeserializeOwned {
     /// Adds those of other rows, in whole numbers.
     fn add(&mut self, other: &Self);
 
-    /// Whether it can be added to another: it is of as many numbers, and there are rows that make it.
+    /// Whether it can be added to another: it has as many numbers, and some rows can produce it.
     fn fits(&self, other: &Self) -> bool;
 }
 
 /// Something that is summed over rows of numbers.
 ///
-/// Obligation: every row of numbers has its place in the sums, or none, by a public rule. A row that was refused would tell what stands
-/// in it.
+/// Obligation: every row of numbers has its place in the sums, or none, by a public rule. Refusing a row would reveal its contents.
 pub trait SumRows: Sync {
     /// The sums of some rows.
     type Sum: Sum;
@@ -121,11 +120,11 @@ pub(super) fn are_possible(rows: u64, all: u64) -> bool {
 
 /// Whether a row passes all filters; each has its own column.
 pub(super) fn passes(filters: &[(Comparison, f64)], tested: &[Vec<f64>], row: usize) -> bool {
-    // A number that is not one compares with nothing, and no comparison holds of it.
+    // No comparison with NaN holds.
     filters.iter().zip(tested).all(|((is, value), column)| is.holds(column[row].partial_cmp(value)))
 }
 
-/// Takes rows that do not pass out of the first `kept` columns; the filters' columns follow them.
+/// Removes rows that do not pass from the first `kept` columns. The columns of the filters follow them.
 pub(super) fn retain(filters: &[(Comparison, f64)], columns: &mut [Vec<f64>], kept: usize) {
     if filters.is_empty() {
         return;

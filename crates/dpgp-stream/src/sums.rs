@@ -107,7 +107,7 @@ fn wide(texts: &[String]) -> Result<Vec<i128>, &'static str> {
 
 /// A number that leaves room for as many others: sums of sums must not overflow.
 fn number(text: &str) -> Result<i128, &'static str> {
-    let number = text.parse::<i128>().map_err(|_| "a sum is not a 128-bit whole number")?;
+    let number = text.parse::<i128>().map_err(|_| "a sum is not a 128-bit integer")?;
     if number.unsigned_abs() < 1 << 120 {
         Ok(number)
     } else {
@@ -162,7 +162,7 @@ impl<S: Sum> Record<S> {
         Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, part, checksum: None }
     }
 
-    /// The same with what is known of the rows.
+    /// The same with the identity of the rows.
     #[must_use]
     pub fn identified(self, identity: Option<Fingerprint>) -> Self {
         Self { identity, ..self }
@@ -180,7 +180,7 @@ impl<S: Sum> Record<S> {
         Ok(Self { checksum, ..self })
     }
 
-    /// Whether it is what its checksum is of; one without a checksum is not known to be another.
+    /// Whether it matches its checksum. A record without a checksum passes.
     pub fn is_as_written(&self) -> bool
     where
         S: Serialize,

@@ -93,7 +93,7 @@ impl Rounding {
     }
 }
 
-/// The number in an interval that is nearest; what is no number stays none. Each comparison is one instruction.
+/// The nearest number in an interval. NaN stays NaN. Each comparison is one instruction.
 #[inline]
 fn held(number: f64, [low, high]: [f64; 2]) -> f64 {
     let number = if low > number { low } else { number };

@@ -87,7 +87,7 @@ pub(super) fn averaged_posterior(
 pub(super) fn check_averaged(averages: bool, setting: &Sections) -> Checked {
     let Some(model) = setting.model.as_deref().filter(|model| model.averaged) else { return Ok(()) };
     let why = if !averages {
-        "is for task.regression and task.leaderboard, and for `dpgp predict`"
+        "works only with task.regression, task.leaderboard and `dpgp predict`"
     } else if !setting.privacy.mechanism.linear().is_some_and(|linear| linear.is_for_one_scale()) {
         "needs mechanism.cloaking with objective = \"risk\""
     } else if model.sparse.is_some() {

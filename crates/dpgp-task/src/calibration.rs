@@ -184,8 +184,8 @@ impl<'a> MomentsBlock<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationTask {
-    /// Rows at the beginning that are trained on. The others are test rows, and as many rows with the same
-    /// inputs that hold the true function.
+    /// The number of rows at the beginning of the data that are training rows. The others are test rows, followed by as many rows
+    /// with the same inputs and the values of the true function.
     pub train: Count,
     /// The public inducing inputs of noisy sums, a product grid with a range for each input; noisy moments have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -196,7 +196,7 @@ pub struct CalibrationTask {
     /// Masses of the central intervals whose coverage is measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masses: Vec<Probability>,
-    /// Only test rows whose first input lies between these count; all without it.
+    /// Only test rows whose first input lies between these are used; without it, all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<[f64; 2]>,
     /// Whether the figure shows the curve itself.
@@ -208,14 +208,14 @@ pub struct CalibrationTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PosteriorRule {
-    /// By a regularised inverse, the covariance corrected for the noise.
+    /// By a regularised inverse, with the covariance corrected for the noise.
     NoiseAware(NoiseAwareSetting),
-    /// By projecting the second sum on the matrices that data can have.
+    /// By projecting the second sum onto the matrices that data can produce.
     Moment {
         /// The public grid of inputs, a range for each input.
         grid: Vec<RangeSetting>,
     },
-    /// By a process on the public box of the inputs, which knows how little is known of them.
+    /// By a process on the public box of the inputs, which accounts for how little is known about them.
     Sites,
 }
 

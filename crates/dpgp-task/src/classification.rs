@@ -100,7 +100,7 @@ impl Classifier {
 const SHOWN: usize = 2;
 
 /// The metrics `accuracy` (share of the test rows, mean over draws), `accuracy-se` (its standard error over draws) and
-/// `majority-share` (the accuracy of always saying the class that most test rows have);
+/// `majority-share` (the accuracy of always predicting the class that most test rows have);
 /// `probability@X`, `latent@X` and `probability-sd@X` (over draws) at the points of the task. Frames: `counts` in one
 /// dimension, `training` in two, and the predictions as `classes` (without privacy) or `samples` (with it).
 impl Task for ClassificationTask {
@@ -261,13 +261,13 @@ impl Moments {
     }
 }
 
-/// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.
+/// Binary classification by the Laplace approximation. The first rows are training rows, the others test rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassificationTask {
-    /// Rows at the beginning that are trained on.
+    /// The number of rows at the beginning of the data that are training rows.
     pub train: Count,
-    /// The class of a row: whether its target compares so with a number.
+    /// The class of a row: positive if this comparison holds for its target.
     pub positive: ThresholdSetting,
     /// Newton steps with privacy; they share epsilon and delta evenly.
     #[serde(default = "one")]
@@ -277,7 +277,7 @@ pub struct ClassificationTask {
     pub newton: Count,
     /// Draws of the privacy noise.
     pub draws: Count,
-    /// Inputs whose predictions have metrics of their own.
+    /// Inputs whose predictions have their own metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Vec<f64>>,
 }

@@ -21,19 +21,19 @@ const TO_THE_MODE: usize = 100;
 /// Why `first-step-share` is undefined.
 const NO_WAY: &str = "the mode is zero, the starting point of the first step";
 
-/// Values computed on a way to the mode.
+/// Values computed on a path to the mode.
 pub(super) struct NewtonPath {
     share: f64,
     accuracy: f64,
 }
 
-/// The metrics of a way to the mode.
+/// The metrics of a path to the mode.
 pub(super) const METRICS: [Metric<NewtonPath>; 2] = [
     Metric::undefined("first-step-share", |path| path.share, NO_WAY),
     Metric::new("accuracy", |path| path.accuracy),
 ];
 
-/// The metrics `first-step-share` (what the first step does of the way from zero to the mode, in the sum of absolute
+/// The metrics `first-step-share` (the share of the path from zero to the mode that the first step covers, in the sum of absolute
 /// values) and `accuracy` (of the last step, on the test rows). Frame `trace`: the absolute distance of each latent value
 /// from the mode after each step.
 impl Task for ConvergenceTask {
@@ -95,13 +95,13 @@ fn measured(
     certified.scored(classifier.features.jitter, &METRICS, &newton).with_frames(vec![frame])
 }
 
-/// The way of the Laplace approximation to its mode. Each step with privacy spends the whole of epsilon and delta.
+/// The path of the Laplace approximation to its mode. Each step with privacy spends all of epsilon and delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceTask {
-    /// Rows at the beginning that are trained on; the others are tested.
+    /// The number of rows at the beginning of the data that are training rows; the others are test rows.
     pub train: Count,
-    /// The class of a row: whether its target compares so with a number.
+    /// The class of a row: positive if this comparison holds for its target.
     pub positive: ThresholdSetting,
     /// Newton steps.
     pub steps: Count,

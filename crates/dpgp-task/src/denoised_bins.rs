@@ -10,7 +10,7 @@ use dpgp_gp::{GivenNoisySums, LinearMap};
 use dpgp_mechanisms::BinNoiseLaw;
 use dpgp_mechanisms::Statistic;
 
-/// Post-processing of noisy means: inputs are public, so the number of rows in a bin is, and the mean of n targets with noise of
+/// Post-processing of noisy means: inputs are public, so the number of rows in a bin is too, and the mean of n targets with noise of
 /// standard deviation `sd / n` is their sum with noise of standard deviation sd, whichever the bin. Costs no budget.
 pub(super) struct DenoisedBins(Vec<GivenBins>);
 

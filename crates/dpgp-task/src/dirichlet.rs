@@ -217,7 +217,7 @@ impl ClassModel {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirichletTask {
-    /// Rows at the beginning that are trained on; the others are tested.
+    /// The number of rows at the beginning of the data that are training rows; the others are test rows.
     pub train: Count,
     /// The number of classes.
     pub classes: Count<1000, 2>,
@@ -227,18 +227,18 @@ pub struct DirichletTask {
     pub alpha: Positive,
     /// How posteriors follow from the sums.
     pub posterior: NoiseAwareSetting,
-    /// What is released.
+    /// Which sums are released.
     pub release: DirichletRelease,
-    /// Whether rules that break privacy as printed are allowed.
+    /// Whether to allow rules that, as printed in the paper, break privacy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub published: bool,
 }
 
-/// What is released of a classification.
+/// Which sums a classification releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DirichletRelease {
-    /// The sums over the rows of each class, which every class' posterior follows from.
+    /// The sums over the rows of each class, from which the posterior of every class follows.
     ClassSums,
     /// The sums of each class over all rows, weighted by its heteroscedastic noise.
     WeightedSums(HeteroscedasticRule),

@@ -104,7 +104,7 @@ pub enum Sampled {
         sd: f64,
         /// Number of bins.
         bins: usize,
-        /// Which data sets are neighbours.
+        /// Which datasets are neighbours.
         relation: Relation,
         /// The most records that neighbours differ in: those of one row or person.
         records: u64,
@@ -148,7 +148,7 @@ pub enum Sampled {
     Gradients {
         /// The steps, with the noise that was used over the clip.
         event: Event,
-        /// Which data sets are neighbours.
+        /// Which datasets are neighbours.
         relation: Relation,
     },
     /// The index of a candidate by the exponential mechanism.

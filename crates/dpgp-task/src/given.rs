@@ -12,8 +12,8 @@ use dpgp_mechanisms::Sections;
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{Checked, Problem};
 
-/// Numbers that others computed, of a method that need not run here. Axes and metrics are those of the printed numbers, unless they are
-/// given. `dpgp grade TABLE.csv` compares a table with them once; with `table`, `dpgp run` does.
+/// Numbers that others computed with a method that need not run here. Axes and metrics are those of the printed numbers, unless
+/// they are given here. `dpgp grade TABLE.csv` compares a table with them once; with `table`, `dpgp run` does so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GivenTask {
@@ -63,7 +63,7 @@ pub enum GivenError {
     },
     /// A cell has another number of rows than of replicates.
     #[error(
-        "task.given.table has {found} rows of {metric:?} for this cell, and experiment.replicates is {replicates}: both must be the number of runs"
+        "task.given.table has {found} rows of {metric:?} for this cell, but experiment.replicates is {replicates}: both must be the number of runs"
     )]
     Replicates {
         /// The metric.
@@ -159,7 +159,7 @@ impl TaskSpec for GivenTask {
             return fail("task.given.metrics", Problem::Empty);
         }
         if setting.model.is_some() || setting.privacy.epsilon.get().is_finite() {
-            let why = "are not read by task.given: dpgp computes nothing of these numbers";
+            let why = "are not read by task.given: dpgp does not compute these numbers";
             return fail("task.given", Problem::Shape(format!("[model] and [privacy] {why}")));
         }
         Ok(())

@@ -374,7 +374,7 @@ impl<'a> EvidenceBlock<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HyperparametersTask {
-    /// Rows at the beginning that are trained on; the others validate.
+    /// The number of rows at the beginning of the data that are training rows; the others are validation rows.
     pub train: Count,
     /// The public inducing inputs of noisy sums, a range for each input; noisy moments have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -386,7 +386,7 @@ pub struct HyperparametersTask {
     /// How posteriors follow from noisy sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posterior: Option<NoiseAwareSetting>,
-    /// How one is chosen.
+    /// How the hyperparameters are chosen.
     pub method: HyperparametersMethod,
 }
 
@@ -411,7 +411,7 @@ pub enum HyperparametersMethod {
         /// How far below its greatest possible value a log-likelihood is clipped, in nats.
         clip: Positive,
     },
-    /// Those of the greatest evidence of noisy moments of all rows, which is computed after the release, at no cost.
+    /// Those with the greatest evidence given noisy moments of all rows. The evidence is computed after the release and costs no budget.
     Evidence {},
 }
 
@@ -425,7 +425,7 @@ pub enum RefusalRule {
     Corrected,
 }
 
-/// What (epsilon, delta) leaves for a sequence of Gaussian mechanisms.
+/// How (epsilon, delta) is converted to a budget for a sequence of Gaussian mechanisms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetRule {

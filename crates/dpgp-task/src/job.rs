@@ -80,7 +80,7 @@ pub trait TaskSpec {
     /// replicates.
     fn metrics(&self, replicates: u32) -> Vec<String>;
 
-    /// Those of them that no printed number is compared with, and no check.
+    /// Those metrics that are compared with no printed number and by no check.
     fn secondary(&self) -> &[String] {
         &[]
     }
@@ -90,8 +90,8 @@ pub trait TaskSpec {
         None
     }
 
-    /// Whether its certificates and its noise are about all rows of one person where `data.person` says whose they are. A task
-    /// that does not say so is refused with that key.
+    /// Whether its certificates and its noise are about all rows of one person if `data.person` identifies people. A task that
+    /// returns false is refused with that key.
     fn protects_persons(&self, _mechanism: &MechanismSetting) -> bool {
         false
     }

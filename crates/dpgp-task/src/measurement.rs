@@ -36,7 +36,7 @@ impl Measurement {
     }
 }
 
-/// Result of one replicate of one cell. There is no other way to one than a certificate with its evidence.
+/// Result of one replicate of one cell. It can only be made from a certificate with its evidence.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// Its metrics, which share one certificate.
@@ -105,8 +105,8 @@ impl Measured {
 
 /// Guarantee about one cell, with the samples drawn for it.
 ///
-/// Obligation: no [`Measured`] claims privacy but through this type, and a claim takes its evidence along: what an audit
-/// judges is what the certificate is about.
+/// Obligation: a [`Measured`] claims privacy only through this type, and a claim carries its evidence: an audit judges exactly
+/// what the certificate is about.
 #[derive(Debug, Clone)]
 pub struct Certified {
     certificate: Certificate,

@@ -15,7 +15,7 @@ pub(super) struct Normalised {
     pub centre: f64,
     /// Units of the target per unit of the normalised one.
     pub scale: f64,
-    /// Whether private statistics were used, which nobody pays for.
+    /// Whether private statistics were used, which the guarantee does not account for.
     pub private: bool,
 }
 

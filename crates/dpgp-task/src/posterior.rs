@@ -23,8 +23,8 @@ const STATIONARY: f64 = 1e-6;
 const NOTHING_SPENT: &str = "the tight epsilon is 0 at this delta, so the ratio is undefined";
 
 /// The metrics `accuracy` (share of the test rows whose class is the sign of the mean's margin), and with privacy
-/// `sigma` (noise sd over twice the clip), `tight-epsilon` (what loss distributions give the same noise, sampling taken
-/// as Poisson) and `looseness` (claimed over tight epsilon).
+/// `sigma` (noise sd over twice the clip), `tight-epsilon` (the epsilon from privacy loss distributions for the same noise, with
+/// sampling treated as Poisson) and `looseness` (claimed over tight epsilon).
 impl Task for PosteriorTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let models = Models::new(self, job.sample);
@@ -155,7 +155,7 @@ pub struct PriceKey {
 pub struct Price {
     /// Standard deviation of the noise over the clip.
     pub multiplier: f64,
-    /// The epsilon that loss distributions give the same noise, sampling taken as Poisson.
+    /// The epsilon from privacy loss distributions for the same noise, with sampling treated as Poisson.
     pub tight: f64,
     /// An upper bound on the true delta at the claimed epsilon, if the sampling is covered by a proof.
     pub delta_exact: Option<f64>,
@@ -218,9 +218,9 @@ impl PriceKey {
 pub struct PosteriorTask {
     /// The likelihood and the prior.
     pub model: PosteriorModel,
-    /// The class of a row: whether its target compares so with a number.
+    /// The class of a row: positive if this comparison holds for its target.
     pub positive: ThresholdSetting,
-    /// Rows at the beginning that are trained on; the others are tested.
+    /// The number of rows at the beginning of the data that are training rows; the others are test rows.
     pub train: Count,
     /// How the posterior is found.
     pub method: PosteriorMethod,
@@ -257,7 +257,7 @@ pub struct AdviSetting {
     pub steps: Count,
     /// The share of the training rows that a step samples.
     pub rate: Share,
-    /// How it samples them.
+    /// How a step samples rows.
     pub sampling: BatchSampling,
     /// The learning rate of windowed AdaGrad.
     pub learning_rate: Positive,

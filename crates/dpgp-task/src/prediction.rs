@@ -221,18 +221,19 @@ fn lengthscale(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PredictionTask {
-    /// The test inputs: the product of these, one per input; the last varies fastest.
+    /// The test inputs: the product of these ranges, one per input; the last varies fastest.
     pub grid: Vec<RangeSetting>,
-    /// A finer grid that a map draws contours on, without privacy.
+    /// A finer grid on which a map draws contours, without privacy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<Vec<RangeSetting>>,
-    /// Private samples that the figure shows.
+    /// The number of private samples that the figure shows.
     #[serde(default = "none", skip_serializing_if = "is_none")]
     pub draws: Count<1000, 0>,
-    /// The share of the points whose noise has at least this standard deviation (units of the target) is measured.
+    /// A standard deviation, in units of the target; a metric gives the share of the points whose noise has at least this
+    /// standard deviation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_from: Option<Positive>,
-    /// The points of the grid that have metrics of their own.
+    /// The points of the grid that have their own metrics.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Vec<f64>>,
 }

@@ -57,7 +57,7 @@ tasks! {
     Density(DensityTask),
     /// Binary classification by the Laplace approximation.
     Classification(ClassificationTask),
-    /// The way of the Laplace approximation to its mode.
+    /// The path of the Laplace approximation to its mode.
     Convergence(ConvergenceTask),
     /// A Gaussian process at two places, before or after an observation.
     Tutorial(TutorialTask),
@@ -69,18 +69,18 @@ tasks! {
     Dirichlet(DirichletTask),
     /// Scores of the predictive distributions of a private regression.
     Leaderboard(LeaderboardTask),
-    /// A surface from the sums over all rows, and what privacy changes in it.
+    /// A surface from sums over all rows, and how privacy changes it.
     Surface(SurfaceTask),
-    /// A statement of a paper, or a remark, against computed numbers.
+    /// A statement of a paper, or a remark, tested with computed numbers.
     Errata(ErrataTask),
-    /// What a program of anybody's answers.
+    /// The metrics that an external program returns.
     Command(CommandTask),
     /// Numbers that others computed.
     Given(GivenTask),
 }
 
-/// Why a key about persons is refused.
-const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; to protect persons, use \
+/// Why a key about people is refused.
+const NO_PERSONS: &str = "this task and mechanism protect rows, not people; to protect people, use \
     task.regression with mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, \
     task.surface or task.dirichlet with sums, or task.density with histogram";
 

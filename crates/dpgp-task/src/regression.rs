@@ -379,7 +379,7 @@ impl ScoreSetting {
 impl TaskSpec for RegressionTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.regression")?;
-        self.split.check("task.regression.split")?;
+        setting.data.check_split("task.regression.split", self.split)?;
         let Some(binning) = setting.privacy.mechanism.downcast::<BinningSetting>() else {
             // Zero draws stand for the exact expectation over the noise.
             let mechanism = noisy_predictions(&setting.privacy)?;

@@ -11,7 +11,7 @@ pub struct Sample {
     pub inputs: DMatrix<f64>,
     /// Targets (n).
     pub targets: Vec<f64>,
-    /// Whose rows they are (n), where the data say so: equal numbers for rows of one person. Empty where they do not.
+    /// The person of each row (n), if the data identify people: equal numbers for rows of one person. Empty if they do not.
     pub persons: Vec<usize>,
 }
 
@@ -42,7 +42,7 @@ impl Sample {
         Self { inputs: self.inputs.select_rows(rows), targets, persons }
     }
 
-    /// The rows of the person that a row is of; that row alone where the data do not say whose they are.
+    /// The rows of the person to whom a row belongs; that row alone if the data do not identify people.
     pub fn rows_with(&self, row: usize) -> Vec<usize> {
         match self.persons.get(row) {
             Some(person) => (0..self.rows()).filter(|other| self.persons[*other] == *person).collect(),

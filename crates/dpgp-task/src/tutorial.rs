@@ -125,7 +125,7 @@ pub struct TutorialTask {
     pub pair: [f64; 2],
     /// Where functions are drawn.
     pub grid: RangeSetting,
-    /// How many are drawn.
+    /// How many functions are drawn.
     pub draws: Count<1000, 0>,
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The sums of {{ name }} over {{ files|length }} file{% if files|length != 1 %}s{% endif %} in {{ shards }} shards.
-#   bash THIS     submits the array, and a task that adds the parts once all have succeeded
+#   bash THIS     submits the array, and a task that adds up the parts once all have succeeded
 #   sbatch THIS   submits only the array
 # Both take more options for sbatch, for example --time=1:00:00. A part is written completely or not at all.
 #SBATCH --job-name=dpgp-{{ slug }}-sums

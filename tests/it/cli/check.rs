@@ -108,7 +108,7 @@ fn every_other_file_is_compared_too() {
     let project = toy();
     let folder = "results/smith2021/toy";
     let changes = [
-        ("manifest.json", "\"seed\": 1", "\"seed\": 2", "seed was 2, is 1"),
+        ("manifest.json", "\"seed\": 1", "\"seed\": 2", "seed was 2, is now 1"),
         ("manifest.json", "\"cells\": 12", "\"cells\": 13", "cells was 13"),
         ("manifest.json", "{", "[", "is not a manifest"),
         ("table.md", "1589", "1590", "table.md: line"),

@@ -111,7 +111,7 @@ fn a_release_carries_its_guarantee() {
     let ledger = ["--ledger", "l.toml", "--budget-epsilon", "1.5", "--budget-delta", "1e-6"];
     let run = project.dpgp(&[&add[..], &["d.json"], &ledger[..]].concat()).expect(2);
     assert!(
-        run.err.contains("already counts releases about these rows"),
+        run.err.contains("already records releases from some or all of these rows"),
         "earlier releases are in the state folder: {}",
         run.err
     );

@@ -219,7 +219,7 @@ fn what_counts_cannot_answer_is_refused_before_the_charge() {
             project.dpgp(&[&["predict", "s.toml", "--ledger", "l.toml"][..], arguments].concat()).expect(2);
         assert!(run.err.contains(why) && !project.path("l.toml").exists(), "{}", run.err);
     };
-    refused(SPEC, &["--grid", "lon=0..1:2,lat=1"], "counts belong to the bins of their spec");
+    refused(SPEC, &["--grid", "lon=0..1:2,lat=1"], "counts are released only for the bins of their spec");
     refused(SPEC, &["--at", "at.csv"], "use --grid auto");
     refused(
         &SPEC.replace("relation", "most_per_row = 2\nrelation"),

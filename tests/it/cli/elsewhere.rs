@@ -126,7 +126,7 @@ fn inputs_of_rows_that_targets_choose_are_not_listed() {
     let filtered = "target = \"kwh\", filter = [{ column = \"kwh\", is = \">\", value = 20.0 }] }";
     project.write("spec.toml", &SPEC.replace("target = \"kwh\" }", filtered));
     let said = project.dpgp(&[&RELEASE[..], &["--allow-caveats"]].concat()).expect(2).err;
-    assert!(said.contains("that would show which rows pass"), "{said}");
+    assert!(said.contains("the list would show which rows pass"), "{said}");
     assert!(!project.path("r.json").exists() && !project.path("p.csv").exists());
 }
 

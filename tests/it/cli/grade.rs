@@ -44,7 +44,7 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
     let screen = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1"]).out;
     assert!(screen.contains("13.3 ± 3.2  ≈") || screen.contains("13.3 ± 3.2 ≈"), "{screen}");
     assert!(
-        screen.contains("1 printed number, theirs within 0.4 %: 1 agrees by a fitted setting ≈"),
+        screen.contains("1 printed number, theirs within 0.4 %: 1 agrees after fitting a setting ≈"),
         "{screen}"
     );
     assert!(screen.contains("1 row matches no cell") && screen.lines().count() <= 24, "{screen}");
@@ -217,7 +217,7 @@ fn the_numbers_of_any_paper_are_graded() {
     for (runs, says) in [
         (
             RUNS.replace("lasso,1.0,rmse,3,0.70\n", ""),
-            "has 2 rows of \"rmse\" for this cell, and experiment.replicates is 3",
+            "has 2 rows of \"rmse\" for this cell, but experiment.replicates is 3",
         ),
         (
             RUNS.replace("3,0.71", "3,low"),

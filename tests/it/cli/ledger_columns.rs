@@ -110,7 +110,7 @@ fn persons_are_known_by_their_cells() {
         let renamed = spec(file, "\"house\", \"other\", \"x\", \"y\"", ["\"x\"", "y"], &persons("house"));
         let run = release(&project, &renamed, "x\n5\n", &[]).expect(2);
         assert!(
-            run.err.contains("column of persons has the same name as in an earlier release"),
+            run.err.contains("column that identifies people has the same name as in an earlier release"),
             "{file}: {}",
             run.err
         );

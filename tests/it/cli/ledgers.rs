@@ -136,7 +136,11 @@ fn the_same_rows_have_one_ledger_in_every_form() {
         let run = predict(&project, "other.toml", &[]).expect(1);
         assert!(run.err.contains("is too small for this release"), "{name}: {}", run.err);
         let run = predict(&project, "other.toml", &["--ledger", "new.toml"]).expect(2);
-        assert!(run.err.contains("already counts releases about these rows"), "{name}: {}", run.err);
+        assert!(
+            run.err.contains("already records releases from some or all of these rows"),
+            "{name}: {}",
+            run.err
+        );
         assert!(!project.path("new.toml").exists());
     }
 }
@@ -177,7 +181,7 @@ fn rows_of_two_ledgers_are_charged_to_both() {
     };
     assert_eq!(counts(&project), [1, 1]);
     let run = predict(&project, "energy.toml", &[]).expect(0);
-    assert!(run.err.contains("also charged, because it counts some of these rows"), "{}", run.err);
+    assert!(run.err.contains("also charged, because it covers some of these rows"), "{}", run.err);
     assert_eq!(counts(&project), [2, 2]);
     // From then on both count all of these rows.
     predict(&project, "part.toml", &[]).expect(0);
@@ -382,7 +386,8 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let run = Run::new(project.command(way).stdout(full).output().unwrap()).expect(5);
         charged += 1;
-        let says = run.err.contains("was already charged to the ledger") && run.err.contains("is spent");
+        let says =
+            run.err.contains("was already charged to the ledger") && run.err.contains("the charge remains");
         assert!(says, "{way:?}: {}", run.err);
         only_ledger(&project, charged, &format!("{way:?}"));
     }
@@ -468,7 +473,7 @@ fn without_a_state_folder_nothing_is_released() {
 fn no_ledger_stands_in_the_certificate() {
     let project = project();
     let run = predict(&project, "energy.toml", &["--no-ledger", "--out", "p.csv"]).expect(0);
-    assert!(run.out.contains("no ledger: this release is not counted"), "{}", run.out);
+    assert!(run.out.contains("no ledger: this release is not recorded"), "{}", run.out);
     let stats = ["stats", "energy.toml", "energy.csv", "--release", "s.json", "--no-ledger"];
     project.dpgp(&stats).expect(0);
     for name in ["p.csv.certificate.json", "s.json"] {
@@ -571,7 +576,7 @@ fn weak_guarantees_need_a_word() {
     let large = records().replace("delta = 1e-6", "delta = 0.01");
     for (spec, message) in [
         (&classic, "outside the proof of the classic calibration"),
-        (&large, "is not below one over the number of rows"),
+        (&large, "is not below 1 / (number of rows)"),
     ] {
         project.write("weak.toml", spec);
         let stats = ["stats", "weak.toml", "energy.csv", "--release", "s.json"];

@@ -201,7 +201,7 @@ fn scales_and_outlines_are_read_first() {
     project.dpgp(&[&predict[..], &drawn].concat()).expect(0);
     let html = project.read("map.html");
     for part in
-        ["&lt;= -100", "&gt;= 2000", "The lines are those of line.geojson.", "start_lon (°)", "<polyline"]
+        ["&lt;= -100", "&gt;= 2000", "The lines come from line.geojson.", "start_lon (°)", "<polyline"]
     {
         assert!(html.contains(part), "{part} is not in the page");
     }

@@ -175,7 +175,7 @@ fn a_folder_that_is_missing_is_named() {
         &project,
         &[&["generate", "--rows", "-5", "--out", "a.csv"]],
         2,
-        "-5 is not a whole number from 1 to 1e15",
+        "-5 is not an integer from 1 to 1e15",
     );
     let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
     assert_eq!(ledgers.as_array().map(Vec::len), Some(0));

@@ -177,7 +177,7 @@ fn shards_threads_and_forms_use_the_same_rows() {
     let run = project
         .dpgp(&["stats", "s.toml", "--add", "sum.json", "--for-holder", "--release", "r.json"])
         .expect(0);
-    assert!(run.out.contains("rows counted more than 3 records and were clipped"), "{}", run.out);
+    assert!(run.out.contains("rows had more than 3 records each and were clipped"), "{}", run.out);
     let text = "one person (\"id\", at most 4 rows each of at most 3 records) is replaced";
     assert!(project.json("r.json")["guarantee"]["text"].as_str().unwrap().ends_with(text));
     project.write("s.toml", &STREAMED.replace("rows_per_person = 4", "rows_per_person = 5"));

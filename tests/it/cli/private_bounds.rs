@@ -81,7 +81,7 @@ fn bounds_that_cannot_be_had_are_refused() {
     let run =
         project.dpgp(&["new", "--data", "few.csv", "--target", "minutes", "--private-bounds"]).expect(2);
     assert!(
-        run.err.contains("private bounds need at least 5000 rows at an epsilon of 1, and it has 4000"),
+        run.err.contains("private bounds need at least 5000 rows at an epsilon of 1, and the file has 4000"),
         "{}",
         run.err
     );
@@ -112,20 +112,20 @@ fn bounds_that_cannot_be_had_are_refused() {
     let noise = counts("\"minutes\"", axis, "[12, -30, 25]").expect(2);
     assert!(
         noise.err.contains(
-            "no bin stands out of the noise of 20 rows on each count; the counts are released and paid for"
+            "no bin stands out from the noise, whose standard deviation is 20 rows per count; the counts were released and charged"
         ),
         "{}",
         noise.err
     );
     let other = counts("\"place\"", axis, "[0, 900, 0]").expect(2);
     assert!(
-        other.err.contains("these are bounds of \"place\", and the target is \"minutes\""),
+        other.err.contains("these are bounds of \"place\", but the target is \"minutes\""),
         "{}",
         other.err
     );
     let plane =
         counts("\"minutes\", \"place\"", &format!("{axis}, {axis}"), "[9, 9, 9, 9, 9, 9, 9, 9, 9]").expect(2);
-    assert!(plane.err.contains("bounds need counts by one column of numbers"), "{}", plane.err);
+    assert!(plane.err.contains("bounds need counts of one numeric column"), "{}", plane.err);
     // Counts that do not say what they cost, or cost the whole budget, leave nothing: never the whole again.
     let rows = "{ \"histogram\": { \"inputs\": [\"minutes\"], \"records\": null, \"filter\": [], \"bins\": [BINS] }, \"counts\": [0, 900, 0], \
         \"sd\": 20.0, \"guarantee\": { \"text\": \"g\"MU } }";
@@ -157,7 +157,7 @@ fn bounds_that_cannot_be_had_are_refused() {
         "--bounds-from",
         "counts.json",
     ];
-    assert!(project.dpgp(&from).expect(2).err.contains("is no file of counts"));
+    assert!(project.dpgp(&from).expect(2).err.contains("is not a file of counts"));
     assert!(!project.path("mine.toml").exists());
 }
 

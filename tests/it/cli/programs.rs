@@ -121,11 +121,11 @@ fn a_program_that_fails_is_told() {
         ("kill -9 $$", "ended with signal: 9"),
         ("true", "wrote nothing to standard output"),
         ("echo done", "wrote \"done\" as its last line, which is not a JSON object of finite numbers"),
-        ("echo '{\"mae\": 1}'", "did not answer the metric \"rmse\""),
-        ("echo '{\"rmse\": 1, \"mae\": 1}'", "answered \"mae\", which task.command.metrics does not name"),
+        ("echo '{\"mae\": 1}'", "did not return the metric \"rmse\""),
+        ("echo '{\"rmse\": 1, \"mae\": 1}'", "returned \"mae\", which is not in task.command.metrics"),
         ("echo '{\"rmse\": 1e999}'", "not a JSON object"),
         ("sleep 60", "was stopped after 1 s, its task.command.timeout"),
-        ("sleep 60 & echo '{\"rmse\": []}'", "answered no number for the metric \"rmse\""),
+        ("sleep 60 & echo '{\"rmse\": []}'", "returned no number for the metric \"rmse\""),
     ] {
         let project = project(program);
         // Others have time on a busy machine.
@@ -155,12 +155,12 @@ fn wrong_settings_of_a_program_are_refused() {
         ("metrics = [\"rmse\"]", "metrics = [\"rmse\", \"rmse\"]", "names a metric twice"),
         ("files = [\"mine.sh\"]", "files = [\"other.sh\"]", "names \"other.sh\", which cannot be read"),
         ("files = [\"mine.sh\"]", "files = [\"*.py\"]", "names \"*.py\", which matches no file"),
-        ("files = [\"mine.sh\"]", "files = [\"[.sh\"]", "names \"[.sh\", which is no pattern"),
-        ("with =", "timeout = \"soon\"\nwith =", "\"soon\" is no time from 1 s to 1000 h"),
+        ("files = [\"mine.sh\"]", "files = [\"[.sh\"]", "names \"[.sh\", which is not a valid pattern"),
+        ("with =", "timeout = \"soon\"\nwith =", "\"soon\" is not a time from 1 s to 1000 h"),
         (
             "[grid]",
             "[privacy]\nepsilon = 1.0\ndelta = 1e-6\nchange = 1.0\nmechanism.function.sensitivity = \"exact\"\n[grid]",
-            "dpgp cannot certify what a program of somebody else does",
+            "dpgp cannot certify what an external program does",
         ),
         ("with = { alpha", "wth = { alpha", "unknown field `wth`"),
         (

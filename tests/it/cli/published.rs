@@ -68,7 +68,7 @@ fn estimates_between_published_numbers() {
     let [mean] = columns(&project.read("p.csv"), ["private_mean"])[3];
     assert!((22.0..29.0).contains(&mean), "{mean} at 15");
     let page = project.read("p.html");
-    assert!(page.contains("Computed from published numbers with noise alone"), "no statement on the map");
+    assert!(page.contains("Computed only from published numbers with noise"), "no statement on the map");
 
     for (more, says) in [
         (&["--noise", "uniform=1"][..], "expected gaussian=SD"),
@@ -85,7 +85,7 @@ fn estimates_between_published_numbers() {
     }
     project.write("n.csv", "age,count,sd\n0,10,-1\n");
     let said = predict(&project, &["--noise", "sd=sd", "--grid", "auto"]).expect(2).err;
-    assert!(said.contains("n.csv: the noise of row 1 is negative"), "{said}");
+    assert!(said.contains("n.csv: row 1 has a negative noise variance or sd"), "{said}");
     let without = project.dpgp(&["predict", "--from", "n.csv", "--grid", "auto"]).expect(2).err;
     assert!(without.contains("add --inputs, --target and --noise"), "{without}");
     project.write(

@@ -80,7 +80,7 @@ fn settings_are_changed_for_one_run() {
         ),
         ("epsilom=2", "(did you mean \"epsilon\"?); the axes are lengthscale, epsilon"),
         ("privacy.epsilon=-1", "with privacy.epsilon = -1: must be greater than 0"),
-        ("epsilon=0,5", "found 0; use a point in fractions, as in 0.5"),
+        ("epsilon=0,5", "found 0; use a decimal point, as in 0.5"),
         ("data.source.inline.x.y=1", "is a value, not a section"),
         ("privacy.epsilon=", "is not a valid change"),
         ("experiment.seed=2", "settings begin with data, model, normalise, privacy, task"),

@@ -128,7 +128,7 @@ fn wrong_questions_are_refused() {
     let generate = |more: &[&str]| project.dpgp(&[&["generate"], more].concat()).expect(2).err;
     assert!(generate(&["--rows", "5", "--out", "trips.csv"]).contains("already exists"));
     assert!(generate(&["--rows", "5", "--out", "trips.txt"]).contains("use .csv or .parquet"));
-    assert!(generate(&["--rows", "1.5", "--out", "new.csv"]).contains("not a whole number"));
+    assert!(generate(&["--rows", "1.5", "--out", "new.csv"]).contains("not an integer"));
     assert!(!project.path("new.csv").exists() && !project.path("trips.txt").exists());
 }
 

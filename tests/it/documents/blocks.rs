@@ -111,8 +111,8 @@ fn lines(text: &str) -> String {
     .collect()
 }
 
-/// Runs a script in a folder of its own; what failed, if something did.
-fn failure(script: &str) -> Option<String> {
+/// Runs a script in a folder of its own: what it printed, or what failed.
+fn run(script: &str) -> Result<String, String> {
     let project = Project::empty();
     let program = Path::new(env!("CARGO_BIN_EXE_dpgp"));
     let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
@@ -122,7 +122,8 @@ fn failure(script: &str) -> Option<String> {
     command.env("HOME", project.folder.path()).env("DPGP_STATE", project.path("state"));
     command.env("DPGP_DATA", project.path("cache")).env("DPGP_STORE", project.path("store"));
     let output = command.output().unwrap();
-    (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
 fn assert_runs(page: &str) -> usize {
@@ -132,10 +133,19 @@ fn assert_runs(page: &str) -> usize {
         return 0;
     }
     let script = format!("{BEFORE}\n{}\n{lines}", before(page));
-    if let Some(said) = failure(&script) {
-        panic!("{page}: {said}\n{lines}");
+    let printed = run(&script).unwrap_or_else(|said| panic!("{page}: {said}\n{lines}"));
+    if page.starts_with("docs/tutorial-patients") {
+        for line in shown(&shipped(page)) {
+            assert!(printed.lines().any(|printed| printed == line), "{page} shows {line:?}\n{printed}");
+        }
     }
     lines.lines().count()
+}
+
+/// The lines that a page shows as printed.
+fn shown(text: &str) -> Vec<&str> {
+    let blocks = text.split("```text\n").skip(1).map(|rest| rest.split_once("```").unwrap().0);
+    blocks.flat_map(str::lines).collect()
 }
 
 #[test]
@@ -164,7 +174,7 @@ fn the_blocks_of_the_other_pages_run() {
 #[test]
 fn a_line_that_fails_is_told() {
     assert!(
-        failure("dpgp list > /dev/null\ndpgp run no-such-thing").unwrap().contains("dpgp run no-such-thing")
+        run("dpgp list > /dev/null\ndpgp run no-such-thing").unwrap_err().contains("dpgp run no-such-thing")
     );
-    assert_eq!(failure("dpgp list > /dev/null"), None);
+    assert_eq!(run("dpgp list > /dev/null"), Ok(String::new()));
 }

@@ -35,6 +35,33 @@ fn the_architecture_has_a_row_for_each_crate() {
     assert_eq!(told, crates().into_keys().collect());
 }
 
+/// The crates of the diagram, line by line from the top.
+fn diagram() -> Vec<String> {
+    let page = shipped("docs/architecture.md");
+    let block = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    block.split_whitespace().filter(|word| word.starts_with("dpgp-")).map(str::to_owned).collect()
+}
+
+/// The first crate that depends on one that does not come after it.
+fn upward(order: &[String], crates: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
+    let after = |place: usize, needed: &String| order[place + 1..].contains(needed);
+    order.iter().enumerate().find_map(|(place, name)| {
+        let ours = crates[name].iter().filter(|one| crates.contains_key(*one));
+        let wrong = ours.into_iter().find(|needed| !after(place, needed))?;
+        Some(format!("{name} needs {wrong}"))
+    })
+}
+
+#[test]
+fn the_diagram_has_each_crate_above_those_that_it_needs() {
+    let (order, crates) = (diagram(), crates());
+    assert_eq!(order.iter().cloned().collect::<BTreeSet<_>>(), crates.keys().cloned().collect());
+    assert_eq!(order.len(), crates.len(), "a crate stands in the diagram twice");
+    assert_eq!(upward(&order, &crates), None);
+    let turned: Vec<String> = order.into_iter().rev().collect();
+    assert!(upward(&turned, &crates).is_some(), "the check can fail");
+}
+
 #[test]
 fn crates_for_others_need_no_product() {
     let crates = crates();

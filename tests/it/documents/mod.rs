@@ -5,6 +5,7 @@ mod blocks;
 mod checks;
 mod commands;
 mod crates;
+mod kernel;
 mod pages;
 mod reproduction;
 mod specs;

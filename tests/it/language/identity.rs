@@ -166,7 +166,7 @@ fn figures_name_axes_and_families_that_there_are() {
         (
             format!("{lines}groups = [{{ prefix = \"b\", title = \"t\" }}]"),
             "figure.lines.groups",
-            "no group has lines that begin as \"a\" does",
+            "no group has a prefix that \"a\" begins with",
         ),
         (format!("{lines}most = nan"), "figure.lines.most", "must be finite"),
         (

@@ -116,7 +116,7 @@ impl Files {
         Ok(self)
     }
 
-    /// As [`Rows::read`], with the person of each row; none if that is missing and may be.
+    /// As [`Rows::read`], with the person of each row; none if it is missing and may be.
     ///
     /// # Errors
     /// As [`Rows::read`], and for a row without a person.

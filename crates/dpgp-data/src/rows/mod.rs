@@ -40,8 +40,7 @@ pub trait Rows: Send {
     /// [`DataError`] for a cell that is missing or no finite number, and for a file that cannot be read.
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError>;
 
-    /// Passes over rows without a look at their cells and returns how many there were: fewer than `rows` only at the
-    /// end.
+    /// Skips rows without looking at their cells and returns how many there were: fewer than `rows` only at the end.
     ///
     /// # Errors
     /// [`DataError`] for a file that cannot be read.

@@ -147,7 +147,7 @@ fn clip_factor(vector: &[f64], clip: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchSampling {
-    /// `floor(q n)` rows, each from all.
+    /// `floor(q n)` rows, each drawn from all rows.
     WithReplacement,
     /// `floor(q n)` different rows.
     WithoutReplacement,

@@ -21,7 +21,7 @@ use dpgp_number::{NonNegative, Positive};
 pub struct AdditiveSetting {
     /// One lengthscale for all inputs, or one for each, in units of the inputs.
     pub lengthscales: Vec<Positive>,
-    /// The variance of the function of each input alone, in the order of the inputs; 0 where it has none.
+    /// The variance of the function of each input alone, in the order of the inputs; 0 for an input without one.
     pub variances: Vec<NonNegative>,
     /// Functions of two inputs together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -33,7 +33,7 @@ pub struct AdditiveSetting {
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
 pub struct PairSetting {
-    /// The places of the two in the list of inputs, from 0.
+    /// The positions of the two in the list of inputs, counted from 0.
     pub inputs: [usize; 2],
     /// Its variance.
     pub variance: Positive,

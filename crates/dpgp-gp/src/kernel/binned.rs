@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::integral::{double_integral, double_integral_slope, single_integral};
 use super::{Bins, Interval};
 
-/// What an observation of a bin is of the latent function f.
+/// How an observation of a bin relates to the latent function f.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Observed {
-    /// The mean of f over the bin: its integral over its volume.
+    /// The mean of f over the bin: its integral divided by the volume.
     Average,
     /// The value of f at the centre of the bin.
     Centre,

@@ -60,7 +60,7 @@ pub struct GibbsSetting {
     pub variance: Positive,
     /// Bandwidth h of the density estimate.
     pub bandwidth: Positive,
-    /// Inputs n wanted within a lengthscale.
+    /// The number n of inputs wanted within a lengthscale.
     pub points: Positive,
     /// Longest lengthscale m.
     pub longest: Positive,

@@ -8,7 +8,7 @@ use super::lengthscales::{Lengthscales, fit};
 use super::{BoxScale, Kernel, KernelErrorKey, NamedKernel, StationaryKernel};
 use dpgp_number::Positive;
 
-/// How often a process with a Matern kernel can be differentiated: less than nu times.
+/// How often a process with a Matern kernel can be differentiated: fewer than nu times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Smoothness {
     /// nu = 1/2: continuous, like Brownian motion.
@@ -76,7 +76,7 @@ impl Kernel for Matern {
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
 pub struct MaternSetting {
-    /// Half of 1, 3 or 5: a process has fewer derivatives.
+    /// 1/2, 3/2 or 5/2: a process has fewer derivatives than this.
     pub smoothness: Smoothness,
     /// Variance, in squared units of the target.
     pub variance: Positive,

@@ -51,7 +51,7 @@ impl Kernel for RationalQuadratic {
 pub struct RationalQuadraticSetting {
     /// Variance, in squared units of the target.
     pub variance: Positive,
-    /// How much alike the lengthscales of the mixture are.
+    /// How similar the lengthscales of the mixture are.
     pub alpha: Positive,
     /// One lengthscale for all inputs, or one for each, in units of the inputs.
     pub lengthscales: Vec<Positive>,

@@ -6,7 +6,7 @@ use super::mixture::Chosen;
 use super::{CountSites, NoisyFeatures, SiteFeatures, SiteInputs, SiteKernel};
 use dpgp_linalg::product;
 
-/// The mean square of a cosine over places that nobody knows.
+/// The mean square of a cosine over unknown places.
 const OF_NOTHING: f64 = 0.5;
 
 /// Error of counts at sites for rows between them, for sites on a grid.

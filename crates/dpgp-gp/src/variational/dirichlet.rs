@@ -6,8 +6,8 @@ use super::{NoisyStatistics, Statistics};
 
 /// The Gaussian targets of the two values of a one-hot label: with `a = y + alpha` for y = 0, 1 the noise
 /// variance is `s^2 = ln(1/a + 1)` and the target `ln a - s^2 / 2`. Source: Milios et al. 2018, Eq. 8; Honkela
-/// 2021, Eq. 21 (which lacks a tilde and prints a subscript of 1). It is the log-normal law with the mean and the variance of
-/// a Gamma law of shape a: the Dirichlet law is that of normalised Gamma variables.
+/// 2021, Eq. 21 (which lacks a tilde and prints a subscript of 1). It is the log-normal distribution with the mean and the
+/// variance of a Gamma distribution of shape a: normalised Gamma variables have the Dirichlet distribution.
 ///
 /// ```
 /// use dpgp_gp::variational::DirichletLabels;

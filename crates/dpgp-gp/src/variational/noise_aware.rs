@@ -73,16 +73,16 @@ fn factorise(precision: &mut DMatrix<f64>, lambda: f64) -> Result<Cholesky, Lina
 
 /// How the posterior covariance accounts for the noise on B.
 ///
-/// In units of unit noise variance, with `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`, noise on A adds
+/// In units where the noise variance is 1, with `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`, noise on A adds
 /// `sd_a^2 S S`, and noise on B moves the weights by `-S E_b w` to first order: Honkela 2021, Eqs. 11 to 13, in terms of
 /// the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
-    /// Nothing is added, for noise on A neither: the naive posterior.
+    /// Nothing is added, not even for noise on A: the naive posterior.
     None,
-    /// `sd_b^2 / 2 S (|w|^2 I + diag(w o w)) S`: Honkela 2021, Eq. 14, as printed. It takes entries (i, j) and
-    /// (j, i) of the symmetric noise as independent.
+    /// `sd_b^2 / 2 S (|w|^2 I + diag(w o w)) S`: Honkela 2021, Eq. 14, as printed. It treats entries (i, j) and (j, i) of the
+    /// symmetric noise as independent.
     Printed,
     /// `sd_b^2 / 2 S (|w|^2 I + w w') S`, the covariance of `S E_b w`.
     FirstOrder,
@@ -114,8 +114,7 @@ impl Correction {
 
 /// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B
 /// with standard deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a
-/// probability of about rho. Source: Wang 2018, Lemma 6, a union bound; for `Tight` the theory of random
-/// matrices, Tracy and Widom 1996.
+/// probability of about rho. Source: Wang 2018, Lemma 6, a union bound; for `tight`, the theory of random matrices, Tracy and Widom 1996.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Regularisation {
@@ -131,8 +130,8 @@ pub enum Regularisation {
         /// The probability.
         rho: f64,
     },
-    /// `sd_b (sqrt(2 m) + 1.43 m^(-1/6))`: the edge of the semicircle plus the 99 % quantile of the Tracy-Widom
-    /// law of real symmetric matrices (2.02 over sqrt 2); rho = 0.01.
+    /// `sd_b (sqrt(2 m) + 1.43 m^(-1/6))`: the edge of the semicircle plus the 99 % quantile of the Tracy-Widom distribution for
+    /// real symmetric matrices (2.02 over sqrt 2); rho = 0.01.
     Tight,
 }
 
@@ -307,7 +306,7 @@ mod regularisation_tests {
     }
 
     /// At most 1 % of the spectra reach below the tight bound, up to two standard errors, and it is close: 15 %
-    /// less is no bound.
+    /// less is not a bound.
     #[test]
     fn the_tight_bound_holds_and_is_close() {
         for (m, draws) in

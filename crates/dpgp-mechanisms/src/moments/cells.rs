@@ -44,11 +44,11 @@ const EXCESS: f64 = 1e-14;
 /// (y^2 + y'^2) - 2 y y' W + 2 R^2 (1 - W) + (y^2 - y'^2)^2 / R^2,
 /// ```
 ///
-/// which is linear in W, so that one of the ends is greatest. At `W = 0` it is convex in `y^2` and in `y'^2`, and at the corners
+/// which is linear in W, so that its maximum is at an endpoint. At `W = 0` it is convex in `y^2` and in `y'^2`, and at the corners
 /// `2 R^2`, `4 R^2` and `4 R^2`. At `W = 1`, let `|y - y'| = R (2 - h)` with `0 <= h <= 2`, so that `|y + y'| <= R h`: it is at most
 /// `R^2 (2 - h)^2 (1 + h^2) = R^2 (4 - h (4 - h - h (2 - h)^2))`, and `h (2 - h)^2 <= 32 / 27 < 2 <= 4 - h`. QED
 ///
-/// A record that is left out or comes in moves them by at most `R^2 + R^2 + R^2`, squared, so that the number of rows, with the weight
+/// Removing or adding a record moves them by at most `R^2 + R^2 + R^2`, squared, so that the number of rows, with the weight
 /// `R^2`, can be released with them. It does not move where a record is replaced.
 #[derive(Debug, Clone)]
 pub struct CellsDesign {
@@ -58,7 +58,7 @@ pub struct CellsDesign {
     pub weights: Vec<f64>,
     /// R.
     pub bound: f64,
-    /// The expected mean squared error under the prior that it is designed for.
+    /// The expected mean squared error under the prior of the model, which the design does not use.
     pub risk: f64,
     /// Whether the number of rows is released with them, because it is private.
     pub counted: bool,
@@ -86,8 +86,8 @@ impl CellsDesign {
         let dimensions = lattice.dimensions();
         let lengthscales = reference.kernel.lengthscales();
         let tree = CellTree::new(lattice, &lengthscales, DEPTH);
-        let differences = Differences::new(&tree, reference);
-        let shares = differences.shares(reference.rows as f64, s, bound);
+        let differences = Differences::new(&tree, &CellPrior::for_design(reference));
+        let shares = differences.shares(reference.rows as f64, s / bound);
         // A weight of its own for each level: the share of a difference less that of the next, for each cell.
         let mut weights: Vec<f64> = (0..tree.levels())
             .map(|level| {
@@ -98,7 +98,8 @@ impl CellsDesign {
         weights.iter_mut().filter(|weight| **weight < LEAST_WEIGHT).for_each(|weight| *weight = 0.0);
         let total: f64 = weights.iter().sum();
         let kept: Vec<usize> = (0..weights.len()).filter(|level| weights[*level] > 0.0).collect();
-        let risk = differences.risk(&weights, total, reference.rows as f64, s, bound);
+        let expected = Differences::new(&tree, &CellPrior::of_model(reference));
+        let risk = expected.risk(&weights, total, reference.rows as f64, s / bound) * bound * bound;
         let halvings = kept.iter().map(|level| tree.halvings(*level).to_vec()).collect();
         let tree = CellTree::from_halvings(lattice, halvings)
             .ok_or(OutOfRange::new("inputs that cells can be made of", dimensions as f64))?;
@@ -131,61 +132,100 @@ impl CellsDesign {
     }
 }
 
+/// A stationary prior of the function, in units of the bound on targets.
+struct CellPrior {
+    /// Correlations of the process; its covariance is their mean times the variance.
+    correlations: Vec<Box<dyn Kernel>>,
+    /// The variance of the process about its mean.
+    variance: f64,
+    /// The variance of what each cell of the finest level has of its own.
+    own: f64,
+    /// The variance of the mean of the process.
+    mean: f64,
+    /// The variance of a target about the process.
+    target: f64,
+}
+
+impl CellPrior {
+    /// The prior of a design: vague, so that it suits what the evidence of the release will choose.
+    fn for_design(reference: &SiteReference) -> Self {
+        let shortest = reference.kernel.shortest();
+        let stretches = (0..LENGTHSCALES).map(|halved| 0.5f64.powi(halved) / shortest);
+        let variance = PROCESS_SD * PROCESS_SD;
+        Self {
+            correlations: stretches.map(|stretch| reference.kernel.correlations(stretch)).collect(),
+            variance,
+            own: OWN * variance,
+            mean: MEAN_SD * MEAN_SD,
+            target: TARGET_SD * TARGET_SD,
+        }
+    }
+
+    /// The prior of the model.
+    fn of_model(reference: &SiteReference) -> Self {
+        let square = reference.bound * reference.bound;
+        Self {
+            correlations: vec![reference.kernel.correlations(1.0)],
+            variance: reference.kernel.variance() / square,
+            own: 0.0,
+            mean: reference.bias / square,
+            target: reference.noise_variance / square,
+        }
+    }
+}
+
 /// The differences of means over cells from those of the cells above.
 struct Differences {
     /// How many there are at each level.
     counts: Vec<f64>,
-    /// Their variances a priori, which do not rise, over the square of the bound.
+    /// Their variances a priori, which do not rise.
     variances: Vec<f64>,
     /// The variance that the finest level leaves inside its cells.
     within: f64,
+    /// The variance of a target about the process.
+    target: f64,
 }
 
 impl Differences {
-    fn new(tree: &CellTree, reference: &SiteReference) -> Self {
-        let shortest = reference.kernel.shortest();
-        let stretches = (0..LENGTHSCALES).map(|halved| 0.5f64.powi(halved) / shortest);
-        let kernels: Vec<Box<dyn Kernel>> =
-            stretches.map(|stretch| reference.kernel.correlations(stretch)).collect();
-        let variance = PROCESS_SD * PROCESS_SD;
-        let own = OWN * variance;
+    fn new(tree: &CellTree, prior: &CellPrior) -> Self {
         let finest = tree.cells(tree.levels() - 1) as f64;
         let (mut counts, mut variances, mut before) = (Vec::new(), Vec::new(), (0.0, 0.0));
         for level in 0..tree.levels() {
             let (_, lengths) = tree.corner(level, 0);
-            let mean = kernels.iter().map(|kernel| mean_within(kernel.as_ref(), &lengths)).sum::<f64>();
+            let within = prior.correlations.iter().map(|kernel| mean_within(kernel.as_ref(), &lengths));
+            let alike = within.sum::<f64>() / prior.correlations.len() as f64;
             let cells = tree.cells(level) as f64;
-            let of_mean = variance * mean / kernels.len() as f64 + own * cells / finest + MEAN_SD * MEAN_SD;
+            let of_mean = prior.variance * alike + prior.own * cells / finest + prior.mean;
             counts.push(cells - before.0);
             let least = variances.last().copied().unwrap_or(f64::INFINITY);
             variances.push(((of_mean - before.1) / (cells - before.0)).clamp(0.0, least));
             before = (cells, of_mean);
         }
-        Self { counts, variances, within: variance + own + MEAN_SD * MEAN_SD - before.1 }
+        let within = prior.variance + prior.own + prior.mean - before.1;
+        Self { counts, variances, within, target: prior.target }
     }
 
-    /// `u_k` of least risk.
-    fn shares(&self, rows: f64, s: f64, bound: f64) -> Vec<f64> {
+    /// `u_k` of least risk, for noise `s` in units of the bound.
+    fn shares(&self, rows: f64, s: f64) -> Vec<f64> {
         let (mut low, mut high) = (1e-60, 1e60);
         for _ in 0..400 {
             let middle = f64::sqrt(low * high);
-            let total: f64 =
-                self.counts.iter().zip(self.at(middle, rows, s / bound)).map(|(m, u)| m * u).sum();
+            let total: f64 = self.counts.iter().zip(self.at(middle, rows, s)).map(|(m, u)| m * u).sum();
             if total > 1.0 { low = middle } else { high = middle }
         }
-        self.at(high, rows, s / bound)
+        self.at(high, rows, s)
     }
 
-    /// `u_k` for a multiplier, for targets in units of the bound.
+    /// `u_k` for a multiplier.
     fn at(&self, multiplier: f64, rows: f64, s: f64) -> Vec<f64> {
-        let target = rows * TARGET_SD * TARGET_SD;
+        let target = rows * self.target;
         let own = self.variances.iter();
         own.map(|l| (l * rows * s / multiplier - s * s).max(0.0) / (target + l * rows * rows)).collect()
     }
 
-    /// The risk for weights of the levels, which add up to `total`, in squared units of the targets.
-    fn risk(&self, weights: &[f64], total: f64, rows: f64, s: f64, bound: f64) -> f64 {
-        let (s, target) = (s / bound, rows * TARGET_SD * TARGET_SD);
+    /// The risk for weights of the levels, which add up to `total`.
+    fn risk(&self, weights: &[f64], total: f64, rows: f64, s: f64) -> f64 {
+        let target = rows * self.target;
         let mut cells = vec![0.0; weights.len()];
         let mut all = 0.0;
         for (level, count) in self.counts.iter().enumerate() {
@@ -198,7 +238,7 @@ impl Differences {
             let seen = rows * rows * share / (s * s + target * share);
             risk += self.counts[level] * self.variances[level] / (1.0 + self.variances[level] * seen);
         }
-        risk * bound * bound
+        risk
     }
 }
 
@@ -282,7 +322,7 @@ impl IntegerCells {
     /// With exactly rounded noise on each number, for this unit of targets.
     ///
     /// Obligation: the noise is that of the design, and sums of whole numbers have no rounding, so that this is a function of a Gaussian
-    /// mechanism with `mu = 1 / sigma`. The number of rows gets noise where the noise says so, and is public elsewhere.
+    /// mechanism with `mu = 1 / sigma`. The number of rows gets noise if the noise has an entry for it; otherwise it is public.
     ///
     /// # Errors
     /// [`OutOfRange`] for noise beyond 128 bits, or of zero.
@@ -381,7 +421,7 @@ pub struct ReleasedLevel {
     pub counts_sd: f64,
 }
 
-/// More cells are none of ours.
+/// Files with more cells were not written by this program.
 const MOST_CELLS: usize = 1 << 16;
 
 impl ReleasedCells {
@@ -466,12 +506,12 @@ mod tests {
     fn the_weights_are_those_of_least_risk() {
         let (reference, rows, s) = (reference(20_000, 2), 20_000.0, 4.68 * 60.0);
         let tree = CellTree::new(Lattice::for_inputs(2), &reference.kernel.lengthscales(), DEPTH);
-        let differences = Differences::new(&tree, &reference);
-        let shares = differences.shares(rows, s, 30.0);
+        let differences = Differences::new(&tree, &CellPrior::for_design(&reference));
+        let shares = differences.shares(rows, s / 30.0);
         let total: f64 = differences.counts.iter().zip(&shares).map(|(count, share)| count * share).sum();
         assert!((total - 1.0).abs() < 1e-9);
         let risk = |shares: &[f64]| -> f64 {
-            let (target, s) = (rows * TARGET_SD * TARGET_SD, s / 30.0);
+            let (target, s) = (rows * differences.target, s / 30.0);
             let each = differences.counts.iter().zip(&differences.variances).zip(shares);
             each.map(|((count, l), u)| count * l / (1.0 + l * rows * rows * u / (s * s + target * u))).sum()
         };

@@ -109,7 +109,7 @@ impl Frequencies {
 }
 
 impl Frequencies {
-    /// What counts at the sites of a grid leave out of the sums of these waves.
+    /// The part of the sums of these waves that counts at the sites of a grid do not explain.
     fn between(&self, spacing: f64, period: f64) -> BetweenSites {
         let unit = std::f64::consts::TAU * spacing / period;
         let errors = self.vectors().iter().map(|vector| {
@@ -209,11 +209,11 @@ fn normal(stream: &mut impl Rng) -> f64 {
 /// `e = y - y'` it is `2 c (V_0^2 - V^2) + (s^2 / 2)(V_0 - V) + (e^2 / 2)(V_0 + V) + q_0 s^2 e^2`. As `|V| <= V_0` it rises with `|s|` and `|e|`,
 /// and `|s| + |e| <= 2 R`; so let `|e| = R (1 + r)`, `|s| = R (1 - r)`, `-1 <= r <= 1`. Then it is
 /// `R^2 V_0 (1 + r^2) + 2 R^2 r V + 2 c (V_0^2 - V^2) + q_0 R^4 (1 - r^2)^2`, concave in V and greatest at `V = V_0 r / kappa`, where it is
-/// `R^2 V_0 (1 + kappa + (1 + 1 / kappa) r^2) + q_0 R^4 (1 - r^2)^2`. That is convex in `r^2`, so that one of its ends is greatest:
-/// `r^2 = 1` gives `D^2`, and `r^2 = 0` gives `R^2 V_0 (1 + kappa) + q_0 R^4`, `D^2` at most. Smaller weights and numbers that are left out
-/// only take squares away.
+/// `R^2 V_0 (1 + kappa + (1 + 1 / kappa) r^2) + q_0 R^4 (1 - r^2)^2`. That is convex in `r^2`, so that its maximum is at an endpoint:
+/// `r^2 = 1` gives `D^2`, and `r^2 = 0` gives `R^2 V_0 (1 + kappa) + q_0 R^4`, `D^2` at most. Smaller weights, and numbers that
+/// are left out, only reduce the sum of squares.
 ///
-/// A record that is left out, or comes in, moves less, so that the number of rows can be released with them, with the weight
+/// Removing or adding a record moves them less, so that the number of rows can be released with them, with the weight
 /// `w_n = kappa R^2 V_0 / 2`: such a neighbour moves the four by at most `R^2 V_0 + c V_0^2 + w_n + q_0 R^4`, of which `c V_0^2 = w_n`, and so by
 /// `R^2 V_0 (2 + kappa + 1 / kappa) = D^2`; one that is replaced does not move the number of rows.
 ///

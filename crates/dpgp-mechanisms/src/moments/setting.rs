@@ -9,25 +9,27 @@ use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{Checked, dimension, fail, range};
 use dpgp_spec::setting::{ChosenBy, DataSetting, Problem};
 
-/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, plain and times the target, and the
-/// sum of squared targets. Neighbours replace one record. Which moments, and how much noise on each, follows from the model, the
-/// number of rows and the budget.
+/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and times the target, and the sum
+/// of squared targets. Neighbours replace one record. Which moments are released, and how much noise each gets, follows from the
+/// model, the number of rows and the budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MomentsSetting {
     /// The public bound that targets are clipped to, on either side of zero.
     pub target_bound: Positive,
-    /// The public box of the inputs: the ends of each, for at most four, or twelve with the kernel `additive`. An input outside counts as the nearest one inside.
+    /// The public box of the inputs: the two ends of the range of each input, for at most four inputs, or twelve with the kernel
+    /// `additive`. An input outside the box counts as the nearest one inside.
     pub domain: Vec<[f64; 2]>,
-    /// What is summed: waves for functions that vary slowly, or nested cells, as many as the number of rows is worth. With cells nothing of the
-    /// model is used but the form of its kernel and the proportions of its lengthscales; for at most four inputs.
+    /// What is summed: waves, for functions that vary slowly, or nested cells, as many as the number of rows justifies. With
+    /// cells, only the form of the model's kernel and the proportions of its lengthscales are used; for at most four inputs.
     #[serde(default, skip_serializing_if = "MomentFeatures::are_waves")]
     pub features: MomentFeatures,
-    /// The longest wave, in sides of the box, at least 1; without it the better one of 1.2 and 1.6.
+    /// The longest wavelength, in sides of the box, at least 1; without it, the better of 1.2 and 1.6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
-    /// About how many rows there are, from public knowledge, where their number is private: where filters choose them, persons
-    /// bring several, or missing cells leave some out. The noise is designed for so many, and the number itself is released with noise, at no cost.
+    /// The approximate number of rows, from public knowledge, where their exact number is private: where filters choose rows,
+    /// people have several, or rows with missing cells are left out. The noise is designed for this number, and the exact number
+    /// is released with noise, at no extra cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Count<MOST_ROWS>>,
 }
@@ -78,7 +80,7 @@ const MOST_INPUTS_OF_CELLS: usize = 4;
 const PATH: &str = "privacy.mechanism.moments";
 
 impl MomentsSetting {
-    /// Checks the numbers, for data with so many inputs.
+    /// Checks the numbers, for data with this number of inputs.
     ///
     /// # Errors
     /// [`Problem::OutOfRange`](dpgp_spec::setting::Problem::OutOfRange),

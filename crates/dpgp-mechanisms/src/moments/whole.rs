@@ -81,7 +81,7 @@ impl IntegerMoments {
     /// With exactly rounded noise on each number, for this unit of targets.
     ///
     /// Obligation: the noise is that of [`MomentsDesign::lattice_noise`], so that this is a function of a Gaussian mechanism with
-    /// `mu = 1 / sigma`. The number of rows gets noise where the noise says so, and is public elsewhere.
+    /// `mu = 1 / sigma`. The number of rows gets noise if the noise has an entry for it; otherwise it is public.
     ///
     /// # Errors
     /// [`OutOfRange`] for noise beyond 128 bits, or of zero.

@@ -81,10 +81,10 @@ pub fn class_sums_sensitivity(features: f64, c: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HeteroscedasticRule {
-    /// `max sigma_i^2`, as Honkela 2021, Appendix D says. It is no bound: noise variances below 1 are
+    /// `max sigma_i^2`, as Honkela 2021, Appendix D says. It is not a bound: noise variances below 1 are
     /// under-noised by up to `max sigma^2 min sigma^2`.
     Published,
-    /// `1 / min sigma_i^2`: a record with weight s contributes as one with `sqrt(s) k` and `sqrt(s) y` would,
+    /// `1 / min sigma_i^2`: a record with weight s contributes like one with `sqrt(s) k` and `sqrt(s) y`,
     /// and the sensitivity is homogeneous of degree 2 in `(R_k, R_y)`.
     Corrected,
 }

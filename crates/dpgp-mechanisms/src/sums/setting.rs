@@ -18,15 +18,15 @@ pub struct SumsSetting {
     pub target_bound: Option<Positive>,
     /// The bound on the covariances of one input with the inducing inputs.
     pub features: FeaturesSetting,
-    /// The ratio of the noise variances on the two sums; of an ellipsoid how much the trace of the second counts.
+    /// The ratio of the noise variances on the two sums; for an ellipsoid, the weight of the trace of the second.
     #[serde(default = "one")]
     pub split: Positive,
     /// How the sensitivity is bounded.
     pub sensitivity: SumsRule,
-    /// What the second sum is released as. All but `all` are for simulations with the posterior `sites`.
+    /// The form in which the second sum is released. All except `all` are for simulations with the posterior `sites`.
     #[serde(default, skip_serializing_if = "ProductsSetting::is_all")]
     pub products: ProductsSetting,
-    /// The shape of the noise. All but `spherical` are for simulations with the posterior `sites`.
+    /// The shape of the noise. All except `spherical` are for simulations with the posterior `sites`.
     #[serde(default, skip_serializing_if = "SumsShape::is_spherical")]
     pub noise: SumsShape,
 }
@@ -41,14 +41,14 @@ impl Mechanism for SumsSetting {
     }
 }
 
-/// What the second sum of a variational model is released as.
+/// The form in which the second sum of a variational model is released.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProductsSetting {
     /// The products of all pairs of covariances.
     #[default]
     All,
-    /// The sums at the midpoints of pairs of inducing inputs, which all products follow from.
+    /// The sums at the midpoints of pairs of inducing inputs, from which all products follow.
     Midpoints,
 }
 
@@ -62,10 +62,10 @@ impl ProductsSetting {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SumsShape {
-    /// The same along every direction, but for the split.
+    /// The same along every direction, except for the split.
     #[default]
     Spherical,
-    /// The ellipsoid of least trace that holds all that one record of the public box can change.
+    /// The ellipsoid of least trace that contains every change that one record in the public box can make.
     Ellipsoid,
 }
 
@@ -79,8 +79,8 @@ fn one() -> Positive {
     Positive::ONE
 }
 
-/// Bounds on the norm of the covariances of one input with the inducing inputs. On a product grid each but
-/// `trivial` and `separated` is the product of those of its sides.
+/// Bounds on the norm of the covariances of one input with the inducing inputs. On a product grid, each except `trivial` and
+/// `separated` is the product of the bounds of its sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FeaturesSetting {
@@ -90,9 +90,9 @@ pub enum FeaturesSetting {
     PrintedLine,
     /// The same without its two superfluous terms.
     Line,
-    /// By their least distance.
+    /// By their smallest distance.
     Separated,
-    /// The supremum over a public box: its ends in each dimension.
+    /// The supremum over a public box, given by its two ends in each dimension.
     Supremum(Vec<[f64; 2]>),
 }
 
@@ -101,12 +101,12 @@ pub enum FeaturesSetting {
 pub enum SummedTargets {
     /// Numerical targets, which a bound clips.
     Targets,
-    /// Labels of classes, which are bounded by themselves.
+    /// Labels of classes, which need no bound.
     Labels,
 }
 
 impl SumsSetting {
-    /// Checks the numbers, for data with so many inputs, and that nothing is asked for that is for simulations alone.
+    /// Checks the numbers, for data with this number of inputs, and that nothing is asked for that is for simulations alone.
     ///
     /// # Errors
     /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`], [`Problem::OnlySites`].

@@ -9,13 +9,6 @@
 //! draws follow the law of `round(s Z)` exactly. The digits of Z are drawn on demand, by comparisons of digits only
 //! (Karney 2016, "Sampling exactly from the normal distribution"), until all numbers with these digits round to the same
 //! whole number.
-//!
-//! | file | what it draws |
-//! |---|---|
-//! | `bits` | bits, and whole numbers below a bound |
-//! | `digits` | a uniform number in (0, 1), digit by digit |
-//! | `normal` | a standard normal number, digit by digit |
-//! | `gaussian` | `round(s Z)` |
 
 #[cfg(test)]
 mod enumeration;

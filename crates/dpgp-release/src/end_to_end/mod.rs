@@ -23,22 +23,22 @@ use serde::Serialize;
 
 use dpgp_evidence::AuditVerdict;
 
-/// One thing that was looked at.
+/// One check of the release path.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndToEndCheck {
     /// The verdict.
     pub verdict: AuditVerdict,
-    /// What was found, in words.
+    /// The finding, in words.
     pub note: String,
 }
 
 impl EndToEndCheck {
-    /// What was found.
+    /// A check with this verdict and finding.
     pub fn new(verdict: AuditVerdict, note: String) -> Self {
         Self { verdict, note }
     }
 
-    /// Something that must be so.
+    /// A check of a condition that must hold.
     pub fn from_outcome(holds: bool, note: String) -> Self {
         Self::new(if holds { AuditVerdict::Holds } else { AuditVerdict::Broken }, note)
     }

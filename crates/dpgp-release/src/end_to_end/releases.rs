@@ -72,8 +72,8 @@ impl Releases {
         // distribution.
         let holds = mean >= 1.0 - 5.0 * (2.0 / all).sqrt() && least >= 1.0 - 7.0 * (2.0 / draws).sqrt();
         let note = format!(
-            "the noise of {} numbers has {mean:.3} times the stated variance on average ({least:.3} times at \
-             the least)",
+            "the noise of {} numbers has {mean:.3} times the stated variance on average (minimum: {least:.3} \
+             times)",
             squares.len()
         );
         EndToEndCheck::from_outcome(holds, note)
@@ -114,7 +114,7 @@ impl Releases {
         let [one, other] = self.outputs.each_ref().map(|outputs| Leanings::new(outputs, candidates));
         let broken = exceeds(one.other, other.other, claim) || exceeds(other.one, one.one, claim);
         let note = format!(
-            "the last bits of {} releases rule out the other of two neighbours in {}, and the true one in {}",
+            "the last bits of {} releases rule out the wrong one of two neighbours in {}, and the true one in {}",
             one.one.trials + other.one.trials,
             one.other.successes + other.one.successes,
             one.one.successes + other.other.successes,
@@ -265,7 +265,8 @@ mod tests {
         ] {
             assert_eq!(of_shares(&shares).verdict, expected, "{shares:?}");
         }
-        let note = "the noise of 2 numbers has 0.875 times the stated variance on average (0.750 times at the least)";
+        let note =
+            "the noise of 2 numbers has 0.875 times the stated variance on average (minimum: 0.750 times)";
         // Cut off at 1: the numbers that are left count.
         let exact = [vec![0.0, 1000.0], vec![0.0, 1000.0]];
         let rows = (0..200).flat_map(|row| {

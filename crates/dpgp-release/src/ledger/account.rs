@@ -18,7 +18,7 @@ use dpgp_run::StateFolder;
 pub struct Account {
     /// The number of releases.
     pub releases: usize,
-    /// The budget. None if releases are only counted.
+    /// The budget. None if releases are only recorded.
     pub budget: Option<Budget>,
     /// The `mu` of all releases together.
     pub mu: f64,
@@ -97,7 +97,7 @@ pub fn listed(state: &StateFolder) -> Result<Vec<Listed>, LedgerError> {
     Ok(known.list.iter().map(|one| of_path(&one.path, &known, state)).collect())
 }
 
-/// Lists the ledgers that count some of these rows.
+/// Lists the ledgers about some of these rows.
 ///
 /// # Errors
 /// As [`listed`].

@@ -42,7 +42,7 @@ pub struct Ledger {
     pub key: String,
     /// The tag of all other fields under that key.
     pub(super) seal: String,
-    /// The common budget of all releases. None if they are only counted.
+    /// The common budget of all releases. None if they are only recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSetting>,
     /// The releases, in order.

@@ -1,4 +1,4 @@
-//! Charges a release to every ledger that counts some of its rows, under locks: one process charges at a time.
+//! Charges a release to every ledger about some of its rows, under locks: one process charges at a time.
 
 use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
@@ -26,7 +26,7 @@ pub struct LedgerPlace {
     pub state: StateFolder,
     /// The ledger that the user names. It is created if it does not exist.
     pub file: Option<PathBuf>,
-    /// The budget that a ledger starts with, adopts, or must have. Without one, releases are only counted.
+    /// The budget that a ledger starts with, adopts, or must have. Without one, releases are only recorded.
     pub budget: Option<BudgetSetting>,
     /// Whether rows that occur in other data are of other people, and only look alike.
     pub other_people: bool,
@@ -52,7 +52,7 @@ pub struct Receipt {
     pub account: Account,
     /// The id of the release in it.
     pub id: String,
-    /// Other ledgers that count some of the rows and were charged, too.
+    /// Other ledgers about some of the rows, which were charged, too.
     pub others: Vec<PathBuf>,
     /// Whether earlier releases in it were about other rows, too, or about only some of these.
     pub shared: bool,
@@ -67,7 +67,7 @@ pub(crate) fn preview(charge: &Charge<'_>) -> Result<(), LedgerError> {
     charge.after(&KnownLedgers::read(&charge.place.state)?, &key).map(|_| ())
 }
 
-/// Charges the release to every known ledger that counts some of its rows, or to a new one if there is none.
+/// Charges the release to every known ledger about some of its rows, or to a new one if there is none.
 ///
 /// Obligation: for every row, one ledger holds all releases about data that is known to contain the row. *Proof.* The
 /// first such release starts or enters a ledger. The data of each later one share the row with it, so it enters the
@@ -116,8 +116,8 @@ impl Charge<'_> {
         Ok(targets)
     }
 
-    /// Checks that the ledger that the user names is the one that counts these rows, and returns where it was before,
-    /// if it was moved.
+    /// Checks that the ledger that the user names is the one about these rows, and returns where it was before, if it
+    /// was moved.
     fn named(
         &self,
         named: &Path,
@@ -169,8 +169,8 @@ impl Charge<'_> {
         Ok(after)
     }
 
-    /// A ledger of version 1 has no seal: the user says its budget himself, so that none that was changed is taken
-    /// over. Whether it is the same is checked where a budget is taken.
+    /// A ledger of version 1 has no seal: the user must state its budget, so that an edited one is not adopted. Whether
+    /// it is the same is checked where a budget is taken.
     fn confirm(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
         match (self.place.budget, ledger.budget) {
             (None, Some(budget)) => {

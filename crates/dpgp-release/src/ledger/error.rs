@@ -27,7 +27,7 @@ pub enum LedgerError {
     #[error(
         "the ledger {} cannot be trusted: {reason}\nNothing was released, and the file is unchanged. \
          Do not restore an earlier copy: it would lose later charges. The certificate of the last release \
-         states what all releases spent. See docs/ledger.md, \"A ledger that cannot be \
+         states how much all releases have spent. See docs/ledger.md, \"A ledger that cannot be \
          used\"", path.display()
     )]
     Malformed {
@@ -51,7 +51,7 @@ pub enum LedgerError {
     },
     /// A version without a checksum.
     #[error(
-        "the ledger {} has version 1, which cannot show edits. It states the budget epsilon = {:?}, delta = \
+        "the ledger {} has version 1, which cannot reveal edits. It states the budget epsilon = {:?}, delta = \
          {:?}; {spent}. If that is right, pass this budget with --budget-epsilon and --budget-delta to keep \
          its entries. Nothing was released", path.display(), budget.epsilon, budget.delta
     )]
@@ -105,28 +105,29 @@ pub enum LedgerError {
          it is about these rows; set DPGP_STATE to that folder. Nothing was released", .0.display()
     )]
     OtherKey(PathBuf),
-    /// The rows are counted in another ledger.
+    /// Another ledger records releases from these rows.
     #[error(
-        "the ledger {} already counts releases about these rows, or some of them. Omit --ledger or name that \
-         ledger: {} would lack its charges (use --other-people if the rows only look alike)",
+        "the ledger {} already records releases from some or all of these rows. Omit --ledger or name that ledger: \
+         a release charged only to {} would ignore the earlier charges (use --other-people if the rows only look \
+         alike)",
         known.display(), named.display()
     )]
     Known {
         /// The ledger that was named.
         named: PathBuf,
-        /// The ledger that counts them.
+        /// The ledger that records them.
         known: PathBuf,
     },
     /// The rows of a release cannot be identified.
     #[error(
-        "these sums do not identify their rows, so no ledger can count their release; sum the rows again \
-         with a state folder (DPGP_STATE), or pass --no-ledger"
+        "these sums do not identify their rows, so no ledger can record the release of these sums; sum the rows \
+         again with a state folder (DPGP_STATE), or pass --no-ledger"
     )]
     NoIdentity,
     /// The rows are identified by another key.
     #[error(
         "the rows of these sums were identified with the key of another state folder, so no ledger in this folder \
-         can count their release; set DPGP_STATE to the other folder"
+         can record the release of these sums; set DPGP_STATE to the other folder"
     )]
     OtherRows,
     /// A file that is looked for in ledgers.
@@ -142,8 +143,8 @@ pub enum LedgerError {
     BadBudget(String),
     /// The named budget differs from that of the ledger.
     #[error(
-        "the ledger {} has the budget epsilon = {:?}, delta = {:?}; omit --budget-epsilon and \
-         --budget-delta, or pass the same values", path.display(), budget.epsilon, budget.delta
+        "the ledger {} records releases from some or all of these rows and has the budget epsilon = {:?}, delta = {:?}; omit \
+         --budget-epsilon and --budget-delta, or pass the same values (if they are of other people and only look alike, use --other-people)", path.display(), budget.epsilon, budget.delta
     )]
     OtherBudget {
         /// The ledger.
@@ -171,8 +172,8 @@ pub enum LedgerError {
     /// Releases that cannot be composed.
     #[error(
         "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released. Use the \
-         protection of the earlier release, or keep this one out of the budget with --no-ledger. Each release \
-         then has its own guarantee, but both together have no known one", path.display()
+         same protection as the earlier release, or keep this one out of the budget with --no-ledger. Each release \
+         then has its own guarantee, but the two together have no known guarantee", path.display()
     )]
     OtherGuarantee {
         /// The ledger.
@@ -184,7 +185,8 @@ pub enum LedgerError {
     #[error(
         "the budget of the ledger {} is too small for this release: {} of the budget epsilon = {:?}, delta = \
          {:?}. One more release at delta = {delta:?} can have epsilon = {left:.4}, but you asked for epsilon \
-         = {asked:?}. Nothing was released",
+         = {asked:?}. Nothing was released. The ledger records releases from some or all of these rows (if they are of \
+         other people and only look alike, use --other-people)",
         path.display(), spent(account), budget.epsilon, budget.delta
     )]
     Spent {
@@ -215,7 +217,7 @@ fn or_forget(mark: Option<&Path>) -> String {
 }
 
 fn perhaps(charged: bool) -> &'static str {
-    if charged { ", but its cost may be spent: see `dpgp ledger show`" } else { "" }
+    if charged { ", but a charge may have been recorded: see `dpgp ledger show`" } else { "" }
 }
 
 pub(super) fn spent(account: &Account) -> String {
@@ -319,7 +321,7 @@ impl<'a> KnownRelease<'a> {
         let other_persons = self.is_about_others_than(earlier);
         if !apart && other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
             return Some(
-                "its column of persons has the same name as in an earlier release, but different cells"
+                "the column that identifies people has the same name as in an earlier release, but different cells"
                     .to_owned(),
             );
         }
@@ -329,8 +331,14 @@ impl<'a> KnownRelease<'a> {
         };
         if !(apart || now == then && same_unit) {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
+            let hint = match (self.entry.neighbours, earlier.entry.neighbours) {
+                (Neighbours::OneRecord(now), Neighbours::OneRecord(then)) if now != then => {
+                    ". Counts can protect against either: set privacy.mechanism.histogram.relation"
+                }
+                _ => "",
+            };
             return Some(format!(
-                "this release protects against: {now}. An earlier one protects against: {then}"
+                "this release protects against: {now}. An earlier one protects against: {then}{hint}"
             ));
         }
         if let Some(cut) = earlier.cut_otherwise(self.rows) {
@@ -444,19 +452,19 @@ fn common(one: &ColumnMark, rows: &Fingerprint, other: &ColumnMark, of: &Fingerp
 
 /// The present name of a column, if it differs.
 fn called(now: &RoleColumn<'_>, then: &RoleColumn<'_>) -> String {
-    if now.name == then.name { String::new() } else { format!(" (its cells are in {:?} here)", now.name) }
+    if now.name == then.name { String::new() } else { format!(" (here, its cells are in {:?})", now.name) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Guards against an error after a charge that does not say that the budget may be spent.
+    /// Guards against an error after a charge that does not say that the budget may have been charged.
     #[test]
     fn errors_say_what_may_be_spent() {
         let failed = || LedgerError::io("l.toml".as_ref())(std::io::ErrorKind::StorageFull.into());
         let (before, after) = (failed().to_string(), failed().while_charging().to_string());
-        assert!(!before.contains("may be spent"), "{before}");
-        assert!(after.starts_with(&before) && after.contains("its cost may be spent"), "{after}");
+        assert!(!before.contains("may have been recorded"), "{before}");
+        assert!(after.starts_with(&before) && after.contains("a charge may have been recorded"), "{after}");
     }
 }

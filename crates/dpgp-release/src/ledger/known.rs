@@ -79,8 +79,8 @@ impl KnownLedgers {
         Ok(known)
     }
 
-    /// Fails if a ledger that was remembered is not any more: by its mark, or by a ledger here that no process left
-    /// after its first release, before it was remembered.
+    /// Fails if the record of a ledger is missing: a mark without a record, or a ledger in this folder with several
+    /// releases and no record. (A process may die after the first release and before the record.)
     fn ensure_complete(&self) -> Result<(), LedgerError> {
         for mark in paths_in(&folder_of(&self.folder).join(MARKS))? {
             let name = mark.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -128,13 +128,13 @@ impl KnownLedgers {
         self.list.iter().find(|known| known.path == path)
     }
 
-    /// What is known of a ledger that began with the same release, wherever it was then.
+    /// The record of a ledger that began with the same release, even if it was at another path.
     pub fn same_beginning(&self, ledger: &Ledger) -> Option<&KnownLedger> {
         let name = name_of(ledger)?;
         self.list.iter().find(|known| known.name == name)
     }
 
-    /// Where a ledger of these rows is kept if nothing else is said.
+    /// The default path of a ledger about these rows.
     pub fn place_for(&self, rows: &Fingerprint) -> PathBuf {
         self.folder.join(format!("{}.toml", name_for(&rows.whole().total)))
     }
@@ -146,7 +146,7 @@ impl KnownLedgers {
         made.map_err(LedgerError::io(&self.folder))
     }
 
-    /// Remembers a ledger as it was just written.
+    /// Records a ledger as it was just written.
     pub fn remember(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
         let (Some(name), Some(last)) = (name_of(ledger), ledger.release.last()) else { return Ok(()) };
         let head = KnownLedger {

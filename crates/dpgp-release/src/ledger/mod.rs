@@ -1,8 +1,8 @@
 //! The ledger: all releases about some rows, and their common budget.
 //!
-//! A ledger identifies rows by keyed digests, in any file. Every release is charged to each ledger that counts some of
-//! its rows, or to a new one if there is none. A ledger without a budget only counts. A ledger with a budget refuses
-//! releases that exceed it.
+//! A ledger identifies rows by keyed digests, in any file. Every release is charged to each ledger about some of its
+//! rows, or to a new one if there is none. A ledger without a budget only records releases. A ledger with a budget
+//! refuses releases that exceed it.
 
 mod account;
 mod book;

@@ -26,13 +26,13 @@ pub enum FigureError {
     #[error(transparent)]
     MissingColumn(#[from] MissingColumn),
     /// A frame has a column unknown to the kind of figure, perhaps a misspelt optional one.
-    #[error("the frame `{frame}` has an unknown column `{column}`; its figure knows {}", known.join(", "))]
+    #[error("the frame `{frame}` has an unknown column `{column}`; its figure accepts {}", known.join(", "))]
     UnknownColumn {
         /// The name of the frame.
         frame: String,
         /// The column.
         column: String,
-        /// The columns that the figure knows; numbered ones by their name without the number.
+        /// The columns that the figure accepts; numbered ones by their name without the number.
         known: Vec<&'static str>,
     },
 }

@@ -123,7 +123,7 @@ mod tests {
         let missing = read(&Frame::new("curve").with("maen", [1.0])).unwrap_err().to_string();
         assert_eq!(missing, "the frame `curve` has no column `mean`; its columns are maen");
         let unknown = read(&good.with("sds", [1.0])).unwrap_err().to_string();
-        let says = "the frame `curve` has an unknown column `sds`; its figure knows mean, sd, draw";
+        let says = "the frame `curve` has an unknown column `sds`; its figure accepts mean, sd, draw";
         assert_eq!(unknown, says);
     }
 }

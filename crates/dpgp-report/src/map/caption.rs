@@ -1,4 +1,4 @@
-//! The caption of a map: three sentences, and more for who wants to know.
+//! The caption of a map: three sentences, and further ones for readers who want more.
 
 use super::released_map::ReleasedMap;
 use super::svg::CENTRAL_95;
@@ -24,8 +24,8 @@ impl MapCaption {
 const PARTS: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty of the model, including \
     its pull towards the prior mean (regularisation bias). noise_sd is the privacy noise.";
 /// The same for counts.
-const PARTS_OF_COUNT: &str = "The standard error combines gp_sd and noise_sd. gp_sd is what counts of other bins leave open about \
-    the exact count of a bin. noise_sd is the privacy noise.";
+const PARTS_OF_COUNT: &str = "The standard error combines gp_sd and noise_sd. gp_sd is the uncertainty that counts of other \
+    bins leave about the exact count of a bin. noise_sd is the privacy noise.";
 /// The note on a map whose cells are all hatched.
 const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no colour scale. More rows, a larger epsilon or a longer \
     lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
@@ -33,8 +33,8 @@ const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no
 /// What the accuracy takes for granted.
 const ASSUMED: &str =
     "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
-const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts. They assume that counts of neighbouring bins are alike to the degree that the noisy \
-     counts show.";
+const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts. They assume that neighbouring bins have similar \
+     counts, to the degree that the noisy counts show.";
 const FROM_THE_FILE: &str =
     "The picture is drawn only from the numbers in the file and reveals nothing more.";
 
@@ -78,13 +78,13 @@ impl ReleasedMap<'_> {
         let beyond = seen.iter().filter(|mean| scale.is_beyond(**mean)).count();
         let [low, high] = [scale.low, scale.high].map(brief);
         Some(format!(
-            "The scale was set to {low} to {high}; {beyond} of {} shown means lie beyond it.",
+            "The scale was set to {low} to {high}; {beyond} of the {} means shown lie outside it.",
             seen.len()
         ))
     }
 
     fn outlined(&self) -> Option<String> {
-        self.options.outline.as_ref().map(|outline| format!("The lines are those of {}.", outline.name()))
+        self.options.outline.as_ref().map(|outline| format!("The lines come from {}.", outline.name()))
     }
 
     /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.

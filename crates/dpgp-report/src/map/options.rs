@@ -27,13 +27,13 @@ pub struct MapOptions {
     pub longitude: Option<String>,
     /// The column that is the latitude.
     pub latitude: Option<String>,
-    /// The ends of the colours, or of the axis of numbers, in place of those of the map.
+    /// The range of the colours, or of the axis of numbers, in place of the range of the map.
     pub scale: Option<MapScale>,
     /// Lines over a map of the earth.
     pub outline: Option<MapOutline>,
 }
 
-/// The ends of a scale of numbers.
+/// The endpoints of a scale of numbers.
 ///
 /// ```
 /// use dpgp_report::MapScale;
@@ -145,7 +145,7 @@ pub struct MapAxis<'a> {
     pub column: &'a str,
     /// Its name as it is shown.
     pub name: String,
-    /// The different values, rising.
+    /// The different values in increasing order.
     pub places: Vec<f64>,
     /// The borders of cells: half way between values, and at the first and the last.
     pub edges: Vec<f64>,
@@ -157,7 +157,7 @@ impl<'a> MapAxis<'a> {
     /// The axis of an input over some rows, and the place of each row along it.
     ///
     /// # Errors
-    /// [`MapError::Words`] if a value is no finite number.
+    /// [`MapError::Words`] if a value is not a finite number.
     pub fn new(input: &'a ReleasedInput, rows: &[usize]) -> Result<(Self, Vec<usize>), MapError> {
         let numbers = rows.iter().map(|row| finite(&input.cells[*row]));
         let numbers: Option<Vec<f64>> = numbers.collect();
@@ -230,7 +230,7 @@ fn edges(places: &[f64]) -> Vec<f64> {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MapError {
-    /// A slice of another form.
+    /// A slice that is not of the form `INPUT=VALUE`.
     #[error("{0:?} is not of the form INPUT=VALUE")]
     Slice(String),
     /// An option that names no input.
@@ -268,10 +268,10 @@ pub enum MapError {
     /// More words than a picture has room for.
     #[error("input {0} holds more than {MOST_WORDS} words, the most that a picture shows")]
     TooManyWords(String),
-    /// No range of numbers.
+    /// Not a range of numbers.
     #[error("{0:?} is not a scale: use LOW..HIGH with two finite numbers, the lower one first, as in 10..30")]
     Scale(String),
-    /// An option about drawings, and a map that is none.
+    /// An option for drawings, used for a map that is not a drawing.
     #[error("{0} changes a drawing, and GeoJSON holds only numbers; use it with .svg or .html")]
     NoDrawing(&'static str),
     /// An outline for points that are not known to lie on the earth.

@@ -1,5 +1,5 @@
-//! Lines of a public GeoJSON file (RFC 7946) over a map of the earth. Only coordinates are taken from the file; its texts go nowhere
-//! but into errors.
+//! Lines of a public GeoJSON file (RFC 7946) over a map of the earth. Only coordinates are taken from the file; its texts
+//! appear only in errors.
 
 use std::fs::File;
 use std::io::Read;
@@ -54,14 +54,14 @@ fn lines(text: &[u8]) -> Result<Vec<Vec<PlotPoint>>, String> {
     let value: Value = serde_json::from_slice(text).map_err(|error| format!("is not JSON: {error}"))?;
     let mut lines = Vec::new();
     add_object(&mut lines, &value, "the file")?;
-    if lines.is_empty() { Err("has no line and no border of an area".to_owned()) } else { Ok(lines) }
+    if lines.is_empty() { Err("has no line and no polygon".to_owned()) } else { Ok(lines) }
 }
 
 /// Adds the lines of a geometry, a feature or a collection that stands at this place of the file.
 fn add_object(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, at: &str) -> Result<(), String> {
     let object = value.as_object().ok_or_else(|| format!("{at} is not a GeoJSON object"))?;
     let kind = object.get("type").and_then(Value::as_str);
-    let kind = kind.ok_or_else(|| format!("{at} is not GeoJSON: it has no \"type\" with a text"))?;
+    let kind = kind.ok_or_else(|| format!("{at} is not GeoJSON: it has no \"type\" that is a string"))?;
     let place = |key: &str| if at == "the file" { key.to_owned() } else { format!("{at}.{key}") };
     let part = |key: &str| object.get(key).ok_or_else(|| format!("{at} has the type {kind}, but no {key:?}"));
     let nested = match kind {
@@ -81,7 +81,7 @@ fn add_object(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, at: &str) -> Resul
         "LineString" => 0,
         "MultiLineString" | "Polygon" => 1,
         "MultiPolygon" => 2,
-        _ => return Err(format!("{at} has the type {:?}, which GeoJSON does not have", shown(kind))),
+        _ => return Err(format!("{at} has the type {:?}, which is not a GeoJSON type", shown(kind))),
     };
     add_lines(lines, part("coordinates")?, nested, &place("coordinates"))
 }
@@ -95,12 +95,14 @@ fn add_lines(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, nested: usize, at: 
     }
     let line = parts.map(|(part, at)| position(part).ok_or(at)).collect::<Result<Vec<PlotPoint>, String>>();
     let line = line.map_err(|at| {
-        format!("{at} is not a longitude from -180 to 180 and a latitude from -90 to 90, which GeoJSON has in degrees")
+        format!(
+            "{at} is not a longitude from -180 to 180 and a latitude from -90 to 90; GeoJSON needs degrees"
+        )
     })?;
     match line.len() {
         // An empty geometry is nowhere.
         0 => Ok(()),
-        1 => Err(format!("{at} is a line of one position, but needs two")),
+        1 => Err(format!("{at} is a line with one position, but a line needs two")),
         _ => {
             lines.push(line);
             Ok(())
@@ -168,7 +170,7 @@ mod tests {
             (json!({ "lon": 1 }), "it has no \"type\""),
             (
                 json!({ "type": "Topology" }),
-                "the file has the type \"Topology\", which GeoJSON does not have",
+                "the file has the type \"Topology\", which is not a GeoJSON type",
             ),
             (json!({ "type": "Feature" }), "has the type Feature, but no \"geometry\""),
             (json!({ "type": "FeatureCollection", "features": {} }), "features is not a list"),
@@ -186,7 +188,7 @@ mod tests {
             ),
             (
                 json!({ "type": "LineString", "coordinates": [[0, 0]] }),
-                "coordinates is a line of one position",
+                "coordinates is a line with one position",
             ),
             (json!({ "type": "LineString", "coordinates": [0, 0] }), "coordinates[0] is not a longitude"),
             (json!({ "type": "Point", "coordinates": [0, 0] }), "has no line"),

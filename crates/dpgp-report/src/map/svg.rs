@@ -45,7 +45,7 @@ const PALE: Colour = Colour(238, 238, 238, 1.0);
 const HATCH: Pen = Pen::new(GREY, 0.75);
 /// The pixels between them.
 const APART: f64 = 9.0;
-/// More strokes than any sheet has room for: coordinates beyond all reason have no more.
+/// More strokes than any sheet has room for: a limit for absurd coordinates.
 const MOST_STROKES: f64 = 300.0;
 /// The height of the colour bar, the steps of it, and the room below the plots for the axis.
 const BAR: f64 = 16.0;

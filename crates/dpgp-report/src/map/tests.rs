@@ -146,7 +146,10 @@ fn a_scale_of_ones_own_makes_maps_comparable() {
     assert!(may[1] == june[1] && june[2] == june[3] && may[1] != may[2]);
     assert!(drawn.text.contains("\n&lt;= 10\n") && drawn.text.contains("\n&gt;= 30\n"), "{}", drawn.text);
     assert!(
-        drawn.caption.concat().contains("The scale was set to 10 to 30; 2 of 4 shown means lie beyond it.")
+        drawn
+            .caption
+            .concat()
+            .contains("The scale was set to 10 to 30; 2 of the 4 means shown lie outside it.")
     );
     let (free, drawn) = colours([20.0, 10.0, 70.0, 30.0], None);
     assert!(free[3] != june[3] && !drawn.text.contains("&lt;= "));
@@ -230,7 +233,7 @@ fn an_outline_is_drawn_over_the_cells() {
         "{across:?}"
     );
     assert!(
-        drawn.caption.concat().contains("The lines are those of <b>.geojson.")
+        drawn.caption.concat().contains("The lines come from <b>.geojson.")
             && !drawn.text.contains("<b>.geojson")
     );
     let away = with(vec![line(&[(0.0, 0.0), (1.0, 1.0)])]);

@@ -110,7 +110,7 @@ fn unescaped(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// Whether the results are here and of this version of the spec.
+/// Whether there are results, and whether they come from this version of the spec.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Standing {

@@ -13,7 +13,7 @@ use crate::table::compare_tables;
 use dpgp_fs::unlinked_text;
 use dpgp_run::Provenance;
 
-/// Numbers closer than this count as the same in texts for people: certificates' gaps are noise near rounding.
+/// In texts for people, numbers closer than this count as equal: the gaps of certificates are close to rounding errors.
 const NOISE: f64 = 1e-8;
 
 /// The same for rounded numbers.
@@ -74,7 +74,7 @@ fn manifest(committed: &str, fresh: &str) -> Vec<String> {
             continue;
         }
         let was = committed.get(&key).map_or("missing".to_owned(), Value::to_string);
-        findings.push(format!("{key} was {was}, is {}", fresh[&key]));
+        findings.push(format!("{key} was {was}, is now {}", fresh[&key]));
     }
     findings
 }
@@ -89,7 +89,7 @@ fn changed_files(committed: &Value, fresh: &Value) -> Vec<String> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let said = names.into_iter().filter_map(|name| match (before.get(name), after.get(name)) {
         (Some(was), Some(is)) if was == is => None,
-        (Some(was), Some(is)) => Some(format!("{name} changed: its SHA-256 was {was}, is {is}")),
+        (Some(was), Some(is)) => Some(format!("{name} changed: its SHA-256 was {was}, is now {is}")),
         (Some(_), None) => Some(format!("{name} is no longer read")),
         (None, _) => Some(format!("{name} was not read before")),
     });
@@ -104,7 +104,7 @@ fn first_difference(committed: &str, fresh: &str, tolerance: f64) -> Option<Stri
     let pairs = committed.lines().zip(fresh.lines()).enumerate();
     let (line, (was, is)) = pairs.into_iter().find(|(_, (a, b))| !same(a, b, tolerance))?;
     let start = common_start(was, is);
-    Some(format!("line {} was {:?}, is {:?}", line + 1, excerpt(was, start), excerpt(is, start)))
+    Some(format!("line {} was {:?}, is now {:?}", line + 1, excerpt(was, start), excerpt(is, start)))
 }
 
 fn same(a: &str, b: &str, tolerance: f64) -> bool {

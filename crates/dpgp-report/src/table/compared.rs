@@ -167,7 +167,7 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, column, committed, fresh, .. } = self;
         match column {
-            Some(column) => write!(f, "{row}: {column} was {committed:?}, is {fresh:?}")?,
+            Some(column) => write!(f, "{row}: {column} was {committed:?}, is now {fresh:?}")?,
             None => write!(f, "{row}: the row is {fresh}")?,
         }
         match self.relative() {
@@ -478,7 +478,7 @@ mod compare_tests {
     fn one_digit_is_found_and_named() {
         let found = compare_tables(TABLE, &TABLE.replace("2.0", "2.1"), 1e-9).unwrap();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].to_string(), "size = 2: m: value was \"2.0\", is \"2.1\" (+5.0e-2 relative)");
+        assert_eq!(found[0].to_string(), "size = 2: m: value was \"2.0\", is now \"2.1\" (+5.0e-2 relative)");
         let found = compare_tables(TABLE, &TABLE.replace("1.0,agrees", "1.0,differs"), 1e-9).unwrap();
         assert_eq!(found.len(), 1);
         assert!(compare_tables("cell,metric\na\n", TABLE, 1e-9).is_err());

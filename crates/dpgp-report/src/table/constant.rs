@@ -44,7 +44,9 @@ pub(super) fn better_than_a_constant(report: &Report<'_>, most: usize) -> Option
         format!("{:.1} %{cell}", 100.0 * (1.0 - (1.0 - row.row.value).sqrt()))
     });
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| format!("The rmse is below that of a constant by about {}.", said.join(", ")))
+    (!said.is_empty()).then(|| {
+        format!("Compared with a constant prediction, the rmse is lower by about {}.", said.join(", "))
+    })
 }
 
 fn is_worse(row: &ReportRow) -> bool {
@@ -63,7 +65,7 @@ pub(super) fn jitter_that_shows(report: &Report<'_>) -> Option<String> {
     let JitterShare { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
     Some(format!(
         "Jitter of up to {} was added to a covariance matrix that is numerically singular (noise variance {}). \
-         Predictions may differ from those of the model by {} of their size.",
+         Predictions may differ from those of the model by up to {} of their size.",
         short(jitter),
         short(noise),
         short(share)
@@ -158,7 +160,7 @@ mod tests {
         let report = Report::new(&experiment, rows.collect(), Vec::new());
         assert_eq!(
             better_than_a_constant(&report, 3).unwrap(),
-            "The rmse is below that of a constant by about 50.0 % (a), 20.0 % (b)."
+            "Compared with a constant prediction, the rmse is lower by about 50.0 % (a), 20.0 % (b)."
         );
         assert_eq!(better_than_a_constant(&report, 2), None);
         let none =

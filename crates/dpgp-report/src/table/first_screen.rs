@@ -392,7 +392,7 @@ fn numbers(judged: &[Item], whose: &str) -> Option<String> {
     let count = |wanted: &[Verdict]| judged.iter().filter(|item| wanted.contains(&item.verdict)).count();
     let parts = [
         (count(&[Verdict::Agrees]), "agree ✓"),
-        (count(&[Verdict::Fitted]), "agree by a fitted setting ≈"),
+        (count(&[Verdict::Fitted]), "agree after fitting a setting ≈"),
         (count(&[Verdict::Differs]), "differ by more than chance ✗"),
         (count(&[Verdict::Inconclusive, Verdict::NotJudged]), "not judged ~"),
         (count(&[Verdict::StandIn]), "on other data ○"),
@@ -481,7 +481,7 @@ fn shortened_claim(text: &str) -> String {
 fn explained(experiment: &Experiment) -> Option<String> {
     let known = experiment.deviations.iter().filter(|one| one.kind == DeviationKind::Difference);
     let known: Vec<&str> = known.map(|one| one.about.as_str()).collect();
-    (!known.is_empty()).then(|| format!("why, in table.md: {}", known.join(", ")))
+    (!known.is_empty()).then(|| format!("explained in table.md: {}", known.join(", ")))
 }
 
 /// What the paper leaves open and the spec chooses.

@@ -52,8 +52,8 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 }
 
 /// The metrics of a surface.
-const OF_SURFACES: &str = "rmse and r2: errors of single rows from the surface; difference: distance from the surface \
-    without privacy, at the rows; noise-sd: the expected difference, computed from the release alone\n";
+const OF_SURFACES: &str = "rmse and r2: deviations of single rows from the surface; difference: distance at the rows from \
+    the surface without privacy; noise-sd: the expected difference, computed from the release alone\n";
 
 /// The meaning of `r2`.
 const OF_CONSTANTS: &str =

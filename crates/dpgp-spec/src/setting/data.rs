@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, SettingError, dimension, fail, range};
-use super::{ImagesSetting, MechanismSection, Problem, SourceSetting, TripsSetting};
+use super::{ImagesSetting, MechanismSection, Problem, SourceSetting, SplitSetting, TripsSetting};
 use dpgp_accounting::PrivacyUnit;
 use dpgp_data::suggest::closest;
 use dpgp_data::{CellRules, Comparison, DataError, Dataset, Format, Manifest, Missing, Separator};
@@ -21,27 +21,28 @@ pub struct DataSetting {
     /// Names of the input columns (public).
     #[schemars(default)]
     pub inputs: Vec<String>,
-    /// Name of the target column (private). In `task.density` the number of records that a row stands for; without it each row is one
-    /// record.
+    /// Name of the target column (private). In `task.density`, the column with the number of records that each row stands for;
+    /// without it, each row is one record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Text columns that are read as numbers: each value's place in the list, from 0.
+    /// Text columns to read as numbers: each text becomes its position in the list, counted from 0.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub encode: BTreeMap<String, Vec<String>>,
-    /// What becomes of a row that lacks a cell of a column that is read, in CSV and Parquet files of the user's own: a cell that is
-    /// empty, a null, or `NA`, `NaN` or `null`. Where inputs are public only rows without an input may be left out.
+    /// What happens to a row with a missing cell in a column that is used, in your own CSV and Parquet files: a cell that is
+    /// empty, a null, or `NA`, `NaN` or `null`. Where inputs are public, only rows with a missing input may be left out.
     #[serde(default, skip_serializing_if = "refuses")]
     pub missing: Missing,
     /// Only rows that pass all of these are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
-    /// The column that says whose row it is, text or numbers: the guarantee is then about all rows of one person together.
+    /// The column, of text or numbers, that identifies the person of each row: the guarantee is then about all rows of one person
+    /// together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<String>,
-    /// The most rows that are used of a person, a public number; noise grows with it. Others are left out.
+    /// The maximum number of rows used per person, a public number; the noise grows with it. Further rows are left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_per_person: Option<Count>,
-    /// Rows that each replicate draws from those; all of them without it.
+    /// How each replicate draws rows from those that remain; without it, all of them are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawSetting>,
 }
@@ -51,11 +52,29 @@ fn refuses(missing: &Missing) -> bool {
 }
 
 impl DataSetting {
-    /// The number of inputs of a row: of images their pixels, which one name stands for.
+    /// The number of inputs of a row; for images, the number of pixels, for which one name stands.
     pub fn dimensions(&self) -> usize {
         match &self.source {
             SourceSetting::Images(images) => images.pixels(),
             _ => self.inputs.len(),
+        }
+    }
+
+    /// Checks the split of a task that cuts all rows into folds. Test points that are generated stand in the data twice, with noise and
+    /// without, so that a model trained on one would predict the other.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`] for too few folds; [`Problem::Shape`] for generated test points, unless they are all that is tested.
+    pub fn check_split(&self, path: &str, split: SplitSetting) -> Checked {
+        split.check(path)?;
+        match &self.source {
+            SourceSetting::Synthetic(synthetic)
+                if synthetic.test_rows() > 0 && !matches!(split, SplitSetting::Tail(_)) =>
+            {
+                let why = "has test points, but this task cuts all rows into folds: generate no test points (0), or use `split.tail`";
+                fail("data.source.synthetic", Problem::Shape(why.to_owned()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -70,8 +89,8 @@ impl DataSetting {
         self.filter.iter().any(|filter| Some(&filter.column) == self.target.as_ref())
     }
 
-    /// The column whose cells are read as targets. Without a target it is the first input, which is read anyway: its cells then count
-    /// for nothing ([`DataSetting::counts_rows`]).
+    /// The column whose cells are read as targets. Without a target it is the first input, which is read anyway: its cells are
+    /// then ignored ([`DataSetting::counts_rows`]).
     pub fn target_column(&self) -> &str {
         self.target.as_ref().or(self.inputs.first()).map_or("", String::as_str)
     }
@@ -255,13 +274,13 @@ pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -
     Ok(())
 }
 
-/// Rows that each replicate draws, seeded.
+/// How each replicate draws rows, by a seeded random stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DrawSetting {
     /// This many rows, without replacement, in random order.
     Rows(Count),
-    /// As many rows of each kind as its quota says, without replacement.
+    /// For each kind of row, as many as its quota, without replacement.
     Quotas(Vec<QuotaSetting>),
 }
 
@@ -273,12 +292,12 @@ pub struct QuotaSetting {
     pub target: f64,
     /// The inputs of the rows.
     pub inputs: Vec<f64>,
-    /// How many.
+    /// The number of rows.
     pub rows: usize,
 }
 
 impl DrawSetting {
-    /// Checks the numbers, for data with so many inputs.
+    /// Checks the numbers, for data with this number of inputs.
     pub(super) fn check(&self, inputs: usize) -> Checked {
         match self {
             Self::Rows(_) => Ok(()),
@@ -303,14 +322,14 @@ const PATH: &str = "data.missing";
 /// error: without it, the public inputs would be those of one row less, and tell that its target is missing.
 ///
 /// Where records are private ([`ChosenBy::Record`]), a record that is added or removed is one that is kept, or none; one that is
-/// replaced is replaced, added, removed or none, as with a filter. No mechanism that is let through moves further by a record that comes
-/// in or goes than by one that is replaced:
+/// replaced is replaced, added, removed or none, as with a filter. For every mechanism that is allowed, adding or removing a
+/// record moves the release no further than replacing one does:
 ///
-/// - sums `(A, sqrt(c) B)`, of classes or not: a record without a correlation with any inducing input adds nothing, so that one that is
-///   left out moves them as its replacement by that one does;
+/// - sums `(A, sqrt(c) B)`, per class or not: a record that is uncorrelated with every inducing input adds nothing, so leaving a
+///   record out changes them as much as replacing it with such a record does;
 /// - moments: `SquareRule` of the mechanism, with the number of rows, which is released with noise; the design takes the
 ///   number that `rows` says, a key that is needed then;
-/// - histograms: 1, with either relation; a row without a number of records has none.
+/// - histograms: 1, with either relation; a row whose number of records is missing counts as zero records.
 ///
 /// A person's rows are those that are kept; whether one is depends on that row alone, so that neighbours use the same rows of all
 /// others. Number of rows: that of the files is public, if records are replaced, and that of the rows that are kept is in no release.
@@ -322,13 +341,13 @@ impl DataSetting {
         self.missing == Missing::Drop
     }
 
-    /// How the cells of rows are read that come one after the other.
+    /// How the cells of a stream of rows are read.
     pub fn cell_rules(&self) -> CellRules {
         CellRules { missing: self.missing, codes: self.encode.clone() }
     }
 
-    /// Whether every row counts. How many pass a filter depends on private records, and so does how many lack no cell; how many a
-    /// person brings depends on private persons.
+    /// Whether every row is used. How many rows pass a filter depends on private records, and so does how many have no missing
+    /// cell; how many rows are used per person depends on private data.
     pub fn keeps_all_rows(&self) -> bool {
         self.filter.is_empty() && self.person.is_none() && !self.drops_missing()
     }
@@ -368,7 +387,7 @@ impl DataSetting {
 /// How many rows of each person are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PersonLimit<'d> {
-    /// The column that says whose row it is.
+    /// The column that identifies the person of each row.
     pub column: &'d str,
     /// The most rows of each.
     pub rows: usize,
@@ -386,7 +405,7 @@ pub enum ChosenBy {
 }
 
 impl DataSetting {
-    /// How many rows of each person are used; none if rows are not those of persons.
+    /// How many rows of each person are used; none if rows do not belong to people.
     pub fn person_limit(&self) -> Option<PersonLimit<'_>> {
         let (column, rows) = (self.person.as_deref()?, self.rows_per_person?.get());
         Some(PersonLimit { column, rows })
@@ -410,7 +429,7 @@ impl DataSetting {
         filters.chain(marked.then_some((Comparison::Equal, 1.0))).collect()
     }
 
-    /// Checks the two keys, and that the rows are such that persons can have them.
+    /// Checks the two keys, and that the rows are such that people can have them.
     pub(super) fn check_person(&self) -> Checked {
         let column = match (&self.person, self.rows_per_person) {
             (None, None) => return Ok(()),
@@ -419,13 +438,13 @@ impl DataSetting {
             (Some(column), Some(_)) => column,
         };
         let why = if self.inputs.contains(column) {
-            "is an input; the column that identifies persons cannot be an input"
+            "is an input; the column that identifies people cannot be an input"
         } else if Some(column) == self.target.as_ref() {
-            "is the target; use the column that identifies persons"
+            "is the target; use the column that identifies people"
         } else if !self.source.can_hold_persons() {
-            "cannot identify persons in generated points, images or trips; use a table of rows"
+            "cannot identify people in generated points, images or trips; use a table of rows"
         } else if self.draw.is_some() {
-            "cannot be combined with data.draw, which draws rows at random across all persons"
+            "cannot be combined with data.draw, which draws rows at random across all people"
         } else {
             return Ok(());
         };

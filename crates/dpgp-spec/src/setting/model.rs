@@ -20,11 +20,12 @@ pub struct ModelSetting {
     /// Variance of the Gaussian likelihood, in squared units of the normalised target; for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_variance: Option<Positive>,
-    /// Whether predictions are averaged over lengthscales, variances and noise variances about these (a quarter to four times), weighed
-    /// by what was released, at no cost. The design of the noise is then for the mean of these kernels. For cloaking with objective = "risk".
+    /// Whether predictions are averaged over lengthscales, variances and noise variances around these (from a quarter to four
+    /// times), weighted by the released values, which costs no budget. The noise is then designed for the mean of these
+    /// kernels. For cloaking with objective = "risk".
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub averaged: bool,
-    /// A sparse approximation; exact inference without it.
+    /// A sparse approximation; without it, inference is exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<SparseSetting>,
 }
@@ -55,7 +56,7 @@ impl ModelSetting {
         averaged.unwrap_or_else(|| self.kernel.covariance(inputs))
     }
 
-    /// Checks the numbers, for data with so many inputs.
+    /// Checks the numbers, for data with this number of inputs.
     pub(super) fn check(&self, inputs: usize) -> Checked {
         self.kernel_fits(inputs)?;
         match &self.sparse {
@@ -65,7 +66,7 @@ impl ModelSetting {
         }
     }
 
-    /// Fails unless the kernel fits so many inputs.
+    /// Fails unless the kernel fits this number of inputs.
     fn kernel_fits(&self, inputs: usize) -> Checked {
         let Err(KernelErrorKey { key, reason }) = self.kernel.fits(inputs) else { return Ok(()) };
         let path = format!("model.kernel.{key}");
@@ -109,7 +110,7 @@ impl ModelSetting {
         }
     }
 
-    /// Fails unless the noise variance is said, which `by` needs.
+    /// Fails unless the noise variance is given, which `by` needs.
     ///
     /// # Errors
     /// [`Problem::MissingKey`].
@@ -118,7 +119,7 @@ impl ModelSetting {
         if self.noise_variance.is_some() { Ok(()) } else { fail("model", missing) }
     }
 
-    /// Variance and lengthscale of an exponentiated quadratic kernel; none of another one.
+    /// Variance and lengthscale of an exponentiated quadratic kernel; none for another kernel.
     pub fn exponentiated_quadratic(&self) -> Option<(f64, f64)> {
         match &self.kernel {
             KernelSetting::Eq(eq) => Some((eq.variance.get(), eq.lengthscale.get())),
@@ -126,7 +127,7 @@ impl ModelSetting {
         }
     }
 
-    /// Variance and lengthscales of an exponentiated quadratic kernel over so many inputs; none of another one.
+    /// Variance and lengthscales of an exponentiated quadratic kernel over this number of inputs; none for another kernel.
     pub fn lengthscales(&self, inputs: usize) -> Option<(f64, Vec<f64>)> {
         match &self.kernel {
             KernelSetting::Eq(eq) => Some((eq.variance.get(), vec![eq.lengthscale.get(); inputs])),
@@ -154,9 +155,9 @@ pub enum InducingSetting {
         #[serde(default = "ten")]
         restarts: Count,
     },
-    /// At given points, one row each.
+    /// At the given points, one list of coordinates each.
     Points(Vec<Vec<f64>>),
-    /// At the points of a grid: the product of these, one per input.
+    /// At the points of a grid: the product of these ranges, one per input.
     Grid(Vec<RangeSetting>),
 }
 
@@ -174,7 +175,7 @@ impl InducingSetting {
         }
     }
 
-    /// Checks the numbers, for data with so many inputs; `path` is that of the sparse approximation.
+    /// Checks the numbers, for data with this number of inputs; `path` is that of the sparse approximation.
     pub(super) fn check(&self, path: &str, inputs: usize) -> Checked {
         let path = format!("{path}.inducing");
         match self {

@@ -13,54 +13,56 @@ pub enum NormaliseSetting {
     /// Targets as they are.
     #[default]
     None,
-    /// By statistics of the private targets, as the papers do. Costs privacy that nobody pays for.
+    /// By statistics of the private targets, as the papers do. This costs privacy that the guarantee does not account for.
     Private {
-        /// Clip to the midrange plus and minus this, in units of the target.
+        /// Clip targets to the midrange plus or minus this, in units of the target.
         #[serde(skip_serializing_if = "Option::is_none")]
         clip: Option<Positive>,
-        /// What is subtracted.
+        /// The statistic that is subtracted.
         centre: CentreSetting,
         /// Whether to divide by the population standard deviation.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         scale: bool,
     },
     /// Clip to the public bounds [low, high], then subtract the mean of the clipped targets and divide by their
-    /// population standard deviation, which are private. Costs privacy that nobody pays for.
+    /// population standard deviation, which are private. This costs privacy that the guarantee does not account for.
     Standardised {
-        /// Least value of a target.
+        /// Lower bound on the targets.
         low: Finite,
-        /// Greatest value of a target.
+        /// Upper bound on the targets.
         high: Finite,
     },
     /// By public constants: subtract the centre, divide by the scale.
     Constants {
-        /// What is subtracted, in units of the target.
+        /// The number that is subtracted, in units of the target.
         #[serde(default = "nought", skip_serializing_if = "is_nought")]
         centre: Finite,
-        /// Units of the target per unit of the normalised one.
+        /// Units of the target per unit of the normalised target.
         scale: Positive,
     },
     /// By public constants: clip to [low, high], subtract the centre and divide by the scale.
     Bounds {
-        /// Least value of a target.
+        /// Lower bound on the targets.
         low: Finite,
-        /// Greatest value of a target.
+        /// Upper bound on the targets.
         high: Finite,
         /// The mean of the prior, in units of the target, from public knowledge; the middle of the bounds if it is not given. Where
         /// little is released, predictions stay near it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         centre: Option<Finite>,
-        /// Units of the target per unit of the normalised one.
+        /// Units of the target per unit of the normalised target.
         #[serde(default = "unit", skip_serializing_if = "is_unit")]
         scale: Positive,
     },
 }
 
-/// The least part of the public bounds that targets are clipped to again, by a bound in units of the model: less is a slip of a scale.
+/// The smallest part of the public bounds that a second clip, by a bound in units of the model, may leave: less suggests a
+/// mistake in a scale.
 const LEAST_KEPT: f64 = 0.1;
 
 impl NormaliseSetting {
-    /// Fails where a bound on either side of zero, in units of the model, leaves hardly anything of the public bounds: all targets would count as one.
+    /// Fails where a bound on either side of zero, in units of the model, leaves hardly anything of the public bounds: all
+    /// targets would be clipped to nearly the same value.
     ///
     /// # Errors
     /// [`Problem::OutOfRange`](super::Problem::OutOfRange).
@@ -134,12 +136,12 @@ fn is_nought(number: &Finite) -> bool {
     *number == Finite::ZERO
 }
 
-/// A private statistic that targets are centred by.
+/// A private statistic that is subtracted from the targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CentreSetting {
     /// Their mean.
     Mean,
-    /// Halfway between the least and the greatest.
+    /// Halfway between the smallest and the largest.
     Midrange,
 }

@@ -137,7 +137,7 @@ pub enum Problem {
         name: String,
     },
     /// A statement against a paper that does not quote it.
-    #[error("the erratum {name:?} must quote the paper; only a remark needs no quote")]
+    #[error("the erratum {name:?} must quote the paper; only a remark can omit the quote")]
     ErratumWithoutQuote {
         /// The erratum.
         name: String,
@@ -186,7 +186,9 @@ pub enum Problem {
         known: String,
     },
     /// A claim that compares with nothing or with two things.
-    #[error("needs one of `other` or `others` (cells), `value` (a number) or `uniform` (a uniform pick)")]
+    #[error(
+        "needs exactly one of `other`, `others` (cells), `value` (a number) and `uniform` (a choice uniformly at random)"
+    )]
     ClaimNeedsOneSide,
     /// Another metric of no cells.
     #[error("refers to other cells; add `other` or `others`")]

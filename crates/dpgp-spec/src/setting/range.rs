@@ -12,11 +12,11 @@ use dpgp_number::{Finite, Positive};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RangeSetting {
-    /// The first.
+    /// The first number.
     pub from: f64,
-    /// The last.
+    /// The last number.
     pub to: f64,
-    /// How many.
+    /// The number of points.
     #[schemars(range(min = 2, max = 20_000))]
     pub points: usize,
 }
@@ -34,19 +34,20 @@ impl RangeSetting {
     }
 }
 
-/// A range cut into intervals of one width, or of widths that grow with the distance from zero.
+/// A range cut into intervals of equal width, or of widths that grow with the distance from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CutSetting {
-    /// Where the first begins.
+    /// Where the first interval begins.
     pub from: f64,
-    /// Where the last ends.
+    /// Where the last interval ends.
     pub to: f64,
-    /// How many.
+    /// The number of intervals.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub bins: usize,
-    /// With a number c > 0, intervals have one width in sign(x) log(1 + |x| / c): much below c they are equal, and far above it each is the
-    /// same share wider than the one before. For amounts of which not even the magnitude is known.
+    /// With a number c > 0, intervals have equal width on the scale sign(x) log(1 + |x| / c): far below c they are nearly equally
+    /// wide, and far above c each is wider than the one before by the same factor. For amounts whose order of magnitude is
+    /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Positive>,
 }
@@ -108,12 +109,12 @@ pub fn cuts(path: &str, cuts: &[CutSetting], inputs: usize) -> Checked {
     for (i, cut) in cuts.iter().enumerate() {
         let CutSetting { from, to, bins, .. } = cut;
         range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
-        range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than from and finite", *to)?;
+        range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than `from` and finite", *to)?;
         count(&format!("{path}.{i}.bins"), *bins)?;
         let edges = cut.edges();
         let rises =
             edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.iter().all(|edge| edge.is_finite());
-        range(&format!("{path}.{i}.bins"), rises, "so few that the ends of the bins differ", *bins as f64)?;
+        range(&format!("{path}.{i}.bins"), rises, "so few that the edges of each bin differ", *bins as f64)?;
     }
     Ok(())
 }
@@ -138,7 +139,7 @@ pub enum SplitSetting {
     Contiguous(usize),
     /// Row i goes to fold i mod this.
     Interleaved(usize),
-    /// A single fold: the last rows, this many, are tested.
+    /// A single fold: this many rows at the end are tested.
     Tail(usize),
 }
 

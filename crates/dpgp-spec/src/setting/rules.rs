@@ -62,7 +62,7 @@ pub fn count(path: &str, found: usize) -> Checked {
 /// # Errors
 /// [`Problem::OutOfRange`].
 pub fn bounds(path: &str, low: Finite, high: Finite) -> Checked {
-    range(&format!("{path}.high"), high > low, "greater than low and finite", high.get())
+    range(&format!("{path}.high"), high > low, "greater than `low` and finite", high.get())
 }
 
 /// Fails unless there are as many values as inputs.
@@ -84,7 +84,7 @@ pub fn check_grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked
     dimension(path, inputs, ranges.len())?;
     for (i, RangeSetting { from, to, points }) in ranges.iter().enumerate() {
         range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
-        range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than from and finite", *to)?;
+        range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than `from` and finite", *to)?;
         let inside = (2..=MOST_POINTS).contains(points);
         range(&format!("{path}.{i}.points"), inside, "from 2 to 20000", *points as f64)?;
     }

@@ -15,44 +15,44 @@ use dpgp_number::{Count, Fraction, NonNegative, Positive};
 pub enum SourceSetting {
     /// A dataset of the manifest `data/datasets.toml`, by name.
     Dataset(String),
-    /// CSV files of the user's own, their path relative to the spec.
+    /// Your own CSV files, with a path relative to the spec.
     Csv {
-        /// Path of the file, or of a folder of part files, or a pattern with `*`, `?`, `[a-z]` or `**`. Folders `name=value` in
-        /// the path of a part file are columns.
+        /// Path of the file or of a folder of part files, or a pattern with `*`, `?`, `[a-z]` or `**`. Folders named `name=value`
+        /// in the path of a part file become columns.
         path: String,
         /// The separator, one character.
         #[serde(default = "comma", skip_serializing_if = "is_comma")]
         separator: char,
-        /// The names of the columns, in their order, of files without a header. With a header it is left out.
+        /// The names of the columns, in order, of files without a header. Omit it for files with a header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         columns: Option<Vec<String>>,
     },
-    /// Parquet files of the user's own.
+    /// Your own Parquet files.
     Parquet {
-        /// Path of the file, of a folder or a pattern of part files, relative to the spec.
+        /// Path of the file or of a folder of part files, or a pattern, relative to the spec.
         path: String,
     },
     /// Columns in the spec itself.
     Inline(BTreeMap<String, Vec<f64>>),
-    /// Data that are generated, anew in each replicate.
+    /// Generated data, new in each replicate.
     Synthetic(SyntheticSetting),
-    /// Grey images of a dataset, and their labels as targets. The one name in `inputs` stands for all pixels.
+    /// Greyscale images of a dataset, with their labels as targets. The one name in `inputs` stands for all pixels.
     Images(ImagesSetting),
-    /// Trips of a bike share, with columns for their stations' places, their time of the week and their duration.
+    /// Trips of a bike-sharing scheme, with columns for the locations of their stations, the time of the week and the duration.
     Trips(TripsSetting),
 }
 
-/// Trips of a bike share.
+/// Trips of a bike-sharing scheme.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TripsSetting {
     /// The dataset of the manifest.
     pub dataset: String,
-    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file. Without it, all
-    /// files but the list of stations.
+    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file. Without it, all files
+    /// except the list of stations are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journeys: Option<String>,
-    /// The path of its list of stations, which trips without places are joined with.
+    /// The path of its list of stations, which gives the locations for trips that lack them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stations: Option<String>,
 }
@@ -89,7 +89,7 @@ impl SourceSetting {
         }
     }
 
-    /// The path of the user's own file or files, as written.
+    /// The path of the user's own file or files, as written in the spec.
     pub fn own_file(&self) -> Option<&str> {
         match self {
             Self::Csv { path, .. } | Self::Parquet { path } => Some(path),
@@ -118,12 +118,12 @@ fn is_comma(separator: &char) -> bool {
     *separator == ','
 }
 
-/// Data that are generated, anew in each replicate.
+/// Generated data, new in each replicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SyntheticSetting {
-    /// Noisy diagonal stripes of two classes (0 and 1) over the square of side 10, denser at the bottom; then a test
-    /// grid with its true classes.
+    /// Noisy diagonal stripes of two classes (0 and 1) over a square with sides of length 10, denser at the bottom; followed by a
+    /// test grid with its true classes.
     Stripes {
         /// Training points.
         points: Count,
@@ -132,7 +132,7 @@ pub enum SyntheticSetting {
         /// Test points along each side.
         grid: Count<1000, 0>,
     },
-    /// A damped oscillation with noise over [-4, 4]; then a test grid with noise, and the same without.
+    /// A damped oscillation with noise over [-4, 4]; followed by a test grid with noise, and the same grid without noise.
     Sinc {
         /// Training points.
         points: Count,
@@ -141,7 +141,8 @@ pub enum SyntheticSetting {
         /// Test points.
         grid: Count<100_000, 0>,
     },
-    /// A draw of a Gaussian process with noise over [-4, 4], along each input; then test points with noise, and the same without.
+    /// A draw from a Gaussian process with noise, over [-4, 4] along each input; followed by test points with noise, and the same
+    /// points without noise.
     GaussianProcess {
         /// Training points.
         points: Count,
@@ -155,20 +156,20 @@ pub enum SyntheticSetting {
         #[serde(default = "one", skip_serializing_if = "is_one")]
         inputs: Count<2>,
     },
-    /// Two half circles that hold each other, of classes 0 and 1.
+    /// Two interlocking half circles, of classes 0 and 1.
     Moons {
         /// Points.
         points: Count,
-        /// Standard deviation of the noise in either coordinate.
+        /// Standard deviation of the noise in each coordinate.
         noise: NonNegative,
     },
-    /// Intertwined spiral arms, each of a class.
+    /// Intertwined spiral arms, each a class of its own.
     Spirals {
         /// Points.
         points: Count,
         /// Arms.
         arms: Count<1000>,
-        /// Standard deviation of the noise in either coordinate.
+        /// Standard deviation of the noise in each coordinate.
         noise: NonNegative,
     },
 }
@@ -193,12 +194,22 @@ impl SyntheticSetting {
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
+        let points = match self {
+            Self::Stripes { points, .. }
+            | Self::Sinc { points, .. }
+            | Self::GaussianProcess { points, .. }
+            | Self::Moons { points, .. }
+            | Self::Spirals { points, .. } => points.get(),
+        };
+        points + self.test_rows()
+    }
+
+    /// The number of rows after the training points: a test grid with its true classes, or test points twice, with noise and without.
+    pub(super) fn test_rows(&self) -> usize {
         match self {
-            Self::Stripes { points, grid, .. } => points.get() + grid.get() * grid.get(),
-            Self::Sinc { points, grid: test, .. } | Self::GaussianProcess { points, test, .. } => {
-                points.get() + 2 * test.get()
-            }
-            Self::Moons { points, .. } | Self::Spirals { points, .. } => points.get(),
+            Self::Stripes { grid, .. } => grid.get() * grid.get(),
+            Self::Sinc { grid: test, .. } | Self::GaussianProcess { test, .. } => 2 * test.get(),
+            Self::Moons { .. } | Self::Spirals { .. } => 0,
         }
     }
 

@@ -97,10 +97,11 @@ pub struct PrivacySetting<M> {
     pub epsilon: Epsilon,
     /// Delta.
     pub delta: Delta,
-    /// Most that one target can change, in units of the target; for mechanisms that protect targets.
+    /// The most that one target can change, in units of the target; for mechanisms that protect targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Positive>,
-    /// Pairs of targets that the guarantee compares. Bounds on targets that are wider than `change` need `"metric"`.
+    /// Which values of one target the guarantee hides from each other. If the bounds on targets are wider than `change`, it must
+    /// be `"metric"`.
     #[serde(default, skip_serializing_if = "ChangeRelation::is_full")]
     pub relation: ChangeRelation,
     /// How noise is set from epsilon and delta.
@@ -117,8 +118,8 @@ pub enum ChangeRelation {
     /// Any two within the bounds.
     #[default]
     Full,
-    /// Only two that differ by at most `change`, as in metric privacy; two that differ by k times as much are hidden with k times
-    /// the `mu`. Certificates then also state the guarantee for the whole width of the bounds.
+    /// Only two that differ by at most `change`, as in metric privacy; for two that differ by k times as much, the guarantee has
+    /// k times the `mu`. Certificates then also state the guarantee for the full width of the bounds.
     Metric,
 }
 
@@ -161,7 +162,7 @@ impl<M> PrivacySetting<M> {
         range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
     }
 
-    /// Fails unless the most that a target can change is said, which `by` needs.
+    /// Fails unless the most that a target can change is given, which `by` needs.
     ///
     /// # Errors
     /// [`Problem::MissingKey`].
@@ -176,7 +177,7 @@ impl<M> PrivacySetting<M> {
     }
 }
 
-/// The classic calibration is not proved beyond epsilon = 1, and adds more noise than it must below.
+/// The classic calibration is not proved for epsilon above 1, and adds more noise than necessary below.
 fn analytic() -> Calibration {
     Calibration::Analytic
 }

@@ -1,4 +1,4 @@
-//! The question to a program and its answer, as JSON.
+//! The request to a program and its answer, as JSON.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::{CommandTask, ProgramClaim};
 use crate::{Certified, Frame, Measured};
 use dpgp_accounting::{Guarantee, UncheckedClaim};
 
-/// What a program is told, as one JSON object on standard input.
+/// The request to a program, as one JSON object on standard input.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProgramQuestion<'a> {
     /// The values of `task.command.with` in this cell.
@@ -20,20 +20,20 @@ pub struct ProgramQuestion<'a> {
     pub cell: &'a BTreeMap<String, Value>,
     /// A seed for this cell and replicate, below 2^63.
     pub seed: u64,
-    /// The replicate, from 0.
+    /// The number of the replicate, starting from 0.
     pub replicate: u32,
-    /// `task.command.guarantee`; null if none is claimed.
+    /// The claimed guarantee, from `task.command.guarantee`; null if none is claimed.
     pub guarantee: Option<&'a ProgramClaim>,
     /// The data of the spec; null without any.
     pub data: Option<&'a QuestionData>,
-    /// An empty folder that is removed afterwards.
+    /// The path of an empty folder that is removed afterwards.
     pub folder: &'a Path,
 }
 
 /// A verified data file.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct QuestionData {
-    /// The path of the file; of a dataset of several files, of the first.
+    /// The path of the file; for a dataset of several files, the path of the first.
     pub path: PathBuf,
     /// Its SHA-256; null for a file of the user's own.
     pub sha256: Option<String>,
@@ -41,8 +41,8 @@ pub struct QuestionData {
     pub files: Vec<PathBuf>,
 }
 
-/// What a program answers, as one JSON object in the last line of standard output: metrics, each a number or a list of numbers such as
-/// one for each fold, and if wanted `frames` for figures.
+/// The answer of a program, as one JSON object in the last line of standard output: metrics, each a number or a list of numbers
+/// (for example one per fold), and optionally `frames` for figures.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ProgramAnswer {
     /// Tables of numbers by name: columns by name.
@@ -57,9 +57,9 @@ pub struct ProgramAnswer {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum MetricValues {
-    /// One.
+    /// One number.
     One(f64),
-    /// Several, which get a mean and a spread.
+    /// Several numbers, which are summarised by a mean and a spread.
     Several(Vec<f64>),
 }
 
@@ -71,8 +71,8 @@ pub enum AnswerError {
     Nothing,
     /// The last line is no answer.
     #[error(
-        "wrote {line:?} as its last line, which is not a JSON object of finite numbers and lists of them: {problem}. A run without a number, such as \
-         one that diverged, must end with an error"
+        "wrote {line:?} as its last line, which is not a JSON object of finite numbers and lists of them: {problem}. A run that has no \
+         result, for example because it diverged, must exit with an error"
     )]
     NotJson {
         /// The line.
@@ -81,18 +81,18 @@ pub enum AnswerError {
         problem: String,
     },
     /// A metric without a value.
-    #[error("did not answer the metric {metric:?} of task.command.metrics; it answered {answered}")]
+    #[error("did not return the metric {metric:?} of task.command.metrics; it returned {answered}")]
     Missing {
         /// The metric.
         metric: String,
-        /// What it answered, in words.
+        /// What it returned, in words.
         answered: String,
     },
     /// An unknown key.
-    #[error("answered {0:?}, which task.command.metrics does not name")]
+    #[error("returned {0:?}, which is not in task.command.metrics")]
     Unknown(String),
     /// A metric without numbers.
-    #[error("answered no number for the metric {0:?}")]
+    #[error("returned no number for the metric {0:?}")]
     Empty(String),
 }
 
@@ -171,9 +171,9 @@ mod tests {
             ("[1]", "not a JSON object"),
             ("{\"rmse\": \"low\"}", "not a JSON object of finite numbers"),
             ("{\"rmse\": NaN}", "not a JSON object"),
-            ("{\"RMSE\": 1}", "did not answer the metric \"rmse\" of task.command.metrics; it answered RMSE"),
+            ("{\"RMSE\": 1}", "did not return the metric \"rmse\" of task.command.metrics; it returned RMSE"),
             ("{\"rmse\": []}", "no number for the metric \"rmse\""),
-            ("{\"rmse\": 1, \"mae\": 2}", "answered \"mae\", which task.command.metrics does not name"),
+            ("{\"rmse\": 1, \"mae\": 2}", "returned \"mae\", which is not in task.command.metrics"),
             ("{\"rmse\": 1}\ndone", "wrote \"done\" as its last line"),
         ] {
             assert!(said(output).contains(says), "{output:?}: {}", said(output));

@@ -1,4 +1,4 @@
-//! Programs of anybody's as tasks: what they are told, and what they answer.
+//! External programs as tasks: the requests to them and their answers.
 
 mod answer;
 mod setting;

@@ -24,20 +24,20 @@ pub struct CommandTask {
     /// Files beside the spec that the program consists of, by names or patterns such as `lib/*.py`. A cell is computed again when they change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// The metrics that it answers.
+    /// The metrics that it returns.
     pub metrics: Vec<String>,
-    /// Those of them that differ from run to run, such as times: they are shown, but neither compared with printed numbers nor checked.
+    /// Those metrics that differ from run to run, such as times: they are shown, but neither compared with printed numbers nor checked.
     // Not written, since a result does not depend on it: what is written identifies results.
     #[serde(default, skip_serializing)]
     pub secondary: Vec<String>,
-    /// The guarantee of privacy that the program claims. Nobody checks it.
+    /// The privacy guarantee that the program claims. It is not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarantee: Option<ProgramClaim>,
     /// Whether a cell is computed again when the first line of `PROGRAM --version` changes.
     // Not written: the line itself is part of what identifies results.
     #[serde(default, skip_serializing)]
     pub version: bool,
-    /// Values that it is told; axes of the grid may set them.
+    /// Values that are passed to it; axes of the grid may set them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub with: BTreeMap<String, Value>,
@@ -50,7 +50,7 @@ pub struct CommandTask {
     pub env: Vec<String>,
 }
 
-/// A guarantee of differential privacy that a program claims of its answers.
+/// A guarantee of differential privacy that a program claims for its answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramClaim {
@@ -59,7 +59,7 @@ pub struct ProgramClaim {
     /// Delta, a probability.
     #[serde(default = "nought")]
     pub delta: Finite,
-    /// Who claims it, such as the package.
+    /// Who claims it, for example the package.
     pub by: String,
 }
 
@@ -90,7 +90,7 @@ impl TryFrom<String> for Timeout {
 
     fn try_from(text: String) -> Result<Self, String> {
         let wrong =
-            || format!("{text:?} is no time from 1 s to 1000 h, such as \"90 s\", \"10 min\" or \"2 h\"");
+            || format!("{text:?} is not a time from 1 s to 1000 h, such as \"90 s\", \"10 min\" or \"2 h\"");
         let (number, unit) = text.trim().split_once(' ').ok_or_else(wrong)?;
         let number: u64 = number.parse().map_err(|_| wrong())?;
         let seconds = match unit.trim() {
@@ -161,12 +161,11 @@ impl TaskSpec for CommandTask {
             }
         }
         if setting.model.is_some() {
-            let why = "is not read by task.command; tell the program with task.command.with";
+            let why = "is not read by task.command; pass values to the program with task.command.with";
             return fail("model", Problem::Shape(why.to_owned()));
         }
         if setting.privacy.epsilon.get().is_finite() {
-            let why =
-                "is finite, but dpgp cannot certify what a program of somebody else does; omit [privacy]";
+            let why = "is finite, but dpgp cannot certify what an external program does; omit [privacy]";
             return fail("privacy.epsilon", Problem::Shape(why.to_owned()));
         }
         Ok(())

@@ -12,14 +12,14 @@ use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{check_grid, dimension, fail};
 use dpgp_spec::setting::{Checked, CutSetting, Problem, RangeSetting, cuts};
 
-/// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of
-/// a row says how many records it stands for.
+/// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of a row is
+/// the number of records that it stands for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DensityTask {
-    /// The bins that are counted, along each input.
+    /// The bins in which records are counted, along each input.
     pub bins: Vec<CutSetting>,
-    /// The bins whose densities are predicted at their centres, along each input; without them those that are counted.
+    /// The bins at whose centres densities are predicted, along each input; without it, those of `bins`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub test: Vec<CutSetting>,
     /// How the density is estimated.
@@ -27,8 +27,8 @@ pub struct DensityTask {
     /// Draws of the privacy noise.
     #[serde(default = "one_draw")]
     pub draws: Count,
-    /// Whether each epsilon has draws of its own. Otherwise all epsilons share them, so that they compare alike, but one unlucky set of
-    /// draws moves them all.
+    /// Whether each epsilon has its own draws. Otherwise all epsilons share the same draws, so that they are compared on equal
+    /// terms, but one unlucky set of draws affects them all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_draws: bool,
     /// Where the figure shows the estimate; in one dimension.
@@ -42,14 +42,14 @@ pub struct DensityTask {
 pub enum DensityEstimate {
     /// The noisy density of the bin that holds a point; needs mechanism.histogram.
     Histogram {},
-    /// The estimates of the counts that `dpgp predict` makes of a noisy histogram; needs mechanism.histogram.
+    /// The estimates of the counts that `dpgp predict` makes from a noisy histogram; needs mechanism.histogram.
     Denoised {},
     /// Regression on the noisy histogram, its variances fitted by maximum likelihood; needs mechanism.histogram.
     Process(ProcessSetting),
     /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function; needs
     /// mechanism.function.
     Function {
-        /// Whether the mean of all densities is subtracted first, which is private and not paid for.
+        /// Whether the mean of all densities is subtracted first, which is private and which the guarantee does not account for.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         centred: bool,
     },
@@ -59,13 +59,13 @@ pub enum DensityEstimate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessSetting {
-    /// What a bin's density is of the latent function: its average over the bin (the integral kernel), or its value at
+    /// How the density of a bin relates to the latent function: its average over the bin (the integral kernel), or its value at
     /// the centre. The kernel is `exp(-r^2 / l^2)`, without the factor 2.
     pub observed: Observed,
-    /// Fixed lengthscales, one per input; fitted without them.
+    /// Fixed lengthscales, one per input; without it, they are fitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lengthscales: Option<Vec<Positive>>,
-    /// Lengthscales that the searches begin with, in widths of a bin; the best fit of all counts.
+    /// Lengthscales from which the searches start, in widths of a bin; the best of all fits is used.
     #[serde(default = "one_width", skip_serializing_if = "is_one_width")]
     pub widths: Vec<Positive>,
     /// Whether the noisy densities are centred and scaled by their own mean and standard deviation.

@@ -50,7 +50,7 @@ impl Numbers {
         Self { claimed, found, holds: (found - claimed).abs() <= 1e-9 * claimed.abs(), corrected }
     }
 
-    /// How many times the claimed number is of the found one: by how much a bound that holds is loose.
+    /// The claimed number divided by the found one: the factor by which a bound that holds is loose.
     pub fn factor(&self) -> f64 {
         self.claimed / self.found
     }
@@ -62,7 +62,7 @@ impl Numbers {
     }
 }
 
-/// A statement against computed numbers.
+/// A statement tested with computed numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrataTask {

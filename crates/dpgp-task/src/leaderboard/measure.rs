@@ -167,3 +167,29 @@ impl Scorer {
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::DVector;
+
+    /// The value of an expression and its text.
+    macro_rules! printed {
+        ($($token:tt)*) => { ($($token)*, stringify!($($token)*)) };
+    }
+
+    /// The page on extensions adds a metric that compiles and has its value.
+    #[test]
+    fn the_metric_of_the_page_is_one_line() {
+        let (metric, text): (Metric<HeldOut>, &str) = printed!(
+            Metric::new("bias", |held| held.scale * (held.targets.mean().mean() - mean(&held.truth)))
+        );
+        let page = include_str!("../../../../docs/extend.md").replace(char::is_whitespace, "");
+        assert!(page.contains(&text.replace(char::is_whitespace, "")), "{text}");
+        let mean = DVector::from_vec(vec![1.0, 4.0]);
+        let targets =
+            Predictive::mixture(vec![dpgp_gp::WeightedNormals { weight: 1.0, variance: mean.clone(), mean }]);
+        let held = HeldOut { targets, level: MASS, truth: Rc::new([0.0, 3.5]), constant: 1.0, scale: 2.0 };
+        assert_eq!((metric.value)(&held), 1.5);
+    }
+}

@@ -185,7 +185,7 @@ impl IntervalCalibration {
         DOUBTS.map(|_| self.sd(sigma)).to_vec()
     }
 
-    /// The mass of the model's central interval that is taken for the one of mass 0.9.
+    /// The mass of the model's central interval that is used as the interval of mass 0.9.
     ///
     /// If the share o of rows outside the interval of mass u is not 0.1, masses are taken to have the tail `P(mass > v) = (1 - v)^a`, with the a
     /// that makes it o there: `a = ln o / ln(1 - u)`. So 0.1 of the rows lie outside the interval of mass `1 - 0.1^(1 / a)`, the next u. Of o the

@@ -16,8 +16,8 @@ use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{Checked, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, SplitSetting};
 
-/// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
-/// intervals hold them.
+/// Cross-validated predictive distributions: their errors, how probable they find the targets, and how often their intervals
+/// contain them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaderboardTask {
@@ -37,10 +37,10 @@ pub struct LeaderboardTask {
     /// How the posterior follows from noisy sums.
     #[serde(default, skip_serializing_if = "BoardPosterior::is_noise_aware")]
     pub posterior: BoardPosterior,
-    /// The lengthscale is chosen from the private targets, for a share of the budget; without it that of the model.
+    /// Chooses the lengthscale from the private targets, for a share of the budget; without it, the lengthscale is that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<ChooseSetting>,
-    /// Intervals of noisy moments are held to their coverage, for a share of the budget.
+    /// Calibrates the intervals of noisy moments to their nominal coverage, for a share of the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrate: Option<CalibrateSetting>,
 }
@@ -49,11 +49,11 @@ pub struct LeaderboardTask {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BoardPosterior {
-    /// By a regularised inverse, the covariance corrected for the noise to first order.
+    /// By a regularised inverse, with the covariance corrected for the noise to first order.
     #[default]
     NoiseAware,
-    /// By the process on the public box, given how many rows may lie near public sites: that is inferred from the noisy sums, no row is read
-    /// again, and the guarantee is the same.
+    /// By a process on the public box, given how many rows may lie near public sites. This is inferred from the noisy sums; no
+    /// row is read again, and the guarantee is the same.
     Sites,
 }
 
@@ -73,12 +73,12 @@ pub enum BaselineSetting {
     Mean,
 }
 
-/// Two noisy counts of the training rows outside their 90 % intervals, by which intervals become wider or narrower. Epsilon and delta of the
-/// whole stay as they are.
+/// Two noisy counts of the training rows outside their 90 % intervals, by which intervals are widened or narrowed. The total
+/// epsilon and delta stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrateSetting {
-    /// The share of the squared noise ratio `mu^2` of the guarantee that both counts spend: the noise on the moments grows by
+    /// The share of the squared noise ratio `mu^2` of the guarantee that the two counts spend together: the noise on the moments grows by
     /// `1 / sqrt(1 - share)`.
     pub share: Probability,
 }
@@ -147,7 +147,7 @@ impl ChooseSetting {
 }
 
 impl LeaderboardTask {
-    /// A baseline takes the place of the mechanism, whose settings say nothing then.
+    /// A baseline takes the place of the mechanism, whose settings are then ignored.
     fn check_baseline(&self, setting: &Sections) -> Checked {
         if self.choose.is_some() {
             let why = "cannot be combined with `baseline`, which has no lengthscale";
@@ -182,7 +182,7 @@ impl TaskSpec for LeaderboardTask {
         let path = "task.leaderboard";
         let inputs = setting.data.dimensions();
         setting.regression_model(path)?;
-        self.split.check(&format!("{path}.split"))?;
+        setting.data.check_split(&format!("{path}.split"), self.split)?;
         self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;
         self.check_posterior(setting)?;
         self.check_calibrate(setting)?;

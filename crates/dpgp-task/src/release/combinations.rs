@@ -60,7 +60,7 @@ impl ReleasedCombinations {
         let all = numbers.chain([&self.centre, &self.scale, &self.noise_variance, &self.noise_sd]);
         // Squares of them are finite.
         if all.into_iter().any(|number| number.abs() > LARGEST) {
-            return Some("a number of it is too large");
+            return Some("one of its numbers is too large");
         }
         None
     }

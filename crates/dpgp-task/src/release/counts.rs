@@ -168,8 +168,8 @@ pub(super) fn axes_of(task: &DensityTask, data: &DataSetting) -> Result<Vec<Grid
 
 /// The counts before their noise.
 ///
-/// Obligation: all of [`Predictions`] is computed from the noisy counts and the settings, so that what is guaranteed of the
-/// counts holds for it.
+/// Obligation: all of [`Predictions`] is computed from the noisy counts and the settings, so that the guarantee of the counts
+/// holds for it.
 #[derive(Debug, Clone)]
 pub(super) struct UnnoisedCounts {
     axes: Vec<GridAxis>,

@@ -12,8 +12,8 @@ use dpgp_stream::{LatticeSums, Sums};
 
 /// The rows before their moments are computed.
 ///
-/// Obligation: all of [`Predictions`] is computed from the noisy moments, the points and the settings, so that what is
-/// guaranteed of the moments holds for it.
+/// Obligation: all of [`Predictions`] is computed from the noisy moments, the points and the settings, so that the guarantee of
+/// the moments holds for it.
 #[derive(Debug, Clone)]
 pub(super) struct UnnoisedMoments {
     model: MomentsModel,
@@ -91,8 +91,8 @@ pub fn preview_moments(
 
 /// The sums before their noise.
 ///
-/// Obligation: all of [`Predictions`] is computed from the noisy sums, the points and the settings, so that what is
-/// guaranteed of the sums holds for it.
+/// Obligation: all of [`Predictions`] is computed from the noisy sums, the points and the settings, so that the guarantee of the
+/// sums holds for it.
 #[derive(Debug, Clone)]
 pub(super) struct UnnoisedSums {
     model: SurfaceModel,

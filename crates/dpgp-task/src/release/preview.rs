@@ -37,7 +37,8 @@ pub struct Expected {
     pub error: f64,
     /// The error of one number for all points: the mean of all targets with the noise of the same guarantee.
     pub constant: f64,
-    /// What the error of no other weights of the moments is below; none for other mechanisms, whose certificates hold the gap of their noise.
+    /// A lower bound on the error for any other weights of the moments; none for other mechanisms, whose certificates state the
+    /// gap of their noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<f64>,
     /// How many noisy numbers the predictions follow from.
@@ -50,7 +51,7 @@ pub struct Expected {
 pub enum PreviewedOver {
     /// The points to predict at, by their weights.
     Points,
-    /// The box of private inputs, with rows spread over it; points have no say.
+    /// The box of private inputs, with rows spread over it; points are not used.
     Box,
 }
 
@@ -59,7 +60,7 @@ pub enum PreviewedOver {
 pub struct Preview {
     /// What all errors below are means over.
     pub over: PreviewedOver,
-    /// The error of the prior mean, which says nothing of the rows.
+    /// The error of the prior mean, which uses no rows.
     pub prior: f64,
     /// By epsilon, in the order asked for.
     pub expected: Vec<Expected>,

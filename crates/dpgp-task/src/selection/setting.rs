@@ -14,7 +14,7 @@ use dpgp_spec::setting::{Checked, Problem, SplitSetting};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelectionTask {
-    /// The rows that are used; normalisation is by all of them. All rows without it.
+    /// The rows that are used; without it, all rows. Normalisation uses all rows in either case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowsSetting>,
     /// How rows are split into folds.
@@ -22,7 +22,7 @@ pub struct SelectionTask {
     /// The configurations to choose from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
-    /// More of them: Gaussian processes with all combinations of some hyperparameters.
+    /// More configurations: Gaussian processes with all combinations of some hyperparameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gp: Option<GpGrid>,
     /// Budget of the exponential mechanism.
@@ -32,24 +32,25 @@ pub struct SelectionTask {
     pub clip: Option<Positive>,
     /// The bound on the change of the summed squared error.
     pub sensitivity: SensitivityRule,
-    /// Only candidates are allowed of which one target moves the predictions of a fold by at most the root of this
-    /// (norm, on the scale of the model).
+    /// A candidate is allowed only if one target moves the predictions of a fold by at most the square root of this (in norm, on
+    /// the scale of the model).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Positive>,
-    /// Draws of the noise that the errors are averaged over; without it their expectation is exact.
+    /// Draws of the noise over which the errors are averaged; without it, their expectation is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<Count>,
     /// What the noise in the errors is scaled by.
     #[serde(default, skip_serializing_if = "NoiseScale::is_delta")]
     pub noise_scale: NoiseScale,
-    /// Pairs of rows, counted from 0 among those that are used: how much the prediction at the first moves when the target of the
-    /// second moves by 1 is measured too; 0 where the second does not train that prediction.
+    /// Pairs of rows, counted from 0 among those that are used. For each pair, a metric says by how much the prediction at the
+    /// first row changes when the target of the second changes by 1; it is 0 if the second is not a training row of that
+    /// prediction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<[usize; 2]>,
-    /// Whether the error of each fold without noise is measured too, not only their sum.
+    /// Whether the error of each fold without noise is also measured, not only the sum of these errors.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub each_fold: bool,
-    /// Whether only what is about all candidates together is measured, not each of them.
+    /// Whether only the metrics of all candidates together are measured, not those of each candidate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
 }
@@ -72,13 +73,13 @@ impl NoiseScale {
     }
 }
 
-/// Rows in their order, from one number (counted from 0) to before another.
+/// A range of rows in their order, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RowsSetting {
-    /// The first row.
+    /// The first row of the range.
     pub from: usize,
-    /// The row after the last.
+    /// The row after the last row of the range.
     pub to: usize,
 }
 
@@ -241,9 +242,9 @@ impl SelectionTask {
 
 impl TaskSpec for SelectionTask {
     fn check(&self, setting: &Sections) -> Checked {
-        self.split.check("task.selection.split")?;
+        setting.data.check_split("task.selection.split", self.split)?;
         if let Some(rows) = self.rows {
-            range("task.selection.rows.to", rows.to > rows.from, "greater than from", rows.to as f64)?;
+            range("task.selection.rows.to", rows.to > rows.from, "greater than `from`", rows.to as f64)?;
         }
         self.check_candidates()?;
         if self.sensitivity == SensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {

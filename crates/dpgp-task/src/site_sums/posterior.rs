@@ -128,7 +128,7 @@ impl SitePosterior {
     }
 }
 
-/// The variance that says of the sum of squares that nothing is known of it: it is not released.
+/// The variance that stands for no knowledge of the sum of squares, which is not released.
 const UNKNOWN: f64 = 1e300;
 
 /// Rows whose features are computed at a time.

@@ -23,7 +23,7 @@ use dpgp_stream::{LatticeSums, Sums};
 
 const PATH: &str = "task.surface";
 
-/// A surface over the inputs from the sums over all rows, and what privacy changes in it.
+/// A surface over the inputs from sums over all rows, and how privacy changes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SurfaceTask {
@@ -33,10 +33,10 @@ pub struct SurfaceTask {
     /// How the posterior follows from noisy sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posterior: Option<NoiseAwareSetting>,
-    /// The grid of the figure over the first inputs; no figure without it.
+    /// The grid of the figure over the first inputs; without it, there is no figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub map: Vec<RangeSetting>,
-    /// The values of the other inputs there.
+    /// The values of the other inputs on this grid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Finite>,
 }
@@ -98,8 +98,8 @@ impl TaskSpec for SurfaceTask {
     }
 }
 
-/// The metrics `rmse` (of the clipped targets about the surface), `r2` (one less its square over the variance of those targets: how much
-/// better than their mean, 0 for that itself), `difference` (root mean square over the rows of the
+/// The metrics `rmse` (of the clipped targets about the surface), `r2` (1 minus its square over the variance of those targets:
+/// how much better than their mean, for which it is 0), `difference` (root mean square over the rows of the
 /// distance to the surface without privacy), `noise-sd` (root mean square over the rows of what the privacy noise adds
 /// to the standard deviation, as the posterior knows it), all in units of the target; `rows` and `clipped`, a share of
 /// them. Rows enter by their sums alone: `sum (y - k'v)^2 = sum y^2 - 2 A'v + v'Bv`, or by their cells, where the mechanism is
@@ -372,7 +372,7 @@ impl NoiseSpots {
         Self { points: in_units(&sites, domain), rows: near }
     }
 
-    /// Cells themselves, one in so many: sites that are scattered have no parts of the box.
+    /// A sample of the cells themselves: scattered sites have no parts of the box.
     fn of_cells(rows: &CountedRows, places: &DMatrix<f64>) -> Self {
         let each = rows.cells.len().div_ceil(SPOTS).max(1);
         let chosen: Vec<usize> = (0..rows.cells.len()).step_by(each).collect();

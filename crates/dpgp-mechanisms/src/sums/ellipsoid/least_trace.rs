@@ -55,8 +55,8 @@ pub(super) struct LeastTrace {
 /// The ellipsoid of least trace around the differences of the contributions, but for a small gap.
 ///
 /// The weights on pairs are multiplied by the squares of `D' S^-1 D`, which are 1 where the best weights are positive: the multiplicative
-/// ascent of the theory of design (Silvey, Titterington and Torsney 1978) with twice its step. The best shape on the way is taken, so that
-/// convergence is no matter of trust. Each second moment is a Laplacian form: with `r = W 1`,
+/// ascent of the theory of design (Silvey, Titterington and Torsney 1978) with twice its step. The best shape found on the way is
+/// used, so the result does not rely on convergence. Each second moment is a Laplacian form: with `r = W 1`,
 /// `sum W_ij (e_i - e_j) (e_i - e_j)' = 2 E' (diag(r) - W) E`.
 ///
 /// # Errors

@@ -52,7 +52,10 @@ pub fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
     let others = releases.iter().any(|release| !release.others.is_empty());
     let entries = [
         (true, Swatch::Line(SUBJECT).means("one private release")),
-        (true, Swatch::Line(INTERVAL).means("95 % interval of model and privacy noise around it")),
+        (
+            true,
+            Swatch::Line(INTERVAL).means("95 % interval around it, from model uncertainty and privacy noise"),
+        ),
         (others, Swatch::Line(OTHER).means("other private releases")),
         (true, Swatch::Line(WITHOUT).means("mean without privacy noise")),
     ];
