@@ -178,7 +178,7 @@ impl<'a> Dialogue<'a> {
             if !self.said.is_terminal {
                 let needed = match line.is_empty() {
                     true => format!(
-                        "{needed}: without a terminal, an answer that the program can only guess is needed"
+                        "{needed}, since this question has no default without a terminal"
                     ),
                     false => needed,
                 };

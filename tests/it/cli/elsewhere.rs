@@ -69,7 +69,7 @@ fn releases_that_cannot_be_kept_cost_nothing() {
     assert_eq!(project.read("r.json"), "{}");
     project.write("spec.toml", &SPEC.replace("averaged = true, ", ""));
     let plain = project.dpgp(&[&RELEASE[..7], &["s.json", "--quiet"]].concat()).expect(2).err;
-    assert!(plain.contains("--release needs model.averaged = true"), "{plain}");
+    assert!(plain.contains("--release needs public inputs and model.averaged = true"), "{plain}");
     assert!(!project.path("p.csv").exists() && !project.path("s.json").exists());
     let ledger = project.dpgp(&["ledger", "show", "spec.toml"]);
     assert!(!ledger.out.contains("1 release"), "{}", ledger.out);

@@ -231,7 +231,7 @@ fn the_numbers_of_any_paper_are_graded() {
     }
     project.write("runs.csv", &RUNS.replace("rmse", "RMSE"));
     let run = project.dpgp(&["grade", "runs.csv", "--experiment", "paper.toml"]).expect(2);
-    assert!(run.err.contains("its metrics are RMSE, those of paper are rmse"), "{}", run.err);
+    assert!(run.err.contains("its metrics are RMSE, but those of paper are rmse"), "{}", run.err);
     project.write("runs.csv", &RUNS.replace("ridge,0.1,rmse,2", "ridge,0.1,rmse,1"));
     let run = project.dpgp(&["grade", "runs.csv", "--experiment", "paper.toml"]).expect(2);
     assert!(run.err.contains("has the same cell and metric as an earlier row"), "{}", run.err);
