@@ -8,26 +8,27 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use dpgp::number::Budget;
 use dpgp::privacy::accounting::{
-    Accountant, Event, LossDistribution, Relation, Renyi, Sampling, Schedule, noise_multiplier,
+    Accountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, RenyiAccountant, Sampling,
+    SamplingSchedule, noise_multiplier,
 };
 
 fn accounting(criterion: &mut Criterion) {
-    let pld = LossDistribution::default();
+    let pld = LossDistributionAccountant::default();
     for (noise_multiplier, rate, steps, delta) in [(1.0, 0.01, 1000, 1e-5), (0.6, 0.001, 10_000, 1e-7)] {
-        let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps };
-        for relation in [Relation::AddRemove, Relation::ReplaceOne] {
+        let event = PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate }, steps };
+        for relation in [NeighbourRelation::AddRemove, NeighbourRelation::ReplaceOne] {
             criterion.bench_function(&format!("loss distribution/{steps} steps/{relation}"), |bencher| {
                 bencher.iter(|| pld.epsilon(black_box(&event), relation, delta));
             });
         }
         criterion.bench_function(&format!("Rényi/{steps} steps"), |bencher| {
-            bencher.iter(|| Renyi.epsilon(black_box(&event), Relation::AddRemove, delta));
+            bencher.iter(|| RenyiAccountant.epsilon(black_box(&event), NeighbourRelation::AddRemove, delta));
         });
     }
-    let schedule = Schedule { sampling: Sampling::Poisson { rate: 0.02 }, steps: 1000 };
+    let schedule = SamplingSchedule { sampling: Sampling::Poisson { rate: 0.02 }, steps: 1000 };
     let budget = Budget::new(1.0, 1e-3).unwrap();
     criterion.bench_function("noise for (1, 0.001)/1000 steps", |bencher| {
-        bencher.iter(|| noise_multiplier(&pld, black_box(schedule), Relation::AddRemove, budget));
+        bencher.iter(|| noise_multiplier(&pld, black_box(schedule), NeighbourRelation::AddRemove, budget));
     });
 }
 

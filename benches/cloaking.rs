@@ -9,9 +9,9 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dpgp::gp::{LinearMap, exact, fitc};
+use dpgp::gp::{PredictionMap, exact_prediction_map, fitc_prediction_map};
 use dpgp::kernel::ExponentiatedQuadratic;
-use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use dpgp::privacy::{CloakingOptions, DroppedDirectionRule, Objective, Solver, design_cloaking_noise};
 use nalgebra::DMatrix;
 
 fn ages() -> Vec<f64> {
@@ -25,12 +25,12 @@ fn ages() -> Vec<f64> {
     text.lines().skip(1).map(row).filter(|row| row[3] == 0.0).map(|row| row[2]).collect()
 }
 
-fn map() -> LinearMap {
+fn map() -> PredictionMap {
     let ages = ages();
     let training = DMatrix::from_column_slice(ages.len(), 1, &ages);
     let test = DMatrix::from_fn(100, 1, |i, _| 1.8 * i as f64);
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 25.0);
-    match exact(&kernel, 0.3, &training, &test) {
+    match exact_prediction_map(&kernel, 0.3, &training, &test) {
         Ok(map) => map,
         Err(error) => panic!("{error}"),
     }
@@ -38,12 +38,12 @@ fn map() -> LinearMap {
 
 fn designs(criterion: &mut Criterion) {
     let map = map();
-    let (columns, counts) = (map.columns().clone(), map.counts());
+    let (columns, counts) = (map.columns().clone(), map.targets_per_column());
     for (name, objective) in [("log-det", Objective::LogDet), ("trace", Objective::Trace)] {
         for rank_tolerance in [1e-8, 1e-12, 1e-14] {
-            let (solver, release) = (Solver::InteriorPoint, ReleaseRecipe::Projection);
+            let (solver, release) = (Solver::InteriorPoint, DroppedDirectionRule::Projection);
             let options = CloakingOptions { objective, rank_tolerance, solver, release };
-            if let Ok(design) = cloak(&columns, &counts, &options) {
+            if let Ok(design) = design_cloaking_noise(&columns, &counts, &options) {
                 eprintln!(
                     "{name} {rank_tolerance:e}: {} columns, rank {}, {} steps, gap {:?}",
                     columns.ncols(),
@@ -53,7 +53,7 @@ fn designs(criterion: &mut Criterion) {
                 );
             }
             criterion.bench_function(&format!("{name}/t=100/tolerance={rank_tolerance:e}"), |bencher| {
-                bencher.iter(|| cloak(black_box(&columns), &counts, &options));
+                bencher.iter(|| design_cloaking_noise(black_box(&columns), &counts, &options));
             });
         }
     }
@@ -67,11 +67,7 @@ fn points(count: usize) -> DMatrix<f64> {
 
 fn grid(wide: usize, high: usize) -> DMatrix<f64> {
     let place = |at: usize, of: usize| 10.0 * at as f64 / (of - 1) as f64;
-    DMatrix::from_fn(
-        wide * high,
-        2,
-        |i, d| if d == 0 { place(i / high, wide) } else { place(i % high, high) },
-    )
+    DMatrix::from_fn(wide * high, 2, |i, d| if d == 0 { place(i / high, wide) } else { place(i % high, high) })
 }
 
 /// An exponentiated quadratic kernel of lengthscale 1, noise variance 0.25, test inputs on a grid; `n = 100,000` by way of
@@ -83,18 +79,18 @@ fn at_size(criterion: &mut Criterion) {
     for (n, wide, high) in [(300, 10, 10), (1000, 15, 15), (5000, 20, 25), (100_000, 10, 10)] {
         let (training, test) = (points(n), grid(wide, high));
         let build = || match n {
-            100_000 => fitc(&kernel, 0.25, &grid(20, 20), &training, &test),
-            _ => exact(&kernel, 0.25, &training, &test),
+            100_000 => fitc_prediction_map(&kernel, 0.25, &grid(20, 20), &training, &test),
+            _ => exact_prediction_map(&kernel, 0.25, &training, &test),
         };
         let name = format!("n={n}/t={}", wide * high);
         group.bench_function(format!("{name}/map"), |bencher| bencher.iter(build));
         let Ok(map) = build() else { panic!("no map") };
-        let counts = map.counts();
+        let counts = map.targets_per_column();
         for (objective_name, objective) in [("log-det", Objective::LogDet), ("trace", Objective::Trace)] {
-            let (solver, release) = (Solver::InteriorPoint, ReleaseRecipe::Projection);
+            let (solver, release) = (Solver::InteriorPoint, DroppedDirectionRule::Projection);
             let options = CloakingOptions { objective, rank_tolerance: 1e-8, solver, release };
             group.bench_function(format!("{name}/{objective_name}"), |bencher| {
-                bencher.iter(|| cloak(black_box(map.columns()), &counts, &options));
+                bencher.iter(|| design_cloaking_noise(black_box(map.columns()), &counts, &options));
             });
         }
     }

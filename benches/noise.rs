@@ -20,7 +20,7 @@ fn noise(criterion: &mut Criterion) {
     for (name, sd) in [("counts", 12.5), ("a map", 3.7 * 80f64.exp2())] {
         let noise = RoundedGaussian::new(Positive::new(sd).unwrap()).unwrap();
         group.bench_function(name, |bencher| {
-            bencher.iter(|| black_box(noise.added(&[0; DRAWS], &mut source)));
+            bencher.iter(|| black_box(noise.add_noise(&[0; DRAWS], &mut source)));
         });
     }
 }

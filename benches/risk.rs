@@ -6,9 +6,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dpgp::gp::{PriorMoments, SharedCovariance};
+use dpgp::gp::{CovarianceRepresentation, PriorMoments};
 use dpgp::linalg::pivoted_cholesky;
-use dpgp::privacy::{RiskProblem, risk_cloak};
+use dpgp::privacy::{RiskProblem, design_minimum_risk};
 use nalgebra::DMatrix;
 
 /// Noise multipliers of the analytic Gaussian mechanism at epsilon 0.1, 1 and 10.
@@ -36,9 +36,7 @@ fn inputs(count: usize) -> Vec<[f64; 2]> {
 
 fn grid(size: &Size) -> Vec<[f64; 2]> {
     let place = |at: usize, of: usize| at as f64 / (of - 1) as f64;
-    (0..size.wide * size.high)
-        .map(|i| [place(i / size.high, size.wide), place(i % size.high, size.high)])
-        .collect()
+    (0..size.wide * size.high).map(|i| [place(i / size.high, size.wide), place(i % size.high, size.high)]).collect()
 }
 
 fn kernel(x: &[f64; 2], y: &[f64; 2], lengthscale: f64) -> f64 {
@@ -51,11 +49,9 @@ fn problem(size: &Size) -> RiskProblem {
     let column = |j: usize, out: &mut [f64]| {
         out.iter_mut().zip(&inputs).for_each(|(k, x)| *k = kernel(x, &inputs[j], size.lengthscale));
     };
-    RiskProblem::even(PriorMoments {
-        cross: DMatrix::from_fn(points.len(), inputs.len(), |i, j| {
-            kernel(&points[i], &inputs[j], size.lengthscale)
-        }),
-        shared: Arc::new(SharedCovariance::of_factor(pivoted_cholesky(
+    RiskProblem::with_equal_weights(PriorMoments {
+        cross: DMatrix::from_fn(points.len(), inputs.len(), |i, j| kernel(&points[i], &inputs[j], size.lengthscale)),
+        shared: Arc::new(CovarianceRepresentation::of_factor(pivoted_cholesky(
             &vec![1.0; inputs.len()],
             column,
             1e-10,
@@ -72,15 +68,11 @@ fn designs(criterion: &mut Criterion) {
         let problem = problem(size);
         for multiplier in MULTIPLIERS {
             let noise_sd = 4.0 * multiplier;
-            let name =
-                format!("n={}/t={}/multiplier={multiplier:.2}", size.groups, problem.moments.cross.nrows());
-            if let Ok(design) = risk_cloak(&problem, noise_sd) {
-                eprintln!(
-                    "{name}: rank {}, {} products, gap {:e}",
-                    design.cloak.rank, design.steps, design.gap
-                );
+            let name = format!("n={}/t={}/multiplier={multiplier:.2}", size.groups, problem.moments.cross.nrows());
+            if let Ok(design) = design_minimum_risk(&problem, noise_sd) {
+                eprintln!("{name}: rank {}, {} products, gap {:e}", design.cloak.rank, design.steps, design.gap);
             }
-            group.bench_function(name, |bencher| bencher.iter(|| risk_cloak(black_box(&problem), noise_sd)));
+            group.bench_function(name, |bencher| bencher.iter(|| design_minimum_risk(black_box(&problem), noise_sd)));
         }
     }
     group.finish();

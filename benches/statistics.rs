@@ -10,8 +10,8 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput};
-use dpgp::data::rows::InMemory;
-use dpgp::stream::{PackedKernel, Summand, Targets, collect};
+use dpgp::data::rows::InMemoryRows;
+use dpgp::stream::{KernelSummand, QuantizedKernel, TargetQuantizer, sum_blocks};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use nalgebra::DMatrix;
@@ -33,15 +33,15 @@ fn columns(rows: usize) -> Vec<Vec<f64>> {
     vec![column(0.37), column(0.61), column(0.23)]
 }
 
-fn summand() -> Summand {
+fn summand() -> KernelSummand {
     let z = DMatrix::from_fn(M, 2, |i, d| if d == 0 { i % 16 } else { i / 16 } as f64 / 7.5 - 1.0);
-    let targets = Targets { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound: 1.0 };
-    Summand { kernel: PackedKernel::new(1.0, &[0.2, 0.2], &z, 16.0), targets, filters: Vec::new(), inputs: 2 }
+    let targets = TargetQuantizer { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound: 1.0 };
+    KernelSummand { kernel: QuantizedKernel::new(1.0, &[0.2, 0.2], &z, 16.0), targets, filters: Vec::new(), inputs: 2 }
 }
 
-fn sums(columns: &[Vec<f64>], summand: &Summand, threads: &ThreadPool) {
-    let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
-    match collect(&mut rows, 0..u64::MAX, summand, threads) {
+fn sums(columns: &[Vec<f64>], summand: &KernelSummand, threads: &ThreadPool) {
+    let mut rows = InMemoryRows::new(columns.iter().map(Vec::as_slice).collect());
+    match sum_blocks(&mut rows, 0..u64::MAX, summand, threads) {
         Ok(part) => drop(black_box(part.sums)),
         Err(error) => panic!("{error}"),
     }
@@ -106,9 +106,7 @@ fn benchmarks(criterion: &mut Criterion) {
         });
         let side = ((rows * M * M / 2 / number) as f64).cbrt() as usize;
         group.bench_function(format!("products-of-as-many-operations/threads={number}"), |bencher| {
-            bencher.iter_custom(|times| {
-                (0..times).map(|_| Duration::from_secs_f64(products(side, &threads))).sum()
-            });
+            bencher.iter_custom(|times| (0..times).map(|_| Duration::from_secs_f64(products(side, &threads))).sum());
         });
     }
     group.finish();

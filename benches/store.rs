@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use dpgp::data::Manifest;
+use dpgp::data::DatasetManifest;
 use dpgp::privacy::Certificate;
-use dpgp::run::store::{ResultAbout, Store, StoredResult};
-use dpgp::run::{DataDigests, DataPlaces, Plan, Project};
-use dpgp::task::{Experiment, Measurement};
+use dpgp::run::store::{ResultMetadata, ResultStore, StoredResult};
+use dpgp::run::{DataDigests, DataLocations, Plan, Project};
+use dpgp::task::{Experiment, MetricMeasurement};
 
 const SPEC: &str = r#"
 [experiment]
@@ -33,9 +33,7 @@ mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
 "#;
 
 fn spec() -> String {
-    let list = |n: usize, step: f64| {
-        (1..=n).map(|i| format!("{:?}", i as f64 * step)).collect::<Vec<_>>().join(", ")
-    };
+    let list = |n: usize, step: f64| (1..=n).map(|i| format!("{:?}", i as f64 * step)).collect::<Vec<_>>().join(", ");
     let lengthscales = list(100, 0.25);
     format!(
         "{SPEC}\"model.kernel.eq.lengthscale\" = [{lengthscales}]\n\"model.noise_variance\" = [{}]\n",
@@ -43,13 +41,13 @@ fn spec() -> String {
     )
 }
 
-fn parse(text: &str, manifest: &Manifest) -> Option<Experiment> {
+fn parse(text: &str, manifest: &DatasetManifest) -> Option<Experiment> {
     Experiment::parse("grid", Path::new("grid.toml"), text.to_owned(), manifest).ok()
 }
 
 fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
     let cell = &plan.experiment.cells[cell];
-    let about = ResultAbout {
+    let about = ResultMetadata {
         labels: cell.labels().to_vec(),
         replicate: 0,
         sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
@@ -58,7 +56,7 @@ fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
         finished: 1,
     };
     let certificate = Certificate::none();
-    let measured = vec![Measurement {
+    let measured = vec![MetricMeasurement {
         metric: "rmse".to_owned(),
         values: vec![0.1, 0.2],
         certificate,
@@ -68,7 +66,7 @@ fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
     StoredResult { about, measured, frames: Vec::new() }
 }
 
-fn append(plan: &Plan<'_>, store: &mut Store) {
+fn append(plan: &Plan<'_>, store: &mut ResultStore) {
     let session = store.session(plan.header());
     for (number, cell) in plan.experiment.cells.iter().enumerate() {
         if let Some(key) = plan.key(number, 0) {
@@ -79,26 +77,28 @@ fn append(plan: &Plan<'_>, store: &mut Store) {
 }
 
 fn store(criterion: &mut Criterion) {
-    let (Ok(manifest), Ok(folder)) = (Manifest::shipped(), tempfile::tempdir()) else { return };
+    let (Ok(manifest), Ok(folder)) = (DatasetManifest::load_shipped(), tempfile::tempdir()) else { return };
     let text = spec();
     criterion.bench_function("plan 10,000 cells", |b| b.iter(|| parse(&text, &manifest)));
-    let Ok(project) = Project::at(folder.path().to_path_buf(), &DataPlaces::default()) else { return };
+    let Ok(project) = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()) else {
+        return;
+    };
     let Some(experiment) = parse(&text, &manifest) else { return };
-    let Ok(digests) = DataDigests::known(&experiment, &project) else { return };
+    let Ok(digests) = DataDigests::read_local(&experiment, &project) else { return };
     criterion.bench_function("append 10,000 results", |b| {
         b.iter_batched(
             tempfile::tempdir,
             |folder| {
                 let Ok(folder) = folder else { return };
-                let Ok(mut store) = Store::open(folder.path()) else { return };
+                let Ok(mut store) = ResultStore::open(folder.path()) else { return };
                 append(&Plan::new(&experiment, 1, digests.clone(), &store), &mut store);
             },
             BatchSize::PerIteration,
         );
     });
-    let Ok(mut filled) = Store::open(folder.path()) else { return };
+    let Ok(mut filled) = ResultStore::open(folder.path()) else { return };
     append(&Plan::new(&experiment, 1, digests.clone(), &filled), &mut filled);
-    criterion.bench_function("open a store of 10,000 results", |b| b.iter(|| Store::open(folder.path())));
+    criterion.bench_function("open a store of 10,000 results", |b| b.iter(|| ResultStore::open(folder.path())));
     criterion.bench_function("read 10,000 results", |b| {
         let plan = Plan::new(&experiment, 1, digests.clone(), &filled);
         b.iter(|| filled.results(&plan.stored_keys()));

@@ -3,12 +3,13 @@
 
 use std::hint::black_box;
 
-use dpgp::gp::{exact, exact_moments};
-use dpgp::kernel::{BinKernel, Bins, ExponentiatedQuadratic, Observed};
+use dpgp::gp::{exact_moments, exact_prediction_map};
+use dpgp::kernel::{BinKernel, BinObservation, Bins, ExponentiatedQuadratic};
 use dpgp::number::Positive;
-use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Sampling};
+use dpgp::privacy::accounting::{Accountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, Sampling};
 use dpgp::privacy::{
-    CloakingOptions, Objective, ReleaseRecipe, RiskProblem, RoundedGaussian, Solver, cloak, risk_cloak,
+    CloakingOptions, DroppedDirectionRule, Objective, RiskProblem, RoundedGaussian, Solver, design_cloaking_noise,
+    design_minimum_risk,
 };
 use dpgp::stream;
 use nalgebra::DMatrix;
@@ -30,62 +31,60 @@ fn main() {
 }
 
 fn points(count: usize, dimensions: usize) -> DMatrix<f64> {
-    DMatrix::from_fn(count, dimensions, |i, d| {
-        10.0 * (0.618_033_988_7 * (i + 1) as f64 * (d + 1) as f64).fract()
-    })
+    DMatrix::from_fn(count, dimensions, |i, d| 10.0 * (0.618_033_988_7 * (i + 1) as f64 * (d + 1) as f64).fract())
 }
 
 /// Both objectives, without the map that they are for.
 fn cloaking() {
     let columns = DMatrix::from_fn(30, 150, |i, j| (0.3 * ((i * i + 1) * j) as f64 + i as f64).sin());
     for objective in [Objective::LogDet, Objective::Trace] {
-        let (solver, release) = (Solver::InteriorPoint, ReleaseRecipe::Projection);
+        let (solver, release) = (Solver::InteriorPoint, DroppedDirectionRule::Projection);
         let options = CloakingOptions { objective, rank_tolerance: 1e-8, solver, release };
-        black_box(cloak(&columns, &[1; 150], &options).unwrap());
+        black_box(design_cloaking_noise(&columns, &[1; 150], &options).unwrap());
     }
 }
 
 fn kernel_and_cholesky() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
-    black_box(exact(&kernel, 0.25, &points(400, 2), &points(40, 2)).unwrap());
+    black_box(exact_prediction_map(&kernel, 0.25, &points(400, 2), &points(40, 2)).unwrap());
 }
 
 /// By the low rank of the covariances.
 fn smooth_regression() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 4.0);
-    black_box(exact(&kernel, 0.25, &points(600, 2), &points(40, 2)).unwrap());
+    black_box(exact_prediction_map(&kernel, 0.25, &points(600, 2), &points(40, 2)).unwrap());
 }
 
 fn least_risk() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 2.0);
     let (inputs, test) = (points(120, 2), points(20, 2));
-    let map = exact(&kernel, 0.25, &inputs, &test).unwrap();
-    let problem = RiskProblem::even(exact_moments(&kernel, 0.25, &inputs, &test, &map));
-    black_box(risk_cloak(&problem, 4.0).unwrap());
+    let map = exact_prediction_map(&kernel, 0.25, &inputs, &test).unwrap();
+    let problem = RiskProblem::with_equal_weights(exact_moments(&kernel, 0.25, &inputs, &test, &map));
+    black_box(design_minimum_risk(&problem, 4.0).unwrap());
 }
 
 fn bin_covariances() {
     let side = (0.0, 1.0, 5);
-    let kernel = BinKernel { variance: 1.0, lengthscales: vec![0.5; 4], observed: Observed::Average };
+    let kernel = BinKernel { variance: 1.0, lengthscales: vec![0.5; 4], observed: BinObservation::Average };
     black_box(kernel.matrix(&Bins::grid(&[side; 4])));
 }
 
 fn rounded_noise() {
     let law = RoundedGaussian::new(Positive::new(1000.0).unwrap()).unwrap();
-    black_box(law.added(&[0; 2000], &mut Pcg64::seed_from_u64(1)));
+    black_box(law.add_noise(&[0; 2000], &mut Pcg64::seed_from_u64(1)));
 }
 
 fn sufficient_statistics() {
     let x = points(8000, 2);
     let targets: Vec<i64> = (0..8000).map(|i| (f64::from(i).sin() * 1e12) as i64).collect();
     let columns: Vec<&[f64]> = x.as_slice().chunks_exact(8000).collect();
-    let kernel = stream::PackedKernel::new(1.0, &[1.0, 1.0], &points(64, 2), 8.0);
-    let mut sums = stream::Sums::zero(64);
-    kernel.add(&columns, &targets, &mut sums, &mut stream::Scratch::default());
+    let kernel = stream::QuantizedKernel::new(1.0, &[1.0, 1.0], &points(64, 2), 8.0);
+    let mut sums = stream::KernelSums::zero(64);
+    kernel.add(&columns, &targets, &mut sums, &mut stream::SumScratch::default());
     black_box(sums);
 }
 
 fn loss_distribution() {
-    let event = Event { noise_multiplier: 2.0, sampling: Sampling::Poisson { rate: 0.02 }, steps: 100 };
-    black_box(LossDistribution::default().epsilon(&event, Relation::AddRemove, 1e-5).unwrap());
+    let event = PrivacyEvent { noise_multiplier: 2.0, sampling: Sampling::Poisson { rate: 0.02 }, steps: 100 };
+    black_box(LossDistributionAccountant::default().epsilon(&event, NeighbourRelation::AddRemove, 1e-5).unwrap());
 }

@@ -8,12 +8,12 @@
 //! | [`release`] | `dpgp-release` | [`release::StreamedRelease`] |
 //! | [`run`] | `dpgp-run` | [`run::Study`] |
 //! | [`audit`] | `dpgp-evidence`, `dpgp-audit` | [`run::audit`], [`audit::attack`] |
-//! | [`task`] | `dpgp-task` | [`task::measure`] |
+//! | [`task`] | `dpgp-task` | [`task::measure_replicate`] |
 //! | [`spec`], [`setting`] | `dpgp-spec` | [`spec::Experiment`] |
-//! | [`stream`] | `dpgp-stream` | [`stream::collect`] |
-//! | [`data`], [`fs`] | `dpgp-data`, `dpgp-fs` | [`data::Manifest`] |
-//! | [`privacy`] | `dpgp-mechanisms`, `dpgp-cloaking`, `dpgp-accounting`, `dpgp-noise` | [`privacy::cloak`] |
-//! | [`gp`], [`kernel`], [`advi`] | `dpgp-gp` | [`gp::exact`] |
+//! | [`stream`] | `dpgp-stream` | [`stream::sum_blocks`] |
+//! | [`data`], [`fs`] | `dpgp-data`, `dpgp-fs` | [`data::DatasetManifest`] |
+//! | [`privacy`] | `dpgp-mechanisms`, `dpgp-cloaking`, `dpgp-accounting`, `dpgp-noise` | [`privacy::design_cloaking_noise`] |
+//! | [`gp`], [`kernel`], [`advi`] | `dpgp-gp` | [`gp::exact_prediction_map`] |
 //! | [`linalg`] | `dpgp-linalg` | [`linalg::Cholesky`] |
 //! | [`number`] | `dpgp-number` | [`number::Positive`] |
 //!
@@ -27,14 +27,14 @@
 //! use nalgebra::{DMatrix, DVector};
 //!
 //! let inputs = DMatrix::from_fn(8, 1, |i, _| i as f64);
-//! let map = exact(&ExponentiatedQuadratic::isotropic(1.0, 2.0), 0.5, &inputs, &inputs)?;
+//! let map = exact_prediction_map(&ExponentiatedQuadratic::isotropic(1.0, 2.0), 0.5, &inputs, &inputs)?;
 //! let options = CloakingOptions {
 //!     objective: Objective::LogDet,
 //!     rank_tolerance: 1e-8,
 //!     solver: Solver::InteriorPoint,
-//!     release: ReleaseRecipe::Projection,
+//!     release: DroppedDirectionRule::Projection,
 //! };
-//! let noise = cloak(map.columns(), &map.counts(), &options)?;
+//! let noise = design_cloaking_noise(map.columns(), &map.targets_per_column(), &options)?;
 //! // The noise is scaled for a sensitivity of at most 1.
 //! assert!(noise.sensitivity <= 1.0);
 //!
@@ -42,7 +42,7 @@
 //! let scale = 2.0 * Calibration::Analytic.sigma(1.0, 1e-5);
 //! let unit = DVector::from_element(noise.rank, 0.0); // in a release: draws from a standard normal distribution
 //! let targets = [0.1, 0.4, 0.2, 0.9, 0.5, 0.3, 0.8, 0.7];
-//! let released = noise.mean_columns() * map.sum_groups(&targets) + noise.noise_map() * unit * scale;
+//! let released = noise.released_mean_map() * map.sum_targets_by_input(&targets) + noise.noise_map() * unit * scale;
 //! assert_eq!(released.len(), 8);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -64,7 +64,7 @@
 //! "#;
 //!
 //! let folder = tempfile::tempdir()?;
-//! let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
+//! let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default())?;
 //! let experiment = project.parse("two", SPEC)?;
 //! let mut study = Study::open(&project, &folder.path().join("store"))?;
 //! let pool = Pool::new(2)?;
@@ -113,13 +113,14 @@ pub mod audit {
 
 /// The items that most programs need.
 pub mod prelude {
-    pub use crate::gp::{LinearMap, exact, fitc};
+    pub use crate::gp::{PredictionMap, exact_prediction_map, fitc_prediction_map};
     pub use crate::kernel::{ExponentiatedQuadratic, Kernel};
     pub use crate::privacy::{
-        Calibration, Certificate, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak, gaussian_delta,
+        Calibration, Certificate, CloakingOptions, DroppedDirectionRule, Objective, Solver, design_cloaking_noise,
+        gaussian_delta,
     };
-    pub use crate::release::{Charged, Offer, StreamedRelease, ledger::LedgerPlace};
-    pub use crate::run::{DataPlaces, Plan, Pool, Project, RunOptions, Shard, Study, StudyReport};
+    pub use crate::release::{DrawnRelease, StreamedRelease, UnchargedRelease, ledger::LedgerLocation};
+    pub use crate::run::{DataLocations, Plan, Pool, Project, RunOptions, Shard, Study, StudyReport};
     pub use crate::task::Experiment;
 }
 
@@ -127,11 +128,11 @@ pub mod prelude {
 #[cfg(doctest)]
 mod documentation {
     #[doc = include_str!("../docs/extend.md")]
-    struct Extend;
+    struct ExtendPage;
 
     #[doc = include_str!("../docs/mechanisms.md")]
-    struct Mechanisms;
+    struct MechanismsPage;
 
     #[doc = include_str!("../docs/style.md")]
-    struct Style;
+    struct StylePage;
 }

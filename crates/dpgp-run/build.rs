@@ -28,5 +28,5 @@ fn build() -> String {
     for input in INPUTS.into_iter().filter(|input| project.join(input).exists()) {
         println!("cargo::rerun-if-changed={PROJECT}/{input}");
     }
-    commit::commit(project).map(|commit| format!(" (commit {commit})")).unwrap_or_default()
+    commit::find_commit(project).map(|commit| format!(" (commit {commit})")).unwrap_or_default()
 }

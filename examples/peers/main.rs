@@ -5,14 +5,16 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use dpgp::data::rows::InMemory;
-use dpgp::gp::{Exact, exact};
+use dpgp::data::rows::InMemoryRows;
+use dpgp::gp::{ExactRegression, exact_prediction_map};
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::linalg::{add_gram_lower, transposed_product};
 use dpgp::number::Positive;
-use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Renyi, Sampling};
-use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, RoundedGaussian, Solver, cloak};
-use dpgp::stream::{self, Summand, Targets, collect};
+use dpgp::privacy::accounting::{
+    Accountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, RenyiAccountant, Sampling,
+};
+use dpgp::privacy::{CloakingOptions, DroppedDirectionRule, Objective, RoundedGaussian, Solver, design_cloaking_noise};
+use dpgp::stream::{self, KernelSummand, TargetQuantizer, sum_blocks};
 use nalgebra::DMatrix;
 use rand::SeedableRng;
 
@@ -30,8 +32,8 @@ fn run(work: &str) -> (f64, f64) {
         ["sums", n] => sums(n.parse().unwrap()),
         ["gp", n] => regression(n.parse().unwrap(), 1.0),
         ["rough", n] => regression(n.parse().unwrap(), 0.1),
-        ["pld", setting] => accountant(&LossDistribution::default(), setting),
-        ["renyi", setting] => accountant(&Renyi, setting),
+        ["pld", setting] => accountant(&LossDistributionAccountant::default(), setting),
+        ["renyi", setting] => accountant(&RenyiAccountant, setting),
         ["noise", n] => noise(n.parse().unwrap()),
         ["product", n] => products(n.parse().unwrap()),
         ["gram", n] => outer_products(n.parse().unwrap()),
@@ -48,11 +50,7 @@ fn points(count: usize) -> DMatrix<f64> {
 
 fn grid(wide: usize, high: usize) -> DMatrix<f64> {
     let place = |at: usize, of: usize| 10.0 * at as f64 / (of - 1) as f64;
-    DMatrix::from_fn(
-        wide * high,
-        2,
-        |i, d| if d == 0 { place(i / high, wide) } else { place(i % high, high) },
-    )
+    DMatrix::from_fn(wide * high, 2, |i, d| if d == 0 { place(i / high, wide) } else { place(i % high, high) })
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
@@ -64,15 +62,15 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 /// The log-det design for a map that is there; the value is `log det M` per direction.
 fn design(n: usize, wide: usize, high: usize) -> (f64, f64) {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
-    let map = exact(&kernel, 0.25, &points(n), &grid(wide, high)).unwrap();
+    let map = exact_prediction_map(&kernel, 0.25, &points(n), &grid(wide, high)).unwrap();
     let options = CloakingOptions {
         objective: Objective::LogDet,
         rank_tolerance: 1e-8,
         solver: Solver::InteriorPoint,
-        release: ReleaseRecipe::Projection,
+        release: DroppedDirectionRule::Projection,
     };
-    let counts = map.counts();
-    let (seconds, design) = timed(|| cloak(map.columns(), &counts, &options).unwrap());
+    let counts = map.targets_per_column();
+    let (seconds, design) = timed(|| design_cloaking_noise(map.columns(), &counts, &options).unwrap());
     assert!(design.gap.unwrap() <= 1e-6);
     let logs = design.noise_factor().diagonal().map(|d| 2.0 * d.ln()).sum();
     (seconds, logs / design.rank as f64)
@@ -83,12 +81,12 @@ fn sums(n: usize) -> (f64, f64) {
     let x = points(n);
     let y: Vec<f64> = x.row_iter().map(|x| x[0].sin()).collect();
     let columns = x.as_slice().chunks_exact(n).chain(std::iter::once(y.as_slice())).collect();
-    let targets = Targets { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound: 1.0 };
-    let kernel = stream::PackedKernel::new(1.0, &[1.0, 1.0], &grid(16, 16), 16.0);
-    let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 2 };
+    let targets = TargetQuantizer { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound: 1.0 };
+    let kernel = stream::QuantizedKernel::new(1.0, &[1.0, 1.0], &grid(16, 16), 16.0);
+    let summand = KernelSummand { kernel, targets, filters: Vec::new(), inputs: 2 };
     let threads = rayon::ThreadPoolBuilder::new().build().unwrap();
     let (seconds, part) =
-        timed(|| collect(&mut InMemory::new(columns), 0..u64::MAX, &summand, &threads).unwrap());
+        timed(|| sum_blocks(&mut InMemoryRows::new(columns), 0..u64::MAX, &summand, &threads).unwrap());
     let total = part.sums.statistics(summand.units());
     (seconds, (total.a.sum() + total.b.trace()) / n as f64)
 }
@@ -99,7 +97,7 @@ fn regression(n: usize, lengthscale: f64) -> (f64, f64) {
     let targets: Vec<f64> = training.row_iter().map(|x| x[0].sin() + (0.5 * x[1]).cos()).collect();
     let kernel = ExponentiatedQuadratic::isotropic(1.0, lengthscale);
     let (seconds, (mean, _)) =
-        timed(|| Exact::new(&kernel, 0.25, &training).unwrap().predict(&targets, &test));
+        timed(|| ExactRegression::new(&kernel, 0.25, &training).unwrap().predict(&targets, &test));
     (seconds, mean.sum())
 }
 
@@ -109,8 +107,8 @@ fn accountant(accountant: &dyn Accountant, setting: &str) -> (f64, f64) {
         "1000" => (1.0, 0.01, 1000, 1e-5),
         _ => (0.6, 0.001, 10_000, 1e-7),
     };
-    let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps };
-    let (seconds, epsilon) = timed(|| accountant.epsilon(&event, Relation::AddRemove, delta));
+    let event = PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate }, steps };
+    let (seconds, epsilon) = timed(|| accountant.epsilon(&event, NeighbourRelation::AddRemove, delta));
     (seconds, epsilon.unwrap().upper)
 }
 
@@ -118,7 +116,7 @@ fn accountant(accountant: &dyn Accountant, setting: &str) -> (f64, f64) {
 fn noise(n: usize) -> (f64, f64) {
     let law = RoundedGaussian::new(Positive::new(1000.0).unwrap()).unwrap();
     let mut random = rand_pcg::Pcg64::seed_from_u64(1);
-    let (seconds, drawn) = timed(|| law.added(&vec![0; n], &mut random));
+    let (seconds, drawn) = timed(|| law.add_noise(&vec![0; n], &mut random));
     let squares: f64 = drawn.iter().map(|number| (*number as f64).powi(2)).sum();
     (seconds, (squares / n as f64).sqrt() / 1000.0)
 }

@@ -1,10 +1,10 @@
 //! Turns errors of the library into exceptions of `dpgp`, with the text that the command prints.
 
-use dpgp::audit::SampledProblem;
+use dpgp::audit::SampledFilesError;
 use dpgp::data::DataError;
 use dpgp::publish::PublishError;
-use dpgp::release::ledger::{LedgerError, Receipt};
-use dpgp::release::{AfterCharge, ReleaseError};
+use dpgp::release::ledger::{ChargeReceipt, LedgerError};
+use dpgp::release::{AfterChargeError, ReleaseError};
 use dpgp::run::{RunError, StateError};
 use pyo3::prelude::*;
 
@@ -111,8 +111,8 @@ impl From<Failure> for PyErr {
 }
 
 /// A draw is kept until it is returned, so that nothing fails between the charge and its text.
-impl AfterCharge for Failure {
-    fn after_charge(self, _: Option<&Receipt>) -> Self {
+impl AfterChargeError for Failure {
+    fn with_charge_receipt(self, _: Option<&ChargeReceipt>) -> Self {
         self
     }
 }
@@ -154,8 +154,8 @@ impl From<DataError> for Failure {
     }
 }
 
-impl From<SampledProblem> for Failure {
-    fn from(error: SampledProblem) -> Self {
+impl From<SampledFilesError> for Failure {
+    fn from(error: SampledFilesError) -> Self {
         Self::input(error.to_string())
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dpgp::data::{DataKey, Missing};
-use dpgp::prelude::{DataPlaces, Pool, Project, StreamedRelease};
-use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
+use dpgp::data::{DataKey, MissingCellPolicy};
+use dpgp::prelude::{DataLocations, Pool, Project, StreamedRelease};
+use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
 use dpgp::release::{
-    ClassSumsRelease, CountsRelease, HeldTable, MomentsRelease, Streamed, StreamedTotal, SumsModel,
-    SumsRequest, SurfaceSumsRelease, Terms, publish,
+    ClassSumsRelease, CountsRelease, ExactSums, MomentsRelease, ReleaseOptions, StreamedModel, SumsModel, SumsRequest,
+    SurfaceSumsRelease, TableInMemory, publish,
 };
 use dpgp::run::StateFolder;
 use dpgp::setting::DataSetting;
@@ -23,10 +23,10 @@ use crate::work::{Gate, beside, jobs};
 
 /// Sums of one of the models that are released.
 enum Total {
-    Surface(StreamedTotal<SurfaceSumsRelease>),
-    Moments(StreamedTotal<MomentsRelease>),
-    Classes(StreamedTotal<ClassSumsRelease>),
-    Counts(StreamedTotal<CountsRelease>),
+    Surface(ExactSums<SurfaceSumsRelease>),
+    Moments(ExactSums<MomentsRelease>),
+    Classes(ExactSums<ClassSumsRelease>),
+    Counts(ExactSums<CountsRelease>),
 }
 
 /// Runs code for the sums of any model.
@@ -108,14 +108,13 @@ impl MomentsCore {
         arguments: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let arguments = ArgumentNames::new(arguments);
-        let project = Project::open(&DataPlaces::default()).map_err(Failure::from)?;
+        let project = Project::open(&DataLocations::default()).map_err(Failure::from)?;
         let experiment = match text {
             true => project.parse("rows", spec).map_err(|error| Failure::of_text(error, &arguments)),
-            false => project.only(spec).map_err(Failure::from),
+            false => project.find_one_experiment(spec).map_err(Failure::from),
         };
         let experiment = Arc::new(experiment?);
-        StreamedRelease::from_experiment(&experiment)
-            .map_err(|error| Failure::from(error).naming(&arguments))?;
+        StreamedRelease::from_experiment(&experiment).map_err(|error| Failure::from(error).naming(&arguments))?;
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let key = state.map(|state| state.key().clone());
         let key = key.or_else(|| passing.as_deref().map(DataKey::new));
@@ -135,7 +134,7 @@ impl MomentsCore {
 
     /// Whether rows with missing cells are dropped.
     fn drops_missing(&self) -> PyResult<bool> {
-        Ok(self.data()?.missing == Missing::Drop)
+        Ok(self.data()?.missing == MissingCellPolicy::Drop)
     }
 
     /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by
@@ -168,9 +167,7 @@ impl MomentsCore {
     fn merge(&mut self, other: &mut Self) -> PyResult<()> {
         let Some(more) = &other.total else { return Ok(()) };
         self.ensure_other_rows(more)?;
-        if self.total.as_ref().is_some_and(|total| Arc::strong_count(total) > 1)
-            || Arc::strong_count(more) > 1
-        {
+        if self.total.as_ref().is_some_and(|total| Arc::strong_count(total) > 1) || Arc::strong_count(more) > 1 {
             return Err(busy().into());
         }
         let Some(more) = other.total.take() else { return Ok(()) };
@@ -182,8 +179,7 @@ impl MomentsCore {
     /// The exact sums as `dpgp sum --out` writes them.
     fn to_text(&self) -> PyResult<String> {
         let Some(total) = &self.total else { return Err(Failure::input("no rows were added").into()) };
-        let text =
-            with_total!(&**total, sums => if self.of_ledgers { sums.text() } else { sums.unknown_text() });
+        let text = with_total!(&**total, sums => if self.of_ledgers { sums.to_json() } else { sums.to_json_without_identity() });
         Ok(text.map_err(|error| Failure::other(error.to_string()))?)
     }
 
@@ -216,8 +212,7 @@ impl MomentsCore {
             return Err(Failure::input("no rows were added").into());
         };
         let changes = self.changes;
-        let asked =
-            ReleaseRequest { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
+        let asked = ReleaseRequest { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
         if let Some(text) = self.paid.find(&asked) {
             return Ok(text);
         }
@@ -225,7 +220,7 @@ impl MomentsCore {
         let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let file = asked.ledger_file.clone();
-        let place = state.map(|state| LedgerPlace { state, file, budget, other_people });
+        let place = state.map(|state| LedgerLocation { state, file, budget, other_people });
         let how = ReleaseTerms { epsilon, place, allow_caveats, of_ledgers: self.of_ledgers };
         let (work, arguments) = (self.paid.begin()?, self.arguments.clone());
         beside(py, move |gate| {
@@ -258,7 +253,7 @@ impl MomentsCore {
 
     fn ensure_other_rows(&self, more: &Total) -> PyResult<()> {
         let Some(total) = &self.total else { return Ok(()) };
-        let other = with_totals!(&**total, more, sums, more => sums.ensure_other_rows(more));
+        let other = with_totals!(&**total, more, sums, more => sums.ensure_no_repeated_rows(more));
         Ok(other.map_err(Failure::from)?)
     }
 
@@ -287,7 +282,7 @@ struct PythonTable {
 /// How a release is made.
 struct ReleaseTerms {
     epsilon: Option<f64>,
-    place: Option<LedgerPlace>,
+    place: Option<LedgerLocation>,
     allow_caveats: bool,
     of_ledgers: bool,
 }
@@ -315,17 +310,12 @@ fn summed(
             return Err(Failure::input(format!("rows have {} columns, but the spec sums {asked}", columns.width())));
         }
         let (mut rows, mut others) = (columns.held(gate), table.others.held());
-        let held = HeldTable { name, rows: &mut rows, others: Some(&mut others) };
+        let held = TableInMemory { name, rows: &mut rows, others: Some(&mut others) };
         Ok(model(streamed.sum_table(held, &pool, key)?))
     })
 }
 
-fn released(
-    experiment: &Experiment,
-    total: &Total,
-    asked: &ReleaseTerms,
-    gate: &Gate,
-) -> Result<String, Failure> {
+fn released(experiment: &Experiment, total: &Total, asked: &ReleaseTerms, gate: &Gate) -> Result<String, Failure> {
     match (StreamedRelease::from_experiment(experiment)?, total) {
         (StreamedRelease::Surface(streamed), Total::Surface(sums)) => charged(&streamed, sums, asked, gate),
         (StreamedRelease::Moments(streamed), Total::Moments(sums)) => charged(&streamed, sums, asked, gate),
@@ -337,14 +327,14 @@ fn released(
 
 /// Runs the steps of `dpgp sum --release`. All refusals come before the charge.
 fn charged<M: SumsModel>(
-    streamed: &Streamed<'_, M>,
-    total: &StreamedTotal<M>,
+    streamed: &StreamedModel<'_, M>,
+    total: &ExactSums<M>,
     asked: &ReleaseTerms,
     gate: &Gate,
 ) -> Result<String, Failure> {
-    let privacy = streamed.privacy(asked.epsilon)?;
+    let privacy = streamed.resolve_privacy_setting(asked.epsilon)?;
     let request = SumsRequest { streamed, total, privacy: &privacy, known: asked.of_ledgers };
-    let terms = Terms { place: asked.place.as_ref(), allow_exceptions: asked.allow_caveats };
+    let terms = ReleaseOptions { place: asked.place.as_ref(), allow_exceptions: asked.allow_caveats };
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
     publish(&request, &terms, ready, |charged| Ok(format!("{:#}\n", charged.json())))
 }

@@ -4,8 +4,8 @@ use std::io::{Error, ErrorKind};
 use std::sync::Arc;
 
 use dpgp::data::DataError;
-use dpgp::data::error::Action;
-use dpgp::data::rows::{OtherCell, OtherColumns, Rows};
+use dpgp::data::error::FileAction;
+use dpgp::data::rows::{ExtraCell, ExtraColumns, RowStream};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
@@ -130,10 +130,9 @@ impl Others {
                 Ok((bytes, ends)) => {
                     let length = ends.len();
                     if !ends.is_sorted() || ends.last().is_some_and(|end| *end != bytes.len()) {
-                        return Err(Failure::input(
-                            "the ends of the cells of a text column do not match its bytes",
-                        )
-                        .into());
+                        return Err(
+                            Failure::input("the ends of the cells of a text column do not match its bytes").into()
+                        );
                     }
                     (OtherColumn::Text { bytes, ends }, Some(length))
                 }
@@ -157,34 +156,32 @@ impl Others {
     }
 }
 
-impl OtherColumns for HeldOthers<'_> {
+impl ExtraColumns for HeldOthers<'_> {
     fn names(&self) -> Vec<String> {
         self.others.names.clone()
     }
 
-    fn take(&mut self, rows: usize) -> Vec<Vec<OtherCell>> {
+    fn next_cells(&mut self, rows: usize) -> Vec<Vec<ExtraCell>> {
         let block = self.next..self.next + rows;
         self.next = block.end;
-        Python::attach(|py| {
-            self.others.columns.iter().map(|column| column.cells(py, block.clone())).collect()
-        })
+        Python::attach(|py| self.others.columns.iter().map(|column| column.cells(py, block.clone())).collect())
     }
 }
 
 impl OtherColumn {
     /// The cells of some rows.
-    fn cells(&self, py: Python<'_>, rows: std::ops::Range<usize>) -> Vec<OtherCell> {
+    fn cells(&self, py: Python<'_>, rows: std::ops::Range<usize>) -> Vec<ExtraCell> {
         match self {
             Self::Numbers(column) => {
                 let mut numbers = Vec::with_capacity(rows.len());
                 column.append(py, rows, &mut numbers);
-                numbers.into_iter().map(OtherCell::Number).collect()
+                numbers.into_iter().map(ExtraCell::Number).collect()
             }
             Self::Text { bytes, ends } => {
                 let cell = |row: usize| {
                     let from = row.checked_sub(1).map_or(0, |before| ends[before]);
                     // Ends rise up to the end of the bytes.
-                    OtherCell::Text(bytes[from..ends[row]].to_vec())
+                    ExtraCell::Text(bytes[from..ends[row]].to_vec())
                 };
                 rows.filter(|row| *row < ends.len()).map(cell).collect()
             }
@@ -221,12 +218,12 @@ impl HeldColumns<'_> {
     }
 }
 
-impl Rows for HeldColumns<'_> {
+impl RowStream for HeldColumns<'_> {
     /// A block is copied under the lock of the interpreter, so that nothing writes to it meanwhile.
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         if self.gate.is_stopped() {
             let (path, source) = ("rows".into(), Error::from(ErrorKind::Interrupted));
-            return Err(DataError::Io { action: Action::Read, path, source });
+            return Err(DataError::Io { action: FileAction::Read, path, source });
         }
         let rows = self.advance(most);
         Python::attach(|py| {

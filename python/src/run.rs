@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use dpgp::cli::{Invocation, run_command};
-use dpgp::data::{Silent, shipped_text};
-use dpgp::fs::unlinked_text;
-use dpgp::prelude::{DataPlaces, Pool, Project, RunOptions, Shard, Study};
+use dpgp::data::{SilentProgress, shipped_text};
+use dpgp::fs::read_unlinked_text;
+use dpgp::prelude::{DataLocations, Pool, Project, RunOptions, Shard, Study};
 use dpgp::publish::{Report, ensure_no_links, publish, table_csv};
 use pyo3::prelude::*;
 
@@ -37,26 +37,25 @@ pub fn run(
     results: Option<PathBuf>,
 ) -> PyResult<String> {
     let threads = jobs(threads);
-    let asked =
-        RunRequest { name, seed, quick, threads, store: store.or_else(|| named("DPGP_STORE")), results };
+    let asked = RunRequest { name, seed, quick, threads, store: store.or_else(|| named("DPGP_STORE")), results };
     beside(py, move |gate| ran(&asked, offline, gate))
 }
 
 fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure> {
     let project = opened(offline)?;
     let names = [asked.name.clone()];
-    let [experiment] = project.selected(&names, asked.quick)?.try_into().map_err(|several: Vec<_>| {
+    let [experiment] = project.select_experiments(&names, asked.quick)?.try_into().map_err(|several: Vec<_>| {
         Failure::input(format!("{} matches {} experiments; name one", asked.name, several.len()))
     })?;
     if let Some(folder) = &asked.results {
         ensure_no_links(folder, &folder.join(experiment.folder()))?;
     }
-    let store = asked.store.clone().unwrap_or_else(|| project.own("data/store"));
+    let store = asked.store.clone().unwrap_or_else(|| project.path_inside("data/store"));
     let mut study = Study::open(&project, &store)?;
     let pool = Pool::new(asked.threads)?;
     let options = RunOptions {
         pool: &pool,
-        watcher: &Silent,
+        watcher: &SilentProgress,
         stop: gate.flag(),
         seed: asked.seed,
         shard: Shard::WHOLE,
@@ -64,7 +63,7 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
     };
     let done = study.run(&experiment, &options)?;
     let results = done.results.ok_or_else(|| Failure::other(format!("{} is not complete", asked.name)))?;
-    let report = Report::new(&experiment, results.rows, results.frames).with_failed(results.failed);
+    let report = Report::new(&experiment, results.rows, results.frames).with_failed_cells(results.failed);
     if let Some(folder) = &asked.results {
         publish(&folder.join(experiment.folder()), &report, &done.provenance)?;
     }
@@ -75,10 +74,10 @@ fn ran(asked: &RunRequest, offline: bool, gate: &Gate) -> Result<String, Failure
 #[pyfunction]
 pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
     let project = opened(true)?;
-    let experiment = project.only(name).map_err(Failure::from)?;
+    let experiment = project.find_one_experiment(name).map_err(Failure::from)?;
     let own = Path::new(&experiment.folder()).join("table.csv");
-    let path = folder.unwrap_or_else(|| project.own("results")).join(&own);
-    if let Ok(text) = unlinked_text(&path) {
+    let path = folder.unwrap_or_else(|| project.path_inside("results")).join(&own);
+    if let Ok(text) = read_unlinked_text(&path) {
         return Ok(text);
     }
     let shipped = shipped_text(&Path::new("results").join(&own).to_string_lossy());
@@ -102,7 +101,7 @@ pub fn names() -> PyResult<Vec<String>> {
 
 fn opened(offline: bool) -> Result<Project, Failure> {
     let (mirror, cache) = (named("DPGP_MIRROR"), named("DPGP_DATA"));
-    let places = DataPlaces { mirror, cache, offline, local_urls: DataPlaces::lets_local_urls() };
+    let places = DataLocations { mirror, cache, offline, local_urls: DataLocations::allows_local_urls() };
     Ok(Project::open(&places)?)
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dpgp::data::rows::Rows;
+use dpgp::data::rows::RowStream;
 use dpgp::kernel::KernelSetting;
 use dpgp::number::Positive;
-use dpgp::release::{MomentsFile, MomentsSurface, OtherModel, PublicPoints};
+use dpgp::release::{ModelOverride, MomentsFile, MomentsSurface, PublicPoints};
 use dpgp::task::Predictions;
 use nalgebra::DMatrix;
 use pyo3::prelude::*;
@@ -32,32 +32,18 @@ pub type PredictedBytes<'py> = (Bound<'py, PyByteArray>, Bound<'py, PyByteArray>
 impl Surface {
     /// From the text of a release, with the kernel (a line of a spec) and the noise variance of the file or others.
     #[new]
-    fn new(
-        py: Python<'_>,
-        release: String,
-        kernel: Option<&str>,
-        noise_variance: Option<f64>,
-    ) -> PyResult<Self> {
-        let kernel: Option<KernelSetting> = kernel
-            .map(toml::from_str)
-            .transpose()
-            .map_err(|error: toml::de::Error| Failure::input(error.message()))?;
-        let noise_variance = noise_variance
-            .map(Positive::new)
-            .transpose()
-            .map_err(|error| Failure::input(error.to_string()))?;
-        let other = OtherModel { kernel, noise_variance };
-        let surface =
-            beside(py, move |_| Ok(MomentsFile::parse(Path::new("release"), &release)?.surface(other)?))?;
+    fn new(py: Python<'_>, release: String, kernel: Option<&str>, noise_variance: Option<f64>) -> PyResult<Self> {
+        let kernel: Option<KernelSetting> =
+            kernel.map(toml::from_str).transpose().map_err(|error: toml::de::Error| Failure::input(error.message()))?;
+        let noise_variance =
+            noise_variance.map(Positive::new).transpose().map_err(|error| Failure::input(error.to_string()))?;
+        let other = ModelOverride { kernel, noise_variance };
+        let surface = beside(py, move |_| Ok(MomentsFile::parse(Path::new("release"), &release)?.fit_surface(other)?))?;
         Ok(Self { surface: Arc::new(surface) })
     }
 
     /// Predictions at points, a list of columns.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        columns: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<PredictedBytes<'py>> {
+    fn predict<'py>(&self, py: Python<'py>, columns: Vec<Bound<'py, PyAny>>) -> PyResult<PredictedBytes<'py>> {
         let surface = Arc::clone(&self.surface);
         predict_blocks(py, &columns, BLOCK, move |points| {
             Ok(surface.predict(PublicPoints::Held(points))?.predictions().clone())

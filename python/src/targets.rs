@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use dpgp::prelude::{DataPlaces, Project};
-use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
-use dpgp::release::{PredictionRequest, ReleaseError, Terms, chosen_cell, publish};
+use dpgp::prelude::{DataLocations, Project};
+use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
+use dpgp::release::{PredictionRequest, ReleaseError, ReleaseOptions, chosen_cell, publish};
 use dpgp::run::{RunError, StateFolder};
 use dpgp::task::{Experiment, ReleasedCombinations};
 use pyo3::prelude::*;
@@ -34,14 +34,9 @@ impl TargetsCore {
     #[new]
     fn new(spec: &str, rows: String, arguments: Vec<(String, String)>) -> PyResult<Self> {
         let arguments = ArgumentNames::new(arguments);
-        let project = Project::open(&DataPlaces::default()).map_err(Failure::from)?;
+        let project = Project::open(&DataLocations::default()).map_err(Failure::from)?;
         let experiment = project.parse("rows", spec).map_err(|error| Failure::of_text(error, &arguments))?;
-        Ok(Self {
-            experiment: Arc::new(experiment),
-            rows: Arc::new(rows),
-            arguments,
-            paid: PaidReleases::default(),
-        })
+        Ok(Self { experiment: Arc::new(experiment), rows: Arc::new(rows), arguments, paid: PaidReleases::default() })
     }
 
     /// Whether both are of the same rows and spec.
@@ -61,15 +56,14 @@ impl TargetsCore {
         allow_caveats: bool,
     ) -> PyResult<String> {
         let (epsilon, changes) = (None, 0);
-        let asked =
-            ReleaseRequest { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
+        let asked = ReleaseRequest { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
         if let Some(text) = self.paid.find(&asked) {
             return Ok(text);
         }
         let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
         let file = asked.ledger_file.clone();
-        let place = state.map(|state| LedgerPlace { state, file, budget, other_people });
+        let place = state.map(|state| LedgerLocation { state, file, budget, other_people });
         let (experiment, rows) = (Arc::clone(&self.experiment), Arc::clone(&self.rows));
         let (work, arguments) = (self.paid.begin()?, self.arguments.clone());
         beside(py, move |gate| {
@@ -98,19 +92,19 @@ impl TargetsCore {
 fn released(
     experiment: &Experiment,
     rows: &str,
-    place: Option<&LedgerPlace>,
+    place: Option<&LedgerLocation>,
     allow_exceptions: bool,
     gate: &Gate,
 ) -> Result<String, Failure> {
     let cell = chosen_cell(experiment, &[])?;
     let request =
-        PredictionRequest::of_text(experiment, cell, rows, None, place).map_err(|error| match error {
+        PredictionRequest::from_csv_text(experiment, cell, rows, None, place).map_err(|error| match error {
             // The rows are those that the caller holds, and nothing is charged.
             ReleaseError::Run(RunError::Data(cause)) => Failure::input(cause.to_string()),
             error => Failure::from(error),
         })?;
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
-    publish(&request, &Terms { place, allow_exceptions }, ready, |charged| {
+    publish(&request, &ReleaseOptions { place, allow_exceptions }, ready, |charged| {
         Ok(format!("{:#}\n", charged.combinations_json()?))
     })
 }
@@ -132,11 +126,7 @@ impl TargetsSurface {
     }
 
     /// Predictions at points, a list of columns.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        columns: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<PredictedBytes<'py>> {
+    fn predict<'py>(&self, py: Python<'py>, columns: Vec<Bound<'py, PyAny>>) -> PyResult<PredictedBytes<'py>> {
         let combinations = Arc::clone(&self.combinations);
         predict_blocks(py, &columns, BLOCK, move |points| {
             combinations.predict(points).map_err(|error| Failure::other(error.to_string()))

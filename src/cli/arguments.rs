@@ -3,7 +3,7 @@
 use clap::Parser;
 
 use super::Verb;
-use super::options::Format;
+use super::options::OutputFormat;
 use dpgp_run::VERSION;
 
 const EXAMPLES: &str = "\
@@ -38,5 +38,5 @@ pub struct Arguments {
     pub verb: Verb,
     /// Output format
     #[arg(long, value_enum, default_value = "text", global = true)]
-    pub format: Format,
+    pub format: OutputFormat,
 }

@@ -10,20 +10,20 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::CliError;
-use super::audit_samples::{SampleArguments, audit_samples};
+use super::audit_samples::{SampleAuditArguments, audit_samples};
 use super::interrupt::watch_signals;
-use super::options::{Format, Places, Selection, Work, experiments};
+use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, experiments};
 use super::output::{print, print_json};
-use super::paired_files::{NoisyParts, contexts, odd_neighbours};
-use super::paired_runs::{PairedPlan, PairedPoints, PairedVerb};
+use super::paired_files::{NoisyParts, contexts, edge_case_neighbours};
+use super::paired_runs::{NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb};
 use dpgp_accounting::{Guarantee, Neighbours};
-use dpgp_data::rows::{FileState, RowFile, beside, row_files};
-use dpgp_evidence::{AuditVerdict, Check, Finding, Found};
+use dpgp_data::rows::{FileState, RowFile, find_row_files, resolve_in_folder};
+use dpgp_evidence::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
 use dpgp_release::{
     EndToEndCheck, FileCells, PointsFile, PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell,
 };
 use dpgp_report::plain_table;
-use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, tell_own_files, watcher};
+use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, note_outside_files};
 use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
@@ -45,9 +45,8 @@ breaks print `broken, as the spec says` and do not affect the exit code.
 per output. Exit code 1 means that the samples refute the claim. If nothing is found, that proves nothing. See docs/audit.md.
 
 --end-to-end does not rely on what the code reports. It replaces records with extreme ones and compares the output. With the same
-noise in both runs, the difference is the amount that the noise must hide. With separate noise, it tries to distinguish the releases by their
-numbers and last bits. It also runs the program itself on the file and its neighbours: output must be the same except for noise.
-These releases are discarded, so they are not charged. Exit code 1 means that something is broken.
+noise in both runs, the difference is the amount that the noise must hide. With separate noise, it tries to tell the releases apart by their values and the low-order bits of those values. It also runs the program itself on the file and its neighbours: output must be the same except for noise.
+These releases are discarded, so they are not charged. Exit code 1 means that the audit found a fault.
 
 Examples:
   dpgp audit smith2021/table1
@@ -61,11 +60,11 @@ Examples:
 #[command(after_help = EXAMPLES, mut_arg("names", |names| names.required_unless_present_any(OTHER)))]
 pub struct AuditArguments {
     #[command(flatten)]
-    selection: Selection,
+    selection: ExperimentSelection,
     #[command(flatten)]
-    samples: SampleArguments,
+    samples: SampleAuditArguments,
     #[command(flatten)]
-    end_to_end: EndToEndArguments,
+    end_to_end: EndToEndAuditArguments,
     /// Use this seed instead of the spec's (1 without a spec), for runs and attacks
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
@@ -73,9 +72,9 @@ pub struct AuditArguments {
     #[arg(long, value_name = "P", value_parser = confidence, allow_negative_numbers = true)]
     confidence: Option<f64>,
     #[command(flatten)]
-    work: Work,
+    work: ComputeArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Options that need no experiment.
@@ -90,21 +89,21 @@ fn confidence(text: &str) -> Result<f64, String> {
 }
 
 /// Audits guarantees of experiments, a release path, or samples of a mechanism.
-pub fn audit(arguments: &AuditArguments, format: Format) -> Result<(), CliError> {
+pub fn audit(arguments: &AuditArguments, format: OutputFormat) -> Result<(), CliError> {
     let AuditArguments { samples, seed, confidence, .. } = arguments;
-    if let Some(spec) = arguments.end_to_end.asked_for() {
+    if let Some(spec) = arguments.end_to_end.attacked_spec() {
         return audit_end_to_end(spec, &arguments.end_to_end, seed.unwrap_or(1), &arguments.places, format);
     }
-    match samples.asked_for() {
+    match samples.audit_request() {
         Some(sampled) => audit_samples(&sampled, seed.unwrap_or(1), confidence.unwrap_or(0.95), format),
         None => audit_experiments(arguments, format),
     }
 }
 
-fn audit_experiments(arguments: &AuditArguments, format: Format) -> Result<(), CliError> {
+fn audit_experiments(arguments: &AuditArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
-    let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
+    let (pool, watcher, stop) = (arguments.work.pool()?, create_watcher(arguments.work.quiet), watch_signals()?);
     let (seed, confidence) = (arguments.seed, arguments.confidence.unwrap_or(0.95));
     let options = AuditOptions { pool: &pool, watcher: watcher.as_ref(), stop: &stop, seed, confidence };
     let (mut failed, mut all, mut printed) = (0, 0, Vec::new());
@@ -113,14 +112,14 @@ fn audit_experiments(arguments: &AuditArguments, format: Format) -> Result<(), C
         failed += audited.iter().filter(|cell| cell.fails()).count();
         all += audited.len();
         match format {
-            Format::Text => print(&text(experiment, &audited))?,
-            Format::Json => printed.push(AuditedExperiment {
+            OutputFormat::Text => print(&text(experiment, &audited))?,
+            OutputFormat::Json => printed.push(AuditedExperiment {
                 experiment: experiment.folder(),
-                cells: audited.iter().map(described).collect(),
+                cells: audited.iter().map(describe_audited_cell).collect(),
             }),
         }
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         print_json(&json!(printed))?;
     }
     if failed == 0 { Ok(()) } else { Err(CliError::AuditFailed { failed, all }) }
@@ -134,8 +133,7 @@ fn text(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> String {
     let headings = ["cell", "claimed", "found", "verdict", "method and exceptions"];
     let table = plain_table(&headings, audited.iter().map(row));
     let mut counts = Vec::new();
-    for verdict in [AuditVerdict::Holds, AuditVerdict::Caveat, AuditVerdict::NotAudited, AuditVerdict::Broken]
-    {
+    for verdict in [AuditVerdict::Holds, AuditVerdict::Caveat, AuditVerdict::NotAudited, AuditVerdict::Broken] {
         match audited.iter().filter(|cell| cell.finding.verdict == verdict).count() {
             0 => {}
             count => counts.push(format!("{count} {}", verdict.name())),
@@ -146,17 +144,17 @@ fn text(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> String {
 
 /// Makes a row: the cell, its claim, the result of the decisive check, the verdict and the method.
 fn row(cell: &AuditedCell<'_>) -> Vec<String> {
-    let Finding { guarantee: Guarantee { epsilon, delta }, checks, reasons, .. } = &cell.finding;
+    let AuditFinding { guarantee: Guarantee { epsilon, delta }, checks, reasons, .. } = &cell.finding;
     let reasons = reasons.join("; ");
     let (found, note) = match checks.first() {
         None => (String::new(), reasons),
         Some(check) if reasons.is_empty() => {
-            (check.found.text(), check.note.clone() + &attacks(&cell.finding))
+            (check.found.text(), check.note.clone() + &attack_bound_text(&cell.finding))
         }
-        Some(check) => (check.found.text(), reasons + &attacks(&cell.finding)),
+        Some(check) => (check.found.text(), reasons + &attack_bound_text(&cell.finding)),
     };
     let claimed = format!("({epsilon:?}, {delta:?})");
-    vec![cell.cell.place(), claimed, found, verdict(cell), note]
+    vec![cell.cell.joined_labels(), claimed, found, verdict(cell), note]
 }
 
 fn verdict(cell: &AuditedCell<'_>) -> String {
@@ -169,21 +167,21 @@ fn verdict(cell: &AuditedCell<'_>) -> String {
 }
 
 /// States the largest epsilon that an attack on samples proves.
-fn attacks(finding: &Finding) -> String {
+fn attack_bound_text(finding: &AuditFinding) -> String {
     let mut most = f64::NEG_INFINITY;
     for check in finding.checks.iter().skip(1) {
-        if let Found::EpsilonAtLeast(epsilon) = check.found {
+        if let AuditBound::EpsilonAtLeast(epsilon) = check.found {
             most = most.max(epsilon);
         }
     }
     if most == f64::NEG_INFINITY {
         return String::new();
     }
-    format!("; attacks: {}", Found::EpsilonAtLeast(most).text())
+    format!("; attacks: {}", AuditBound::EpsilonAtLeast(most).text())
 }
 
-fn described(one: &AuditedCell<'_>) -> AuditedGuarantee {
-    let Finding { claim, guarantee, checks, verdict, reasons } = &one.finding;
+fn describe_audited_cell(one: &AuditedCell<'_>) -> AuditedGuarantee {
+    let AuditFinding { claim, guarantee, checks, verdict, reasons } = &one.finding;
     AuditedGuarantee {
         cell: one.cell.id().short(),
         labels: one.cell.labels().to_vec(),
@@ -201,7 +199,7 @@ fn described(one: &AuditedCell<'_>) -> AuditedGuarantee {
 
 /// Options of an attack on the release path of a spec.
 #[derive(Debug, Args)]
-pub struct EndToEndArguments {
+pub struct EndToEndAuditArguments {
     /// Attack the release path of a spec: replace records with extreme ones and compare the output
     #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "samples"])]
     end_to_end: Option<String>,
@@ -216,9 +214,9 @@ pub struct EndToEndArguments {
     rows: Vec<PathBuf>,
 }
 
-impl EndToEndArguments {
+impl EndToEndAuditArguments {
     /// Returns the spec to attack, if there is one.
-    pub fn asked_for(&self) -> Option<&str> {
+    pub fn attacked_spec(&self) -> Option<&str> {
         self.end_to_end.as_deref()
     }
 }
@@ -226,24 +224,24 @@ impl EndToEndArguments {
 /// Attacks the release path of a spec, and prints the result.
 pub fn audit_end_to_end(
     spec: &str,
-    arguments: &EndToEndArguments,
+    arguments: &EndToEndAuditArguments,
     seed: u32,
-    places: &Places,
-    format: Format,
+    places: &DataLocationArguments,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
     let project = places.project()?;
-    let experiment = project.only(spec)?;
-    let checks = checks(&project, &experiment, arguments, u64::from(seed))?;
+    let experiment = project.find_one_experiment(spec)?;
+    let checks = run_end_to_end_checks(&project, &experiment, arguments, u64::from(seed))?;
     let worst = checks.iter().map(|check| check.verdict).max().unwrap_or(AuditVerdict::NotAudited);
     match format {
-        Format::Text => {
+        OutputFormat::Text => {
             let mut text = format!("{}: {}\n", experiment.folder(), worst.name());
             for EndToEndCheck { verdict, note } in &checks {
                 text.push_str(&format!("  {:<7} {note}\n", verdict.name()));
             }
             print(&text)?;
         }
-        Format::Json => print_json(&json!(AttackedRelease {
+        OutputFormat::Json => print_json(&json!(AttackedRelease {
             experiment: experiment.folder(),
             verdict: worst,
             checks: checks.clone()
@@ -255,16 +253,16 @@ pub fn audit_end_to_end(
     }
 }
 
-fn checks(
+fn run_end_to_end_checks(
     project: &Project,
     experiment: &Experiment,
-    arguments: &EndToEndArguments,
+    arguments: &EndToEndAuditArguments,
     seed: u64,
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     let files = match arguments.rows.as_slice() {
         [] => {
-            tell_own_files(experiment)?;
-            own_file(experiment).into_iter().collect()
+            note_outside_files(experiment)?;
+            row_file_path(experiment).into_iter().collect()
         }
         files => files.to_vec(),
     };
@@ -272,16 +270,16 @@ fn checks(
     // With a grid, audit predictions, even if the spec can also release sums.
     if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
         let mut checks = attack_sums(streamed, &files, seed)?;
-        checks.extend(run_sum(experiment, streamed, &files)?);
+        checks.extend(check_sum_command(experiment, streamed, &files)?);
         return Ok(checks);
     }
-    let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, watcher(true));
+    let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, create_watcher(true));
     let request = match &arguments.at {
         Some(at) => {
             let points = PointsFile { path: at, weights: None };
             PredictionRequest::read(project, experiment, cell, points, watcher.downloads(), None)?
         }
-        None => PredictionRequest::at_inputs(project, experiment, cell, watcher.downloads())?,
+        None => PredictionRequest::read_at_inputs(project, experiment, cell, watcher.downloads())?,
     };
     let mut checks = request.attack(project, watcher.downloads(), seed)?;
     // Predictions that are computed from noisy sums hide only what the sums hide.
@@ -290,30 +288,26 @@ fn checks(
             checks.push(EndToEndCheck::new(verdict, format!("the sums behind the predictions: {note}")));
         }
     }
-    if let Some(file) = own_file(experiment) {
-        checks.extend(run_predict(experiment, &request, &file, arguments)?);
+    if let Some(file) = row_file_path(experiment) {
+        checks.extend(check_predict_command(experiment, &request, &file, arguments)?);
     }
     Ok(checks)
 }
 
-fn attack_sums(
-    streamed: &StreamedRelease<'_>,
-    files: &[PathBuf],
-    seed: u64,
-) -> Result<Vec<EndToEndCheck>, CliError> {
+fn attack_sums(streamed: &StreamedRelease<'_>, files: &[PathBuf], seed: u64) -> Result<Vec<EndToEndCheck>, CliError> {
     Ok(match streamed {
-        StreamedRelease::Surface(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
-        StreamedRelease::Moments(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
-        StreamedRelease::Classes(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
-        StreamedRelease::Counts(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Surface(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
+        StreamedRelease::Moments(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
+        StreamedRelease::Classes(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
+        StreamedRelease::Counts(streamed) => streamed.attack(files, &streamed.resolve_privacy_setting(None)?, seed)?,
     })
 }
 
 /// Returns the file of rows that the spec names, relative to the spec.
-fn own_file(experiment: &Experiment) -> Option<PathBuf> {
+fn row_file_path(experiment: &Experiment) -> Option<PathBuf> {
     let data = &experiment.cells.first()?.setting().data;
     let folder = experiment.source.file().parent()?;
-    data.source.own_file().map(|path| beside(folder, path.as_ref()))
+    data.source.own_file().map(|path| resolve_in_folder(folder, path.as_ref()))
 }
 
 /// The noisy columns of predictions: if targets alone are private, and if all columns follow from noisy sums.
@@ -327,60 +321,60 @@ const POINTS: usize = 30;
 const LARGE: u64 = 200 << 20;
 
 /// Runs `dpgp sum` on the rows and their neighbours; for counts also `dpgp predict`, which estimates them.
-pub fn run_sum(
+pub fn check_sum_command(
     experiment: &Experiment,
     streamed: &StreamedRelease<'_>,
     files: &[PathBuf],
 ) -> Result<Vec<EndToEndCheck>, CliError> {
-    let files = row_files(Path::new(""), files)?;
+    let files = find_row_files(Path::new(""), files)?;
     if are_large(&files) {
-        return Ok(vec![not_run()]);
+        return Ok(vec![skipped_check()]);
     }
     let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
     let Some(setting) = experiment.cells.first().map(Cell::setting) else { return Ok(Vec::new()) };
-    let mut neighbours = odd_neighbours(setting, &rows, streamed.hides_rows());
-    for row in [0, rows.count().saturating_sub(1)] {
+    let mut neighbours = edge_case_neighbours(setting, &rows, streamed.hides_row_count());
+    for row in [0, rows.row_count().saturating_sub(1)] {
         let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
         // Encoded words have numbers that are not in the file.
         let Some(record) = record else { continue };
-        neighbours.extend(ends(&rows, row, streamed.replaced_cells(&record)));
+        neighbours.extend(extreme_neighbours(&rows, row, streamed.replaced_cells(&record)));
     }
     let contexts = contexts(setting, &rows);
     let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
-    let verb = PairedVerb { name: "sum", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
-    let mut plan = PairedPlan { experiment, rows, neighbours, contexts, points: None, verb };
+    let verb = NeighbourRunVerb { name: "sum", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
+    let mut plan = NeighbourRunPlan { experiment, rows, neighbours, contexts, points: None, verb };
     let mut checks = vec![plan.check()?];
     if matches!(streamed, StreamedRelease::Counts(_)) {
         let arguments = ["--grid", "auto", "--out", "counts.csv"].map(str::to_owned).to_vec();
-        plan.verb = PairedVerb { name: "predict", arguments, noisy: NoisyParts::Columns(FROM_SUMS) };
+        plan.verb = NeighbourRunVerb { name: "predict", arguments, noisy: NoisyParts::Columns(FROM_SUMS) };
         checks.push(plan.check()?);
     }
     Ok(checks)
 }
 
 /// Runs `dpgp predict` on the user's file and its neighbours. Returns `None` if a target is not a number.
-pub fn run_predict(
+pub fn check_predict_command(
     experiment: &Experiment,
     request: &PredictionRequest<'_>,
     file: &Path,
-    arguments: &EndToEndArguments,
+    arguments: &EndToEndAuditArguments,
 ) -> Result<Option<EndToEndCheck>, CliError> {
-    let files = row_files(Path::new(""), &[file])?;
+    let files = find_row_files(Path::new(""), &[file])?;
     if are_large(&files) {
-        return Ok(Some(not_run()));
+        return Ok(Some(skipped_check()));
     }
-    let (rows, claim) = (FileCells::read(&files)?, request.claim()?);
-    let setting = request.subject().setting;
+    let (rows, claim) = (FileCells::read(&files)?, request.claimed_certificate()?);
+    let setting = request.release_spec().setting;
     let data = &setting.data;
-    let mut neighbours = odd_neighbours(setting, &rows, request.hides_rows());
-    for row in [0, rows.count().saturating_sub(1)] {
+    let mut neighbours = edge_case_neighbours(setting, &rows, request.hides_row_count());
+    for row in [0, rows.row_count().saturating_sub(1)] {
         let Some(target) = rows.number(row, data.target_column()) else { return Ok(None) };
-        neighbours.extend(ends(&rows, row, request.replaced_cells(claim.neighbours, target)));
+        neighbours.extend(extreme_neighbours(&rows, row, request.replaced_cells(claim.neighbours, target)));
     }
     let contexts = contexts(setting, &rows);
     let points = match &arguments.at {
-        Some(at) => PairedPoints::File(at.clone()),
-        None => PairedPoints::Text(rows.csv(Some(&data.inputs), rows.count().div_ceil(POINTS))?),
+        Some(at) => NeighbourRunPoints::File(at.clone()),
+        None => NeighbourRunPoints::Text(rows.csv(Some(&data.inputs), rows.row_count().div_ceil(POINTS))?),
     };
     let mut others = ["--out", "predictions.csv"].map(str::to_owned).to_vec();
     others.extend(arguments.cell.iter().flat_map(|cell| ["--cell".to_owned(), cell.clone()]));
@@ -389,9 +383,8 @@ pub fn run_predict(
         Some(Neighbours::OneTargetChanges(_)) if !averaged => OF_TARGETS,
         _ => FROM_SUMS,
     };
-    let verb = PairedVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
-    let mut check =
-        PairedPlan { experiment, rows, neighbours, contexts, points: Some(points), verb }.check()?;
+    let verb = NeighbourRunVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
+    let mut check = NeighbourRunPlan { experiment, rows, neighbours, contexts, points: Some(points), verb }.check()?;
     // An exception that the certificate names, such as rows chosen by their target, does not break it.
     if check.verdict == AuditVerdict::Broken && !claim.caveats.is_empty() {
         check.verdict = AuditVerdict::Caveat;
@@ -405,17 +398,16 @@ fn are_large(files: &[RowFile]) -> bool {
     bytes.sum::<u64>() > LARGE
 }
 
-fn not_run() -> EndToEndCheck {
-    let note =
-        format!("the program itself was not run on neighbours: the files are larger than {} MB", LARGE >> 20);
+fn skipped_check() -> EndToEndCheck {
+    let note = format!("the program itself was not run on neighbours: the files are larger than {} MB", LARGE >> 20);
     EndToEndCheck::new(AuditVerdict::NotAudited, note)
 }
 
 /// Replaces a row in the first and the last way, at opposite ends of the range of a neighbour.
-fn ends(rows: &FileCells, row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<FileCells> {
+fn extreme_neighbours(rows: &FileCells, row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<FileCells> {
     let last = ways.pop();
     let both = ways.into_iter().take(1).chain(last);
-    both.map(|cells| rows.with(row, &cells)).collect()
+    both.map(|cells| rows.with_replaced_cells(row, &cells)).collect()
 }
 
 /// The guarantees of an experiment, with the findings.
@@ -445,7 +437,7 @@ pub(super) struct AuditedGuarantee {
     /// The worst verdict.
     pub verdict: AuditVerdict,
     /// The checks; the decisive one comes first.
-    pub checks: Vec<Check>,
+    pub checks: Vec<AuditCheck>,
     /// The reasons for the verdict.
     pub reasons: Vec<String>,
     /// The break that the spec declares; null if it declares none.

@@ -7,17 +7,17 @@ use serde_json::json;
 
 use super::CliError;
 use super::audit::AttackedSamples;
-use super::options::Format;
+use super::options::OutputFormat;
 use super::output::{print, print_json};
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{LowerBounds, attack};
 use dpgp_evidence::{FirstLine, SampledOutputs, read_sampled};
 use dpgp_number::Delta;
-use dpgp_report::short;
+use dpgp_report::format_short;
 
 /// Options for outputs of the user's own mechanism.
 #[derive(Debug, Args)]
-pub struct SampleArguments {
+pub struct SampleAuditArguments {
     /// Attack a mechanism through its outputs on two neighbouring inputs, with one row per output
     #[arg(
         long, num_args = 2, value_names = ["A", "B"], requires_all = ["epsilon", "delta"],
@@ -29,7 +29,7 @@ pub struct SampleArguments {
     epsilon: Option<f64>,
     /// How to read the first line of CSV files, if it has only numbers, or words that also appear below it
     #[arg(long, value_name = "WHAT", requires = "samples")]
-    first_line: Option<FirstWord>,
+    first_line: Option<FirstLineChoice>,
     /// The delta that the mechanism claims; 0 for pure differential privacy
     #[arg(long, value_name = "D", requires = "samples", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
@@ -51,35 +51,35 @@ fn delta(text: &str) -> Result<f64, String> {
 }
 
 /// Two files and a claim.
-pub struct SampledClaim<'a> {
+pub struct SampleAuditRequest<'a> {
     files: [&'a Path; 2],
-    first: Option<FirstWord>,
+    first: Option<FirstLineChoice>,
     claim: Guarantee,
 }
 
 /// The meaning of the first line of the files.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum FirstWord {
+enum FirstLineChoice {
     /// The names of the columns
     Names,
     /// An output, like the other lines
     Row,
 }
 
-impl From<FirstWord> for FirstLine {
-    fn from(word: FirstWord) -> Self {
+impl From<FirstLineChoice> for FirstLine {
+    fn from(word: FirstLineChoice) -> Self {
         match word {
-            FirstWord::Names => Self::Names,
-            FirstWord::Row => Self::Row,
+            FirstLineChoice::Names => Self::Names,
+            FirstLineChoice::Row => Self::Row,
         }
     }
 }
 
-impl SampleArguments {
+impl SampleAuditArguments {
     /// Returns the files and the claim to attack, if they are given.
-    pub fn asked_for(&self) -> Option<SampledClaim<'_>> {
+    pub fn audit_request(&self) -> Option<SampleAuditRequest<'_>> {
         match (self.samples.as_slice(), self.epsilon, self.delta) {
-            ([one, other], Some(epsilon), Some(delta)) => Some(SampledClaim {
+            ([one, other], Some(epsilon), Some(delta)) => Some(SampleAuditRequest {
                 files: [one, other],
                 first: self.first_line,
                 claim: Guarantee { epsilon, delta },
@@ -91,32 +91,32 @@ impl SampleArguments {
 
 /// Attacks a mechanism through its outputs. Fails if the samples refute the claim.
 pub fn audit_samples(
-    sampled: &SampledClaim<'_>,
+    sampled: &SampleAuditRequest<'_>,
     seed: u32,
     confidence: f64,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
-    let SampledClaim { files: [one, other], claim, .. } = *sampled;
+    let SampleAuditRequest { files: [one, other], claim, .. } = *sampled;
     let read = read_sampled(one, other, sampled.first.map(FirstLine::from), seed)?;
     let bounds = attack(read.outputs.each_ref(), claim, confidence);
-    let found = SampledReport { sampled, read: &read, bounds: &bounds, confidence };
+    let found = SampleAuditReport { sampled, read: &read, bounds: &bounds, confidence };
     match format {
-        Format::Text => print(&found.text())?,
-        Format::Json => print_json(&json!(found.described()))?,
+        OutputFormat::Text => print(&found.text())?,
+        OutputFormat::Json => print_json(&json!(found.to_output()))?,
     }
     let Guarantee { epsilon, delta } = claim;
     if bounds.refute(claim) { Err(CliError::Refuted { epsilon, delta }) } else { Ok(()) }
 }
 
 /// The facts to print.
-struct SampledReport<'a> {
-    sampled: &'a SampledClaim<'a>,
+struct SampleAuditReport<'a> {
+    sampled: &'a SampleAuditRequest<'a>,
     read: &'a SampledOutputs,
     bounds: &'a LowerBounds,
     confidence: f64,
 }
 
-impl SampledReport<'_> {
+impl SampleAuditReport<'_> {
     fn text(&self) -> String {
         let (Guarantee { epsilon, delta }, LowerBounds { set, .. }) = (self.sampled.claim, self.bounds);
         let mut text = format!("columns: {}\n", self.read.columns.join(", "));
@@ -124,24 +124,23 @@ impl SampledReport<'_> {
             text += &format!("{}: {} outputs\n", file.display(), outputs.len());
         }
         for column in &self.read.cut {
-            text +=
-                &format!("{column}: numbers that differ only beyond double precision are read as equal\n");
+            text += &format!("{column}: numbers that differ only beyond double precision are read as equal\n");
         }
-        let (found, most) = (short(self.bounds.epsilon), short(self.most()));
+        let (found, most) = (format_short(self.bounds.epsilon), format_short(self.provable_epsilon()));
         text += &format!(
             "epsilon >= {found} at delta = {delta:?}, by {set}; this number of outputs can prove at most {most}\n"
         );
-        text += &format!("delta >= {} at epsilon = {epsilon:?}\n", short(self.bounds.delta));
-        let verdict = verdict(self.bounds.refute(self.sampled.claim));
+        text += &format!("delta >= {} at epsilon = {epsilon:?}\n", format_short(self.bounds.delta));
+        let verdict = verdict_name(self.bounds.refute(self.sampled.claim));
         text + &format!("({epsilon:?}, {delta:?}): {verdict}, with confidence {}\n", self.confidence)
     }
 
     /// Returns the largest epsilon that this number of outputs can prove.
-    fn most(&self) -> f64 {
+    fn provable_epsilon(&self) -> f64 {
         self.read.provable_epsilon(self.sampled.claim, self.confidence)
     }
 
-    fn described(&self) -> AttackedSamples {
+    fn to_output(&self) -> AttackedSamples {
         let Guarantee { epsilon, delta } = self.sampled.claim;
         AttackedSamples {
             files: self.sampled.files.map(Path::to_path_buf),
@@ -152,15 +151,15 @@ impl SampledReport<'_> {
             delta,
             confidence: self.confidence,
             epsilon_at_least: self.bounds.epsilon,
-            epsilon_provable: self.most(),
+            epsilon_provable: self.provable_epsilon(),
             delta_at_least: self.bounds.delta,
             set: self.bounds.set.clone(),
-            verdict: verdict(self.bounds.refute(self.sampled.claim)),
+            verdict: verdict_name(self.bounds.refute(self.sampled.claim)),
         }
     }
 }
 
 /// Names the verdict on a claim.
-fn verdict(violated: bool) -> &'static str {
+fn verdict_name(violated: bool) -> &'static str {
     if violated { "violated" } else { "nothing found" }
 }

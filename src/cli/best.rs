@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::experiments;
-use super::options::{Format, Places, ResultsPlace};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
 use super::output::{print, print_json};
-use dpgp_report::{Hides, RankedMethod, Ranking, RankingFilter, folded, plain_table, short};
+use dpgp_report::{ProtectedUnit, RankedMethod, Ranking, RankingFilter, format_short, plain_table, wrap_prose};
 use dpgp_run::Project;
 use dpgp_task::Experiment;
 
@@ -29,22 +29,22 @@ pub struct BestArguments {
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
     #[command(flatten)]
-    filter: RankingForm,
+    filter: RankingArguments,
     #[command(flatten)]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Which methods a ranking has.
 #[derive(Debug, Args)]
-pub(super) struct RankingForm {
+pub(super) struct RankingArguments {
     /// The privacy parameter, or inf for no privacy [default: every epsilon in the tables]
     #[arg(long, value_name = "E", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
-    /// Only methods that hide targets, whole records, or all records of a person
+    /// Show only methods that protect targets, whole records, or all records of a person
     #[arg(long, value_name = "targets|records|persons")]
-    hides: Option<Hides>,
+    hides: Option<ProtectedUnit>,
     /// All methods, not only the best
     #[arg(long)]
     all: bool,
@@ -58,7 +58,7 @@ fn epsilon(text: &str) -> Result<f64, String> {
 }
 
 /// Prints a ranking of methods.
-pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
+pub fn best(arguments: &BestArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     print_ranking(&project, &arguments.names, &arguments.filter, &arguments.results, format)
 }
@@ -67,53 +67,51 @@ pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
 pub(super) fn print_ranking(
     project: &Project,
     names: &[String],
-    form: &RankingForm,
-    results: &ResultsPlace,
-    format: Format,
+    form: &RankingArguments,
+    results: &ResultsArguments,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
     let filter = RankingFilter { epsilon: form.epsilon, hides: form.hides };
     let (mut rankings, mut known) = (Vec::new(), Vec::new());
-    for experiment in boards(project, names)? {
-        let committed = results.current(project, &experiment)?;
+    for experiment in ranked_experiments(project, names)? {
+        let committed = results.read_with_warning(project, &experiment)?;
         rankings.extend(Ranking::rank_all(&experiment, &committed, &filter));
         known.extend(Ranking::epsilons(&experiment, &committed));
     }
     if rankings.is_empty() {
-        return Err(nothing(form.epsilon, known));
+        return Err(empty_ranking_error(form.epsilon, known));
     }
     if !form.all {
-        rankings.iter_mut().for_each(shorten);
+        rankings.iter_mut().for_each(keep_best_methods);
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         return print_json(&json!(rankings));
     }
     let texts: Vec<String> = rankings.iter().map(text).collect();
-    let legend = folded(&legend(&rankings));
+    let legend = wrap_prose(&legend(&rankings));
     print(&format!("{}{legend}", texts.join("\n")))
 }
 
 /// Makes the error for an empty ranking: no table has the epsilon, or no table is a ranking.
-fn nothing(epsilon: Option<f64>, mut known: Vec<f64>) -> CliError {
+fn empty_ranking_error(epsilon: Option<f64>, mut known: Vec<f64>) -> CliError {
     known.sort_by(f64::total_cmp);
     known.dedup();
     match epsilon {
-        Some(epsilon) if !known.is_empty() && !known.contains(&epsilon) => {
-            CliError::NoSuchEpsilon { epsilon, known }
-        }
+        Some(epsilon) if !known.is_empty() && !known.contains(&epsilon) => CliError::NoSuchEpsilon { epsilon, known },
         _ => CliError::NothingRanked,
     }
 }
 
-fn boards(project: &Project, names: &[String]) -> Result<Vec<Experiment>, CliError> {
+fn ranked_experiments(project: &Project, names: &[String]) -> Result<Vec<Experiment>, CliError> {
     if names.is_empty() {
         return Ok(project.find("leaderboard")?);
     }
-    Ok(project.selected(names, false)?)
+    Ok(project.select_experiments(names, false)?)
 }
 
 /// Keeps the best method, those level with it, and the reference.
-fn shorten(ranking: &mut Ranking) {
-    let reference = ranking.reference().cloned();
+fn keep_best_methods(ranking: &mut Ranking) {
+    let reference = ranking.nonprivate_reference().cloned();
     ranking.methods.retain(|method| method.level_with_best || reference.as_ref() == Some(method));
 }
 
@@ -121,18 +119,17 @@ fn text(ranking: &Ranking) -> String {
     let Ranking { experiment, column, metric, greatest, methods } = ranking;
     let place = if column.is_empty() { experiment.clone() } else { format!("{experiment}, {column}") };
     let order = if *greatest { "highest" } else { "lowest" };
-    let reference = ranking.reference();
+    let reference = ranking.nonprivate_reference();
     let against = reference.map_or(String::new(), |method| format!("against {}", method.method));
     let headings = ["", "method", metric.as_str(), "hides", against.as_str()];
     let rows = methods.iter().map(|method| cells(method, reference));
-    let title = folded(&format!("{place}: {order} {metric} is best\n"));
+    let title = wrap_prose(&format!("{place}: {order} {metric} is best\n"));
     let table = plain_table(&headings, rows);
-    let Some(reference) = reference.filter(|_| ranking.is_no_better()) else {
+    let Some(reference) = reference.filter(|_| ranking.has_insignificant_gain()) else {
         return format!("{title}{table}");
     };
-    let note =
-        format!("no method is better than {} by two standard errors of the difference\n", reference.method);
-    format!("{title}{table}{}", folded(&note))
+    let note = format!("no method is better than {} by two standard errors of the difference\n", reference.method);
+    format!("{title}{table}{}", wrap_prose(&note))
 }
 
 /// Explains `±` and `=`, if they appear. The metric is in the units of its name, else of the target.
@@ -141,7 +138,7 @@ fn legend(rankings: &[Ranking]) -> String {
     if !methods.any(|method| method.standard_error > 0.0) {
         return String::new();
     }
-    folded(
+    wrap_prose(
         "±: one standard error of the mean over folds or replicates (`dpgp show --table` has the spread); =: level with the best, if errors are \
          treated as independent. All methods see the same folds, so a paired comparison may find more differences\n",
     )
@@ -150,12 +147,12 @@ fn legend(rankings: &[Ranking]) -> String {
 fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
     let RankedMethod { place, method: name, value, standard_error, level_with_best, hides, .. } = method;
     let mark = if *level_with_best && *place != Some(1) { "=" } else { "" };
-    let error = if *standard_error > 0.0 { format!(" ± {}", short(*standard_error)) } else { String::new() };
+    let error = if *standard_error > 0.0 { format!(" ± {}", format_short(*standard_error)) } else { String::new() };
     let against = reference.filter(|other| *other != method).map(|other| value / other.value - 1.0);
     vec![
         format!("{mark}{}", place.map_or("-".to_owned(), |place| place.to_string())),
         name.clone(),
-        format!("{}{error}", short(*value)),
+        format!("{}{error}", format_short(*value)),
         hides.map_or("nothing".to_owned(), |hides| hides.to_string()),
         against.map_or(String::new(), |share| format!("{:+.1} %", 100.0 * share)),
     ]

@@ -4,14 +4,14 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::check_forms::{CheckForm, Findings, add_summary, junit};
+use super::check_forms::{CheckFindings, CheckFormat, add_summary, junit};
 use super::interrupt::watch_signals;
-use super::options::{Format, Places, ResultsPlace, Selection, Work};
+use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments};
 use super::output::CheckedExperiment;
 use super::output::{print, print_data, print_json};
-use super::pages::pages;
-use dpgp_report::{Report, folded, publish, stale};
-use dpgp_run::{Project, Provenance, RunError, RunOptions, Study, StudyReport, watcher};
+use super::pages::summary_pages;
+use dpgp_report::{Report, find_stale_results, publish, wrap_prose};
+use dpgp_run::{Project, Provenance, RunError, RunOptions, Study, StudyReport, create_watcher};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -32,7 +32,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct CheckArguments {
     #[command(flatten)]
-    selection: Selection,
+    selection: ExperimentSelection,
     /// Largest relative difference at which two numbers count as equal
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
@@ -41,13 +41,13 @@ pub struct CheckArguments {
     twice: bool,
     /// Format of the findings, for continuous integration
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORMAT")]
-    form: CheckForm,
+    form: CheckFormat,
     #[command(flatten)]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    work: Work,
+    work: ComputeArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Parses a relative tolerance, finite and not negative.
@@ -59,12 +59,12 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 /// Recomputes experiments and compares their tables, verdicts and claims with the committed ones.
-pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError> {
+pub fn check(arguments: &CheckArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
     let scratch = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
     let mut study = Study::open(&project, scratch.path())?;
-    let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
+    let (pool, watcher, stop) = (arguments.work.pool()?, create_watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions { watcher: watcher.as_ref(), stop: &stop, ..RunOptions::new(&pool) };
     let again = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
     let mut results = arguments.results.folder(&project);
@@ -72,47 +72,47 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
         results = again.path().join("results");
         let mut first = Study::open(&project, again.path())?;
         for experiment in &experiments {
-            let done = first.run(experiment, &options).map_err(RunError::discarded)?;
-            let (report, provenance) = reported(experiment, done)?;
+            let done = first.run(experiment, &options).map_err(RunError::into_discarded)?;
+            let (report, provenance) = build_report(experiment, done)?;
             publish(&results.join(experiment.folder()), &report, &provenance)?;
         }
     }
     let mut all = Vec::new();
     for experiment in &experiments {
         let folder = results.join(experiment.folder());
-        let done = match study.run(experiment, &options).map_err(RunError::discarded) {
+        let done = match study.run(experiment, &options).map_err(RunError::into_discarded) {
             // One experiment that fails does not hide the others.
             Err(failed @ RunError::Cells { .. }) => {
                 let (name, file) = (experiment.folder(), folder.join("table.csv"));
-                let found = Findings { name, file, findings: vec![failed.to_string()] };
-                said(&found, arguments.form, format)?;
+                let found = CheckFindings { name, file, findings: vec![failed.to_string()] };
+                print_findings(&found, arguments.form, format)?;
                 all.push(found);
                 continue;
             }
             done => done?,
         };
-        let (report, provenance) = reported(experiment, done)?;
-        let findings = stale(&folder, &report, &provenance, arguments.tolerance)?;
+        let (report, provenance) = build_report(experiment, done)?;
+        let findings = find_stale_results(&folder, &report, &provenance, arguments.tolerance)?;
         // The folder of the first of two runs is gone afterwards.
         let scratch = format!("{}/", again.path().display());
         let findings = findings.iter().map(|finding| finding.replace(&scratch, "")).collect();
         let file = folder.join("table.csv");
-        let found = Findings { name: experiment.folder(), file, findings };
-        said(&found, arguments.form, format)?;
+        let found = CheckFindings { name: experiment.folder(), file, findings };
+        print_findings(&found, arguments.form, format)?;
         all.push(found);
     }
     if arguments.selection.names.is_empty() && !arguments.twice {
-        for found in summary(&project, arguments)? {
-            said(&found, arguments.form, format)?;
+        for found in check_pages(&project, arguments)? {
+            print_findings(&found, arguments.form, format)?;
             all.push(found);
         }
     }
     match (format, arguments.form) {
-        (Format::Json, _) => print_json(&json!(all.iter().map(described).collect::<Vec<_>>()))?,
-        (_, CheckForm::Junit) => print_data(&junit(&all))?,
-        (_, CheckForm::Github) => add_summary(&all)?,
-        (_, CheckForm::Text) if all.len() > 1 => print(&closing_line(&all))?,
-        (_, CheckForm::Text) => {}
+        (OutputFormat::Json, _) => print_json(&json!(all.iter().map(describe_check).collect::<Vec<_>>()))?,
+        (_, CheckFormat::Junit) => print_data(&junit(&all))?,
+        (_, CheckFormat::Github) => add_summary(&all)?,
+        (_, CheckFormat::Text) if all.len() > 1 => print(&check_summary_line(&all))?,
+        (_, CheckFormat::Text) => {}
     }
     match all.iter().filter(|one| !one.passes()).count() {
         0 => Ok(()),
@@ -121,28 +121,27 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
 }
 
 /// Counts the checks, and names those that failed.
-fn closing_line(all: &[Findings]) -> String {
+fn check_summary_line(all: &[CheckFindings]) -> String {
     let failed: Vec<&str> = all.iter().filter(|one| !one.passes()).map(|one| one.name.as_str()).collect();
-    let failed_names =
-        if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
-    folded(&format!("{} of {} checks pass{failed_names}\n", all.len() - failed.len(), all.len()))
+    let failed_names = if failed.is_empty() { String::new() } else { format!("; failed: {}", failed.join(", ")) };
+    wrap_prose(&format!("{} of {} checks pass{failed_names}\n", all.len() - failed.len(), all.len()))
 }
 
-fn described(one: &Findings) -> CheckedExperiment {
+fn describe_check(one: &CheckFindings) -> CheckedExperiment {
     CheckedExperiment { experiment: one.name.clone(), passes: one.passes(), findings: one.findings.clone() }
 }
 
 /// Prints the findings of one experiment at once, as text or annotations.
-fn said(one: &Findings, form: CheckForm, format: Format) -> Result<(), CliError> {
+fn print_findings(one: &CheckFindings, form: CheckFormat, format: OutputFormat) -> Result<(), CliError> {
     match (format, form) {
-        (Format::Json, _) | (_, CheckForm::Junit) => Ok(()),
-        (_, CheckForm::Text) => print(&folded(&one.text())),
-        (_, CheckForm::Github) => print(&format!("{}{}", one.text(), one.annotations())),
+        (OutputFormat::Json, _) | (_, CheckFormat::Junit) => Ok(()),
+        (_, CheckFormat::Text) => print(&wrap_prose(&one.text())),
+        (_, CheckFormat::Github) => print(&format!("{}{}", one.text(), one.github_annotations())),
     }
 }
 
 /// The report of a whole run.
-fn reported(experiment: &Experiment, done: StudyReport) -> Result<(Report<'_>, Provenance), CliError> {
+fn build_report(experiment: &Experiment, done: StudyReport) -> Result<(Report<'_>, Provenance), CliError> {
     let Some(results) = done.results else {
         return Err(CliError::Incomplete(experiment.name.clone()));
     };
@@ -150,20 +149,17 @@ fn reported(experiment: &Experiment, done: StudyReport) -> Result<(Report<'_>, P
 }
 
 /// Checks that the pages about all experiments match the tables beside them.
-fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<Findings>, CliError> {
+fn check_pages(project: &Project, arguments: &CheckArguments) -> Result<Vec<CheckFindings>, CliError> {
     let results = arguments.results.folder(project);
-    let fresh = pages(&results, project, &project.experiments()?)?;
+    let fresh = summary_pages(&results, project, &project.experiments()?)?;
     let compared = fresh.into_iter().map(|(name, fresh)| {
         let file = results.join(name);
         let findings = match std::fs::read_to_string(&file) {
             Ok(committed) if committed == fresh => Vec::new(),
-            Ok(_) => vec![format!(
-                "{} does not match the tables; use `dpgp run --all` to rewrite it",
-                file.display()
-            )],
+            Ok(_) => vec![format!("{} does not match the tables; use `dpgp run --all` to rewrite it", file.display())],
             Err(cause) => vec![format!("{}: {cause}; use `dpgp run --all` to write it", file.display())],
         };
-        Findings { name: name.to_owned(), file, findings }
+        CheckFindings { name: name.to_owned(), file, findings }
     });
     Ok(compared.collect())
 }

@@ -10,7 +10,7 @@ use super::CliError;
 
 /// Formats of the findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CheckForm {
+pub enum CheckFormat {
     /// For people.
     Text,
     /// Annotations for GitHub Actions; also adds a table to the file GITHUB_STEP_SUMMARY.
@@ -20,7 +20,7 @@ pub enum CheckForm {
 }
 
 /// The findings about one experiment; empty if it passes.
-pub struct Findings {
+pub struct CheckFindings {
     /// The experiment.
     pub name: String,
     /// The committed file that it is about.
@@ -29,7 +29,7 @@ pub struct Findings {
     pub findings: Vec<String>,
 }
 
-impl Findings {
+impl CheckFindings {
     /// Returns whether there are no findings.
     pub fn passes(&self) -> bool {
         self.findings.is_empty()
@@ -44,35 +44,28 @@ impl Findings {
 
     /// Writes a workflow command for each finding. Encodes line ends in messages, and separators in properties. Source: GitHub,
     /// Workflow commands.
-    pub fn annotations(&self) -> String {
-        let (file, title) = (property(&self.file.to_string_lossy()), property(&self.name));
+    pub fn github_annotations(&self) -> String {
+        let (file, title) = (escape_property(&self.file.to_string_lossy()), escape_property(&self.name));
         let said = self.findings.iter();
-        said.map(|finding| format!("::error file={file},line=1,title={title}::{}\n", message(finding)))
-            .collect()
+        said.map(|finding| format!("::error file={file},line=1,title={title}::{}\n", escape_message(finding))).collect()
     }
 }
 
 /// Writes a line for each experiment, as Markdown.
-pub fn summary(all: &[Findings]) -> String {
+pub fn summary(all: &[CheckFindings]) -> String {
     let failed = all.iter().filter(|one| !one.passes()).count();
-    let mut text = format!(
-        "### dpgp check: {failed} of {} failed\n\n| experiment | | findings |\n|---|---|--:|\n",
-        all.len()
-    );
+    let mut text =
+        format!("### dpgp check: {failed} of {} failed\n\n| experiment | | findings |\n|---|---|--:|\n", all.len());
     for one in all {
         let verdict = if one.passes() { "passes" } else { "**fails**" };
-        let _ = writeln!(
-            text,
-            "| `{}` | {verdict} | {} |",
-            one.name.replace(['|', '`', '\n'], " "),
-            one.findings.len()
-        );
+        let _ =
+            writeln!(text, "| `{}` | {verdict} | {} |", one.name.replace(['|', '`', '\n'], " "), one.findings.len());
     }
     text + "\n"
 }
 
 /// Adds the summary to the file that the service shows, if there is one.
-pub fn add_summary(all: &[Findings]) -> Result<(), CliError> {
+pub fn add_summary(all: &[CheckFindings]) -> Result<(), CliError> {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
         return Ok(());
     };
@@ -82,18 +75,18 @@ pub fn add_summary(all: &[Findings]) -> Result<(), CliError> {
 }
 
 /// Writes one JUnit suite, with a case for each experiment.
-pub fn junit(all: &[Findings]) -> String {
+pub fn junit(all: &[CheckFindings]) -> String {
     let failed = all.iter().filter(|one| !one.passes()).count();
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let counts = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\"", all.len());
     let _ = writeln!(text, "<testsuites {counts}>\n<testsuite name=\"dpgp check\" {counts}>");
     for one in all {
-        let name = xml(&one.name);
+        let name = escape_xml(&one.name);
         if one.passes() {
             let _ = writeln!(text, "<testcase classname=\"dpgp.check\" name=\"{name}\"/>");
             continue;
         }
-        let all: Vec<String> = one.findings.iter().map(|finding| xml(finding)).collect();
+        let all: Vec<String> = one.findings.iter().map(|finding| escape_xml(finding)).collect();
         let first = all.first().map_or("", String::as_str);
         let _ = writeln!(
             text,
@@ -104,16 +97,16 @@ pub fn junit(all: &[Findings]) -> String {
     text + "</testsuite>\n</testsuites>\n"
 }
 
-fn message(text: &str) -> String {
+fn escape_message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
-    message(text).replace(':', "%3A").replace(',', "%2C")
+fn escape_property(text: &str) -> String {
+    escape_message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// Escapes a text for an element or an attribute. XML cannot represent most control characters, so they are replaced.
-fn xml(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         match c {
@@ -133,35 +126,32 @@ fn xml(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn findings() -> [Findings; 2] {
+    fn findings() -> [CheckFindings; 2] {
         let file = PathBuf::from("results/a,b/table.csv");
         let bad = vec!["100 % <of>\n\"it\" & \u{1b}".to_owned(), "more".to_owned()];
         [
-            Findings { name: "a,b".to_owned(), file: file.clone(), findings: bad },
-            Findings { name: "good".to_owned(), file, findings: Vec::new() },
+            CheckFindings { name: "a,b".to_owned(), file: file.clone(), findings: bad },
+            CheckFindings { name: "good".to_owned(), file, findings: Vec::new() },
         ]
     }
 
     #[test]
     fn annotations_stay_on_one_line() {
         let [bad, good] = findings();
-        let text = bad.annotations();
+        let text = bad.github_annotations();
         let first = "::error file=results/a%2Cb/table.csv,line=1,title=a%2Cb::100 %25 <of>%0A\"it\" & \u{1b}";
         assert_eq!(
             text.lines().collect::<Vec<_>>(),
             [first, "::error file=results/a%2Cb/table.csv,line=1,title=a%2Cb::more"]
         );
-        assert_eq!(good.annotations(), "");
+        assert_eq!(good.github_annotations(), "");
     }
 
     #[test]
     fn junit_is_xml() {
         let text = junit(&findings());
         assert!(text.contains("<testsuite name=\"dpgp check\" tests=\"2\" failures=\"1\""), "{text}");
-        assert!(
-            text.contains("100 % &lt;of&gt;&#10;&quot;it&quot; &amp; \u{fffd}\nmore</failure>"),
-            "{text}"
-        );
+        assert!(text.contains("100 % &lt;of&gt;&#10;&quot;it&quot; &amp; \u{fffd}\nmore</failure>"), "{text}");
         assert!(text.contains("name=\"good\"/>"), "{text}");
     }
 

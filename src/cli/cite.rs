@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::experiments;
-use super::options::{Format, Places};
+use super::options::{DataLocationArguments, OutputFormat};
 use super::output::{print_data, print_json};
 use super::registry_entry::RegistryEntry;
 use dpgp_report::BibliographyEntry;
@@ -33,28 +33,32 @@ pub struct CiteArguments {
     #[arg(long, value_name = "CERTIFICATE", conflicts_with = "names")]
     registry: Option<PathBuf>,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Prints the entries.
-pub fn cite(arguments: &CiteArguments, format: Format) -> Result<(), CliError> {
+pub fn cite(arguments: &CiteArguments, format: OutputFormat) -> Result<(), CliError> {
     if let Some(path) = &arguments.registry {
         let entry = RegistryEntry::read(path)?;
         return match format {
-            Format::Json => print_json(&json!(entry)),
-            Format::Text => print_data(&entry.yaml()),
+            OutputFormat::Json => print_json(&json!(entry)),
+            OutputFormat::Text => print_data(&entry.yaml()),
         };
     }
     print_citations(&arguments.names, &arguments.places, format)
 }
 
 /// Prints the entry of the program, and those of the papers and data of experiments.
-pub(super) fn print_citations(names: &[String], places: &Places, format: Format) -> Result<(), CliError> {
-    let mut entries = vec![BibliographyEntry::program()];
+pub(super) fn print_citations(
+    names: &[String],
+    places: &DataLocationArguments,
+    format: OutputFormat,
+) -> Result<(), CliError> {
+    let mut entries = vec![BibliographyEntry::for_program()];
     if !names.is_empty() {
-        entries.extend(of_experiments(&places.project()?, names)?);
+        entries.extend(collect_citations(&places.project()?, names)?);
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         return print_json(&json!(entries));
     }
     let texts: Vec<String> = entries.iter().map(BibliographyEntry::text).collect();
@@ -62,10 +66,10 @@ pub(super) fn print_citations(names: &[String], places: &Places, format: Format)
 }
 
 /// Lists each paper and each dataset once, in the order of the experiments.
-fn of_experiments(project: &Project, names: &[String]) -> Result<Vec<BibliographyEntry>, CliError> {
+fn collect_citations(project: &Project, names: &[String]) -> Result<Vec<BibliographyEntry>, CliError> {
     let papers = project.coverage()?;
     let (mut cited, mut data) = (Vec::new(), Vec::new());
-    for experiment in project.selected(names, false)? {
+    for experiment in project.select_experiments(names, false)? {
         let paper = papers.iter().find(|paper| Some(&paper.paper) == experiment.meta.paper.as_ref());
         cited.extend(paper.map(BibliographyEntry::paper));
         for name in experiment.datasets() {

@@ -6,13 +6,13 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{Format, Places, ResultsPlace, StorePlace};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments, StoreArguments};
 use super::output::CollectedExperiment;
 use super::output::{print, print_json};
 use dpgp_report::{Report, publish};
 use dpgp_run::Study;
 use dpgp_run::store::{RunHeader, merge};
-use dpgp_spec::is_changed;
+use dpgp_spec::is_changed_experiment;
 
 const EXAMPLES: &str = "\
 The stores of one experiment's shards must agree on spec, data, seed and numerics version. Results held in several stores must agree too.
@@ -30,15 +30,15 @@ pub struct CollectArguments {
     #[arg(required = true, value_name = "DIR")]
     directories: Vec<PathBuf>,
     #[command(flatten)]
-    store: StorePlace,
+    store: StoreArguments,
     #[command(flatten)]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// The state of one experiment.
-struct Collected {
+struct CollectionStatus {
     name: String,
     done: usize,
     total: usize,
@@ -46,7 +46,7 @@ struct Collected {
 }
 
 /// Merges stores and publishes complete experiments. Fails if one is incomplete.
-pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliError> {
+pub fn collect(arguments: &CollectArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     if let Some(path) = arguments.directories.iter().find(|directory| !directory.is_dir()) {
         return Err(CliError::NotAFolder(path.clone()));
@@ -57,13 +57,13 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
     // Skip runs with --set: their changes are not in any spec.
-    for header in runs.iter().filter(|header| !is_changed(&header.experiment)) {
-        all.push(collected(header, &study, &arguments.results)?);
+    for header in runs.iter().filter(|header| !is_changed_experiment(&header.experiment)) {
+        all.push(publish_run(header, &study, &arguments.results)?);
     }
-    if format == Format::Json {
-        print_json(&json!(all.iter().map(Collected::described).collect::<Vec<_>>()))?;
+    if format == OutputFormat::Json {
+        print_json(&json!(all.iter().map(CollectionStatus::to_output).collect::<Vec<_>>()))?;
     } else {
-        print(&all.iter().map(Collected::line).collect::<String>())?;
+        print(&all.iter().map(CollectionStatus::status_line).collect::<String>())?;
     }
     match all.iter().find(|one| one.folder.is_none()) {
         None => Ok(()),
@@ -72,19 +72,23 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
 }
 
 /// Publishes the stored results of a run, if it is complete.
-fn collected(header: &RunHeader, study: &Study<'_>, results: &ResultsPlace) -> Result<Collected, CliError> {
-    let (experiment, report) = study.stored(header)?;
+fn publish_run(
+    header: &RunHeader,
+    study: &Study<'_>,
+    results: &ResultsArguments,
+) -> Result<CollectionStatus, CliError> {
+    let (experiment, report) = study.load_stored_report(header)?;
     let (name, done, total) = (experiment.folder(), report.stored, report.total);
-    let folder = results.writable(study.project(), &experiment, Some(report.provenance.seed))?;
+    let folder = results.output_folder(study.project(), &experiment, Some(report.provenance.seed))?;
     let Some(found) = report.results else {
-        return Ok(Collected { name, done, total, folder: None });
+        return Ok(CollectionStatus { name, done, total, folder: None });
     };
     publish(&folder, &Report::new(&experiment, found.rows, found.frames), &report.provenance)?;
-    Ok(Collected { name, done, total, folder: Some(folder) })
+    Ok(CollectionStatus { name, done, total, folder: Some(folder) })
 }
 
-impl Collected {
-    fn line(&self) -> String {
+impl CollectionStatus {
+    fn status_line(&self) -> String {
         let Self { name, done, total, folder } = self;
         match folder {
             Some(folder) => {
@@ -94,13 +98,8 @@ impl Collected {
         }
     }
 
-    fn described(&self) -> CollectedExperiment {
+    fn to_output(&self) -> CollectedExperiment {
         let Self { name, done, total, folder } = self;
-        CollectedExperiment {
-            experiment: name.clone(),
-            stored: *done,
-            total: *total,
-            results: folder.clone(),
-        }
+        CollectedExperiment { experiment: name.clone(), stored: *done, total: *total, results: folder.clone() }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::ASKED;
-use super::options::Format;
+use super::options::OutputFormat;
 use super::output::CompletionScript;
 use super::output::{print, print_json};
 
@@ -27,7 +27,7 @@ pub struct CompletionsArguments {
 }
 
 /// Prints a script with which the shell asks the program for completions: verbs, options, experiments and datasets.
-pub fn completions(arguments: &CompletionsArguments, format: Format) -> Result<(), CliError> {
+pub fn completions(arguments: &CompletionsArguments, format: OutputFormat) -> Result<(), CliError> {
     let mut script = Vec::new();
     let shell = arguments.shell.to_string();
     if let Some(completer) = Shells::builtins().completer(&shell) {
@@ -35,7 +35,7 @@ pub fn completions(arguments: &CompletionsArguments, format: Format) -> Result<(
         let _ = completer.write_registration(ASKED, "dpgp", "dpgp", "dpgp", &mut script);
     }
     let script = String::from_utf8_lossy(&script);
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         print_json(&json!(CompletionScript { script: script.into_owned() }))
     } else {
         print(&script)

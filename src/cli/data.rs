@@ -6,12 +6,12 @@ use serde_json::json;
 use super::CliError;
 use super::list::status_name;
 use super::options::datasets;
-use super::options::{Format, Places};
+use super::options::{DataLocationArguments, OutputFormat};
 use super::output::{FetchedDataset, ListedDataset, VerifiedFile};
 use super::output::{print, print_json};
-use dpgp_data::{Dataset, FileCheck, Outcome};
+use dpgp_data::{Dataset, FileCheck, FileCheckOutcome};
 use dpgp_report::plain_table;
-use dpgp_run::{Project, watcher};
+use dpgp_run::{Project, create_watcher};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,28 +32,28 @@ pub struct DataArguments {
 #[derive(Debug, Subcommand)]
 enum DataVerb {
     /// List the datasets: files, sizes, licences, and whether they are present
-    List(DataSelection),
+    List(DatasetSelection),
     /// Download datasets into the cache and verify their SHA-256
-    Fetch(DataSelection),
+    Fetch(DatasetSelection),
     /// Hash the datasets that are present and compare with the manifest
-    Verify(DataSelection),
+    Verify(DatasetSelection),
 }
 
 /// The choice of datasets.
 #[derive(Debug, Args)]
-struct DataSelection {
+struct DatasetSelection {
     /// Names of datasets [default: all]
     #[arg(value_name = "NAME", add = datasets())]
     names: Vec<String>,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
     /// No progress bars
     #[arg(long)]
     quiet: bool,
 }
 
 /// Lists, fetches or verifies datasets.
-pub fn data(arguments: &DataArguments, format: Format) -> Result<(), CliError> {
+pub fn data(arguments: &DataArguments, format: OutputFormat) -> Result<(), CliError> {
     match &arguments.verb {
         DataVerb::List(selection) => list(selection, format),
         DataVerb::Fetch(selection) => fetch(selection, format),
@@ -62,25 +62,25 @@ pub fn data(arguments: &DataArguments, format: Format) -> Result<(), CliError> {
 }
 
 /// Returns the named datasets, or all.
-fn selected<'a>(selection: &DataSelection, project: &'a Project) -> Result<Vec<&'a Dataset>, CliError> {
+fn selected_datasets<'a>(selection: &DatasetSelection, project: &'a Project) -> Result<Vec<&'a Dataset>, CliError> {
     if selection.names.is_empty() {
         return Ok(project.manifest.iter().collect());
     }
     selection.names.iter().map(|name| Ok(project.manifest.get(name)?)).collect()
 }
 
-fn list(selection: &DataSelection, format: Format) -> Result<(), CliError> {
+fn list(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliError> {
     let project = selection.places.project()?;
-    let datasets = selected(selection, &project)?;
-    if format == Format::Json {
-        let listed = datasets.iter().map(|dataset| described(dataset, &project));
+    let datasets = selected_datasets(selection, &project)?;
+    if format == OutputFormat::Json {
+        let listed = datasets.iter().map(|dataset| describe_dataset(dataset, &project));
         return print_json(&json!(listed.collect::<Vec<_>>()));
     }
     let headings = ["name", "status", "files", "size", "licence", "title"];
     print(&plain_table(&headings, datasets.iter().map(|dataset| row(dataset, &project))))
 }
 
-fn described(dataset: &Dataset, project: &Project) -> ListedDataset {
+fn describe_dataset(dataset: &Dataset, project: &Project) -> ListedDataset {
     ListedDataset {
         name: dataset.name.clone(),
         title: dataset.title.clone(),
@@ -93,7 +93,7 @@ fn described(dataset: &Dataset, project: &Project) -> ListedDataset {
 }
 
 fn row(dataset: &Dataset, project: &Project) -> Vec<String> {
-    let bytes: u64 = dataset.files.iter().map(|file| file.expected.bound()).sum();
+    let bytes: u64 = dataset.files.iter().map(|file| file.expected.max_bytes()).sum();
     vec![
         dataset.name.clone(),
         status_name(project.cache.status(dataset)).to_owned(),
@@ -105,14 +105,14 @@ fn row(dataset: &Dataset, project: &Project) -> Vec<String> {
 }
 
 /// Fetches the selected datasets. Lists failures at the end.
-fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
+fn fetch(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliError> {
     let project = selection.places.project()?;
-    let watcher = watcher(selection.quiet);
-    let datasets = selected(selection, &project)?;
+    let watcher = create_watcher(selection.quiet);
+    let datasets = selected_datasets(selection, &project)?;
     let (mut text, mut here, mut failures) = (String::new(), Vec::new(), Vec::new());
     for dataset in &datasets {
         let name = &dataset.name;
-        match project.cache.ensure(dataset, watcher.downloads()) {
+        match project.cache.ensure_dataset_files(dataset, watcher.downloads()) {
             Ok(_) => {
                 let status = status_name(project.cache.status(dataset));
                 text.push_str(&format!("{name}: {status}\n"));
@@ -121,35 +121,35 @@ fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
             Err(error) => failures.push((name.clone(), error.into())),
         }
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         print_json(&json!(here))?
     } else {
         print(&text)?
     }
-    CliError::all(failures, datasets.len())
+    CliError::combine_failures(failures, datasets.len())
 }
 
 /// Hashes files. Fails for a mismatch, for a missing file of a named dataset, or if all files are missing.
-fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
+fn verify(selection: &DatasetSelection, format: OutputFormat) -> Result<(), CliError> {
     let project = selection.places.project()?;
     let named = !selection.names.is_empty();
     project.cache.ensure_mirror()?;
     let (mut text, mut files, mut bad, mut hashed) = (String::new(), Vec::new(), 0, 0);
-    for dataset in selected(selection, &project)? {
+    for dataset in selected_datasets(selection, &project)? {
         for FileCheck { file, path, outcome } in project.cache.verify(dataset)? {
-            let said = said(&outcome);
+            let said = outcome_text(&outcome);
             text.push_str(&format!("{file}: {said}\n"));
             files.push(VerifiedFile { file, path, outcome: said });
-            hashed += usize::from(!matches!(outcome, Outcome::Missing));
+            hashed += usize::from(!matches!(outcome, FileCheckOutcome::Missing));
             bad += usize::from(match outcome {
-                Outcome::Right | Outcome::Unlocked { .. } => false,
-                Outcome::Missing => named,
-                Outcome::Mismatch { .. } => true,
+                FileCheckOutcome::Right | FileCheckOutcome::Unlocked { .. } => false,
+                FileCheckOutcome::Missing => named,
+                FileCheckOutcome::Mismatch { .. } => true,
             });
         }
     }
     let all = files.len();
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         print_json(&json!(files))?
     } else {
         print(&text)?
@@ -161,11 +161,15 @@ fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     }
 }
 
-fn said(outcome: &Outcome) -> String {
+fn outcome_text(outcome: &FileCheckOutcome) -> String {
     match outcome {
-        Outcome::Right => "ok".to_owned(),
-        Outcome::Missing => "missing".to_owned(),
-        Outcome::Unlocked { found } => format!("present, but its expected digest is not known: {found}"),
-        Outcome::Mismatch { expected, found } => format!("MISMATCH: expected {expected}, found {found}"),
+        FileCheckOutcome::Right => "ok".to_owned(),
+        FileCheckOutcome::Missing => "missing".to_owned(),
+        FileCheckOutcome::Unlocked { found } => {
+            format!("present, but its expected digest is not known: {found}")
+        }
+        FileCheckOutcome::Mismatch { expected, found } => {
+            format!("MISMATCH: expected {expected}, found {found}")
+        }
     }
 }

@@ -8,11 +8,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{Format, counted};
+use super::options::{OutputFormat, count_with_noun};
 use super::output::{ChangedColumn, ComparedRow};
 use super::output::{print, print_json};
-use dpgp_data::whole_text;
-use dpgp_report::{Difference, PublishError, RowPair, folded, short, side_by_side};
+use dpgp_data::read_limited_text;
+use dpgp_report::{PublishError, RowPair, TableDifference, format_short, pair_rows, wrap_prose};
 
 const EXAMPLES: &str = "\
 Each side is a folder of results (all, or of one experiment), a table.csv, or a commit. For a commit, its results/ folder is compared.
@@ -44,28 +44,27 @@ pub struct DiffArguments {
 }
 
 /// The tables of one side, by experiment.
-type Tables = BTreeMap<String, String>;
+type TablesByExperiment = BTreeMap<String, String>;
 
 /// A row of two tables, and its differences.
-struct ComparedTrees<'a> {
+struct RowDifferences<'a> {
     experiment: &'a str,
     row: RowPair,
-    changes: Vec<Difference>,
+    changes: Vec<TableDifference>,
 }
 
 /// Compares two sets of tables. Prints the changed rows, and with --all the others after them.
-pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
-    let (before, after) = (tables(&arguments.before)?, tables(&arguments.after)?);
+pub fn diff(arguments: &DiffArguments, format: OutputFormat) -> Result<(), CliError> {
+    let (before, after) = (read_tables(&arguments.before)?, read_tables(&arguments.after)?);
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let mut rows: Vec<ComparedTrees<'_>> = Vec::new();
+    let mut rows: Vec<RowDifferences<'_>> = Vec::new();
     for experiment in names {
-        let [before, after] =
-            [&before, &after].map(|side| side.get(experiment).map_or(EMPTY, String::as_str));
-        let pairs = side_by_side(before, after)
+        let [before, after] = [&before, &after].map(|side| side.get(experiment).map_or(EMPTY, String::as_str));
+        let pairs = pair_rows(before, after)
             .map_err(|cause| PublishError::NotATable { path: PathBuf::from(experiment), cause })?;
         for row in pairs {
             let changes = row.differences(arguments.tolerance);
-            rows.push(ComparedTrees { experiment, row, changes });
+            rows.push(RowDifferences { experiment, row, changes });
         }
     }
     let (changed, total) = (rows.iter().filter(|row| !row.changes.is_empty()).count(), rows.len());
@@ -74,30 +73,30 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     }
     // The sort is stable, so rows keep their order in both parts.
     rows.sort_by_key(|row| row.changes.is_empty());
-    if format == Format::Json {
-        return print_json(&json!(rows.iter().map(ComparedTrees::described).collect::<Vec<_>>()));
+    if format == OutputFormat::Json {
+        return print_json(&json!(rows.iter().map(RowDifferences::to_output).collect::<Vec<_>>()));
     }
     let summary = format!("{changed} of {total} rows changed\n");
     if rows.is_empty() {
         return print(&summary);
     }
     let most = if arguments.rows || arguments.all { usize::MAX } else { FEW };
-    print(&folded(&format!("{summary}{}", text(&rows, most))))
+    print(&wrap_prose(&format!("{summary}{}", text(&rows, most))))
 }
 
 /// The most rows of an experiment, without --rows.
 const FEW: usize = 4;
 
 /// Writes the rows below the names of their experiments, at most so many of each.
-fn text(rows: &[ComparedTrees<'_>], most: usize) -> String {
+fn text(rows: &[RowDifferences<'_>], most: usize) -> String {
     let mut text = String::new();
-    let together = |a: &ComparedTrees<'_>, b: &ComparedTrees<'_>| {
+    let together = |a: &RowDifferences<'_>, b: &RowDifferences<'_>| {
         (a.experiment, a.is_changed()) == (b.experiment, b.is_changed())
     };
     for of_one in rows.chunk_by(together) {
         let Some(first) = of_one.first() else { continue };
         let state = if first.is_changed() { "changed" } else { "unchanged" };
-        text.push_str(&format!("\n{}: {} {state}\n", first.experiment, counted(of_one.len(), "row", "rows")));
+        text.push_str(&format!("\n{}: {} {state}\n", first.experiment, count_with_noun(of_one.len(), "row", "rows")));
         of_one.iter().take(most).for_each(|row| text.push_str(&row.text()));
         if let Some(more) = of_one.len().checked_sub(most).filter(|more| *more > 0) {
             text.push_str(&format!("  ... and {more} more (--rows)\n"));
@@ -109,14 +108,14 @@ fn text(rows: &[ComparedTrees<'_>], most: usize) -> String {
 /// A table without rows.
 const EMPTY: &str = "experiment,cell,metric,value\n";
 
-impl ComparedTrees<'_> {
+impl RowDifferences<'_> {
     fn is_changed(&self) -> bool {
         !self.changes.is_empty()
     }
 
     fn text(&self) -> String {
         let (before, after) = self.row.values();
-        let rounded = |value: String| value.parse().map_or(value, short);
+        let rounded = |value: String| value.parse().map_or(value, format_short);
         let [before, after] = [before, after].map(rounded);
         let changes: Vec<String> = self.changes.iter().map(change).collect();
         let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join("; ")) };
@@ -128,7 +127,7 @@ impl ComparedTrees<'_> {
         format!("  {}: {values}{changes}\n", self.row.name())
     }
 
-    fn described(&self) -> ComparedRow {
+    fn to_output(&self) -> ComparedRow {
         let (before, after) = self.row.values();
         let changes = self.changes.iter().map(|change| ChangedColumn {
             column: change.column.clone(),
@@ -140,55 +139,57 @@ impl ComparedTrees<'_> {
     }
 }
 
-fn change(difference: &Difference) -> String {
-    let Difference { column, committed, fresh, .. } = difference;
-    match (column.as_deref(), difference.relative()) {
+fn change(difference: &TableDifference) -> String {
+    let TableDifference { column, committed, fresh, .. } = difference;
+    match (column.as_deref(), difference.relative_change()) {
         (Some("value"), Some(relative)) => format!("{relative:+.1e} relative"),
-        (Some(column), _) => format!("{column}: {} -> {}", or_nothing(committed), or_nothing(fresh)),
+        (Some(column), _) => {
+            format!("{column}: {} -> {}", text_or_placeholder(committed), text_or_placeholder(fresh))
+        }
         (None, _) => format!("the row is {fresh}"),
     }
 }
 
-fn or_nothing(text: &str) -> &str {
+fn text_or_placeholder(text: &str) -> &str {
     if text.is_empty() { "nothing" } else { text }
 }
 
-fn tables(side: &str) -> Result<Tables, CliError> {
+fn read_tables(side: &str) -> Result<TablesByExperiment, CliError> {
     let path = Path::new(side);
-    let mut tables = Tables::new();
+    let mut tables = TablesByExperiment::new();
     if path.is_dir() {
-        below(path, "", &mut tables)?;
+        collect_folder_tables(path, "", &mut tables)?;
     } else if path.is_file() {
         tables.insert(String::new(), read(path)?);
     } else {
-        of_commit(side, &mut tables)?;
+        collect_commit_tables(side, &mut tables)?;
     }
     if let Some(table) = tables.remove("") {
-        tables.insert(experiment_of(&table).unwrap_or_else(|| side.to_owned()), table);
+        tables.insert(read_experiment_name(&table).unwrap_or_else(|| side.to_owned()), table);
     }
     if tables.is_empty() { Err(CliError::NoTables(side.to_owned())) } else { Ok(tables) }
 }
 
 /// Reads the experiment from the table itself, for a side that is the folder of one experiment.
-fn experiment_of(table: &str) -> Option<String> {
+fn read_experiment_name(table: &str) -> Option<String> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let column = reader.headers().ok()?.iter().position(|heading| heading == "experiment")?;
     Some(reader.records().next()?.ok()?.get(column)?.to_owned())
 }
 
 fn read(path: &Path) -> Result<String, CliError> {
-    whole_text(path).map_err(CliError::io(path))
+    read_limited_text(path).map_err(CliError::io(path))
 }
 
 /// Reads every `table.csv` below a folder, by the folder that holds it.
-fn below(folder: &Path, name: &str, tables: &mut Tables) -> Result<(), CliError> {
+fn collect_folder_tables(folder: &Path, name: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
     let io = CliError::io(folder);
     for entry in std::fs::read_dir(folder).map_err(&io)? {
         let path = entry.map_err(&io)?.path();
         let Some(last) = path.file_name().and_then(|last| last.to_str()) else { continue };
         if path.is_dir() {
             let inner = if name.is_empty() { last.to_owned() } else { format!("{name}/{last}") };
-            below(&path, &inner, tables)?;
+            collect_folder_tables(&path, &inner, tables)?;
         } else if last == "table.csv" {
             tables.insert(name.to_owned(), read(&path)?);
         }
@@ -197,15 +198,12 @@ fn below(folder: &Path, name: &str, tables: &mut Tables) -> Result<(), CliError>
 }
 
 /// Reads the tables below `results/` of a commit in the working directory's project.
-fn of_commit(commit: &str, tables: &mut Tables) -> Result<(), CliError> {
+fn collect_commit_tables(commit: &str, tables: &mut TablesByExperiment) -> Result<(), CliError> {
     let listing = git(commit, &["ls-tree", "-r", "--full-tree", "--name-only", commit, "--", "results"])?;
     for path in listing.lines() {
         let inside = path.strip_prefix("results/").and_then(|path| path.strip_suffix("/table.csv"));
         if let Some(name) = inside {
-            tables.insert(
-                name.to_owned(),
-                git(commit, &["show", "--no-textconv", &format!("{commit}:{path}")])?,
-            );
+            tables.insert(name.to_owned(), git(commit, &["show", "--no-textconv", &format!("{commit}:{path}")])?);
         }
     }
     Ok(())

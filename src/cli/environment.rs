@@ -29,7 +29,7 @@ pub struct Invocation {
 
 impl Invocation {
     /// As a process of its own.
-    pub fn of_process() -> Self {
+    pub fn from_process_arguments() -> Self {
         Self { arguments: std::env::args_os().collect(), again: None }
     }
 
@@ -43,16 +43,15 @@ impl Invocation {
         if std::env::var_os(ASKED).is_none_or(|shell| shell.is_empty()) {
             return false;
         }
-        let (complete, here) =
-            (CompleteEnv::with_factory(Arguments::command).var(ASKED), std::env::current_dir().ok());
+        let (complete, here) = (CompleteEnv::with_factory(Arguments::command).var(ASKED), std::env::current_dir().ok());
         complete.try_complete(self.arguments.clone(), here.as_deref()).unwrap_or_else(|error| error.exit())
     }
 
     /// Parses the arguments. Ends the process with the parser's message if they are wrong.
     pub(super) fn parse_arguments(&self) -> Arguments {
-        let command = with_groups(with_paragraphs(without_empty(Arguments::command())));
+        let command = group_help_verbs(join_help_paragraphs(ignore_empty_variables(Arguments::command())));
         let matches = command.try_get_matches_from(&self.arguments);
-        let matches = matches.unwrap_or_else(|error| explained(error).exit());
+        let matches = matches.unwrap_or_else(|error| add_option_hint(error).exit());
         Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
@@ -70,7 +69,7 @@ pub(super) fn this_program() -> io::Result<process::Command> {
 }
 
 /// Lists the verbs of the top-level help in groups, those of the last visible group by name alone.
-fn with_groups(command: Command) -> Command {
+fn group_help_verbs(command: Command) -> Command {
     let mut groups = Verb::GROUPS.iter().filter(|(heading, _)| !heading.is_empty()).collect::<Vec<_>>();
     let more = groups.pop();
     let about = |name: &str| {
@@ -84,10 +83,7 @@ fn with_groups(command: Command) -> Command {
         list.push_str(&format!("{heading}:\n{lines}\n"));
     }
     if let Some((heading, verbs)) = more {
-        list.push_str(&format!(
-            "{heading}:\n  {}\n  `dpgp VERB --help` explains each verb\n",
-            names(verbs).join(", ")
-        ));
+        list.push_str(&format!("{heading}:\n  {}\n  `dpgp VERB --help` explains each verb\n", names(verbs).join(", ")));
     }
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
@@ -95,23 +91,22 @@ fn with_groups(command: Command) -> Command {
 }
 
 /// Joins the lines of paragraphs below the options of every verb, so that the parser can wrap them for the terminal.
-fn with_paragraphs(command: Command) -> Command {
+fn join_help_paragraphs(command: Command) -> Command {
     // Keep ANSI codes: there are none, and removing them would take most of the start-up time.
-    let below = command.get_after_help().map(|text| paragraphs(&text.ansi().to_string()));
+    let below = command.get_after_help().map(|text| join_paragraph_lines(&text.ansi().to_string()));
     let command = if let Some(below) = below { command.after_help(below) } else { command };
-    command.mut_subcommands(with_paragraphs)
+    command.mut_subcommands(join_help_paragraphs)
 }
 
 /// Joins the lines of each paragraph. Indented lines stay as they are, and a line that ends in a colon ends its paragraph.
-fn paragraphs(text: &str) -> String {
+fn join_paragraph_lines(text: &str) -> String {
     let mut joined = String::new();
     for line in text.lines() {
         let goes_on = !line.is_empty() && !line.starts_with(' ') && !joined.is_empty();
         // Search from the end, because every start of the program goes through the texts of all verbs.
         let ended = joined.strip_suffix('\n').unwrap_or(&joined);
         let last = ended.rsplit_once('\n').map_or(ended, |(_, last)| last);
-        let open =
-            !joined.ends_with("\n\n") && !last.is_empty() && !last.starts_with(' ') && !last.ends_with(':');
+        let open = !joined.ends_with("\n\n") && !last.is_empty() && !last.starts_with(' ') && !last.ends_with(':');
         if goes_on && open {
             joined.truncate(joined.trim_end().len());
             joined.push(' ');
@@ -123,57 +118,57 @@ fn paragraphs(text: &str) -> String {
     joined
 }
 
-fn without_empty(command: Command) -> Command {
-    command.mut_args(unless_empty).mut_subcommands(without_empty)
+fn ignore_empty_variables(command: Command) -> Command {
+    command.mut_args(ignore_empty_variable).mut_subcommands(ignore_empty_variables)
 }
 
-fn unless_empty(argument: Arg) -> Arg {
+fn ignore_empty_variable(argument: Arg) -> Arg {
     let value = argument.get_env().and_then(std::env::var_os);
     if value.is_some_and(|value| value.is_empty()) { argument.env(Resettable::Reset) } else { argument }
 }
 
 /// An option that people expect of a verb.
-struct ExpectedVariable {
+struct ExpectedOption {
     verb: &'static str,
     option: &'static str,
     /// The way to do the same.
     elsewhere: &'static str,
 }
 
-const fn expected(verb: &'static str, option: &'static str, elsewhere: &'static str) -> ExpectedVariable {
-    ExpectedVariable { verb, option, elsewhere }
+const fn expected_option(verb: &'static str, option: &'static str, elsewhere: &'static str) -> ExpectedOption {
+    ExpectedOption { verb, option, elsewhere }
 }
 
-const EXPECTED: &[ExpectedVariable] = &[
-    expected(
+const EXPECTED: &[ExpectedOption] = &[
+    expected_option(
         "predict",
         "--epsilon",
         "a release uses the epsilon of its spec; use `--cell epsilon=1` to choose one of several",
     ),
-    expected(
+    expected_option(
         "new",
         "--out",
         "give the name of the spec as the first argument: `dpgp new NAME --data FILE` writes NAME.toml",
     ),
-    expected("new", "--epsilon", "use `--ask`, or set it in the spec"),
-    expected("run", "--cell", "`run` computes all cells; use `--set epsilon=1` to keep those of one epsilon"),
-    expected("run", "--epsilon", "use `--set epsilon=1` to keep the cells of one epsilon, or to set it"),
+    expected_option("new", "--epsilon", "use `--ask`, or set it in the spec"),
+    expected_option("run", "--cell", "`run` computes all cells; use `--set epsilon=1` to keep those of one epsilon"),
+    expected_option("run", "--epsilon", "use `--set epsilon=1` to keep the cells of one epsilon, or to set it"),
 ];
 
 /// Returns whether a word is one of the arguments. Arguments need not be valid text.
-fn is_said(word: &str) -> bool {
+fn has_argument(word: &str) -> bool {
     let said = INVOCATION.get().map_or_else(Vec::new, |invocation| invocation.arguments.clone());
     said.iter().skip(1).any(|argument| argument == word)
 }
 
 /// Adds a hint to a parser error for an expected option, and removes the tip to pass an option as a value, which nobody means.
-pub(super) fn explained(mut error: Error) -> Error {
+pub(super) fn add_option_hint(mut error: Error) -> Error {
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => unknown.clone(),
         _ => return error,
     };
     error.remove(ContextKind::Suggested);
-    if let Some(found) = EXPECTED.iter().find(|one| one.option == unknown && is_said(one.verb)) {
+    if let Some(found) = EXPECTED.iter().find(|one| one.option == unknown && has_argument(one.verb)) {
         error.remove(ContextKind::SuggestedArg);
         let elsewhere = vec![found.elsewhere.to_owned().into()];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(elsewhere));
@@ -188,6 +183,6 @@ mod tests {
     #[test]
     fn lines_of_a_paragraph_are_joined() {
         let text = "One\ntwo.\n\nThree\nfour:\n  a   b\n  c\nExamples:\n  d";
-        assert_eq!(paragraphs(text), "One two.\n\nThree four:\n  a   b\n  c\nExamples:\n  d");
+        assert_eq!(join_paragraph_lines(text), "One two.\n\nThree four:\n  a   b\n  c\nExamples:\n  d");
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
-use super::new_data::{ColumnError, below};
-use super::new_table::TableError;
-use super::options::counted;
+use super::new_data::{ColumnError, indent_lines};
+use super::new_table::PaperTableError;
+use super::options::count_with_noun;
 use dpgp_data::DataError;
-use dpgp_evidence::SampledProblem;
-use dpgp_release::ledger::{LedgerError, Receipt};
-use dpgp_release::{AfterCharge, ReleaseError, spent_in};
+use dpgp_evidence::SampledFilesError;
+use dpgp_release::ledger::{ChargeReceipt, LedgerError};
+use dpgp_release::{AfterChargeError, ReleaseError, spent_message};
 use dpgp_report::{GradeError, MapError, PublishError};
 use dpgp_run::store::StoreError;
 use dpgp_run::{RunError, StateError};
@@ -20,7 +20,7 @@ use dpgp_run::{RunError, StateError};
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A failure after a release was charged.
-    #[error("{cause}\n{}", spent_in(ledger))]
+    #[error("{cause}\n{}", spent_message(ledger))]
     AfterCharge { cause: Box<Self>, ledger: PathBuf },
     /// Data are missing or wrong.
     #[error(transparent)]
@@ -50,9 +50,7 @@ pub enum CliError {
     #[error("the job description could not be written: {0}")]
     Template(#[from] minijinja::Error),
     /// A folder or commit without tables.
-    #[error(
-        "{0:?} has no results: use a folder with a table.csv in or below it, or a commit whose results/ has one"
-    )]
+    #[error("{0:?} has no results: use a folder with a table.csv in or below it, or a commit whose results/ has one")]
     NoTables(String),
     /// Tables without a row that can be ranked.
     #[error(
@@ -99,7 +97,7 @@ pub enum CliError {
     NoCounts { path: PathBuf },
     /// A printed table makes no spec.
     #[error("{}: {cause}", path.display())]
-    PrintedTable { path: PathBuf, cause: TableError },
+    PrintedTable { path: PathBuf, cause: PaperTableError },
     /// One path named for two outputs.
     #[error("{0} is given for two output files; use different names")]
     NamedTwice(PathBuf),
@@ -131,7 +129,7 @@ pub enum CliError {
         "{} needs at least two numeric columns, an input and a target; it has {}{}",
         path.display(),
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") },
-        below(why)
+        indent_lines(why)
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String>, why: Vec<String> },
     /// Columns that do not exist, or are not numeric.
@@ -139,7 +137,7 @@ pub enum CliError {
     Columns { path: PathBuf, cause: ColumnError },
     /// A file whose first line is a row of data. The message must not quote it, because its cells are private.
     #[error(
-        "{} has numbers where column names should be. The spec is public, so it must not contain a row. If the file has \
+        "{} has numbers where column names should be. The spec is public, so it must not contain values from your data. If the file has \
          no header, use --columns a,b,c or --no-header", .0.display()
     )]
     NumbersForNames(PathBuf),
@@ -159,7 +157,7 @@ pub enum CliError {
     #[error("{} {cause}", path.display())]
     Grade { path: PathBuf, cause: GradeError },
     /// A graded table that differs from the paper's numbers, or refutes a claim.
-    #[error("{}", failing(*differs, *fails))]
+    #[error("{}", grade_failure_text(*differs, *fails))]
     GradeFailed { differs: usize, fails: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
@@ -192,7 +190,7 @@ pub enum CliError {
     },
     /// A table of numbers, and no word of their noise.
     #[error(
-        "{} is not a release of this program; for numbers that others published with noise, add --inputs, --target and --noise",
+        "{} is not a release made by dpgp; for numbers that others published with noise, add --inputs, --target and --noise",
         .0.display()
     )]
     NumbersWithoutNoise(PathBuf),
@@ -212,16 +210,14 @@ pub enum CliError {
     #[error("a Kubernetes job can have at most 100000 shards; use fewer")]
     TooManyShards,
     /// A break that the spec does not declare, or a declared break that was not found.
-    #[error(
-        "{failed} of {all} guarantees contradict their spec: broken but not declared, or declared but not broken"
-    )]
+    #[error("{failed} of {all} guarantees contradict their spec: broken but not declared, or declared but not broken")]
     AuditFailed { failed: usize, all: usize },
     /// Samples that refute the claim of a mechanism.
     #[error("the mechanism is not ({epsilon:?}, {delta:?})-differentially private")]
     Refuted { epsilon: f64, delta: f64 },
     /// Files that are not samples of a mechanism.
     #[error(transparent)]
-    Sampled(#[from] SampledProblem),
+    Sampled(#[from] SampledFilesError),
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
     Io { path: PathBuf, cause: std::io::Error },
@@ -254,21 +250,19 @@ impl From<csv::Error> for CliError {
 }
 
 /// Lists the failures of a graded table, which has at least one.
-fn failing(differs: usize, fails: usize) -> String {
+fn grade_failure_text(differs: usize, fails: usize) -> String {
     let all = [
-        (differs, counted(differs, "printed number differs", "printed numbers differ")),
-        (fails, counted(fails, "claim fails", "claims fail")),
+        (differs, count_with_noun(differs, "printed number differs", "printed numbers differ")),
+        (fails, count_with_noun(fails, "claim fails", "claims fail")),
     ];
     let some = all.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text);
     some.collect::<Vec<String>>().join(", ")
 }
 
-impl AfterCharge for CliError {
-    fn after_charge(self, receipt: Option<&Receipt>) -> Self {
+impl AfterChargeError for CliError {
+    fn with_charge_receipt(self, receipt: Option<&ChargeReceipt>) -> Self {
         match receipt {
-            Some(Receipt { ledger, .. }) => {
-                Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() }
-            }
+            Some(ChargeReceipt { ledger, .. }) => Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() },
             None => self,
         }
     }
@@ -282,7 +276,7 @@ impl CliError {
     }
 
     /// Combines all failures into one error, or returns `Ok` without any.
-    pub fn all(failures: Vec<(String, Self)>, all: usize) -> Result<(), Self> {
+    pub fn combine_failures(failures: Vec<(String, Self)>, all: usize) -> Result<(), Self> {
         if failures.is_empty() { Ok(()) } else { Err(Self::Several { failures, all }) }
     }
 
@@ -335,10 +329,10 @@ impl CliError {
             Self::NotVerified { .. } | Self::NothingVerified(_) => DATA,
             Self::BrokenLedgers { .. } | Self::NotEntered { .. } => IO,
             Self::AfterCharge { cause, .. } => cause.exit_code(),
-            Self::Data(error) | Self::Sampled(SampledProblem::Data(error)) => error.exit_code(),
+            Self::Data(error) | Self::Sampled(SampledFilesError::Data(error)) => error.exit_code(),
             Self::Sampled(_) => USAGE,
-            Self::Run(error) => of_run(error),
-            Self::Release(error) => of_release(error),
+            Self::Run(error) => run_exit_code(error),
+            Self::Release(error) => release_exit_code(error),
             Self::Publish(PublishError::Io { .. } | PublishError::NotATable { .. }) | Self::Io { .. } => IO,
             Self::Publish(_) | Self::Template(_) => BUG,
             Self::Several { failures, .. } => failures.first().map_or(BUG, |(_, error)| error.exit_code()),
@@ -369,12 +363,12 @@ const IO: u8 = 5;
 /// A bug.
 pub(super) const BUG: u8 = 70;
 
-fn of_run(error: &RunError) -> u8 {
+fn run_exit_code(error: &RunError) -> u8 {
     match error {
         RunError::Store(StoreError::Disagree { .. } | StoreError::RunsDiffer { .. }) => FAILED,
         RunError::Data(error) => error.exit_code(),
         RunError::Cells { .. } | RunError::NotAudited { .. } => NUMERICAL,
-        RunError::State(error) => of_state(error),
+        RunError::State(error) => state_exit_code(error),
         RunError::Store(_) | RunError::Io { .. } | RunError::NoSpec { .. } => IO,
         RunError::Threads { .. } => BUG,
         RunError::Interrupted { .. } | RunError::Discarded { .. } => INTERRUPTED,
@@ -383,18 +377,18 @@ fn of_run(error: &RunError) -> u8 {
     }
 }
 
-fn of_state(error: &StateError) -> u8 {
+fn state_exit_code(error: &StateError) -> u8 {
     if matches!(error, StateError::NoFolder) { USAGE } else { IO }
 }
 
-fn of_release(error: &ReleaseError) -> u8 {
+fn release_exit_code(error: &ReleaseError) -> u8 {
     match error {
         ReleaseError::SumsDiffer { .. }
         | ReleaseError::SumsOverlap(_)
         | ReleaseError::SumsIncomplete { .. }
         | ReleaseError::Ledger(LedgerError::Spent { .. }) => FAILED,
-        ReleaseError::AfterCharge { cause, .. } => of_release(cause),
-        ReleaseError::Run(error) => of_run(error),
+        ReleaseError::AfterCharge { cause, .. } => release_exit_code(cause),
+        ReleaseError::Run(error) => run_exit_code(error),
         ReleaseError::Data(error) => error.exit_code(),
         ReleaseError::Task(_) => NUMERICAL,
         ReleaseError::Io { .. }

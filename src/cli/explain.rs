@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{Format, Places, Selection, StorePlace};
+use super::options::{DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
 use super::output::ExplainedExperiment;
 use super::output::{print, print_json};
-use dpgp_run::{Plan, Reason, Stale, Study};
+use dpgp_run::{Plan, RecomputeReason, StaleResults, Study};
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -22,21 +22,21 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct ExplainArguments {
     #[command(flatten)]
-    selection: Selection,
+    selection: ExperimentSelection,
     /// Use this seed instead of the spec's
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
     #[command(flatten)]
-    store: StorePlace,
+    store: StoreArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// The most cells listed under one reason.
 const MOST_PLACES: usize = 8;
 
 /// Prints why a run would compute each result.
-pub fn explain(arguments: &ExplainArguments, format: Format) -> Result<(), CliError> {
+pub fn explain(arguments: &ExplainArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
     print_reasons(&experiments, &arguments.store.study(&project)?, arguments.seed, format)
@@ -47,26 +47,26 @@ pub(super) fn print_reasons(
     experiments: &[Experiment],
     study: &Study<'_>,
     seed: Option<u32>,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
     let mut all = Vec::new();
     for experiment in experiments {
         let plan = study.plan(experiment, seed)?;
         let stale = study.explain(&plan)?;
-        if format == Format::Text {
+        if format == OutputFormat::Text {
             print(&text(&experiment.folder(), &plan, &stale))?;
         }
         all.push(ExplainedExperiment { experiment: experiment.folder(), stale });
     }
-    if format == Format::Json { print_json(&json!(all)) } else { Ok(()) }
+    if format == OutputFormat::Json { print_json(&json!(all)) } else { Ok(()) }
 }
 
-fn text(name: &str, plan: &Plan<'_>, stale: &[Stale]) -> String {
+fn text(name: &str, plan: &Plan<'_>, stale: &[StaleResults]) -> String {
     if stale.is_empty() {
-        return format!("{name}: everything is stored ({} results)\n", plan.total());
+        return format!("{name}: everything is stored ({} results)\n", plan.replicate_count());
     }
-    let mut text = format!("{name}: {} of {} results are stored\n", plan.done(), plan.total());
-    for Stale { reasons, places } in stale {
+    let mut text = format!("{name}: {} of {} results are stored\n", plan.stored_count(), plan.replicate_count());
+    for StaleResults { reasons, places } in stale {
         let reasons: Vec<String> = reasons.iter().map(sentence).collect();
         text.push_str(&format!("  {} to compute: {}\n", places.len(), reasons.join("; ")));
         for place in places.iter().take(MOST_PLACES) {
@@ -79,14 +79,14 @@ fn text(name: &str, plan: &Plan<'_>, stale: &[Stale]) -> String {
     text
 }
 
-fn sentence(reason: &Reason) -> String {
+fn sentence(reason: &RecomputeReason) -> String {
     match reason {
-        Reason::NeverComputed => "never computed".to_owned(),
-        Reason::Spec { path, from, to } => {
+        RecomputeReason::NeverComputed => "never computed".to_owned(),
+        RecomputeReason::Spec { path, from, to } => {
             let [from, to] = [from, to].map(|value| value.as_deref().unwrap_or("nothing"));
             format!("{path} changed from {from} to {to}")
         }
-        Reason::Data { file, from, to } => {
+        RecomputeReason::Data { file, from, to } => {
             // The first digits are enough to distinguish digests.
             let [from, to] = [from, to].map(|digest| match digest {
                 Some(digest) => digest.rsplit(':').next().unwrap_or_default().chars().take(12).collect(),
@@ -94,8 +94,8 @@ fn sentence(reason: &Reason) -> String {
             });
             format!("{file} changed from {from} to {to}")
         }
-        Reason::Numerics { from, to } => format!("the numerics changed from version {from} to {to}"),
-        Reason::Seed { from, to } => format!("the seed changed from {from} to {to}"),
-        Reason::DataUnknown => "the data have not been fetched yet".to_owned(),
+        RecomputeReason::Numerics { from, to } => format!("the numerics changed from version {from} to {to}"),
+        RecomputeReason::Seed { from, to } => format!("the seed changed from {from} to {to}"),
+        RecomputeReason::DataUnknown => "the data have not been fetched yet".to_owned(),
     }
 }

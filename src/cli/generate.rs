@@ -6,11 +6,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::Format;
+use super::options::OutputFormat;
 use super::output::GeneratedRows;
 use super::output::{print, print_json};
-use dpgp_data::rows::{RowMeter, RowWriter};
-use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
+use dpgp_data::rows::{RowProgressBar, RowWriter};
+use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, generate_trips};
 use dpgp_fs::write_file_atomically;
 
 const EXAMPLES: &str = "\
@@ -50,7 +50,7 @@ fn rows(text: &str) -> Result<u64, String> {
 }
 
 /// Writes trips batch by batch. Fails if the file exists.
-pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), CliError> {
+pub fn generate(arguments: &GenerateArguments, format: OutputFormat) -> Result<(), CliError> {
     let GenerateArguments { rows, out: path, seed, quiet } = arguments;
     let ending = path.extension().unwrap_or_default();
     if !["csv", "parquet"].iter().any(|known| ending.eq_ignore_ascii_case(known)) {
@@ -61,11 +61,11 @@ pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), Cli
     }
     write_file_atomically(path, |file| {
         let mut writer = RowWriter::new(file.try_clone()?, path, &TRIP_COLUMNS)?;
-        let mut meter = (!quiet).then(|| RowMeter::stderr("writing", Some(*rows)));
+        let mut meter = (!quiet).then(|| RowProgressBar::stderr("writing", Some(*rows)));
         for batch in 0..rows.div_ceil(TRIP_BATCH as u64) {
             let left = rows - batch * TRIP_BATCH as u64;
             let some = usize::try_from(left).unwrap_or(usize::MAX).min(TRIP_BATCH);
-            writer.write(&trips(u64::from(*seed), batch, some))?;
+            writer.write(&generate_trips(u64::from(*seed), batch, some))?;
             if let Some(meter) = &mut meter {
                 meter.advance(some as u64, 0.0);
             }
@@ -73,7 +73,7 @@ pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), Cli
         writer.finish()
     })
     .map_err(CliError::io(path))?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let columns = TRIP_COLUMNS.to_vec();
         return print_json(&json!(GeneratedRows { written: path.to_path_buf(), rows: *rows, columns }));
     }

@@ -6,15 +6,15 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::options::counted;
+use super::options::count_with_noun;
 use super::options::experiments;
-use super::options::{Format, Places, ResultsPlace};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
 use super::output::GradedExperiment;
 use super::output::{print, print_data, print_json};
-use dpgp_data::whole_text;
+use dpgp_data::read_limited_text;
 use dpgp_report::{
-    BesideNumber, Graded, GradedNumber, UnknownMetric, first_screen_graded, folded, grade as graded,
-    plain_table, short,
+    GradedNumber, NumberComparison, TableGrade, UnknownMetric, first_screen_graded, format_short, grade as graded,
+    plain_table, wrap_prose,
 };
 use dpgp_task::Experiment;
 
@@ -56,16 +56,16 @@ pub struct GradeArguments {
     rows: bool,
     /// Format of the verdicts
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORMAT")]
-    form: GradeForm,
+    form: GradeFormat,
     #[command(flatten)]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Formats of verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GradeForm {
+pub enum GradeFormat {
     /// For a terminal.
     Text,
     /// Markdown, for a review.
@@ -73,28 +73,28 @@ pub enum GradeForm {
 }
 
 /// Grades a table. Fails if a number differs or a claim fails.
-pub fn grade(arguments: &GradeArguments, format: Format) -> Result<(), CliError> {
+pub fn grade(arguments: &GradeArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    project.only(&arguments.experiment)?;
+    project.find_one_experiment(&arguments.experiment)?;
     let experiment =
-        project.selected(std::slice::from_ref(&arguments.experiment), arguments.quick)?.remove(0);
+        project.select_experiments(std::slice::from_ref(&arguments.experiment), arguments.quick)?.remove(0);
     let path = &arguments.table;
-    let text = whole_text(path).map_err(CliError::io(path))?;
-    let ours = match arguments.results.committed(&project, &experiment) {
+    let text = read_limited_text(path).map_err(CliError::io(path))?;
+    let ours = match arguments.results.read_committed(&project, &experiment) {
         Ok(ours) => Some(ours),
         Err(CliError::NoTables(_)) => None,
         Err(error) => return Err(error),
     };
-    let result = graded(&experiment, ours.as_ref(), &text)
-        .map_err(|cause| CliError::Grade { path: path.clone(), cause })?;
+    let result =
+        graded(&experiment, ours.as_ref(), &text).map_err(|cause| CliError::Grade { path: path.clone(), cause })?;
     match (format, arguments.form) {
-        (Format::Json, _) => {
+        (OutputFormat::Json, _) => {
             let (experiment, grade) = (experiment.name.clone(), result.clone());
             print_json(&json!(GradedExperiment { experiment, grade }))?
         }
-        (_, GradeForm::Text) if arguments.rows => print(&plain(&experiment, &result))?,
-        (_, GradeForm::Text) => print(&first_screen_graded(&experiment, &result, &notes(&result)))?,
-        (_, GradeForm::Md) => print_data(&markdown(&experiment, &result))?,
+        (_, GradeFormat::Text) if arguments.rows => print(&grade_text(&experiment, &result))?,
+        (_, GradeFormat::Text) => print(&first_screen_graded(&experiment, &result, &grading_notes(&result)))?,
+        (_, GradeFormat::Md) => print_data(&markdown(&experiment, &result))?,
     }
     if result.fails() {
         return Err(CliError::GradeFailed { differs: result.verdicts.differs, fails: result.outcomes.fails });
@@ -109,37 +109,29 @@ fn headings(experiment: &Experiment) -> Vec<&str> {
 
 fn cells(number: &GradedNumber) -> Vec<String> {
     let GradedNumber { labels, metric, value, interval, published, verdict, .. } = number;
-    let interval = interval.map(|[low, high]| format!("{} to {}", short(low), short(high)));
+    let interval = interval.map(|[low, high]| format!("{} to {}", format_short(low), format_short(high)));
     let own = [
         metric.clone(),
-        short(*value),
+        format_short(*value),
         interval.unwrap_or_default(),
-        short(*published),
+        format_short(*published),
         (*verdict).to_owned(),
     ];
     labels.iter().cloned().chain(own).collect()
 }
 
 /// Says which rows, numbers and claims are not used, and why.
-fn notes(result: &Graded) -> Vec<String> {
+fn grading_notes(result: &TableGrade) -> Vec<String> {
     let others = [
-        (
-            result.unknown_rows,
-            "row matches no cell of the experiment",
-            "rows match no cell of the experiment",
-        ),
+        (result.unknown_rows, "row matches no cell of the experiment", "rows match no cell of the experiment"),
         (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
-        (
-            result.missing_claims,
-            "claim needs rows that the table lacks",
-            "claims need rows that the table lacks",
-        ),
+        (result.missing_claims, "claim needs rows that the table lacks", "claims need rows that the table lacks"),
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
-    let mut notes: Vec<String> = there.map(|(number, one, several)| counted(*number, one, several)).collect();
+    let mut notes: Vec<String> = there.map(|(number, one, several)| count_with_noun(*number, one, several)).collect();
     notes.extend(result.first_unknown.iter().map(|first| format!("first row that matches no cell: {first}")));
     notes.extend(result.unknown_metrics.iter().map(unknown_metric));
-    notes.extend(not_judged(result));
+    notes.extend(unjudged_number_notes(result));
     notes
 }
 
@@ -150,20 +142,20 @@ fn unknown_metric(unknown: &UnknownMetric) -> String {
 }
 
 /// Writes the counts, one sentence each.
-fn sentences(result: &Graded) -> Vec<String> {
+fn grading_sentences(result: &TableGrade) -> Vec<String> {
     let (verdicts, outcomes) = (&result.verdicts, &result.outcomes);
     let mut sentences = vec![
         format!(
             "{} of {} agree, {} {}",
             verdicts.agrees,
-            counted(verdicts.total(), "printed number", "printed numbers"),
+            count_with_noun(verdicts.total(), "printed number", "printed numbers"),
             verdicts.differs,
             if verdicts.differs == 1 { "differs" } else { "differ" }
         ),
         format!(
             "{} of {} hold, {} {}",
             outcomes.holds,
-            counted(outcomes.total(), "claim", "claims"),
+            count_with_noun(outcomes.total(), "claim", "claims"),
             outcomes.fails,
             if outcomes.fails == 1 { "fails" } else { "fail" }
         ),
@@ -188,79 +180,76 @@ fn sentences(result: &Graded) -> Vec<String> {
         ),
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
-    sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
-    sentences.extend(notes(result));
-    sentences.extend(how_far(result));
+    sentences.extend(there.map(|(number, one, several)| count_with_noun(*number, one, several)));
+    sentences.extend(grading_notes(result));
+    sentences.extend(ratio_range_text(result));
     sentences
 }
 
 /// States the range of ratios to the printed numbers, without printed zeros.
-fn how_far(result: &Graded) -> Option<String> {
+fn ratio_range_text(result: &TableGrade) -> Option<String> {
     let printed = result.numbers.iter().filter(|number| number.published != 0.0);
     let mut ratios: Vec<f64> = printed.map(|number| number.value / number.published).collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);
-    Some(format!("table / published: {} to {}", short(*least), short(*most)))
+    Some(format!("table / published: {} to {}", format_short(*least), format_short(*most)))
 }
 
 /// Counts the numbers that are not judged, by reason.
-fn not_judged(result: &Graded) -> Vec<String> {
+fn unjudged_number_notes(result: &TableGrade) -> Vec<String> {
     let reasons: Vec<&str> = result.numbers.iter().filter_map(|number| number.reason).collect();
     let mut distinct = reasons.clone();
     distinct.sort_unstable();
     distinct.dedup();
     let said = distinct.into_iter().map(|reason| {
         let number = reasons.iter().filter(|other| **other == reason).count();
-        format!("{}: {reason}", counted(number, "number is not judged", "numbers are not judged"))
+        format!("{}: {reason}", count_with_noun(number, "number is not judged", "numbers are not judged"))
     });
     said.collect()
 }
 
 /// Lists each claim with its outcome.
-fn claims(result: &Graded) -> impl Iterator<Item = String> {
-    result
-        .claims
-        .iter()
-        .map(|claim| format!("{}, {}: {}", claim.outcome.name(), claim.from.name(), claim.text))
+fn claim_lines(result: &TableGrade) -> impl Iterator<Item = String> {
+    result.claims.iter().map(|claim| format!("{}, {}: {}", claim.outcome.name(), claim.from.name(), claim.text))
 }
 
 /// Lays out theirs, ours and the printed numbers side by side. Returns `None` if the table of verdicts already shows every number.
-fn beside(experiment: &Experiment, result: &Graded) -> Option<String> {
+fn comparison_table(experiment: &Experiment, result: &TableGrade) -> Option<String> {
     if result.beside.iter().all(|number| number.theirs.is_some() && number.published.is_some()) {
         return None;
     }
     let axes = experiment.axes.iter().map(|axis| axis.name.as_str());
     let headings: Vec<&str> = axes.chain(["metric", "theirs", "ours", "published"]).collect();
-    let told = |number: Option<f64>| number.map(short).unwrap_or_default();
-    let rows = result.beside.iter().map(|BesideNumber { labels, metric, theirs, ours, published }| {
+    let told = |number: Option<f64>| number.map(format_short).unwrap_or_default();
+    let rows = result.beside.iter().map(|NumberComparison { labels, metric, theirs, ours, published }| {
         let numbers = [metric.clone(), told(*theirs), told(*ours), told(*published)];
         labels.iter().cloned().chain(numbers).collect::<Vec<_>>()
     });
     Some(plain_table(&headings, rows))
 }
 
-fn plain(experiment: &Experiment, result: &Graded) -> String {
+fn grade_text(experiment: &Experiment, result: &TableGrade) -> String {
     let mut table = plain_table(&headings(experiment), result.numbers.iter().map(cells));
-    if let Some(beside) = beside(experiment, result) {
+    if let Some(beside) = comparison_table(experiment, result) {
         table += &format!("all numbers side by side\n{beside}");
     }
-    let lines: Vec<String> = claims(result).chain(sentences(result)).collect();
-    let title = folded(&format!("{}: {}\n", experiment.name, experiment.meta.title));
-    format!("{title}{table}{}\n", folded(&lines.join("\n")))
+    let lines: Vec<String> = claim_lines(result).chain(grading_sentences(result)).collect();
+    let title = wrap_prose(&format!("{}: {}\n", experiment.name, experiment.meta.title));
+    format!("{title}{table}{}\n", wrap_prose(&lines.join("\n")))
 }
 
-fn markdown(experiment: &Experiment, result: &Graded) -> String {
+fn markdown(experiment: &Experiment, result: &TableGrade) -> String {
     let mut text = format!("# {}: {}\n\n", experiment.name, experiment.meta.title);
     let headings: Vec<String> = headings(experiment).into_iter().map(str::to_owned).collect();
-    text += &line(&headings);
-    text += &line(&vec!["---".to_owned(); headings.len()]);
-    result.numbers.iter().for_each(|number| text += &line(&cells(number)));
+    text += &markdown_row(&headings);
+    text += &markdown_row(&vec!["---".to_owned(); headings.len()]);
+    result.numbers.iter().for_each(|number| text += &markdown_row(&cells(number)));
     text += "\n";
-    claims(result).chain(sentences(result)).for_each(|said| text += &format!("- {said}\n"));
+    claim_lines(result).chain(grading_sentences(result)).for_each(|said| text += &format!("- {said}\n"));
     text
 }
 
-fn line(cells: &[String]) -> String {
+fn markdown_row(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     format!("| {} |\n", cells.join(" | "))
 }

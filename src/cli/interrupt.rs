@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use super::CliError;
-use super::output::complain;
+use super::output::print_stderr;
 use dpgp_fs::delete_temporary_files;
 
 /// The exit code of an interrupted run.
@@ -23,28 +23,28 @@ const GRACE: Duration = Duration::from_millis(700);
 pub fn watch_signals() -> Result<Arc<AtomicBool>, CliError> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    on_signals(move |signals| watch(signals, &flag))?;
+    spawn_signal_handler(move |signals| handle_stop_signals(signals, &flag))?;
     Ok(stop)
 }
 
 /// Ends the process at the first signal, after deleting its temporary files. For verbs that store nothing while they run.
-pub fn end_at_signal() -> Result<(), CliError> {
-    on_signals(|mut signals| {
+pub fn exit_on_signal() -> Result<(), CliError> {
+    spawn_signal_handler(|mut signals| {
         if signals.forever().next().is_some() {
-            complain("error: interrupted");
-            stopped();
+            print_stderr("error: interrupted");
+            exit_interrupted();
         }
     })
 }
 
 /// Makes a write beyond the file size limit (`ulimit -f`) an ordinary error with its exit code.
-pub fn outlive_file_limits() {
+pub fn ignore_file_size_signal() {
     // The handler only sets a flag. Without it, the signal would end the process without a message.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Handles the signals that end the program on a separate thread.
-fn on_signals(handle: impl FnOnce(Signals) + Send + 'static) -> Result<(), CliError> {
+fn spawn_signal_handler(handle: impl FnOnce(Signals) + Send + 'static) -> Result<(), CliError> {
     let refused = CliError::io(Path::new("signal handler"));
     let signals = Signals::new([SIGINT, SIGTERM]).map_err(&refused)?;
     if !ignores_hangup() {
@@ -63,28 +63,26 @@ fn ignores_hangup() -> bool {
     ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }
 
-fn watch(mut signals: Signals, stop: &AtomicBool) {
+fn handle_stop_signals(mut signals: Signals, stop: &AtomicBool) {
     for _ in signals.forever() {
         if stop.swap(true, Ordering::Relaxed) {
-            stopped();
+            exit_interrupted();
         }
-        complain(
-            "stopping: blocks that finish within a second are stored; press Ctrl-C again to stop at once",
-        );
-        let waiting = std::thread::Builder::new().spawn(after_grace);
+        print_stderr("stopping: blocks that finish within a second are stored; press Ctrl-C again to stop at once");
+        let waiting = std::thread::Builder::new().spawn(exit_after_grace);
         if waiting.is_err() {
-            after_grace();
+            exit_after_grace();
         }
     }
 }
 
-fn after_grace() {
+fn exit_after_grace() {
     std::thread::sleep(GRACE);
-    complain("stopped: unfinished blocks are not stored; run the same command to resume");
-    stopped();
+    print_stderr("stopped: unfinished blocks are not stored; run the same command to resume");
+    exit_interrupted();
 }
 
-fn stopped() {
+fn exit_interrupted() {
     delete_temporary_files();
     std::process::exit(i32::from(INTERRUPTED));
 }

@@ -6,21 +6,22 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::options::counted;
-use super::options::standing;
-use super::options::{Format, Places};
+use super::options::account_text;
+use super::options::count_with_noun;
+use super::options::{DataLocationArguments, OutputFormat};
 use super::output::{print, print_json};
-use dpgp_accounting::Risk;
+use dpgp_accounting::AttackRisk;
 use dpgp_data::Fingerprint;
 use dpgp_number::Delta;
 use dpgp_release::ledger::{
-    Entered, Ledger, LedgerEntry, LedgerState, Listed, entered, listed, listed_about, listed_file,
+    Ledger, LedgerEntry, LedgerState, ListedLedger, ReleasePosition, find_ledger_in_file, list_ledgers,
+    list_ledgers_about, locate_release,
 };
 use dpgp_report::plain_table;
-use dpgp_run::{Project, RunError, StateFolder, load_witnessed, watcher};
+use dpgp_run::{Project, RunError, StateFolder, create_watcher, load_fingerprinted_sample};
 
 const EXAMPLES: &str = "\
-A ledger records the releases from a set of rows. It is found by its rows, whichever file holds them, or by its path. `show` prints
+A ledger records the releases from a set of rows. dpgp finds the ledger from the contents of the rows, not from the name of the file, or by its path. `show` prints
 its releases, their combined privacy loss and the remaining budget. `verify` checks that a ledger is unaltered: every entry is
 linked to the earlier ones, the ledger as a whole is sealed with the key in the state folder, and no earlier copy was restored. Without a
 name, both use all ledgers known to the state folder (DPGP_STATE).
@@ -41,30 +42,30 @@ Examples:
 /// Arguments of `dpgp ledger`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct LedgerVerb {
+pub struct LedgerCommandArguments {
     /// The action.
     #[command(subcommand)]
-    pub what: What,
+    pub what: LedgerAction,
 }
 
 /// Actions on ledgers.
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub enum LedgerAction {
     /// Print the releases, the spent budget and the remaining budget
-    Show(ShownLedgers),
+    Show(LedgerSelection),
     /// Check that ledgers are unaltered
-    Verify(VerifiedLedgers),
+    Verify(LedgerVerifyArguments),
 }
 
-impl What {
-    fn ledgers(&self) -> &ShownLedgers {
+impl LedgerAction {
+    fn ledgers(&self) -> &LedgerSelection {
         match self {
-            Self::Show(ledgers) | Self::Verify(VerifiedLedgers { ledgers, .. }) => ledgers,
+            Self::Show(ledgers) | Self::Verify(LedgerVerifyArguments { ledgers, .. }) => ledgers,
         }
     }
 
     /// Returns the releases to look for.
-    fn released(&self) -> &[PathBuf] {
+    fn releases_to_find(&self) -> &[PathBuf] {
         match self {
             Self::Show(_) => &[],
             Self::Verify(verified) => &verified.released,
@@ -74,9 +75,9 @@ impl What {
 
 /// The ledgers to verify, and the releases that should be in them.
 #[derive(Debug, Args)]
-pub struct VerifiedLedgers {
+pub struct LedgerVerifyArguments {
     #[command(flatten)]
-    ledgers: ShownLedgers,
+    ledgers: LedgerSelection,
     /// Check that these releases are in one of the ledgers: certificates, or files written by `dpgp sum --release`
     #[arg(long, value_name = "CERTIFICATE", num_args = 1..)]
     released: Vec<PathBuf>,
@@ -84,7 +85,7 @@ pub struct VerifiedLedgers {
 
 /// The choice of ledgers.
 #[derive(Debug, Args)]
-pub struct ShownLedgers {
+pub struct LedgerSelection {
     /// Ledger files or specs [default: all known ledgers]
     #[arg(value_name = "FILE")]
     names: Vec<String>,
@@ -92,7 +93,7 @@ pub struct ShownLedgers {
     #[arg(long, value_name = "D", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Parses a delta.
@@ -102,16 +103,16 @@ fn delta(text: &str) -> Result<f64, String> {
 }
 
 /// Shows or verifies ledgers; fails if one of them cannot be trusted.
-pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
+pub fn ledger(verb: &LedgerCommandArguments, format: OutputFormat) -> Result<(), CliError> {
     let arguments = verb.what.ledgers();
-    let found = found(arguments)?;
-    let released = looked_for(verb.what.released(), &found)?;
-    let shows = matches!(verb.what, What::Show(_));
-    if format == Format::Json {
+    let found = find_ledgers(arguments)?;
+    let released = look_up_releases(verb.what.releases_to_find(), &found)?;
+    let shows = matches!(verb.what, LedgerAction::Show(_));
+    if format == OutputFormat::Json {
         let ledgers = found.iter().map(|one| as_json(one, arguments.delta, shows));
         print_json(&ledgers.chain(released.iter().map(released_json)).collect())?;
     } else {
-        let text = if shows { shown } else { verified };
+        let text = if shows { ledger_text } else { ledger_verdict_text };
         print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
         print(&released.iter().map(released_text).collect::<String>())?;
         if found.is_empty() {
@@ -119,7 +120,7 @@ pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
         }
     }
     let broken = found.iter().filter(|one| matches!(one.state, LedgerState::Broken(_))).count();
-    let missing = released.iter().filter(|one| one.entered == Entered::Nowhere).count();
+    let missing = released.iter().filter(|one| one.entered == ReleasePosition::Nowhere).count();
     match (broken, missing) {
         (0, 0) => Ok(()),
         (0, _) => Err(CliError::NotEntered { missing, all: released.len() }),
@@ -128,67 +129,73 @@ pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
 }
 
 /// A published release, and its entry in a ledger.
-struct LookedFor<'a> {
+struct ReleaseLookup<'a> {
     path: &'a Path,
-    entered: Entered,
+    entered: ReleasePosition,
 }
 
-fn looked_for<'a>(released: &'a [PathBuf], ledgers: &[Listed]) -> Result<Vec<LookedFor<'a>>, CliError> {
+fn look_up_releases<'a>(released: &'a [PathBuf], ledgers: &[ListedLedger]) -> Result<Vec<ReleaseLookup<'a>>, CliError> {
     let mut all = Vec::new();
     for path in released {
-        all.push(LookedFor { path, entered: entered(path, ledgers)? });
+        all.push(ReleaseLookup { path, entered: locate_release(path, ledgers)? });
     }
     Ok(all)
 }
 
-fn released_text(one: &LookedFor<'_>) -> String {
+fn released_text(one: &ReleaseLookup<'_>) -> String {
     let path = one.path.display();
     match &one.entered {
-        Entered::At { ledger, number } => format!("{path}: release {number} of {}\n", ledger.display()),
-        Entered::Nowhere => format!(
+        ReleasePosition::At { ledger, number } => {
+            format!("{path}: release {number} of {}\n", ledger.display())
+        }
+        ReleasePosition::Nowhere => format!(
             "{path}: NOT IN any of these ledgers: an earlier copy was restored and its later charges are lost, or the release was \
              charged to another ledger\n"
         ),
-        Entered::Unnamed => {
+        ReleasePosition::Unnamed => {
             format!("{path}: not checked: it was made without a ledger, or before releases had an id\n")
         }
     }
 }
 
-fn released_json(one: &LookedFor<'_>) -> Value {
+fn released_json(one: &ReleaseLookup<'_>) -> Value {
     let (state, ledger, number) = match &one.entered {
-        Entered::At { ledger, number } => ("entered", Some(ledger), Some(number)),
-        Entered::Nowhere => ("not-entered", None, None),
-        Entered::Unnamed => ("without-id", None, None),
+        ReleasePosition::At { ledger, number } => ("entered", Some(ledger), Some(number)),
+        ReleasePosition::Nowhere => ("not-entered", None, None),
+        ReleasePosition::Unnamed => ("without-id", None, None),
     };
     json!({ "release": one.path, "state": state, "ledger": ledger, "number": number })
 }
 
-fn found(arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
+fn find_ledgers(arguments: &LedgerSelection) -> Result<Vec<ListedLedger>, CliError> {
     let state = StateFolder::open().map_err(RunError::from)?;
     if arguments.names.is_empty() {
-        return Ok(listed(&state)?);
+        return Ok(list_ledgers(&state)?);
     }
     let mut found = Vec::new();
     for name in &arguments.names {
-        match listed_file(&state, Path::new(name)) {
+        match find_ledger_in_file(&state, Path::new(name)) {
             Ok(Some(one)) => found.push(one),
-            _ => found.extend(of_spec(name, &state, arguments)?),
+            _ => found.extend(find_spec_ledgers(name, &state, arguments)?),
         }
     }
     Ok(found)
 }
 
 /// Finds the ledgers that cover rows of a spec's data.
-fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
+fn find_spec_ledgers(
+    name: &str,
+    state: &StateFolder,
+    arguments: &LedgerSelection,
+) -> Result<Vec<ListedLedger>, CliError> {
     let project: Project = arguments.places.project()?;
-    let (experiment, watcher) = (project.only(name)?, watcher(true));
-    let (mut paths, mut found): (Vec<PathBuf>, Vec<Listed>) = (Vec::new(), Vec::new());
+    let (experiment, watcher) = (project.find_one_experiment(name)?, create_watcher(true));
+    let (mut paths, mut found): (Vec<PathBuf>, Vec<ListedLedger>) = (Vec::new(), Vec::new());
     for cell in &experiment.cells {
         let setting = cell.setting();
         let all = |_: &Fingerprint| Ok::<(), RunError>(());
-        let rows = load_witnessed(&experiment, setting, &project, watcher.downloads(), state.key(), all)?;
-        for one in listed_about(state, &rows.fingerprint)? {
+        let rows = load_fingerprinted_sample(&experiment, setting, &project, watcher.downloads(), state.key(), all)?;
+        for one in list_ledgers_about(state, &rows.fingerprint)? {
             if !paths.contains(&one.path) {
                 paths.push(one.path.clone());
                 found.push(one);
@@ -199,13 +206,13 @@ fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<
 }
 
 /// Returns the delta at which to report epsilon.
-fn delta_of(ledger: &Ledger, named: Option<f64>) -> f64 {
+fn reporting_delta(ledger: &Ledger, named: Option<f64>) -> f64 {
     let budget = ledger.budget.map(|budget| budget.delta);
     let last = ledger.release.last().map(|entry| entry.delta);
     named.or(budget).or(last).unwrap_or(f64::MIN_POSITIVE)
 }
 
-fn shown(one: &Listed, delta: Option<f64>) -> String {
+fn ledger_text(one: &ListedLedger, delta: Option<f64>) -> String {
     let path = one.path.display();
     let (ledger, note) = match &one.state {
         // Every such error names the file.
@@ -219,9 +226,9 @@ fn shown(one: &Listed, delta: Option<f64>) -> String {
     // Where something is not counted, no bound is known.
     let risk = account.open.is_none().then(|| {
         let alternatives = "two data sets that each of them protects";
-        format!("After all of them: {}\n", Risk::of_gaussian(account.mu).about(alternatives))
+        format!("After all of them: {}\n", AttackRisk::of_gaussian(account.mu).describe_risk(alternatives))
     });
-    let (spent, risk) = (standing(&account, delta_of(ledger, delta)), risk.unwrap_or_default());
+    let (spent, risk) = (account_text(&account, reporting_delta(ledger, delta)), risk.unwrap_or_default());
     format!("{path}: {spent}{note}\n{table}{risk}\n")
 }
 
@@ -239,23 +246,23 @@ fn row(entry: &LedgerEntry) -> Vec<String> {
         format!("{epsilon:?}"),
         format!("{delta:?}"),
         format!("{mu:.4}"),
-        entry.protects_against(),
+        entry.neighbours_in_words(),
     ]
 }
 
-fn verified(one: &Listed, _: Option<f64>) -> String {
+fn ledger_verdict_text(one: &ListedLedger, _: Option<f64>) -> String {
     let path = one.path.display();
     match &one.state {
         LedgerState::Broken(error) => format!("{error}\n"),
         LedgerState::Old(_) => format!("{path}: readable{OLD}\n"),
         LedgerState::Sound(ledger) => {
-            let releases = counted(ledger.release.len(), "release", "releases");
+            let releases = count_with_noun(ledger.release.len(), "release", "releases");
             format!("{path}: unaltered, {releases}\n")
         }
     }
 }
 
-fn as_json(one: &Listed, delta: Option<f64>, shows: bool) -> Value {
+fn as_json(one: &ListedLedger, delta: Option<f64>, shows: bool) -> Value {
     let (state, ledger, problem) = match &one.state {
         LedgerState::Sound(ledger) => ("sound", Some(ledger), None),
         LedgerState::Old(ledger) => ("version-1", Some(ledger), None),
@@ -263,7 +270,7 @@ fn as_json(one: &Listed, delta: Option<f64>, shows: bool) -> Value {
     };
     let mut value = json!({ "ledger": one.path, "state": state, "problem": problem });
     if let Some(ledger) = ledger {
-        let (account, delta) = (ledger.account(), delta_of(ledger, delta));
+        let (account, delta) = (ledger.account(), reporting_delta(ledger, delta));
         value["account"] = account.json(delta);
         value["epsilon_left"] = json!(account.epsilon_left(delta));
         if shows {
@@ -277,6 +284,6 @@ fn entry_json(entry: &LedgerEntry) -> Value {
     let LedgerEntry { number, time, spec, target, epsilon, delta, delta_exact, mu, .. } = entry;
     json!({
         "number": number, "time": time, "spec": spec, "target": target, "epsilon": epsilon, "delta": delta,
-        "delta_exact": delta_exact, "mu": mu, "protects_against": entry.protects_against(), "caveats": entry.caveats,
+        "delta_exact": delta_exact, "mu": mu, "protects_against": entry.neighbours_in_words(), "caveats": entry.caveats,
     })
 }

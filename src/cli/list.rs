@@ -4,11 +4,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::{Format, Places};
+use super::options::{DataLocationArguments, OutputFormat};
 use super::output::ListedExperiment;
 use super::output::{print, print_json};
-use dpgp_data::Status;
-use dpgp_report::plain_table_sparing;
+use dpgp_data::DatasetStatus;
+use dpgp_report::plain_table_fitted;
 use dpgp_run::Project;
 use dpgp_task::Experiment;
 
@@ -30,11 +30,11 @@ pub struct ListArguments {
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Lists the shipped experiments.
-pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
+pub fn list(arguments: &ListArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let specs = project.specs()?;
     let (mut experiments, mut failures) = (Vec::new(), Vec::new());
@@ -45,22 +45,22 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
         }
     }
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_lowercase()).collect();
-    experiments.retain(|experiment| has_all(experiment, &words));
-    if experiments.is_empty() && failures.is_empty() && format == Format::Text {
+    experiments.retain(|experiment| matches_words(experiment, &words));
+    if experiments.is_empty() && failures.is_empty() && format == OutputFormat::Text {
         print("no experiment has all these words; use `dpgp list` to see all\n")?;
-    } else if format == Format::Json {
-        let listed = experiments.iter().map(|experiment| described(experiment, &project));
+    } else if format == OutputFormat::Json {
+        let listed = experiments.iter().map(|experiment| describe_experiment(experiment, &project));
         print_json(&json!(listed.collect::<Vec<_>>()))?;
     } else {
         let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
         let rows = experiments.iter().map(|experiment| row(experiment, &project));
-        print(&plain_table_sparing(&headings, rows, &SPARE))?;
+        print(&plain_table_fitted(&headings, rows, &SPARE))?;
     }
     // Report unreadable specs after the list.
-    CliError::all(failures, specs.len())
+    CliError::combine_failures(failures, specs.len())
 }
 
-fn has_all(experiment: &Experiment, words: &[String]) -> bool {
+fn matches_words(experiment: &Experiment, words: &[String]) -> bool {
     let meta = &experiment.meta;
     let own = [Some(&experiment.name), Some(&meta.title), meta.paper.as_ref(), meta.artefact.as_ref()];
     let mut texts: Vec<String> = own.into_iter().flatten().map(|text| text.to_lowercase()).collect();
@@ -78,30 +78,30 @@ fn row(experiment: &Experiment, project: &Project) -> Vec<String> {
         meta.artefact.clone().unwrap_or_default(),
         if datasets.is_empty() { "in the spec".to_owned() } else { datasets.join(", ") },
         experiment.cells.len().to_string(),
-        presence(experiment, project).to_owned(),
+        data_status_name(experiment, project).to_owned(),
     ]
 }
 
 /// Returns the status of an experiment's data: that of its worst dataset.
-pub(super) fn presence(experiment: &Experiment, project: &Project) -> &'static str {
+pub(super) fn data_status_name(experiment: &Experiment, project: &Project) -> &'static str {
     let datasets = experiment.datasets();
     let known = datasets.iter().filter_map(|name| project.manifest.get(name).ok());
     known.map(|dataset| project.cache.status(dataset)).max().map_or("none needed", status_name)
 }
 
 /// Names a status.
-pub(super) fn status_name(status: Status) -> &'static str {
+pub(super) fn status_name(status: DatasetStatus) -> &'static str {
     match status {
-        Status::Present => "present",
-        Status::InMirror => "in the mirror",
-        Status::Missing => "to be fetched",
-        Status::Unobtainable => "unobtainable",
-        Status::Damaged => "damaged",
+        DatasetStatus::Present => "present",
+        DatasetStatus::InMirror => "in the mirror",
+        DatasetStatus::Missing => "to be fetched",
+        DatasetStatus::Unobtainable => "unobtainable",
+        DatasetStatus::Damaged => "damaged",
     }
 }
 
 /// Describes an experiment for JSON.
-pub(super) fn described(experiment: &Experiment, project: &Project) -> ListedExperiment {
+pub(super) fn describe_experiment(experiment: &Experiment, project: &Project) -> ListedExperiment {
     let meta = &experiment.meta;
     ListedExperiment {
         name: experiment.name.clone(),
@@ -112,6 +112,6 @@ pub(super) fn described(experiment: &Experiment, project: &Project) -> ListedExp
         datasets: experiment.datasets().into_iter().map(str::to_owned).collect(),
         cells: experiment.cells.len(),
         replicates: meta.replicates,
-        data: presence(experiment, project),
+        data: data_status_name(experiment, project),
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::arguments::Arguments;
-use super::options::Format;
+use super::options::OutputFormat;
 use super::output::ManualPage;
 use super::output::{print, print_json};
 
@@ -25,22 +25,22 @@ pub struct ManArguments {
 }
 
 /// Prints a manual page.
-pub fn man(arguments: &ManArguments, format: Format) -> Result<(), CliError> {
+pub fn man(arguments: &ManArguments, format: OutputFormat) -> Result<(), CliError> {
     let mut command = Arguments::command();
     command.build();
     let page = match &arguments.verb {
-        None => page(command),
-        Some(verb) => page(of_verb(&command, verb)?),
+        None => render_manual_page(command),
+        Some(verb) => render_manual_page(find_verb_command(&command, verb)?),
     };
-    if format == Format::Json { print_json(&json!(ManualPage { page })) } else { print(&page) }
+    if format == OutputFormat::Json { print_json(&json!(ManualPage { page })) } else { print(&page) }
 }
 
-fn of_verb(command: &Command, verb: &str) -> Result<Command, CliError> {
+fn find_verb_command(command: &Command, verb: &str) -> Result<Command, CliError> {
     command.find_subcommand(verb).cloned().ok_or_else(|| CliError::NoVerb(verb.to_owned()))
 }
 
 /// Renders a page. The page of a verb has a name such as `dpgp-run`.
-fn page(command: Command) -> String {
+fn render_manual_page(command: Command) -> String {
     let title = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let mut page = Vec::new();
     // Writing to memory cannot fail.

@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::Format;
-use super::output::{open_new, print, print_json, refused};
+use super::options::OutputFormat;
+use super::output::{new_file_error, open_new, print, print_json};
 use dpgp_fs::NewFile;
 use dpgp_release::{CertificateSummary, ReleasedPredictions};
 use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
@@ -45,15 +45,15 @@ pub struct MapArguments {
     #[arg(id = "map", long = "out", value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
-    choices: MapChoices,
+    choices: MapOptionArguments,
 }
 
 /// Draws released predictions.
-pub fn map(arguments: &MapArguments, format: Format) -> Result<(), CliError> {
+pub fn map(arguments: &MapArguments, format: OutputFormat) -> Result<(), CliError> {
     let MapArguments { predictions, out, choices } = arguments;
-    let file = WantedMap::new(out, choices)?.open()?;
+    let file = MapRequest::new(out, choices)?.open()?;
     let drawn = file.write(&ReleasedPredictions::read(predictions)?)?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         return print_json(&json!({ "written": out, "map": drawn.json() }));
     }
     let caption: String = drawn.caption.iter().map(|sentence| format!("{sentence}\n")).collect();
@@ -62,7 +62,7 @@ pub fn map(arguments: &MapArguments, format: Format) -> Result<(), CliError> {
 
 /// Options of a map.
 #[derive(Debug, Clone, Args)]
-pub(super) struct MapChoices {
+pub(super) struct MapOptionArguments {
     /// Map only the points with this value of an input; repeat to fix several inputs
     #[arg(long, value_name = "INPUT=VALUE", requires = "map")]
     slice: Vec<MapSlice>,
@@ -92,77 +92,76 @@ pub(super) struct MapChoices {
 
 /// A map beside predictions.
 #[derive(Debug, Args)]
-pub(super) struct MapTarget {
+pub(super) struct PredictionMapArguments {
     /// Also draw the predictions to this new .svg, .html or .geojson file, as `dpgp map` does; never overwrites an existing file
     #[arg(long, value_name = "FILE", conflicts_with = "preview")]
     map: Option<PathBuf>,
     #[command(flatten)]
-    choices: MapChoices,
+    choices: MapOptionArguments,
 }
 
-impl MapTarget {
+impl PredictionMapArguments {
     /// Returns the file of the map, if one is wanted.
     pub fn file(&self) -> Option<&Path> {
         self.map.as_deref()
     }
 
     /// Reads the options of the map, if one is wanted. Writes nothing.
-    pub fn wanted(&self) -> Result<Option<WantedMap>, CliError> {
-        self.file().map(|path| WantedMap::new(path, &self.choices)).transpose()
+    pub fn read_request(&self) -> Result<Option<MapRequest>, CliError> {
+        self.file().map(|path| MapRequest::new(path, &self.choices)).transpose()
     }
 }
 
 /// A map that may be written.
-pub(super) struct WantedMap {
+pub(super) struct MapRequest {
     path: PathBuf,
     format: MapFormat,
     options: MapOptions,
 }
 
-impl WantedMap {
+impl MapRequest {
     /// Reads the options. Fails for an unknown ending, and for an outline that cannot be read.
-    fn new(path: &Path, choices: &MapChoices) -> Result<Self, CliError> {
+    fn new(path: &Path, choices: &MapOptionArguments) -> Result<Self, CliError> {
         let format = MapFormat::from_path(path).ok_or_else(|| CliError::MapEnding(path.to_path_buf()))?;
-        let MapChoices { slice, mask, scale, outline, lon, lat, title, unit } = choices.clone();
+        let MapOptionArguments { slice, mask, scale, outline, lon, lat, title, unit } = choices.clone();
         let outline = outline.as_deref().map(MapOutline::read).transpose()?;
-        let options =
-            MapOptions { slices: slice, mask, title, unit, longitude: lon, latitude: lat, scale, outline };
+        let options = MapOptions { slices: slice, mask, title, unit, longitude: lon, latitude: lat, scale, outline };
         Ok(Self { path: path.to_path_buf(), format, options })
     }
 
     /// Opens the new file, to be sure that it can be written. Fails if it exists.
-    pub fn open(self) -> Result<NewMap, CliError> {
-        Ok(NewMap { file: open_new(&self.path)?, wanted: self })
+    pub fn open(self) -> Result<NewMapFile, CliError> {
+        Ok(NewMapFile { file: open_new(&self.path)?, wanted: self })
     }
 }
 
 /// A map that can be written.
-pub(super) struct NewMap {
-    wanted: WantedMap,
+pub(super) struct NewMapFile {
+    wanted: MapRequest,
     file: NewFile,
 }
 
-impl NewMap {
+impl NewMapFile {
     /// Fails if the points cannot be drawn, whatever the predictions there.
-    pub fn tried(&self, csv: &str) -> Result<(), CliError> {
-        let WantedMap { path, format, options } = &self.wanted;
-        let blank = ReleasedPredictions::parse(path, csv, CertificateSummary::none())?;
+    pub fn check_points(&self, csv: &str) -> Result<(), CliError> {
+        let MapRequest { path, format, options } = &self.wanted;
+        let blank = ReleasedPredictions::parse(path, csv, CertificateSummary::without_certificate())?;
         draw_map(&blank, options, *format)?;
         Ok(())
     }
 
     /// Draws predictions from the text of their file and a summary of their certificate, and writes the map.
-    pub fn write_csv(self, csv: &str, statement: CertificateSummary) -> Result<DrawnMap, CliError> {
+    pub fn write_from_csv(self, csv: &str, statement: CertificateSummary) -> Result<DrawnMap, CliError> {
         let released = ReleasedPredictions::parse(&self.wanted.path, csv, statement)?;
         self.write(&released)
     }
 
     /// Draws predictions, and writes the file.
     pub fn write(mut self, released: &ReleasedPredictions) -> Result<DrawnMap, CliError> {
-        let WantedMap { path, format, options } = &self.wanted;
+        let MapRequest { path, format, options } = &self.wanted;
         let drawn = draw_map(released, options, *format)?;
-        let written = self.file.fill(drawn.text.as_bytes()).and_then(|()| self.file.finish());
-        written.map_err(|cause| refused(path, cause))?;
+        let written = self.file.append_bytes(drawn.text.as_bytes()).and_then(|()| self.file.finish());
+        written.map_err(|cause| new_file_error(path, cause))?;
         Ok(drawn)
     }
 }

@@ -60,21 +60,21 @@ use clap::Subcommand;
 use arguments::Arguments;
 pub use environment::Invocation;
 use error::{BUG, CliError};
-use output::complain;
+use output::print_stderr;
 
 use dpgp_data::is_decoding;
 
 use audit::{AttackedRelease, AttackedSamples, AuditedExperiment};
 use dpgp_report::{BibliographyEntry, Ranking};
-use options::Format;
+use options::OutputFormat;
 use output::{
-    CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExplainedExperiment,
-    FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage, NewSpec,
-    PlannedExperiment, PrintedTables, RunExperiment, RunShard, ShownExperiment, VerifiedFile, WrittenReport,
+    CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExperimentRunOutput,
+    ExplainedExperiment, FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage,
+    NewSpec, PlannedExperiment, ShardRunOutput, ShownExperiment, TableOutput, VerifiedFile, WrittenReport,
 };
-use output_schema::Output;
+use output_schema::VerbOutput;
 use release_types::{
-    CertificateFile, DrawnFile, LedgerOutput, PreviewOutput, ReleasedHere, ReleasedToFile, SummedRows,
+    CertificateFile, DrawnFile, LedgerOutput, PredictFileOutput, PredictOutput, PreviewOutput, SummedRows,
     TradeoffOutput, VerifiedCertificate, VerifiedLedgerOutput,
 };
 
@@ -94,14 +94,14 @@ macro_rules! verbs {
             /// The groups of the help: the heading, and the names of the verbs as declared.
             const GROUPS: &[(&str, &[&str])] = &[$(($group, &[$(stringify!($verb)),*])),*];
 
-            fn run(&self, format: Format) -> Result<(), CliError> {
+            fn run(&self, format: OutputFormat) -> Result<(), CliError> {
                 match self {
                     $($(Self::$verb(arguments) => $module::$module(arguments, format),)*)*
                 }
             }
 
             /// Lists the JSON outputs of the verbs, with their types.
-            fn outputs() -> Vec<Output> {
+            fn json_outputs() -> Vec<VerbOutput> {
                 vec![$($($($(($name, |all| vec![$(all.subschema_for::<$printed>()),+]),)+)?)*)*]
             }
         }
@@ -121,11 +121,11 @@ verbs! {
             => "tradeoff": TradeoffOutput;
         /// Release private predictions, with a certificate and a map
         Predict(predict::PredictArguments)
-            => "predict": ReleasedHere | ReleasedToFile,
+            => "predict": PredictOutput | PredictFileOutput,
                 "predict: FILE.certificate.json": CertificateFile,
                 "predict --preview": PreviewOutput;
         /// Show what releases have spent, or check a ledger
-        Ledger(ledger::LedgerVerb)
+        Ledger(ledger::LedgerCommandArguments)
             => "ledger show": Vec<LedgerOutput>,
                 "ledger verify": Vec<VerifiedLedgerOutput>;
     }
@@ -135,8 +135,8 @@ verbs! {
             => "list": Vec<ListedExperiment>;
         /// Run experiments; write their tables and figures
         Run(run::RunArguments)
-            => "run": RunExperiment | Vec<RunExperiment>,
-                "run --shard": RunShard | Vec<RunShard>;
+            => "run": ExperimentRunOutput | Vec<ExperimentRunOutput>,
+                "run --shard": ShardRunOutput | Vec<ShardRunOutput>;
         /// Recompute experiments and compare with the committed results
         Check(check::CheckArguments)
             => "check": Vec<CheckedExperiment>;
@@ -207,7 +207,7 @@ verbs! {
         /// Print a committed table for a paper, with chosen axes as rows and columns (as `dpgp show --table`)
         #[command(hide = true)]
         Table(table::TableArguments)
-            => "table": PrintedTables;
+            => "table": TableOutput;
         /// Print BibTeX for the program, and for the papers and data of experiments (as `dpgp show --cite`)
         #[command(hide = true)]
         Cite(cite::CiteArguments)
@@ -221,14 +221,14 @@ verbs! {
 
 /// Parses the arguments of this process, runs the verb and returns the exit code.
 pub fn main() -> ExitCode {
-    ExitCode::from(run_command(Invocation::of_process()))
+    ExitCode::from(run_command(Invocation::from_process_arguments()))
 }
 
 /// The same for a program that was started in another way, such as from Python. Call it once for each process: it handles the signals
 /// and panics of the process, and wrong arguments end the process.
 pub fn run_command(invocation: Invocation) -> u8 {
     std::panic::set_hook(Box::new(report_bug));
-    interrupt::outlive_file_limits();
+    interrupt::ignore_file_size_signal();
     let invocation = invocation.remember();
     if invocation.answer_completions() {
         return 0;
@@ -244,15 +244,15 @@ fn report_bug(panic: &PanicHookInfo<'_>) {
     if is_decoding() {
         return;
     }
-    complain(&panic.to_string());
-    complain("error: this is a bug in dpgp; please report it with the command and the message above");
+    print_stderr(&panic.to_string());
+    print_stderr("error: this is a bug in dpgp; please report it with the command and the message above");
     std::process::exit(i32::from(BUG));
 }
 
 fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
     if !matches!(arguments.verb, Verb::Run(_) | Verb::Check(_) | Verb::Audit(_)) {
         // If the signal thread cannot start, signals still end the program, but its temporary files remain.
-        let _ = interrupt::end_at_signal();
+        let _ = interrupt::exit_on_signal();
     }
     arguments.verb.run(arguments.format)
 }
@@ -262,7 +262,7 @@ fn exit_code(outcome: Result<(), CliError>) -> u8 {
         Ok(()) => 0,
         Err(error) if error.is_broken_pipe() => 0,
         Err(error) => {
-            complain(&format!("error: {error}"));
+            print_stderr(&format!("error: {error}"));
             error.exit_code()
         }
     }

@@ -6,21 +6,21 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::emit::shell;
-use super::new_ask::{asked, with_bounds};
-use super::new_bounds::{released_bounds, whole_budget, with_origin, with_rest_of_budget};
-use super::new_data::{ChosenColumns, Roles, below, column_name, some_names};
-use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
-use super::new_table::spec_of_table;
-use super::options::{Format, told};
+use super::emit::quote_for_shell;
+use super::new_ask::{ask_questions, fill_bounds};
+use super::new_bounds::{note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget_options};
+use super::new_data::{ChosenColumns, ColumnRoles, column_name, first_names_text, indent_lines};
+use super::new_data::{GeneratedSpec, ProtectedPart, UserDataFile, generate_spec};
+use super::new_table::spec_from_table;
+use super::options::{OutputFormat, announce_project};
 use super::output::NewSpec;
-use super::output::{print, print_json, refused, write_new};
-use super::waiting::Waiting;
-use dpgp_data::{ColumnNames, Separator, whole_text};
+use super::output::{new_file_error, print, print_json, write_new};
+use super::waiting::Spinner;
+use dpgp_data::{ColumnNameSource, Separator, read_limited_text};
 use dpgp_fs::existing_folder_of;
-use dpgp_report::exact;
-use dpgp_run::{DataPlaces, Project};
-use dpgp_spec::copied;
+use dpgp_report::format_exact;
+use dpgp_run::{DataLocations, Project};
+use dpgp_spec::strip_paper_content;
 
 const EXAMPLES: &str = "\
 Without --data or --from, the spec runs as is on a few example rows, and its comments say what to change. With --data it names
@@ -100,7 +100,7 @@ pub struct NewArguments {
 }
 
 /// Writes a spec to start from. Fails if the file exists.
-pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
+pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliError> {
     let origin = arguments.data.as_deref().or(arguments.from.as_deref().map(Path::new));
     let origin = origin.or(arguments.from_table.as_deref());
     let stem = origin.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
@@ -112,30 +112,30 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     }
     let path = PathBuf::from(format!("{name}.toml"));
     let protected = match (arguments.count, arguments.private_inputs) {
-        _ if arguments.private_bounds => Protected::Bounds,
-        (true, _) => Protected::Row,
-        (false, true) => Protected::Record,
-        (false, false) => Protected::Target,
+        _ if arguments.private_bounds => ProtectedPart::Bounds,
+        (true, _) => ProtectedPart::Row,
+        (false, true) => ProtectedPart::Record,
+        (false, false) => ProtectedPart::Target,
     };
     if arguments.command {
-        return new_command(&path, format);
+        return write_program_spec(&path, format);
     }
     if let Some(table) = &arguments.from_table {
-        return new_printed(&path, table, &arguments.metrics, format);
+        return write_published_spec(&path, table, &arguments.metrics, format);
     }
     let (text, own) = match (&arguments.data, &arguments.from) {
         (None, None) => (TEMPLATE.to_owned(), None),
-        (None, Some(name)) => (copy_of(name)?, None),
+        (None, Some(name)) => (copy_shipped_spec(name)?, None),
         (Some(file), _) => {
-            let _waiting = Waiting::on(&format!("reading {}", file.display()), arguments.quiet);
-            let (name, columns) = (beside(&path, file), arguments.column_names());
+            let _waiting = Spinner::start(&format!("reading {}", file.display()), arguments.quiet);
+            let (name, columns) = (path_in_spec(&path, file), arguments.column_names());
             let separator = arguments.separator;
             let chosen = &match protected {
-                Protected::Bounds => arguments.chosen.counted_by_target(),
+                ProtectedPart::Bounds => arguments.chosen.with_target_as_input(),
                 _ => arguments.chosen.clone(),
             };
-            let file = OwnFile { path: file, name: &name, columns, separator, chosen };
-            let OwnSpec { text, roles, left_out } = spec_for(&file, protected)?;
+            let file = UserDataFile { path: file, name: &name, columns, separator, chosen };
+            let GeneratedSpec { text, roles, left_out } = generate_spec(&file, protected)?;
             (text, Some((roles, left_out)))
         }
     };
@@ -143,38 +143,36 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path));
     }
-    existing_folder_of(&path).map_err(|cause| refused(&path, cause))?;
+    existing_folder_of(&path).map_err(|cause| new_file_error(&path, cause))?;
     let released = match &arguments.bounds_from {
         None => None,
-        Some(file) => {
-            Some(released_bounds(file, own.as_ref().and_then(|(roles, _)| roles.target.as_deref()))?)
-        }
+        Some(file) => Some(read_released_bounds(file, own.as_ref().and_then(|(roles, _)| roles.target.as_deref()))?),
     };
     let ends = released.as_ref().map(|released| [released.low, released.high]);
     let text = match (&released, &arguments.bounds_from) {
-        (Some(released), Some(file)) => with_rest_of_budget(&text, file, released.mu)?,
+        (Some(released), Some(file)) => set_remaining_budget(&text, file, released.mu)?,
         _ => text,
     };
     let text = match (arguments.ask, ends) {
-        (true, ends) => asked(&text, &path, ends)?,
-        (false, Some(ends)) => with_bounds(&text, ends),
+        (true, ends) => ask_questions(&text, &path, ends)?,
+        (false, Some(ends)) => fill_bounds(&text, ends),
         (false, None) => text,
     };
     let text = match &arguments.bounds_from {
-        Some(file) => with_origin(&text, &file.display().to_string()),
+        Some(file) => note_bounds_origin(&text, &file.display().to_string()),
         None => text,
     };
     write_new(&path, &text)?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let (roles, left_out) = own.unzip();
         let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
         let target = target.flatten();
         return print_json(&json!(NewSpec { written: path, target, inputs, left_out }));
     }
-    let (shown, spec) = (path.display(), shell(&for_commands(&path)));
-    if let (Protected::Bounds, Some(data)) = (protected, &arguments.data) {
-        let (budget, target) = (whole_budget(&text), arguments.chosen.target.as_deref().unwrap_or_default());
-        let (data, target) = (shell(&data.to_string_lossy()), shell(target));
+    let (shown, spec) = (path.display(), quote_for_shell(&command_line_path(&path)));
+    if let (ProtectedPart::Bounds, Some(data)) = (protected, &arguments.data) {
+        let (budget, target) = (total_budget_options(&text), arguments.chosen.target.as_deref().unwrap_or_default());
+        let (data, target) = (quote_for_shell(&data.to_string_lossy()), quote_for_shell(target));
         return print(&format!(
             "wrote {shown}; then:\n  dpgp sum {spec} {data} --release bounds.json{budget}   # the bounds, charged to the ledger of the rows\n  \
              dpgp new --data {data} --target {target} --private-inputs --bounds-from bounds.json   # a spec with these bounds and the rest of the budget\n"
@@ -183,18 +181,18 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     match own {
         None => print(&format!("wrote {shown}; try: dpgp run {spec}\n")),
         Some((roles, left_out)) => {
-            let (described, grid) = (described(&roles, &left_out), protected.grid(&roles.inputs));
+            let (described, grid) = (roles_text(&roles, &left_out), protected.grid_option(&roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
-            let public = taken_as_public(protected, &roles);
+            let public = public_columns_note(protected, &roles);
             // Bounds that were released have spent a share of the whole.
-            let budget = if ends.is_some() { whole_budget(&text) } else { budget_of(&text) };
+            let budget = if ends.is_some() { total_budget_options(&text) } else { budget_options(&text) };
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
             let preview = format!(
                 "\n  dpgp predict {spec} {grid} --preview   # the expected error at each epsilon, from public facts only"
             );
             let measured = match protected {
-                Protected::Row | Protected::Bounds => "errors against the exact counts: do not publish them",
-                Protected::Target | Protected::Record => "errors on held-out rows: do not publish them",
+                ProtectedPart::Row | ProtectedPart::Bounds => "errors against the exact counts: do not publish them",
+                ProtectedPart::Target | ProtectedPart::Record => "errors on held-out rows: do not publish them",
             };
             print(&format!(
                 "{described}wrote {shown}; {next}:{preview}\n  dpgp run {spec}   # {measured}\n  dpgp predict {spec} {grid} \
@@ -207,65 +205,57 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
 }
 
 /// Writes a spec for a program, and the program. Neither may exist.
-fn new_command(path: &Path, format: Format) -> Result<(), CliError> {
+fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError> {
     let program = path.with_extension("py");
     for file in [path, &program] {
         if file.symlink_metadata().is_ok() {
             return Err(CliError::Exists(file.to_path_buf()));
         }
     }
-    existing_folder_of(path).map_err(|cause| refused(path, cause))?;
+    existing_folder_of(path).map_err(|cause| new_file_error(path, cause))?;
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let spec = shell(&for_commands(path));
+    let spec = quote_for_shell(&command_line_path(path));
     write_new(&program, include_str!("new_command.py"))?;
     write_new(path, &include_str!("new_command.toml").replace("@PROGRAM@", &name).replace("@SPEC@", &spec))?;
-    if format == Format::Json {
-        return print_json(&json!(NewSpec {
-            written: path.to_path_buf(),
-            target: None,
-            inputs: None,
-            left_out: None
-        }));
+    if format == OutputFormat::Json {
+        return print_json(&json!(NewSpec { written: path.to_path_buf(), target: None, inputs: None, left_out: None }));
     }
     print(&format!("wrote {} and {}; try: dpgp run {spec}\n", path.display(), program.display()))
 }
 
 /// Writes a spec with the numbers published in a paper.
-fn new_printed(path: &Path, table: &Path, metrics: &[String], format: Format) -> Result<(), CliError> {
+fn write_published_spec(path: &Path, table: &Path, metrics: &[String], format: OutputFormat) -> Result<(), CliError> {
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path.to_path_buf()));
     }
-    existing_folder_of(path).map_err(|cause| refused(path, cause))?;
-    let printed = whole_text(table).map_err(CliError::io(table))?;
+    existing_folder_of(path).map_err(|cause| new_file_error(path, cause))?;
+    let printed = read_limited_text(table).map_err(CliError::io(table))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let spec = shell(&for_commands(path));
-    let text = spec_of_table(&printed, metrics, &name, &spec)
+    let spec = quote_for_shell(&command_line_path(path));
+    let text = spec_from_table(&printed, metrics, &name, &spec)
         .map_err(|cause| CliError::PrintedTable { path: table.to_path_buf(), cause })?;
     write_new(path, &text)?;
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let (written, target, inputs, left_out) = (path.to_path_buf(), None, None, None);
         return print_json(&json!(NewSpec { written, target, inputs, left_out }));
     }
-    print(&format!(
-        "wrote {}; compare runs with it: dpgp grade RUNS.csv --experiment {spec}\n",
-        path.display()
-    ))
+    print(&format!("wrote {}; compare runs with it: dpgp grade RUNS.csv --experiment {spec}\n", path.display()))
 }
 
 /// Writes the options of a budget for one release of a spec. Empty if the spec names no privacy.
-fn budget_of(spec: &str) -> String {
+fn budget_options(spec: &str) -> String {
     let table: toml::Table = toml::from_str(spec).unwrap_or_default();
     let number = |key: &str| table.get("privacy")?.get(key)?.as_float();
     let budget = number("epsilon").zip(number("delta"));
     budget.map_or_else(String::new, |(epsilon, delta)| {
-        format!(" --budget-epsilon {} --budget-delta {}", exact(epsilon), exact(delta))
+        format!(" --budget-epsilon {} --budget-delta {}", format_exact(epsilon), format_exact(delta))
     })
 }
 
 /// Names the columns that are not protected. Empty if there are none.
-fn taken_as_public(protected: Protected, roles: &Roles) -> String {
-    let (Protected::Target, Some(target)) = (protected, &roles.target) else { return String::new() };
-    let inputs = some_names(&roles.inputs, MOST_SHOWN);
+fn public_columns_note(protected: ProtectedPart, roles: &ColumnRoles) -> String {
+    let (ProtectedPart::Target, Some(target)) = (protected, &roles.target) else { return String::new() };
+    let inputs = first_names_text(&roles.inputs, MOST_SHOWN);
     format!(
         "only the target {target:?} is private: the inputs ({inputs}) are treated as public (use --private-inputs to protect them)\n"
     )
@@ -275,15 +265,15 @@ fn taken_as_public(protected: Protected, roles: &Roles) -> String {
 const MOST_SHOWN: usize = 20;
 
 /// Describes the roles of the columns. Empty if the user named both target and inputs.
-fn described(roles: &Roles, left_out: &[String]) -> String {
-    let Roles { target, inputs, told_target, told_inputs, .. } = roles;
+fn roles_text(roles: &ColumnRoles, left_out: &[String]) -> String {
+    let ColumnRoles { target, inputs, told_target, told_inputs, .. } = roles;
     let left = match left_out {
         [] => String::new(),
-        lines => format!("left out:{}\n", below(lines)),
+        lines => format!("left out:{}\n", indent_lines(lines)),
     };
     let Some(target) = target else {
         let why = if *told_inputs { "" } else { " (use --inputs to choose others)" };
-        return format!("rows counted by {}{why}\n{left}", some_names(inputs, MOST_SHOWN));
+        return format!("rows counted by {}{why}\n{left}", first_names_text(inputs, MOST_SHOWN));
     };
     let why = match (told_target, told_inputs) {
         (true, true) => return String::new(),
@@ -291,44 +281,44 @@ fn described(roles: &Roles, left_out: &[String]) -> String {
         (true, false) => " (use --inputs to choose others)",
         (false, false) => " (use --target and --inputs to choose others)",
     };
-    format!("target {target:?}, predicted from {}{why}\n{left}", some_names(inputs, MOST_SHOWN))
+    format!("target {target:?}, predicted from {}{why}\n{left}", first_names_text(inputs, MOST_SHOWN))
 }
 
 /// Parses a separator, as its character or its name.
 fn separator(text: &str) -> Result<u8, String> {
     let text = if ["tab", "\\t"].contains(&text) { "\t" } else { text };
     match text.as_bytes() {
-        [byte] if Separator::may_be(char::from(*byte)) => Ok(*byte),
+        [byte] if Separator::is_allowed_char(char::from(*byte)) => Ok(*byte),
         _ => Err(format!("use {}, or `tab`", Separator::ONE)),
     }
 }
 
 /// Writes a path as an argument, so that one that begins with a dash is not taken for an option.
-fn for_commands(path: &Path) -> String {
+fn command_line_path(path: &Path) -> String {
     let path = path.to_string_lossy();
     if path.starts_with('-') { format!("./{path}") } else { path.into_owned() }
 }
 
 /// Copies the spec of a shipped experiment.
-fn copy_of(name: &str) -> Result<String, CliError> {
-    let experiment = told(Project::open(&DataPlaces::default())?).only(name)?;
-    let settings = copied(experiment.source.text()).unwrap_or_default();
+fn copy_shipped_spec(name: &str) -> Result<String, CliError> {
+    let experiment = announce_project(Project::open(&DataLocations::default())?).find_one_experiment(name)?;
+    let settings = strip_paper_content(experiment.source.text()).unwrap_or_default();
     let (name, version) = (&experiment.name, env!("CARGO_PKG_VERSION"));
     Ok(format!("# A copy of {name} (dpgp {version}), without the paper's numbers and claims.\n{settings}"))
 }
 
 impl NewArguments {
-    fn column_names(&self) -> ColumnNames {
+    fn column_names(&self) -> ColumnNameSource {
         match (&self.columns[..], self.no_header) {
-            ([], false) => ColumnNames::Header,
-            ([], true) => ColumnNames::Numbered,
-            (names, _) => ColumnNames::Listed(names.to_vec()),
+            ([], false) => ColumnNameSource::Header,
+            ([], true) => ColumnNameSource::Numbered,
+            (names, _) => ColumnNameSource::Listed(names.to_vec()),
         }
     }
 }
 
 /// Returns the path of a file as a spec names it, relative to the spec.
-fn beside(spec: &Path, file: &Path) -> String {
+fn path_in_spec(spec: &Path, file: &Path) -> String {
     let same_folder = spec.parent().is_none_or(|folder| folder.as_os_str().is_empty());
     let whole = if same_folder { None } else { std::fs::canonicalize(file).ok() };
     whole.as_deref().unwrap_or(file).to_string_lossy().into_owned()

@@ -4,62 +4,60 @@ use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use super::CliError;
-use super::new_questions::{BOUNDS, Question, Source, asking_order, questions};
-use super::new_rules::{NewSpecAnswers, PERHAPS, four_digits};
-use super::output::complain;
-use dpgp_data::Manifest;
-use dpgp_report::exact;
+use super::new_questions::{AnswerSource, BOUNDS, SpecQuestion, asking_order, questions};
+use super::new_rules::{NewSpecAnswers, PERHAPS, round_to_four_digits};
+use super::output::print_stderr;
+use dpgp_data::DatasetManifest;
+use dpgp_report::format_exact;
 use dpgp_run::RunError;
 use dpgp_task::Experiment;
 
 /// Asks all questions but that for bounds that are known, and returns a valid spec. Fails if the input ends, the user quits, or an answer from
 /// a pipe is wrong.
-pub(super) fn asked(template: &str, path: &Path, bounds: Option<[f64; 2]>) -> Result<String, CliError> {
+pub(super) fn ask_questions(template: &str, path: &Path, bounds: Option<[f64; 2]>) -> Result<String, CliError> {
     let questions = questions(template);
     let mut order = asking_order(&questions);
     order.retain(|place| bounds.is_none() || questions[*place].key != BOUNDS);
     let is_terminal = std::io::stdin().is_terminal();
-    let mut dialogue = Dialogue::about(&questions, Said::new(std::io::stdin().lock(), is_terminal));
+    let mut dialogue = Dialogue::new(&questions, UserInput::new(std::io::stdin().lock(), is_terminal));
     dialogue.set_bounds(bounds);
-    complain(&format!(
+    print_stderr(&format!(
         "type one answer per line, or nothing for the default in brackets; `{}` or `{}` returns to the previous question, `{QUIT}` \
          stops and writes nothing",
         BACK[0], BACK[1]
     ));
     loop {
         dialogue.ask_all(&order)?;
-        dialogue.derive();
-        dialogue.said.all()?;
-        let text = filled(template, &questions, &dialogue.answers);
-        let (name, manifest) = (path.to_string_lossy(), Manifest::shipped()?);
+        dialogue.derive_answers();
+        dialogue.said.ensure_input_ended()?;
+        let text = fill_template(template, &questions, &dialogue.answers);
+        let (name, manifest) = (path.to_string_lossy(), DatasetManifest::load_shipped()?);
         let Err(wrong) = Experiment::parse(&name, path, text.clone(), &manifest) else {
-            dialogue.say_derived();
+            dialogue.print_derived_answers();
             return Ok(text);
         };
         if !is_terminal {
             return Err(RunError::from(Box::new(wrong)).into());
         }
-        complain(&wrong.to_string());
-        dialogue.reopen(&order, wrong.line);
+        print_stderr(&wrong.to_string());
+        dialogue.reopen_questions(&order, wrong.line);
     }
 }
 
 /// The template with bounds that are known, with what follows from them and with what is proposed for them. Everything else stays to be
 /// filled in.
-pub(super) fn with_bounds(template: &str, bounds: [f64; 2]) -> String {
+pub(super) fn fill_bounds(template: &str, bounds: [f64; 2]) -> String {
     let questions = questions(template);
-    let mut dialogue = Dialogue::about(&questions, Said::new(std::io::empty(), false));
+    let mut dialogue = Dialogue::new(&questions, UserInput::new(std::io::empty(), false));
     dialogue.set_bounds(Some(bounds));
-    for (place, question) in
-        questions.iter().enumerate().filter(|(_, question)| question.about.contains(PERHAPS))
-    {
-        if let Source::Proposed(proposal) = question.source {
+    for (place, question) in questions.iter().enumerate().filter(|(_, question)| question.about.contains(PERHAPS)) {
+        if let AnswerSource::Proposed(proposal) = question.source {
             dialogue.answers[place] =
-                proposal.value(&questions, &dialogue.answers).map(|root| question.in_spec(root));
+                proposal.value(&questions, &dialogue.answers).map(|root| question.to_spec_numbers(root));
         }
     }
-    dialogue.derive();
-    let text = filled(template, &questions, &dialogue.answers);
+    dialogue.derive_answers();
+    let text = fill_template(template, &questions, &dialogue.answers);
     // Only what is still open asks to be filled in.
     let asks = template.lines().zip(text.lines()).map(|(before, after)| {
         let is_open = after.split('#').next().is_some_and(|code| code.contains("nan"));
@@ -74,24 +72,24 @@ const BACK: [&str; 2] = ["<", "back"];
 const QUIT: &str = "quit";
 
 /// A reply to a question.
-enum Reply {
+enum QuestionReply {
     Numbers(Vec<f64>),
     Back,
 }
 
 /// Questions, and the answers so far.
 struct Dialogue<'a> {
-    questions: &'a [Question],
+    questions: &'a [SpecQuestion],
     answers: Vec<Option<Vec<f64>>>,
     /// What the user typed, in the units of the question. It is the default of a question that is asked again.
     typed: Vec<Option<Vec<f64>>>,
-    said: Said<'a>,
+    said: UserInput<'a>,
     /// The subject of the last question.
     last: &'a str,
 }
 
 impl<'a> Dialogue<'a> {
-    fn about(questions: &'a [Question], said: Said<'a>) -> Self {
+    fn new(questions: &'a [SpecQuestion], said: UserInput<'a>) -> Self {
         let none = vec![None; questions.len()];
         Self { questions, answers: none.clone(), typed: none, said, last: "" }
     }
@@ -104,7 +102,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Opens the questions of a line of the spec that is wrong, or all if the line has none.
-    fn reopen(&mut self, order: &[usize], line: usize) {
+    fn reopen_questions(&mut self, order: &[usize], line: usize) {
         let of_line = |place: &&usize| self.questions[**place].lines.contains(&line);
         let again: Vec<usize> = order.iter().filter(of_line).copied().collect();
         let again = if again.is_empty() { order } else { again.as_slice() };
@@ -119,9 +117,11 @@ impl<'a> Dialogue<'a> {
                 next += 1;
                 continue;
             }
-            match self.answer(place)? {
-                Reply::Numbers(numbers) => self.answers[place] = Some(self.questions[place].in_spec(numbers)),
-                Reply::Back => {
+            match self.ask_question(place)? {
+                QuestionReply::Numbers(numbers) => {
+                    self.answers[place] = Some(self.questions[place].to_spec_numbers(numbers))
+                }
+                QuestionReply::Back => {
                     // Ask it in full.
                     self.last = "";
                     match next.checked_sub(1) {
@@ -129,7 +129,7 @@ impl<'a> Dialogue<'a> {
                             next = before;
                             self.answers[order[next]] = None;
                         }
-                        None => complain("this is the first question"),
+                        None => print_stderr("this is the first question"),
                     }
                 }
             }
@@ -138,93 +138,91 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Asks one question. On a terminal, repeats it until the answer is valid.
-    fn answer(&mut self, place: usize) -> Result<Reply, CliError> {
+    fn ask_question(&mut self, place: usize) -> Result<QuestionReply, CliError> {
         let question = &self.questions[place];
         let proposed = match question.source {
-            Source::Proposed(proposal) => proposal.value(self.questions, &self.answers),
-            Source::Derived(_) => None,
+            AnswerSource::Proposed(proposal) => proposal.value(self.questions, &self.answers),
+            AnswerSource::Derived(_) => None,
         };
         let default = self.typed[place].clone().or_else(|| proposed.clone());
         let is_same = question.about == self.last;
         self.last = &question.about;
-        complain(&question.asked(default.as_deref(), is_same));
+        print_stderr(&question.prompt_text(default.as_deref(), is_same));
         loop {
             let Some(line) = self.said.line() else {
                 return Err(CliError::Unanswered(question.key.clone()));
             };
             if BACK.contains(&line.as_str()) {
-                return Ok(Reply::Back);
+                return Ok(QuestionReply::Back);
             }
             if line == QUIT {
                 return Err(CliError::Left(question.key.clone()));
             }
             // Nobody at a pipe sees the default and its note: a bound or an epsilon that was forgotten must not become a number.
-            let is_forgotten =
-                !self.said.is_terminal && question.must_be_answered() && self.typed[place].is_none();
+            let is_forgotten = !self.said.is_terminal && question.needs_answer() && self.typed[place].is_none();
             let read = match (line.is_empty(), &default) {
                 (true, Some(default)) if !is_forgotten => Ok(default.clone()),
-                _ => question.read(&line),
+                _ => question.parse_answer(&line),
             };
-            let needed = match read.and_then(|numbers| question.at_most_half(self.width(), numbers)) {
+            let needed = match read.and_then(|numbers| question.check_standard_deviation(self.bounds_width(), numbers))
+            {
                 Ok(numbers) => {
-                    question.caution(&numbers, proposed.as_deref()).iter().for_each(|note| complain(note));
+                    question.answer_warning(&numbers, proposed.as_deref()).iter().for_each(|note| print_stderr(note));
                     if !line.is_empty() {
                         self.typed[place] = Some(numbers.clone());
                     }
-                    return Ok(Reply::Numbers(numbers));
+                    return Ok(QuestionReply::Numbers(numbers));
                 }
                 Err(needed) => needed,
             };
             if !self.said.is_terminal {
                 let needed = match line.is_empty() {
-                    true => format!(
-                        "{needed}, since this question has no default without a terminal"
-                    ),
+                    true => format!("{needed}, since this question has no default without a terminal"),
                     false => needed,
                 };
                 return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });
             }
-            complain(&format!("{needed} (or `{}`, `{QUIT}`)", BACK[0]));
+            print_stderr(&format!("{needed} (or `{}`, `{QUIT}`)", BACK[0]));
         }
     }
 
     /// Returns the width of the target's bounds, once they are known.
-    fn width(&self) -> Option<f64> {
+    fn bounds_width(&self) -> Option<f64> {
         let bounds = self.questions.iter().position(|question| question.key == BOUNDS)?;
         let [low, high] = self.answers[bounds].as_deref()? else { return None };
         Some(high - low)
     }
 
     /// Computes the numbers that follow from the answers.
-    fn derive(&mut self) {
+    fn derive_answers(&mut self) {
         for (place, question) in self.questions.iter().enumerate() {
-            if let Source::Derived(rule) = question.source {
+            if let AnswerSource::Derived(rule) = question.source {
                 self.answers[place] = rule.numbers(&self.answers);
             }
         }
     }
 
     /// Prints the computed numbers.
-    fn say_derived(&self) {
+    fn print_derived_answers(&self) {
         for (question, answer) in self.questions.iter().zip(&self.answers) {
-            if let (Source::Derived(_), Some(numbers)) = (question.source, answer) {
-                complain(&format!("{}: {}, computed from your answers", question.key, listed(numbers)));
+            if let (AnswerSource::Derived(_), Some(numbers)) = (question.source, answer) {
+                print_stderr(&format!("{}: {}, computed from your answers", question.key, range_text(numbers)));
             }
         }
     }
 }
 
-fn listed(numbers: &[f64]) -> String {
-    numbers.iter().map(|number| exact(*number)).collect::<Vec<_>>().join(" to ")
+fn range_text(numbers: &[f64]) -> String {
+    numbers.iter().map(|number| format_exact(*number)).collect::<Vec<_>>().join(" to ")
 }
 
-impl Question {
+impl SpecQuestion {
     /// Formats the question, with the value of an empty answer. Does not repeat the text of the question before.
-    fn asked(&self, default: Option<&[f64]>, is_same: bool) -> String {
+    fn prompt_text(&self, default: Option<&[f64]>, is_same: bool) -> String {
         let (mut about, mut beside) = (self.about.as_str(), String::new());
         if let Some(numbers) = default {
             about = about.split_once(PERHAPS).map_or(about, |(about, _)| about.trim_end_matches("; "));
-            let numbers: Vec<String> = numbers.iter().map(|number| exact(*number)).collect();
+            let numbers: Vec<String> = numbers.iter().map(|number| format_exact(*number)).collect();
             let guess = if self.is_guess() { ", a guess" } else { "" };
             beside = format!(" [{}{guess}]", numbers.join(" "));
         }
@@ -237,29 +235,29 @@ impl Question {
     }
 
     /// Refuses a standard deviation above half of the width of the bounds, which targets within them cannot have (Popoviciu 1935).
-    fn at_most_half(&self, width: Option<f64>, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
+    fn check_standard_deviation(&self, width: Option<f64>, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
         match (width, &numbers[..]) {
             (Some(width), [root]) if self.is_squared && *root > 0.5 * width => {
-                Err(format!("enter at most {}, half of the width of the bounds", exact(0.5 * width)))
+                Err(format!("enter at most {}, half of the width of the bounds", format_exact(0.5 * width)))
             }
             _ => Ok(numbers),
         }
     }
 
     /// Whether its default is no more than a guess, or the budget.
-    fn must_be_answered(&self) -> bool {
+    fn needs_answer(&self) -> bool {
         self.is_guess() || self.key == "privacy.epsilon"
     }
 
     fn is_guess(&self) -> bool {
-        matches!(self.source, Source::Proposed(proposal) if proposal.is_guess())
+        matches!(self.source, AnswerSource::Proposed(proposal) if proposal.is_guess())
     }
 
     /// Warns about a guess that was taken, about a budget that protects next to nothing, and about a lengthscale far from the proposal.
     /// The user may keep them.
-    fn caution(&self, numbers: &[f64], proposed: Option<&[f64]>) -> Option<String> {
+    fn answer_warning(&self, numbers: &[f64], proposed: Option<&[f64]>) -> Option<String> {
         if self.is_guess() {
-            let guess = listed(numbers);
+            let guess = range_text(numbers);
             return (proposed == Some(numbers)).then(|| {
                 format!(
                     "note: {guess} is a guess by this program, which read no value of the column; check it, because the error of the \
@@ -270,56 +268,51 @@ impl Question {
         let proposed = proposed.and_then(|numbers| numbers.first().copied());
         match (self.name(), numbers, proposed) {
             ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
-                let epsilon = exact(*epsilon);
+                let epsilon = format_exact(*epsilon);
                 Some(format!(
                     "note: epsilon = {epsilon} gives almost no protection: one row can make a conclusion e^{epsilon} times as likely"
                 ))
             }
             ("delta", [delta], Some(proposed)) if *delta > 10.0 * proposed => Some(format!(
                 "note: delta = {} is far above the suggested value: with this probability a row may be revealed exactly",
-                exact(*delta)
+                format_exact(*delta)
             )),
-            ("lengthscales", [lengthscale], Some(proposed)) if *lengthscale > LONG * proposed => {
-                Some(format!(
-                    "note: with a lengthscale of {} the function can hardly change over the map; the intervals rely on this, \
+            ("lengthscales", [lengthscale], Some(proposed)) if *lengthscale > LONG * proposed => Some(format!(
+                "note: with a lengthscale of {} the function can hardly change over the map; the intervals rely on this, \
                      whatever the rows show",
-                    exact(*lengthscale)
-                ))
-            }
-            ("lengthscales", [lengthscale], Some(proposed)) if LONG * lengthscale < proposed => {
-                Some(format!(
-                    "note: with a lengthscale of {} each prediction depends on few rows, so noise may hide the pattern",
-                    exact(*lengthscale)
-                ))
-            }
+                format_exact(*lengthscale)
+            )),
+            ("lengthscales", [lengthscale], Some(proposed)) if LONG * lengthscale < proposed => Some(format!(
+                "note: with a lengthscale of {} each prediction depends on few rows, so noise may hide the pattern",
+                format_exact(*lengthscale)
+            )),
             _ => None,
         }
     }
 
     /// Converts answers to the numbers of the spec: squares of standard deviations.
-    fn in_spec(&self, mut numbers: Vec<f64>) -> Vec<f64> {
+    fn to_spec_numbers(&self, mut numbers: Vec<f64>) -> Vec<f64> {
         if self.is_squared {
-            numbers.iter_mut().for_each(|number| *number = four_digits(*number * *number));
+            numbers.iter_mut().for_each(|number| *number = round_to_four_digits(*number * *number));
         }
         numbers
     }
 }
 
-impl Question {
+impl SpecQuestion {
     /// Parses the numbers of a line, separated by spaces or `..`. An error says what to enter. Conditions on several answers are checked
     /// later, with the whole spec.
-    fn read(&self, line: &str) -> Result<Vec<f64>, String> {
+    fn parse_answer(&self, line: &str) -> Result<Vec<f64>, String> {
         // A comma separates two numbers that have decimal points. Otherwise it may be a decimal comma.
         let comma = line.split_once(',').filter(|(low, high)| low.contains('.') && high.contains('.'));
         let apart = comma.map_or(line.to_owned(), |(low, high)| format!("{low} {high}")).replace("..", " ");
         let words = apart.split_whitespace().map(|word| word.trim_end_matches(','));
         let words: Vec<&str> = words.filter(|word| *word != "to").collect();
-        let finite =
-            words.iter().map_while(|word| word.parse::<f64>().ok().filter(|value| value.is_finite()));
+        let finite = words.iter().map_while(|word| word.parse::<f64>().ok().filter(|value| value.is_finite()));
         let numbers: Vec<f64> = finite.collect();
         let is_all = numbers.len() == self.places.len();
         if is_all && words.len() == numbers.len() {
-            return self.checked(numbers);
+            return self.check_numbers(numbers);
         }
         let hint = match is_all {
             _ if line.contains(',') => ", with a decimal point",
@@ -332,14 +325,14 @@ impl Question {
         })
     }
 
-    fn checked(&self, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
-        let positive = ["epsilon", "delta", "noise_variance", "variance", "lengthscale", "lengthscales"]
-            .contains(&self.name());
+    fn check_numbers(&self, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
+        let positive =
+            ["epsilon", "delta", "noise_variance", "variance", "lengthscale", "lengthscales"].contains(&self.name());
         match numbers[..] {
             [low, high] if high <= low => Err(format!(
                 "the second number must be above the first, but {} is not above {}",
-                exact(high),
-                exact(low)
+                format_exact(high),
+                format_exact(low)
             )),
             [value] if positive && value <= 0.0 => Err("enter a number above 0".to_owned()),
             [value] if self.name() == "delta" && value >= 1.0 => Err("enter a number below 1".to_owned()),
@@ -355,13 +348,13 @@ impl Question {
 }
 
 /// The input of the user.
-struct Said<'a> {
+struct UserInput<'a> {
     lines: BufReader<Box<dyn Read + 'a>>,
     /// Whether somebody sits there, who can answer again.
     is_terminal: bool,
 }
 
-impl<'a> Said<'a> {
+impl<'a> UserInput<'a> {
     fn new(input: impl Read + 'a, is_terminal: bool) -> Self {
         Self { lines: BufReader::new(Box::new(input)), is_terminal }
     }
@@ -375,7 +368,7 @@ impl<'a> Said<'a> {
 
     /// Refuses answers after the last question: one extra line shifts all later answers. Checks only buffered input, and does not wait
     /// for more.
-    fn all(&self) -> Result<(), CliError> {
+    fn ensure_input_ended(&self) -> Result<(), CliError> {
         let left = String::from_utf8_lossy(self.lines.buffer());
         let more = left.lines().find(|line| !line.trim().is_empty());
         match more.filter(|_| !self.is_terminal) {
@@ -393,7 +386,7 @@ const USUAL_EPSILON: f64 = 10.0;
 const GRID: &str = "\"privacy.epsilon\" = [1.0, inf]";
 
 /// Puts the answers into the template, and removes the words that ask for them.
-fn filled(template: &str, questions: &[Question], answers: &NewSpecAnswers) -> String {
+fn fill_template(template: &str, questions: &[SpecQuestion], answers: &NewSpecAnswers) -> String {
     let mut parts = Vec::new();
     for (question, answer) in questions.iter().zip(answers) {
         parts.extend(question.places.iter().cloned().zip(answer.iter().flatten().copied()));
@@ -428,7 +421,7 @@ epsilon = 1.0
     /// The answers that somebody at a terminal ends with.
     fn at_terminal(lines: &str) -> Result<Vec<Option<Vec<f64>>>, CliError> {
         let questions = questions(TEMPLATE);
-        let mut dialogue = Dialogue::about(&questions, Said::new(lines.as_bytes(), true));
+        let mut dialogue = Dialogue::new(&questions, UserInput::new(lines.as_bytes(), true));
         dialogue.ask_all(&asking_order(&questions))?;
         Ok(dialogue.answers)
     }
@@ -465,13 +458,13 @@ epsilon = 1.0
     fn a_wrong_spec_is_no_dead_end() {
         let questions = questions(TEMPLATE);
         let order = asking_order(&questions);
-        let mut dialogue = Dialogue::about(&questions, Said::new("0 40\n3\n2\n\n\n\n".as_bytes(), true));
+        let mut dialogue = Dialogue::new(&questions, UserInput::new("0 40\n3\n2\n\n\n\n".as_bytes(), true));
         dialogue.ask_all(&order).unwrap();
         let before = dialogue.answers.clone();
-        dialogue.reopen(&order, 6);
+        dialogue.reopen_questions(&order, 6);
         assert_eq!(dialogue.answers, [before[0].clone(), None, before[2].clone()]);
         dialogue.ask_all(&order).unwrap();
-        dialogue.reopen(&order, 1);
+        dialogue.reopen_questions(&order, 1);
         assert_eq!(dialogue.answers, [None, None, None]);
         dialogue.ask_all(&order).unwrap_err();
     }
@@ -480,7 +473,7 @@ epsilon = 1.0
     fn answers_go_into_their_places() {
         let template = "[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n[model]\nnoise_variance = nan # n\n[privacy]\nepsilon = 1.0\n";
         let questions = questions(template);
-        let text = filled(template, &questions, &[Some(vec![3.0, 7.5]), Some(vec![2.25]), Some(vec![0.5])]);
+        let text = fill_template(template, &questions, &[Some(vec![3.0, 7.5]), Some(vec![2.25]), Some(vec![0.5])]);
         let lines: Vec<&str> = text.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
         assert_eq!(lines[1..3], ["low = 3.0", "high = 7.5"]);
         assert_eq!((lines[4], lines[6]), ("noise_variance = 2.25", "epsilon = 0.5"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::CliError;
 use dpgp_accounting::{Calibration, epsilon_of};
 use dpgp_release::{CountsFile, ReleasedBounds};
-use dpgp_report::exact;
+use dpgp_report::format_exact;
 
 /// The epsilon of the templates.
 const EPSILON: f64 = 1.0;
@@ -31,11 +31,11 @@ fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
 /// The epsilon of private bounds, as a spec writes it, and their share of the budget in per cent.
 pub(super) fn epsilon_and_share(rows: usize, delta: f64) -> [String; 2] {
     let share = share_for_bounds(rows);
-    [exact(epsilon_of_share(share, EPSILON, delta)), exact(100.0 * share)]
+    [format_exact(epsilon_of_share(share, EPSILON, delta)), format_exact(100.0 * share)]
 }
 
 /// The bounds in a file of released counts of the target.
-pub(super) fn released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, CliError> {
+pub(super) fn read_released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, CliError> {
     let counts = CountsFile::read(file)?.ok_or_else(|| CliError::NoCounts { path: file.to_path_buf() })?;
     let bounds = counts.bounds()?;
     match target {
@@ -51,22 +51,21 @@ pub(super) fn released_bounds(file: &Path, target: Option<&str>) -> Result<Relea
 ///
 /// # Errors
 /// [`CliError::NoRest`] if the release cost the whole budget or does not say what it cost.
-pub(super) fn with_rest_of_budget(template: &str, file: &Path, mu: f64) -> Result<String, CliError> {
-    let whole = delta_of(template).map(|delta| (delta, 1.0 / Calibration::Analytic.sigma(EPSILON, delta)));
-    let (delta, whole) =
-        whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| CliError::NoRest(file.to_path_buf()))?;
-    let rest = exact(epsilon_of_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
+pub(super) fn set_remaining_budget(template: &str, file: &Path, mu: f64) -> Result<String, CliError> {
+    let whole = spec_delta(template).map(|delta| (delta, 1.0 / Calibration::Analytic.sigma(EPSILON, delta)));
+    let (delta, whole) = whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| CliError::NoRest(file.to_path_buf()))?;
+    let rest = format_exact(epsilon_of_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
     Ok(template
         .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))
         .replace("[1.0, inf]", &format!("[{rest}, inf]")))
 }
 
-fn delta_of(spec: &str) -> Option<f64> {
+fn spec_delta(spec: &str) -> Option<f64> {
     toml::from_str::<toml::Table>(spec).ok()?.get("privacy")?.get("delta")?.as_float()
 }
 
 /// Says where the bounds come from.
-pub(super) fn with_origin(spec: &str, file: &str) -> String {
+pub(super) fn note_bounds_origin(spec: &str, file: &str) -> String {
     let line = |line: &str| match line.split_once('#') {
         Some((code, _)) if code.starts_with("low = ") => {
             format!("{code}# from {file}, a private release: about one row in fifty lies beyond each bound\n")
@@ -78,8 +77,8 @@ pub(super) fn with_origin(spec: &str, file: &str) -> String {
 }
 
 /// Options of the whole budget of a template, of which this release takes a share.
-pub(super) fn whole_budget(spec: &str) -> String {
-    delta_of(spec).map_or_else(String::new, |delta| {
-        format!(" --budget-epsilon {} --budget-delta {}", exact(EPSILON), exact(delta))
+pub(super) fn total_budget_options(spec: &str) -> String {
+    spec_delta(spec).map_or_else(String::new, |delta| {
+        format!(" --budget-epsilon {} --budget-delta {}", format_exact(EPSILON), format_exact(delta))
     })
 }

@@ -7,19 +7,19 @@ use clap::Args;
 use thiserror::Error;
 
 use super::CliError;
-use super::emit::shell;
+use super::emit::quote_for_shell;
 use super::new_bounds::{FEWEST_FOR_BOUNDS, epsilon_and_share};
 use dpgp_data::suggest::closest;
-use dpgp_report::exact;
+use dpgp_report::format_exact;
 
 use dpgp_data::{
-    ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_hidden, is_number_for_name, is_parquet,
-    named_layout, own_columns, own_layout,
+    ColumnDescription, ColumnKind, ColumnNameSource, CsvLayout, TableDescription, build_csv_layout, describe_table,
+    detect_csv_layout, is_hidden_char, is_numeric_name, is_parquet,
 };
 
 /// The private part of a row, which decides the template of the spec.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Protected {
+pub(super) enum ProtectedPart {
     /// The target; inputs are public.
     Target,
     /// Inputs and target of a record.
@@ -30,8 +30,8 @@ pub(super) enum Protected {
     Bounds,
 }
 
-impl Protected {
-    fn template(self) -> &'static str {
+impl ProtectedPart {
+    fn spec_template(self) -> &'static str {
         match self {
             Self::Target => include_str!("new_data.toml"),
             Self::Record => include_str!("new_data_records.toml"),
@@ -52,9 +52,9 @@ const MATERN: &str = "matern";
 const MOST_TOGETHER: usize = 2;
 const MOST_TOGETHER_OF_RECORDS: usize = 4;
 
-impl Protected {
+impl ProtectedPart {
     /// Chooses the kernel for a number of inputs.
-    fn kernel(self, inputs: usize) -> &'static str {
+    fn default_kernel(self, inputs: usize) -> &'static str {
         let together = match self {
             Self::Target => MOST_TOGETHER,
             Self::Record | Self::Row | Self::Bounds => MOST_TOGETHER_OF_RECORDS,
@@ -69,8 +69,8 @@ impl Protected {
 
     /// Writes the option for the points of a preview: the map for private inputs, else ranges of one or two inputs, or a file if `--grid` cannot
     /// name the inputs.
-    pub fn grid(self, inputs: &[String]) -> String {
-        if self.is_target() && !are_for_words(inputs) {
+    pub fn grid_option(self, inputs: &[String]) -> String {
+        if self.is_target() && !can_name_in_grid(inputs) {
             return "--at grid.csv".to_owned();
         }
         let places = inputs.iter().enumerate().map(|(place, input)| match place {
@@ -80,7 +80,7 @@ impl Protected {
         match self {
             Self::Record | Self::Row | Self::Bounds => "--grid auto".to_owned(),
             // With `=`, because the name of a column may begin with a dash.
-            Self::Target => format!("--grid={}", shell(&places.collect::<Vec<_>>().join(","))),
+            Self::Target => format!("--grid={}", quote_for_shell(&places.collect::<Vec<_>>().join(","))),
         }
     }
 
@@ -93,18 +93,17 @@ impl Protected {
 const MOST_IN_WORDS: usize = 20;
 
 /// Returns whether `--grid` can name the inputs. A comma ends a name, and hidden characters cannot be copied from a terminal.
-pub(super) fn are_for_words(inputs: &[String]) -> bool {
-    inputs.len() <= MOST_IN_WORDS
-        && inputs.iter().all(|name| !name.contains(',') && !name.chars().any(is_hidden))
+pub(super) fn can_name_in_grid(inputs: &[String]) -> bool {
+    inputs.len() <= MOST_IN_WORDS && inputs.iter().all(|name| !name.contains(',') && !name.chars().any(is_hidden_char))
 }
 
 /// The user's own file.
-pub(super) struct OwnFile<'a> {
+pub(super) struct UserDataFile<'a> {
     pub path: &'a Path,
     /// Its path in the spec.
     pub name: &'a str,
     /// The source of its column names.
-    pub columns: ColumnNames,
+    pub columns: ColumnNameSource,
     /// The separator, if the user names it.
     pub separator: Option<u8>,
     /// The columns that the user names.
@@ -112,130 +111,126 @@ pub(super) struct OwnFile<'a> {
 }
 
 /// The text of a spec, and the roles of its columns.
-pub(super) struct OwnSpec {
+pub(super) struct GeneratedSpec {
     pub text: String,
-    pub roles: Roles,
+    pub roles: ColumnRoles,
     /// The reasons why columns are left out, one line each.
     pub left_out: Vec<String>,
 }
 
 /// Makes the spec for a file. By default the last numeric column is the target, and the others are the inputs.
-pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSpec, CliError> {
-    let layout = layout(file)?;
-    let own = own_columns(file.path, &layout)?;
-    let (roles, rows) = (roles(file, &layout, &own, protected)?, own.rows);
-    let left_out = left_out(&own.columns, &roles.inputs);
-    let Roles { target, inputs, .. } = &roles;
+pub(super) fn generate_spec(file: &UserDataFile<'_>, protected: ProtectedPart) -> Result<GeneratedSpec, CliError> {
+    let layout = detect_layout(file)?;
+    let own = describe_table(file.path, &layout)?;
+    let (roles, rows) = (assign_column_roles(file, &layout, &own, protected)?, own.rows);
+    let left_out = excluded_column_lines(&own.columns, &roles.inputs);
+    let ColumnRoles { target, inputs, .. } = &roles;
     let bounds_of = format!("bounds of {}", inputs.join(", "));
     let counts = format!("counts by {}", inputs.join(", "));
-    let what =
-        target.clone().unwrap_or(if matches!(protected, Protected::Bounds) { bounds_of } else { counts });
-    if matches!(protected, Protected::Bounds) && rows < FEWEST_FOR_BOUNDS {
-        return Err(CliError::FewRowsForBounds {
-            path: file.path.to_path_buf(),
-            rows,
-            fewest: FEWEST_FOR_BOUNDS,
-        });
+    let what = target.clone().unwrap_or(if matches!(protected, ProtectedPart::Bounds) { bounds_of } else { counts });
+    if matches!(protected, ProtectedPart::Bounds) && rows < FEWEST_FOR_BOUNDS {
+        return Err(CliError::FewRowsForBounds { path: file.path.to_path_buf(), rows, fewest: FEWEST_FOR_BOUNDS });
     }
     let title = format!("{what} under differential privacy");
-    let kernel = protected.kernel(inputs.len());
-    let delta = delta(rows);
+    let kernel = protected.default_kernel(inputs.len());
+    let delta = default_delta(rows);
     let [epsilon, share] = epsilon_and_share(rows, delta);
     let parts = [
-        ("@SOURCE@", source(file, &layout)),
-        ("@INPUTS@", list(inputs)),
-        ("@OTHERS@\n", comments(&roles)),
+        ("@SOURCE@", source_toml(file, &layout)),
+        ("@INPUTS@", name_list_toml(inputs)),
+        ("@OTHERS@\n", column_comments(&roles)),
         ("@KERNEL@", kernel.to_owned()),
-        ("@VARIANCE@", variance(kernel, inputs)),
-        ("@LENGTHSCALES@", lengthscales(protected, kernel, inputs, rows)),
-        ("@ROUGHNESS@", roughness(kernel).to_owned()),
-        ("@MAP@", map(inputs)),
-        ("@SPARSE@", sparse(rows)),
-        ("@SPLIT@", split(rows)),
-        ("@DELTA@", exact(delta)),
+        ("@VARIANCE@", kernel_variance_toml(kernel, inputs)),
+        ("@LENGTHSCALES@", lengthscales_toml(protected, kernel, inputs, rows)),
+        ("@ROUGHNESS@", roughness_comment(kernel).to_owned()),
+        ("@MAP@", map_toml(inputs)),
+        ("@SPARSE@", sparse_toml(rows)),
+        ("@SPLIT@", split_toml(rows)),
+        ("@DELTA@", format_exact(delta)),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
-        ("@FEATURES@\n", features(rows, inputs)),
-        ("@ENDS@", each(inputs, "[nan, nan]")),
-        ("@TITLE@", quoted(&title)),
-        ("@BINS@", each(inputs, &format!("{{ from = nan, to = nan, bins = {} }}", bins(inputs.len())))),
-        ("@TARGET@", quoted(target.as_deref().unwrap_or(&inputs[0]))),
+        ("@FEATURES@\n", features_toml(rows, inputs)),
+        ("@ENDS@", input_list_lines(inputs, "[nan, nan]")),
+        ("@TITLE@", quote_toml(&title)),
+        (
+            "@BINS@",
+            input_list_lines(inputs, &format!("{{ from = nan, to = nan, bins = {} }}", bins_per_input(inputs.len()))),
+        ),
+        ("@TARGET@", quote_toml(target.as_deref().unwrap_or(&inputs[0]))),
     ];
-    let text =
-        parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part));
-    Ok(OwnSpec { text, roles, left_out })
+    let text = parts.iter().fold(protected.spec_template().to_owned(), |spec, (place, part)| spec.replace(place, part));
+    Ok(GeneratedSpec { text, roles, left_out })
 }
 
-fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
+fn detect_layout(file: &UserDataFile<'_>) -> Result<CsvLayout, CliError> {
     match (is_parquet(file.path), &file.columns, file.separator) {
-        (true, ColumnNames::Header, None) => Ok(TextLayout::default()),
+        (true, ColumnNameSource::Header, None) => Ok(CsvLayout::default()),
         (true, ..) => Err(CliError::NamedColumns(file.path.to_path_buf())),
-        (false, names, Some(separator)) => Ok(named_layout(file.path, names, separator)?),
-        (false, names, None) => Ok(own_layout(file.path, names)?),
+        (false, names, Some(separator)) => Ok(build_csv_layout(file.path, names, separator)?),
+        (false, names, None) => Ok(detect_csv_layout(file.path, names)?),
     }
 }
 
-fn roles(
-    file: &OwnFile<'_>,
-    layout: &TextLayout,
-    own: &OwnColumns,
-    protected: Protected,
-) -> Result<Roles, CliError> {
+fn assign_column_roles(
+    file: &UserDataFile<'_>,
+    layout: &CsvLayout,
+    own: &TableDescription,
+    protected: ProtectedPart,
+) -> Result<ColumnRoles, CliError> {
     let path = file.path.to_path_buf();
-    let OwnColumns { columns, rows, .. } = own;
+    let TableDescription { columns, rows, .. } = own;
     // Names from the user are not a row of the file.
-    let read = file.columns == ColumnNames::Header;
-    if read && columns.iter().any(|column| is_number_for_name(&column.name)) {
+    let read = file.columns == ColumnNameSource::Header;
+    if read && columns.iter().any(|column| is_numeric_name(&column.name)) {
         return Err(CliError::NumbersForNames(path));
     }
     if *rows == 0 {
         return Err(CliError::NoRows(path));
     }
-    let numbers = file.chosen.usable(columns);
-    let counts = matches!(protected, Protected::Row | Protected::Bounds);
+    let numbers = file.chosen.usable_columns(columns);
+    let counts = matches!(protected, ProtectedPart::Row | ProtectedPart::Bounds);
     if numbers.len() < if counts { 1 } else { 2 } {
-        let mut why = left_out(columns, &numbers);
-        why.extend(hint(layout, own).filter(|_| !is_parquet(file.path)));
+        let mut why = excluded_column_lines(columns, &numbers);
+        why.extend(few_columns_hint(layout, own).filter(|_| !is_parquet(file.path)));
         return Err(CliError::FewNumbers { path, numbers, why });
     }
-    file.chosen.roles(columns, counts).map_err(|cause| CliError::Columns { path, cause })
+    file.chosen.assign_roles(columns, counts).map_err(|cause| CliError::Columns { path, cause })
 }
 
 /// Suggests what may be wrong with a CSV file that has too few numeric columns.
-fn hint(layout: &TextLayout, own: &OwnColumns) -> Option<String> {
+fn few_columns_hint(layout: &CsvLayout, own: &TableDescription) -> Option<String> {
     if let Some(line) = own.words_first {
         return Some(format!(
             "line {line} has words where later rows have numbers; remove extra header or title lines"
         ));
     }
     let [only] = &own.columns[..] else { return None };
-    let other =
-        only.name.chars().find(|c| "|:^~".contains(*c)).or_else(|| only.name.chars().find(|c| *c == ' '));
+    let other = only.name.chars().find(|c| "|:^~".contains(*c)).or_else(|| only.name.chars().find(|c| *c == ' '));
     let option = match other {
-        Some(other) => format!("--separator {}", shell(&other.to_string())),
+        Some(other) => format!("--separator {}", quote_for_shell(&other.to_string())),
         None => "--separator".to_owned(),
     };
     let separator = char::from(layout.separator);
     Some(format!("the separator {separator:?} splits no row; use {option} to set another"))
 }
 
-fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
-    let path = quoted(file.name);
+fn source_toml(file: &UserDataFile<'_>, layout: &CsvLayout) -> String {
+    let path = quote_toml(file.name);
     if is_parquet(file.path) {
         return format!("source.parquet.path = {path}");
     }
     let mut keys = format!("path = {path}");
     if layout.separator != b',' {
-        keys.push_str(&format!(", separator = {}", quoted(&char::from(layout.separator).to_string())));
+        keys.push_str(&format!(", separator = {}", quote_toml(&char::from(layout.separator).to_string())));
     }
     if let Some(columns) = &layout.columns {
-        keys.push_str(&format!(", columns = {}", list(columns)));
+        keys.push_str(&format!(", columns = {}", name_list_toml(columns)));
     }
     format!("source.csv = {{ {keys} }}")
 }
 
 /// Writes comments about default choices and about unused columns, one line each.
-fn comments(roles: &Roles) -> String {
+fn column_comments(roles: &ColumnRoles) -> String {
     let mut lines = Vec::new();
     let chosen = match (roles.told_target, roles.told_inputs) {
         _ if roles.target.is_none() && !roles.told_inputs => "the first numeric columns as the inputs",
@@ -249,26 +244,23 @@ fn comments(roles: &Roles) -> String {
         lines.push(format!("# Chosen by default: {chosen}. Change this as needed."));
     }
     if !roles.unused.is_empty() {
-        lines.push(format!("# Unused numeric columns: {}.", listed(&roles.unused)));
+        lines.push(format!("# Unused numeric columns: {}.", quoted_names(&roles.unused)));
     }
     if let Some(first) = roles.text.first() {
-        lines.push(format!(
-            "# Text columns: {}. To use one as an input, list its words:",
-            listed(&roles.text)
-        ));
-        lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quoted(first)));
+        lines.push(format!("# Text columns: {}. To use one as an input, list its words:", quoted_names(&roles.text)));
+        lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quote_toml(first)));
     }
     if !roles.index.is_empty() {
-        lines.push(format!("# Unused columns that number the rows: {}.", listed(&roles.index)));
+        lines.push(format!("# Unused columns that number the rows: {}.", quoted_names(&roles.index)));
     }
     if !roles.others.is_empty() {
-        lines.push(format!("# Columns with neither numbers nor text: {}.", listed(&roles.others)));
+        lines.push(format!("# Columns with neither numbers nor text: {}.", quoted_names(&roles.others)));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Bins along each input, so that a grid has some thousands.
-fn bins(inputs: usize) -> usize {
+fn bins_per_input(inputs: usize) -> usize {
     match inputs {
         1 => 64,
         2 => 48,
@@ -280,7 +272,7 @@ fn bins(inputs: usize) -> usize {
 /// The most rows of a model without inducing inputs. All of these rows are predicted in turn.
 const MOST_EXACT: usize = 3_000;
 
-fn sparse(rows: usize) -> String {
+fn sparse_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
         let about = "# averages over lengthscales and variances a quarter to four times those below, weighted by the release, at no cost";
         return format!("averaged = true   {about}");
@@ -293,22 +285,21 @@ fn sparse(rows: usize) -> String {
 const FEWEST_FOR_CELLS: usize = 20_000;
 
 /// Writes what is summed, where it is not waves.
-fn features(rows: usize, inputs: &[String]) -> String {
+fn features_toml(rows: usize, inputs: &[String]) -> String {
     if rows < FEWEST_FOR_CELLS || inputs.len() > 2 {
         return String::new();
     }
-    "features = \"cells\"   # sums over nested cells of the box, for many rows; \"waves\" are for few\n"
-        .to_owned()
+    "features = \"cells\"   # sums over nested cells of the box, for many rows; \"waves\" are for few\n".to_owned()
 }
 
 /// Chooses delta: a power of ten, at most a tenth of 1 / (number of rows), which is public.
-fn delta(rows: usize) -> f64 {
+fn default_delta(rows: usize) -> f64 {
     let digits = rows.max(1).ilog10() as i32 + 2;
     // A power of ten with few digits is exact, so that this is the nearest number.
     1.0 / 10f64.powi(digits.max(5))
 }
 
-fn split(rows: usize) -> String {
+fn split_toml(rows: usize) -> String {
     if rows <= MOST_EXACT {
         return "split.shuffled = 5   # folds".to_owned();
     }
@@ -317,9 +308,9 @@ fn split(rows: usize) -> String {
 }
 
 /// Writes the variance of a kernel; for an additive kernel, the variance of each function.
-fn variance(kernel: &str, inputs: &[String]) -> String {
+fn kernel_variance_toml(kernel: &str, inputs: &[String]) -> String {
     if kernel == ADDITIVE {
-        return variances(inputs);
+        return additive_variances_toml(inputs);
     }
     let about = "square of the typical distance between the function and the middle of the bounds; perhaps ((high - low) / 4)^2";
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";
@@ -327,16 +318,15 @@ fn variance(kernel: &str, inputs: &[String]) -> String {
     format!("{before}variance = nan   # fill in: {about}")
 }
 
-fn variances(inputs: &[String]) -> String {
-    let about =
-        "one for each input, whose functions add up; larger for inputs known to matter, 0 to ignore an input";
+fn additive_variances_toml(inputs: &[String]) -> String {
+    let about = "one for each input, whose functions add up; larger for inputs known to matter, 0 to ignore an input";
     let proposed = format!("perhaps ((high - low) / 4)^2 / {}", inputs.len());
     let pairs = "# pairs = [{ inputs = [0, 1], variance = ... }]   # functions of two inputs, by their positions in `inputs`, counted from 0";
-    format!("variances = [   # fill in: {about}; {proposed}\n{}]\n{pairs}", each(inputs, "nan"))
+    format!("variances = [   # fill in: {about}; {proposed}\n{}]\n{pairs}", input_list_lines(inputs, "nan"))
 }
 
 /// Describes the functions that a kernel assumes.
-fn roughness(kernel: &str) -> &'static str {
+fn roughness_comment(kernel: &str) -> &'static str {
     match kernel {
         MATERN => {
             "# Continuous functions that need not be smooth. Other kernels: eq-ard (for smooth functions; its intervals are too narrow if the\n\
@@ -346,56 +336,54 @@ fn roughness(kernel: &str) -> &'static str {
     }
 }
 
-fn lengthscales(protected: Protected, kernel: &str, inputs: &[String], rows: usize) -> String {
+fn lengthscales_toml(protected: ProtectedPart, kernel: &str, inputs: &[String], rows: usize) -> String {
     let guess = match (protected, inputs.len()) {
-        (Protected::Target, _) if rows <= MOST_EXACT => {
-            "values from a quarter to four times as long are also tried; if unsure, a fifth of its range"
+        (ProtectedPart::Target, _) if rows <= MOST_EXACT => {
+            "values from a quarter to four times as long are also tried; if unsure, use a fifth of its range"
         }
-        (Protected::Target, _) => "short ones need more noise; if unsure, half of its range or more",
-        (Protected::Record | Protected::Row | Protected::Bounds, 1 | 2) => {
-            "values up to four times as long are also tried; if unsure, an eighth of its range"
+        (ProtectedPart::Target, _) => "short ones need more noise; if unsure, use half of its range or more",
+        (ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds, 1 | 2) => {
+            "values up to four times as long are also tried; if unsure, use an eighth of its range"
         }
-        (Protected::Record | Protected::Row | Protected::Bounds, _) => {
-            "values up to four times as long are also tried; if unsure, a quarter of its range"
+        (ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds, _) => {
+            "values up to four times as long are also tried; if unsure, use a quarter of its range"
         }
     };
-    let about = format!(
-        "# fill in: distance over which the average changes noticeably, in the input's units; {guess}"
-    );
+    let about = format!("# fill in: distance over which the average changes noticeably, in the input's units; {guess}");
     match inputs {
-        [only] if kernel == "eq" => format!("lengthscale = nan   {about} ({})", quoted(only)),
-        several => format!("lengthscales = [   {about}\n{}]", each(several, "nan")),
+        [only] if kernel == "eq" => format!("lengthscale = nan   {about} ({})", quote_toml(only)),
+        several => format!("lengthscales = [   {about}\n{}]", input_list_lines(several, "nan")),
     }
 }
 
 /// Writes the map of a surface: ranges of the first two inputs, and values of the others.
-fn map(inputs: &[String]) -> String {
+fn map_toml(inputs: &[String]) -> String {
     let (drawn, fixed) = inputs.split_at(inputs.len().min(2));
-    let ranges = each(drawn, "{ from = nan, to = nan, points = 25 }");
+    let ranges = input_list_lines(drawn, "{ from = nan, to = nan, points = 25 }");
     let at = if fixed.is_empty() {
         String::new()
     } else {
-        format!("at = [   # fill in: the value of each other input on the map\n{}]\n", each(fixed, "nan"))
+        format!("at = [   # fill in: the value of each other input on the map\n{}]\n", input_list_lines(fixed, "nan"))
     };
     format!("map = [   # fill in: lowest and highest value on the map\n{ranges}]\n{at}")
 }
 
 /// Writes a line of a list for each input.
-fn each(inputs: &[String], value: &str) -> String {
-    inputs.iter().map(|name| format!("    {value},   # {}\n", quoted(name))).collect()
+fn input_list_lines(inputs: &[String], value: &str) -> String {
+    inputs.iter().map(|name| format!("    {value},   # {}\n", quote_toml(name))).collect()
 }
 
 /// Quotes a text for TOML, on one line.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_toml(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn list(names: &[String]) -> String {
-    format!("[{}]", listed(names))
+fn name_list_toml(names: &[String]) -> String {
+    format!("[{}]", quoted_names(names))
 }
 
-fn listed(names: &[String]) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+fn quoted_names(names: &[String]) -> String {
+    names.iter().map(|name| quote_toml(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// The columns that the user names.
@@ -436,7 +424,7 @@ pub enum ColumnError {
 
 /// The columns of a file by their roles in a spec.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Roles {
+pub(super) struct ColumnRoles {
     /// The target; none where rows are counted.
     pub target: Option<String>,
     pub inputs: Vec<String>,
@@ -452,12 +440,12 @@ pub(super) struct Roles {
 
 impl ChosenColumns {
     /// The target alone, as what rows are counted by.
-    pub fn counted_by_target(&self) -> Self {
+    pub fn with_target_as_input(&self) -> Self {
         Self { target: None, inputs: self.target.iter().cloned().collect() }
     }
 
     /// Returns the columns that may be inputs or the target: numeric ones, and those that number the rows if the user names them.
-    pub fn usable(&self, columns: &[ColumnType]) -> Vec<String> {
+    pub fn usable_columns(&self, columns: &[ColumnDescription]) -> Vec<String> {
         let named: BTreeSet<&String> = self.target.iter().chain(&self.inputs).collect();
         let usable = columns.iter().filter(|column| match column.kind {
             ColumnKind::Numbers => true,
@@ -471,13 +459,13 @@ impl ChosenColumns {
     /// numbers the rows is unused unless the user names it.
     ///
     /// Where rows are counted, no column is the target, and the first two are the inputs.
-    pub fn roles(&self, columns: &[ColumnType], counts: bool) -> Result<Roles, ColumnError> {
+    pub fn assign_roles(&self, columns: &[ColumnDescription], counts: bool) -> Result<ColumnRoles, ColumnError> {
         use ColumnKind as K;
-        let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| of_kinds(columns, &[kind]));
-        let others = of_kinds(columns, &[K::Nothing, K::Times, K::Other]);
+        let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| columns_of_kinds(columns, &[kind]));
+        let others = columns_of_kinds(columns, &[K::Nothing, K::Times, K::Other]);
         let mut taken: Vec<&String> = Vec::new();
         for name in self.target.iter().chain(&self.inputs) {
-            known(name, columns)?;
+            ensure_numeric_column(name, columns)?;
             if taken.contains(&name) {
                 return Err(ColumnError::Twice(name.clone()));
             }
@@ -498,9 +486,9 @@ impl ChosenColumns {
             return Err(ColumnError::NoneLeft("inputs"));
         }
         let used: BTreeSet<&String> = inputs.iter().chain(target).collect();
-        let [unused, index] = [&numbers, &index]
-            .map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
-        Ok(Roles {
+        let [unused, index] =
+            [&numbers, &index].map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
+        Ok(ColumnRoles {
             unused,
             index,
             target: target.cloned(),
@@ -517,30 +505,30 @@ impl ChosenColumns {
 const COUNTED_BY: usize = 2;
 
 /// Returns the names of the columns of some kinds.
-fn of_kinds(columns: &[ColumnType], kinds: &[ColumnKind]) -> Vec<String> {
+fn columns_of_kinds(columns: &[ColumnDescription], kinds: &[ColumnKind]) -> Vec<String> {
     let own = columns.iter().filter(|column| kinds.contains(&column.kind));
     own.map(|column| column.name.clone()).collect()
 }
 
 /// Fails if a name is not that of a numeric column, and lists the columns.
-fn known(name: &str, columns: &[ColumnType]) -> Result<(), ColumnError> {
+fn ensure_numeric_column(name: &str, columns: &[ColumnDescription]) -> Result<(), ColumnError> {
     let names = columns.iter().map(|column| column.name.as_str());
     match columns.iter().find(|column| column.name == name) {
         Some(column) if [ColumnKind::Numbers, ColumnKind::Index].contains(&column.kind) => Ok(()),
         Some(column) => {
-            let why = why_left_out(column).unwrap_or_default();
-            Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: listing(columns) })
+            let why = exclusion_reason(column).unwrap_or_default();
+            Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: list_columns_by_kind(columns) })
         }
         None => {
             let meant = closest(name, names).map(|other| format!(" (did you mean {other:?}?)"));
             let meant = meant.unwrap_or_default();
-            Err(ColumnError::Unknown { name: name.to_owned(), meant, known: listing(columns) })
+            Err(ColumnError::Unknown { name: name.to_owned(), meant, known: list_columns_by_kind(columns) })
         }
     }
 }
 
 /// Lists the columns by kind.
-fn listing(columns: &[ColumnType]) -> String {
+fn list_columns_by_kind(columns: &[ColumnDescription]) -> String {
     use ColumnKind as K;
     let kinds = [
         (&[K::Numbers][..], "numeric columns"),
@@ -550,9 +538,9 @@ fn listing(columns: &[ColumnType]) -> String {
     ];
     let mut parts = Vec::new();
     for (kinds, what) in kinds {
-        let names = of_kinds(columns, kinds);
+        let names = columns_of_kinds(columns, kinds);
         if !names.is_empty() {
-            parts.push(format!("{what}: {}", some_names(&names, MOST_LISTED)));
+            parts.push(format!("{what}: {}", first_names_text(&names, MOST_LISTED)));
         }
     }
     parts.join("; ")
@@ -562,7 +550,7 @@ fn listing(columns: &[ColumnType]) -> String {
 const MOST_LISTED: usize = 50;
 
 /// Lists the first names, and counts the others.
-pub(super) fn some_names(names: &[String], most: usize) -> String {
+pub(super) fn first_names_text(names: &[String], most: usize) -> String {
     let shown: Vec<String> = names.iter().take(most).map(|name| format!("{name:?}")).collect();
     match names.len().saturating_sub(most) {
         0 => shown.join(", "),
@@ -572,7 +560,7 @@ pub(super) fn some_names(names: &[String], most: usize) -> String {
 
 /// Explains why a column is not used by default; `None` for a numeric one. Only for the holder of the file: it does not quote a cell, but
 /// it reveals that a cell is not a number.
-pub(super) fn why_left_out(column: &ColumnType) -> Option<String> {
+pub(super) fn exclusion_reason(column: &ColumnDescription) -> Option<String> {
     Some(match (column.kind, column.no_number) {
         (ColumnKind::Numbers, _) => return None,
         (_, Some((line, what))) => format!("in line {line} the cell is {what}"),
@@ -590,17 +578,17 @@ pub(super) fn why_left_out(column: &ColumnType) -> Option<String> {
 }
 
 /// Writes a line for each column that is left out, with the reason.
-pub(super) fn left_out(columns: &[ColumnType], used: &[String]) -> Vec<String> {
+pub(super) fn excluded_column_lines(columns: &[ColumnDescription], used: &[String]) -> Vec<String> {
     let used: BTreeSet<&String> = used.iter().collect();
     let left = columns.iter().filter(|column| !used.contains(&column.name));
-    left.filter_map(|column| Some(format!("column {:?}: {}", column.name, why_left_out(column)?))).collect()
+    left.filter_map(|column| Some(format!("column {:?}: {}", column.name, exclusion_reason(column)?))).collect()
 }
 
 /// The most lines to show.
 const MOST_TOLD: usize = 10;
 
 /// Indents lines below another one, and counts those that are too many to show.
-pub(super) fn below(lines: &[String]) -> String {
+pub(super) fn indent_lines(lines: &[String]) -> String {
     let mut text: String = lines.iter().take(MOST_TOLD).map(|line| format!("\n  {line}")).collect();
     if let Some(more) = lines.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
         text.push_str(&format!("\n  and {more} more"));
@@ -616,7 +604,7 @@ mod tests {
     #[test]
     fn delta_is_far_below_one_over_the_rows() {
         for (rows, expected) in [(0, "1e-5"), (9_999, "1e-5"), (10_000, "1e-6"), (546_712, "1e-7")] {
-            assert_eq!(exact(delta(rows)), expected);
+            assert_eq!(format_exact(default_delta(rows)), expected);
             assert!(10.0 * expected.parse::<f64>().unwrap() * rows as f64 <= 1.0);
         }
     }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::new_rules::{Proposal, Rule};
+use super::new_rules::{DefaultAnswer, DerivationRule};
 
 /// Numbers that belong together: one, or both ends of a range.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Question {
+pub(super) struct SpecQuestion {
     /// Their places in the text.
     pub places: Vec<Range<usize>>,
     /// Their line numbers, from 1.
@@ -17,16 +17,16 @@ pub(super) struct Question {
     pub about: String,
     /// Whether to ask for the square root of the number, in units of the target.
     pub is_squared: bool,
-    pub source: Source,
+    pub source: AnswerSource,
 }
 
 /// Sources of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Source {
+pub(super) enum AnswerSource {
     /// The user, with this value for an empty answer.
-    Proposed(Proposal),
+    Proposed(DefaultAnswer),
     /// Computed from other answers.
-    Derived(Rule),
+    Derived(DerivationRule),
 }
 
 /// The beginning of the comment beside a variance.
@@ -54,8 +54,8 @@ const BOX: &str = "privacy.mechanism.moments.domain";
 const LENGTHSCALE: &str = ".lengthscale";
 
 /// Finds the questions of a template, in the order of its lines.
-pub(super) fn questions(template: &str) -> Vec<Question> {
-    let mut found: Vec<Question> = Vec::new();
+pub(super) fn questions(template: &str) -> Vec<SpecQuestion> {
+    let mut found: Vec<SpecQuestion> = Vec::new();
     let (mut section, mut list, mut start) = ("", ("", ""), 0);
     let target = template.lines().find_map(|line| serde_json::from_str(line.strip_prefix(TARGET)?).ok());
     let target: String = target.unwrap_or_default();
@@ -69,8 +69,8 @@ pub(super) fn questions(template: &str) -> Vec<Question> {
         if code.trim_end().ends_with("= [") {
             list = (key, about);
         }
-        let open = Open { start, line: number + 1, code };
-        let new = match (budget(open), code.starts_with(' ')) {
+        let open = TemplateLine { start, line: number + 1, code };
+        let new = match (budget_question(open), code.starts_with(' ')) {
             (Some(question), _) => Some(question),
             // An entry of a list: its comment names the input, and the comment of the list describes the number.
             (None, true) => {
@@ -80,46 +80,46 @@ pub(super) fn questions(template: &str) -> Vec<Question> {
             (None, false) => open.question(format!("{section}.{key}"), about),
         };
         match (new, found.last_mut()) {
-            (Some(high), Some(low)) if low.key == "normalise.bounds.low" => low.joined(high, &target),
+            (Some(high), Some(low)) if low.key == "normalise.bounds.low" => low.merge_upper_bound(high, &target),
             (new, _) => found.extend(new),
         }
         start += line.len();
     }
-    derived(found)
+    mark_derived_questions(found)
 }
 
 /// A line of a template before its comment.
 #[derive(Clone, Copy)]
-struct Open<'a> {
+struct TemplateLine<'a> {
     start: usize,
     line: usize,
     code: &'a str,
 }
 
-impl Open<'_> {
+impl TemplateLine<'_> {
     /// Makes the question of the line, if it has open places.
-    fn question(self, key: String, about: &str) -> Option<Question> {
-        let opens = self.code.match_indices(OPEN).map(|(at, _)| self.place(at, OPEN.len()));
+    fn question(self, key: String, about: &str) -> Option<SpecQuestion> {
+        let opens = self.code.match_indices(OPEN).map(|(at, _)| self.text_range(at, OPEN.len()));
         let places: Vec<Range<usize>> = opens.collect();
         let words = about.replace("fill in:", " ");
         let about = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        let guess = || Proposal::guess(&column(&key, &about), places.len() == 2);
-        let source = Source::Proposed(Proposal::said(&about).unwrap_or_else(guess));
+        let guess = || DefaultAnswer::guess(&input_name(&key, &about), places.len() == 2);
+        let source = AnswerSource::Proposed(DefaultAnswer::parse_comment(&about).unwrap_or_else(guess));
         let lines = vec![self.line];
         let (is_squared, about) = match about.strip_prefix(SQUARE) {
             Some(root) => (true, root.to_owned()),
             None => (false, about),
         };
-        (!places.is_empty()).then_some(Question { places, lines, key, about, is_squared, source })
+        (!places.is_empty()).then_some(SpecQuestion { places, lines, key, about, is_squared, source })
     }
 
-    fn place(self, at: usize, length: usize) -> Range<usize> {
+    fn text_range(self, at: usize, length: usize) -> Range<usize> {
         self.start + at..self.start + at + length
     }
 }
 
 /// The input that a question is about: that of an entry of a list, or of the only lengthscale. Empty if there is none.
-fn column(key: &str, about: &str) -> String {
+fn input_name(key: &str, about: &str) -> String {
     let of_list = key.split_once(", ").map(|(_, input)| input);
     let of_comment = || about.rsplit_once('(').and_then(|(_, input)| input.strip_suffix(')'));
     let quoted = of_list.or_else(of_comment).unwrap_or_default();
@@ -127,43 +127,43 @@ fn column(key: &str, about: &str) -> String {
 }
 
 /// Makes the question of a line with epsilon or delta.
-fn budget(open: Open<'_>) -> Option<Question> {
+fn budget_question(open: TemplateLine<'_>) -> Option<SpecQuestion> {
     let code = open.code.trim_end();
     let (key, about, value) = if code == EPSILON {
         ("privacy.epsilon", EPSILON_ABOUT, "1.0")
     } else {
         ("privacy.delta", DELTA_ABOUT, code.strip_prefix(DELTA)?)
     };
-    let source = Source::Proposed(Proposal::Number(value.parse().ok()?));
-    let places = vec![open.place(code.len() - value.len(), value.len())];
+    let source = AnswerSource::Proposed(DefaultAnswer::Number(value.parse().ok()?));
+    let places = vec![open.text_range(code.len() - value.len(), value.len())];
     let (key, about) = (key.to_owned(), about.to_owned());
-    Some(Question { places, lines: vec![open.line], key, about, is_squared: false, source })
+    Some(SpecQuestion { places, lines: vec![open.line], key, about, is_squared: false, source })
 }
 
 /// Marks the numbers that need not be asked, because they follow from the bounds or from the map.
-fn derived(mut questions: Vec<Question>) -> Vec<Question> {
+fn mark_derived_questions(mut questions: Vec<SpecQuestion>) -> Vec<SpecQuestion> {
     let bounds = questions.iter().position(|question| question.key == BOUNDS);
-    let (map, domain) = (of_list(&questions, MAP), of_list(&questions, BOX));
-    let parts = of_list(&questions, PARTS);
+    let (map, domain) = (list_entry_indices(&questions, MAP), list_entry_indices(&questions, BOX));
+    let parts = list_entry_indices(&questions, PARTS);
     if let Some(of) = bounds {
         // Together the functions deviate from the middle of the bounds by a quarter of the width.
         let times = 1.0 / (16.0 * parts.len() as f64);
         parts
             .into_iter()
-            .for_each(|part| questions[part].source = Source::Derived(Rule::Square { of, times }));
+            .for_each(|part| questions[part].source = AnswerSource::Derived(DerivationRule::Square { of, times }));
     }
     // The map covers the first inputs, and `at` fixes the others.
     for (drawn, end) in map.iter().zip(&domain) {
-        questions[*end].source = Source::Derived(Rule::Around(*drawn));
+        questions[*end].source = AnswerSource::Derived(DerivationRule::Around(*drawn));
     }
-    for (fixed, end) in of_list(&questions, AT).into_iter().zip(&domain[map.len().min(domain.len())..]) {
-        questions[fixed].source = Source::Derived(Rule::Middle(*end));
+    for (fixed, end) in list_entry_indices(&questions, AT).into_iter().zip(&domain[map.len().min(domain.len())..]) {
+        questions[fixed].source = AnswerSource::Derived(DerivationRule::Middle(*end));
     }
     // Ranges of inputs come from the answers: first from the map, then from the box.
     let ranges = map.iter().chain(domain.iter().skip(map.len()));
-    for (place, range) in places(&questions, |key| key.contains(LENGTHSCALE)).into_iter().zip(ranges) {
-        if let Some(proposal) = Proposal::of_range(&questions[place].about, *range) {
-            questions[place].source = Source::Proposed(proposal);
+    for (place, range) in question_indices(&questions, |key| key.contains(LENGTHSCALE)).into_iter().zip(ranges) {
+        if let Some(proposal) = DefaultAnswer::parse_range_fraction(&questions[place].about, *range) {
+            questions[place].source = AnswerSource::Proposed(proposal);
         }
     }
     for question in &mut questions {
@@ -173,35 +173,36 @@ fn derived(mut questions: Vec<Question>) -> Vec<Question> {
             _ => continue,
         };
         if let Some(of) = bounds {
-            question.source = Source::Derived(Rule::Width { of, times });
+            question.source = AnswerSource::Derived(DerivationRule::Width { of, times });
         }
     }
     questions
 }
 
 /// Finds the entries of a list.
-fn of_list(questions: &[Question], list: &str) -> Vec<usize> {
+fn list_entry_indices(questions: &[SpecQuestion], list: &str) -> Vec<usize> {
     let entry = format!("{list}, ");
-    places(questions, |key| key.starts_with(&entry))
+    question_indices(questions, |key| key.starts_with(&entry))
 }
 
-fn places(questions: &[Question], is_meant: impl Fn(&str) -> bool) -> Vec<usize> {
+fn question_indices(questions: &[SpecQuestion], is_meant: impl Fn(&str) -> bool) -> Vec<usize> {
     (0..questions.len()).filter(|place| is_meant(&questions[*place].key)).collect()
 }
 
 /// Returns the order of the questions. A question whose proposal follows from a range comes after all ranges.
-pub(super) fn asking_order(questions: &[Question]) -> Vec<usize> {
+pub(super) fn asking_order(questions: &[SpecQuestion]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..questions.len()).collect();
-    order.retain(|place| !matches!(questions[*place].source, Source::Derived(_)));
-    order.sort_by_key(|place| matches!(questions[*place].source, Source::Proposed(Proposal::OfRange { .. })));
+    order.retain(|place| !matches!(questions[*place].source, AnswerSource::Derived(_)));
+    order
+        .sort_by_key(|place| matches!(questions[*place].source, AnswerSource::Proposed(DefaultAnswer::OfRange { .. })));
     order
 }
 
-impl Question {
+impl SpecQuestion {
     /// Joins the questions for the lower and the upper end of this target.
-    fn joined(&mut self, high: Self, target: &str) {
+    fn merge_upper_bound(&mut self, high: Self, target: &str) {
         self.key = BOUNDS.to_owned();
-        self.source = Source::Proposed(Proposal::guess(target, true));
+        self.source = AnswerSource::Proposed(DefaultAnswer::guess(target, true));
         self.about = format!("{}; and {}", self.about, high.about);
         self.places.extend(high.places);
         self.lines.extend(high.lines);
@@ -232,32 +233,32 @@ mod tests {
         parts.iter().fold(records, |text, (place, part)| text.replace(place, part))
     }
 
-    fn eighth(of: usize) -> Proposal {
-        Proposal::OfRange { of, times: 0.125 }
+    fn eighth(of: usize) -> DefaultAnswer {
+        DefaultAnswer::OfRange { of, times: 0.125 }
     }
 
     #[test]
     fn every_place_has_its_question() {
         let template = template();
         let found = questions(&template);
-        let keys: Vec<(&str, Source)> = found.iter().map(|one| (one.key.as_str(), one.source)).collect();
+        let keys: Vec<(&str, AnswerSource)> = found.iter().map(|one| (one.key.as_str(), one.source)).collect();
         assert_eq!(
             keys,
             [
-                ("normalise.bounds", Source::Proposed(Proposal::Guess([0.0, 100.0]))),
-                ("model.noise_variance", Source::Proposed(Proposal::OfWidth(0.125))),
-                ("model.kernel.@KERNEL@.lengthscales, \"a\"", Source::Proposed(eighth(4))),
-                ("model.kernel.@KERNEL@.lengthscales, \"b\"", Source::Proposed(eighth(10))),
-                ("task.surface.map, \"a\"", Source::Proposed(Proposal::Guess([0.0, 100.0]))),
-                ("task.surface.at, \"b\"", Source::Derived(Rule::Middle(10))),
-                ("privacy.epsilon", Source::Proposed(Proposal::Number(1.0))),
-                ("privacy.delta", Source::Proposed(Proposal::Number(1e-7))),
+                ("normalise.bounds", AnswerSource::Proposed(DefaultAnswer::Guess([0.0, 100.0]))),
+                ("model.noise_variance", AnswerSource::Proposed(DefaultAnswer::OfWidth(0.125))),
+                ("model.kernel.@KERNEL@.lengthscales, \"a\"", AnswerSource::Proposed(eighth(4))),
+                ("model.kernel.@KERNEL@.lengthscales, \"b\"", AnswerSource::Proposed(eighth(10))),
+                ("task.surface.map, \"a\"", AnswerSource::Proposed(DefaultAnswer::Guess([0.0, 100.0]))),
+                ("task.surface.at, \"b\"", AnswerSource::Derived(DerivationRule::Middle(10))),
+                ("privacy.epsilon", AnswerSource::Proposed(DefaultAnswer::Number(1.0))),
+                ("privacy.delta", AnswerSource::Proposed(DefaultAnswer::Number(1e-7))),
                 (
                     "privacy.mechanism.moments.target_bound",
-                    Source::Derived(Rule::Width { of: 0, times: 0.5 })
+                    AnswerSource::Derived(DerivationRule::Width { of: 0, times: 0.5 })
                 ),
-                ("privacy.mechanism.moments.domain, \"a\"", Source::Derived(Rule::Around(4))),
-                ("privacy.mechanism.moments.domain, \"b\"", Source::Proposed(Proposal::Guess([0.0, 100.0]))),
+                ("privacy.mechanism.moments.domain, \"a\"", AnswerSource::Derived(DerivationRule::Around(4))),
+                ("privacy.mechanism.moments.domain, \"b\"", AnswerSource::Proposed(DefaultAnswer::Guess([0.0, 100.0]))),
             ]
         );
         assert_eq!(asking_order(&found), [0, 1, 4, 6, 7, 10, 2, 3]);

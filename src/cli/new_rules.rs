@@ -1,10 +1,10 @@
 //! Rules for proposed numbers, and for numbers that follow from answers.
 
-use super::new_questions::{BOUNDS, Question};
+use super::new_questions::{BOUNDS, SpecQuestion};
 
 /// The value of an empty answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Proposal {
+pub(super) enum DefaultAnswer {
     Number(f64),
     /// A range that the name of a column suggests, or any.
     Guess([f64; 2]),
@@ -21,7 +21,7 @@ pub(super) enum Proposal {
 
 /// A rule that computes numbers from the answers to another question.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Rule {
+pub(super) enum DerivationRule {
     /// A multiple of the width of a range.
     Width { of: usize, times: f64 },
     /// A multiple of the square of the width.
@@ -58,9 +58,9 @@ const ANY: [f64; 2] = [0.0, 100.0];
 /// with rows on the map.
 const MARGIN: f64 = 0.1;
 
-impl Proposal {
+impl DefaultAnswer {
     /// Returns the proposal, rounded to four digits, once the answers that it depends on are known.
-    pub fn value(self, questions: &[Question], answers: &NewSpecAnswers) -> Option<Vec<f64>> {
+    pub fn value(self, questions: &[SpecQuestion], answers: &NewSpecAnswers) -> Option<Vec<f64>> {
         let (range, times) = match self {
             Self::Number(value) => return Some(vec![value]),
             Self::Guess(range) => return Some(range.to_vec()),
@@ -69,15 +69,13 @@ impl Proposal {
             Self::OfRange { of, times } => (of, times),
         };
         let [low, high] = answers[range].as_deref()? else { return None };
-        Some(vec![four_digits(times * (high - low))])
+        Some(vec![round_to_four_digits(times * (high - low))])
     }
 
     /// Proposes public numbers for a column of this name: a range, or one number.
     pub fn guess(column: &str, is_range: bool) -> Self {
         let words = column.to_lowercase();
-        let known = |(part, _): &&(&str, [f64; 2])| {
-            words.split(|c: char| !c.is_alphabetic()).any(|word| word == *part)
-        };
+        let known = |(part, _): &&(&str, [f64; 2])| words.split(|c: char| !c.is_alphabetic()).any(|word| word == *part);
         let range = RANGES.iter().find(known).map_or(ANY, |(_, range)| *range);
         if is_range { Self::Guess(range) } else { Self::HalfOfGuess(range) }
     }
@@ -88,22 +86,22 @@ impl Proposal {
     }
 
     /// Parses the proposal for a standard deviation at the end of a comment, such as `perhaps ((high - low) / 8)^2`.
-    pub fn said(about: &str) -> Option<Self> {
+    pub fn parse_comment(about: &str) -> Option<Self> {
         let (_, said) = about.rsplit_once(PERHAPS)?;
         let divisor = said.strip_prefix("((high - low) / ")?.strip_suffix(")^2")?;
         divisor.parse::<f64>().ok().map(|divisor| Self::OfWidth(1.0 / divisor))
     }
 }
 
-impl Proposal {
+impl DefaultAnswer {
     /// Finds the fraction of a range that the comment names.
-    pub fn of_range(about: &str, of: usize) -> Option<Self> {
+    pub fn parse_range_fraction(about: &str, of: usize) -> Option<Self> {
         let (_, times) = PARTS.into_iter().find(|(words, _)| about.contains(words))?;
         Some(Self::OfRange { of, times })
     }
 }
 
-impl Rule {
+impl DerivationRule {
     /// Computes the numbers, once the other answer is known.
     pub fn numbers(self, answers: &NewSpecAnswers) -> Option<Vec<f64>> {
         let (Self::Width { of, .. } | Self::Square { of, .. } | Self::Around(of) | Self::Middle(of)) = self;
@@ -111,22 +109,22 @@ impl Rule {
         let width = high - low;
         Some(match self {
             Self::Width { times, .. } => vec![times * width],
-            Self::Square { times, .. } => vec![four_digits(times * width * width)],
+            Self::Square { times, .. } => vec![round_to_four_digits(times * width * width)],
             Self::Around(_) => {
-                vec![rounded(low - MARGIN * width, width), rounded(high + MARGIN * width, width)]
+                vec![round_to_width(low - MARGIN * width, width), round_to_width(high + MARGIN * width, width)]
             }
-            Self::Middle(_) => vec![rounded(low + 0.5 * width, width)],
+            Self::Middle(_) => vec![round_to_width(low + 0.5 * width, width)],
         })
     }
 }
 
 /// Rounds to four significant digits.
-pub(super) fn four_digits(value: f64) -> f64 {
+pub(super) fn round_to_four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 /// Rounds to a millionth of the width.
-fn rounded(value: f64, width: f64) -> f64 {
+fn round_to_width(value: f64, width: f64) -> f64 {
     let digits = (6.0 - width.abs().log10().floor()).clamp(0.0, 300.0) as usize;
     format!("{value:.digits$}").parse().unwrap_or(value)
 }
@@ -139,41 +137,44 @@ mod tests {
     #[test]
     fn what_follows_is_reckoned() {
         let answers = [Some(vec![-2.0, 1.0]), None];
-        assert_eq!(Rule::Width { of: 0, times: 0.5 }.numbers(&answers), Some(vec![1.5]));
-        assert_eq!(Rule::Square { of: 0, times: 0.25 }.numbers(&answers), Some(vec![2.25]));
-        assert_eq!(Rule::Around(0).numbers(&answers), Some(vec![-2.3, 1.3]));
+        assert_eq!(DerivationRule::Width { of: 0, times: 0.5 }.numbers(&answers), Some(vec![1.5]));
+        assert_eq!(DerivationRule::Square { of: 0, times: 0.25 }.numbers(&answers), Some(vec![2.25]));
+        assert_eq!(DerivationRule::Around(0).numbers(&answers), Some(vec![-2.3, 1.3]));
         assert_eq!(
-            (Rule::Middle(0).numbers(&answers), Rule::Middle(1).numbers(&answers)),
+            (DerivationRule::Middle(0).numbers(&answers), DerivationRule::Middle(1).numbers(&answers)),
             (Some(vec![-0.5]), None)
         );
-        assert_eq!(rounded(-73.941_000_000_000_01, 0.11), -73.941);
+        assert_eq!(round_to_width(-73.941_000_000_000_01, 0.11), -73.941);
     }
 
     #[test]
     fn proposals_stand_in_comments() {
-        assert_eq!(Proposal::said("how far; perhaps ((high - low) / 8)^2"), Some(Proposal::OfWidth(0.125)));
-        assert_eq!(Proposal::said("perhaps somebody knows"), None);
+        assert_eq!(
+            DefaultAnswer::parse_comment("how far; perhaps ((high - low) / 8)^2"),
+            Some(DefaultAnswer::OfWidth(0.125))
+        );
+        assert_eq!(DefaultAnswer::parse_comment("perhaps somebody knows"), None);
         let bounds = &questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
         assert_eq!(bounds[0].about, "l; and h");
         let answers = [Some(vec![0.0, 40.0]), None];
-        assert_eq!(Proposal::OfWidth(0.125).value(bounds, &answers), Some(vec![5.0]));
-        assert_eq!(Proposal::OfRange { of: 0, times: 0.25 }.value(bounds, &answers), Some(vec![10.0]));
-        assert_eq!(Proposal::OfRange { of: 1, times: 0.25 }.value(bounds, &answers), None);
+        assert_eq!(DefaultAnswer::OfWidth(0.125).value(bounds, &answers), Some(vec![5.0]));
+        assert_eq!(DefaultAnswer::OfRange { of: 0, times: 0.25 }.value(bounds, &answers), Some(vec![10.0]));
+        assert_eq!(DefaultAnswer::OfRange { of: 1, times: 0.25 }.value(bounds, &answers), None);
     }
 
     #[test]
     fn names_suggest_ranges() {
-        assert_eq!(Proposal::guess("hour_of_day", true), Proposal::Guess([0.0, 24.0]));
-        assert_eq!(Proposal::guess("start_latitude", false).value(&[], &[]), Some(vec![90.0]));
-        assert_eq!(Proposal::guess("average_wage", true), Proposal::Guess([0.0, 100.0]));
+        assert_eq!(DefaultAnswer::guess("hour_of_day", true), DefaultAnswer::Guess([0.0, 24.0]));
+        assert_eq!(DefaultAnswer::guess("start_latitude", false).value(&[], &[]), Some(vec![90.0]));
+        assert_eq!(DefaultAnswer::guess("average_wage", true), DefaultAnswer::Guess([0.0, 100.0]));
     }
 
     #[test]
     fn comments_name_parts_of_ranges() {
-        let eighth = Proposal::of_range("in its units; an eighth of its range (\"x\")", 2);
-        assert_eq!(eighth, Some(Proposal::OfRange { of: 2, times: 0.125 }));
-        let quarter = Proposal::of_range("a quarter of its range", 0);
-        assert_eq!(quarter, Some(Proposal::OfRange { of: 0, times: 0.25 }));
-        assert_eq!(Proposal::of_range("in its units", 0), None);
+        let eighth = DefaultAnswer::parse_range_fraction("in its units; an eighth of its range (\"x\")", 2);
+        assert_eq!(eighth, Some(DefaultAnswer::OfRange { of: 2, times: 0.125 }));
+        let quarter = DefaultAnswer::parse_range_fraction("a quarter of its range", 0);
+        assert_eq!(quarter, Some(DefaultAnswer::OfRange { of: 0, times: 0.25 }));
+        assert_eq!(DefaultAnswer::parse_range_fraction("in its units", 0), None);
     }
 }

@@ -3,9 +3,9 @@
 use csv::StringRecord;
 use thiserror::Error;
 
-use super::new_data::quoted;
+use super::new_data::quote_toml;
 use dpgp_data::suggest::closest;
-use dpgp_report::exact;
+use dpgp_report::format_exact;
 
 /// Columns of a printed table that are no axes.
 const ABOUT_NUMBERS: [&str; 9] =
@@ -16,7 +16,7 @@ const NO_NUMBER: [&str; 7] = ["", "-", "–", "—", "NA", "N/A", "n/a"];
 
 /// Why a table does not make a spec.
 #[derive(Debug, Error)]
-pub enum TableError {
+pub enum PaperTableError {
     /// Not CSV.
     #[error("is not CSV: {0}")]
     Csv(#[from] csv::Error),
@@ -57,13 +57,13 @@ pub enum TableError {
 
 /// A number as a paper prints it, with the unit of its last digit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Printed {
+struct PaperNumber {
     value: f64,
     precision: f64,
     spread: Option<f64>,
 }
 
-impl Printed {
+impl PaperNumber {
     /// Reads `0.71`, `97.5 %`, `0.71 ± 0.02`, `0.71 +/- 0.02` or `0.71 (0.02)`, with the stars of footnotes.
     fn read(text: &str) -> Option<Self> {
         let text = text.trim().trim_end_matches(['*', '%']);
@@ -78,12 +78,12 @@ impl Printed {
             Some(spread) => Some(spread.trim().trim_end_matches('%').trim_end().parse().ok()?),
         };
         let number: f64 = value.parse().ok()?;
-        Some(Self { value: number, precision: last_digit(value)?, spread }).filter(|_| number.is_finite())
+        Some(Self { value: number, precision: last_digit_unit(value)?, spread }).filter(|_| number.is_finite())
     }
 }
 
 /// The unit of the last digit of a number.
-fn last_digit(number: &str) -> Option<f64> {
+fn last_digit_unit(number: &str) -> Option<f64> {
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let power = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(decimals).ok()?)?;
@@ -94,24 +94,24 @@ fn last_digit(number: &str) -> Option<f64> {
 /// Writes the spec of a printed table. Its axes are the columns that hold neither metrics nor facts about numbers.
 ///
 /// # Errors
-/// [`TableError`].
-pub(super) fn spec_of_table(
+/// [`PaperTableError`].
+pub(super) fn spec_from_table(
     table: &str,
     metrics: &[String],
     name: &str,
     spec: &str,
-) -> Result<String, TableError> {
+) -> Result<String, PaperTableError> {
     let table = table.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new().delimiter(separator(table)).from_reader(table.as_bytes());
     let headings: Vec<String> = reader.headers()?.iter().map(|heading| heading.trim().to_owned()).collect();
     let at = |name: &str| headings.iter().position(|heading| heading == name);
     if let Some(unknown) = metrics.iter().find(|metric| at(metric).is_none()) {
         let hint = closest(unknown, headings.iter().map(String::as_str)).map(str::to_owned);
-        return Err(TableError::NoColumn { name: unknown.clone(), hint });
+        return Err(PaperTableError::NoColumn { name: unknown.clone(), hint });
     }
     let long = at("metric").zip(at("value")).filter(|_| metrics.is_empty());
     if long.is_none() && metrics.is_empty() {
-        return Err(TableError::NoMetrics { columns: headings });
+        return Err(PaperTableError::NoMetrics { columns: headings });
     }
     let is_kept = |heading: &&String| match long {
         // A precision is read off the number.
@@ -132,24 +132,23 @@ pub(super) fn spec_of_table(
                 continue;
             }
             let line = record.position().map_or(0, csv::Position::line);
-            let wrong = || TableError::NoNumber { line, column: column.to_owned(), found: found.to_owned() };
-            let number = Printed::read(found).ok_or_else(wrong)?;
-            let labels =
-                kept.iter().map(|name| label(at(name).map_or("", |at| field(&record, at)))).collect();
+            let wrong = || PaperTableError::NoNumber { line, column: column.to_owned(), found: found.to_owned() };
+            let number = PaperNumber::read(found).ok_or_else(wrong)?;
+            let labels = kept.iter().map(|name| label_toml(at(name).map_or("", |at| field(&record, at)))).collect();
             rows.push(PrintedRow { labels, metric: metric.to_owned(), number });
         }
     }
     if rows.is_empty() {
-        return Err(TableError::Empty);
+        return Err(PaperTableError::Empty);
     }
-    Ok(written(&kept, &rows, name, spec))
+    Ok(spec_text(&kept, &rows, name, spec))
 }
 
 struct PrintedRow {
     /// Its values of the kept columns, as TOML.
     labels: Vec<String>,
     metric: String,
-    number: Printed,
+    number: PaperNumber,
 }
 
 /// The separator that is most frequent in the first line; a comma without any.
@@ -164,12 +163,12 @@ fn field(record: &StringRecord, at: usize) -> &str {
 }
 
 /// A label as TOML: a number as it is typed, where TOML reads it as well.
-fn label(text: &str) -> String {
+fn label_toml(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok() && format!("x = {text}").parse::<toml::Table>().is_ok();
-    if is_number { text.to_owned() } else { quoted(text) }
+    if is_number { text.to_owned() } else { quote_toml(text) }
 }
 
-fn written(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> String {
+fn spec_text(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> String {
     let spread = rows.iter().any(|row| row.number.spread.is_some());
     let spreads: &[&str] = if spread { &["spread"] } else { &[] };
     let columns: Vec<String> = kept
@@ -177,15 +176,15 @@ fn written(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> Str
         .map(|column| column.as_str())
         .chain(["metric", "value", "precision"])
         .chain(spreads.iter().copied())
-        .map(quoted)
+        .map(quote_toml)
         .collect();
     let lines: Vec<String> = rows
         .iter()
         .map(|PrintedRow { labels, metric, number }| {
-            let Printed { value, precision, spread: own } = number;
+            let PaperNumber { value, precision, spread: own } = number;
             let mut cells = labels.clone();
-            cells.extend([quoted(metric), exact(*value), exact(*precision)]);
-            cells.extend(spread.then(|| own.map_or("\"\"".to_owned(), exact)));
+            cells.extend([quote_toml(metric), format_exact(*value), format_exact(*precision)]);
+            cells.extend(spread.then(|| own.map_or("\"\"".to_owned(), format_exact)));
             format!("    [{}],\n", cells.join(", "))
         })
         .collect();
@@ -213,10 +212,10 @@ fn written(kept: &[&String], rows: &[PrintedRow], name: &str, spec: &str) -> Str
          # cells = {{ AXIS = \"LABEL\" }}\n\
          # is = \"below\"\n\
          # other = {{ AXIS = \"ANOTHER\" }}\n",
-        quoted(name),
+        quote_toml(name),
         columns.join(", "),
         lines.concat(),
-        quoted(&rows[0].metric),
+        quote_toml(&rows[0].metric),
     )
 }
 
@@ -227,7 +226,7 @@ mod tests {
     /// Digits decide the precision: what a paper rounds agrees within half of its last digit.
     #[test]
     fn numbers_are_read_as_papers_print_them() {
-        let printed = |value, precision, spread| Some(Printed { value, precision, spread });
+        let printed = |value, precision, spread| Some(PaperNumber { value, precision, spread });
         for (text, expected) in [
             ("0.71", printed(0.71, 0.01, None)),
             ("12", printed(12.0, 1.0, None)),
@@ -245,7 +244,7 @@ mod tests {
             ("1 ± much", None),
             ("", None),
         ] {
-            assert_eq!(Printed::read(text), expected, "{text:?}");
+            assert_eq!(PaperNumber::read(text), expected, "{text:?}");
         }
     }
 
@@ -253,22 +252,19 @@ mod tests {
     #[test]
     fn wide_and_long_tables_say_the_same() {
         let wide = "method,alpha,rmse,mae\nridge,0.1,0.71,0.5\n\"a \"\"b\"\"\",1,,0.60\n";
-        let long =
-            "method,alpha,metric,value\nridge,0.1,rmse,0.71\nridge,0.1,mae,0.5\n\"a \"\"b\"\"\",1,mae,0.60\n";
+        let long = "method,alpha,metric,value\nridge,0.1,rmse,0.71\nridge,0.1,mae,0.5\n\"a \"\"b\"\"\",1,mae,0.60\n";
         let metrics = ["rmse".to_owned(), "mae".to_owned()];
-        let text = spec_of_table(wide, &metrics, "n", "n.toml").unwrap();
-        assert_eq!(spec_of_table(long, &[], "n", "n.toml").unwrap(), text);
+        let text = spec_from_table(wide, &metrics, "n", "n.toml").unwrap();
+        assert_eq!(spec_from_table(long, &[], "n", "n.toml").unwrap(), text);
         let spec: toml::Table = text.parse().unwrap();
         let rows = spec["published"]["table"]["rows"].as_array().unwrap();
         assert_eq!(rows[2].to_string(), "['a \"b\"', 1, \"mae\", 0.6, 0.01]");
-        let semicolons =
-            spec_of_table(&format!("\u{feff}{}", wide.replace(',', ";")), &metrics, "n", "n.toml");
+        let semicolons = spec_from_table(&format!("\u{feff}{}", wide.replace(',', ";")), &metrics, "n", "n.toml");
         assert_eq!(semicolons.unwrap(), text);
-        assert!(matches!(spec_of_table(wide, &[], "n", "n.toml"), Err(TableError::NoMetrics { .. })));
-        let typo = spec_of_table(wide, &["rmsa".to_owned()], "n", "n.toml").unwrap_err().to_string();
+        assert!(matches!(spec_from_table(wide, &[], "n", "n.toml"), Err(PaperTableError::NoMetrics { .. })));
+        let typo = spec_from_table(wide, &["rmsa".to_owned()], "n", "n.toml").unwrap_err().to_string();
         assert!(typo.contains("did you mean \"rmse\"?"), "{typo}");
-        let words =
-            spec_of_table("m,rmse\nridge,low\n", &metrics[..1], "n", "n.toml").unwrap_err().to_string();
+        let words = spec_from_table("m,rmse\nridge,low\n", &metrics[..1], "n", "n.toml").unwrap_err().to_string();
         assert!(words.starts_with("line 2: rmse is \"low\""), "{words}");
     }
 }

@@ -10,17 +10,17 @@ use clap::{Args, ValueEnum};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
 use super::CliError;
-use super::output::complain;
+use super::output::print_stderr;
 use dpgp_fs::{refuse_links, with_ending};
-use dpgp_release::ledger::{Account, BudgetSetting, LedgerPlace, Receipt};
-use dpgp_report::{Committed, ResultsSource, ensure_no_links};
-use dpgp_run::{DataPlaces, Pool, Project, RunError, StateFolder, Study};
-use dpgp_spec::is_changed;
+use dpgp_release::ledger::{BudgetSetting, ChargeReceipt, LedgerAccount, LedgerLocation};
+use dpgp_report::{CommittedResults, ResultsSource, ensure_no_links};
+use dpgp_run::{DataLocations, Pool, Project, RunError, StateFolder, Study};
+use dpgp_spec::is_changed_experiment;
 use dpgp_task::Experiment;
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people.
     Text,
     /// For scripts.
@@ -29,7 +29,7 @@ pub enum Format {
 
 /// Where datasets are found.
 #[derive(Debug, Args)]
-pub struct Places {
+pub struct DataLocationArguments {
     /// A directory of datasets laid out like the cache; files are used in place
     #[arg(long, env = "DPGP_MIRROR", value_name = "DIR")]
     pub mirror: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct Places {
 
 /// The choice of experiments.
 #[derive(Debug, Args)]
-pub struct Selection {
+pub struct ExperimentSelection {
     /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
     #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME", add = experiments())]
     pub names: Vec<String>,
@@ -57,7 +57,7 @@ pub struct Selection {
 
 /// The folder of finished results.
 #[derive(Debug, Args)]
-pub struct StorePlace {
+pub struct StoreArguments {
     /// Folder for finished results [default: data/store]
     #[arg(id = "store", long = "store", env = "DPGP_STORE", value_name = "DIR")]
     pub directory: Option<PathBuf>,
@@ -65,7 +65,7 @@ pub struct StorePlace {
 
 /// Options of the computation.
 #[derive(Debug, Args)]
-pub struct Work {
+pub struct ComputeArguments {
     /// Threads [default: SLURM_CPUS_PER_TASK, else one per core]
     #[arg(long, env = "DPGP_JOBS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
@@ -76,63 +76,63 @@ pub struct Work {
 
 /// The folder of tables and figures.
 #[derive(Debug, Args)]
-pub struct ResultsPlace {
+pub struct ResultsArguments {
     /// Folder for tables and figures [default: results/ in the project]
     #[arg(id = "results", long = "results", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }
 
-impl Places {
+impl DataLocationArguments {
     /// Opens the project of the working directory. Prints a note if the project is in a folder above.
     pub fn project(&self) -> Result<Project, RunError> {
         let Self { mirror, cache, offline } = self;
-        let local_urls = DataPlaces::lets_local_urls();
+        let local_urls = DataLocations::allows_local_urls();
         let (mirror, cache, offline) = (mirror.clone(), cache.clone(), *offline);
-        Ok(told(Project::open(&DataPlaces { mirror, cache, offline, local_urls })?))
+        Ok(announce_project(Project::open(&DataLocations { mirror, cache, offline, local_urls })?))
     }
 }
 
 /// Prints which project is used if it is in a folder above the working directory.
-pub fn told(project: Project) -> Project {
-    if project.is_above() {
-        complain(&format!("using the project in {}, above this folder", project.root().display()));
+pub fn announce_project(project: Project) -> Project {
+    if project.is_in_parent_folder() {
+        print_stderr(&format!("using the project in {}, above this folder", project.root().display()));
     }
     project
 }
 
-impl Selection {
+impl ExperimentSelection {
     /// Loads the selected experiments.
     pub fn experiments(&self, project: &Project) -> Result<Vec<Experiment>, RunError> {
-        project.selected(&self.names, self.quick)
+        project.select_experiments(&self.names, self.quick)
     }
 }
 
-impl StorePlace {
+impl StoreArguments {
     /// Returns the folder: the named one, else the project's own.
     pub fn folder(&self, project: &Project) -> PathBuf {
         let named = self.directory.clone().filter(|directory| !directory.as_os_str().is_empty());
-        named.unwrap_or_else(|| project.own("data/store"))
+        named.unwrap_or_else(|| project.path_inside("data/store"))
     }
 
     /// Opens a study with this store. Warns on standard error about damaged parts of the store.
     pub fn study<'p>(&self, project: &'p Project) -> Result<Study<'p>, RunError> {
         let study = Study::open(project, &self.folder(project))?;
-        study.store().warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        study.store().warnings().iter().for_each(|warning| print_stderr(&format!("warning: {warning}")));
         Ok(study)
     }
 }
 
-impl ResultsPlace {
+impl ResultsArguments {
     /// Returns the folder: the named one, else the project's own.
     pub fn folder(&self, project: &Project) -> PathBuf {
-        self.directory.clone().unwrap_or_else(|| project.own("results"))
+        self.directory.clone().unwrap_or_else(|| project.path_inside("results"))
     }
 
     /// Returns the output folder of an experiment. Fails if a symbolic link leads to it or is in it, unless the user named that link.
     ///
     /// A run with another seed than the spec's has a folder of its own, unless the user named a folder: it must not replace the results
     /// that others compare with.
-    pub fn writable(
+    pub fn output_folder(
         &self,
         project: &Project,
         experiment: &Experiment,
@@ -140,41 +140,41 @@ impl ResultsPlace {
     ) -> Result<PathBuf, CliError> {
         let mut folder = self.folder(project).join(experiment.folder());
         if let Some(seed) = seed.filter(|seed| *seed != experiment.meta.seed && self.directory.is_none()) {
-            folder = match is_changed(&experiment.name) {
+            folder = match is_changed_experiment(&experiment.name) {
                 true => folder.join(format!("seed-{seed}")),
                 false => folder.join(format!("changed/seed-{seed}")),
             };
         }
-        ensure_no_links(self.vouched(project), &folder)?;
+        ensure_no_links(self.trusted_folder(project), &folder)?;
         Ok(folder)
     }
 
     /// Returns the output path of a page about all experiments, with the same check.
-    pub fn writable_page(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
+    pub fn output_page_path(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
         let path = self.folder(project).join(name);
-        refuse_links(self.vouched(project), &path).map_err(CliError::io(&path))?;
+        refuse_links(self.trusted_folder(project), &path).map_err(CliError::io(&path))?;
         Ok(path)
     }
 
     /// Returns the folder whose links are trusted: the one that the user named, else the project.
-    fn vouched<'a>(&'a self, project: &'a Project) -> &'a Path {
+    fn trusted_folder<'a>(&'a self, project: &'a Project) -> &'a Path {
         self.directory.as_deref().unwrap_or(project.root())
     }
 
     /// Reads the published results of an experiment from the folder, else the results shipped with the program.
-    pub fn committed(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
+    pub fn read_committed(&self, project: &Project, experiment: &Experiment) -> Result<CommittedResults, CliError> {
         let folder = self.folder(project);
-        let found = self.shelf(&folder, project).read(experiment)?;
+        let found = self.results_source(&folder, project).read(experiment)?;
         found.ok_or_else(|| CliError::NoTables(folder.join(experiment.folder()).display().to_string()))
     }
 
     /// Reads the published results, and warns on standard error if they are from another version of the spec.
-    pub fn current(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
-        let committed = self.committed(project, experiment)?;
+    pub fn read_with_warning(&self, project: &Project, experiment: &Experiment) -> Result<CommittedResults, CliError> {
+        let committed = self.read_committed(project, experiment)?;
         if committed.is_stale(experiment) {
             let name = &experiment.name;
             let table = self.folder(project).join(experiment.folder()).join("table.csv");
-            complain(&format!(
+            print_stderr(&format!(
                 "warning: {} is from another version of the spec {name}; use `dpgp run {name}` to update it",
                 table.display()
             ));
@@ -183,15 +183,15 @@ impl ResultsPlace {
     }
 
     /// Returns the source of results: the folder, with the shipped results if no folder was named and the project is the shipped one.
-    pub fn shelf<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
+    pub fn results_source<'a>(&self, folder: &'a Path, project: &Project) -> ResultsSource<'a> {
         ResultsSource { folder, is_shipped: self.directory.is_none() && project.is_shipped() }
     }
 }
 
-impl Work {
+impl ComputeArguments {
     /// Returns the number of threads: from the option, else from Slurm, else one per core.
     pub fn jobs(&self) -> usize {
-        let said = self.jobs.map(usize::from).or_else(slurm);
+        let said = self.jobs.map(usize::from).or_else(slurm_core_count);
         said.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
@@ -202,14 +202,14 @@ impl Work {
 }
 
 /// Returns the number of cores that Slurm gives each task.
-fn slurm() -> Option<usize> {
+fn slurm_core_count() -> Option<usize> {
     let cores: NonZeroU16 = std::env::var("SLURM_CPUS_PER_TASK").ok()?.parse().ok()?;
     Some(usize::from(cores.get()))
 }
 
 /// The ledger of a release, and its budget.
 #[derive(Debug, Args)]
-pub struct LedgerArguments {
+pub struct ReleaseLedgerArguments {
     /// Ledger of all releases from these rows; created if missing [default: the one for these rows in the state folder]
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
@@ -227,7 +227,7 @@ pub struct LedgerArguments {
     other_people: bool,
 }
 
-impl LedgerArguments {
+impl ReleaseLedgerArguments {
     /// Lists the named ledger and its lock file, which a release may create.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let ledger = self.ledger.iter();
@@ -235,30 +235,30 @@ impl LedgerArguments {
     }
 
     /// Opens the place of the ledgers, or returns `None` with --no-ledger.
-    pub(super) fn place(&self) -> Result<Option<LedgerPlace>, CliError> {
+    pub(super) fn open_ledger_place(&self) -> Result<Option<LedgerLocation>, CliError> {
         if self.no_ledger {
             return Ok(None);
         }
         let state = StateFolder::open().map_err(RunError::from)?;
         let budget = self.budget_epsilon.zip(self.budget_delta);
         let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
-        Ok(Some(LedgerPlace { state, file: self.ledger.clone(), budget, other_people: self.other_people }))
+        Ok(Some(LedgerLocation { state, file: self.ledger.clone(), budget, other_people: self.other_people }))
     }
 }
 
 /// Opens the existing ledgers to read them; writes nothing.
-pub(super) fn known_place() -> Result<Option<LedgerPlace>, CliError> {
-    let state = StateFolder::existing().map_err(RunError::from)?;
-    Ok(state.map(|state| LedgerPlace { state, file: None, budget: None, other_people: false }))
+pub(super) fn existing_ledger_place() -> Result<Option<LedgerLocation>, CliError> {
+    let state = StateFolder::open_existing().map_err(RunError::from)?;
+    Ok(state.map(|state| LedgerLocation { state, file: None, budget: None, other_people: false }))
 }
 
 /// Describes the ledger after a release.
-pub(super) fn balance(receipt: Option<&Receipt>, delta: f64) -> String {
-    let Some(Receipt { ledger, account, others, shared, .. }) = receipt else {
+pub(super) fn balance_text(receipt: Option<&ChargeReceipt>, delta: f64) -> String {
+    let Some(ChargeReceipt { ledger, account, others, shared, .. }) = receipt else {
         return "no ledger: this release is not recorded, but its privacy loss adds to that of other releases from these rows\n"
             .to_owned();
     };
-    let mut text = format!("ledger {}: {}\n", ledger.display(), standing(account, delta));
+    let mut text = format!("ledger {}: {}\n", ledger.display(), account_text(account, delta));
     if *shared {
         text.push_str("this ledger covers several files that share rows\n");
     }
@@ -269,11 +269,10 @@ pub(super) fn balance(receipt: Option<&Receipt>, delta: f64) -> String {
 }
 
 /// Describes the privacy loss of all releases of a ledger at `delta`, and what is left of the budget.
-pub(super) fn standing(account: &Account, delta: f64) -> String {
-    let Account { releases, budget, mu, open } = account;
-    let releases =
-        if *releases == 1 { "1 release has".to_owned() } else { format!("{releases} releases have") };
-    let left = account.share().zip(account.epsilon_left(delta));
+pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
+    let LedgerAccount { releases, budget, mu, open } = account;
+    let releases = if *releases == 1 { "1 release has".to_owned() } else { format!("{releases} releases have") };
+    let left = account.spent_share().zip(account.epsilon_left(delta));
     let mut text = match (budget, left) {
         (Some(budget), Some((share, left))) => format!(
             "{releases} spent {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more release at delta = \
@@ -296,10 +295,10 @@ pub(super) fn standing(account: &Account, delta: f64) -> String {
 
 /// Fails if two output paths are the same file. Otherwise the second would replace the first, or be refused after the charge.
 /// Skips existing paths: existing files are refused elsewhere, and pipes and devices may be named twice.
-pub fn distinct(targets: &[PathBuf]) -> Result<(), CliError> {
+pub fn ensure_distinct_paths(targets: &[PathBuf]) -> Result<(), CliError> {
     let mut seen = Vec::new();
     for target in targets.iter().filter(|target| !target.exists()) {
-        let file = resolved(target);
+        let file = resolve_links(target);
         if seen.contains(&file) {
             return Err(CliError::NamedTwice(target.clone()));
         }
@@ -309,14 +308,14 @@ pub fn distinct(targets: &[PathBuf]) -> Result<(), CliError> {
 }
 
 /// Resolves the links in the path of a file that does not exist yet.
-fn resolved(path: &Path) -> PathBuf {
+fn resolve_links(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     folder.map_or_else(|| path.clone(), |folder| folder.join(path.file_name().unwrap_or_default()))
 }
 
 /// Formats a count with its noun in the singular or plural.
-pub(super) fn counted(number: usize, one: &str, several: &str) -> String {
+pub(super) fn count_with_noun(number: usize, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
@@ -334,24 +333,24 @@ pub fn datasets() -> ArgValueCompleter {
 }
 
 fn experiments_or_files(current: &OsStr) -> Vec<CompletionCandidate> {
-    let mut found = beginning(experiment_names().unwrap_or_default(), current);
+    let mut found = matching_candidates(experiment_names().unwrap_or_default(), current);
     found.extend(PathCompleter::file().complete(current));
     found
 }
 
 fn experiment_names() -> Result<Vec<String>, RunError> {
-    let project = Project::open(&DataPlaces::default())?;
+    let project = Project::open(&DataLocations::default())?;
     Ok(project.specs()?.iter().map(|spec| spec.name.clone()).collect())
 }
 
 fn dataset_names(current: &OsStr) -> Vec<CompletionCandidate> {
-    let project = Project::open(&DataPlaces::default());
+    let project = Project::open(&DataLocations::default());
     let names = project.map(|project| project.manifest.names().map(str::to_owned).collect());
-    beginning(names.unwrap_or_default(), current)
+    matching_candidates(names.unwrap_or_default(), current)
 }
 
 /// Keeps the names that begin with the typed text.
-fn beginning(names: Vec<String>, current: &OsStr) -> Vec<CompletionCandidate> {
+fn matching_candidates(names: Vec<String>, current: &OsStr) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy();
     names.into_iter().filter(|name| name.starts_with(&*typed)).map(CompletionCandidate::new).collect()
 }
@@ -362,7 +361,7 @@ mod tests {
 
     #[test]
     fn one_is_singular() {
-        let said = [0, 1, 2].map(|number| counted(number, "claim fails", "claims fail"));
+        let said = [0, 1, 2].map(|number| count_with_noun(number, "claim fails", "claims fail"));
         assert_eq!(said, ["0 claims fail", "1 claim fails", "2 claims fail"]);
     }
 }

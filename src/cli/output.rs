@@ -9,15 +9,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::CliError;
-use dpgp_data::{is_hidden, shown_text};
-use dpgp_fs::{NewFile, Readers};
-use dpgp_report::{ClaimOutcome, Graded, Outcome};
-use dpgp_run::{Clipped, Stale};
+use dpgp_data::{escape_hidden_text, is_hidden_char};
+use dpgp_fs::{NewFile, ReadAccess};
+use dpgp_report::{ClaimOutcome, ClaimOutcomeKind, TableGrade};
+use dpgp_run::{ClippedCounts, StaleResults};
 use dpgp_spec::ClaimOwner;
 
 /// Prints a text for people.
 pub fn print(text: &str) -> Result<(), CliError> {
-    print_bytes(&shown_text(text))
+    print_bytes(&escape_hidden_text(text))
 }
 
 /// Prints a text for another program unchanged. On a terminal, escapes hidden characters for people.
@@ -26,8 +26,8 @@ pub fn print_data(text: &str) -> Result<(), CliError> {
 }
 
 /// Prints a line on standard error. Ignores a closed standard error.
-pub fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", shown_text(text));
+pub fn print_stderr(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", escape_hidden_text(text));
 }
 
 fn print_bytes(text: &str) -> Result<(), CliError> {
@@ -39,17 +39,17 @@ fn print_bytes(text: &str) -> Result<(), CliError> {
 /// Writes a new file or into a pipe. Fails if the file exists.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     let mut file = open_new(path)?;
-    let written = file.fill(text.as_bytes()).and_then(|()| file.finish());
-    written.map_err(|cause| refused(path, cause))
+    let written = file.append_bytes(text.as_bytes()).and_then(|()| file.finish());
+    written.map_err(|cause| new_file_error(path, cause))
 }
 
 /// Opens a new file or a pipe before anything is computed. Fails if the file exists.
 pub fn open_new(path: &Path) -> Result<NewFile, CliError> {
-    NewFile::open(path, Readers::All).map_err(|cause| refused(path, cause))
+    NewFile::open(path, ReadAccess::All).map_err(|cause| new_file_error(path, cause))
 }
 
 /// Makes the error for a new file that could not be written.
-pub fn refused(path: &Path, cause: std::io::Error) -> CliError {
+pub fn new_file_error(path: &Path, cause: std::io::Error) -> CliError {
     match cause.kind() {
         ErrorKind::AlreadyExists => CliError::Exists(path.to_path_buf()),
         _ => CliError::Io { path: path.to_path_buf(), cause },
@@ -61,7 +61,7 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
     let mut text = String::new();
     for c in format!("{value:#}\n").chars() {
         // JSON escapes the lower control characters itself. Those that remain are line breaks of its own layout.
-        if !c.is_ascii_control() && is_hidden(c) || c == '\u{7f}' {
+        if !c.is_ascii_control() && is_hidden_char(c) || c == '\u{7f}' {
             text.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
             text.push(c);
@@ -71,14 +71,14 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
 }
 
 /// JSON output of a verb: one value for one item, a list for several.
-pub struct JsonValues {
+pub struct JsonOutput {
     several: bool,
     values: Vec<serde_json::Value>,
 }
 
-impl JsonValues {
+impl JsonOutput {
     /// Starts output for this number of items.
-    pub fn count(things: usize) -> Self {
+    pub fn with_item_count(things: usize) -> Self {
         Self { several: things != 1, values: Vec::new() }
     }
 
@@ -151,7 +151,7 @@ pub(super) struct ShownAxis {
 
 /// An experiment of `dpgp run`: one value, or a list of them for several experiments.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct RunExperiment {
+pub(super) struct ExperimentRunOutput {
     /// Its name.
     pub experiment: String,
     /// The folder of its results.
@@ -167,7 +167,7 @@ pub(super) struct RunExperiment {
     /// Blocks of cells that were computed.
     pub computed_blocks: usize,
     /// The number of targets outside the public bounds. These counts are exact: do not publish them.
-    pub clipped_targets_not_private: Vec<Clipped>,
+    pub clipped_targets_not_private: Vec<ClippedCounts>,
     /// Cells that failed.
     pub failed_cells: usize,
     /// A note that the numbers are not private, if they are computed from the user's own rows.
@@ -217,7 +217,7 @@ pub(super) struct RunClaim {
     /// Its owner.
     pub from: ClaimOwner,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcomeKind,
 }
 
 impl From<&ClaimOutcome> for RunClaim {
@@ -228,7 +228,7 @@ impl From<&ClaimOutcome> for RunClaim {
 
 /// A shard of an experiment that `dpgp run --shard` computed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct RunShard {
+pub(super) struct ShardRunOutput {
     /// The experiment.
     pub experiment: String,
     /// The shard, such as `2/8`.
@@ -241,20 +241,20 @@ pub(super) struct RunShard {
 
 /// The table of `dpgp table`.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct PrintedTables {
+pub(super) struct TableOutput {
     /// The experiment.
     pub experiment: String,
     /// The metric.
     pub metric: String,
     /// A table for each combination of labels on the axes that are neither rows nor columns.
-    pub tables: Vec<PrintedTable>,
+    pub tables: Vec<PivotTableOutput>,
     /// The meaning of the number after `±`; empty if there is none.
     pub legend: String,
 }
 
 /// One table.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct PrintedTable {
+pub(super) struct PivotTableOutput {
     /// The labels on the other axes.
     pub title: String,
     /// The headings, then the rows, cell by cell.
@@ -267,7 +267,7 @@ pub(super) struct GradedExperiment {
     /// The experiment.
     pub experiment: String,
     /// The verdicts.
-    pub grade: Graded,
+    pub grade: TableGrade,
 }
 
 /// The result of `dpgp new`.
@@ -379,7 +379,7 @@ pub(super) struct ExplainedExperiment {
     /// The experiment.
     pub experiment: String,
     /// Results that are not stored, by reason.
-    pub stale: Vec<Stale>,
+    pub stale: Vec<StaleResults>,
 }
 
 /// The page of `dpgp report`.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::CliError;
 use dpgp_release::FileCells;
-use dpgp_spec::setting::{ChosenBy, DataSetting};
-use dpgp_task::Setting;
+use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_task::CellSetting;
 
 /// The noisy numbers in the files of a verb.
 #[derive(Debug, Clone, Copy)]
@@ -52,11 +52,8 @@ fn without_noise(text: &str, noisy: NoisyParts) -> String {
 
 /// Blanks noisy fields. The id of a release is random, and digests of noisy numbers are as noisy as the numbers.
 fn blank_fields(value: &mut Value, noisy: NoisyParts) {
-    let names = if let NoisyParts::Fields(names) = noisy {
-        names
-    } else {
-        &["predictions_sha256", "combinations_sha256"]
-    };
+    let names =
+        if let NoisyParts::Fields(names) = noisy { names } else { &["predictions_sha256", "combinations_sha256"] };
     for name in names.iter().chain(&["release_id", "content_sha256"]) {
         if let Some(field) = value.get_mut(name) {
             blank(field);
@@ -82,8 +79,7 @@ fn blank_columns(text: &str, names: &[&str]) -> Result<String, csv::Error> {
         let noisy = headers.iter().zip(&record).filter(|(name, _)| names.contains(name));
         beside -= noisy.map(|(_, cell)| cell.len()).sum::<usize>();
         let cells = headers.iter().zip(&record);
-        let cells: Vec<&str> =
-            cells.map(|(name, cell)| if names.contains(&name) { "#" } else { cell }).collect();
+        let cells: Vec<&str> = cells.map(|(name, cell)| if names.contains(&name) { "#" } else { cell }).collect();
         lines.push_str(&format!("{cells:?}\n"));
     }
     // The byte count covers empty lines, which are not records.
@@ -99,7 +95,7 @@ pub struct AddedFilter {
 
 /// A situation, and its differences from the user's command.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PairedContext {
+pub struct NeighbourRunContext {
     /// Its name; empty for the command as the user gives it.
     pub name: &'static str,
     /// Arguments of the command.
@@ -115,68 +111,72 @@ const NO_BUDGET: [&str; 4] = ["--budget-epsilon", "1e-6", "--budget-delta", "1e-
 
 /// Lists the situations in which a refusal must not depend on private rows: a spent budget, a filter that no row passes, and
 /// `delta = 1 / rows`.
-pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
+pub fn contexts(setting: &CellSetting, rows: &FileCells) -> Vec<NeighbourRunContext> {
     let allowed = || vec!["--allow-caveats".to_owned()];
     let mut all = vec![
-        PairedContext { arguments: allowed(), ..PairedContext::default() },
-        PairedContext {
+        NeighbourRunContext { arguments: allowed(), ..NeighbourRunContext::default() },
+        NeighbourRunContext {
             name: "with a spent budget",
             arguments: allowed().into_iter().chain(NO_BUDGET.map(str::to_owned)).collect(),
-            ..PairedContext::default()
+            ..NeighbourRunContext::default()
         },
     ];
-    if setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs {
+    if setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs {
         return all;
     }
     let filter = setting.data.inputs.iter().find_map(|column| {
-        let above = rows.greatest(column).filter(|_| !setting.data.encode.contains_key(column))?;
+        let above = rows.column_maximum(column).filter(|_| !setting.data.encode.contains_key(column))?;
         Some(AddedFilter { column: column.clone(), above })
     });
-    all.extend(filter.map(|filter| PairedContext {
+    all.extend(filter.map(|filter| NeighbourRunContext {
         name: "with a filter that no row passes",
         arguments: allowed(),
         filter: Some(filter),
         delta: None,
     }));
-    let delta = (1.0 / rows.count() as f64).min(0.5);
-    all.push(PairedContext { name: "with delta = 1 / rows", delta: Some(delta), ..PairedContext::default() });
+    let delta = (1.0 / rows.row_count() as f64).min(0.5);
+    all.push(NeighbourRunContext {
+        name: "with delta = 1 / rows",
+        delta: Some(delta),
+        ..NeighbourRunContext::default()
+    });
     all
 }
 
 /// Makes neighbours at the limits of the rules. One row lies beyond all others, holds an unknown word or class, counts as part of a record,
 /// lacks a cell (if such rows are dropped), or is removed (if the number of rows is private).
-pub fn odd_neighbours(setting: &Setting, rows: &FileCells, size_is_private: bool) -> Vec<FileCells> {
+pub fn edge_case_neighbours(setting: &CellSetting, rows: &FileCells, size_is_private: bool) -> Vec<FileCells> {
     let data = &setting.data;
     let (target, mut all) = (data.target_column(), Vec::new());
-    if setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs {
+    if setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs {
         all.extend(
             data.encode
                 .contains_key(target)
-                .then(|| rows.clone().with_text(0, target, "a word that is not listed")),
+                .then(|| rows.clone().with_cell_text(0, target, "a word that is not listed")),
         );
         return all;
     }
-    all.push(beyond(data, rows));
+    all.push(move_first_row_outside(data, rows));
     for column in data.encode.keys() {
-        all.push(rows.clone().with_text(0, column, "a word that is not listed"));
+        all.push(rows.clone().with_cell_text(0, column, "a word that is not listed"));
     }
     if !data.encode.contains_key(target) {
-        all.extend(["0.5", "-1", "1e12"].map(|cell| rows.clone().with_text(0, target, cell)));
+        all.extend(["0.5", "-1", "1e12"].map(|cell| rows.clone().with_cell_text(0, target, cell)));
     }
     if data.drops_missing() {
-        all.push(rows.clone().with_text(0, target, "NA"));
+        all.push(rows.clone().with_cell_text(0, target, "NA"));
     }
     if size_is_private {
-        all.extend([rows.without(0), rows.without(rows.count().saturating_sub(1))]);
+        all.extend([rows.without_row(0), rows.without_row(rows.row_count().saturating_sub(1))]);
     }
     all
 }
 
 /// Moves the first row beyond all others, so that only it passes a filter.
-fn beyond(data: &DataSetting, rows: &FileCells) -> FileCells {
+fn move_first_row_outside(data: &DataSetting, rows: &FileCells) -> FileCells {
     let columns = data.inputs.iter().filter(|column| !data.encode.contains_key(*column));
-    columns.fold(rows.clone(), |moved, column| match rows.greatest(column) {
-        Some(greatest) => moved.with_text(0, column, &format!("{:?}", greatest + 1.0)),
+    columns.fold(rows.clone(), |moved, column| match rows.column_maximum(column) {
+        Some(greatest) => moved.with_cell_text(0, column, &format!("{:?}", greatest + 1.0)),
         None => moved,
     })
 }
@@ -203,8 +203,7 @@ mod tests {
         assert!(shown.contains("\"sd\": 4.5") && !shown.contains("23"), "{shown}");
         assert_ne!(without_noise(r#"{"counts": [1, 23, 4], "sd": 4.5}"#, noisy), shown);
         assert_ne!(without_noise("{\"counts\": [1, 23], \"sd\": 4.5} ", noisy), shown);
-        let digest =
-            |digest: &str| without_noise(&format!(r#"{{"predictions_sha256": "{digest}"}}"#), COLUMNS);
+        let digest = |digest: &str| without_noise(&format!(r#"{{"predictions_sha256": "{digest}"}}"#), COLUMNS);
         assert_eq!(digest("00"), digest("ff"));
     }
 }

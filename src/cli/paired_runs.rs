@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use super::CliError;
 use super::environment::this_program;
-use super::paired_files::{AddedFilter, PairedContext};
+use super::paired_files::{AddedFilter, NeighbourRunContext};
 use super::paired_files::{NoisyParts, files_without_noise};
 use dpgp_evidence::AuditVerdict;
 use dpgp_release::EndToEndCheck;
@@ -20,7 +20,7 @@ const LEDGER: &str = "ledger.toml";
 const STATE: &str = "state";
 
 /// A verb, and the files to run it on.
-pub struct PairedPlan<'a> {
+pub struct NeighbourRunPlan<'a> {
     /// The spec.
     pub experiment: &'a Experiment,
     /// The rows of the user's file.
@@ -28,15 +28,15 @@ pub struct PairedPlan<'a> {
     /// The rows of the neighbours.
     pub neighbours: Vec<FileCells>,
     /// The situations to compare in; the first is the command as the user gives it.
-    pub contexts: Vec<PairedContext>,
+    pub contexts: Vec<NeighbourRunContext>,
     /// The points to predict at.
-    pub points: Option<PairedPoints>,
+    pub points: Option<NeighbourRunPoints>,
     /// The verb and its arguments.
-    pub verb: PairedVerb,
+    pub verb: NeighbourRunVerb,
 }
 
 /// The source of points.
-pub enum PairedPoints {
+pub enum NeighbourRunPoints {
     /// The user's file.
     File(PathBuf),
     /// The text of a file.
@@ -44,16 +44,16 @@ pub enum PairedPoints {
 }
 
 /// A verb to run.
-pub struct PairedVerb {
+pub struct NeighbourRunVerb {
     pub name: &'static str,
     pub arguments: Vec<String>,
     pub noisy: NoisyParts,
 }
 
 /// The visible output of a run, by name.
-type ShownPair = BTreeMap<String, String>;
+type VisibleOutput = BTreeMap<String, String>;
 
-impl PairedPlan<'_> {
+impl NeighbourRunPlan<'_> {
     /// Runs the program on the file and on each neighbour, and compares their output.
     pub fn check(&self) -> Result<EndToEndCheck, CliError> {
         let mut differ = BTreeSet::new();
@@ -75,11 +75,7 @@ impl PairedPlan<'_> {
         if differ.is_empty() {
             let situations: Vec<&str> =
                 self.contexts.iter().map(|context| context.name).filter(|name| !name.is_empty()).collect();
-            let also = if situations.is_empty() {
-                String::new()
-            } else {
-                format!(", also {}", situations.join(", "))
-            };
+            let also = if situations.is_empty() { String::new() } else { format!(", also {}", situations.join(", ")) };
             let note = format!(
                 "`dpgp {verb}` prints and writes the same for the file and for {runs} neighbours{also}, except for noisy numbers"
             );
@@ -90,7 +86,7 @@ impl PairedPlan<'_> {
     }
 
     /// Runs the program on some rows, in a new folder with its own key and ledger, and returns its visible output.
-    fn run(&self, rows: &FileCells, context: &PairedContext) -> Result<ShownPair, CliError> {
+    fn run(&self, rows: &FileCells, context: &NeighbourRunContext) -> Result<VisibleOutput, CliError> {
         let folder = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
         let (path, spec) = (folder.path(), self.spec_name());
         put(path, ROWS, &rows.csv(None, 1)?)?;
@@ -109,8 +105,7 @@ impl PairedPlan<'_> {
         let apart = [ROWS, LEDGER, &lock, &spec, points.as_deref().unwrap_or_default()];
         let mut shown = files_without_noise(path, &apart, self.verb.noisy)?;
         let code = output.status.code().map_or("a signal".to_owned(), |code| code.to_string());
-        let [out, err] =
-            [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let named = [("the exit code", code), ("standard output", out), ("standard error", err)];
         shown.extend(named.map(|(name, text)| (name.to_owned(), text)));
         Ok(shown)
@@ -121,7 +116,7 @@ impl PairedPlan<'_> {
     }
 
     /// Writes the spec for a situation, with the rows beside it. The spec is valid TOML, or it would not be an experiment.
-    fn spec(&self, context: &PairedContext) -> String {
+    fn spec(&self, context: &NeighbourRunContext) -> String {
         let text = self.experiment.source.text();
         let Ok(mut spec) = text.parse::<toml::Table>() else { return text.to_owned() };
         if let Some(toml::Value::Table(data)) = spec.get_mut("data") {
@@ -130,8 +125,7 @@ impl PairedPlan<'_> {
             data.insert("source".to_owned(), csv.into());
             if let Some(AddedFilter { column, above }) = &context.filter {
                 let filters = data.entry("filter").or_insert_with(|| toml::Value::Array(Vec::new()));
-                let filter =
-                    [("column", column.as_str().into()), ("is", ">".into()), ("value", (*above).into())];
+                let filter = [("column", column.as_str().into()), ("is", ">".into()), ("value", (*above).into())];
                 let filter = filter.map(|(key, value): (&str, toml::Value)| (key.to_owned(), value));
                 if let Some(filters) = filters.as_array_mut() {
                     filters.push(toml::Table::from_iter(filter).into());
@@ -148,11 +142,11 @@ impl PairedPlan<'_> {
     fn put_points(&self, folder: &Path) -> Result<Option<String>, CliError> {
         let Some(points) = &self.points else { return Ok(None) };
         match points {
-            PairedPoints::Text(text) => {
+            NeighbourRunPoints::Text(text) => {
                 put(folder, "points.csv", text)?;
                 Ok(Some("points.csv".to_owned()))
             }
-            PairedPoints::File(file) => {
+            NeighbourRunPoints::File(file) => {
                 // Keep the ending, which distinguishes CSV from Parquet.
                 let ending = file.extension().unwrap_or_default().to_string_lossy();
                 let name = format!("points.{ending}");

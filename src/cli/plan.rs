@@ -7,8 +7,8 @@ use indicatif::HumanDuration;
 use serde_json::json;
 
 use super::CliError;
-use super::list::presence;
-use super::options::{Format, Places, Selection, StorePlace, Work};
+use super::list::data_status_name;
+use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, StoreArguments};
 use super::output::PlannedExperiment;
 use super::output::{print, print_json};
 use dpgp_report::plain_table;
@@ -28,20 +28,20 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct PlanArguments {
     #[command(flatten)]
-    selection: Selection,
+    selection: ExperimentSelection,
     /// Use this seed instead of the spec's
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
     #[command(flatten)]
-    store: StorePlace,
+    store: StoreArguments,
     #[command(flatten)]
-    work: Work,
+    work: ComputeArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// The work of a run of one experiment.
-struct Forecast {
+struct RunForecast {
     name: String,
     cells: usize,
     results: usize,
@@ -53,7 +53,7 @@ struct Forecast {
 }
 
 /// Prints the plan of a run, and computes nothing.
-pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
+pub fn plan(arguments: &PlanArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.experiments(&project)?;
     print_plan(&experiments, &arguments.store.study(&project)?, arguments.seed, &arguments.work, format)
@@ -64,36 +64,35 @@ pub(super) fn print_plan(
     experiments: &[Experiment],
     study: &Study<'_>,
     seed: Option<u32>,
-    work: &Work,
-    format: Format,
+    work: &ComputeArguments,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
     let mut forecasts = Vec::new();
     for experiment in experiments {
         forecasts.push(forecast(experiment, study, seed, work)?);
     }
-    if format == Format::Json {
-        return print_json(&json!(forecasts.iter().map(Forecast::described).collect::<Vec<_>>()));
+    if format == OutputFormat::Json {
+        return print_json(&json!(forecasts.iter().map(RunForecast::to_output).collect::<Vec<_>>()));
     }
     let headings = ["experiment", "cells", "results", "stored", "blocks to compute", "time", "data"];
     let total: f64 = forecasts.iter().filter_map(|forecast| forecast.seconds).sum();
-    let total =
-        if forecasts.len() > 1 { format!("all together: {}\n", duration(total)) } else { String::new() };
-    print(&format!("{}{total}", plain_table(&headings, forecasts.iter().map(Forecast::row))))
+    let total = if forecasts.len() > 1 { format!("all together: {}\n", duration(total)) } else { String::new() };
+    print(&format!("{}{total}", plain_table(&headings, forecasts.iter().map(RunForecast::row))))
 }
 
 fn forecast(
     experiment: &Experiment,
     study: &Study<'_>,
     seed: Option<u32>,
-    work: &Work,
-) -> Result<Forecast, CliError> {
+    work: &ComputeArguments,
+) -> Result<RunForecast, CliError> {
     let plan = study.plan(experiment, seed)?;
-    Ok(Forecast {
+    Ok(RunForecast {
         name: experiment.folder(),
         cells: experiment.cells.len(),
-        results: plan.total(),
-        stored: plan.done(),
-        data: presence(experiment, study.project()),
+        results: plan.replicate_count(),
+        stored: plan.stored_count(),
+        data: data_status_name(experiment, study.project()),
         blocks: plan.units(Shard::WHOLE).len(),
         spent: study.seconds_stored(&plan)?,
         seconds: study.seconds_left(&plan, work.jobs())?,
@@ -109,7 +108,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-impl Forecast {
+impl RunForecast {
     fn row(&self) -> Vec<String> {
         let time = self.seconds.map_or_else(|| "unknown".to_owned(), duration);
         vec![
@@ -123,7 +122,7 @@ impl Forecast {
         ]
     }
 
-    fn described(&self) -> PlannedExperiment {
+    fn to_output(&self) -> PlannedExperiment {
         PlannedExperiment {
             experiment: self.name.clone(),
             cells: self.cells,

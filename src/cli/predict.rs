@@ -10,33 +10,35 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::CliError;
-use super::map::{MapTarget, NewMap, WantedMap};
-use super::options::{Format, LedgerArguments, Places, balance, counted, distinct, experiments, known_place};
-use super::output::{complain, print, print_json};
+use super::map::{MapRequest, NewMapFile, PredictionMapArguments};
+use super::options::{
+    DataLocationArguments, OutputFormat, ReleaseLedgerArguments, balance_text, count_with_noun, ensure_distinct_paths,
+    existing_ledger_place, experiments,
+};
+use super::output::{print, print_json, print_stderr};
 use super::preview::{PreviewArguments, preview};
 use super::published::{PUBLISHERS_GUARANTEE, PublishedArguments};
-use super::waiting::Waiting;
-use dpgp_data::rows::ensure_addresses;
-use dpgp_data::whole_text;
+use super::waiting::Spinner;
+use dpgp_data::read_limited_text;
+use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_fs::with_ending;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_number::Positive;
 use dpgp_release::{
-    Areas, CertificateSummary, Charged, CombinationsFile, CountsFile, FilePredictions, GridChoice,
-    MomentsFile, NewCombinationsFile, OtherModel, PointsFile, PredictionFiles, PredictionForm,
-    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, SigningKey, Terms, chosen_cell,
-    publish, refuse_private_filter, write_predictions,
+    CertificateSummary, CombinationsFile, CountsFile, DrawnRelease, FilePredictions, GridChoice, ModelOverride,
+    MomentsFile, NamedAreas, NewCombinationsFile, PointsFile, PredictionFiles, PredictionFormat, PredictionRequest,
+    PrivatePredictions, PublicPoints, ReleaseError, ReleaseOptions, SigningKey, chosen_cell, publish,
+    refuse_private_filter, write_predictions,
 };
-use dpgp_report::{DrawnMap, short};
-use dpgp_run::{Clipped, Project, watcher};
-use dpgp_spec::Change;
+use dpgp_report::{DrawnMap, format_short};
+use dpgp_run::{ClippedCounts, Project, create_watcher};
+use dpgp_spec::SpecChange;
 use dpgp_spec::setting::SourceSetting;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so nobody can subtract it, and no two
-calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger records the releases. It is
-found by its rows, whichever file holds them, and is written before the predictions. It is in the state folder (DPGP_STATE) unless
+calls give the same numbers. Each call is a separate release, and their privacy losses add up. A ledger records the releases. dpgp finds the ledger from the contents of the rows, not from the name of the file, and is written before the predictions. It is in the state folder (DPGP_STATE) unless
 --ledger names another file. If the ledger has a budget, a release that would exceed it is refused.
 
 A row with a required cell missing is an error, unless the spec has data.missing = \"drop\". With that setting, rows with a missing
@@ -59,7 +61,7 @@ Examples:
   dpgp predict my.toml --grid auto --out p3.csv --release r.json      then, at no further cost: dpgp predict --from r.json
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
-  dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     another setting, named in the certificate
+  dpgp predict my.toml --at grid.csv --out p4.csv --set privacy.epsilon=0.5     override a setting; the certificate records this
   dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
   dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, with most of the noise removed
   dpgp predict --from counts.json --areas districts.geojson --area-id name --out districts.csv      the count of each district
@@ -82,14 +84,14 @@ pub struct PredictArguments {
     /// Change a setting by its path, or an axis by its name, as `dpgp run --set` does; the certificate and the ledger name each change.
     /// The rows themselves cannot be changed
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with = "from")]
-    set: Vec<Change>,
+    set: Vec<SpecChange>,
     /// Write predictions to this new .csv, .parquet or .json file; never overwrites an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    map: MapTarget,
+    map: PredictionMapArguments,
     #[command(flatten)]
-    released: FromArguments,
+    released: FromReleaseArguments,
     #[command(flatten)]
     preview: PreviewArguments,
     /// Also write this new file, from which `dpgp predict --from` predicts at other points. Needs public inputs and
@@ -101,7 +103,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "KEY", requires = "out")]
     sign: Option<PathBuf>,
     #[command(flatten)]
-    ledger: LedgerArguments,
+    ledger: ReleaseLedgerArguments,
     /// Release despite exceptions to the guarantee, such as statistics of private targets in the spec, or a delta that is not
     /// below 1 / (number of rows)
     #[arg(long)]
@@ -113,7 +115,7 @@ pub struct PredictArguments {
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Releases predictions, in the order that privacy needs.
@@ -123,18 +125,18 @@ pub struct PredictArguments {
 ///    guarantee unless --allow-caveats.
 /// 3. Charge: [`publish`] enters the cost of the release in the ledger. A spent budget refuses here, before any noise exists.
 /// 4. Draw: [`publish`] draws the noise from the operating system, once.
-/// 5. Write: [`show`] writes the predictions, their certificate and the map, and prints a summary.
+/// 5. Write: [`write_release`] writes the predictions, their certificate and the map, and prints a summary.
 ///
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
-pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
+pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
     // Refuse: an unknown ending of an output, two equal output paths, or an outline of a map that cannot be read, before any row is read
     // or a state folder is made.
-    arguments.out.as_deref().map(PredictionForm::from_path).transpose()?;
-    distinct(&targets(arguments))?;
-    let map = arguments.map.wanted()?;
+    arguments.out.as_deref().map(PredictionFormat::from_path).transpose()?;
+    ensure_distinct_paths(&output_paths(arguments))?;
+    let map = arguments.map.read_request()?;
     if let Some(from) = &arguments.released.from {
         let areas = arguments.points.areas()?;
-        let (points, map) = (arguments.points.chosen(), map.map(WantedMap::open).transpose()?);
+        let (points, map) = (arguments.points.public_points(), map.map(MapRequest::open).transpose()?);
         let at = areas.as_ref().map_or(PointsOrAreas::Points(points), PointsOrAreas::Areas);
         return arguments.released.predict(from, at, arguments.out.as_deref(), map, format);
     }
@@ -143,58 +145,55 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     }
     // Refuse: a wrong spec or cell, a filter on the private target, and malformed addresses.
     let project = arguments.places.project()?;
-    let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
-    let experiment = changed(&project, experiment, &arguments.set)?;
+    let experiment = project.find_one_experiment(arguments.spec.as_deref().unwrap_or_default())?;
+    let experiment = apply_changes(&project, experiment, &arguments.set)?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     refuse_private_filter(cell.setting(), arguments.allow_caveats)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
-    ensure_addresses(source.into_iter().chain(arguments.points.at.as_deref()))?;
-    let watcher = watcher(arguments.quiet);
-    let points = arguments.points.chosen();
+    ensure_readable_addresses(source.into_iter().chain(arguments.points.at.as_deref()))?;
+    let watcher = create_watcher(arguments.quiet);
+    let points = arguments.points.public_points();
     if arguments.preview.preview {
         // A preview may use public facts only. The known ledgers show which inputs earlier releases protect, and such inputs are not
         // public. A preview writes nothing, not even to the state folder.
-        let (downloads, place) = (watcher.downloads(), known_place()?);
-        let request =
-            PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
+        let (downloads, place) = (watcher.downloads(), existing_ledger_place()?);
+        let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
         return preview(&request, &experiment.meta.title, &arguments.preview, arguments.quiet, format);
     }
     // Refuse: a missing state folder, a key that cannot sign, and output files that exist or cannot be written.
-    let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
-    let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
+    let (place, downloads) = (arguments.ledger.open_ledger_place()?, watcher.downloads());
+    let signing = arguments.sign.as_deref().map(SigningKey::from_tested_file).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
-    let map = map.map(WantedMap::open).transpose()?;
-    let release = arguments
-        .release
-        .as_deref()
-        .map(|path| NewCombinationsFile::open(path, cell.setting(), signing.as_ref()));
-    let outputs = OutputFiles { files, map, release: release.transpose()? };
+    let map = map.map(MapRequest::open).transpose()?;
+    let release =
+        arguments.release.as_deref().map(|path| NewCombinationsFile::open(path, cell.setting(), signing.as_ref()));
+    let outputs = ReleaseOutputFiles { files, map, release: release.transpose()? };
     // Read: the rows of the spec, and the public points.
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
     // Refuse: points that cannot be drawn as a map. The trial holds blank predictions, so it does not depend on targets.
     if let Some(map) = &outputs.map {
-        map.tried(&request.blank_csv()?)?;
+        map.check_points(&request.blank_csv()?)?;
     }
-    let waiting = Waiting::on("fitting the model and designing the noise", arguments.quiet);
+    let waiting = Spinner::start("fitting the model and designing the noise", arguments.quiet);
     let designed = || {
         drop(waiting);
         Ok(())
     };
-    let clipped = request.clipped().filter(|_| arguments.for_holder);
-    let terms = Terms { place: place.as_ref(), allow_exceptions: arguments.allow_caveats };
+    let clipped = request.count_clipped_targets().filter(|_| arguments.for_holder);
+    let terms = ReleaseOptions { place: place.as_ref(), allow_exceptions: arguments.allow_caveats };
     // Charge, draw, write: `show` gets only predictions that were charged and drawn.
-    publish(&request, &terms, designed, |charged| show(charged, outputs, clipped, arguments, format))
+    publish(&request, &terms, designed, |charged| write_release(charged, outputs, clipped, arguments, format))
 }
 
 /// Changes settings of a spec, but not its rows: these may be private, and the certificate quotes the changes.
-fn changed(project: &Project, experiment: Experiment, set: &[Change]) -> Result<Experiment, CliError> {
+fn apply_changes(project: &Project, experiment: Experiment, set: &[SpecChange]) -> Result<Experiment, CliError> {
     let sources = |experiment: &Experiment| -> Vec<SourceSetting> {
         experiment.cells.iter().map(|cell| cell.setting().data.source.clone()).collect()
     };
     let own = sources(&experiment);
-    let changed = project.changed_one(experiment, set)?;
+    let changed = project.change_experiment(experiment, set)?;
     match sources(&changed).iter().all(|source| own.contains(source)) {
         true => Ok(changed),
         false => Err(CliError::OtherRows),
@@ -202,21 +201,21 @@ fn changed(project: &Project, experiment: Experiment, set: &[Change]) -> Result<
 }
 
 /// The output files of a release. They are opened before the charge, so that nothing is spent on a file that cannot be written.
-struct OutputFiles<'k> {
+struct ReleaseOutputFiles<'k> {
     files: Option<PredictionFiles<'k>>,
-    map: Option<NewMap>,
+    map: Option<NewMapFile>,
     release: Option<NewCombinationsFile<'k>>,
 }
 
 /// Writes charged predictions to their files, and prints a summary.
-fn show(
-    charged: &Charged<PrivatePredictions<'_>>,
-    outputs: OutputFiles<'_>,
-    clipped: Option<Clipped>,
+fn write_release(
+    charged: &DrawnRelease<PrivatePredictions<'_>>,
+    outputs: ReleaseOutputFiles<'_>,
+    clipped: Option<ClippedCounts>,
     arguments: &PredictArguments,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
-    let OutputFiles { files, map, release } = outputs;
+    let ReleaseOutputFiles { files, map, release } = outputs;
     let written = files.map(|files| files.write(charged)).transpose()?;
     release.map(|release| release.write(charged)).transpose()?;
     // The release is shown even if its map fails.
@@ -227,22 +226,21 @@ fn show(
     }
     if let Some(release) = &arguments.release {
         let release = release.display();
-        summary.push_str(&format!(
-            "for predictions at other points at no further cost: dpgp predict --from {release}\n"
-        ));
+        summary
+            .push_str(&format!("for predictions at other points at no further cost: dpgp predict --from {release}\n"));
     }
     match (written, format) {
-        (Some(_), Format::Text) => print(&summary),
-        (Some(certificate), Format::Json) => {
+        (Some(_), OutputFormat::Text) => print(&summary),
+        (Some(certificate), OutputFormat::Json) => {
             print_json(&json!({ "written": arguments.out, "certificate": certificate }))
         }
-        (None, Format::Json) => {
+        (None, OutputFormat::Json) => {
             let certificate = charged.certificate_json(charged.csv()?.as_bytes());
             print_json(&json!({ "certificate": certificate, "predictions": charged.json() }))
         }
-        (None, Format::Text) => {
+        (None, OutputFormat::Text) => {
             print(&charged.csv()?)?;
-            complain(summary.trim_end());
+            print_stderr(summary.trim_end());
             Ok(())
         }
     }?;
@@ -250,41 +248,41 @@ fn show(
 }
 
 /// Draws the map of a release, with its certificate.
-fn draw(map: NewMap, charged: &Charged<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
+fn draw(map: NewMapFile, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
     let csv = charged.csv()?;
     let certificate = charged.certificate_json(csv.as_bytes()).to_string();
-    map.write_csv(&csv, CertificateSummary::parse(Path::new("certificate"), &certificate, Some(&csv))?)
+    map.write_from_csv(&csv, CertificateSummary::parse(Path::new("certificate"), &certificate, Some(&csv))?)
 }
 
 /// Describes a release: the guarantee, its limits and the balance of the ledger. `clipped` is private, and is `None` without
 /// --for-holder.
 fn summary(
-    charged: &Charged<PrivatePredictions<'_>>,
-    clipped: Option<Clipped>,
+    charged: &DrawnRelease<PrivatePredictions<'_>>,
+    clipped: Option<ClippedCounts>,
     arguments: &PredictArguments,
 ) -> String {
     let certificate = charged.certificate();
-    let points = counted(charged.points(), "point", "points");
+    let points = count_with_noun(charged.points(), "point", "points");
     let mut text =
-        format!("predictions at {points}{}\n", arguments.out.as_deref().map(written).unwrap_or_default());
+        format!("predictions at {points}{}\n", arguments.out.as_deref().map(output_location_text).unwrap_or_default());
     if arguments.sign.is_some() {
         text.push_str("the certificate is signed: the signature is in the .sig file beside it\n");
     }
     text.extend(charged.risk_in_words().map(|risk| risk + "\n"));
     text.push_str(&format!("guarantee: {certificate}\n"));
-    let delta = certificate.delta_exact.map(short).unwrap_or_default();
+    let delta = certificate.delta_exact.map(format_short).unwrap_or_default();
     text.push_str(&format!("exact delta at this epsilon: {delta}; noise from the operating system\n"));
-    if let Some(wider) = charged.whole_width() {
+    if let Some(wider) = charged.whole_width_guarantee() {
         text.push_str(&format!("{wider}\n"));
     }
     for line in charged.all_warnings() {
         text.push_str(&format!("warning: {line}\n"));
     }
-    for line in charged.not_covered() {
+    for line in charged.guarantee_limits() {
         text.push_str(&format!("not covered: {line}\n"));
     }
     if let Some(delta) = certificate.delta() {
-        text.push_str(&balance(charged.receipt(), delta));
+        text.push_str(&balance_text(charged.receipt(), delta));
     }
     if let Some(clipped) = clipped {
         text.push_str(&format!("{clipped}\n"));
@@ -293,7 +291,7 @@ fn summary(
 }
 
 /// Lists the output files.
-fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
+fn output_paths(arguments: &PredictArguments) -> Vec<PathBuf> {
     let mut targets = arguments.ledger.files();
     targets.extend(arguments.map.file().map(Path::to_path_buf));
     targets.extend(arguments.release.clone());
@@ -304,7 +302,7 @@ fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
     targets
 }
 
-fn written(out: &Path) -> String {
+fn output_location_text(out: &Path) -> String {
     let out = out.display();
     format!(", written to {out}; their guarantee is in {out}.certificate.json")
 }
@@ -334,12 +332,12 @@ pub(super) struct PointsArguments {
 
 impl PointsArguments {
     /// Reads the areas, if there are any.
-    fn areas(&self) -> Result<Option<Areas>, ReleaseError> {
-        self.areas.as_deref().map(|path| Areas::read(path, self.area_id.as_deref())).transpose()
+    fn areas(&self) -> Result<Option<NamedAreas>, ReleaseError> {
+        self.areas.as_deref().map(|path| NamedAreas::read(path, self.area_id.as_deref())).transpose()
     }
 
     /// Returns the chosen points. The parser ensures that one of the options is present.
-    pub fn chosen(&self) -> PublicPoints<'_> {
+    pub fn public_points(&self) -> PublicPoints<'_> {
         match &self.grid {
             Some(grid) => PublicPoints::Grid(grid),
             None => {
@@ -354,12 +352,12 @@ impl PointsArguments {
 #[derive(Clone, Copy)]
 pub(super) enum PointsOrAreas<'a> {
     Points(PublicPoints<'a>),
-    Areas(&'a Areas),
+    Areas(&'a NamedAreas),
 }
 
 /// Options of predictions from released moments or counts.
 #[derive(Debug, Args)]
-pub struct FromArguments {
+pub struct FromReleaseArguments {
     /// Predict from a file written by `dpgp sum --release` or `dpgp predict --release`, or from numbers that others published with noise
     /// (--noise), instead of from rows; releases and charges nothing
     #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
@@ -375,7 +373,7 @@ pub struct FromArguments {
     published: PublishedArguments,
 }
 
-impl FromArguments {
+impl FromReleaseArguments {
     /// Predicts at public points from released moments, or estimates exact counts or numbers from noisy ones. Reads no private rows and
     /// charges nothing.
     pub fn predict(
@@ -383,60 +381,52 @@ impl FromArguments {
         from: &Path,
         at: PointsOrAreas<'_>,
         out: Option<&Path>,
-        map: Option<NewMap>,
-        format: Format,
+        map: Option<NewMapFile>,
+        format: OutputFormat,
     ) -> Result<(), CliError> {
         let ComputedPredictions { predictions, guarantee, published } = self.compute(from, at)?;
-        predictions.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        predictions.warnings().iter().for_each(|warning| print_stderr(&format!("warning: {warning}")));
         if let Some(out) = out {
             write_predictions(out, &predictions)?;
         }
         if let Some(map) = map {
-            map.write_csv(&predictions.csv()?, published.map_or_else(|| statement(from), Ok)?)?;
+            map.write_from_csv(&predictions.csv()?, published.map_or_else(|| statement(from), Ok)?)?;
         }
         match (out, format) {
-            (Some(out), Format::Json) => print_json(&json!({ "written": out, "guarantee": guarantee })),
-            (None, Format::Json) => {
+            (Some(out), OutputFormat::Json) => print_json(&json!({ "written": out, "guarantee": guarantee })),
+            (None, OutputFormat::Json) => {
                 print_json(&json!({ "guarantee": guarantee, "predictions": predictions.json() }))
             }
-            (Some(out), Format::Text) => print(&format!(
+            (Some(out), OutputFormat::Text) => print(&format!(
                 "predictions at {}, written to {}\nnothing more was released: they are computed from {}, whose guarantee covers them: \
                  {guarantee}\n",
-                counted(predictions.points(), "point", "points"),
+                count_with_noun(predictions.points(), "point", "points"),
                 out.display(),
                 from.display()
             )),
-            (None, Format::Text) => print(&predictions.csv().map_err(dpgp_release::ReleaseError::from)?),
+            (None, OutputFormat::Text) => print(&predictions.csv().map_err(dpgp_release::ReleaseError::from)?),
         }
     }
 
     fn compute(&self, from: &Path, at: PointsOrAreas<'_>) -> Result<ComputedPredictions, CliError> {
-        let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
+        let other = ModelOverride { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
         if let Some(numbers) = self.published.read(from)? {
             let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
-            let published = Some(CertificateSummary::of_published(numbers.target()));
+            let published = Some(CertificateSummary::from_published_numbers(numbers.target()));
             let predictions = numbers.predict(at, &other)?;
-            return Ok(ComputedPredictions {
-                predictions,
-                guarantee: PUBLISHERS_GUARANTEE.to_owned(),
-                published,
-            });
+            return Ok(ComputedPredictions { predictions, guarantee: PUBLISHERS_GUARANTEE.to_owned(), published });
         }
         if let Some(file) = CombinationsFile::read(from)? {
             let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
-            if other != OtherModel::default() {
+            if other != ModelOverride::default() {
                 return Err(CliError::ModelOfCounts);
             }
-            let statement = file.statement()?;
+            let statement = file.certificate_summary()?;
             let guarantee = statement.guarantee.clone().unwrap_or_else(|| statement.said.join(" "));
-            return Ok(ComputedPredictions {
-                predictions: file.predict(at)?,
-                guarantee,
-                published: Some(statement),
-            });
+            return Ok(ComputedPredictions { predictions: file.predict(at)?, guarantee, published: Some(statement) });
         }
         let (guarantee, predictions) = match CountsFile::read(from)? {
-            Some(_) if other != OtherModel::default() => return Err(CliError::ModelOfCounts),
+            Some(_) if other != ModelOverride::default() => return Err(CliError::ModelOfCounts),
             Some(file) => {
                 let guarantee = file.guarantee().to_owned();
                 match at {
@@ -464,7 +454,7 @@ struct ComputedPredictions {
 
 /// Reads the guarantee of the file, which also covers everything computed from it.
 fn statement(from: &Path) -> Result<CertificateSummary, CliError> {
-    let text = whole_text(from).map_err(CliError::io(from))?;
+    let text = read_limited_text(from).map_err(CliError::io(from))?;
     Ok(CertificateSummary::parse(from, &text, None)?)
 }
 

@@ -6,14 +6,14 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::Format;
+use super::options::OutputFormat;
 use super::output::{print, print_json, write_new};
 use super::release_types::{CountNoise, PreviewOutput};
-use super::waiting::Waiting;
+use super::waiting::Spinner;
 use dpgp_number::Epsilon;
 use dpgp_release::{PredictionRequest, ReleaseError};
-use dpgp_report::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
-use dpgp_task::{Preview, PreviewedOver};
+use dpgp_report::{AccuracyGoal, PublishError, format_exact, format_short, plain_table, preview_svg, wrap_prose};
+use dpgp_task::{PreviewScope, ReleasePreview};
 
 /// Range in which an epsilon is searched, and the relative accuracy (1 %) of the search.
 const SEARCHED: (f64, f64) = (1e-3, 1e3);
@@ -44,29 +44,29 @@ pub(super) fn preview(
     title: &str,
     arguments: &PreviewArguments,
     quiet: bool,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
     let figure = arguments.figure.as_deref();
     // Refuse an existing file before the computation, which can be slow.
     if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::Exists(path.to_path_buf()));
     }
-    if request.count_noise(Epsilon::NONE).is_some() {
+    if request.count_noise_sd(Epsilon::NONE).is_some() {
         return preview_counts(request, arguments, format);
     }
-    let waiting = Waiting::on("computing the expected error at each epsilon", quiet);
+    let waiting = Spinner::start("computing the expected error at each epsilon", quiet);
     let preview = request.preview(&arguments.epsilons)?;
     let expected = |epsilon| {
         let preview = request.preview(&[epsilon])?;
         Ok(preview.expected.iter().map(|row| row.error).fold(0.0, f64::max))
     };
-    let wanted = arguments.error.map(|error| wanted(expected, error)).transpose()?;
+    let wanted = arguments.error.map(|error| find_wanted_epsilon(expected, error)).transpose()?;
     drop(waiting);
     if let Some(path) = figure {
         let svg = preview_svg(title, &preview, wanted).map_err(PublishError::from)?;
         write_new(path, &svg)?;
     }
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
         let figure = figure.map(Path::to_path_buf);
         return print_json(&json!(PreviewOutput {
@@ -77,42 +77,36 @@ pub(super) fn preview(
             figure
         }));
     }
-    print(&said(&preview, wanted, figure))
+    print(&preview_text(&preview, wanted, figure))
 }
 
 /// Prints the noise of each count at each epsilon. It follows from the settings alone.
 fn preview_counts(
     request: &PredictionRequest<'_>,
     arguments: &PreviewArguments,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
     if arguments.figure.is_some() {
         return Err(ReleaseError::NoExpectedError.into());
     }
-    let sd = |epsilon| request.count_noise(epsilon).unwrap_or(f64::INFINITY);
-    let wanted = arguments.error.map(|error| wanted(|epsilon| Ok(sd(epsilon)), error)).transpose()?;
-    if format == Format::Json {
+    let sd = |epsilon| request.count_noise_sd(epsilon).unwrap_or(f64::INFINITY);
+    let wanted = arguments.error.map(|error| find_wanted_epsilon(|epsilon| Ok(sd(epsilon)), error)).transpose()?;
+    if format == OutputFormat::Json {
         let count_noise = arguments.epsilons.iter().map(|&epsilon| CountNoise { epsilon, sd: sd(epsilon) });
         let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
         let count_noise = count_noise.collect();
-        return print_json(&json!(PreviewOutput {
-            preview: None,
-            count_noise,
-            wanted: error,
-            epsilon,
-            figure: None
-        }));
+        return print_json(&json!(PreviewOutput { preview: None, count_noise, wanted: error, epsilon, figure: None }));
     }
-    let rows = arguments.epsilons.iter().map(|&epsilon| vec![exact(epsilon.get()), short(sd(epsilon))]);
+    let rows = arguments.epsilons.iter().map(|&epsilon| vec![format_exact(epsilon.get()), format_short(sd(epsilon))]);
     let table = plain_table(&["epsilon", "noise of each count"], rows);
-    let about = folded(
+    let about = wrap_prose(
         "noise of each count: its standard deviation; the estimates have smaller errors where neighbouring bins have similar counts\n\
          no row was used, and nothing was charged\n",
     );
     print(&format!("{table}{about}{}", wanted_epsilon(wanted)))
 }
 
-fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -> String {
+fn preview_text(preview: &ReleasePreview, wanted: Option<AccuracyGoal>, figure: Option<&Path>) -> String {
     let mut text = table(preview);
     if let Some(path) = figure {
         text.push_str(&format!("figure written to {}\n", path.display()));
@@ -122,22 +116,25 @@ fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -
 }
 
 /// States the epsilon that reaches a wanted error. Empty if there is none.
-fn wanted_epsilon(wanted: Option<WantedError>) -> String {
+fn wanted_epsilon(wanted: Option<AccuracyGoal>) -> String {
     match wanted {
         None => String::new(),
-        Some(WantedError { error, epsilon: Some(epsilon) }) => {
-            format!("an error of {} needs epsilon = {}\n", short(error), short(epsilon))
+        Some(AccuracyGoal { error, epsilon: Some(epsilon) }) => {
+            format!("an error of {} needs epsilon = {}\n", format_short(error), format_short(epsilon))
         }
-        Some(WantedError { error, epsilon: None }) => {
-            format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, short(error))
+        Some(AccuracyGoal { error, epsilon: None }) => {
+            format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, format_short(error))
         }
     }
 }
 
-fn table(preview: &Preview) -> String {
+fn table(preview: &ReleasePreview) -> String {
     let table = plain_table(&PREVIEW_HEADINGS, preview_rows(preview).into_iter());
-    let below = what_is_priced(&[preview.over]);
-    format!("{table}{}", folded(&format!("{below}{}{}", no_better_weights(preview), no_better(preview, ""))))
+    let below = expected_errors_legend(&[preview.over]);
+    format!(
+        "{table}{}",
+        wrap_prose(&format!("{below}{}{}", weight_optimality_note(preview), no_benefit_warning(preview, "")))
+    )
 }
 
 /// The columns of [`preview_rows`].
@@ -151,8 +148,8 @@ pub(super) const PREVIEW_HEADINGS: [&str; 6] = [
 ];
 
 /// Explains a table of expected errors.
-pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
-    let boxes = previewed.iter().filter(|over| **over == PreviewedOver::Box).count();
+pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
+    let boxes = previewed.iter().filter(|over| **over == PreviewScope::Box).count();
     let over = match boxes {
         0 => "the points",
         all if all == previewed.len() => "the whole box, with rows spread over it, not over the points",
@@ -172,22 +169,22 @@ pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
 ///
 /// The error e at an epsilon and the error m of the model without privacy give the part from the noise, `sqrt(e^2 - m^2)`. It is more than
 /// the noise in the predictions where these lean on the prior mean because of the noise.
-pub(super) fn preview_rows(preview: &Preview) -> Vec<Vec<String>> {
+pub(super) fn preview_rows(preview: &ReleasePreview) -> Vec<Vec<String>> {
     let left = preview.without_privacy;
-    let first = std::iter::once(end("nothing is released", preview.prior, ""));
-    let last = std::iter::once(end("without privacy", left, &short(left)));
+    let first = std::iter::once(boundary_row("nothing is released", preview.prior, ""));
+    let last = std::iter::once(boundary_row("without privacy", left, &format_short(left)));
     let rows = preview.expected.iter().map(|row| {
         let noise = (row.error * row.error - left * left).max(0.0).sqrt();
-        let [noise, left, error, constant] = [noise, left, row.error, row.constant].map(short);
-        vec![exact(row.epsilon.get()), noise, left, error, constant, row.released.to_string()]
+        let [noise, left, error, constant] = [noise, left, row.error, row.constant].map(format_short);
+        vec![format_exact(row.epsilon.get()), noise, left, error, constant, row.released.to_string()]
     });
     first.chain(rows).chain(last).collect()
 }
 
 /// Warns about the epsilons at which a private mean would do as well. Empty if there are none.
-pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
+pub(super) fn no_benefit_warning(preview: &ReleasePreview, setting: &str) -> String {
     let worse = preview.expected.iter().filter(|row| row.error >= row.constant);
-    let worse: Vec<String> = worse.map(|row| exact(row.epsilon.get())).collect();
+    let worse: Vec<String> = worse.map(|row| format_exact(row.epsilon.get())).collect();
     if worse.is_empty() {
         return String::new();
     }
@@ -200,7 +197,7 @@ pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
 }
 
 /// States how far the weights of the moments are from the best possible ones. Empty for other mechanisms.
-fn no_better_weights(preview: &Preview) -> String {
+fn weight_optimality_note(preview: &ReleasePreview) -> String {
     let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
     let Some(least) = shares.reduce(f64::min) else { return String::new() };
     format!(
@@ -210,20 +207,20 @@ fn no_better_weights(preview: &Preview) -> String {
 }
 
 /// Makes a row without an epsilon.
-fn end(name: &str, error: f64, left: &str) -> Vec<String> {
+fn boundary_row(name: &str, error: f64, left: &str) -> Vec<String> {
     let none = String::new;
-    vec![name.to_owned(), none(), left.to_owned(), short(error), none(), none()]
+    vec![name.to_owned(), none(), left.to_owned(), format_short(error), none(), none()]
 }
 
 /// Finds the smallest epsilon whose error is at most `error`, in units of the target. The error falls as epsilon grows.
-fn wanted(of: impl Fn(Epsilon) -> Result<f64, CliError>, error: f64) -> Result<WantedError, CliError> {
+fn find_wanted_epsilon(of: impl Fn(Epsilon) -> Result<f64, CliError>, error: f64) -> Result<AccuracyGoal, CliError> {
     let reaches = |at: f64| match Epsilon::new(at) {
         Ok(epsilon) => Ok(of(epsilon)? <= error),
         Err(_) => Ok::<bool, CliError>(false),
     };
     let (mut low, mut high) = SEARCHED;
     if !reaches(high)? {
-        return Ok(WantedError { error, epsilon: None });
+        return Ok(AccuracyGoal { error, epsilon: None });
     }
     while high > low * ACCURACY {
         let middle = (low * high).sqrt();
@@ -233,15 +230,11 @@ fn wanted(of: impl Fn(Epsilon) -> Result<f64, CliError>, error: f64) -> Result<W
             low = middle;
         }
     }
-    Ok(WantedError { error, epsilon: Some(high) })
+    Ok(AccuracyGoal { error, epsilon: Some(high) })
 }
 
 pub(super) fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     let epsilon = Epsilon::new(number).map_err(|wrong| wrong.to_string())?;
-    if epsilon.is_unprotected() {
-        Err("an infinite epsilon protects nothing".to_owned())
-    } else {
-        Ok(epsilon)
-    }
+    if epsilon.is_unprotected() { Err("an infinite epsilon protects nothing".to_owned()) } else { Ok(epsilon) }
 }

@@ -32,9 +32,7 @@ impl PublishedArguments {
     /// [`CliError::NumbersWithoutNoise`] for a table without the options, and what [`PublishedNumbers::read`] refuses.
     pub fn read(&self, from: &Path) -> Result<Option<PublishedNumbers>, CliError> {
         match (&self.target, &self.noise) {
-            (Some(target), Some(noise)) => {
-                Ok(Some(PublishedNumbers::read(from, &self.inputs, target, noise)?))
-            }
+            (Some(target), Some(noise)) => Ok(Some(PublishedNumbers::read(from, &self.inputs, target, noise)?)),
             _ if is_table(from) => Err(CliError::NumbersWithoutNoise(from.to_path_buf())),
             _ => Ok(None),
         }

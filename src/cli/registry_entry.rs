@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::CliError;
-use dpgp_data::whole_text;
+use dpgp_data::read_limited_text;
 use dpgp_release::CertificateSummary;
 
 /// What a registry asks about a deployment, from the certificate of a release. What only the publisher knows is empty.
@@ -33,15 +33,13 @@ impl RegistryEntry {
     /// # Errors
     /// [`CliError`] if it cannot be read, is no certificate, or its guarantee does not hold.
     pub fn read(path: &Path) -> Result<Self, CliError> {
-        let text = whole_text(path).map_err(CliError::io(path))?;
+        let text = read_limited_text(path).map_err(CliError::io(path))?;
         let stated = CertificateSummary::parse(path, &text, None)?;
         let Some(guarantee) = stated.guarantee.clone() else {
             return Err(CliError::NothingToRegister { path: path.to_path_buf(), why: stated.said.join(" ") });
         };
-        let whole: Value = serde_json::from_str(&text).map_err(|error| CliError::NothingToRegister {
-            path: path.to_path_buf(),
-            why: error.to_string(),
-        })?;
+        let whole: Value = serde_json::from_str(&text)
+            .map_err(|error| CliError::NothingToRegister { path: path.to_path_buf(), why: error.to_string() })?;
         let found = |places: [&str; 2]| places.iter().find_map(|place| whole.pointer(place).cloned());
         let what = if stated.counts { "counts" } else { "predictions" };
         let target = stated.target.map(|target| format!(" of {target}")).unwrap_or_default();
@@ -53,7 +51,7 @@ impl RegistryEntry {
             epsilon: stated.epsilon,
             delta: stated.delta,
             mu: found(["/mu", "/guarantee/mu"]),
-            all_releases_of_these_data: known(found(["/all_releases", "/guarantee/all_releases"])),
+            all_releases_of_these_data: drop_null_fields(found(["/all_releases", "/guarantee/all_releases"])),
             mechanism: guarantee,
             trust_model: "central: the holder of the data adds the noise",
             software: found(["/program", "/guarantee/program"]).unwrap_or_else(|| json!(dpgp_run::PROGRAM)),
@@ -74,7 +72,7 @@ impl RegistryEntry {
                     text.push_str(&format!("{name}:\n"));
                     items.iter().for_each(|item| text.push_str(&format!("  - {item}\n")));
                 }
-                value => text.push_str(&format!("{name}: {}\n", scalar(&value))),
+                value => text.push_str(&format!("{name}: {}\n", yaml_scalar(&value))),
             }
         }
         text
@@ -82,7 +80,7 @@ impl RegistryEntry {
 }
 
 /// The fields of an object that have a value.
-fn known(value: Option<Value>) -> Option<Value> {
+fn drop_null_fields(value: Option<Value>) -> Option<Value> {
     match value? {
         Value::Object(fields) => Some(fields.into_iter().filter(|(_, value)| !value.is_null()).collect()),
         other => Some(other),
@@ -90,7 +88,7 @@ fn known(value: Option<Value>) -> Option<Value> {
 }
 
 /// A value in the syntax of JSON. Some readers of YAML take 1e-5 for a word, and 1.0e-5 for a number.
-fn scalar(value: &Value) -> String {
+fn yaml_scalar(value: &Value) -> String {
     let text = value.to_string();
     match text.split_once('e') {
         Some((mantissa, exponent)) if value.is_number() && !mantissa.contains('.') => {

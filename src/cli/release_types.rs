@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use dpgp_number::Epsilon;
 use dpgp_release::SumsFacts;
-use dpgp_task::Preview;
+use dpgp_task::ReleasePreview;
 
 /// The output of `dpgp predict` for a release without `--out`.
 #[expect(dead_code, reason = "only the schema is used, the release writes itself")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct ReleasedHere {
+pub(super) struct PredictOutput {
     /// The certificate, as in FILE.certificate.json.
     certificate: CertificateFile,
     /// A record for each point: its inputs, private_mean, gp_sd, noise_sd, low and high.
@@ -25,7 +25,7 @@ pub(super) struct ReleasedHere {
 /// The output of `dpgp predict` for a release with `--out`.
 #[expect(dead_code, reason = "only the schema is used, the release writes itself")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct ReleasedToFile {
+pub(super) struct PredictFileOutput {
     /// The file.
     written: PathBuf,
     /// The certificate, as in FILE.certificate.json.
@@ -171,7 +171,7 @@ pub(super) struct LedgerOutput {
     epsilon_left: Option<f64>,
     /// Its releases; only for `show`.
     #[schemars(skip_serializing_if = "Option::is_none")]
-    releases: Option<Vec<EntryOutput>>,
+    releases: Option<Vec<LedgerEntryOutput>>,
 }
 
 /// The privacy loss of releases together.
@@ -199,7 +199,7 @@ pub(super) struct AccountOutput {
 /// A release of a ledger.
 #[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct EntryOutput {
+pub(super) struct LedgerEntryOutput {
     /// Its number, from 1.
     number: u64,
     /// When it was made.
@@ -225,7 +225,7 @@ pub(super) struct EntryOutput {
 /// A release that `dpgp ledger verify --released` looked for.
 #[expect(dead_code, reason = "only the schema is used, the ledger writes itself")]
 #[derive(Debug, JsonSchema)]
-pub(super) struct LookedForOutput {
+pub(super) struct ReleaseLookupOutput {
     /// Its file.
     release: PathBuf,
     /// `entered`, `not-entered` or `without-id`.
@@ -243,14 +243,14 @@ pub(super) struct LookedForOutput {
 #[schemars(inline, description = "")]
 pub(super) enum VerifiedLedgerOutput {
     Ledger(LedgerOutput),
-    LookedFor(LookedForOutput),
+    LookedFor(ReleaseLookupOutput),
 }
 
 /// The output of `dpgp predict --preview`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PreviewOutput {
     /// The expected errors; none for counts.
-    pub preview: Option<Preview>,
+    pub preview: Option<ReleasePreview>,
     /// The noise of each count by epsilon; empty for other releases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub count_noise: Vec<CountNoise>,
@@ -275,14 +275,14 @@ pub(super) struct CountNoise {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TradeoffOutput {
     /// The settings.
-    pub settings: Vec<PricedSetting>,
+    pub settings: Vec<SettingTradeoff>,
 }
 
 /// The expected errors of one setting.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct PricedSetting {
+pub(super) struct SettingTradeoff {
     /// Its values of the axes in which settings differ.
     pub labels: BTreeMap<String, String>,
     /// The expected errors.
-    pub preview: Preview,
+    pub preview: ReleasePreview,
 }

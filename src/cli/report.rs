@@ -8,16 +8,16 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::counted;
+use super::options::count_with_noun;
 use super::options::experiments;
-use super::options::{Format, Places, ResultsPlace};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
 use super::output::WrittenReport;
 use super::output::{print, print_json, write_new};
 use super::pages::write_pages;
-use super::waiting::Waiting;
+use super::waiting::Spinner;
 use dpgp_fs::write_atomically;
-use dpgp_report::{OfPapers, is_report, report_html};
-use dpgp_run::commit;
+use dpgp_report::{PaperFacts, is_report, report_html};
+use dpgp_run::find_commit;
 
 const EXAMPLES: &str = "\
 The page shows the contents of the results folder. Nothing is computed. It is one file that needs no network. Text, claims and the
@@ -42,18 +42,18 @@ pub struct ReportArguments {
     #[arg(long, conflicts_with = "names")]
     pages: bool,
     #[command(flatten)]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
     /// No progress bars
     #[arg(long)]
     quiet: bool,
 }
 
 /// Writes the report about the named experiments, or all of the project.
-pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliError> {
+pub fn report(arguments: &ReportArguments, format: OutputFormat) -> Result<(), CliError> {
     let path = &arguments.out;
-    let waiting = Waiting::on("writing the page", arguments.quiet);
+    let waiting = Spinner::start("writing the page", arguments.quiet);
     let earlier = earlier_report(path)?;
     let project = arguments.places.project()?;
     let mut experiments = Vec::new();
@@ -73,19 +73,19 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     if arguments.pages {
         write_pages(&arguments.results, &project, &experiments)?;
     }
-    let shelf = arguments.results.shelf(&results, &project);
-    let commit = commit(project.root());
-    let html = report_html(&shelf, &experiments, &OfPapers { coverage, pages: told }, commit.as_deref())?;
+    let shelf = arguments.results.results_source(&results, &project);
+    let commit = find_commit(project.root());
+    let html = report_html(&shelf, &experiments, &PaperFacts { coverage, pages: told }, commit.as_deref())?;
     match earlier {
         Some(page) => write_atomically(&page, &html).map_err(CliError::io(path))?,
         None => write_new(path, &html)?,
     }
     drop(waiting);
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         let (bytes, experiments) = (html.len(), experiments.len());
         return print_json(&json!(WrittenReport { written: path.to_path_buf(), bytes, experiments }));
     }
-    let shown = counted(experiments.len(), "experiment", "experiments");
+    let shown = count_with_noun(experiments.len(), "experiment", "experiments");
     print(&format!("{shown}; written to {}\n", path.display()))
 }
 

@@ -9,17 +9,20 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::explain::print_reasons;
 use super::interrupt::watch_signals;
-use super::options::counted;
-use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
-use super::output::{JsonValues, complain, print};
-use super::output::{RunClaim, RunExperiment, RunRow, RunShard};
+use super::options::count_with_noun;
+use super::options::{
+    ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments, StoreArguments,
+};
+use super::output::{ExperimentRunOutput, RunClaim, RunRow, ShardRunOutput};
+use super::output::{JsonOutput, print, print_stderr};
 use super::pages::write_pages;
 use super::plan::print_plan;
 use dpgp_report::{
-    Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, first_screen, folded, publish, table_terminal,
+    NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, first_screen, publish, table_terminal,
+    wrap_prose,
 };
-use dpgp_run::{RunError, RunOptions, Shard, Study, StudyReport, watcher};
-use dpgp_spec::Change;
+use dpgp_run::{RunError, RunOptions, Shard, Study, StudyReport, create_watcher};
+use dpgp_spec::SpecChange;
 use dpgp_task::{Experiment, TaskSetting};
 
 const EXAMPLES: &str = "\
@@ -45,11 +48,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct RunArguments {
     #[command(flatten)]
-    selection: Selection,
+    selection: ExperimentSelection,
     /// Change a setting by its path, or an axis by its name; several values make an axis. Does not change the spec or its results:
     /// results go to NAME/changed/
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with_all = ["quick", "all", "shard"])]
-    set: Vec<Change>,
+    set: Vec<SpecChange>,
     /// Use this seed instead of the spec's; without --results, results go to NAME/changed/seed-S
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
@@ -72,20 +75,20 @@ pub struct RunArguments {
     #[arg(long, short = 'v', visible_alias = "verbose")]
     rows: bool,
     #[command(flatten)]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    store: StorePlace,
+    store: StoreArguments,
     #[command(flatten)]
-    work: Work,
+    work: ComputeArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Runs experiments one after the other; the cells of each run in parallel. A failure does not stop the others, and all failures are
 /// listed at the end.
-pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
+pub fn run(arguments: &RunArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiments = project.changed(arguments.selection.experiments(&project)?, &arguments.set)?;
+    let experiments = project.change_experiments(arguments.selection.experiments(&project)?, &arguments.set)?;
     if arguments.dry_run {
         let study = arguments.store.study(&project)?;
         return match arguments.why {
@@ -94,10 +97,10 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
         };
     }
     // Refuse linked folders before anything is computed or written.
-    let folder = |each| arguments.results.writable(&project, each, arguments.seed);
+    let folder = |each| arguments.results.output_folder(&project, each, arguments.seed);
     experiments.iter().try_for_each(|each| folder(each).map(drop))?;
     let mut study = arguments.store.study(&project)?;
-    let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
+    let (pool, watcher, stop) = (arguments.work.pool()?, create_watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions {
         pool: &pool,
         watcher: watcher.as_ref(),
@@ -106,7 +109,7 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         fail_fast: arguments.fail_fast,
     };
-    let mut told = RunSummary { format, rows: arguments.rows, values: JsonValues::count(experiments.len()) };
+    let mut told = RunSummary { format, rows: arguments.rows, values: JsonOutput::with_item_count(experiments.len()) };
     let done = run_all(&experiments, &mut study, &options, arguments, &mut told);
     // Print finished results even if something failed.
     let shown = told.values.finish();
@@ -118,10 +121,10 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
 
 /// The printed summary of a run.
 struct RunSummary {
-    format: Format,
+    format: OutputFormat,
     /// Whether every row is printed.
     rows: bool,
-    values: JsonValues,
+    values: JsonOutput,
 }
 
 fn run_all(
@@ -143,7 +146,7 @@ fn run_all(
             break;
         }
     }
-    CliError::all(failures, experiments.len())
+    CliError::combine_failures(failures, experiments.len())
 }
 
 fn run_one(
@@ -153,40 +156,36 @@ fn run_one(
     arguments: &RunArguments,
     told: &mut RunSummary,
 ) -> Result<(), CliError> {
-    tell_programs(experiment, study, options)?;
-    let mut done = study.run_as_far(experiment, options)?;
+    announce_programs(experiment, study, options)?;
+    let mut done = study.run_tolerating_failures(experiment, options)?;
     if arguments.shard.is_some() {
-        return shard_done(experiment, options.shard, done.computed, study, told);
+        return print_shard(experiment, options.shard, done.computed, study, told);
     }
     let failed = done.failed.take().map(CliError::from);
     let Some(results) = done.results.take() else {
         return Err(failed.unwrap_or_else(|| CliError::Incomplete(experiment.name.clone())));
     };
-    let report = Report::new(experiment, results.rows, results.frames).with_failed(results.failed);
-    let folder = arguments.results.writable(study.project(), experiment, arguments.seed)?;
+    let report = Report::new(experiment, results.rows, results.frames).with_failed_cells(results.failed);
+    let folder = arguments.results.output_folder(study.project(), experiment, arguments.seed)?;
     let shown = publish(&folder, &report, &done.provenance).map_err(CliError::from);
-    let shown = shown.and_then(|()| said(&report, &done, &folder, told));
+    let shown = shown.and_then(|()| print_report(&report, &done, &folder, told));
     // The table of the other cells is written. The failure decides the exit code, and an error of a figure is not reported, because it
     // comes from the missing cells.
     failed.map_or(shown, Err)
 }
 
 /// Says which program of somebody else will run, and how often.
-fn tell_programs(
-    experiment: &Experiment,
-    study: &Study<'_>,
-    options: &RunOptions<'_>,
-) -> Result<(), CliError> {
+fn announce_programs(experiment: &Experiment, study: &Study<'_>, options: &RunOptions<'_>) -> Result<(), CliError> {
     let programs = experiment.cells.iter().filter_map(|cell| match &*cell.setting().task {
-        TaskSetting::Command(task) => Some(task.line()),
+        TaskSetting::Command(task) => Some(task.command_line()),
         _ => None,
     });
     let programs: BTreeSet<String> = programs.collect();
     if programs.is_empty() {
         return Ok(());
     }
-    for file in unlisted(experiment) {
-        complain(&format!(
+    for file in unlisted_program_files(experiment) {
+        print_stderr(&format!(
             "note: {file} is not in task.command.files, so results are not recomputed when it changes"
         ));
     }
@@ -194,19 +193,19 @@ fn tell_programs(
     let left = plan.units(options.shard).len();
     if left > 0 {
         let programs: Vec<String> = programs.into_iter().collect();
-        complain(&format!("runs {}: {}", programs.join("; "), counted(left, "time", "times")));
+        print_stderr(&format!("runs {}: {}", programs.join("; "), count_with_noun(left, "time", "times")));
     }
     Ok(())
 }
 
 /// Files beside the spec that programs are started with and that no identity covers.
-fn unlisted(experiment: &Experiment) -> BTreeSet<String> {
+fn unlisted_program_files(experiment: &Experiment) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for cell in &experiment.cells {
         if let TaskSetting::Command(task) = &*cell.setting().task
             && task.files.is_empty()
         {
-            let beside = task.run.iter().filter(|argument| experiment.beside(argument).is_file());
+            let beside = task.run.iter().filter(|argument| experiment.resolve_path(argument).is_file());
             files.extend(beside.cloned());
         }
     }
@@ -214,18 +213,13 @@ fn unlisted(experiment: &Experiment) -> BTreeSet<String> {
 }
 
 /// Prints the published results.
-fn said(
-    report: &Report<'_>,
-    done: &StudyReport,
-    folder: &Path,
-    told: &mut RunSummary,
-) -> Result<(), CliError> {
+fn print_report(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &mut RunSummary) -> Result<(), CliError> {
     let experiment = report.experiment;
-    if told.format == Format::Json {
+    if told.format == OutputFormat::Json {
         return told.values.push(as_json(report, done, &folder.to_string_lossy()));
     }
     if !told.rows {
-        return first(report, done, folder);
+        return print_first_screen(report, done, folder);
     }
     let table = table_terminal(report);
     if done.provenance.seed != experiment.meta.seed {
@@ -235,18 +229,17 @@ fn said(
         print(&format!("changed: {change}\n"))?;
     }
     let clipped: String = done.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
-    let closing = closing_sentence(report).map(|sentence| format!("{sentence}\n")).unwrap_or_default();
+    let closing = agreement_summary(report).map(|sentence| format!("{sentence}\n")).unwrap_or_default();
     let (summary, folder) = (done.summary(), folder.display());
     let private = if done.provenance.own_rows { format!("{NOT_PRIVATE}\n") } else { String::new() };
-    let said = folded(&format!("{clipped}{private}{closing}{summary}; written to {folder}\n\n"));
+    let said = wrap_prose(&format!("{clipped}{private}{closing}{summary}; written to {folder}\n\n"));
     print(&format!("{table}{said}"))
 }
 
 /// The first screen, and where the files are.
-fn first(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), CliError> {
+fn print_first_screen(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), CliError> {
     let experiment = report.experiment;
-    let mut notes: Vec<String> =
-        experiment.changes.iter().map(|change| format!("changed: {change}")).collect();
+    let mut notes: Vec<String> = experiment.changes.iter().map(|change| format!("changed: {change}")).collect();
     if done.provenance.seed != experiment.meta.seed {
         notes.push(format!("seed {} (the spec has {})", done.provenance.seed, experiment.meta.seed));
     }
@@ -259,7 +252,7 @@ fn first(report: &Report<'_>, done: &StudyReport, folder: &Path) -> Result<(), C
     print(&format!("{}\n", first_screen(report, &notes)))
 }
 
-fn shard_done(
+fn print_shard(
     experiment: &Experiment,
     shard: Shard,
     blocks: usize,
@@ -267,20 +260,20 @@ fn shard_done(
     told: &mut RunSummary,
 ) -> Result<(), CliError> {
     let (name, folder) = (&experiment.name, study.store().directory().display().to_string());
-    if told.format == Format::Json {
-        return told.values.push(json!(RunShard {
+    if told.format == OutputFormat::Json {
+        return told.values.push(json!(ShardRunOutput {
             experiment: name.clone(),
             shard: shard.to_string(),
             computed_blocks: blocks,
             store: folder,
         }));
     }
-    let blocks = counted(blocks, "block", "blocks");
+    let blocks = count_with_noun(blocks, "block", "blocks");
     print(&format!("{name}, shard {shard}: {blocks} computed and stored in {folder}\n"))
 }
 
 fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
-    json!(RunExperiment {
+    json!(ExperimentRunOutput {
         experiment: report.experiment.name.clone(),
         results: folder.to_owned(),
         axes: report.experiment.axes.iter().map(|axis| axis.name.clone()).collect(),
@@ -294,7 +287,7 @@ fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
     })
 }
 
-fn value(judged: &Option<Judged>) -> Option<f64> {
+fn counterpart_value(judged: &Option<ReferenceComparison>) -> Option<f64> {
     judged.as_ref().map(|judged| judged.counterpart.value)
 }
 
@@ -309,9 +302,9 @@ fn row(row: &ReportRow) -> RunRow {
         spread: row.row.spread,
         verdict: row.verdict().name(),
         gap: certificate.gap,
-        published: value(&row.published),
-        authors: value(&row.authors),
-        reference: value(&row.reference),
+        published: counterpart_value(&row.published),
+        authors: counterpart_value(&row.authors),
+        reference: counterpart_value(&row.reference),
         epsilon: certificate.guarantee.map(|claimed| claimed.epsilon),
         delta: certificate.delta(),
         guarantee: certificate.to_string(),

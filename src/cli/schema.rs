@@ -5,11 +5,11 @@ use schemars::schema_for;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::options::Format;
+use super::options::OutputFormat;
 use super::output::{print, print_json};
 use super::output_schema::output_schema;
-use dpgp_report::reference;
-use dpgp_task::{ProgramAnswer, ProgramQuestion};
+use dpgp_report::schema_markdown;
+use dpgp_task::{ProgramRequest, ProgramResponse};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,7 +25,7 @@ Examples:
 pub struct SchemaArguments {
     /// The format to describe
     #[arg(value_enum)]
-    of: Language,
+    of: SchemaSubject,
     /// Print a reference in Markdown: each key path with its type, range, default and meaning
     #[arg(long)]
     markdown: bool,
@@ -33,7 +33,7 @@ pub struct SchemaArguments {
 
 /// Formats with a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Language {
+enum SchemaSubject {
     /// The spec of an experiment
     Spec,
     /// data/datasets.toml
@@ -49,21 +49,21 @@ fn command_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "task.command",
-        "$defs": { "input": schema_for!(ProgramQuestion<'_>), "output": schema_for!(ProgramAnswer) },
+        "$defs": { "input": schema_for!(ProgramRequest<'_>), "output": schema_for!(ProgramResponse) },
     })
 }
 
 /// Prints a JSON Schema, which is JSON in either output format, or the reference made from it.
-pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliError> {
+pub fn schema(arguments: &SchemaArguments, format: OutputFormat) -> Result<(), CliError> {
     let schema = match arguments.of {
-        Language::Spec => dpgp_spec::schema::<dpgp_task::TaskSetting>(),
-        Language::Datasets => dpgp_data::schema(),
-        Language::Command => command_schema(),
-        Language::Outputs => output_schema(),
+        SchemaSubject::Spec => dpgp_spec::schema::<dpgp_task::TaskSetting>(),
+        SchemaSubject::Datasets => dpgp_data::manifest_schema(),
+        SchemaSubject::Command => command_schema(),
+        SchemaSubject::Outputs => output_schema(),
     };
     match (arguments.markdown, format) {
         (false, _) => print_json(&schema),
-        (true, Format::Text) => print(&reference(&schema)),
-        (true, Format::Json) => print_json(&reference(&schema).into()),
+        (true, OutputFormat::Text) => print(&schema_markdown(&schema)),
+        (true, OutputFormat::Json) => print_json(&schema_markdown(&schema).into()),
     }
 }

@@ -4,19 +4,19 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::best::{RankingForm, print_ranking};
+use super::best::{RankingArguments, print_ranking};
 use super::cite::print_citations;
-use super::emit::shell;
-use super::list::{described, presence};
-use super::options::counted;
+use super::emit::quote_for_shell;
+use super::list::{data_status_name, describe_experiment};
+use super::options::count_with_noun;
 use super::options::experiments;
-use super::options::{Format, Places, ResultsPlace};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
 use super::output::{ShownAxis, ShownExperiment};
 use super::output::{print, print_json};
-use super::table::{TableForm, print_table};
-use dpgp_report::{Committed, folded};
+use super::table::{TableLayoutArguments, print_table};
+use dpgp_report::{CommittedResults, wrap_prose};
 use dpgp_run::Project;
-use dpgp_spec::Owner;
+use dpgp_spec::ValueOwner;
 use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -48,17 +48,17 @@ pub struct ShowArguments {
     #[arg(long)]
     cite: bool,
     #[command(flatten, next_help_heading = "Options for --table")]
-    form: TableForm,
+    form: TableLayoutArguments,
     #[command(flatten, next_help_heading = "Options for --best")]
-    ranking: RankingForm,
+    ranking: RankingArguments,
     #[command(flatten, next_help_heading = "Options")]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Prints an experiment and a summary of its results.
-pub fn show(arguments: &ShowArguments, format: Format) -> Result<(), CliError> {
+pub fn show(arguments: &ShowArguments, format: OutputFormat) -> Result<(), CliError> {
     if arguments.cite {
         return print_citations(&arguments.names, &arguments.places, format);
     }
@@ -73,30 +73,30 @@ pub fn show(arguments: &ShowArguments, format: Format) -> Result<(), CliError> {
     if arguments.table {
         return print_table(&project, name, &arguments.form, &arguments.results, format);
     }
-    let experiment = project.only(name)?;
-    let committed = match arguments.results.committed(&project, &experiment) {
+    let experiment = project.find_one_experiment(name)?;
+    let committed = match arguments.results.read_committed(&project, &experiment) {
         Ok(committed) => Some(committed),
         Err(CliError::NoTables(_)) => None,
         Err(error) => return Err(error),
     };
     // A spec outside the project is run by its path.
     let path = name.ends_with(".toml").then_some(name.as_str());
-    let shown = Shown { project: &project, experiment: &experiment, committed, path };
+    let shown = ExperimentOverview { project: &project, experiment: &experiment, committed, path };
     match format {
-        Format::Json => print_json(&shown.json()),
-        Format::Text => print(&folded(&shown.text())),
+        OutputFormat::Json => print_json(&shown.json()),
+        OutputFormat::Text => print(&wrap_prose(&shown.text())),
     }
 }
 
 /// An experiment and its results.
-struct Shown<'a> {
+struct ExperimentOverview<'a> {
     project: &'a Project,
     experiment: &'a Experiment,
-    committed: Option<Committed>,
+    committed: Option<CommittedResults>,
     path: Option<&'a str>,
 }
 
-impl Shown<'_> {
+impl ExperimentOverview<'_> {
     fn text(&self) -> String {
         let Experiment { name, meta, axes, cells, claims, .. } = self.experiment;
         let mut lines = vec![format!("{name}: {}", meta.title)];
@@ -104,13 +104,12 @@ impl Shown<'_> {
             lines.push(format!("paper:    {paper}, {artefact}"));
         }
         let data = self.experiment.datasets().join(", ");
-        let presence = presence(self.experiment, self.project);
+        let presence = data_status_name(self.experiment, self.project);
         lines.push(match data.is_empty() {
             true => "data:     in the spec, or generated".to_owned(),
             false => format!("data:     {data} ({presence})"),
         });
-        let times =
-            if meta.replicates == 1 { "once".to_owned() } else { format!("{} times", meta.replicates) };
+        let times = if meta.replicates == 1 { "once".to_owned() } else { format!("{} times", meta.replicates) };
         lines.push(format!("cells:    {}, each {times}", cells.len()));
         for axis in axes {
             let more = axis.labels.len().saturating_sub(MOST_LABELS);
@@ -118,12 +117,12 @@ impl Shown<'_> {
             let labels = axis.labels[..axis.labels.len().min(MOST_LABELS)].join(", ");
             lines.push(format!("  {} = {labels}{more}", axis.name));
         }
-        let [paper, others] = self.numbers();
-        let printed = counted(paper, "printed number", "printed numbers");
-        let claims = counted(claims.len(), "claim", "claims");
+        let [paper, others] = self.counterpart_counts();
+        let printed = count_with_noun(paper, "printed number", "printed numbers");
+        let claims = count_with_noun(claims.len(), "claim", "claims");
         lines.push(format!("compared: {printed}, {others} from other sources, {claims}"));
-        lines.push(format!("results:  {}", self.standing()));
-        lines.push(format!("run it:   dpgp run {}", shell(self.path.unwrap_or(name))));
+        lines.push(format!("results:  {}", self.results_status()));
+        lines.push(format!("run it:   dpgp run {}", quote_for_shell(self.path.unwrap_or(name))));
         lines.join("\n") + "\n"
     }
 
@@ -134,32 +133,30 @@ impl Shown<'_> {
             path: axis.path.clone(),
             labels: axis.labels.clone(),
         });
-        let [printed_numbers, other_numbers] = self.numbers();
+        let [printed_numbers, other_numbers] = self.counterpart_counts();
         json!(ShownExperiment {
-            listed: described(self.experiment, self.project),
+            listed: describe_experiment(self.experiment, self.project),
             axes: axes.collect(),
             printed_numbers,
             other_numbers,
             claims: claims.len(),
-            results: self.standing(),
+            results: self.results_status(),
         })
     }
 
     /// Counts the numbers of the paper, and of others, that stand beside ours.
-    fn numbers(&self) -> [usize; 2] {
+    fn counterpart_counts(&self) -> [usize; 2] {
         let all = &self.experiment.counterparts;
-        let paper = all.iter().filter(|one| one.owner == Owner::Paper).count();
+        let paper = all.iter().filter(|one| one.owner == ValueOwner::Paper).count();
         [paper, all.len() - paper]
     }
 
-    fn standing(&self) -> String {
+    fn results_status(&self) -> String {
         match &self.committed {
             None => "not run".to_owned(),
-            Some(committed) if committed.is_stale(self.experiment) => {
-                "from another version of the spec".to_owned()
-            }
+            Some(committed) if committed.is_stale(self.experiment) => "from another version of the spec".to_owned(),
             Some(committed) => {
-                committed.closing_sentence().unwrap_or_else(|| "nothing to compare them with".to_owned())
+                committed.agreement_summary().unwrap_or_else(|| "nothing to compare them with".to_owned())
             }
         }
     }

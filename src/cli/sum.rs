@@ -1,6 +1,6 @@
 //! `dpgp sum`: exact sums of rows, and a private release of them.
 //!
-//! The order of the steps is part of the privacy argument: refuse, read, charge, draw, write. See [`answer`].
+//! The order of the steps is part of the privacy argument: refuse, read, charge, draw, write. See [`sum_and_release`].
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -9,20 +9,20 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::distinct;
+use super::options::ensure_distinct_paths;
 use super::options::experiments;
-use super::options::{Format, Places, Work};
-use super::options::{LedgerArguments, balance};
+use super::options::{ComputeArguments, DataLocationArguments, OutputFormat};
+use super::options::{ReleaseLedgerArguments, balance_text};
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
 use dpgp_data::DataKey;
-use dpgp_data::rows::ensure_addresses;
+use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_fs::with_ending;
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_release::ledger::{LedgerPlace, Receipt};
+use dpgp_release::ledger::{ChargeReceipt, LedgerLocation};
 use dpgp_release::{
-    AfterCharge, ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease,
-    StreamedTotal, SumsDescription, SumsModel, SumsPlace, SumsRequest, Terms, publish,
+    AfterChargeError, ExactSums, ExactSumsFile, HolderDescription, NewSumsFile, ReleaseError, ReleaseOptions,
+    SigningKey, StreamedModel, StreamedRelease, SumsDescription, SumsModel, SumsRequest, publish,
 };
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
@@ -86,7 +86,7 @@ pub struct SumArguments {
     /// Write the sums with privacy noise, and posteriors computed from them, to this new file or pipe; never overwrites an existing file
     #[arg(long, value_name = "FILE")]
     release: Option<PathBuf>,
-    /// Release for this epsilon instead of the spec's
+    /// Release with this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release", allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// Sign the release with this SSH key (a private key, or one in an agent); writes FILE.sig, as
@@ -94,7 +94,7 @@ pub struct SumArguments {
     #[arg(long, value_name = "KEY", requires = "release")]
     sign: Option<PathBuf>,
     #[command(flatten)]
-    ledger: LedgerArguments,
+    ledger: ReleaseLedgerArguments,
     /// Release despite exceptions to the guarantee, or a delta that is not below 1 / (number of rows)
     #[arg(long, requires = "release")]
     allow_caveats: bool,
@@ -106,20 +106,20 @@ pub struct SumArguments {
     #[arg(long)]
     timings: bool,
     #[command(flatten)]
-    work: Work,
+    work: ComputeArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Sums rows or adds sums, and writes the exact sums, a private release of them, or both.
-pub fn sum(arguments: &SumArguments, format: Format) -> Result<(), CliError> {
-    ensure_addresses(arguments.files.iter().map(PathBuf::as_path))?;
-    let experiment = arguments.places.project()?.only(&arguments.name)?;
+pub fn sum(arguments: &SumArguments, format: OutputFormat) -> Result<(), CliError> {
+    ensure_readable_addresses(arguments.files.iter().map(PathBuf::as_path))?;
+    let experiment = arguments.places.project()?.find_one_experiment(&arguments.name)?;
     match StreamedRelease::from_experiment(&experiment)? {
-        StreamedRelease::Surface(streamed) => answer(&streamed, arguments, format),
-        StreamedRelease::Moments(streamed) => answer(&streamed, arguments, format),
-        StreamedRelease::Classes(streamed) => answer(&streamed, arguments, format),
-        StreamedRelease::Counts(streamed) => answer(&streamed, arguments, format),
+        StreamedRelease::Surface(streamed) => sum_and_release(&streamed, arguments, format),
+        StreamedRelease::Moments(streamed) => sum_and_release(&streamed, arguments, format),
+        StreamedRelease::Classes(streamed) => sum_and_release(&streamed, arguments, format),
+        StreamedRelease::Counts(streamed) => sum_and_release(&streamed, arguments, format),
     }
 }
 
@@ -133,70 +133,67 @@ pub fn sum(arguments: &SumArguments, format: Format) -> Result<(), CliError> {
 /// 5. Write: the release, then the exact sums for their owner, then the report on standard output.
 ///
 /// An error after the charge says that the budget was spent.
-fn answer<M: SumsModel>(
-    streamed: &Streamed<'_, M>,
+fn sum_and_release<M: SumsModel>(
+    streamed: &StreamedModel<'_, M>,
     arguments: &SumArguments,
-    format: Format,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
     // Refuse: an epsilon that cannot be released, a missing state folder, a key that cannot sign, two equal output paths, and output
     // files that exist or cannot be written. All this comes before the sums, which can take hours.
-    let privacy = arguments.release.as_ref().map(|_| streamed.privacy(arguments.epsilon)).transpose()?;
-    let place = privacy.as_ref().map(|_| arguments.ledger.place()).transpose()?.flatten();
-    let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
+    let privacy =
+        arguments.release.as_ref().map(|_| streamed.resolve_privacy_setting(arguments.epsilon)).transpose()?;
+    let place = privacy.as_ref().map(|_| arguments.ledger.open_ledger_place()).transpose()?.flatten();
+    let signing = arguments.sign.as_deref().map(SigningKey::from_tested_file).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
-    distinct(&targets(arguments))?;
+    ensure_distinct_paths(&output_paths(arguments))?;
     let mut sums = arguments.out.as_deref().map(ExactSumsFile::open).transpose()?;
-    let file =
-        arguments.release.as_deref().map(|path| SumsPlace::open(path, signing.as_ref())).transpose()?;
+    let file = arguments.release.as_deref().map(|path| NewSumsFile::open(path, signing.as_ref())).transpose()?;
     // Read: exact sums, from rows or from files of sums.
     let start = Instant::now();
     let total = total(streamed, arguments, place.as_ref())?;
-    let unchecked = total.unchecked().iter();
+    let unchecked = total.files_without_checksum().iter();
     let notes: String = unchecked
         .map(|path| {
-            format!(
-                "{}: not verified, because an earlier version wrote it without a checksum\n",
-                path.display()
-            )
+            format!("{}: not verified, because an earlier version wrote it without a checksum\n", path.display())
         })
         .collect();
     let seconds = start.elapsed().as_secs_f64();
     // The exact sums are kept aside. They reach the output only in `finish` below.
-    sums.as_mut().map(|sums| sums.fill(&total)).transpose()?;
+    sums.as_mut().map(|sums| sums.write_sums(&total)).transpose()?;
     // Charge, draw and write the release, in this order.
-    let Released { mut balance, receipt } = match (&privacy, file) {
+    let SumsReleaseOutcome { mut balance, receipt } = match (&privacy, file) {
         (Some(privacy), Some(file)) => {
-            let to = ReleaseTo { privacy, place: place.as_ref(), file };
-            release(streamed, &total, to, arguments.allow_caveats)?
+            let to = SumsReleasePlan { privacy, place: place.as_ref(), file };
+            release_sums(streamed, &total, to, arguments.allow_caveats)?
         }
-        _ => Released::default(),
+        _ => SumsReleaseOutcome::default(),
     };
     if let (Some(path), Some(_)) = (&arguments.release, &signing) {
         balance = format!("signed: {}.sig\n{balance}", path.display());
     }
     // Write the exact sums. A release that failed has returned above, and leaves no sums either.
     let finished = sums.map(ExactSumsFile::finish).transpose().map_err(CliError::from);
-    let spoken = Spoken { seconds, notes, balance };
-    let shown = finished.and_then(|_| say(streamed.described(&total), arguments, &spoken, format));
-    shown.map_err(|cause| cause.after_charge(receipt.as_ref()))
+    let spoken = SumMessages { seconds, notes, balance };
+    let shown = finished.and_then(|_| print_sums(streamed.describe_sums(&total), arguments, &spoken, format));
+    shown.map_err(|cause| cause.with_charge_receipt(receipt.as_ref()))
 }
 
 /// Sums the rows of files, or adds the sums of files.
 fn total<M: SumsModel>(
-    streamed: &Streamed<'_, M>,
+    streamed: &StreamedModel<'_, M>,
     arguments: &SumArguments,
-    place: Option<&LedgerPlace>,
-) -> Result<StreamedTotal<M>, CliError> {
+    place: Option<&LedgerLocation>,
+) -> Result<ExactSums<M>, CliError> {
     if !arguments.add.is_empty() {
-        return Ok(streamed.add(&arguments.add)?);
+        return Ok(streamed.add_shard_files(&arguments.add)?);
     }
     let key = row_key(arguments, place)?;
-    let pool = arguments.work.pool()?.showing_rows(!arguments.work.quiet);
+    let pool = arguments.work.pool()?.with_row_progress(!arguments.work.quiet);
     Ok(streamed.sum(&arguments.files, arguments.shard, &pool, key.as_ref())?)
 }
 
 /// The text printed beside the sums.
-struct Spoken {
+struct SumMessages {
     /// The time of the sums, in seconds.
     seconds: f64,
     /// Notes about files that were added.
@@ -206,15 +203,18 @@ struct Spoken {
 }
 
 /// Prints a description of the sums. Facts that depend on private rows are included only with --for-holder.
-fn say(
-    description: HeldDescription,
+fn print_sums(
+    description: HolderDescription,
     arguments: &SumArguments,
-    spoken: &Spoken,
-    format: Format,
+    spoken: &SumMessages,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
-    let SumsDescription { facts, mut text } =
-        if arguments.for_holder { description.of_holder() } else { description.of_all() };
-    if format == Format::Json {
+    let SumsDescription { facts, mut text } = if arguments.for_holder {
+        description.into_holder_description()
+    } else {
+        description.into_public_description()
+    };
+    if format == OutputFormat::Json {
         return print_json(&json!(SummedRows {
             facts,
             out: arguments.out.clone(),
@@ -233,14 +233,14 @@ fn say(
 }
 
 /// The guarantee of a release, its ledger, and its output file.
-struct ReleaseTo<'a> {
+struct SumsReleasePlan<'a> {
     privacy: &'a PrivacySetting,
-    place: Option<&'a LedgerPlace>,
-    file: SumsPlace<'a>,
+    place: Option<&'a LedgerLocation>,
+    file: NewSumsFile<'a>,
 }
 
 /// Lists the output files.
-fn targets(arguments: &SumArguments) -> Vec<PathBuf> {
+fn output_paths(arguments: &SumArguments) -> Vec<PathBuf> {
     let mut targets = arguments.ledger.files();
     targets.extend(arguments.out.clone());
     if let Some(release) = &arguments.release {
@@ -252,43 +252,43 @@ fn targets(arguments: &SumArguments) -> Vec<PathBuf> {
 
 /// The outcome of a release.
 #[derive(Default)]
-struct Released {
+struct SumsReleaseOutcome {
     /// The balance of the ledger.
     balance: String,
     /// The charge, if there was one.
-    receipt: Option<Receipt>,
+    receipt: Option<ChargeReceipt>,
 }
 
 /// Charges the ledger, draws the noise and writes the file, in this order.
 ///
 /// [`publish`] guarantees the order: it calls the closure only with a value that was charged and drawn. It also refuses exceptions to
 /// the guarantee unless `allow_caveats`, before the charge.
-fn release<M: SumsModel>(
-    streamed: &Streamed<'_, M>,
-    total: &StreamedTotal<M>,
-    to: ReleaseTo<'_>,
+fn release_sums<M: SumsModel>(
+    streamed: &StreamedModel<'_, M>,
+    total: &ExactSums<M>,
+    to: SumsReleasePlan<'_>,
     allow_caveats: bool,
-) -> Result<Released, CliError> {
-    let ReleaseTo { privacy, place, file } = to;
+) -> Result<SumsReleaseOutcome, CliError> {
+    let SumsReleasePlan { privacy, place, file } = to;
     let request = SumsRequest { streamed, total, privacy, known: true };
     publish(
         &request,
-        &Terms { place, allow_exceptions: allow_caveats },
+        &ReleaseOptions { place, allow_exceptions: allow_caveats },
         || Ok(()),
         |charged| {
             file.write(charged)?;
             let receipt = charged.receipt();
             let mut text = charged.risk_in_words().map_or_else(String::new, |risk| risk + "\n");
             charged.warnings().iter().for_each(|line| text.push_str(&format!("warning: {line}\n")));
-            text.push_str(&balance(receipt, privacy.delta.get()));
-            Ok(Released { balance: text, receipt: receipt.cloned() })
+            text.push_str(&balance_text(receipt, privacy.delta.get()));
+            Ok(SumsReleaseOutcome { balance: text, receipt: receipt.cloned() })
         },
     )
 }
 
 /// Returns the key that identifies rows to ledgers. Sums that are kept need it for a later release that a ledger records. Without a state
 /// folder they are made without a key.
-fn row_key(arguments: &SumArguments, place: Option<&LedgerPlace>) -> Result<Option<DataKey>, CliError> {
+fn row_key(arguments: &SumArguments, place: Option<&LedgerLocation>) -> Result<Option<DataKey>, CliError> {
     match (place, &arguments.out) {
         (Some(place), _) => Ok(Some(place.state.key().clone())),
         (None, Some(_)) => match StateFolder::open() {

@@ -5,11 +5,11 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::experiments;
-use super::options::{Format, Places, ResultsPlace};
-use super::output::{PrintedTable, PrintedTables};
+use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
+use super::output::{PivotTableOutput, TableOutput};
 use super::output::{print, print_data, print_json};
 use super::tidy::print_tidy;
-use dpgp_report::{Committed, Pivot, TableLanguage};
+use dpgp_report::{CommittedResults, PivotTable, TableOutputFormat};
 use dpgp_run::Project;
 use dpgp_spec::TableLayout;
 use dpgp_task::Experiment;
@@ -32,16 +32,16 @@ pub struct TableArguments {
     #[arg(value_name = "NAME", add = experiments())]
     name: String,
     #[command(flatten)]
-    form: TableForm,
+    form: TableLayoutArguments,
     #[command(flatten)]
-    results: ResultsPlace,
+    results: ResultsArguments,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// What a table shows, and in which language.
 #[derive(Debug, Args)]
-pub(super) struct TableForm {
+pub(super) struct TableLayoutArguments {
     /// The metric to show [default: from the layout in the spec, else the first of the table]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
@@ -53,14 +53,14 @@ pub(super) struct TableForm {
     columns: Vec<String>,
     /// The markup language of the table
     #[arg(long = "as", value_enum, default_value = "text", value_name = "LANGUAGE")]
-    language: TableLanguage,
+    language: TableOutputFormat,
     /// Print all rows as CSV, including those of runs with changed settings (`dpgp run --set`), with a column for each changed setting
     #[arg(long, conflicts_with_all = ["metric", "rows", "columns", "language"])]
     tidy: bool,
 }
 
 /// Prints a committed table.
-pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError> {
+pub fn table(arguments: &TableArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     print_table(&project, &arguments.name, &arguments.form, &arguments.results, format)
 }
@@ -69,22 +69,22 @@ pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError>
 pub(super) fn print_table(
     project: &Project,
     name: &str,
-    form: &TableForm,
-    results: &ResultsPlace,
-    format: Format,
+    form: &TableLayoutArguments,
+    results: &ResultsArguments,
+    format: OutputFormat,
 ) -> Result<(), CliError> {
-    let experiment = project.only(name)?;
+    let experiment = project.find_one_experiment(name)?;
     if form.tidy {
-        results.current(project, &experiment)?;
+        results.read_with_warning(project, &experiment)?;
         return print_tidy(&results.folder(project).join(experiment.folder()));
     }
-    let committed = results.current(project, &experiment)?;
+    let committed = results.read_with_warning(project, &experiment)?;
     let layout = layout(form, &experiment, &committed)?;
-    let pivots = Pivot::all(&experiment, &committed, &layout);
-    if format == Format::Json {
+    let pivots = PivotTable::from_layout(&experiment, &committed, &layout);
+    if format == OutputFormat::Json {
         let legend = pivots.last().map(|pivot| pivot.legend.clone()).unwrap_or_default();
-        let tables = pivots.into_iter().map(|pivot| PrintedTable { title: pivot.title, lines: pivot.lines });
-        return print_json(&json!(PrintedTables {
+        let tables = pivots.into_iter().map(|pivot| PivotTableOutput { title: pivot.title, lines: pivot.lines });
+        return print_json(&json!(TableOutput {
             experiment: experiment.name,
             metric: layout.metric,
             tables: tables.collect(),
@@ -93,17 +93,20 @@ pub(super) fn print_table(
     }
     let texts: Vec<String> = pivots.iter().map(|pivot| form.language.write(pivot)).collect();
     match form.language {
-        TableLanguage::Text => print(&texts.join("\n")),
+        TableOutputFormat::Text => print(&texts.join("\n")),
         _ => print_data(&texts.join("\n")),
     }
 }
 
 /// Chooses the layout: from the options, else from the spec, else the last axis as columns and the others as rows.
-fn layout(form: &TableForm, experiment: &Experiment, committed: &Committed) -> Result<TableLayout, CliError> {
+fn layout(
+    form: &TableLayoutArguments,
+    experiment: &Experiment,
+    committed: &CommittedResults,
+) -> Result<TableLayout, CliError> {
     let names: Vec<String> = experiment.axes.iter().map(|axis| axis.name.clone()).collect();
-    let (last, others) = names
-        .split_last()
-        .map_or((Vec::new(), Vec::new()), |(last, others)| (vec![last.clone()], others.to_vec()));
+    let (last, others) =
+        names.split_last().map_or((Vec::new(), Vec::new()), |(last, others)| (vec![last.clone()], others.to_vec()));
     let first = committed.rows.first().map(|row| committed.field(row, "metric").to_owned());
     let mut layout = experiment.layout.clone().unwrap_or(TableLayout {
         metric: first.unwrap_or_default(),

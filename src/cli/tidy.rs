@@ -42,12 +42,8 @@ impl TidyRun {
 /// [`CliError`] if a table cannot be read.
 pub(super) fn print_tidy(folder: &Path) -> Result<(), CliError> {
     let mut runs = Vec::from_iter(TidyRun::read(folder, "")?);
-    let mut changed: Vec<PathBuf> = std::fs::read_dir(folder.join("changed"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
+    let mut changed: Vec<PathBuf> =
+        std::fs::read_dir(folder.join("changed")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     changed.sort();
     for run in changed {
         let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -66,9 +62,8 @@ pub(super) fn print_tidy(folder: &Path) -> Result<(), CliError> {
     let headings = std::iter::once("run").chain(keys.iter().copied()).chain(columns.iter().copied());
     write(headings.collect()).map_err(&io)?;
     for run in &runs {
-        let values = keys
-            .iter()
-            .map(|key| run.changes.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value));
+        let values =
+            keys.iter().map(|key| run.changes.iter().find(|(own, _)| own == key).map_or("", |(_, value)| value));
         let start: Vec<&str> = std::iter::once(run.name.as_str()).chain(values).collect();
         let places: Vec<Option<usize>> =
             columns.iter().map(|column| run.headings.iter().position(|heading| heading == *column)).collect();

@@ -7,22 +7,20 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::options::existing_ledger_place;
 use super::options::experiments;
-use super::options::known_place;
-use super::options::{Format, Places};
+use super::options::{DataLocationArguments, OutputFormat};
 use super::output::{print, print_json};
-use super::preview::{PREVIEW_HEADINGS, finite_epsilon, no_better, preview_rows, what_is_priced};
-use super::release_types::{PricedSetting, TradeoffOutput};
-use super::waiting::Waiting;
+use super::preview::{PREVIEW_HEADINGS, expected_errors_legend, finite_epsilon, no_benefit_warning, preview_rows};
+use super::release_types::{SettingTradeoff, TradeoffOutput};
+use super::waiting::Spinner;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
-use dpgp_release::{
-    GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter,
-};
-use dpgp_report::{folded, plain_table};
-use dpgp_run::watcher;
-use dpgp_spec::Change;
-use dpgp_task::{Cell, Experiment, Preview, Setting};
+use dpgp_release::{GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter};
+use dpgp_report::{plain_table, wrap_prose};
+use dpgp_run::create_watcher;
+use dpgp_spec::SpecChange;
+use dpgp_task::{Cell, CellSetting, Experiment, ReleasePreview};
 
 const EXAMPLES: &str = "\
 Estimates the error of `dpgp predict` at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. It uses
@@ -50,7 +48,7 @@ pub struct TradeoffArguments {
     epsilon: PricedEpsilons,
     /// Change a setting by its path, or an axis by its name; several values make an axis
     #[arg(long, value_name = "PATH=VALUE,...")]
-    set: Vec<Change>,
+    set: Vec<SpecChange>,
     /// A CSV or Parquet file with the public inputs to predict at, one column for each input of the spec
     #[arg(long, value_name = "GRID", conflicts_with = "grid")]
     at: Option<PathBuf>,
@@ -62,7 +60,7 @@ pub struct TradeoffArguments {
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Epsilons to price, all finite.
@@ -88,8 +86,7 @@ impl FromStr for PricedEpsilons {
         let between = between.filter(|at| *at >= from * (1.0 - ROUNDING) && *at <= to * (1.0 + ROUNDING));
         let all: Vec<Epsilon> = between.filter_map(|at| Epsilon::new(at).ok()).collect();
         if all.is_empty() {
-            Err("this range contains no 1, 2 or 5 times a power of ten; list epsilons, separated by commas"
-                .to_owned())
+            Err("this range contains no 1, 2 or 5 times a power of ten; list epsilons, separated by commas".to_owned())
         } else {
             Ok(Self(all))
         }
@@ -97,33 +94,33 @@ impl FromStr for PricedEpsilons {
 }
 
 /// A setting, and its expected errors.
-struct Priced<'e> {
+struct CellTradeoff<'e> {
     cell: &'e Cell,
-    preview: Preview,
+    preview: ReleasePreview,
 }
 
 /// Prints the expected error at each epsilon, for each setting.
-pub fn tradeoff(arguments: &TradeoffArguments, format: Format) -> Result<(), CliError> {
+pub fn tradeoff(arguments: &TradeoffArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiment = &project.changed_one(project.only(&arguments.spec)?, &arguments.set)?;
+    let experiment = &project.change_experiment(project.find_one_experiment(&arguments.spec)?, &arguments.set)?;
     let points = match &arguments.at {
         Some(path) => PublicPoints::File(PointsFile { path, weights: None }),
         None => PublicPoints::Grid(&arguments.grid),
     };
-    let watcher = watcher(arguments.quiet);
-    let waiting = Waiting::on("computing the expected error at each epsilon", arguments.quiet);
-    let (mut priced, place) = (Vec::new(), known_place()?);
-    for cell in settings(experiment)? {
+    let watcher = create_watcher(arguments.quiet);
+    let waiting = Spinner::start("computing the expected error at each epsilon", arguments.quiet);
+    let (mut priced, place) = (Vec::new(), existing_ledger_place()?);
+    for cell in distinct_private_cells(experiment)? {
         refuse_private_filter(cell.setting(), false)?;
         // A price may use public facts only. The known ledgers show which inputs earlier releases protect, and such inputs are not
         // public. A price writes nothing, not even to the state folder.
         let downloads = watcher.downloads();
         let request = PredictionRequest::read(&project, experiment, cell, points, downloads, place.as_ref())?;
-        priced.push(Priced { cell, preview: request.preview(&arguments.epsilon.0)? });
+        priced.push(CellTradeoff { cell, preview: request.preview(&arguments.epsilon.0)? });
     }
     drop(waiting);
-    let axes = axes(experiment, &priced);
-    if format == Format::Json {
+    let axes = differing_axes(experiment, &priced);
+    if format == OutputFormat::Json {
         let settings = priced.into_iter().map(|one| setting(experiment, &axes, one)).collect();
         return print_json(&json!(TradeoffOutput { settings }));
     }
@@ -131,8 +128,8 @@ pub fn tradeoff(arguments: &TradeoffArguments, format: Format) -> Result<(), Cli
 }
 
 /// Finds the private cells that differ in more than epsilon; the first cell stands for each setting.
-fn settings(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {
-    let mut found: Vec<(&Cell, Setting)> = Vec::new();
+fn distinct_private_cells(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {
+    let mut found: Vec<(&Cell, CellSetting)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| cell.setting().privacy.epsilon.get().is_finite()) {
         let mut setting = cell.setting().clone();
         let privacy = PrivacySetting { epsilon: Epsilon::NONE, ..setting.privacy.as_ref().clone() };
@@ -142,44 +139,43 @@ fn settings(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {
         }
     }
     match found.is_empty() {
-        true => {
-            Err(ReleaseError::NotReleasable("its epsilon is infinite, so nothing would be private").into())
-        }
+        true => Err(ReleaseError::NotReleasable("its epsilon is infinite, so nothing would be private").into()),
         false => Ok(found.into_iter().map(|(cell, _)| cell).collect()),
     }
 }
 
 /// Finds the indices of the axes in which priced settings differ.
-fn axes(experiment: &Experiment, priced: &[Priced<'_>]) -> Vec<usize> {
+fn differing_axes(experiment: &Experiment, priced: &[CellTradeoff<'_>]) -> Vec<usize> {
     let labels: Vec<_> = priced.iter().map(|one| one.cell.labels()).collect();
-    (0..experiment.axes.len())
-        .filter(|axis| labels.windows(2).any(|pair| pair[0][*axis] != pair[1][*axis]))
-        .collect()
+    (0..experiment.axes.len()).filter(|axis| labels.windows(2).any(|pair| pair[0][*axis] != pair[1][*axis])).collect()
 }
 
-fn setting(experiment: &Experiment, axes: &[usize], Priced { cell, preview }: Priced<'_>) -> PricedSetting {
+fn setting(
+    experiment: &Experiment,
+    axes: &[usize],
+    CellTradeoff { cell, preview }: CellTradeoff<'_>,
+) -> SettingTradeoff {
     let labels = axes.iter().map(|axis| (experiment.axes[*axis].name.clone(), cell.labels()[*axis].clone()));
-    PricedSetting { labels: labels.collect(), preview }
+    SettingTradeoff { labels: labels.collect(), preview }
 }
 
-fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> String {
+fn text(experiment: &Experiment, axes: &[usize], priced: &[CellTradeoff<'_>]) -> String {
     let mut headings: Vec<&str> = axes.iter().map(|axis| experiment.axes[*axis].name.as_str()).collect();
     headings.extend(PREVIEW_HEADINGS);
     let (mut rows, mut warnings) = (Vec::new(), String::new());
-    for Priced { cell, preview } in priced {
+    for CellTradeoff { cell, preview } in priced {
         let labels: Vec<String> = axes.iter().map(|axis| cell.labels()[*axis].clone()).collect();
         rows.extend(preview_rows(preview).into_iter().map(|row| [labels.clone(), row].concat()));
-        warnings.push_str(&no_better(preview, &labels.join(", ")));
+        warnings.push_str(&no_benefit_warning(preview, &labels.join(", ")));
     }
-    if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1
-    {
+    if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1 {
         warnings.push_str(
             "note: all settings have the same expected error, because it does not depend on the \
              settings that differ\n",
         );
     }
     let previewed: Vec<_> = priced.iter().map(|one| one.preview.over).collect();
-    let below = folded(&format!("{}{warnings}", what_is_priced(&previewed)));
+    let below = wrap_prose(&format!("{}{warnings}", expected_errors_legend(&previewed)));
     format!("{}{below}", plain_table(&headings, rows.into_iter()))
 }
 
@@ -200,10 +196,7 @@ mod tests {
         ] {
             let found = parsed(text).unwrap();
             assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
-            assert!(
-                found.iter().zip(expected).all(|(f, e)| (f / e - 1.0).abs() < 1e-12),
-                "{text}: {found:?}"
-            );
+            assert!(found.iter().zip(expected).all(|(f, e)| (f / e - 1.0).abs() < 1e-12), "{text}: {found:?}");
         }
         assert!(parsed("3..4").unwrap_err().contains("power of ten"));
         assert!(parsed("1..inf").unwrap_err().contains("protects nothing"));

@@ -6,12 +6,12 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::options::Format;
-use super::options::counted;
+use super::options::OutputFormat;
+use super::options::count_with_noun;
 use super::output::{print, print_json};
 use super::release_types::{VerifiedCertificate, VerifiedCheck};
-use dpgp_release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_release};
-use dpgp_run::watcher;
+use dpgp_release::{AllowedSigners, VerifiedFact, VerifiedRelease, verify as verify_release};
+use dpgp_run::create_watcher;
 
 const EXAMPLES: &str = "\
 The checks need neither the data nor the spec. They confirm that the certificate is about this file of predictions, byte for byte;
@@ -55,15 +55,14 @@ pub struct VerifyArguments {
 }
 
 /// Checks a published release.
-pub fn verify(arguments: &VerifyArguments, format: Format) -> Result<(), CliError> {
+pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), CliError> {
     let VerifyArguments { certificate, predictions, signers, signer, quiet } = arguments;
-    let signers = signers.clone().map(|file| Signers { file, signer: signer.clone() });
-    let watcher = watcher(*quiet);
-    let verified =
-        verify_release(certificate, predictions.as_deref(), signers.as_ref(), watcher.downloads())?;
+    let signers = signers.clone().map(|file| AllowedSigners { file, signer: signer.clone() });
+    let watcher = create_watcher(*quiet);
+    let verified = verify_release(certificate, predictions.as_deref(), signers.as_ref(), watcher.downloads())?;
     match format {
-        Format::Text => print(&text(&verified))?,
-        Format::Json => {
+        OutputFormat::Text => print(&text(&verified))?,
+        OutputFormat::Json => {
             let checks = verified.checks.iter();
             let checks = checks.map(|check| VerifiedCheck { fact: check.fact.clone(), holds: check.holds });
             print_json(&json!(VerifiedCertificate {
@@ -97,7 +96,7 @@ fn text(verified: &VerifiedRelease) -> String {
             signature.display()
         ));
     }
-    let all = counted(verified.checks.len(), "check holds", "checks hold");
+    let all = count_with_noun(verified.checks.len(), "check holds", "checks hold");
     if verified.holds() {
         text.push_str(&format!(
             "all {all}. They do not show who made the release (a signature does), or that its noise was drawn (only the holder of \

@@ -4,7 +4,7 @@ use super::cli::Run;
 use super::shipped::root;
 
 /// Enums that are words within messages, without a message of their own.
-const WORDS: [&str; 2] = ["Action", "Place"];
+const WORDS: [&str; 2] = ["FileAction", "FileOrigin"];
 
 /// A variant that says something, and the longest part of its message that is the same in every case.
 struct Message {
@@ -42,9 +42,7 @@ fn messages(folder: &str) -> Vec<Message> {
         let source = std::fs::read_to_string(path).unwrap();
         let (mut owner, mut message) = ("", None);
         for (at, line) in source.lines().enumerate() {
-            if let Some(item) =
-                ["pub enum ", "enum ", "pub struct "].iter().find_map(|p| line.strip_prefix(p))
-            {
+            if let Some(item) = ["pub enum ", "enum ", "pub struct "].iter().find_map(|p| line.strip_prefix(p)) {
                 owner = word(item);
                 if let (true, Some(text)) = (line.contains("struct "), message.take()) {
                     found.push(Message { name: owner.to_owned(), text });

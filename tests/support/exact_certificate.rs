@@ -1,7 +1,7 @@
 //! The certificate of a noise design, recomputed in 400-bit arithmetic from the very matrices used.
 
 use dashu_float::FBig;
-use dpgp::privacy::Cloak;
+use dpgp::privacy::CloakingNoise;
 use nalgebra::DMatrix;
 
 type Wide = FBig;
@@ -13,7 +13,7 @@ fn wide(x: f64) -> Wide {
 }
 
 /// `max_i |L^-1 b_i|^2` over all columns and all directions of what is released.
-pub fn largest_leverage(cloak: &Cloak) -> f64 {
+pub fn largest_leverage(cloak: &CloakingNoise) -> f64 {
     let (factor, columns) = (cloak.noise_factor(), cloak.released_columns());
     assert_eq!(factor.nrows(), columns.nrows(), "a direction is released without noise");
     let norms = columns.column_iter().map(|c| squared_norm(factor, c.as_slice()));

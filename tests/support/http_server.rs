@@ -129,9 +129,7 @@ fn serve(mut stream: &TcpStream, sites: &[Served], log: &Mutex<Vec<Request>>) ->
             std::fs::create_dir(&path)?;
             stream.write_all(&head(status, "content-length: 0\r\n"))
         }
-        Answer::Redirect(to) => {
-            stream.write_all(&head(302, &format!("location: {to}\r\ncontent-length: 0\r\n")))
-        }
+        Answer::Redirect(to) => stream.write_all(&head(302, &format!("location: {to}\r\ncontent-length: 0\r\n"))),
     }
 }
 
@@ -162,9 +160,7 @@ fn read_request(stream: &TcpStream) -> std::io::Result<Request> {
         let line = line?;
         match line.split_once(": ") {
             None => break,
-            Some((name, value)) if name.eq_ignore_ascii_case("range") => {
-                request.range = Some(value.to_owned())
-            }
+            Some((name, value)) if name.eq_ignore_ascii_case("range") => request.range = Some(value.to_owned()),
             Some((name, value)) if name.eq_ignore_ascii_case("user-agent") => {
                 request.user_agent = Some(value.to_owned());
             }

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
-};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
@@ -55,8 +53,7 @@ pub fn write_parquet(path: &Path, columns: &[(&str, Column)], group: usize) {
     });
     let schema = Type::group_type_builder("rows").with_fields(fields.collect()).build().unwrap();
     let properties = Arc::new(WriterProperties::builder().build());
-    let mut writer =
-        SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), properties).unwrap();
+    let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), Arc::new(schema), properties).unwrap();
     let rows = columns[0].1.rows();
     for first in (0..rows).step_by(group) {
         let range = first..rows.min(first + group);

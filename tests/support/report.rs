@@ -20,11 +20,8 @@ impl Report {
         let mean = clipped.iter().sum::<f64>() / rows;
         let variance = clipped.iter().map(|target| (target - mean).powi(2)).sum::<f64>() / rows;
         let all = self.0["rows"].as_array().unwrap();
-        let epsilons: Vec<&str> = all
-            .iter()
-            .filter(|row| row["metric"] == "r2")
-            .map(|row| row["labels"][0].as_str().unwrap())
-            .collect();
+        let epsilons: Vec<&str> =
+            all.iter().filter(|row| row["metric"] == "r2").map(|row| row["labels"][0].as_str().unwrap()).collect();
         assert!(epsilons.len() > 1);
         for epsilon in epsilons {
             let expected = 1.0 - self.at(epsilon, "rmse").powi(2) / variance;

@@ -86,8 +86,7 @@ impl Browser {
 
     fn call(&self, command: &str, body: &Value) -> Value {
         let request = self.client.post(format!("{}{command}", self.session));
-        let answer =
-            request.header("content-type", "application/json").body(body.to_string()).send().unwrap();
+        let answer = request.header("content-type", "application/json").body(body.to_string()).send().unwrap();
         let answer: Value = serde_json::from_str(&answer.text().unwrap()).unwrap();
         let value = answer["value"].clone();
         assert!(value.get("error").is_none(), "{command}: {value:#}");

@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dpgp::data::{
-    Cache, DataError, Dataset, FetchOptions, Lock, Manifest, Outcome, Silent, Stamp, Status, fetch,
+    DataError, Dataset, DatasetCache, DatasetLockFile, DatasetManifest, DatasetStatus, FetchOptions, FileCheckOutcome,
+    FileStamp, SilentProgress, fetch,
 };
 use tempfile::TempDir;
 
 use crate::support::http_server::{Answer, Server, Site};
 
-/// SHA-256 of [`rows`].
+/// SHA-256 of [`row_file_argument`].
 const SHA: &str = "b190cfdb977dcb0e4cd4138ec367bb41259c5e0b45ee3f493b3ff21d1eea8a1c";
 /// SHA-256 of [`wrong_rows`].
 const WRONG_SHA: &str = "eb2c1a9d056ac8da8df9f9682ed817a9f6900e9e42997c522bc9d0d0ab8738e2";
-/// Size of [`rows`].
+/// Size of [`row_file_argument`].
 const BYTES: usize = 237_374;
 
 fn rows() -> Vec<u8> {
@@ -37,7 +38,7 @@ fn without_ranges(answers: Vec<Answer>) -> Site {
     Site { ranges: false, ..site("/a", answers) }
 }
 
-/// A dataset of one file, with the digest of [`rows`].
+/// A dataset of one file, with the digest of [`row_file_argument`].
 fn dataset(urls: &[String]) -> Dataset {
     with_stamp(urls, &format!("sha256 = \"{SHA}\"\nbytes = {BYTES}"))
 }
@@ -52,7 +53,7 @@ fn with_stamp(urls: &[String], stamp: &str) -> Dataset {
         "[dataset.rows]\ntitle = \"\"\nlicence = \"\"\ncitation = \"\"\nsource = \"a book\"\nformat = \"zip\"\n\
          [[dataset.rows.file]]\npath = \"rows/rows.csv\"\nurls = {urls:?}\n{stamp}\n"
     );
-    Manifest::parse(&text, Path::new("test.toml")).unwrap().get("rows").unwrap().clone()
+    DatasetManifest::parse(&text, Path::new("test.toml")).unwrap().get("rows").unwrap().clone()
 }
 
 /// Temporary folders, and quick retries.
@@ -65,8 +66,8 @@ impl Home {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    fn cache(&self) -> Cache {
-        Cache::new(self.directory(), self.folder.path().join("bundled")).with_options(quick())
+    fn cache(&self) -> DatasetCache {
+        DatasetCache::new(self.directory(), self.folder.path().join("bundled")).with_options(quick())
     }
 
     fn directory(&self) -> PathBuf {
@@ -94,7 +95,7 @@ impl Home {
 
     /// Fetches from the server's `/a`, and `/b` after it.
     fn fetch(&self, server: &Server) -> Result<Vec<PathBuf>, DataError> {
-        self.cache().ensure(&dataset(&[server.url("/a"), server.url("/b")]), &Silent)
+        self.cache().ensure_dataset_files(&dataset(&[server.url("/a"), server.url("/b")]), &SilentProgress)
     }
 
     /// The names of the files beside the target.
@@ -156,8 +157,7 @@ fn a_broken_download_goes_on_where_it_broke() {
 #[test]
 fn a_later_run_goes_on_where_the_last_one_broke() {
     let home = Home::new();
-    let bad =
-        Server::start(vec![site("/a", vec![Answer::Cut(60_000), Answer::Status(500), Answer::Status(500)])]);
+    let bad = Server::start(vec![site("/a", vec![Answer::Cut(60_000), Answer::Status(500), Answer::Status(500)])]);
     let error = home.fetch(&bad).unwrap_err();
     assert_eq!(error.exit_code(), 3);
     assert_eq!(fs::read(home.part()).unwrap().len(), 60_000);
@@ -201,7 +201,7 @@ fn a_corrupted_file_shows_both_digests_and_leaves_what_was_there() {
     let server = Server::start(vec![Site { body: wrong_rows(), ..site("/a", vec![]) }]);
     let (home, dataset) = (Home::new(), dataset(&[server.url("/a")]));
     home.put(&home.target(), b"old contents");
-    let error = fetch(&dataset.files[0], &home.target(), &quick(), &Silent).unwrap_err();
+    let error = fetch(&dataset.files[0], &home.target(), &quick(), &SilentProgress).unwrap_err();
     let text = error.to_string();
     for part in [SHA, WRONG_SHA, "rows/rows.csv", &server.url("/a")] {
         assert!(text.contains(part), "{part} in {text}");
@@ -265,7 +265,8 @@ fn when_all_urls_fail_each_is_named_with_its_reason() {
 #[test]
 fn nobody_listening_is_an_error() {
     let home = Home::new();
-    let error = home.cache().ensure(&dataset(&["http://127.0.0.1:1/x".to_owned()]), &Silent).unwrap_err();
+    let error =
+        home.cache().ensure_dataset_files(&dataset(&["http://127.0.0.1:1/x".to_owned()]), &SilentProgress).unwrap_err();
     assert!(error.to_string().contains("the connection failed"), "{error}");
     assert_eq!(error.exit_code(), 3);
 }
@@ -294,8 +295,7 @@ fn a_larger_file_without_a_length_is_cut_off() {
 #[test]
 fn a_silent_server_is_left_for_the_next_url() {
     let silence = Duration::from_secs(20);
-    let slow =
-        site("/a", vec![Answer::Stall(0, silence), Answer::Stall(1000, silence), Answer::Stall(0, silence)]);
+    let slow = site("/a", vec![Answer::Stall(0, silence), Answer::Stall(1000, silence), Answer::Stall(0, silence)]);
     let (home, server) = (Home::new(), Server::start(vec![slow, site("/b", vec![])]));
     let start = Instant::now();
     home.assert_right(&home.fetch(&server));
@@ -363,7 +363,7 @@ fn a_range_beyond_the_end_starts_again() {
 fn offline_says_how_to_get_the_file() {
     let (home, server) = (Home::new(), Server::start(vec![site("/a", vec![])]));
     let cache = home.cache().with_offline(true);
-    let error = cache.ensure(&dataset(&[server.url("/a")]), &Silent).unwrap_err();
+    let error = cache.ensure_dataset_files(&dataset(&[server.url("/a")]), &SilentProgress).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("dpgp data fetch rows") && text.contains("DPGP_MIRROR"), "{text}");
     assert_eq!(error.exit_code(), 3);
@@ -376,7 +376,8 @@ fn offline_names_the_mirror_that_lacks_the_file() {
     let mirror = home.mirror(b"");
     fs::remove_file(mirror.join("rows/rows.csv")).unwrap();
     let cache = home.cache().with_offline(true).with_mirror(Some(mirror.clone()));
-    let error = cache.ensure(&dataset(&["https://example.invalid/a".to_owned()]), &Silent).unwrap_err();
+    let error =
+        cache.ensure_dataset_files(&dataset(&["https://example.invalid/a".to_owned()]), &SilentProgress).unwrap_err();
     assert!(error.to_string().contains(mirror.to_str().unwrap()), "{error}");
 }
 
@@ -386,8 +387,8 @@ fn a_mirror_is_used_in_place() {
     let mirror = home.mirror(&rows());
     let cache = home.cache().with_mirror(Some(mirror.clone()));
     let dataset = dataset(&[server.url("/a")]);
-    assert_eq!(cache.status(&dataset), Status::InMirror);
-    assert_eq!(cache.ensure(&dataset, &Silent).unwrap(), [mirror.join("rows/rows.csv")]);
+    assert_eq!(cache.status(&dataset), DatasetStatus::InMirror);
+    assert_eq!(cache.ensure_dataset_files(&dataset, &SilentProgress).unwrap(), [mirror.join("rows/rows.csv")]);
     assert!(!home.directory().exists() && server.requests().is_empty());
 }
 
@@ -396,19 +397,20 @@ fn a_mirror_with_another_file_is_an_error() {
     let (home, server) = (Home::new(), Server::start(vec![site("/a", vec![])]));
     let cache = home.cache().with_mirror(Some(home.mirror(&wrong_rows())));
     let dataset = dataset(&[server.url("/a")]);
-    let error = cache.ensure(&dataset, &Silent).unwrap_err();
+    let error = cache.ensure_dataset_files(&dataset, &SilentProgress).unwrap_err();
     let text = error.to_string();
     assert!(text.contains(SHA) && text.contains(WRONG_SHA) && text.contains("Correct the mirror"), "{text}");
     assert_eq!(error.exit_code(), 3);
     let checks = cache.verify(&dataset).unwrap();
-    assert!(matches!(checks[0].outcome, Outcome::Mismatch { .. }));
+    assert!(matches!(checks[0].outcome, FileCheckOutcome::Mismatch { .. }));
 }
 
 #[test]
 fn a_mirror_that_is_no_folder_is_an_error() {
     let home = Home::new();
     let cache = home.cache().with_mirror(Some(home.folder.path().join("nowhere")));
-    let error = cache.ensure(&dataset(&["https://example.invalid/a".to_owned()]), &Silent).unwrap_err();
+    let error =
+        cache.ensure_dataset_files(&dataset(&["https://example.invalid/a".to_owned()]), &SilentProgress).unwrap_err();
     assert!(matches!(error, DataError::NoMirror { .. }), "{error}");
 }
 
@@ -416,8 +418,8 @@ fn a_mirror_that_is_no_folder_is_an_error() {
 fn a_dataset_without_an_address_says_where_to_put_the_file() {
     let home = Home::new();
     let dataset = dataset(&[]);
-    assert_eq!(home.cache().status(&dataset), Status::Unobtainable);
-    let error = home.cache().ensure(&dataset, &Silent).unwrap_err();
+    assert_eq!(home.cache().status(&dataset), DatasetStatus::Unobtainable);
+    let error = home.cache().ensure_dataset_files(&dataset, &SilentProgress).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("a book") && text.contains(home.target().to_str().unwrap()), "{text}");
     assert_eq!(error.exit_code(), 3);
@@ -427,37 +429,37 @@ fn a_dataset_without_an_address_says_where_to_put_the_file() {
 fn statuses_by_name_and_size() {
     let home = Home::new();
     let dataset = dataset(&["https://example.invalid/a".to_owned()]);
-    assert_eq!(home.cache().status(&dataset), Status::Missing);
+    assert_eq!(home.cache().status(&dataset), DatasetStatus::Missing);
     home.put(&home.target(), b"old contents");
-    assert_eq!(home.cache().status(&dataset), Status::Damaged);
+    assert_eq!(home.cache().status(&dataset), DatasetStatus::Damaged);
     home.put(&home.target(), &rows());
-    assert_eq!(home.cache().status(&dataset), Status::Present);
+    assert_eq!(home.cache().status(&dataset), DatasetStatus::Present);
 }
 
 #[test]
 fn an_unknown_digest_is_recorded_once_and_then_held_to() {
     let (home, server) = (Home::new(), Server::start(vec![site("/a", vec![])]));
     let (cache, dataset) = (home.cache(), unknown(&[server.url("/a")]));
-    home.assert_right(&cache.ensure(&dataset, &Silent));
+    home.assert_right(&cache.ensure_dataset_files(&dataset, &SilentProgress));
     let lock = fs::read_to_string(home.directory().join("datasets.lock.toml")).unwrap();
     let entry = format!("[file.\"rows/rows.csv\"]\nsha256 = \"{SHA}\"\nbytes = {BYTES}\n");
     assert!(lock.ends_with(&entry), "{lock}");
-    assert_eq!(cache.verify(&dataset).unwrap()[0].outcome, Outcome::Right);
+    assert_eq!(cache.verify(&dataset).unwrap()[0].outcome, FileCheckOutcome::Right);
 
     home.put(&home.target(), &wrong_rows());
-    let error = cache.ensure(&dataset, &Silent).unwrap_err();
+    let error = cache.ensure_dataset_files(&dataset, &SilentProgress).unwrap_err();
     assert!(error.to_string().contains(SHA) && error.to_string().contains(WRONG_SHA), "{error}");
-    assert!(matches!(cache.verify(&dataset).unwrap()[0].outcome, Outcome::Mismatch { .. }));
+    assert!(matches!(cache.verify(&dataset).unwrap()[0].outcome, FileCheckOutcome::Mismatch { .. }));
 }
 
 #[test]
 fn a_later_download_must_agree_with_the_lock_file() {
     let home = Home::new();
     let good = Server::start(vec![site("/a", vec![])]);
-    home.assert_right(&home.cache().ensure(&unknown(&[good.url("/a")]), &Silent));
+    home.assert_right(&home.cache().ensure_dataset_files(&unknown(&[good.url("/a")]), &SilentProgress));
     fs::remove_file(home.target()).unwrap();
     let other = Server::start(vec![Site { body: wrong_rows(), ..site("/a", vec![]) }]);
-    let error = home.cache().ensure(&unknown(&[other.url("/a")]), &Silent).unwrap_err();
+    let error = home.cache().ensure_dataset_files(&unknown(&[other.url("/a")]), &SilentProgress).unwrap_err();
     assert!(error.to_string().contains(SHA) && error.to_string().contains(WRONG_SHA), "{error}");
     assert!(!home.target().exists());
 }
@@ -466,7 +468,7 @@ fn a_later_download_must_agree_with_the_lock_file() {
 #[test]
 fn an_unknown_digest_is_never_resumed() {
     let (home, server) = (Home::new(), Server::start(vec![site("/a", vec![Answer::Cut(100_000)])]));
-    home.assert_right(&home.cache().ensure(&unknown(&[server.url("/a")]), &Silent));
+    home.assert_right(&home.cache().ensure_dataset_files(&unknown(&[server.url("/a")]), &SilentProgress));
     assert_eq!(server.ranges(), [None, None]);
 }
 
@@ -475,32 +477,29 @@ fn an_unknown_file_that_nobody_recorded_is_unlocked() {
     let home = Home::new();
     home.put(&home.target(), &rows());
     let dataset = unknown(&[]);
-    assert!(matches!(home.cache().verify(&dataset).unwrap()[0].outcome, Outcome::Unlocked { .. }));
-    home.cache().ensure(&dataset, &Silent).unwrap();
-    assert_eq!(home.cache().verify(&dataset).unwrap()[0].outcome, Outcome::Right);
+    assert!(matches!(home.cache().verify(&dataset).unwrap()[0].outcome, FileCheckOutcome::Unlocked { .. }));
+    home.cache().ensure_dataset_files(&dataset, &SilentProgress).unwrap();
+    assert_eq!(home.cache().verify(&dataset).unwrap()[0].outcome, FileCheckOutcome::Right);
 }
 
 /// Of two processes that bring different files at once, the first to record wins.
 #[test]
 fn the_first_record_stands() {
     let home = Home::new();
-    let stamp = |digest: &str| Stamp { digest: digest.parse().unwrap(), bytes: 1 };
+    let stamp = |digest: &str| FileStamp { digest: digest.parse().unwrap(), bytes: 1 };
     let (first, second) = (stamp(SHA), stamp(WRONG_SHA));
-    assert_eq!(Lock::record(&home.directory(), "a", first).unwrap(), first);
-    assert_eq!(Lock::record(&home.directory(), "a", second).unwrap(), first);
-    assert_eq!(Lock::record(&home.directory(), "b", second).unwrap(), second);
-    assert_eq!(Lock::read(&home.directory()).unwrap().get("a"), Some(first));
+    assert_eq!(DatasetLockFile::record_first_stamp(&home.directory(), "a", first).unwrap(), first);
+    assert_eq!(DatasetLockFile::record_first_stamp(&home.directory(), "a", second).unwrap(), first);
+    assert_eq!(DatasetLockFile::record_first_stamp(&home.directory(), "b", second).unwrap(), second);
+    assert_eq!(DatasetLockFile::read(&home.directory()).unwrap().get("a"), Some(first));
 }
 
 #[test]
 fn a_spoilt_lock_file_is_named() {
     let home = Home::new();
     home.put(&home.directory().join("datasets.lock.toml"), b"[file.x]\nsha256 = \"no\"\nbytes = 1\n");
-    let error = home.cache().ensure(&unknown(&[]), &Silent).unwrap_err();
-    assert!(
-        error.to_string().contains("datasets.lock.toml") && error.to_string().contains("64 hex"),
-        "{error}"
-    );
+    let error = home.cache().ensure_dataset_files(&unknown(&[]), &SilentProgress).unwrap_err();
+    assert!(error.to_string().contains("datasets.lock.toml") && error.to_string().contains("64 hex"), "{error}");
     assert_eq!(error.exit_code(), 5);
 }
 

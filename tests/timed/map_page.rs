@@ -88,13 +88,9 @@ fn opened(browser: &Browser, page: &Path, width: u32) {
 
 /// Maps of every kind: cells with coordinates of many digits, a line, and bars with long words.
 fn every_kind(project: &Project) -> Vec<PathBuf> {
-    let row =
-        |inputs: String, i: i32| format!("{inputs},{},2,1,{},{}\n", 1000 * i, 1000 * i - 5, 1000 * i + 5);
+    let row = |inputs: String, i: i32| format!("{inputs},{},2,1,{},{}\n", 1000 * i, 1000 * i - 5, 1000 * i + 5);
     let cells = (0..25).map(|i| {
-        row(
-            format!("{},{}", -73.987_654 + 0.001 * f64::from(i / 5), 40.712_345 + 0.001 * f64::from(i % 5)),
-            i,
-        )
+        row(format!("{},{}", -73.987_654 + 0.001 * f64::from(i / 5), 40.712_345 + 0.001 * f64::from(i % 5)), i)
     });
     let line = (0..9).map(|i| row(format!("{}", 1_234_567.0 + 0.5 * f64::from(i)), i));
     let words = ["a word that is much longer than others", "short", "<i>", "south"];

@@ -13,8 +13,7 @@ use crate::support::shipped::root;
 /// The report on the committed results.
 fn report(project: &Project) -> PathBuf {
     let results = root().join("results");
-    let run =
-        project.dpgp(&["report", "--out", "page.html", "--results", results.to_str().unwrap()]).expect(0);
+    let run = project.dpgp(&["report", "--out", "page.html", "--results", results.to_str().unwrap()]).expect(0);
     assert!(run.out.contains("written to page.html"), "{}", run.out);
     project.path("page.html")
 }
@@ -48,9 +47,7 @@ fn the_page_begins_with_what_the_papers_say_and_what_ours_is() {
     assert!(said < covered && covered < others && others < experiments);
     // A statement that fails, with its reason, and a link to the figure of its experiment.
     let told = &html[said..covered];
-    for part in
-        ["improve up to ϵ = 30.0”", "Algorithm 2 as printed compares a sum", "href=\"#honkela2021-fig3\""]
-    {
+    for part in ["improve up to ϵ = 30.0”", "Algorithm 2 as printed compares a sum", "href=\"#honkela2021-fig3\""] {
         assert!(told.contains(part), "{part}");
     }
     assert!(html[covered..others].contains("smith2021"));
@@ -218,12 +215,8 @@ fn the_page_fits_a_phone_and_reads_without_scripts() {
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         browser.emulate("Emulation.setEmulatedMedia", media);
         let colour = browser.run("return getComputedStyle(document.body).backgroundColor");
-        let channels: Vec<u32> = colour
-            .as_str()
-            .unwrap()
-            .split(|c: char| !c.is_ascii_digit())
-            .filter_map(|n| n.parse().ok())
-            .collect();
+        let channels: Vec<u32> =
+            colour.as_str().unwrap().split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect();
         assert_eq!(channels[..3].iter().sum::<u32>() > 384, scheme == "light", "{scheme}: {colour}");
     }
     browser.emulate("Emulation.setScriptExecutionDisabled", json!({ "value": true }));

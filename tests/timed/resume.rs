@@ -95,10 +95,7 @@ fn one_new_value_of_a_grid_computes_only_its_cells() {
     project.write("study.toml", &STUDY.replace("[1.0, inf]", "[1.0, inf, 2.0]"));
     project.dpgp(&["run", "study.toml"]).expect(0);
     assert_eq!(lines(&project.path("store"), "done").len(), 8 + 4 + 4);
-    assert_eq!(
-        reference(&STUDY.replace("[1.0, inf]", "[1.0, inf, 2.0]")),
-        project.read("results/study/table.csv")
-    );
+    assert_eq!(reference(&STUDY.replace("[1.0, inf]", "[1.0, inf, 2.0]")), project.read("results/study/table.csv"));
 }
 
 #[test]

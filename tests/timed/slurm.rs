@@ -69,8 +69,7 @@ fn an_array_with_a_requeued_task_makes_the_whole() {
     // Long enough for a task to be caught while it runs.
     let spec = SLOW_STUDY.replace("draws = 20000", "draws = 200000");
     project.write("study.toml", &spec);
-    let emitted =
-        ["emit", "slurm", "study.toml", "--shards", "3", "--store", "shared store", "--out", "job.sh"];
+    let emitted = ["emit", "slurm", "study.toml", "--shards", "3", "--store", "shared store", "--out", "job.sh"];
     project.dpgp(&emitted).expect(0);
     let run = cluster.slurm(&project, "bash", &["job.sh", "--time=10"]).expect(0);
     let ids: Vec<&str> = run.out.split(|c: char| !c.is_ascii_digit()).filter(|s| !s.is_empty()).collect();
@@ -89,8 +88,7 @@ fn an_array_with_a_requeued_task_makes_the_whole() {
     assert!(task.out.contains("Restarts=1") && task.out.contains("ExitCode=0:0"), "{}", task.out);
     let log = project.read(&format!("dpgp-study-{array}_1.log"));
     // Whether the blocks in flight end within the moment that a signal leaves them depends on the load of the machine.
-    let is_well =
-        ["interrupted:", "stopped: unfinished blocks are not stored"].iter().any(|end| log.contains(end));
+    let is_well = ["interrupted:", "stopped: unfinished blocks are not stored"].iter().any(|end| log.contains(end));
     assert!(is_well && log.contains("shard 1/3"), "the first run stopped well:\n{log}");
     let log = project.read(&format!("dpgp-study-collect-{collector}.log"));
     assert!(log.contains("all 120 results are stored"), "{log}");
@@ -108,17 +106,8 @@ fn an_array_sums_the_rows_of_a_file() {
     project.dpgp(&["generate", "--rows", "70000", "--out", "trips.parquet"]).expect(0);
     let stats = ["stats", "beyond/citibike-scale", "trips.parquet", "--out"];
     project.dpgp(&[&stats[..], &["whole.json"]].concat()).expect(0);
-    let emitted = [
-        "emit",
-        "slurm",
-        "beyond/citibike-scale",
-        "--shards",
-        "3",
-        "--stats",
-        "trips.parquet",
-        "--out",
-        "job.sh",
-    ];
+    let emitted =
+        ["emit", "slurm", "beyond/citibike-scale", "--shards", "3", "--stats", "trips.parquet", "--out", "job.sh"];
     project.dpgp(&emitted).expect(0);
     let run = cluster.slurm(&project, "bash", &["job.sh", "--time=10"]).expect(0);
     let ids: Vec<&str> = run.out.split(|c: char| !c.is_ascii_digit()).filter(|s| !s.is_empty()).collect();

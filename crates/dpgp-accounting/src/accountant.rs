@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{AdvancedComposition, Event, LossDistribution, Relation, Renyi, Sampling};
+use super::{
+    AdvancedCompositionAccountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent, RenyiAccountant,
+    Sampling,
+};
 
 /// A reason why a bound is weaker than it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,7 +23,7 @@ pub enum AccountingCaveat {
         limit: f64,
     },
     /// Amplification by sampling is not proved for this scheme and these neighbours.
-    UnprovedAmplification(Sampling, Relation),
+    UnprovedAmplification(Sampling, NeighbourRelation),
     /// Accounted for as if each record were sampled independently.
     TreatedAsPoisson(Sampling),
     /// A replaced record is accounted for as an added one of twice the size: a bound for each step, not proved
@@ -40,16 +43,16 @@ impl fmt::Display for AccountingCaveat {
                 write!(f, "amplification is not proved for {sampling} and {relation}")
             }
             Self::TreatedAsPoisson(sampling) => write!(f, "{sampling} is treated as Poisson sampling"),
-            Self::DoubledSensitivity => f.write_str(
-                "a replaced record is treated as one of twice the size, unproved under composition",
-            ),
+            Self::DoubledSensitivity => {
+                f.write_str("a replaced record is treated as one of twice the size, unproved under composition")
+            }
         }
     }
 }
 
 /// An enclosure of an epsilon or a delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct GuaranteeBounds {
     /// The true value is at least this; zero where nothing is known.
     pub lower: f64,
     /// The true value is at most this, given what the caveats except.
@@ -58,14 +61,14 @@ pub struct Spent {
     pub caveats: Vec<AccountingCaveat>,
 }
 
-impl Spent {
+impl GuaranteeBounds {
     /// A bound from above alone.
     pub(super) fn at_most(upper: f64) -> Self {
         Self { lower: 0.0, upper, caveats: Vec::new() }
     }
 
     /// With one more caveat.
-    pub(super) fn except(mut self, caveat: AccountingCaveat) -> Self {
+    pub(super) fn with_caveat(mut self, caveat: AccountingCaveat) -> Self {
         self.caveats.push(caveat);
         self
     }
@@ -73,7 +76,7 @@ impl Spent {
 
 /// The number of a guarantee that is given; the other one is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Given {
+pub enum GivenParameter {
     /// Epsilon is asked for.
     Delta(f64),
     /// Delta is asked for.
@@ -89,37 +92,52 @@ pub trait Accountant {
     ///
     /// # Errors
     /// [`AccountingError::Refused`] where its proof does not cover the event.
-    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError>;
+    fn bound_missing_parameter(
+        &self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        given: GivenParameter,
+    ) -> Result<GuaranteeBounds, AccountingError>;
 
     /// The least epsilon at which the event is (epsilon, `delta`)-differentially private.
     ///
     /// # Errors
     /// [`AccountingError`] if the event is refused or a number is out of range.
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
+    fn epsilon(
+        &self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        delta: f64,
+    ) -> Result<GuaranteeBounds, AccountingError> {
         event.check()?;
         if !(delta > 0.0 && delta < 1.0) {
             return Err(AccountingError::out_of_range("delta", "between 0 and 1", delta));
         }
-        self.spent(event, relation, Given::Delta(delta))
+        self.bound_missing_parameter(event, relation, GivenParameter::Delta(delta))
     }
 
     /// The least delta at which the event is (`epsilon`, delta)-differentially private.
     ///
     /// # Errors
     /// [`AccountingError`] if the event is refused or a number is out of range.
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
+    fn delta(
+        &self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        epsilon: f64,
+    ) -> Result<GuaranteeBounds, AccountingError> {
         event.check()?;
         if !(epsilon >= 0.0 && epsilon.is_finite()) {
             return Err(AccountingError::out_of_range("epsilon", "finite and not negative", epsilon));
         }
-        self.spent(event, relation, Given::Epsilon(epsilon))
+        self.bound_missing_parameter(event, relation, GivenParameter::Epsilon(epsilon))
     }
 
     /// The refusal of an event: why its proof does not cover it, and the events that it accepts.
     fn refusal(
         &self,
-        event: &Event,
-        relation: Relation,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
         why: &'static str,
         accepted: &'static str,
     ) -> AccountingError {
@@ -144,9 +162,9 @@ impl AccountantKind {
     /// The accountant.
     pub fn accountant(self) -> Box<dyn Accountant> {
         match self {
-            Self::AdvancedComposition => Box::new(AdvancedComposition),
-            Self::Renyi => Box::new(Renyi),
-            Self::LossDistribution => Box::new(LossDistribution::default()),
+            Self::AdvancedComposition => Box::new(AdvancedCompositionAccountant),
+            Self::Renyi => Box::new(RenyiAccountant),
+            Self::LossDistribution => Box::new(LossDistributionAccountant::default()),
         }
     }
 }
@@ -165,16 +183,14 @@ impl fmt::Display for AccountantKind {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum AccountingError {
     /// The accountant's proof does not cover the event.
-    #[error(
-        "the {accountant} accountant does not cover {sampling} for {relation}: {why}; it accepts {accepted}"
-    )]
+    #[error("the {accountant} accountant does not cover {sampling} for {relation}: {why}; it accepts {accepted}")]
     Refused {
         /// The accountant that refuses.
         accountant: &'static str,
         /// How the event samples.
         sampling: Sampling,
         /// The neighbours asked for.
-        relation: Relation,
+        relation: NeighbourRelation,
         /// The missing proof.
         why: &'static str,
         /// The events that it accepts.
@@ -214,51 +230,52 @@ impl AccountingError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AdvancedComposition, DoubledSensitivity, ExactGaussian, LossDistribution, Renyi};
+    use crate::{
+        AdvancedCompositionAccountant, DoubledSensitivityAccountant, ExactGaussianAccountant,
+        LossDistributionAccountant, RenyiAccountant,
+    };
 
     /// No two exceptions are said alike, and each says its numbers.
     #[test]
     fn exceptions_say_what_they_are() {
         let all = [
             AccountingCaveat::EpsilonPerStep { per_step: 1.25, limit: 40.5 },
-            AccountingCaveat::UnprovedAmplification(Sampling::FullBatch, Relation::ReplaceOne),
+            AccountingCaveat::UnprovedAmplification(Sampling::FullBatch, NeighbourRelation::ReplaceOne),
             AccountingCaveat::TreatedAsPoisson(Sampling::Poisson { rate: 0.5 }),
             AccountingCaveat::DoubledSensitivity,
         ];
         let mut said = all.map(|caveat| caveat.to_string());
         assert!(said[0].contains("1.250") && said[0].contains("40.5"), "{}", said[0]);
         said.sort();
-        assert!(
-            said.iter().all(|words| words.len() > 20) && said.windows(2).all(|two| two[0] != two[1]),
-            "{said:?}"
-        );
+        assert!(said.iter().all(|words| words.len() > 20) && said.windows(2).all(|two| two[0] != two[1]), "{said:?}");
     }
 
     #[test]
     fn accountants_have_names_of_their_own() {
-        let doubled = DoubledSensitivity(ExactGaussian);
-        assert_eq!(doubled.name(), ExactGaussian.name());
-        let advanced = AdvancedComposition;
-        let mut names =
-            [ExactGaussian.name(), Renyi.name(), LossDistribution::default().name(), advanced.name()];
+        let doubled = DoubledSensitivityAccountant(ExactGaussianAccountant);
+        assert_eq!(doubled.name(), ExactGaussianAccountant.name());
+        let advanced = AdvancedCompositionAccountant;
+        let mut names = [
+            ExactGaussianAccountant.name(),
+            RenyiAccountant.name(),
+            LossDistributionAccountant::default().name(),
+            advanced.name(),
+        ];
         assert_eq!(names, ["exact Gaussian", "Rényi", "privacy loss distribution", "advanced composition"]);
         names.sort_unstable();
-        assert!(
-            names.iter().all(|name| name.len() > 4) && names.windows(2).all(|two| two[0] != two[1]),
-            "{names:?}"
-        );
+        assert!(names.iter().all(|name| name.len() > 4) && names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
     }
 
     #[test]
     fn numbers_out_of_range_are_refused() {
-        let event = Event { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 1 };
+        let event = PrivacyEvent { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 1 };
         for delta in [0.0, -0.5, 1.0, 1.5, f64::NAN] {
-            assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, delta).is_err(), "{delta}");
+            assert!(ExactGaussianAccountant.epsilon(&event, NeighbourRelation::AddRemove, delta).is_err(), "{delta}");
         }
         for epsilon in [-0.5, f64::INFINITY, f64::NAN] {
-            assert!(ExactGaussian.delta(&event, Relation::AddRemove, epsilon).is_err(), "{epsilon}");
+            assert!(ExactGaussianAccountant.delta(&event, NeighbourRelation::AddRemove, epsilon).is_err(), "{epsilon}");
         }
-        assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, 0.999).is_ok());
-        assert!(ExactGaussian.delta(&event, Relation::AddRemove, 0.0).is_ok());
+        assert!(ExactGaussianAccountant.epsilon(&event, NeighbourRelation::AddRemove, 0.999).is_ok());
+        assert!(ExactGaussianAccountant.delta(&event, NeighbourRelation::AddRemove, 0.0).is_ok());
     }
 }

@@ -1,7 +1,10 @@
 //! The account of 2016: classic Gaussian noise, amplification by sampling, advanced composition.
 
 use super::root::{Bracket, RootSearch};
-use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relation, Sampling, Spent};
+use super::{
+    Accountant, AccountingCaveat, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent,
+    Sampling,
+};
 
 /// Advanced composition as Jälkö, Dikmen and Honkela 2016, Section 3.2, apply it, with `delta' = delta / 2`:
 ///
@@ -17,20 +20,20 @@ use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relatio
 /// without replacement (Theorem 9). Beyond, the numbers are given with a caveat.
 ///
 /// ```
-/// use dpgp_accounting::{Accountant, AdvancedComposition, Event, Relation, Sampling};
+/// use dpgp_accounting::{Accountant, AdvancedCompositionAccountant, PrivacyEvent, NeighbourRelation, Sampling};
 /// // One full step at delta_iter = delta' = 0.05 and sigma = sqrt(2 ln 25): epsilon_iter = s = 1.
 /// let noise_multiplier = (2.0 * 25f64.ln()).sqrt();
-/// let event = Event { noise_multiplier, sampling: Sampling::FullBatch, steps: 1 };
-/// let spent = AdvancedComposition.epsilon(&event, Relation::AddRemove, 0.1)?;
+/// let event = PrivacyEvent { noise_multiplier, sampling: Sampling::FullBatch, steps: 1 };
+/// let spent = AdvancedCompositionAccountant.epsilon(&event, NeighbourRelation::AddRemove, 0.1)?;
 /// let expected = (2.0 * 20f64.ln()).sqrt() + 1f64.exp_m1();
 /// assert!((spent.upper / expected - 1.0).abs() < 1e-14);
 /// # Ok::<(), dpgp_accounting::AccountingError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AdvancedComposition;
+pub struct AdvancedCompositionAccountant;
 
 /// The numbers in the formulas above but for delta.
-struct AdvancedSteps {
+struct AdvancedCompositionTerms {
     /// `T`.
     steps: f64,
     /// `q`.
@@ -38,8 +41,8 @@ struct AdvancedSteps {
     sigma: f64,
 }
 
-impl AdvancedSteps {
-    fn new(event: &Event, relation: Relation) -> Self {
+impl AdvancedCompositionTerms {
+    fn new(event: &PrivacyEvent, relation: NeighbourRelation) -> Self {
         let sigma = event.noise_multiplier / relation.sensitivity();
         Self { steps: f64::from(event.steps), rate: event.sampling.rate(), sigma }
     }
@@ -70,7 +73,7 @@ impl AdvancedSteps {
         })
     }
 
-    fn caveats(&self, event: &Event, relation: Relation, delta: f64) -> Vec<AccountingCaveat> {
+    fn caveats(&self, event: &PrivacyEvent, relation: NeighbourRelation, delta: f64) -> Vec<AccountingCaveat> {
         let mut caveats = Vec::new();
         let per_step = self.epsilon_per_step(delta);
         if per_step >= 1.0 {
@@ -78,28 +81,33 @@ impl AdvancedSteps {
         }
         match (event.sampling, relation) {
             (Sampling::FullBatch | Sampling::Poisson { .. }, _) => {}
-            (Sampling::WithoutReplacement { .. }, Relation::ReplaceOne) => {}
+            (Sampling::WithoutReplacement { .. }, NeighbourRelation::ReplaceOne) => {}
             (sampling, _) => caveats.push(AccountingCaveat::UnprovedAmplification(sampling, relation)),
         }
         caveats
     }
 }
 
-impl Accountant for AdvancedComposition {
+impl Accountant for AdvancedCompositionAccountant {
     fn name(&self) -> &'static str {
         "advanced composition"
     }
 
-    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
-        let composition = AdvancedSteps::new(event, relation);
+    fn bound_missing_parameter(
+        &self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        given: GivenParameter,
+    ) -> Result<GuaranteeBounds, AccountingError> {
+        let composition = AdvancedCompositionTerms::new(event, relation);
         let (upper, delta) = match given {
-            Given::Delta(delta) => (composition.epsilon(delta), delta),
-            Given::Epsilon(epsilon) => {
+            GivenParameter::Delta(delta) => (composition.epsilon(delta), delta),
+            GivenParameter::Epsilon(epsilon) => {
                 let delta = composition.delta(epsilon)?;
                 (delta, delta)
             }
         };
-        Ok(Spent { caveats: composition.caveats(event, relation, delta), ..Spent::at_most(upper) })
+        Ok(GuaranteeBounds { caveats: composition.caveats(event, relation, delta), ..GuaranteeBounds::at_most(upper) })
     }
 }
 
@@ -108,29 +116,31 @@ mod tests {
     use super::*;
 
     /// As in the example above: one full step at `delta' = 0.05` with `epsilon_iter = 1`.
-    fn one_step(sampling: Sampling) -> Event {
-        Event { noise_multiplier: (2.0 * 25f64.ln()).sqrt(), sampling, steps: 1 }
+    fn one_step(sampling: Sampling) -> PrivacyEvent {
+        PrivacyEvent { noise_multiplier: (2.0 * 25f64.ln()).sqrt(), sampling, steps: 1 }
     }
 
     /// Privacy loss on added records.
-    fn spent(given: Given) -> Spent {
-        AdvancedComposition.spent(&one_step(Sampling::FullBatch), Relation::AddRemove, given).unwrap()
+    fn spent(given: GivenParameter) -> GuaranteeBounds {
+        AdvancedCompositionAccountant
+            .bound_missing_parameter(&one_step(Sampling::FullBatch), NeighbourRelation::AddRemove, given)
+            .unwrap()
     }
 
     #[test]
     fn delta_is_found_from_epsilon() {
         let epsilon = (2.0 * 20f64.ln()).sqrt() + 1f64.exp_m1();
-        let delta = spent(Given::Epsilon(epsilon)).upper;
+        let delta = spent(GivenParameter::Epsilon(epsilon)).upper;
         assert!((delta / 0.1 - 1.0).abs() < 1e-9, "{delta}");
         // At delta = 1 the step has sqrt(2 ln 2.5) / sigma = .534, and the total is 1.004: no delta is enough for less.
-        assert_eq!(spent(Given::Epsilon(0.1)).upper, 1.0);
+        assert_eq!(spent(GivenParameter::Epsilon(0.1)).upper, 1.0);
     }
 
     /// The limit is the total of a step with epsilon 1, which this one has at delta = 0.1; a larger delta has less.
     #[test]
     fn a_step_of_one_or_more_is_not_proved() {
-        assert_eq!(spent(Given::Delta(0.101)).caveats, []);
-        let caveats = spent(Given::Delta(0.05)).caveats;
+        assert_eq!(spent(GivenParameter::Delta(0.101)).caveats, []);
+        let caveats = spent(GivenParameter::Delta(0.05)).caveats;
         let [AccountingCaveat::EpsilonPerStep { per_step, limit }] = caveats[..] else {
             panic!("one caveat: {caveats:?}");
         };
@@ -140,7 +150,7 @@ mod tests {
 
     #[test]
     fn amplification_is_proved_of_some_schemes() {
-        let (rate, replaced, added) = (0.1, Relation::ReplaceOne, Relation::AddRemove);
+        let (rate, replaced, added) = (0.1, NeighbourRelation::ReplaceOne, NeighbourRelation::AddRemove);
         for (sampling, relation, proved) in [
             (Sampling::FullBatch, added, true),
             (Sampling::Poisson { rate }, added, true),
@@ -149,8 +159,11 @@ mod tests {
             (Sampling::WithoutReplacement { rate }, added, false),
             (Sampling::WithReplacement { rate }, replaced, false),
         ] {
-            let event = Event { noise_multiplier: 100.0, sampling, steps: 1 };
-            let caveats = AdvancedComposition.spent(&event, relation, Given::Delta(0.01)).unwrap().caveats;
+            let event = PrivacyEvent { noise_multiplier: 100.0, sampling, steps: 1 };
+            let caveats = AdvancedCompositionAccountant
+                .bound_missing_parameter(&event, relation, GivenParameter::Delta(0.01))
+                .unwrap()
+                .caveats;
             let expected = [AccountingCaveat::UnprovedAmplification(sampling, relation)];
             assert_eq!(caveats, expected[usize::from(proved)..], "{sampling:?} {relation:?}");
         }
@@ -160,14 +173,19 @@ mod tests {
     #[test]
     fn samples_share_delta_and_shrink_epsilon() {
         let noise_multiplier = (2.0 * 250f64.ln()).sqrt();
-        let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate: 0.1 }, steps: 100 };
-        let found = AdvancedComposition.spent(&event, Relation::AddRemove, Given::Delta(0.1)).unwrap().upper;
+        let event = PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate: 0.1 }, steps: 100 };
+        let found = AdvancedCompositionAccountant
+            .bound_missing_parameter(&event, NeighbourRelation::AddRemove, GivenParameter::Delta(0.1))
+            .unwrap()
+            .upper;
         let s = (1.0 + 0.1 * 1f64.exp_m1()).ln();
         let expected = (200.0 * 20f64.ln()).sqrt() * s + 100.0 * s * s.exp_m1();
         assert!((found / expected - 1.0).abs() < 1e-13, "{found} {expected}");
         // Far above all epsilons the least delta is that of the search.
-        let least =
-            AdvancedComposition.spent(&event, Relation::AddRemove, Given::Epsilon(1e9)).unwrap().upper;
+        let least = AdvancedCompositionAccountant
+            .bound_missing_parameter(&event, NeighbourRelation::AddRemove, GivenParameter::Epsilon(1e9))
+            .unwrap()
+            .upper;
         assert!(least > 0.0 && least < 1e-300, "{least:e}");
     }
 }

@@ -17,22 +17,22 @@ pub fn composed_mu(each: impl IntoIterator<Item = f64>) -> f64 {
 
 /// An epsilon and a delta that all releases together must keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Budget {
+pub struct PrivacyBudget {
     /// Epsilon, positive and finite.
     pub epsilon: f64,
     /// Delta, between 0 and 1.
     pub delta: f64,
 }
 
-impl Budget {
+impl PrivacyBudget {
     /// Whether a Gaussian mechanism with this `mu` keeps the budget: it has at least the noise of exact calibration. A
     /// release with that very noise fills the budget.
     pub fn admits(self, mu: f64) -> bool {
-        mu <= self.limit()
+        mu <= self.max_mu()
     }
 
     /// The greatest `mu` whose exact delta at epsilon is at most delta.
-    fn limit(self) -> f64 {
+    fn max_mu(self) -> f64 {
         1.0 / Calibration::Analytic.sigma(self.epsilon, self.delta)
     }
 
@@ -42,15 +42,15 @@ impl Budget {
     }
 
     /// The greatest `mu` of one more release after those that make `spent`, zero if none is left.
-    pub fn left(self, spent: f64) -> f64 {
-        let limit = self.limit();
+    pub fn remaining_mu(self, spent: f64) -> f64 {
+        let limit = self.max_mu();
         (limit * limit - spent * spent).max(0.0).sqrt()
     }
 
     /// The epsilon of one more release at a delta, after those that make `spent`: the least at which its exact delta is
     /// at most `delta`, by bisection.
-    pub fn epsilon_left(self, spent: f64, delta: f64) -> f64 {
-        epsilon_of(self.left(spent), delta)
+    pub fn remaining_epsilon(self, spent: f64, delta: f64) -> f64 {
+        epsilon_of(self.remaining_mu(spent), delta)
     }
 }
 
@@ -83,7 +83,7 @@ pub fn epsilon_of(mu: f64, delta: f64) -> f64 {
 }
 
 fn is_within(mu: f64, epsilon: f64, delta: f64) -> bool {
-    Budget { epsilon, delta }.delta_at(mu) <= delta
+    PrivacyBudget { epsilon, delta }.delta_at(mu) <= delta
 }
 
 #[cfg(test)]
@@ -93,13 +93,13 @@ mod tests {
     /// Releases with `mu` of 3/5 and 4/5 of the limit are one with the limit, whose exact delta is the budget's.
     #[test]
     fn what_is_left_fills_the_budget() {
-        let budget = Budget { epsilon: 0.7, delta: 1e-6 };
-        let limit = budget.left(0.0);
+        let budget = PrivacyBudget { epsilon: 0.7, delta: 1e-6 };
+        let limit = budget.remaining_mu(0.0);
         assert!((gaussian_delta(1.0 / limit, 0.7) / 1e-6 - 1.0).abs() < 1e-6);
-        assert!((budget.left(0.6 * limit) / (0.8 * limit) - 1.0).abs() < 1e-12);
+        assert!((budget.remaining_mu(0.6 * limit) / (0.8 * limit) - 1.0).abs() < 1e-12);
         assert!((composed_mu([0.6 * limit, 0.8 * limit]) / limit - 1.0).abs() < 1e-14);
-        assert_eq!(budget.left(1.1 * limit), 0.0);
-        let left = budget.epsilon_left(0.6 * limit, 1e-8);
+        assert_eq!(budget.remaining_mu(1.1 * limit), 0.0);
+        let left = budget.remaining_epsilon(0.6 * limit, 1e-8);
         assert!((gaussian_delta(1.0 / (0.8 * limit), left) / 1e-8 - 1.0).abs() < 1e-6);
     }
 

@@ -1,7 +1,7 @@
 //! Finds the noise for a guarantee.
 
 use super::root::{Bracket, RootSearch};
-use super::{Accountant, AccountingError, Relation, Schedule};
+use super::{Accountant, AccountingError, NeighbourRelation, SamplingSchedule};
 use dpgp_number::Budget;
 
 /// The range of noise multipliers searched.
@@ -18,10 +18,10 @@ const PRECISION: f64 = 1e-7;
 /// ```
 /// use dpgp_number::Budget;
 /// use dpgp_accounting::Calibration;
-/// use dpgp_accounting::{ExactGaussian, Relation, Sampling, Schedule, noise_multiplier};
+/// use dpgp_accounting::{ExactGaussianAccountant, NeighbourRelation, Sampling, SamplingSchedule, noise_multiplier};
 /// // Four full steps need twice the noise of one: sigma adds up as the root of the number of steps.
-/// let schedule = Schedule { sampling: Sampling::FullBatch, steps: 4 };
-/// let noise = noise_multiplier(&ExactGaussian, schedule, Relation::AddRemove, Budget::new(1.0, 1e-5)?)?;
+/// let schedule = SamplingSchedule { sampling: Sampling::FullBatch, steps: 4 };
+/// let noise = noise_multiplier(&ExactGaussianAccountant, schedule, NeighbourRelation::AddRemove, Budget::new(1.0, 1e-5)?)?;
 /// assert!((noise / (2.0 * Calibration::Analytic.sigma(1.0, 1e-5)) - 1.0).abs() < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -30,8 +30,8 @@ const PRECISION: f64 = 1e-7;
 /// [`AccountingError`] if the accountant refuses, or no multiplier from 1e-3 to 1e9 is the least.
 pub fn noise_multiplier(
     accountant: &dyn Accountant,
-    schedule: Schedule,
-    relation: Relation,
+    schedule: SamplingSchedule,
+    relation: NeighbourRelation,
     budget: Budget,
 ) -> Result<f64, AccountingError> {
     let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
@@ -50,16 +50,16 @@ pub fn noise_multiplier(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ExactGaussian, Sampling};
+    use crate::{ExactGaussianAccountant, Sampling};
 
     /// At the greatest multiplier delta is about `1e-9 / sqrt(2 pi)`, far above the one asked for; at the least, epsilon is about
     /// `1e6 / 2`, far below.
     #[test]
     fn a_budget_beyond_all_multipliers_is_refused() {
-        let schedule = Schedule { sampling: Sampling::FullBatch, steps: 1 };
+        let schedule = SamplingSchedule { sampling: Sampling::FullBatch, steps: 1 };
         for (epsilon, delta) in [(1e-12, 1e-12), (1e8, 1e-5)] {
             let budget = Budget::new(epsilon, delta).unwrap();
-            let found = noise_multiplier(&ExactGaussian, schedule, Relation::AddRemove, budget);
+            let found = noise_multiplier(&ExactGaussianAccountant, schedule, NeighbourRelation::AddRemove, budget);
             assert!(matches!(found, Err(AccountingError::NoMultiplier { .. })), "{epsilon}: {found:?}");
         }
     }

@@ -41,11 +41,11 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
 /// ```
 pub fn gaussian_delta_at_most(sigma: f64, epsilon: f64) -> f64 {
     // No number that is not normal is told.
-    at_most(sigma, epsilon).max(f64::MIN_POSITIVE)
+    delta_upper_bound(sigma, epsilon).max(f64::MIN_POSITIVE)
 }
 
 /// The same to the least number of all, so that every delta is reached by some noise.
-fn at_most(sigma: f64, epsilon: f64) -> f64 {
+fn delta_upper_bound(sigma: f64, epsilon: f64) -> f64 {
     if sigma <= 0.0 {
         return 1.0;
     }
@@ -162,13 +162,13 @@ impl Calibration {
 fn analytic_sigma(epsilon: f64, delta: f64) -> f64 {
     let (mut low, mut high) = (-2.0f64, 2.0f64);
     // Delta falls from 1 to 0 along ln sigma, so both searches end.
-    while at_most(low.exp(), epsilon) <= delta {
+    while delta_upper_bound(low.exp(), epsilon) <= delta {
         low -= 2.0;
     }
-    while at_most(high.exp(), epsilon) > delta {
+    while delta_upper_bound(high.exp(), epsilon) > delta {
         high += 2.0;
     }
-    bisect(low, high, |log| at_most(log.exp(), epsilon) <= delta).high.exp()
+    bisect(low, high, |log| delta_upper_bound(log.exp(), epsilon) <= delta).high.exp()
 }
 
 #[cfg(test)]
@@ -197,7 +197,7 @@ mod tests {
     fn the_least_deltas_have_noise() {
         for delta in [1e-307, 1e-308, 1e-320, LEAST] {
             let sigma = Calibration::Analytic.sigma(1.0, delta);
-            assert!((37.0..39.02).contains(&sigma) && at_most(sigma, 1.0) <= delta, "{delta:e}: {sigma}");
+            assert!((37.0..39.02).contains(&sigma) && delta_upper_bound(sigma, 1.0) <= delta, "{delta:e}: {sigma}");
         }
     }
 
@@ -218,7 +218,7 @@ mod tests {
             assert!(bound <= exact * (1.0 + much), "{sigma} {epsilon}: {exact:e} {bound:e}");
         }
         // Where the first term is no normal number, whose rounding is not relative to it.
-        assert!(at_most(1.0, 38.5) >= 7.388_71e-318);
+        assert!(delta_upper_bound(1.0, 38.5) >= 7.388_71e-318);
         let is_below = EXACT.iter().any(|row| gaussian_delta(row.0, row.1) < row.2);
         assert!(is_below, "the plain formula is below the truth somewhere");
     }

@@ -11,14 +11,14 @@ use super::AccountingError;
 /// Which data sets are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Relation {
+pub enum NeighbourRelation {
     /// One record is added or removed.
     AddRemove,
     /// One record is replaced by another.
     ReplaceOne,
 }
 
-impl Relation {
+impl NeighbourRelation {
     /// How far the sum of contributions of norm at most 1 can move when every record takes part.
     pub fn sensitivity(self) -> f64 {
         match self {
@@ -28,7 +28,7 @@ impl Relation {
     }
 }
 
-impl fmt::Display for Relation {
+impl fmt::Display for NeighbourRelation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::AddRemove => "add-remove neighbours",
@@ -65,9 +65,7 @@ impl Sampling {
     pub fn rate(self) -> f64 {
         match self {
             Self::FullBatch => 1.0,
-            Self::Poisson { rate } | Self::WithReplacement { rate } | Self::WithoutReplacement { rate } => {
-                rate
-            }
+            Self::Poisson { rate } | Self::WithReplacement { rate } | Self::WithoutReplacement { rate } => rate,
         }
     }
 
@@ -93,17 +91,17 @@ impl fmt::Display for Sampling {
 
 /// Steps on sub-samples, whatever their noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Schedule {
+pub struct SamplingSchedule {
     /// How a step chooses its records.
     pub sampling: Sampling,
     /// The number of steps.
     pub steps: u32,
 }
 
-impl Schedule {
+impl SamplingSchedule {
     /// The steps with noise of this multiplier.
-    pub fn with_noise(self, noise_multiplier: f64) -> Event {
-        Event { noise_multiplier, sampling: self.sampling, steps: self.steps }
+    pub fn with_noise(self, noise_multiplier: f64) -> PrivacyEvent {
+        PrivacyEvent { noise_multiplier, sampling: self.sampling, steps: self.steps }
     }
 }
 
@@ -111,7 +109,7 @@ impl Schedule {
 /// depend on the results of earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Event {
+pub struct PrivacyEvent {
     /// Standard deviation of the noise over the L2 bound of one record's contribution.
     pub noise_multiplier: f64,
     /// How a step chooses its records.
@@ -120,7 +118,7 @@ pub struct Event {
     pub steps: u32,
 }
 
-impl Event {
+impl PrivacyEvent {
     /// Refuses numbers that describe no mechanism.
     pub(super) fn check(&self) -> Result<(), AccountingError> {
         let (noise, rate) = (self.noise_multiplier, self.sampling.rate());
@@ -142,7 +140,7 @@ mod tests {
     use super::*;
 
     fn checked(noise_multiplier: f64, rate: f64, steps: u32) -> bool {
-        Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps }.check().is_ok()
+        PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate }, steps }.check().is_ok()
     }
 
     #[test]
@@ -170,7 +168,8 @@ mod tests {
             schemes.map(|scheme| scheme.to_string()),
             ["full batches", "Poisson sampling", "sampling with replacement", "sampling without replacement"]
         );
-        let relations = [Relation::AddRemove, Relation::ReplaceOne].map(|relation| relation.to_string());
+        let relations =
+            [NeighbourRelation::AddRemove, NeighbourRelation::ReplaceOne].map(|relation| relation.to_string());
         assert_eq!(relations, ["add-remove neighbours", "replace-one neighbours"]);
     }
 }

@@ -4,7 +4,7 @@
 //! adaptive releases (Bun and Steinke 2016, Definition 1.1 and Lemma 2.3).
 
 use super::root::{Bracket, RootSearch};
-use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent};
+use super::{Accountant, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent, Sampling};
 use crate::{Calibration, gaussian_delta, gaussian_delta_at_most};
 use dpgp_number::bisect;
 
@@ -16,43 +16,48 @@ use dpgp_number::bisect;
 /// Of delta, the upper bound is [`gaussian_delta_at_most`] and the lower one [`gaussian_delta`]; of epsilon, where the first of them
 /// passes delta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExactGaussian;
+pub struct ExactGaussianAccountant;
 
-impl Accountant for ExactGaussian {
+impl Accountant for ExactGaussianAccountant {
     fn name(&self) -> &'static str {
         "exact Gaussian"
     }
 
-    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+    fn bound_missing_parameter(
+        &self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        given: GivenParameter,
+    ) -> Result<GuaranteeBounds, AccountingError> {
         if event.sampling.simplest() != Sampling::FullBatch {
             return Err(self.refusal(event, relation, "it does not support subsampling", "full batches"));
         }
         let sigma = event.noise_multiplier / (relation.sensitivity() * f64::from(event.steps).sqrt());
         match given {
-            Given::Delta(delta) => epsilon(sigma, delta),
-            Given::Epsilon(epsilon) => {
+            GivenParameter::Delta(delta) => epsilon(sigma, delta),
+            GivenParameter::Epsilon(epsilon) => {
                 let lower = gaussian_delta(sigma, epsilon);
-                Ok(Spent { lower, ..Spent::at_most(gaussian_delta_at_most(sigma, epsilon)) })
+                Ok(GuaranteeBounds { lower, ..GuaranteeBounds::at_most(gaussian_delta_at_most(sigma, epsilon)) })
             }
         }
     }
 }
 
 /// The epsilon at which the exact delta, which falls along it, passes `delta`; bounds are the ends of the last bracket.
-fn epsilon(sigma: f64, delta: f64) -> Result<Spent, AccountingError> {
-    if excess(sigma, delta, 0.0) <= 0.0 {
-        return Ok(Spent::at_most(0.0));
+fn epsilon(sigma: f64, delta: f64) -> Result<GuaranteeBounds, AccountingError> {
+    if log_delta_excess(sigma, delta, 0.0) <= 0.0 {
+        return Ok(GuaranteeBounds::at_most(0.0));
     }
     let search = RootSearch { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
-    let Some(bracket) = Bracket::search(|epsilon| Ok(excess(sigma, delta, epsilon)), search)? else {
-        return Ok(Spent::at_most(f64::INFINITY));
+    let Some(bracket) = Bracket::search(|epsilon| Ok(log_delta_excess(sigma, delta, epsilon)), search)? else {
+        return Ok(GuaranteeBounds::at_most(f64::INFINITY));
     };
-    let tight = bracket.narrow(|epsilon| Ok(excess(sigma, delta, epsilon)), 1e-13 * bracket.high.x)?;
-    Ok(Spent { lower: tight.low.x, ..Spent::at_most(tight.high.x) })
+    let tight = bracket.narrow(|epsilon| Ok(log_delta_excess(sigma, delta, epsilon)), 1e-13 * bracket.high.x)?;
+    Ok(GuaranteeBounds { lower: tight.low.x, ..GuaranteeBounds::at_most(tight.high.x) })
 }
 
 /// The logarithm of the exact delta at epsilon over `delta`.
-fn excess(sigma: f64, delta: f64, epsilon: f64) -> f64 {
+fn log_delta_excess(sigma: f64, delta: f64, epsilon: f64) -> f64 {
     (gaussian_delta_at_most(sigma, epsilon) / delta).ln()
 }
 
@@ -125,22 +130,24 @@ mod tests {
     /// Nine steps of noise 12 on replaced records are one Gaussian of standard deviation `12 / (2 * 3) = 2`.
     #[test]
     fn steps_and_relations_scale_the_noise() {
-        let event = Event { noise_multiplier: 12.0, sampling: Sampling::FullBatch, steps: 9 };
-        let found = ExactGaussian.spent(&event, Relation::ReplaceOne, Given::Epsilon(0.7)).unwrap();
+        let event = PrivacyEvent { noise_multiplier: 12.0, sampling: Sampling::FullBatch, steps: 9 };
+        let found = ExactGaussianAccountant
+            .bound_missing_parameter(&event, NeighbourRelation::ReplaceOne, GivenParameter::Epsilon(0.7))
+            .unwrap();
         assert_eq!((found.lower, found.upper), (gaussian_delta(2.0, 0.7), gaussian_delta_at_most(2.0, 0.7)));
-        assert_eq!(excess(2.0, gaussian_delta_at_most(2.0, 0.7), 0.7), 0.0);
-        assert!((excess(2.0, 0.5 * gaussian_delta_at_most(2.0, 0.7), 0.7) - 2f64.ln()).abs() < 1e-15);
+        assert_eq!(log_delta_excess(2.0, gaussian_delta_at_most(2.0, 0.7), 0.7), 0.0);
+        assert!((log_delta_excess(2.0, 0.5 * gaussian_delta_at_most(2.0, 0.7), 0.7) - 2f64.ln()).abs() < 1e-15);
     }
 
     #[test]
     fn epsilons_have_their_delta() {
         for (sigma, delta) in [(2.0, 1e-5), (0.1, 1e-9), (40.0, 1e-3)] {
-            let Spent { lower, upper, .. } = epsilon(sigma, delta).unwrap();
+            let GuaranteeBounds { lower, upper, .. } = epsilon(sigma, delta).unwrap();
             assert!(lower < upper && upper - lower < 1e-10 * upper, "{lower} {upper}");
             assert!((gaussian_delta(sigma, upper) / delta - 1.0).abs() < 1e-8, "{sigma} {upper}");
         }
         // At epsilon zero `2 Phi(1 / 8) - 1 = 0.0995` is enough.
-        assert_eq!(epsilon(4.0, 0.1).unwrap(), Spent::at_most(0.0));
+        assert_eq!(epsilon(4.0, 0.1).unwrap(), GuaranteeBounds::at_most(0.0));
         assert!(epsilon(4.0, 0.099).unwrap().upper > 0.0);
     }
 }
@@ -160,8 +167,7 @@ mod zcdp_tests {
     fn the_best_order_is_found() {
         for (rho, delta) in [(0.02, 1e-6), (0.5, 1e-5), (3.0, 1e-3)] {
             let orders = (1..40_000).map(|i| 1.0 + 0.0025 * f64::from(i));
-            let bounds =
-                orders.map(|a| rho * a + (1.0 / (a * delta)).ln() / (a - 1.0) + f64::ln(1.0 - 1.0 / a));
+            let bounds = orders.map(|a| rho * a + (1.0 / (a * delta)).ln() / (a - 1.0) + f64::ln(1.0 - 1.0 / a));
             let least = bounds.fold(f64::INFINITY, f64::min);
             let epsilon = zcdp_epsilon(rho, delta);
             assert!(epsilon <= least + 1e-12 && epsilon > least - 1e-4, "{epsilon} {least}");

@@ -16,21 +16,19 @@ mod root;
 
 pub use accountant::AccountantKind;
 pub use accountant::AccountingError;
-pub use accountant::{Accountant, AccountingCaveat, Given, Spent};
-pub use advanced_composition::AdvancedComposition;
-pub use assumed::{AssumePoisson, DoubledSensitivity};
-pub use budget::{Budget, composed_mu, epsilon_of};
+pub use accountant::{Accountant, AccountingCaveat, GivenParameter, GuaranteeBounds};
+pub use advanced_composition::AdvancedCompositionAccountant;
+pub use assumed::{AssumedPoissonAccountant, DoubledSensitivityAccountant};
+pub use budget::{PrivacyBudget, composed_mu, epsilon_of};
 pub use calibrate::noise_multiplier;
 pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most};
 pub use certificate::{
-    Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, Release,
+    Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, ReleaseKind,
     UncheckedClaim,
 };
-pub use event::{Event, Relation, Sampling, Schedule};
-pub use gaussian::ExactGaussian;
-pub use gaussian::{
-    gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
-};
-pub use loss_distribution::LossDistribution;
-pub use renyi::Renyi;
-pub use risk::{FALSE_POSITIVE_RATE, Risk};
+pub use event::{NeighbourRelation, PrivacyEvent, Sampling, SamplingSchedule};
+pub use gaussian::ExactGaussianAccountant;
+pub use gaussian::{gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure};
+pub use loss_distribution::LossDistributionAccountant;
+pub use renyi::RenyiAccountant;
+pub use risk::{AttackRisk, FALSE_POSITIVE_RATE};

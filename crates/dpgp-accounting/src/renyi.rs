@@ -3,13 +3,13 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent};
+use super::{Accountant, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent, Sampling};
 
 /// The accountant of Rényi differential privacy, for full batches and for Poisson sampling with add-remove
 /// neighbours. It bounds from above only.
 ///
 /// The divergence of order `a` of one step is `a s^2 / (2 m^2)` for full batches (sensitivity `s`, noise multiplier
-/// `m`), and for Poisson sampling that of `ln A` of `Moment` over `a - 1`: the larger of both directions (Mironov, Talwar
+/// `m`), and for Poisson sampling that of `ln A` of `RenyiMoment` over `a - 1`: the larger of both directions (Mironov, Talwar
 /// and Zhang 2019, Theorem 5; Theorem 4 reduces vectors to one dimension). Divergences of one order add up over
 /// steps. For every `a > 1`
 ///
@@ -19,32 +19,37 @@ use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent
 /// orders is taken.
 ///
 /// ```
-/// use dpgp_accounting::{Event, Relation, Renyi, Sampling};
+/// use dpgp_accounting::{PrivacyEvent, NeighbourRelation, RenyiAccountant, Sampling};
 /// // Ten full steps of noise 2: the divergence of order 3 is 10 * 3 / (2 * 2^2).
-/// let event = Event { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 10 };
-/// assert_eq!(Renyi.divergence(&event, Relation::AddRemove, 3.0)?, 3.75);
+/// let event = PrivacyEvent { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 10 };
+/// assert_eq!(RenyiAccountant.divergence(&event, NeighbourRelation::AddRemove, 3.0)?, 3.75);
 /// # Ok::<(), dpgp_accounting::AccountingError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Renyi;
+pub struct RenyiAccountant;
 
-impl Renyi {
+impl RenyiAccountant {
     /// The Rényi divergence of the given order (above 1) between neighbours, over all steps. Units: nats.
     ///
     /// # Errors
     /// [`AccountingError`] if the event is refused or the order is out of range.
-    pub fn divergence(self, event: &Event, relation: Relation, order: f64) -> Result<f64, AccountingError> {
+    pub fn divergence(
+        self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        order: f64,
+    ) -> Result<f64, AccountingError> {
         if !(order > 1.0 && order.is_finite()) {
             return Err(AccountingError::out_of_range("the order", "above 1 and finite", order));
         }
         event.check()?;
-        self.cover(event, relation)?;
+        self.check_covered(event, relation)?;
         Ok(divergence(event, relation, order))
     }
 
-    fn cover(&self, event: &Event, relation: Relation) -> Result<(), AccountingError> {
+    fn check_covered(&self, event: &PrivacyEvent, relation: NeighbourRelation) -> Result<(), AccountingError> {
         match (event.sampling.simplest(), relation) {
-            (Sampling::FullBatch, _) | (Sampling::Poisson { .. }, Relation::AddRemove) => Ok(()),
+            (Sampling::FullBatch, _) | (Sampling::Poisson { .. }, NeighbourRelation::AddRemove) => Ok(()),
             _ => Err(self.refusal(
                 event,
                 relation,
@@ -55,29 +60,34 @@ impl Renyi {
     }
 }
 
-fn divergence(event: &Event, relation: Relation, order: f64) -> f64 {
+fn divergence(event: &PrivacyEvent, relation: NeighbourRelation, order: f64) -> f64 {
     let noise = event.noise_multiplier;
     let one_step = match event.sampling.simplest() {
         Sampling::FullBatch => 0.5 * order * (relation.sensitivity() / noise).powi(2),
-        sampling => Moment { rate: sampling.rate(), noise, order }.log() / (order - 1.0),
+        sampling => RenyiMoment { rate: sampling.rate(), noise, order }.log() / (order - 1.0),
     };
     f64::from(event.steps) * one_step
 }
 
-impl Accountant for Renyi {
+impl Accountant for RenyiAccountant {
     fn name(&self) -> &'static str {
         "Rényi"
     }
 
-    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
-        self.cover(event, relation)?;
-        Ok(Spent::at_most(match given {
-            Given::Delta(delta) => least(|order| {
+    fn bound_missing_parameter(
+        &self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        given: GivenParameter,
+    ) -> Result<GuaranteeBounds, AccountingError> {
+        self.check_covered(event, relation)?;
+        Ok(GuaranteeBounds::at_most(match given {
+            GivenParameter::Delta(delta) => minimise_over_orders(|order| {
                 let conversion = (1.0 - 1.0 / order).ln() - (delta * order).ln() / (order - 1.0);
                 divergence(event, relation, order) + conversion
             })
             .max(0.0),
-            Given::Epsilon(epsilon) => least(|order| {
+            GivenParameter::Epsilon(epsilon) => minimise_over_orders(|order| {
                 let gain = divergence(event, relation, order) + (1.0 - 1.0 / order).ln() - epsilon;
                 (order - 1.0) * gain - order.ln()
             })
@@ -89,22 +99,22 @@ impl Accountant for Renyi {
 
 /// The least value over orders above 1: a scan of `ln(order - 1)` until the function has risen for long, then
 /// golden sections. Every order gives a bound, so a missed minimum costs tightness alone.
-fn least(bound: impl Fn(f64) -> f64) -> f64 {
+fn minimise_over_orders(bound: impl Fn(f64) -> f64) -> f64 {
     let (mut t, mut best) = (-7.0, -7.0);
-    let mut least = bound(order(t));
+    let mut least = bound(scan_order(t));
     while t < 16.0 && t - best < 3.0 {
         t += 0.25;
-        let value = bound(order(t));
+        let value = bound(scan_order(t));
         if value < least {
             (best, least) = (t, value);
         }
     }
     // The minimum lies between the neighbours of the best point of the scan, if the function has one minimum.
-    golden_section(|t| bound(order(t)), best - 0.25, best + 0.25).min(least)
+    golden_section(|t| bound(scan_order(t)), best - 0.25, best + 0.25).min(least)
 }
 
 /// The order at a point of the scan.
-fn order(t: f64) -> f64 {
+fn scan_order(t: f64) -> f64 {
     1.0 + t.exp()
 }
 
@@ -135,7 +145,7 @@ const REACH: f64 = 12.0;
 
 /// `A = E[(1 - q + q e^((2x - 1) / (2 s^2)))^a]` over `x ~ N(0, s^2)`: `q` the sampling rate, `s` the noise
 /// multiplier, `a > 1` the order. Source: Mironov, Talwar and Zhang 2019, Section 3.
-pub(super) struct Moment {
+pub(super) struct RenyiMoment {
     /// `q`.
     pub rate: f64,
     /// `s`.
@@ -144,7 +154,7 @@ pub(super) struct Moment {
     pub order: f64,
 }
 
-impl Moment {
+impl RenyiMoment {
     /// `ln A`, by the trapezoidal rule.
     ///
     /// The integrand is analytic within `|Im x| < pi s^2`, where its modulus is at most
@@ -154,9 +164,9 @@ impl Moment {
     /// the sum is that of `(1 + q u)^a - 1 - a q u >= 0`, which has the mean `A - 1` since
     /// `u = e^((2x - 1) / (2 s^2)) - 1` has mean zero.
     pub fn log(&self) -> f64 {
-        let nodes = Nodes::new(self.noise, self.order);
+        let nodes = QuadratureNodes::new(self.noise, self.order);
         let logs: Vec<f64> =
-            nodes.iter().map(|x| self.order * self.log_ratio(x) + self.log_bell(x)).collect();
+            nodes.iter().map(|x| self.order * self.log_mixture_ratio(x) + self.log_gaussian(x)).collect();
         // Relative to the greatest term nothing overflows, whatever the order.
         let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let log_moment = top + (nodes.weight * logs.iter().map(|l| (l - top).exp()).sum::<f64>()).ln();
@@ -168,18 +178,18 @@ impl Moment {
     }
 
     /// `-x^2 / (2 s^2)`.
-    fn log_bell(&self, x: f64) -> f64 {
+    fn log_gaussian(&self, x: f64) -> f64 {
         -0.5 * (x / self.noise).powi(2)
     }
 
     /// `w = (2x - 1) / (2 s^2)`.
-    fn log_component(&self, x: f64) -> f64 {
+    fn log_likelihood_ratio(&self, x: f64) -> f64 {
         (x - 0.5) / (self.noise * self.noise)
     }
 
     /// `ln(1 - q + q e^w)`.
-    fn log_ratio(&self, x: f64) -> f64 {
-        let w = self.log_component(x);
+    fn log_mixture_ratio(&self, x: f64) -> f64 {
+        let w = self.log_likelihood_ratio(x);
         // Beyond 600 the other terms are less than e^-600 / q of it, and e^w is near overflow.
         if w > 600.0 { self.rate.ln() + w } else { (self.rate * w.exp_m1()).ln_1p() }
     }
@@ -187,20 +197,20 @@ impl Moment {
     /// `e^(-x^2 / (2 s^2)) ((1 + q u)^a - 1 - a q u)`.
     fn excess(&self, x: f64) -> f64 {
         let Self { rate: q, order: a, .. } = *self;
-        let bell = self.log_bell(x).exp();
-        let power = a * self.log_ratio(x);
+        let bell = self.log_gaussian(x).exp();
+        let power = a * self.log_mixture_ratio(x);
         if power > 1.0 {
             // e^w times the bell is the bell around 1, which does not overflow where e^w alone would.
-            let linear = a * q * (self.log_bell(x - 1.0).exp() - bell);
+            let linear = a * q * (self.log_gaussian(x - 1.0).exp() - bell);
             return (power - 0.5 * (x / self.noise).powi(2)).exp() - bell - linear;
         }
-        let v = q * self.log_component(x).exp_m1();
+        let v = q * self.log_likelihood_ratio(x).exp_m1();
         bell * if (a * v).abs() < 0.1 { binomial_tail(a, v) } else { power.exp_m1() - a * v }
     }
 }
 
 /// The points of the trapezoidal rule.
-struct Nodes {
+struct QuadratureNodes {
     first: i64,
     last: i64,
     step: f64,
@@ -208,7 +218,7 @@ struct Nodes {
     weight: f64,
 }
 
-impl Nodes {
+impl QuadratureNodes {
     fn new(s: f64, a: f64) -> Self {
         // The half-width d of the strip at which the step for this accuracy is the longest, inside pi s^2.
         let d = (0.999 * PI * s * s).min(s * (2.0 * ACCURACY).sqrt());
@@ -243,19 +253,19 @@ mod tests {
     /// Kamath and Steinke 2020: the epsilon is that of rho, by a scan of ten thousand orders here.
     #[test]
     fn full_batches_are_concentrated() {
-        for (relation, sensitivity) in [(Relation::AddRemove, 1.0), (Relation::ReplaceOne, 2.0)] {
-            let event = Event { noise_multiplier: 4.0, sampling: Sampling::FullBatch, steps: 3 };
+        for (relation, sensitivity) in [(NeighbourRelation::AddRemove, 1.0), (NeighbourRelation::ReplaceOne, 2.0)] {
+            let event = PrivacyEvent { noise_multiplier: 4.0, sampling: Sampling::FullBatch, steps: 3 };
             let rho = 3.0 * f64::powi(sensitivity / 4.0, 2) / 2.0;
-            let by_order = Renyi.divergence(&event, relation, 7.0).unwrap();
+            let by_order = RenyiAccountant.divergence(&event, relation, 7.0).unwrap();
             assert!((by_order / (7.0 * rho) - 1.0).abs() < 1e-14);
             let delta = 1e-5f64;
             let scan = (1..10_000).map(|i| 1.0 + 0.01 * f64::from(i));
             let bounds = scan.map(|a| a * rho + f64::ln((a - 1.0) / a) - (delta.ln() + a.ln()) / (a - 1.0));
             let least = bounds.fold(f64::INFINITY, f64::min);
-            let epsilon = Renyi.epsilon(&event, relation, delta).unwrap().upper;
+            let epsilon = RenyiAccountant.epsilon(&event, relation, delta).unwrap().upper;
             assert!(epsilon <= least && epsilon > least * (1.0 - 1e-4), "{epsilon} {least}");
             // The same orders give back the delta.
-            let back = Renyi.delta(&event, relation, epsilon).unwrap().upper;
+            let back = RenyiAccountant.delta(&event, relation, epsilon).unwrap().upper;
             assert!((back / delta - 1.0).abs() < 1e-6, "{back}");
         }
     }
@@ -264,11 +274,10 @@ mod tests {
     #[test]
     fn poisson_samples_have_a_closed_form() {
         let (q, noise) = (0.25, 1.5);
-        let event = Event { noise_multiplier: noise, sampling: Sampling::Poisson { rate: q }, steps: 5 };
+        let event = PrivacyEvent { noise_multiplier: noise, sampling: Sampling::Poisson { rate: q }, steps: 5 };
         let (rest, shift) = (1.0 - q, f64::exp(1.0 / (noise * noise)));
-        let moment =
-            rest.powi(3) + 3.0 * rest * rest * q + 3.0 * rest * q * q * shift + q.powi(3) * shift.powi(3);
-        let found = Renyi.divergence(&event, Relation::AddRemove, 3.0).unwrap();
+        let moment = rest.powi(3) + 3.0 * rest * rest * q + 3.0 * rest * q * q * shift + q.powi(3) * shift.powi(3);
+        let found = RenyiAccountant.divergence(&event, NeighbourRelation::AddRemove, 3.0).unwrap();
         assert!((found / (2.5 * moment.ln()) - 1.0).abs() < 1e-11, "{found}");
     }
 
@@ -299,15 +308,15 @@ mod tests {
     /// An order must be above 1 and finite, and samples be those whose moments are known.
     #[test]
     fn what_has_no_divergence_is_refused() {
-        let full = Event { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 1 };
+        let full = PrivacyEvent { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 1 };
         for order in [1.0, 0.5, f64::INFINITY, f64::NAN] {
-            assert!(Renyi.divergence(&full, Relation::AddRemove, order).is_err(), "{order}");
+            assert!(RenyiAccountant.divergence(&full, NeighbourRelation::AddRemove, order).is_err(), "{order}");
         }
-        assert!(Renyi.divergence(&full, Relation::ReplaceOne, 2.0).is_ok());
-        let sampled = Event { sampling: Sampling::Poisson { rate: 0.5 }, ..full };
-        assert!(Renyi.divergence(&sampled, Relation::AddRemove, 2.0).is_ok());
-        assert!(Renyi.divergence(&sampled, Relation::ReplaceOne, 2.0).is_err());
-        assert!(Renyi.epsilon(&sampled, Relation::ReplaceOne, 1e-5).is_err());
+        assert!(RenyiAccountant.divergence(&full, NeighbourRelation::ReplaceOne, 2.0).is_ok());
+        let sampled = PrivacyEvent { sampling: Sampling::Poisson { rate: 0.5 }, ..full };
+        assert!(RenyiAccountant.divergence(&sampled, NeighbourRelation::AddRemove, 2.0).is_ok());
+        assert!(RenyiAccountant.divergence(&sampled, NeighbourRelation::ReplaceOne, 2.0).is_err());
+        assert!(RenyiAccountant.epsilon(&sampled, NeighbourRelation::ReplaceOne, 1e-5).is_err());
     }
 }
 
@@ -326,7 +335,7 @@ mod moment_tests {
                 moment += binomial * f64::powi(1.0 - q, a - k) * f64::powi(q, k) * shift.exp();
                 binomial *= f64::from(a - k) / f64::from(k + 1);
             }
-            let found = Moment { rate: q, noise: s, order: f64::from(a) }.log();
+            let found = RenyiMoment { rate: q, noise: s, order: f64::from(a) }.log();
             assert!((found / moment.ln() - 1.0).abs() < 1e-12, "{q} {s} {a}: {found} {}", moment.ln());
         }
     }
@@ -336,7 +345,7 @@ mod moment_tests {
     fn tiny_rates_keep_their_digits() {
         let (q, s, a) = (1e-10, 0.8, 1.5);
         let expected = 0.5 * q * q * a * (a - 1.0) * f64::exp_m1(1.0 / (s * s));
-        assert!((Moment { rate: q, noise: s, order: a }.log() / expected - 1.0).abs() < 1e-7);
+        assert!((RenyiMoment { rate: q, noise: s, order: a }.log() / expected - 1.0).abs() < 1e-7);
     }
 
     /// With little noise all of the moment comes from the highest power, `q^a e^(a (a-1) / (2 s^2))`: the next is e^-400 of it.
@@ -345,7 +354,7 @@ mod moment_tests {
         for a in [3.0, 2.5] {
             let (q, s): (f64, f64) = (0.5, 0.03);
             let expected = a * q.ln() + a * (a - 1.0) / (2.0 * s * s);
-            let found = Moment { rate: q, noise: s, order: a }.log();
+            let found = RenyiMoment { rate: q, noise: s, order: a }.log();
             assert!((found / expected - 1.0).abs() < 1e-13, "{a}: {found} {expected}");
         }
     }
@@ -353,7 +362,7 @@ mod moment_tests {
     /// Rare samples and little noise: far out the ratio overflows although the moment is near 1. By a quadrature with 60 digits.
     #[test]
     fn rare_samples_keep_their_digits_far_out() {
-        let found = Moment { rate: 1e-60, noise: 0.05, order: 1.5 }.log();
+        let found = RenyiMoment { rate: 1e-60, noise: 0.05, order: 1.5 }.log();
         assert!((found / 1.393_709_580_666_379_7e-25 - 1.0).abs() < 1e-9, "{found:e}");
     }
 
@@ -363,7 +372,7 @@ mod moment_tests {
     fn steps_are_those_of_the_widest_strip() {
         let little = 0.999 * PI * 0.25;
         let wanted = TAU * little / (60.0 + 2.0 * little * little);
-        assert!((Nodes::new(0.5, 2.0).step / wanted - 1.0).abs() < 1e-14);
-        assert!((Nodes::new(10.0, 2.0).step / (TAU * 10.0 / 120f64.sqrt()) - 1.0).abs() < 1e-14);
+        assert!((QuadratureNodes::new(0.5, 2.0).step / wanted - 1.0).abs() < 1e-14);
+        assert!((QuadratureNodes::new(10.0, 2.0).step / (TAU * 10.0 / 120f64.sqrt()) - 1.0).abs() < 1e-14);
     }
 }

@@ -4,21 +4,21 @@
 //! guarantee bounds each pair of error rates, and so the quantities here (Wasserman and Zhou 2010, Theorem
 //! 2.4; Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2).
 
-use dpgp_number::{Turn, bisect, normal_cdf};
+use dpgp_number::{BisectionBracket, bisect, normal_cdf};
 
 /// What an attacker gains from a release at most, who decides between two neighbouring data sets.
 ///
 /// ```
-/// use dpgp_accounting::Risk;
+/// use dpgp_accounting::AttackRisk;
 ///
-/// let risk = Risk::of_gaussian(0.27);
+/// let risk = AttackRisk::of_gaussian(0.27);
 /// assert_eq!(
-///     risk.about("two versions of one record"),
+///     risk.describe_risk("two versions of one record"),
 ///     "Someone who knows everything else and gives even odds to two versions of one record guesses right at most 55.4 % of the time."
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Risk {
+pub struct AttackRisk {
     /// The greatest difference of the rates of true and false alarms: 0 if the release reveals nothing, 1 if it reveals which of the two
     /// it is.
     pub advantage: f64,
@@ -26,10 +26,10 @@ pub struct Risk {
     pub true_positive_rate: f64,
 }
 
-/// The rate of false alarms at which [`Risk::true_positive_rate`] is stated.
+/// The rate of false alarms at which [`AttackRisk::true_positive_rate`] is stated.
 pub const FALSE_POSITIVE_RATE: f64 = 0.01;
 
-impl Risk {
+impl AttackRisk {
     /// The risk of mu-Gaussian differential privacy.
     ///
     /// The best test is between N(0, 1) and N(mu, 1). At the false alarm rate a it finds `Phi(Phi^-1(a) + mu)`, and the difference from a
@@ -64,7 +64,7 @@ impl Risk {
     ///
     /// A guarantee bounds one decision between two data sets. It says less of guesses among several, and nothing of data sets that are
     /// further apart, so the sentence names both.
-    pub fn about(&self, alternatives: &str) -> String {
+    pub fn describe_risk(&self, alternatives: &str) -> String {
         // Rounded up: the sentence is a bound.
         let share = (1000.0 * self.right_guesses().next_up()).ceil() / 10.0;
         format!(
@@ -81,7 +81,7 @@ impl Risk {
 
 /// The argument at which the normal distribution function is `p`, from 1e-300 to a half.
 fn normal_quantile(p: f64) -> f64 {
-    let Turn { high, .. } = bisect(-40.0, 0.0, |x| normal_cdf(x) > p);
+    let BisectionBracket { high, .. } = bisect(-40.0, 0.0, |x| normal_cdf(x) > p);
     high
 }
 
@@ -97,11 +97,11 @@ mod tests {
             (1.0, 0.382_924_922_548_03, 0.092_362_248_073_69),
             (3.0, 0.866_385_597_462_28, 0.749_733_747_466_80),
         ] {
-            let risk = Risk::of_gaussian(mu);
+            let risk = AttackRisk::of_gaussian(mu);
             assert!((risk.advantage - advantage).abs() < 1e-12, "{mu}: {risk:?}");
             assert!((risk.true_positive_rate - rate).abs() < 1e-12, "{mu}: {risk:?}");
         }
-        assert_eq!(Risk::of_gaussian(0.0).right_guesses(), 0.5);
+        assert_eq!(AttackRisk::of_gaussian(0.0).right_guesses(), 0.5);
     }
 
     /// Values of `riskcal` 1.5.1.
@@ -112,11 +112,11 @@ mod tests {
             (4.0, 1e-6, 0.964_027_616_048_24, 0.545_982_500_331_44),
             (3.0, 0.01, 0.906_096_771_108_42, 0.210_855_369_231_88),
         ] {
-            let risk = Risk::of_budget(epsilon, delta);
+            let risk = AttackRisk::of_budget(epsilon, delta);
             assert!((risk.advantage - advantage).abs() < 1e-12, "{epsilon}: {risk:?}");
             assert!((risk.true_positive_rate - rate).abs() < 1e-12, "{epsilon}: {risk:?}");
         }
-        let all = Risk::of_budget(f64::INFINITY, 0.0);
+        let all = AttackRisk::of_budget(f64::INFINITY, 0.0);
         assert_eq!((all.advantage, all.found_among_thousand()), (1.0, 1000));
     }
 
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn what_is_known_exactly_is_less() {
         for mu in [0.1, 0.5, 1.0, 2.0] {
-            let (exact, sigma) = (Risk::of_gaussian(mu), 1.0 / mu);
+            let (exact, sigma) = (AttackRisk::of_gaussian(mu), 1.0 / mu);
             for epsilon in [0.1, 1.0, 4.0] {
-                let bound = Risk::of_budget(epsilon, crate::gaussian_delta_at_most(sigma, epsilon));
+                let bound = AttackRisk::of_budget(epsilon, crate::gaussian_delta_at_most(sigma, epsilon));
                 assert!(exact.advantage <= bound.advantage + 1e-12, "{mu} {epsilon}");
                 assert!(exact.true_positive_rate <= bound.true_positive_rate + 1e-12, "{mu} {epsilon}");
             }

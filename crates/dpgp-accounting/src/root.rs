@@ -9,7 +9,7 @@ pub(super) struct ValueAt {
 
 impl ValueAt {
     /// Asks the function.
-    pub fn at<E>(x: f64, f: &mut impl FnMut(f64) -> Result<f64, E>) -> Result<Self, E> {
+    pub fn evaluate<E>(x: f64, f: &mut impl FnMut(f64) -> Result<f64, E>) -> Result<Self, E> {
         Ok(Self { x, value: f(x)? })
     }
 }
@@ -32,16 +32,13 @@ pub(super) struct RootSearch {
 
 impl Bracket {
     /// The first bracket that the strides find; `None` where the function keeps its sign up to the limit.
-    pub fn search<E>(
-        mut f: impl FnMut(f64) -> Result<f64, E>,
-        search: RootSearch,
-    ) -> Result<Option<Self>, E> {
-        let mut at = ValueAt::at(search.start, &mut f)?;
+    pub fn search<E>(mut f: impl FnMut(f64) -> Result<f64, E>, search: RootSearch) -> Result<Option<Self>, E> {
+        let mut at = ValueAt::evaluate(search.start, &mut f)?;
         let (upwards, mut stride) = (at.value > 0.0, search.stride);
         let end = if upwards { search.greatest } else { search.least };
         while at.x != end {
             let x = if upwards { (at.x + stride).min(end) } else { (at.x - stride).max(end) };
-            let next = ValueAt::at(x, &mut f)?;
+            let next = ValueAt::evaluate(x, &mut f)?;
             if (next.value > 0.0) != upwards {
                 let (low, high) = if upwards { (at, next) } else { (next, at) };
                 return Ok(Some(Self { low, high }));
@@ -68,7 +65,7 @@ impl Bracket {
             if x <= self.low.x || x >= self.high.x {
                 break;
             }
-            let next = ValueAt::at(x, &mut f)?;
+            let next = ValueAt::evaluate(x, &mut f)?;
             *(if next.value > 0.0 { &mut self.low } else { &mut self.high }) = next;
             radius *= 0.5;
         }
@@ -118,8 +115,8 @@ mod tests {
     /// How often a falling function is asked on `[0, unit]`, its places counted in that unit.
     fn calls_in_units_of(unit: f64) -> usize {
         let calls = Cell::new(0);
-        let low = ValueAt::at(0.0, &mut |x| falling(x / unit, &calls)).unwrap();
-        let bracket = Bracket { low, high: ValueAt::at(unit, &mut |x| falling(x / unit, &calls)).unwrap() };
+        let low = ValueAt::evaluate(0.0, &mut |x| falling(x / unit, &calls)).unwrap();
+        let bracket = Bracket { low, high: ValueAt::evaluate(unit, &mut |x| falling(x / unit, &calls)).unwrap() };
         bracket.narrow(|x| falling(x / unit, &calls), 1e-12 * unit).unwrap();
         calls.get()
     }
@@ -157,8 +154,8 @@ mod tests {
     #[test]
     fn no_function_takes_many_more_steps_than_bisection() {
         let calls = Cell::new(0);
-        let low = ValueAt::at(0.0, &mut |x| cliff(x, &calls)).unwrap();
-        let bracket = Bracket { low, high: ValueAt::at(1.0, &mut |x| cliff(x, &calls)).unwrap() };
+        let low = ValueAt::evaluate(0.0, &mut |x| cliff(x, &calls)).unwrap();
+        let bracket = Bracket { low, high: ValueAt::evaluate(1.0, &mut |x| cliff(x, &calls)).unwrap() };
         let found = bracket.narrow(|x| cliff(x, &calls), 1e-9).unwrap();
         assert!(found.low.x <= 0.9 && 0.9 <= found.high.x && found.width() <= 1e-9);
         assert!(calls.get() <= 42, "{calls:?}");

@@ -4,7 +4,7 @@ mod attack;
 mod binomial;
 mod normal;
 
-pub use attack::{Contests, LowerBounds, Outputs, attack, provable_epsilon};
+pub use attack::{AttackSets, LowerBounds, MechanismOutputs, attack, provable_epsilon};
 pub use binomial::Trials;
 pub use normal::exact_delta;
 pub use normal::short;

@@ -6,7 +6,7 @@
 
 use dashu_float::FBig;
 
-type Wide = FBig;
+type WideFloat = FBig;
 
 /// Bits that are right in the end.
 const BITS: usize = 192;
@@ -39,11 +39,13 @@ pub fn exact_delta(shift: f64, epsilon: f64) -> f64 {
     }
     let largest = if sum > FARTHEST { difference } else { sum };
     let bits = BITS + 2 * (largest.powi(2) as usize) + 64;
-    let (Some(shift), Some(epsilon)) = (wide(shift, bits), wide(epsilon, bits)) else { return 1.0 };
-    let (half, tilt) = (&shift / wide_whole(2, bits), &epsilon / &shift);
+    let (Some(shift), Some(epsilon)) = (to_wide_float(shift, bits), to_wide_float(epsilon, bits)) else {
+        return 1.0;
+    };
+    let (half, tilt) = (&shift / wide_from_integer(2, bits), &epsilon / &shift);
     let above = &half - &tilt;
     let below = if sum > FARTHEST {
-        density(&above, bits) * mills(&(half + tilt), bits)
+        normal_density(&above, bits) * mills_ratio(&(half + tilt), bits)
     } else {
         epsilon.exp() * normal_cdf(&(-half - tilt), bits)
     };
@@ -51,46 +53,46 @@ pub fn exact_delta(shift: f64, epsilon: f64) -> f64 {
 }
 
 /// The number in so many bits; none for one that is not finite.
-fn wide(x: f64, bits: usize) -> Option<Wide> {
-    Wide::try_from(x).ok().map(|x| x.with_precision(bits).value())
+fn to_wide_float(x: f64, bits: usize) -> Option<WideFloat> {
+    WideFloat::try_from(x).ok().map(|x| x.with_precision(bits).value())
 }
 
 /// A whole number in so many bits.
-fn wide_whole(n: u32, bits: usize) -> Wide {
-    Wide::from(n).with_precision(bits).value()
+fn wide_from_integer(n: u32, bits: usize) -> WideFloat {
+    WideFloat::from(n).with_precision(bits).value()
 }
 
 /// `1/2 + phi(x) (x + x^3/3 + x^5/(3 5) + ...)`: all terms have the sign of x, so that nothing cancels within the sum. For
 /// negative x the sum and 1/2 do, by `x^2 / (2 ln 2)` bits, which the precision allows for.
-fn normal_cdf(x: &Wide, bits: usize) -> Wide {
+fn normal_cdf(x: &WideFloat, bits: usize) -> WideFloat {
     let square = x * x;
     let (mut term, mut sum) = (x.clone(), x.clone());
     let mut odd = 1;
     // Until a term is below the last bit of the sum.
     loop {
         odd += 2;
-        term = &term * &square / wide_whole(odd, bits);
+        term = &term * &square / wide_from_integer(odd, bits);
         let before = sum.clone();
         sum += &term;
         if before == sum {
             break;
         }
     }
-    wide_whole(1, bits) / wide_whole(2, bits) + density(x, bits) * sum
+    wide_from_integer(1, bits) / wide_from_integer(2, bits) + normal_density(x, bits) * sum
 }
 
 /// `phi(x)`.
-fn density(x: &Wide, bits: usize) -> Wide {
-    let two = wide_whole(2, bits);
-    (-(x * x) / &two).exp() / (&two * Wide::pi(bits)).sqrt()
+fn normal_density(x: &WideFloat, bits: usize) -> WideFloat {
+    let two = wide_from_integer(2, bits);
+    (-(x * x) / &two).exp() / (&two * WideFloat::pi(bits)).sqrt()
 }
 
 /// `Phi(-x) / phi(x) = (1 - 1/x^2 + 3/x^4 - 3 5/x^6 + ...) / x`, to 30 terms, of which the last is below `10^-65` for x > 60.
-fn mills(x: &Wide, bits: usize) -> Wide {
+fn mills_ratio(x: &WideFloat, bits: usize) -> WideFloat {
     let square = x * x;
-    let (mut term, mut sum) = (wide_whole(1, bits), wide_whole(1, bits));
+    let (mut term, mut sum) = (wide_from_integer(1, bits), wide_from_integer(1, bits));
     for k in 1..=30 {
-        term = -term * wide_whole(2 * k - 1, bits) / &square;
+        term = -term * wide_from_integer(2 * k - 1, bits) / &square;
         sum += &term;
     }
     sum / x
@@ -125,10 +127,7 @@ mod tests {
         let (shift, epsilon) = (FARTHEST, 0.5 * FARTHEST * FARTHEST);
         let [before, after] = [-1e-9, 1e-9].map(|by| exact_delta(shift + by, epsilon));
         assert!((before / after - 1.0).abs() < 1e-6, "{before} {after}");
-        assert_eq!(
-            (exact_delta(1e6, 1.0), exact_delta(1e-3, 1.0), exact_delta(f64::INFINITY, 1.0)),
-            (1.0, 0.0, 1.0)
-        );
+        assert_eq!((exact_delta(1e6, 1.0), exact_delta(1e-3, 1.0), exact_delta(f64::INFINITY, 1.0)), (1.0, 0.0, 1.0));
     }
 
     /// From the table of the protocol, and the classic noise at (1, 0.01).

@@ -7,11 +7,11 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 use super::active_set;
-use super::interior_point::Solution;
-use super::log_det::LogDet;
+use super::interior_point::WeightSolution;
+use super::log_det::LogDetProblem;
 use super::options::{CloakingOptions, Objective, Solver, WeightProblem};
-use super::release::{Cloak, Gap, SolvedDesign};
-use super::trace::Trace;
+use super::release::{CloakingNoise, OptimalityGap, SolvedDesign};
+use super::trace::TraceProblem;
 use dpgp_linalg::{LinalgError, ThinSvd, gram_factor, leading_svd};
 use dpgp_noise::PrivacyError;
 use dpgp_number::{Count, Positive};
@@ -26,10 +26,10 @@ const NEGLIGIBLE: f64 = 3e-3;
 /// The log-det optimum depends only on the row space of C, so it is solved on the whitened columns; the trace
 /// optimum on the reduced columns.
 ///
-/// Obligation: whatever the solver returns, [`Cloak`] widens the noise until every column is covered, and checks it.
+/// Obligation: whatever the solver returns, [`CloakingNoise`] widens the noise until every column is covered, and checks it.
 ///
 /// ```
-/// use dpgp_cloaking::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+/// use dpgp_cloaking::{CloakingOptions, Objective, DroppedDirectionRule, Solver, design_cloaking_noise};
 /// use nalgebra::DMatrix;
 /// // Two predictions, each of one target: 1 and 1/2 times it.
 /// let columns = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 0.5]);
@@ -37,9 +37,9 @@ const NEGLIGIBLE: f64 = 3e-3;
 ///     objective: Objective::Trace,
 ///     rank_tolerance: 1e-10,
 ///     solver: Solver::InteriorPoint,
-///     release: ReleaseRecipe::Projection,
+///     release: DroppedDirectionRule::Projection,
 /// };
-/// let cloak = cloak(&columns, &[1, 1], &options)?;
+/// let cloak = design_cloaking_noise(&columns, &[1, 1], &options)?;
 /// // A target moves one prediction only: the least noise has its change as standard deviation, 1 and 1/2.
 /// let sd = cloak.standard_deviations();
 /// assert!((sd[0] - 1.0).abs() < 1e-6 && (sd[1] - 0.5).abs() < 1e-6);
@@ -49,56 +49,56 @@ const NEGLIGIBLE: f64 = 3e-3;
 ///
 /// # Errors
 /// [`PrivacyError`] if a factorisation fails, C is zero, or the solver returns no noise.
-pub fn cloak(
+pub fn design_cloaking_noise(
     columns: &DMatrix<f64>,
     counts: &[usize],
     options: &CloakingOptions,
-) -> Result<Cloak, PrivacyError> {
+) -> Result<CloakingNoise, PrivacyError> {
     // Of the solvers one alone draws: the same map always has the same noise.
-    cloak_from(columns, counts, options, &mut Pcg64::seed_from_u64(0))
+    design_randomised_cloaking_noise(columns, counts, options, &mut Pcg64::seed_from_u64(0))
 }
 
-/// The design of [`cloak`], by a solver that may start at random weights.
+/// The design of [`design_cloaking_noise`], by a solver that may start at random weights.
 ///
 /// # Errors
-/// As [`cloak`].
-pub fn cloak_from(
+/// As [`design_cloaking_noise`].
+pub fn design_randomised_cloaking_noise(
     columns: &DMatrix<f64>,
     counts: &[usize],
     options: &CloakingOptions,
     stream: &mut impl Rng,
-) -> Result<Cloak, PrivacyError> {
+) -> Result<CloakingNoise, PrivacyError> {
     let reduction = reduce(columns, counts, options.rank_tolerance)?;
     let problem: Box<dyn WeightProblem> = match options.objective {
-        Objective::LogDet => Box::new(LogDet::new(reduction.whitened)),
-        Objective::Trace => Box::new(Trace::new(reduction.columns.clone())),
+        Objective::LogDet => Box::new(LogDetProblem::new(reduction.whitened)),
+        Objective::Trace => Box::new(TraceProblem::new(reduction.columns.clone())),
     };
     let solution = match options.solver {
-        Solver::InteriorPoint => active_set::solve(problem.as_ref())?,
-        Solver::Gradient { step, steps } => ascend(problem.as_ref(), counts, step, steps)?,
+        Solver::InteriorPoint => active_set::solve_by_active_set(problem.as_ref())?,
+        Solver::Gradient { step, steps } => ascend_from_equal_weights(problem.as_ref(), counts, step, steps)?,
         Solver::GradientAttempts(attempts) => {
             let full = reduction.scale.len() == columns.nrows();
-            attempts.ascend(problem.as_ref(), counts, full, stream)?
+            attempts.ascend_from_random_weights(problem.as_ref(), counts, full, stream)?
         }
     };
     // Without any weight there is no noise: the exact predictions would be released.
     if solution.weights.iter().all(|w| *w == 0.0) {
         return Err(PrivacyError::NoNoise { solver: options.solver.name() });
     }
-    let mut root = problem.root(&solution.weights)?;
+    let mut root = problem.covariance_root(&solution.weights)?;
     // M = S M_w S for the whitened columns, back in the coordinates of the reduced ones.
     if options.objective == Objective::LogDet {
         root.column_iter_mut().zip(reduction.scale.iter()).for_each(|(mut column, s)| column *= *s);
     }
     let factor = gram_factor("the noise covariance", &root)?;
-    let gap = Gap { objective: options.objective, before: solution.gap };
-    let Reduction { basis, columns: reduced, unit, .. } = reduction;
+    let gap = OptimalityGap { objective: options.objective, before: solution.gap };
+    let ReducedMap { basis, columns: reduced, unit, .. } = reduction;
     let design = SolvedDesign { basis, columns: reduced, factor, unit, gap, steps: solution.steps };
-    Cloak::new(options.release, design, columns)
+    CloakingNoise::new(options.release, design, columns)
 }
 
 /// C in the coordinates of its leading singular directions.
-struct Reduction {
+struct ReducedMap {
     /// The directions kept, orthonormal (t x r).
     basis: DMatrix<f64>,
     /// The largest singular value; all else is for the map divided by it.
@@ -113,7 +113,7 @@ struct Reduction {
 
 /// Cuts the SVD of the whole map (t x n), `C = U diag(s) W'`, by the rank rule. It is computed on the distinct
 /// columns scaled by the roots of their counts, which has the same U and s.
-fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<Reduction, PrivacyError> {
+fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<ReducedMap, PrivacyError> {
     let svd = leading_svd("C", &scale_columns(columns.clone(), counts, f64::sqrt), NEGLIGIBLE * tolerance)?;
     let rank = numerical_rank(&svd, tolerance);
     if rank == 0 {
@@ -124,7 +124,7 @@ fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<Re
     let whitened = scale_columns(svd.v.columns(0, rank).transpose(), counts, |n| 1.0 / n.sqrt());
     let mut columns = whitened.clone();
     columns.column_iter_mut().for_each(|mut column| column.component_mul_assign(&scale));
-    Ok(Reduction { basis: svd.u.columns(0, rank).into_owned(), unit, scale, columns, whitened })
+    Ok(ReducedMap { basis: svd.u.columns(0, rank).into_owned(), unit, scale, columns, whitened })
 }
 
 /// Multiplies each column by a function of its count.
@@ -150,12 +150,12 @@ fn numerical_rank(svd: &ThinSvd, tolerance: f64) -> usize {
 ///
 /// # Errors
 /// [`LinalgError`] if the covariance becomes singular, as it does when too many weights are clipped.
-pub(super) fn ascend(
+pub(super) fn ascend_from_equal_weights(
     problem: &dyn WeightProblem,
     counts: &[usize],
     step: f64,
     steps: usize,
-) -> Result<Solution, LinalgError> {
+) -> Result<WeightSolution, LinalgError> {
     let mut weights: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
     for _ in 0..steps {
         let at = problem.evaluate(&weights)?;
@@ -163,17 +163,17 @@ pub(super) fn ascend(
             *weight = (*weight + count as f64 * step * (leverage - 1.0)).max(0.0);
         }
         if weights.iter().all(|w| *w == 0.0) {
-            return Ok(Solution { weights, gap: f64::INFINITY, steps });
+            return Ok(WeightSolution { weights, gap: f64::INFINITY, steps });
         }
     }
     let gap = problem.gap(&weights, &problem.evaluate(&weights)?);
-    Ok(Solution { weights, gap, steps })
+    Ok(WeightSolution { weights, gap, steps })
 }
 
 /// How the attempts are made.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Attempts {
+pub struct RandomStarts {
     /// Step length.
     pub step: Positive,
     /// Maximum number of steps in an attempt.
@@ -186,20 +186,20 @@ pub struct Attempts {
     pub still: Positive,
 }
 
-impl Attempts {
+impl RandomStarts {
     /// `v_j <- max(0, v_j + step (g_j - 1))` for a weight of each target (`counts` says how many share a column), from random
     /// weights; of several attempts the one with the least log det M. Where the map has fewer directions than predictions
     /// (`full` is false) M is singular, and the first attempt is as good as any. Source: Smith's dp4gp, 2018.
     ///
     /// # Errors
     /// [`LinalgError`] if the covariance becomes singular in the directions that are kept.
-    pub(super) fn ascend(
+    pub(super) fn ascend_from_random_weights(
         &self,
         problem: &dyn WeightProblem,
         counts: &[usize],
         full: bool,
         stream: &mut impl Rng,
-    ) -> Result<Solution, LinalgError> {
+    ) -> Result<WeightSolution, LinalgError> {
         let mut best = self.attempt(problem, counts, stream)?;
         if full {
             let mut least = log_det(problem, &best.weights)?;
@@ -212,7 +212,7 @@ impl Attempts {
             }
         }
         let at = problem.evaluate(&best.weights)?;
-        Ok(Solution { gap: problem.gap(&best.weights, &at), ..best })
+        Ok(WeightSolution { gap: problem.gap(&best.weights, &at), ..best })
     }
 
     fn attempt(
@@ -220,14 +220,13 @@ impl Attempts {
         problem: &dyn WeightProblem,
         counts: &[usize],
         stream: &mut impl Rng,
-    ) -> Result<Solution, LinalgError> {
-        let start =
-            counts.iter().map(|&n| (0..n).map(|_| self.below.get() * stream.random::<f64>()).collect());
+    ) -> Result<WeightSolution, LinalgError> {
+        let start = counts.iter().map(|&n| (0..n).map(|_| self.below.get() * stream.random::<f64>()).collect());
         let mut targets: Vec<Vec<f64>> = start.collect();
         let mut steps = 0;
         let mut moved = f64::INFINITY;
         while steps < self.steps.get() && moved >= self.still.get() {
-            let at = problem.evaluate(&sums(&targets))?;
+            let at = problem.evaluate(&column_weights(&targets))?;
             moved = 0.0;
             for (weights, leverage) in targets.iter_mut().zip(&at.leverages) {
                 for weight in weights {
@@ -238,18 +237,18 @@ impl Attempts {
             }
             steps += 1;
         }
-        Ok(Solution { weights: sums(&targets), gap: f64::INFINITY, steps })
+        Ok(WeightSolution { weights: column_weights(&targets), gap: f64::INFINITY, steps })
     }
 }
 
 /// The weight of each column: that of all targets that share it.
-fn sums(targets: &[Vec<f64>]) -> Vec<f64> {
+fn column_weights(targets: &[Vec<f64>]) -> Vec<f64> {
     targets.iter().map(|weights| weights.iter().sum()).collect()
 }
 
 /// Up to a constant of the coordinates.
 fn log_det(problem: &dyn WeightProblem, weights: &[f64]) -> Result<f64, LinalgError> {
-    let factor = gram_factor("the noise covariance", &problem.root(weights)?)?;
+    let factor = gram_factor("the noise covariance", &problem.covariance_root(weights)?)?;
     Ok(2.0 * factor.factor().diagonal().iter().map(|entry| entry.abs().ln()).sum::<f64>())
 }
 
@@ -257,17 +256,17 @@ fn log_det(problem: &dyn WeightProblem, weights: &[f64]) -> Result<f64, LinalgEr
 mod tests {
     use super::*;
 
-    use crate::ReleaseRecipe;
+    use crate::DroppedDirectionRule;
 
     /// A target moves one prediction only, the second by a tenth: both objectives, and jitter, have these changes as noise.
     #[test]
     fn noise_has_the_scale_of_the_map() {
         let columns = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 0.1]);
         for objective in [Objective::LogDet, Objective::Trace] {
-            for release in [ReleaseRecipe::Projection, ReleaseRecipe::Jitter] {
+            for release in [DroppedDirectionRule::Projection, DroppedDirectionRule::Jitter] {
                 let solver = Solver::InteriorPoint;
                 let options = CloakingOptions { objective, rank_tolerance: 1e-10, solver, release };
-                let cloak = cloak(&columns, &[1, 1], &options).unwrap();
+                let cloak = design_cloaking_noise(&columns, &[1, 1], &options).unwrap();
                 let sd = cloak.standard_deviations();
                 assert!((sd[0] - 1.0).abs() < 1e-4 && (sd[1] / 0.1 - 1.0).abs() < 1e-3, "{objective:?} {sd}");
                 // Jitter costs what it adds.
@@ -296,14 +295,14 @@ mod gradient_tests {
 
     use nalgebra::DMatrix;
 
-    use crate::log_det::LogDet;
+    use crate::log_det::LogDetProblem;
 
     /// Columns 1 and 1/2 on a line, the second of two targets: `M = 1 + 2/4`, leverages 2/3 and 1/6, so that a step of 3/10 leads to
     /// `1 - 0.3 / 3` and `2 - 2 * 0.3 * 5 / 6`.
     #[test]
     fn a_step_follows_the_leverages() {
-        let problem = LogDet::new(DMatrix::from_row_slice(1, 2, &[1.0, 0.5]));
-        let found = ascend(&problem, &[1, 2], 0.3, 1).unwrap();
+        let problem = LogDetProblem::new(DMatrix::from_row_slice(1, 2, &[1.0, 0.5]));
+        let found = ascend_from_equal_weights(&problem, &[1, 2], 0.3, 1).unwrap();
         assert!(
             (found.weights[0] - 0.9).abs() < 1e-12 && (found.weights[1] - 1.5).abs() < 1e-12,
             "{:?}",
@@ -311,7 +310,7 @@ mod gradient_tests {
         );
         assert!(found.steps == 1 && found.gap > 0.0);
         // Far too long a step leaves nothing.
-        let none = ascend(&problem, &[1, 2], 30.0, 5).unwrap();
+        let none = ascend_from_equal_weights(&problem, &[1, 2], 30.0, 5).unwrap();
         assert_eq!((none.weights, none.gap, none.steps), (vec![0.0; 2], f64::INFINITY, 5));
     }
 }
@@ -324,10 +323,10 @@ mod attempts_tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    use crate::log_det::LogDet;
+    use crate::log_det::LogDetProblem;
 
-    fn five_steps(attempts: usize, still: f64) -> Attempts {
-        Attempts {
+    fn five_steps(attempts: usize, still: f64) -> RandomStarts {
+        RandomStarts {
             step: Positive::constant(0.05),
             steps: Count::literal::<5>(),
             attempts: Count::new(attempts).unwrap(),
@@ -336,12 +335,12 @@ mod attempts_tests {
         }
     }
 
-    fn columns() -> LogDet {
-        LogDet::new(DMatrix::from_row_slice(2, 3, &[1.0, 0.5, 0.2, 0.3, -1.0, 0.7]))
+    fn columns() -> LogDetProblem {
+        LogDetProblem::new(DMatrix::from_row_slice(2, 3, &[1.0, 0.5, 0.2, 0.3, -1.0, 0.7]))
     }
 
-    fn found(scheme: Attempts, full: bool) -> Solution {
-        scheme.ascend(&columns(), &[2, 1, 3], full, &mut Pcg64::seed_from_u64(4)).unwrap()
+    fn found(scheme: RandomStarts, full: bool) -> WeightSolution {
+        scheme.ascend_from_random_weights(&columns(), &[2, 1, 3], full, &mut Pcg64::seed_from_u64(4)).unwrap()
     }
 
     /// More attempts with the same draws cannot end with a larger determinant; of a map without full rank the first is kept.
@@ -363,9 +362,9 @@ mod attempts_tests {
     /// A single column of one target starts at a weight w, has the leverage 1 / w and moves by `0.05 (1 / w - 1)`.
     #[test]
     fn a_step_follows_the_leverage() {
-        let scheme = Attempts { steps: Count::literal::<1>(), ..five_steps(1, 1e-9) };
-        let problem = LogDet::new(DMatrix::from_element(1, 1, 1.0));
-        let found = scheme.ascend(&problem, &[1], true, &mut Pcg64::seed_from_u64(9)).unwrap();
+        let scheme = RandomStarts { steps: Count::literal::<1>(), ..five_steps(1, 1e-9) };
+        let problem = LogDetProblem::new(DMatrix::from_element(1, 1, 1.0));
+        let found = scheme.ascend_from_random_weights(&problem, &[1], true, &mut Pcg64::seed_from_u64(9)).unwrap();
         let start = 0.8 * Pcg64::seed_from_u64(9).random::<f64>();
         assert!((found.weights[0] - (start + 0.05 * (1.0 / start - 1.0))).abs() < 1e-12);
     }

@@ -3,8 +3,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::options::{Evaluation, WeightProblem};
-use dpgp_linalg::{Cholesky, LinalgError, each_piece, transposed_product, transposed_product_into};
+use super::options::{LeverageEvaluation, WeightProblem};
+use dpgp_linalg::{Cholesky, LinalgError, for_each_piece, transposed_product, transposed_product_into};
 
 /// Multiplicative steps before Newton's: cheap, monotone, and they find the region of the optimum.
 const WARM_STEPS: usize = 6;
@@ -28,7 +28,7 @@ const GOOD_GAP: f64 = 1e-9;
 pub(super) const TARGET_GAP: f64 = 1e-11;
 
 /// The best weights found and their gap.
-pub(super) struct Solution {
+pub(super) struct WeightSolution {
     pub weights: Vec<f64>,
     pub gap: f64,
     pub steps: usize,
@@ -46,11 +46,11 @@ pub(super) struct Solution {
 ///
 /// # Errors
 /// [`LinalgError`] if the covariance is singular at the start.
-pub(super) fn solve(
+pub(super) fn solve_by_interior_point(
     problem: &dyn WeightProblem,
     start: Option<Vec<f64>>,
     target: f64,
-) -> Result<Solution, LinalgError> {
+) -> Result<WeightSolution, LinalgError> {
     let weights = match start {
         Some(weights) => weights,
         None => warm_start(problem)?,
@@ -59,8 +59,8 @@ pub(super) fn solve(
     // The residual of `1 - g - s = 0` need not vanish at the start: full steps remove it.
     let slacks = at.leverages.iter().map(|g| (1.0 - g).max(LEAST_SLACK)).collect();
     let gap = problem.gap(&weights, &at);
-    let mut best = Solution { weights: weights.clone(), gap, steps: 0 };
-    let mut iterate = Iterate { weights, slacks, at };
+    let mut best = WeightSolution { weights: weights.clone(), gap, steps: 0 };
+    let mut iterate = InteriorPointIterate { weights, slacks, at };
     for steps in 1..=NEWTON_STEPS {
         let patience = if best.gap <= GOOD_GAP { LITTLE_PATIENCE } else { PATIENCE };
         if best.gap <= target || steps > best.steps + patience || iterate.step(problem).is_err() {
@@ -68,50 +68,50 @@ pub(super) fn solve(
         }
         let gap = problem.gap(&iterate.weights, &iterate.at);
         if gap < best.gap {
-            best = Solution { weights: iterate.weights.clone(), gap, steps };
+            best = WeightSolution { weights: iterate.weights.clone(), gap, steps };
         }
     }
     Ok(best)
 }
 
 /// A point on the way to the optimum.
-struct Iterate {
+struct InteriorPointIterate {
     weights: Vec<f64>,
     slacks: Vec<f64>,
-    at: Evaluation,
+    at: LeverageEvaluation,
 }
 
-impl Iterate {
+impl InteriorPointIterate {
     /// One step, as long as positivity allows.
     fn step(&mut self, problem: &dyn WeightProblem) -> Result<(), LinalgError> {
         let ratios: Vec<f64> = self.slacks.iter().zip(&self.weights).map(|(s, v)| s / v).collect();
         let system = NewtonSystem::new(problem, &self.at, &ratios)?;
         let complementarity: Vec<f64> = self.weights.iter().zip(&self.slacks).map(|(v, s)| v * s).collect();
         let predicted = self.direction(&system, &complementarity, 0.0);
-        let mu = self.centring(&complementarity, &predicted);
+        let mu = self.centring_parameter(&complementarity, &predicted);
         let error = predicted.weights.iter().zip(&predicted.slacks).map(|(dv, ds)| dv * ds);
         let corrected: Vec<f64> = complementarity.iter().zip(error).map(|(c, e)| c + e).collect();
         let step = self.direction(&system, &corrected, mu);
-        let (primal, dual) = self.lengths(&step, 1.0 - AWAY_FROM_BOUNDARY);
-        advance(&mut self.weights, &step.weights, primal);
-        advance(&mut self.slacks, &step.slacks, dual);
+        let (primal, dual) = self.step_lengths(&step, 1.0 - AWAY_FROM_BOUNDARY);
+        add_scaled_step(&mut self.weights, &step.weights, primal);
+        add_scaled_step(&mut self.slacks, &step.slacks, dual);
         self.at = problem.evaluate(&self.weights)?;
         Ok(())
     }
 
     /// The step towards `v s = mu`, for `v s` and the error of the first step in `products`.
-    fn direction(&self, system: &NewtonSystem, products: &[f64], mu: f64) -> Step {
+    fn direction(&self, system: &NewtonSystem, products: &[f64], mu: f64) -> WeightStep {
         let Self { weights: v, slacks: s, at } = self;
         let right = (0..v.len()).map(|i| at.leverages[i] - 1.0 + s[i] + (mu - products[i]) / v[i]);
         let dv = system.solve(&right.collect::<Vec<f64>>());
         let ds = (0..v.len()).map(|i| (mu - products[i] - s[i] * dv[i]) / v[i]).collect();
-        Step { slacks: ds, weights: dv }
+        WeightStep { slacks: ds, weights: dv }
     }
 
     /// How far mu may fall: the mean complementarity after the predicted step, with the cube of its share of the present one.
-    fn centring(&self, complementarity: &[f64], step: &Step) -> f64 {
+    fn centring_parameter(&self, complementarity: &[f64], step: &WeightStep) -> f64 {
         let count = complementarity.len() as f64;
-        let (primal, dual) = self.lengths(step, 1.0);
+        let (primal, dual) = self.step_lengths(step, 1.0);
         let after = (0..complementarity.len())
             .map(|i| (self.weights[i] + primal * step.weights[i]) * (self.slacks[i] + dual * step.slacks[i]));
         let now = complementarity.iter().sum::<f64>() / count;
@@ -120,13 +120,16 @@ impl Iterate {
     }
 
     /// The longest steps of at most 1 that keep weights and slacks non-negative, times `share` if they end at the boundary.
-    fn lengths(&self, step: &Step, share: f64) -> (f64, f64) {
-        (boundary(&self.weights, &step.weights, share), boundary(&self.slacks, &step.slacks, share))
+    fn step_lengths(&self, step: &WeightStep, share: f64) -> (f64, f64) {
+        (
+            boundary_step_length(&self.weights, &step.weights, share),
+            boundary_step_length(&self.slacks, &step.slacks, share),
+        )
     }
 }
 
 /// A step of weights and slacks.
-struct Step {
+struct WeightStep {
     weights: Vec<f64>,
     slacks: Vec<f64>,
 }
@@ -146,13 +149,13 @@ fn warm_start(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
 }
 
 /// The longest step of at most 1 that keeps all values non-negative, times `share` where it ends at zero.
-fn boundary(values: &[f64], step: &[f64], share: f64) -> f64 {
+fn boundary_step_length(values: &[f64], step: &[f64], share: f64) -> f64 {
     // Steps upwards have no limit.
     let limits = values.iter().zip(step).map(|(v, d)| if *d < 0.0 { -share * v / d } else { 1.0 });
     limits.fold(1.0, f64::min)
 }
 
-fn advance(values: &mut [f64], step: &[f64], length: f64) {
+fn add_scaled_step(values: &mut [f64], step: &[f64], length: f64) {
     for (value, d) in values.iter_mut().zip(step) {
         *value += length * d;
     }
@@ -176,12 +179,12 @@ impl NewtonSystem {
     ///
     /// # Errors
     /// [`LinalgError`] if rounding leaves the system indefinite.
-    pub fn new(problem: &dyn WeightProblem, at: &Evaluation, ratios: &[f64]) -> Result<Self, LinalgError> {
-        let terms = problem.terms(at);
-        let curvatures = curvatures(&at.coordinates, &terms);
+    pub fn new(problem: &dyn WeightProblem, at: &LeverageEvaluation, ratios: &[f64]) -> Result<Self, LinalgError> {
+        let terms = problem.hessian_terms(at);
+        let curvatures = hessian_diagonal(&at.coordinates, &terms);
         let strong: Vec<usize> = (0..ratios.len()).filter(|&i| curvatures[i] > STRONG * ratios[i]).collect();
         let coordinates = at.coordinates.select_columns(&strong);
-        let factor = Cholesky::assembled("the Newton system of the noise design", || {
+        let factor = Cholesky::new_in_place("the Newton system of the noise design", || {
             let mut system = hessian(&coordinates, &terms);
             strong.iter().enumerate().for_each(|(place, &i)| system[(place, place)] += ratios[i]);
             system
@@ -208,9 +211,9 @@ const PANEL: usize = 64;
 fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
     let size = coordinates.ncols();
     let mut hessian = DMatrix::zeros(size, size);
-    each_piece(hessian.as_mut_slice().chunks_mut((PANEL * size).max(1)), |place, panel| {
+    for_each_piece(hessian.as_mut_slice().chunks_mut((PANEL * size).max(1)), |place, panel| {
         let (start, width) = (place * PANEL, panel.len() / size);
-        let sums = sums_of_squares(coordinates, terms, start, width);
+        let sums = hessian_columns(coordinates, terms, start, width);
         for (to, from) in panel.chunks_exact_mut(size).zip(sums.column_iter()) {
             to[start..].copy_from_slice(from.as_slice());
         }
@@ -219,18 +222,13 @@ fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
 }
 
 /// `width` columns of that sum, from `start` on, from the diagonal of the first one down.
-fn sums_of_squares(
-    coordinates: &DMatrix<f64>,
-    terms: &[DVector<f64>],
-    start: usize,
-    width: usize,
-) -> DMatrix<f64> {
+fn hessian_columns(coordinates: &DMatrix<f64>, terms: &[DVector<f64>], start: usize, width: usize) -> DMatrix<f64> {
     let (rank, size) = coordinates.shape();
-    let below = some_columns(coordinates, start, size - start);
+    let below = copy_columns(coordinates, start, size - start);
     let mut sums = DMatrix::zeros(size - start, width);
     let mut products = sums.clone();
     for term in terms {
-        let scaled = last_rows_scaled(&coordinates.as_slice()[start * rank..][..width * rank], rank, term);
+        let scaled = scale_last_rows(&coordinates.as_slice()[start * rank..][..width * rank], rank, term);
         transposed_product_into(&mut products, &below, &scaled);
         let squares = products.as_slice().iter().map(|p| p * p);
         sums.as_mut_slice().iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
@@ -239,7 +237,7 @@ fn sums_of_squares(
 }
 
 /// `diag(d)` times the last rows of some columns (`rank` each), as many as d has entries.
-fn last_rows_scaled(columns: &[f64], rank: usize, d: &DVector<f64>) -> DMatrix<f64> {
+fn scale_last_rows(columns: &[f64], rank: usize, d: &DVector<f64>) -> DMatrix<f64> {
     let mut scaled = Vec::with_capacity(columns.len() / rank * d.len());
     for column in columns.chunks_exact(rank) {
         scaled.extend(column[rank - d.len()..].iter().zip(d.as_slice()).map(|(a, d)| a * d));
@@ -248,13 +246,13 @@ fn last_rows_scaled(columns: &[f64], rank: usize, d: &DVector<f64>) -> DMatrix<f
 }
 
 /// A copy of neighbouring columns.
-fn some_columns(matrix: &DMatrix<f64>, start: usize, count: usize) -> DMatrix<f64> {
+fn copy_columns(matrix: &DMatrix<f64>, start: usize, count: usize) -> DMatrix<f64> {
     let rows = matrix.nrows();
     DMatrix::from_vec(rows, count, matrix.as_slice()[start * rows..(start + count) * rows].to_vec())
 }
 
 /// The diagonal of the Hessian.
-fn curvatures(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> Vec<f64> {
+fn hessian_diagonal(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> Vec<f64> {
     let squares = coordinates.map(|a| a * a);
     let mut diagonals = DMatrix::zeros(coordinates.nrows(), terms.len());
     for (mut column, term) in diagonals.column_iter_mut().zip(terms) {
@@ -269,16 +267,16 @@ mod tests {
     use nalgebra::DMatrix;
 
     use super::*;
-    use crate::log_det::LogDet;
+    use crate::log_det::LogDetProblem;
 
     /// From 2 and 4 the step (-4, 1) may go half as far, less a hundredth of that; one that stays or rises may go all the way.
     #[test]
     fn steps_end_where_a_value_would_be_negative() {
-        assert_eq!(boundary(&[2.0, 4.0], &[-4.0, 1.0], 1.0), 0.5);
-        assert_eq!(boundary(&[2.0, 4.0], &[-4.0, -16.0], 1.0), 0.25);
-        assert!((boundary(&[2.0, 4.0], &[-4.0, 1.0], 0.99) - 0.495).abs() < 1e-15);
-        assert_eq!(boundary(&[2.0, 4.0], &[0.0, 1.0], 0.99), 1.0);
-        assert_eq!(boundary(&[2.0], &[-1.0], 0.99), 1.0);
+        assert_eq!(boundary_step_length(&[2.0, 4.0], &[-4.0, 1.0], 1.0), 0.5);
+        assert_eq!(boundary_step_length(&[2.0, 4.0], &[-4.0, -16.0], 1.0), 0.25);
+        assert!((boundary_step_length(&[2.0, 4.0], &[-4.0, 1.0], 0.99) - 0.495).abs() < 1e-15);
+        assert_eq!(boundary_step_length(&[2.0, 4.0], &[0.0, 1.0], 0.99), 1.0);
+        assert_eq!(boundary_step_length(&[2.0], &[-1.0], 0.99), 1.0);
     }
 
     /// Weights of 1 and 1 with slacks 1 and 3 are 2 apart from the optimum in the mean, and 1 after the predicted step, which may go all
@@ -286,10 +284,10 @@ mod tests {
     #[test]
     fn mu_falls_with_the_cube_of_what_is_predicted() {
         let at =
-            Evaluation { leverages: vec![1.0; 2], coordinates: DMatrix::zeros(1, 2), spectrum: Vec::new() };
-        let iterate = Iterate { weights: vec![1.0, 1.0], slacks: vec![1.0, 3.0], at };
+            LeverageEvaluation { leverages: vec![1.0; 2], coordinates: DMatrix::zeros(1, 2), spectrum: Vec::new() };
+        let iterate = InteriorPointIterate { weights: vec![1.0, 1.0], slacks: vec![1.0, 3.0], at };
         let mu = |weights: [f64; 2], slacks: [f64; 2]| {
-            iterate.centring(&[1.0, 3.0], &Step { weights: weights.to_vec(), slacks: slacks.to_vec() })
+            iterate.centring_parameter(&[1.0, 3.0], &WeightStep { weights: weights.to_vec(), slacks: slacks.to_vec() })
         };
         assert_eq!(mu([-0.5, 0.0], [0.0, -1.5]), 0.25);
         assert_eq!(mu([0.0, 0.0], [0.0, 0.0]), 2.0);
@@ -301,7 +299,7 @@ mod tests {
     /// Of three columns on a line the longest takes all; the others stop at a ten thousandth of the mean.
     #[test]
     fn the_warm_start_keeps_a_little_of_every_weight() {
-        let problem = LogDet::new(DMatrix::from_row_slice(1, 3, &[1.0, 0.1, 0.2]));
+        let problem = LogDetProblem::new(DMatrix::from_row_slice(1, 3, &[1.0, 0.1, 0.2]));
         let weights = warm_start(&problem).unwrap();
         let mean = weights.iter().sum::<f64>() / 3.0;
         assert!(weights[0] > 2.9 * mean, "{weights:?}");
@@ -309,7 +307,7 @@ mod tests {
             assert!((weight / mean / LEAST_WEIGHT - 1.0).abs() < 0.01, "{weights:?}");
         }
         // In the plane all weights add up to 2.
-        let plane = LogDet::new(DMatrix::from_row_slice(2, 4, &[1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.1]));
+        let plane = LogDetProblem::new(DMatrix::from_row_slice(2, 4, &[1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.1]));
         let weights = warm_start(&plane).unwrap();
         for weight in &weights[2..] {
             assert!((weight / 0.5 / LEAST_WEIGHT - 1.0).abs() < 0.01, "{weights:?}");
@@ -319,9 +317,9 @@ mod tests {
     /// Two columns at right angles have the weights 1 and 1, whatever lies between them.
     #[test]
     fn the_optimum_of_a_square_is_known() {
-        let problem = LogDet::new(DMatrix::from_row_slice(2, 3, &[1.0, 0.0, 0.5, 0.0, 1.0, 0.5]));
+        let problem = LogDetProblem::new(DMatrix::from_row_slice(2, 3, &[1.0, 0.0, 0.5, 0.0, 1.0, 0.5]));
         for start in [None, Some(vec![0.2, 3.0, 1.0])] {
-            let found = solve(&problem, start, TARGET_GAP).unwrap();
+            let found = solve_by_interior_point(&problem, start, TARGET_GAP).unwrap();
             assert!(found.gap <= TARGET_GAP && found.steps < 30, "{} {}", found.gap, found.steps);
             let total = found.weights.iter().sum::<f64>();
             assert!((found.weights[0] / total - 0.5).abs() < 1e-6 && found.weights[2] / total < 1e-6);
@@ -332,12 +330,12 @@ mod tests {
 #[cfg(test)]
 mod newton_system_tests {
     use super::*;
-    use crate::log_det::LogDet;
-    use crate::trace::Trace;
+    use crate::log_det::LogDetProblem;
+    use crate::trace::TraceProblem;
 
     fn problems() -> [Box<dyn WeightProblem>; 2] {
         let columns = DMatrix::from_fn(4, 9, |i, j| ((i * i + 2) as f64 * 0.7 * j as f64 + i as f64).sin());
-        [Box::new(LogDet::new(columns.clone())), Box::new(Trace::new(columns))]
+        [Box::new(LogDetProblem::new(columns.clone())), Box::new(TraceProblem::new(columns))]
     }
 
     /// The Hessian is what differences of the leverages say, within the error that the trace objective allows itself.
@@ -346,9 +344,9 @@ mod newton_system_tests {
         for (problem, error) in problems().into_iter().zip([1e-6, 0.025]) {
             let weights: Vec<f64> = (0..9).map(|i| 0.5 + 0.1 * f64::from(i)).collect();
             let at = problem.evaluate(&weights).unwrap();
-            let (terms, step) = (problem.terms(&at), 1e-5);
+            let (terms, step) = (problem.hessian_terms(&at), 1e-5);
             let lower = hessian(&at.coordinates, &terms);
-            let diagonal = curvatures(&at.coordinates, &terms);
+            let diagonal = hessian_diagonal(&at.coordinates, &terms);
             let largest = lower.amax();
             for j in 0..9 {
                 let moved = |by: f64| {
@@ -375,9 +373,9 @@ mod newton_system_tests {
         let system = NewtonSystem::new(problem.as_ref(), &at, &ratios).unwrap();
         let right: Vec<f64> = (0..9).map(|i| 1.0 - 0.3 * f64::from(i)).collect();
         let solution = DVector::from_vec(system.solve(&right));
-        let lower = hessian(&at.coordinates, &problem.terms(&at)).lower_triangle();
-        let whole = &lower + lower.transpose() - DMatrix::from_diagonal(&lower.diagonal())
-            + DMatrix::identity(9, 9) * 1e-3;
+        let lower = hessian(&at.coordinates, &problem.hessian_terms(&at)).lower_triangle();
+        let whole =
+            &lower + lower.transpose() - DMatrix::from_diagonal(&lower.diagonal()) + DMatrix::identity(9, 9) * 1e-3;
         assert!((whole * solution - DVector::from_vec(right)).amax() < 1e-9);
     }
 }

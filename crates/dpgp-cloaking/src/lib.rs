@@ -9,10 +9,10 @@ mod release;
 mod risk;
 mod trace;
 
-pub use design::Attempts;
-pub use design::{cloak, cloak_from};
+pub use design::RandomStarts;
+pub use design::{design_cloaking_noise, design_randomised_cloaking_noise};
+pub use options::DroppedDirectionRule;
 pub use options::Objective;
-pub use options::ReleaseRecipe;
 pub use options::{CloakingOptions, Solver};
-pub use release::Cloak;
-pub use risk::{RiskDesign, RiskProblem, risk_cloak};
+pub use release::CloakingNoise;
+pub use risk::{MinimumRiskDesign, RiskProblem, design_minimum_risk};

@@ -4,8 +4,8 @@
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
-use super::design::Attempts;
-use dpgp_linalg::{LinalgError, largest};
+use super::design::RandomStarts;
+use dpgp_linalg::{LinalgError, largest_or_nan};
 
 /// How the weights are found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -21,7 +21,7 @@ pub enum Solver {
         steps: usize,
     },
     /// The gradient scheme from random weights, as the authors of the papers ran it, for comparison.
-    GradientAttempts(Attempts),
+    GradientAttempts(RandomStarts),
 }
 
 impl Solver {
@@ -45,7 +45,7 @@ pub struct CloakingOptions {
     /// The solver.
     pub solver: Solver,
     /// The release recipe.
-    pub release: ReleaseRecipe,
+    pub release: DroppedDirectionRule,
 }
 
 /// What the noise covariance M minimises.
@@ -72,25 +72,25 @@ pub(super) trait WeightProblem {
     ///
     /// # Errors
     /// [`LinalgError`] if `M(v)` is singular.
-    fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError>;
+    fn evaluate(&self, weights: &[f64]) -> Result<LeverageEvaluation, LinalgError>;
 
     /// Positive diagonals `d_q` with which the Hessian `-d g_i / d v_j` is `sum_q (a_i' diag(d_q) a_j)^2`, for the coordinates `a_i` of
     /// the columns: exactly, or to a small relative error in every direction. One of less than r entries belongs to the last coordinates;
     /// it is zero on the others.
-    fn terms(&self, at: &Evaluation) -> Vec<DVector<f64>>;
+    fn hessian_terms(&self, at: &LeverageEvaluation) -> Vec<DVector<f64>>;
 
     /// How far the rescaled covariance is from optimal: an upper bound, zero at the optimum.
-    fn gap(&self, weights: &[f64], at: &Evaluation) -> f64;
+    fn gap(&self, weights: &[f64], at: &LeverageEvaluation) -> f64;
 
     /// Rows R with `M(v) = R' R`, in the coordinates of the columns.
     ///
     /// # Errors
     /// [`LinalgError`] if the factorisation behind it fails.
-    fn root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError>;
+    fn covariance_root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError>;
 }
 
 /// Leverages and the coordinates that they were computed in.
-pub(super) struct Evaluation {
+pub(super) struct LeverageEvaluation {
     /// `g_i = c_i' M^-1 c_i`.
     pub leverages: Vec<f64>,
     /// The columns in the coordinates of the factor of M (r x k).
@@ -99,17 +99,17 @@ pub(super) struct Evaluation {
     pub spectrum: Vec<f64>,
 }
 
-impl Evaluation {
+impl LeverageEvaluation {
     /// The largest leverage.
-    pub fn largest(&self) -> f64 {
-        largest(self.leverages.iter().copied())
+    pub fn largest_leverage(&self) -> f64 {
+        largest_or_nan(self.leverages.iter().copied())
     }
 }
 
 /// What is released when the rank rule drops directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ReleaseRecipe {
+pub enum DroppedDirectionRule {
     /// `U U' C y` with noise on the kept directions U: the dropped directions are missing from the mean.
     Projection,
     /// `C y` with a little noise in every direction.
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn solvers_are_spelled_as_in_specs() {
         let (one, number) = (Positive::constant(1.0), Count::new(2).unwrap());
-        let attempts = Attempts { step: one, steps: number, attempts: number, below: one, still: one };
+        let attempts = RandomStarts { step: one, steps: number, attempts: number, below: one, still: one };
         let gradient = Solver::Gradient { step: 0.5, steps: 3 };
         for solver in [Solver::InteriorPoint, gradient, Solver::GradientAttempts(attempts)] {
             let spelled = serde_json::to_value(solver).unwrap();

@@ -2,9 +2,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::options::DroppedDirectionRule;
 use super::options::Objective;
-use super::options::ReleaseRecipe;
-use dpgp_linalg::{Cholesky, LinalgError, largest};
+use dpgp_linalg::{Cholesky, LinalgError, largest_or_nan};
 use dpgp_noise::PrivacyError;
 
 /// Relative margin by which the noise is widened beyond the largest leverage, for rounding.
@@ -18,18 +18,18 @@ pub(super) struct SolvedDesign {
     pub columns: DMatrix<f64>,
     pub factor: Cholesky,
     pub unit: f64,
-    pub gap: Gap,
+    pub gap: OptimalityGap,
     pub steps: usize,
 }
 
 /// The certified gap of an objective before the recipe.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Gap {
+pub(super) struct OptimalityGap {
     pub objective: Objective,
     pub before: f64,
 }
 
-impl Gap {
+impl OptimalityGap {
     fn value(self) -> Option<f64> {
         Some(self.before.max(0.0))
     }
@@ -50,7 +50,7 @@ impl Gap {
 /// the public `basis`, which is post-processing. `max_i |L^-1 b_i| <= 1` over **all** columns and directions, so
 /// its sensitivity in the metric of the noise is 1. `B` and `L` here are the very matrices used.
 #[derive(Debug, Clone)]
-pub struct Cloak {
+pub struct CloakingNoise {
     basis: DMatrix<f64>,
     columns: DMatrix<f64>,
     factor: DMatrix<f64>,
@@ -69,27 +69,27 @@ pub struct Cloak {
     pub widened: f64,
 }
 
-impl Cloak {
+impl CloakingNoise {
     /// From the reduced columns `B` (r x k), the orthonormal `basis` (t x r), the whole columns (t x k) and a
     /// factor of the covariance in the reduced coordinates, all for the map divided by `unit`, so that neither very
     /// small nor very large maps under- or overflow.
     ///
     /// # Errors
-    /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`Cloak`].
+    /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`CloakingNoise`].
     pub(super) fn new(
-        recipe: ReleaseRecipe,
+        recipe: DroppedDirectionRule,
         design: SolvedDesign,
         whole: &DMatrix<f64>,
     ) -> Result<Self, PrivacyError> {
         let SolvedDesign { basis, columns, factor, unit, gap, steps } = design;
         let rank = columns.nrows();
-        let widened = largest_norm(&factor, &columns);
-        let projection = cover(&factor, &columns);
+        let widened = largest_whitened_norm(&factor, &columns);
+        let projection = scale_to_unit_leverage(&factor, &columns);
         let (basis, columns, factor, gap) = match recipe {
-            ReleaseRecipe::Projection => (basis, columns, projection, gap.value()),
-            ReleaseRecipe::Jitter => {
+            DroppedDirectionRule::Projection => (basis, columns, projection, gap.value()),
+            DroppedDirectionRule::Jitter => {
                 let whole = whole / unit;
-                let jittered = cover(&jittered(&(basis * projection.factor()))?, &whole);
+                let jittered = scale_to_unit_leverage(&factorise_with_jitter(&(basis * projection.factor()))?, &whole);
                 // Squared norms of factors are traces of covariances.
                 let growth = jittered.factor().norm_squared() / projection.factor().norm_squared();
                 let tests = whole.nrows();
@@ -100,8 +100,8 @@ impl Cloak {
         // design that does not cover its columns is refused here.
         let (columns, factor) = (columns * unit, factor.scaled(unit));
         let whitened = factor.half_solve(&columns);
-        let sensitivity = longest(&whitened);
-        if !is_covered(sensitivity) || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
+        let sensitivity = largest_column_norm(&whitened);
+        if !is_valid_sensitivity(sensitivity) || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
         let factor = factor.factor().clone();
@@ -112,18 +112,18 @@ impl Cloak {
     /// the release into predictions, `L W y`. The gap is left open.
     ///
     /// # Errors
-    /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`Cloak`].
+    /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`CloakingNoise`].
     pub(super) fn of_strategy(
         estimator: &DMatrix<f64>,
         strategy: &DMatrix<f64>,
         steps: usize,
     ) -> Result<Self, PrivacyError> {
         // The longest column gets length 1 less a margin for rounding; the predictions stay the same.
-        let widened = longest(strategy);
+        let widened = largest_column_norm(strategy);
         let scale = widened * (1.0 + MARGIN);
         let (basis, columns) = (estimator * scale, strategy / scale);
-        let sensitivity = longest(&columns);
-        if !is_covered(sensitivity) {
+        let sensitivity = largest_column_norm(&columns);
+        if !is_valid_sensitivity(sensitivity) {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
         let rank = columns.nrows();
@@ -133,7 +133,7 @@ impl Cloak {
     }
 
     /// The released mean map (t x k): equal to C up to the directions that the rank rule drops.
-    pub fn mean_columns(&self) -> DMatrix<f64> {
+    pub fn released_mean_map(&self) -> DMatrix<f64> {
         &self.basis * &self.columns
     }
 
@@ -153,7 +153,7 @@ impl Cloak {
         &self.columns
     }
 
-    /// `L^-1 B` (r x k), of which each column is at most [`Cloak::sensitivity`] long.
+    /// `L^-1 B` (r x k), of which each column is at most [`CloakingNoise::sensitivity`] long.
     pub fn whitened_columns(&self) -> &DMatrix<f64> {
         &self.whitened
     }
@@ -165,12 +165,12 @@ impl Cloak {
 }
 
 /// Whether columns are covered whose longest is so long; one that is no number is not.
-fn is_covered(sensitivity: f64) -> bool {
+fn is_valid_sensitivity(sensitivity: f64) -> bool {
     sensitivity > 0.0 && sensitivity <= 1.0
 }
 
 /// The Cholesky factor of `F F' + JITTER tr(F F') / t I`.
-fn jittered(noise: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
+fn factorise_with_jitter(noise: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
     let mut covariance = noise * noise.transpose();
     // Relative to the mean variance, so that the units of the map do not matter.
     let jitter = JITTER * covariance.trace() / covariance.nrows() as f64;
@@ -184,18 +184,18 @@ fn jittered(noise: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
 ///
 /// Obligation: `|(s L)^-1 b| = |L^-1 b| / s`, so for s the largest norm times `1 + MARGIN` no column is above
 /// `1 / (1 + MARGIN)`.
-fn cover(factor: &Cholesky, columns: &DMatrix<f64>) -> Cholesky {
-    factor.scaled(largest_norm(factor, columns) * (1.0 + MARGIN))
+fn scale_to_unit_leverage(factor: &Cholesky, columns: &DMatrix<f64>) -> Cholesky {
+    factor.scaled(largest_whitened_norm(factor, columns) * (1.0 + MARGIN))
 }
 
 /// `max_i |L^-1 c_i|`.
-fn largest_norm(factor: &Cholesky, columns: &DMatrix<f64>) -> f64 {
-    longest(&factor.half_solve(columns))
+fn largest_whitened_norm(factor: &Cholesky, columns: &DMatrix<f64>) -> f64 {
+    largest_column_norm(&factor.half_solve(columns))
 }
 
 /// The length of the longest column.
-fn longest(columns: &DMatrix<f64>) -> f64 {
-    largest(columns.column_iter().map(|column| column.norm()))
+fn largest_column_norm(columns: &DMatrix<f64>) -> f64 {
+    largest_or_nan(columns.column_iter().map(|column| column.norm()))
 }
 
 #[cfg(test)]
@@ -207,19 +207,19 @@ mod tests {
     fn a_strategy_is_scaled_and_its_predictions_are_not() {
         let strategy = DMatrix::from_row_slice(2, 2, &[3.0, 0.0, 4.0, 1.0]);
         let estimator = DMatrix::from_row_slice(1, 2, &[1.0, 2.0]);
-        let cloak = Cloak::of_strategy(&estimator, &strategy, 7).unwrap();
-        assert!((cloak.mean_columns() - DMatrix::from_row_slice(1, 2, &[11.0, 2.0])).amax() < 1e-12);
+        let cloak = CloakingNoise::of_strategy(&estimator, &strategy, 7).unwrap();
+        assert!((cloak.released_mean_map() - DMatrix::from_row_slice(1, 2, &[11.0, 2.0])).amax() < 1e-12);
         assert!(cloak.sensitivity <= 1.0 && cloak.sensitivity > 1.0 - 2.0 * MARGIN);
         // The longest column was 5 long.
         assert!((cloak.noise_map() - 5.0 * &estimator).amax() < 1e-10, "{}", cloak.noise_map());
         assert!((cloak.standard_deviations()[0] - 125f64.sqrt()).abs() < 1e-9 && cloak.steps == 7);
-        assert!(Cloak::of_strategy(&estimator, &DMatrix::zeros(2, 2), 0).is_err());
+        assert!(CloakingNoise::of_strategy(&estimator, &DMatrix::zeros(2, 2), 0).is_err());
     }
 
     /// A diagonal factor of 2 and 1: the mean variance is 5/2.
     #[test]
     fn jitter_is_relative_to_the_mean_variance() {
-        let factor = jittered(&DMatrix::from_diagonal(&DVector::from_column_slice(&[2.0, 1.0]))).unwrap();
+        let factor = factorise_with_jitter(&DMatrix::from_diagonal(&DVector::from_column_slice(&[2.0, 1.0]))).unwrap();
         for (pivot, variance) in factor.factor().diagonal().iter().zip([4.0, 1.0]) {
             let more = pivot.powi(2) - variance;
             assert!((more / (2.5 * JITTER) - 1.0).abs() < 1e-5, "{more:e}");
@@ -228,17 +228,17 @@ mod tests {
 
     #[test]
     fn nothing_longer_than_one_is_covered() {
-        assert!(is_covered(1.0) && is_covered(1e-300));
-        assert!(![0.0, -0.5, 1.0f64.next_up(), f64::INFINITY, f64::NAN].into_iter().any(is_covered));
+        assert!(is_valid_sensitivity(1.0) && is_valid_sensitivity(1e-300));
+        assert!(![0.0, -0.5, 1.0f64.next_up(), f64::INFINITY, f64::NAN].into_iter().any(is_valid_sensitivity));
     }
 
     /// A tenth above the bound and jitter that doubles the trace are 1.2 above it; volumes have no such bound.
     #[test]
     fn jitter_widens_the_gap_of_a_trace() {
         let [volume, trace] =
-            [Objective::LogDet, Objective::Trace].map(|objective| Gap { objective, before: 0.1 });
+            [Objective::LogDet, Objective::Trace].map(|objective| OptimalityGap { objective, before: 0.1 });
         assert_eq!((volume.value(), trace.value()), (Some(0.1), Some(0.1)));
-        assert_eq!(Gap { before: -1e-17, ..trace }.value(), Some(0.0));
+        assert_eq!(OptimalityGap { before: -1e-17, ..trace }.value(), Some(0.0));
         assert!(volume.after_jitter(2.0).is_none());
         assert!((trace.after_jitter(2.0).unwrap() - 1.2).abs() < 1e-15);
     }

@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::log_det::weighted;
-use super::options::{Evaluation, WeightProblem};
+use super::log_det::weight_columns;
+use super::options::{LeverageEvaluation, WeightProblem};
 use dpgp_linalg::{LinalgError, RightSvd, gram_factor, right_svd, transposed_product};
 
 /// Where `exp(-t s)` has died out: what is left out of a sum `x sum w exp(-t x)` by it is below the sum of the terms with `t x > 10`,
@@ -18,11 +18,11 @@ const DEAD: f64 = 10.0;
 /// `sum_kl a_ki a_li a_kj a_lj / (s_k s_l (s_k + s_l))`. With `1 / x = sum_q w_q exp(-t_q x)` it falls apart into
 /// few squares, `sum_q (a_i' diag(d_q) a_j)^2` with `d_q = sqrt(w_q) exp(-t_q s) / s`: some ten products of matrices instead
 /// of `r / 2`. The error of the sum is one of the Newton step, never of the gap.
-pub(super) struct Trace {
+pub(super) struct TraceProblem {
     columns: DMatrix<f64>,
 }
 
-impl Trace {
+impl TraceProblem {
     /// For columns (r x k) of full row rank.
     pub fn new(columns: DMatrix<f64>) -> Self {
         Self { columns }
@@ -31,19 +31,19 @@ impl Trace {
     /// The singular values and right vectors of `V^(1/2) B'` (k x r), which are those of M.
     fn decompose(&self, weights: &[f64]) -> Result<RightSvd, LinalgError> {
         // By factors alone: forming M^2 = B V B' would square the condition number.
-        let factor = gram_factor("B V B'", &weighted(&self.columns, weights).transpose())?;
+        let factor = gram_factor("B V B'", &weight_columns(&self.columns, weights).transpose())?;
         right_svd("V^(1/2) B'", &factor.factor().transpose())
     }
 }
 
 /// `sqrt(w) exp(-t s) / s` of a falling spectrum s, where it has not died out: of the last, smallest eigenvalues.
-fn term(spectrum: &DVector<f64>, weight: f64, node: f64) -> DVector<f64> {
+fn hessian_term(spectrum: &DVector<f64>, weight: f64, node: f64) -> DVector<f64> {
     let dead = spectrum.iter().take_while(|s| node * **s > DEAD).count();
     let alive = spectrum.rows(dead, spectrum.len() - dead);
     alive.map(|s| weight.sqrt() * (-node * s).exp() / s)
 }
 
-impl WeightProblem for Trace {
+impl WeightProblem for TraceProblem {
     fn columns(&self) -> &DMatrix<f64> {
         &self.columns
     }
@@ -52,7 +52,7 @@ impl WeightProblem for Trace {
         Box::new(Self::new(self.columns.select_columns(columns)))
     }
 
-    fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError> {
+    fn evaluate(&self, weights: &[f64]) -> Result<LeverageEvaluation, LinalgError> {
         let svd = self.decompose(weights)?;
         let coordinates = transposed_product(&svd.v, &self.columns);
         let inverse = svd.s.map(|s| 1.0 / s);
@@ -61,29 +61,29 @@ impl WeightProblem for Trace {
             .column_iter()
             .map(|column| column.iter().zip(inverse.iter()).map(|(a, inverse)| a * a * inverse).sum())
             .collect();
-        Ok(Evaluation { leverages, coordinates, spectrum: svd.s.iter().copied().collect() })
+        Ok(LeverageEvaluation { leverages, coordinates, spectrum: svd.s.iter().copied().collect() })
     }
 
-    fn terms(&self, at: &Evaluation) -> Vec<DVector<f64>> {
+    fn hessian_terms(&self, at: &LeverageEvaluation) -> Vec<DVector<f64>> {
         let s = DVector::from_column_slice(&at.spectrum);
         // s_k + s_l lies between twice the least and twice the greatest eigenvalue.
-        let terms = reciprocal(2.0 * s.min(), 2.0 * s.max());
-        let terms = terms.into_iter().map(|(weight, node)| term(&s, weight, node));
-        terms.filter(|term| !term.is_empty()).collect()
+        let hessian_terms = reciprocal_quadrature(2.0 * s.min(), 2.0 * s.max());
+        let hessian_terms = hessian_terms.into_iter().map(|(weight, node)| hessian_term(&s, weight, node));
+        hessian_terms.filter(|term| !term.is_empty()).collect()
     }
 
-    fn gap(&self, weights: &[f64], at: &Evaluation) -> f64 {
+    fn gap(&self, weights: &[f64], at: &LeverageEvaluation) -> f64 {
         let trace: f64 = at.spectrum.iter().sum();
-        at.largest() * weights.iter().sum::<f64>() / trace - 1.0
+        at.largest_leverage() * weights.iter().sum::<f64>() / trace - 1.0
     }
 
-    fn root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError> {
+    fn covariance_root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError> {
         let svd = self.decompose(weights)?;
-        let mut root = svd.v.transpose();
-        for (mut row, s) in root.row_iter_mut().zip(svd.s.iter()) {
+        let mut covariance_root = svd.v.transpose();
+        for (mut row, s) in covariance_root.row_iter_mut().zip(svd.s.iter()) {
             row *= s.sqrt();
         }
-        Ok(root)
+        Ok(covariance_root)
     }
 }
 
@@ -97,7 +97,7 @@ const CUT: f64 = 1e-2;
 /// that error in its Hessian each Newton step still gains a factor of 40 near the optimum.
 ///
 /// Source: Beylkin and Monzón 2010, "Approximation by exponential sums revisited", Sec. 2.
-pub(super) fn reciprocal(low: f64, high: f64) -> Vec<(f64, f64)> {
+pub(super) fn reciprocal_quadrature(low: f64, high: f64) -> Vec<(f64, f64)> {
     let (first, last) = ((CUT / high).ln(), ((1.0 / CUT).ln() / low).ln());
     let nodes = ((last - first) / STEP).ceil().max(0.0) as usize;
     // At node t = e^u the integrand exp(u - x t) is t exp(-x t).
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn the_error_is_small_over_the_whole_range() {
         for (low, high) in [(1.0, 1.0), (0.5, 3.0), (1e-9, 1.0), (1e3, 1e11)] {
-            let terms = reciprocal(low, high);
+            let terms = reciprocal_quadrature(low, high);
             assert!(terms.len() as f64 <= (high / low).ln() / 1.5 + 6.1);
             for i in 0..=1000 {
                 let x = low * (high / low).powf(f64::from(i) / 1000.0);

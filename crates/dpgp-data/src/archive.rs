@@ -15,35 +15,31 @@ const MOST_UNPACKED: u64 = 1 << 30;
 /// The bytes of the first CSV file of an archive, those that the system of the archive adds apart.
 ///
 /// # Errors
-/// [`TableError::Unpacked`] for more than 1 GiB; [`TableError::Body`] for an archive that cannot be read, or holds no CSV file.
-pub(super) fn unzipped(file: File) -> Result<Vec<u8>, TableError> {
-    first_table(file, MOST_UNPACKED)
+/// [`PaperTableError::Unpacked`] for more than 1 GiB; [`PaperTableError::Body`] for an archive that cannot be read, or holds no CSV file.
+pub(super) fn unzip_first_csv(file: File) -> Result<Vec<u8>, TableError> {
+    read_first_csv(file, MOST_UNPACKED)
 }
 
-fn first_table(archive: impl Read + Seek, most: u64) -> Result<Vec<u8>, TableError> {
-    let mut archive = zip::ZipArchive::new(archive).map_err(unreadable)?;
+fn read_first_csv(archive: impl Read + Seek, most: u64) -> Result<Vec<u8>, TableError> {
+    let mut archive = zip::ZipArchive::new(archive).map_err(archive_error)?;
     for place in 0..archive.len() {
-        let entry = archive.by_index(place).map_err(unreadable)?;
-        let name = entry.name().map_err(unreadable)?.to_string();
+        let entry = archive.by_index(place).map_err(archive_error)?;
+        let name = entry.name().map_err(archive_error)?.to_string();
         if name.to_lowercase().ends_with(".csv") && !name.starts_with("__MACOSX") {
-            return if entry.size() > most {
-                Err(TableError::Unpacked(most >> 20))
-            } else {
-                bounded(entry, most)
-            };
+            return if entry.size() > most { Err(TableError::Unpacked(most >> 20)) } else { read_limited(entry, most) };
         }
     }
     Err(TableError::Body("the archive holds no CSV file".into()))
 }
 
 /// All bytes. An archive may hold more than it says.
-fn bounded(entry: impl Read, most: u64) -> Result<Vec<u8>, TableError> {
+fn read_limited(entry: impl Read, most: u64) -> Result<Vec<u8>, TableError> {
     let mut bytes = Vec::new();
-    entry.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    entry.take(most + 1).read_to_end(&mut bytes).map_err(archive_error)?;
     if bytes.len() as u64 > most { Err(TableError::Unpacked(most >> 20)) } else { Ok(bytes) }
 }
 
-fn unreadable(cause: impl std::error::Error + Send + Sync + 'static) -> TableError {
+fn archive_error(cause: impl std::error::Error + Send + Sync + 'static) -> TableError {
     TableError::Body(Box::new(cause))
 }
 
@@ -60,7 +56,7 @@ pub fn is_decoding() -> bool {
 /// the error of a damaged file.
 ///
 /// Nobody sees what a panic leaves half done: all readers of a file end with its first error.
-pub(super) fn decoded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+pub(super) fn catch_decoding_panic<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     let before = DECODING.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(decode));
     DECODING.set(before);
@@ -85,12 +81,12 @@ mod tests {
     #[test]
     fn no_more_is_unpacked_than_the_limit() {
         let most = 3 << 20;
-        assert_eq!(first_table(archive(most), most as u64).unwrap().len(), most);
+        assert_eq!(read_first_csv(archive(most), most as u64).unwrap().len(), most);
         let bomb = archive(most + 1);
         assert!(bomb.get_ref().len() < most / 100);
-        assert!(matches!(first_table(bomb, most as u64), Err(TableError::Unpacked(3))));
-        let unsaid = bounded(std::io::repeat(b'1'), most as u64);
+        assert!(matches!(read_first_csv(bomb, most as u64), Err(TableError::Unpacked(3))));
+        let unsaid = read_limited(std::io::repeat(b'1'), most as u64);
         assert!(matches!(unsaid, Err(TableError::Unpacked(3))));
-        assert!(first_table(Cursor::new(b"no archive".to_vec()), 1).is_err());
+        assert!(read_first_csv(Cursor::new(b"no archive".to_vec()), 1).is_err());
     }
 }

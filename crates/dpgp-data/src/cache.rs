@@ -11,17 +11,20 @@ use std::{fs, io};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Deserialize;
 
-use super::digest::{Digest, Stamp, stamp};
-use super::error::{Action, DataError, Doing, Expected, Place, Stamps, shown_line, shown_text};
+use super::digest::{Digest, FileStamp, compute_file_stamp};
+use super::error::{
+    DataError, ExpectedContents, FileAction, FileOrigin, IoErrorContext, StampMismatch, escape_hidden_line,
+    escape_hidden_text,
+};
 use super::fetch::{FetchOptions, fetch};
 use super::manifest::{DataFile, Dataset};
-use super::outside::tell_outside;
-use super::shipped::{place_shipped, shipped_data};
-use dpgp_fs::{refuse_links, temporary_file, unlinked};
+use super::outside::report_outside_file;
+use super::shipped::{shipped_file_text, write_shipped_file};
+use dpgp_fs::{no_follow_options, refuse_links, temporary_file};
 
 /// The places that files are looked for in, and how missing ones are fetched.
 #[derive(Debug, Clone)]
-pub struct Cache {
+pub struct DatasetCache {
     directory: PathBuf,
     bundled: PathBuf,
     /// The folder that the user vouches for: no link below it is written through.
@@ -33,7 +36,7 @@ pub struct Cache {
 
 /// Whether the files of a dataset are here, by their names and sizes alone. The worst file counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
+pub enum DatasetStatus {
     /// All in the cache or the data folder.
     Present,
     /// All here, some only in the mirror.
@@ -46,7 +49,7 @@ pub enum Status {
     Damaged,
 }
 
-/// Finding of [`Cache::verify`] about one file.
+/// Finding of [`DatasetCache::verify`] about one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileCheck {
     /// The path of the file in the cache.
@@ -54,12 +57,12 @@ pub struct FileCheck {
     /// Where it was found.
     pub path: Option<PathBuf>,
     /// Whether it is the right one.
-    pub outcome: Outcome,
+    pub outcome: FileCheckOutcome,
 }
 
 /// Whether a file is the right one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FileCheckOutcome {
     /// Its size and digest are right.
     Right,
     /// It is not here.
@@ -67,18 +70,18 @@ pub enum Outcome {
     /// It is another file.
     Mismatch {
         /// Expected contents.
-        expected: Expected,
+        expected: ExpectedContents,
         /// Contents found.
-        found: Stamp,
+        found: FileStamp,
     },
     /// No digest is published or recorded to compare it with.
     Unlocked {
         /// Contents found.
-        found: Stamp,
+        found: FileStamp,
     },
 }
 
-impl Cache {
+impl DatasetCache {
     /// A cache in `directory`, and the project's data folder `bundled`. No mirror; downloads are on.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>, bundled: impl Into<PathBuf>) -> Self {
@@ -89,7 +92,7 @@ impl Cache {
 
     /// Vouches for a folder above the cache only, so that the cache itself may be no link either.
     #[must_use]
-    pub fn within(mut self, folder: impl Into<PathBuf>) -> Self {
+    pub fn with_trusted_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.vouched = folder.into();
         self
     }
@@ -131,25 +134,25 @@ impl Cache {
     /// Where a file is now, if it is here; its contents are not looked at.
     #[must_use]
     pub fn path(&self, file: &DataFile) -> Option<PathBuf> {
-        self.find(file).map(|(_, path)| path)
+        self.locate_file(file).map(|(_, path)| path)
     }
 
     /// The digest that a file must have, as published or as recorded when it first came; none before that.
     ///
     /// # Errors
     /// [`DataError::LockSyntax`] or [`DataError::Io`] of the lock file.
-    pub fn digest(&self, file: &DataFile) -> Result<Option<Digest>, DataError> {
-        Ok(match self.expected(file)? {
-            Expected::Known(stamp) => Some(stamp.digest),
-            Expected::Unknown { .. } => None,
+    pub fn expected_digest(&self, file: &DataFile) -> Result<Option<Digest>, DataError> {
+        Ok(match self.expected_contents(file)? {
+            ExpectedContents::Known(stamp) => Some(stamp.digest),
+            ExpectedContents::Unknown { .. } => None,
         })
     }
 
     /// Whether the files of a dataset are here, by their names and sizes alone.
     #[must_use]
-    pub fn status(&self, dataset: &Dataset) -> Status {
+    pub fn status(&self, dataset: &Dataset) -> DatasetStatus {
         let statuses = dataset.files.iter().map(|file| self.file_status(file));
-        statuses.max().unwrap_or(Status::Present)
+        statuses.max().unwrap_or(DatasetStatus::Present)
     }
 
     /// Makes sure that every file of a dataset is here and right; gives their paths, in the order of the manifest.
@@ -162,7 +165,7 @@ impl Cache {
     /// [`DataError::Io`] for a link on the way to what would be written; [`DataError::Mismatch`] for a wrong file, which stays as it is; [`DataError::MissingOffline`],
     /// [`DataError::NoAddress`], [`DataError::NoMirror`] or [`DataError::Download`] for a missing one;
     /// [`DataError::Io`].
-    pub fn ensure(&self, dataset: &Dataset, progress: &dyn Progress) -> Result<Vec<PathBuf>, DataError> {
+    pub fn ensure_dataset_files(&self, dataset: &Dataset, progress: &dyn Progress) -> Result<Vec<PathBuf>, DataError> {
         dataset.files.iter().map(|file| self.ensure_file(dataset, file, progress)).collect()
     }
 
@@ -185,46 +188,41 @@ impl Cache {
         }
     }
 
-    fn ensure_file(
-        &self,
-        dataset: &Dataset,
-        file: &DataFile,
-        progress: &dyn Progress,
-    ) -> Result<PathBuf, DataError> {
-        let expected = self.expected(file)?;
-        let (place, path, found) = match self.find(file) {
+    fn ensure_file(&self, dataset: &Dataset, file: &DataFile, progress: &dyn Progress) -> Result<PathBuf, DataError> {
+        let expected = self.expected_contents(file)?;
+        let (place, path, found) = match self.locate_file(file) {
             Some((place, path)) => {
-                self.tell_outside(place, &path);
-                let found = stamp(&path)?;
+                self.report_outside_file(place, &path);
+                let found = compute_file_stamp(&path)?;
                 (place, path, found)
             }
             None => {
                 let path = self.directory.join(&file.path);
                 let found = self.download(dataset, file, expected, &path, progress)?;
-                (Place::Cache, path, found)
+                (FileOrigin::Cache, path, found)
             }
         };
         let expected = match expected {
             // Another process may have recorded another copy meanwhile; the first one counts.
-            Expected::Unknown { .. } if expected.admits(&found) => {
-                Expected::Known(Lock::record(&self.directory, &file.path, found)?)
+            ExpectedContents::Unknown { .. } if expected.admits(&found) => {
+                ExpectedContents::Known(DatasetLockFile::record_first_stamp(&self.directory, &file.path, found)?)
             }
             expected => expected,
         };
         if expected.admits(&found) {
             return Ok(path);
         }
-        let lock = (expected != file.expected).then(|| Lock::path(&self.directory));
-        let stamps = Box::new(Stamps { expected, found, lock });
+        let lock = (expected != file.expected).then(|| DatasetLockFile::path(&self.directory));
+        let stamps = Box::new(StampMismatch { expected, found, lock });
         Err(DataError::Mismatch { dataset: dataset.name.clone(), path, place, stamps })
     }
 
     /// Names a file that a link in the project leads to from elsewhere, before it is read. The mirror is the user's own.
-    fn tell_outside(&self, place: Place, path: &Path) {
+    fn report_outside_file(&self, place: FileOrigin, path: &Path) {
         match place {
-            Place::Bundled => tell_outside(path, &self.bundled, "project"),
-            Place::Cache => tell_outside(path, &self.vouched, "project"),
-            Place::Mirror => {}
+            FileOrigin::Bundled => report_outside_file(path, &self.bundled, "project"),
+            FileOrigin::Cache => report_outside_file(path, &self.vouched, "project"),
+            FileOrigin::Mirror => {}
         }
     }
 
@@ -232,20 +230,20 @@ impl Cache {
         &self,
         dataset: &Dataset,
         file: &DataFile,
-        expected: Expected,
+        expected: ExpectedContents,
         target: &Path,
         progress: &dyn Progress,
-    ) -> Result<Stamp, DataError> {
+    ) -> Result<FileStamp, DataError> {
         self.ensure_mirror()?;
-        refuse_links(&self.vouched, target).doing(Action::Write, target)?;
-        if let Some(stamp) = place_shipped(file, target)? {
+        refuse_links(&self.vouched, target).with_io_context(FileAction::Write, target)?;
+        if let Some(stamp) = write_shipped_file(file, target)? {
             return Ok(stamp);
         }
         if file.urls.is_empty() {
-            return Err(self.no_address(dataset, file));
+            return Err(self.no_address_error(dataset, file));
         }
         if self.offline {
-            return Err(self.missing_offline(dataset, file));
+            return Err(self.missing_offline_error(dataset, file));
         }
         let file = DataFile { expected, ..file.clone() };
         fetch(&file, target, &self.options, progress)
@@ -254,45 +252,45 @@ impl Cache {
     fn verify_file(&self, file: &DataFile) -> Result<FileCheck, DataError> {
         let path = self.path(file);
         let outcome = match &path {
-            None => Outcome::Missing,
-            Some(path) => outcome(self.expected(file)?, stamp(path)?),
+            None => FileCheckOutcome::Missing,
+            Some(path) => compare_with_expected(self.expected_contents(file)?, compute_file_stamp(path)?),
         };
         Ok(FileCheck { file: file.path.clone(), path, outcome })
     }
 
     /// Expected contents of a file, from the manifest or from the lock file.
-    fn expected(&self, file: &DataFile) -> Result<Expected, DataError> {
-        if let Expected::Known(_) = file.expected {
+    fn expected_contents(&self, file: &DataFile) -> Result<ExpectedContents, DataError> {
+        if let ExpectedContents::Known(_) = file.expected {
             return Ok(file.expected);
         }
-        let lock = Lock::path(&self.directory);
-        refuse_links(&self.vouched, &lock).doing(Action::Read, &lock)?;
-        let first = Lock::read(&self.directory)?.get(&file.path);
-        Ok(first.map_or(file.expected, Expected::Known))
+        let lock = DatasetLockFile::path(&self.directory);
+        refuse_links(&self.vouched, &lock).with_io_context(FileAction::Read, &lock)?;
+        let first = DatasetLockFile::read(&self.directory)?.get(&file.path);
+        Ok(first.map_or(file.expected, ExpectedContents::Known))
     }
 
-    fn find(&self, file: &DataFile) -> Option<(Place, PathBuf)> {
-        let bundled = file.bundled.then_some((Place::Bundled, &self.bundled));
-        let cache = Some((Place::Cache, &self.directory));
-        let mirror = self.mirror.as_ref().map(|mirror| (Place::Mirror, mirror));
+    fn locate_file(&self, file: &DataFile) -> Option<(FileOrigin, PathBuf)> {
+        let bundled = file.bundled.then_some((FileOrigin::Bundled, &self.bundled));
+        let cache = Some((FileOrigin::Cache, &self.directory));
+        let mirror = self.mirror.as_ref().map(|mirror| (FileOrigin::Mirror, mirror));
         let places = [bundled, cache, mirror].into_iter().flatten();
         places.map(|(place, folder)| (place, folder.join(&file.path))).find(|(_, path)| path.is_file())
     }
 
-    fn file_status(&self, file: &DataFile) -> Status {
-        let Some((place, path)) = self.find(file) else {
-            let nowhere = file.urls.is_empty() && shipped_data(file).is_none();
-            return if nowhere { Status::Unobtainable } else { Status::Missing };
+    fn file_status(&self, file: &DataFile) -> DatasetStatus {
+        let Some((place, path)) = self.locate_file(file) else {
+            let nowhere = file.urls.is_empty() && shipped_file_text(file).is_none();
+            return if nowhere { DatasetStatus::Unobtainable } else { DatasetStatus::Missing };
         };
         let size_right = fs::metadata(&path).is_ok_and(|data| file.expected.admits_size(data.len()));
         match place {
-            _ if !size_right => Status::Damaged,
-            Place::Bundled | Place::Cache => Status::Present,
-            Place::Mirror => Status::InMirror,
+            _ if !size_right => DatasetStatus::Damaged,
+            FileOrigin::Bundled | FileOrigin::Cache => DatasetStatus::Present,
+            FileOrigin::Mirror => DatasetStatus::InMirror,
         }
     }
 
-    fn missing_offline(&self, dataset: &Dataset, file: &DataFile) -> DataError {
+    fn missing_offline_error(&self, dataset: &Dataset, file: &DataFile) -> DataError {
         DataError::MissingOffline {
             dataset: dataset.name.clone(),
             file: file.path.clone(),
@@ -301,7 +299,7 @@ impl Cache {
         }
     }
 
-    fn no_address(&self, dataset: &Dataset, file: &DataFile) -> DataError {
+    fn no_address_error(&self, dataset: &Dataset, file: &DataFile) -> DataError {
         let folder = if file.bundled { &self.bundled } else { &self.directory };
         DataError::NoAddress {
             dataset: dataset.name.clone(),
@@ -312,11 +310,11 @@ impl Cache {
     }
 }
 
-fn outcome(expected: Expected, found: Stamp) -> Outcome {
+fn compare_with_expected(expected: ExpectedContents, found: FileStamp) -> FileCheckOutcome {
     match expected {
-        _ if !expected.admits(&found) => Outcome::Mismatch { expected, found },
-        Expected::Known(_) => Outcome::Right,
-        Expected::Unknown { .. } => Outcome::Unlocked { found },
+        _ if !expected.admits(&found) => FileCheckOutcome::Mismatch { expected, found },
+        ExpectedContents::Known(_) => FileCheckOutcome::Right,
+        ExpectedContents::Unknown { .. } => FileCheckOutcome::Unlocked { found },
     }
 }
 
@@ -328,19 +326,19 @@ const HEAD: &str = "# Digests of first downloads, for files without a published 
 
 /// The stamps of first copies, by path in the cache.
 #[derive(Debug, Clone)]
-pub struct Lock {
+pub struct DatasetLockFile {
     path: PathBuf,
-    stamps: BTreeMap<String, Stamp>,
+    stamps: BTreeMap<String, FileStamp>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawLock {
+struct RawLockFile {
     #[serde(default)]
-    file: BTreeMap<String, Stamp>,
+    file: BTreeMap<String, FileStamp>,
 }
 
-impl Lock {
+impl DatasetLockFile {
     /// Where the lock file of a cache folder is.
     #[must_use]
     pub fn path(cache: &Path) -> PathBuf {
@@ -355,16 +353,16 @@ impl Lock {
         let path = Self::path(cache);
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            text => text.doing(Action::Read, &path)?,
+            text => text.with_io_context(FileAction::Read, &path)?,
         };
-        let raw: RawLock = toml::from_str(&text)
+        let raw: RawLockFile = toml::from_str(&text)
             .map_err(|source| DataError::LockSyntax { path: path.clone(), source: Box::new(source) })?;
         Ok(Self { path, stamps: raw.file })
     }
 
     /// Stamp of the first copy of this file.
     #[must_use]
-    pub fn get(&self, file: &str) -> Option<Stamp> {
+    pub fn get(&self, file: &str) -> Option<FileStamp> {
         self.stamps.get(file).copied()
     }
 
@@ -373,9 +371,9 @@ impl Lock {
     ///
     /// # Errors
     /// [`DataError::Io`] or [`DataError::LockSyntax`].
-    pub fn record(cache: &Path, file: &str, stamp: Stamp) -> Result<Stamp, DataError> {
+    pub fn record_first_stamp(cache: &Path, file: &str, stamp: FileStamp) -> Result<FileStamp, DataError> {
         create_folder(cache)?;
-        let _guard = guard(&cache.join(format!("{NAME}.guard")))?;
+        let _guard = acquire_file_lock(&cache.join(format!("{NAME}.guard")))?;
         let mut lock = Self::read(cache)?;
         if let Some(first) = lock.get(file) {
             return Ok(first);
@@ -388,17 +386,17 @@ impl Lock {
     fn write(&self, cache: &Path) -> Result<(), DataError> {
         let written = || -> io::Result<()> {
             let mut file = temporary_file(cache, 0o600)?;
-            file.write_all(self.text().as_bytes())?;
+            file.write_all(self.to_toml().as_bytes())?;
             // A reader finds the old file or the new one, never half of one.
             file.persist(&self.path)?;
             Ok(())
         };
-        written().doing(Action::Write, &self.path)
+        written().with_io_context(FileAction::Write, &self.path)
     }
 
-    fn text(&self) -> String {
+    fn to_toml(&self) -> String {
         let mut entries = Vec::new();
-        for (file, Stamp { digest, bytes }) in &self.stamps {
+        for (file, FileStamp { digest, bytes }) in &self.stamps {
             entries.push(format!("[file.{file:?}]\nsha256 = \"{digest}\"\nbytes = {bytes}\n"));
         }
         format!("{HEAD}{}", entries.join("\n"))
@@ -407,16 +405,16 @@ impl Lock {
 
 /// Creates a folder and those above it.
 pub(super) fn create_folder(folder: &Path) -> Result<(), DataError> {
-    fs::create_dir_all(folder).doing(Action::CreateFolder, folder)
+    fs::create_dir_all(folder).with_io_context(FileAction::CreateFolder, folder)
 }
 
 /// Waits until no other process holds the file at `path`, and holds it until the result is dropped.
 /// `None` where the file system knows no locks.
-pub(super) fn guard(path: &Path) -> Result<Option<File>, DataError> {
-    let file = unlinked().create(true).append(true).open(path).doing(Action::Lock, path)?;
+pub(super) fn acquire_file_lock(path: &Path) -> Result<Option<File>, DataError> {
+    let file = no_follow_options().create(true).append(true).open(path).with_io_context(FileAction::Lock, path)?;
     match file.lock() {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
-        locked => locked.doing(Action::Lock, path).map(|()| Some(file)),
+        locked => locked.with_io_context(FileAction::Lock, path).map(|()| Some(file)),
     }
 }
 
@@ -434,9 +432,9 @@ pub trait Progress: Send + Sync {
 
 /// Says nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
+pub struct SilentProgress;
 
-impl Progress for Silent {
+impl Progress for SilentProgress {
     fn start(&self, _file: &str, _total: Option<u64>) {}
     fn advance(&self, _bytes: u64) {}
     fn note(&self, _message: &str) {}
@@ -445,33 +443,33 @@ impl Progress for Silent {
 
 /// A progress bar on standard error, drawn only if that is a terminal. Notes are printed in either case.
 #[derive(Debug, Default)]
-pub struct Bars {
+pub struct ProgressBars {
     bar: Mutex<Option<ProgressBar>>,
 }
 
-impl Bars {
-    /// Bars on standard error. Where the user asked for quiet, take [`Silent`] instead.
+impl ProgressBars {
+    /// Bars on standard error. Where the user asked for quiet, take [`SilentProgress`] instead.
     #[must_use]
     pub fn stderr() -> Self {
         Self::default()
     }
 
     /// Runs `act` on the bar. A panic elsewhere does not spoil the bar, so a poisoned lock is taken as it is.
-    fn with(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
+    fn with_bar(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
         act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     }
 }
 
-impl Progress for Bars {
+impl Progress for ProgressBars {
     fn start(&self, file: &str, total: Option<u64>) {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr())
-            .with_style(style(total.is_some()))
-            .with_message(shown_line(file).into_owned());
-        self.with(|slot| *slot = Some(bar));
+            .with_style(bar_style(total.is_some()))
+            .with_message(escape_hidden_line(file).into_owned());
+        self.with_bar(|slot| *slot = Some(bar));
     }
 
     fn advance(&self, bytes: u64) {
-        self.with(|slot| {
+        self.with_bar(|slot| {
             if let Some(bar) = slot {
                 bar.inc(bytes);
             }
@@ -479,16 +477,16 @@ impl Progress for Bars {
     }
 
     fn note(&self, message: &str) {
-        self.with(|slot| {
+        self.with_bar(|slot| {
             if let Some(bar) = slot.take() {
                 bar.finish_and_clear();
             }
         });
-        eprintln!("{}", shown_text(message));
+        eprintln!("{}", escape_hidden_text(message));
     }
 
     fn finish(&self) {
-        self.with(|slot| {
+        self.with_bar(|slot| {
             if let Some(bar) = slot.take() {
                 bar.finish_and_clear();
             }
@@ -496,7 +494,7 @@ impl Progress for Bars {
     }
 }
 
-fn style(total_known: bool) -> ProgressStyle {
+fn bar_style(total_known: bool) -> ProgressStyle {
     let template = if total_known {
         "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}"
     } else {
@@ -554,8 +552,7 @@ mod tests {
 
     #[test]
     fn week_days_of_the_calendar() {
-        for (date, day) in
-            [("2000-01-01", 5), ("2015-08-01", 5), ("6/1/2016", 2), ("2016-02-29", 0), ("1970-01-01", 3)]
+        for (date, day) in [("2000-01-01", 5), ("2015-08-01", 5), ("6/1/2016", 2), ("2016-02-29", 0), ("1970-01-01", 3)]
         {
             assert_eq!(weekday(date), Some(day), "{date}");
         }

@@ -9,9 +9,9 @@ use std::str::FromStr;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::cache::{Progress, Silent};
-use super::error::{Action, DataError, Doing};
-use super::whole_file::{MOST, too_large};
+use super::cache::{Progress, SilentProgress};
+use super::error::{DataError, FileAction, IoErrorContext};
+use super::whole_file::{MOST, too_large_error};
 
 /// How many bytes are read and hashed at a time.
 const BLOCK: usize = 1 << 16;
@@ -24,7 +24,7 @@ pub struct Digest([u8; 32]);
 /// Identity of the contents of a file: its digest and its size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stamp {
+pub struct FileStamp {
     /// SHA-256 of the whole file.
     #[serde(rename = "sha256")]
     pub digest: Digest,
@@ -35,22 +35,22 @@ pub struct Stamp {
 /// The text is not 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a SHA-256 digest must have 64 hexadecimal digits")]
-pub struct NotADigest;
+pub struct DigestParseError;
 
 impl FromStr for Digest {
-    type Err = NotADigest;
+    type Err = DigestParseError;
 
-    fn from_str(text: &str) -> Result<Self, NotADigest> {
+    fn from_str(text: &str) -> Result<Self, DigestParseError> {
         let mut bytes = [0; 32];
-        hex::decode_to_slice(text, &mut bytes).map_err(|_| NotADigest)?;
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| DigestParseError)?;
         Ok(Self(bytes))
     }
 }
 
 impl TryFrom<String> for Digest {
-    type Error = NotADigest;
+    type Error = DigestParseError;
 
-    fn try_from(text: String) -> Result<Self, NotADigest> {
+    fn try_from(text: String) -> Result<Self, DigestParseError> {
         text.parse()
     }
 }
@@ -61,7 +61,7 @@ impl fmt::Display for Digest {
     }
 }
 
-impl fmt::Display for Stamp {
+impl fmt::Display for FileStamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SHA-256 {} ({} bytes)", self.digest, self.bytes)
     }
@@ -85,36 +85,38 @@ impl Digest {
 ///
 /// # Errors
 /// [`DataError::Io`] when the file cannot be read.
-pub fn stamp(path: &Path) -> Result<Stamp, DataError> {
-    File::open(path).and_then(|file| hashed(file, u64::MAX, &Silent)).doing(Action::Read, path)
+pub fn compute_file_stamp(path: &Path) -> Result<FileStamp, DataError> {
+    File::open(path)
+        .and_then(|file| hash_reader(file, u64::MAX, &SilentProgress))
+        .with_io_context(FileAction::Read, path)
 }
 
 /// The same of a file or a pipe that a user names. What is no file of a disk may have no end, and has a most of bytes.
 ///
 /// # Errors
 /// The I/O error; [`io::ErrorKind::FileTooLarge`] for more than 256 MB of a pipe or a device.
-pub fn watched_stamp(path: &Path, progress: &dyn Progress) -> io::Result<Stamp> {
+pub fn compute_stamp_with_progress(path: &Path, progress: &dyn Progress) -> io::Result<FileStamp> {
     let file = File::open(path)?;
     let about = file.metadata()?;
     let (total, most) = if about.is_file() { (Some(about.len()), u64::MAX) } else { (None, MOST) };
     progress.start(&path.to_string_lossy(), total);
-    let stamp = hashed(file, most, progress);
+    let stamp = hash_reader(file, most, progress);
     progress.finish();
     stamp
 }
 
-fn hashed(mut from: impl Read, most: u64, progress: &dyn Progress) -> io::Result<Stamp> {
+fn hash_reader(mut from: impl Read, most: u64, progress: &dyn Progress) -> io::Result<FileStamp> {
     let mut hasher = Sha256::new();
     let mut block = vec![0; BLOCK];
     let mut bytes = 0;
     loop {
         let read = from.read(&mut block)?;
         if read == 0 {
-            return Ok(Stamp { digest: Digest(hasher.finalize().into()), bytes });
+            return Ok(FileStamp { digest: Digest(hasher.finalize().into()), bytes });
         }
         bytes += read as u64;
         if bytes > most {
-            return Err(too_large(most));
+            return Err(too_large_error(most));
         }
         hasher.update(&block[..read]);
         progress.advance(read as u64);
@@ -141,8 +143,8 @@ mod tests {
 
     #[test]
     fn text_that_is_no_digest_is_refused() {
-        assert_eq!("abc".parse::<Digest>(), Err(NotADigest));
-        assert_eq!("g".repeat(64).parse::<Digest>(), Err(NotADigest));
+        assert_eq!("abc".parse::<Digest>(), Err(DigestParseError));
+        assert_eq!("g".repeat(64).parse::<Digest>(), Err(DigestParseError));
     }
 
     /// A million letters "a", the third vector of FIPS 180-4, spans many blocks.
@@ -151,19 +153,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, vec![b'a'; 1_000_000]).unwrap();
-        let found = stamp(&path).unwrap();
+        let found = compute_file_stamp(&path).unwrap();
         assert_eq!(found.bytes, 1_000_000);
-        assert_eq!(
-            found.digest.to_string(),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
-        );
+        assert_eq!(found.digest.to_string(), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
     }
 
     #[test]
     fn what_has_no_end_has_a_most_of_bytes() {
-        let exactly = hashed(&b"abc"[..], 3, &Silent).unwrap();
-        assert_eq!(exactly, Stamp { digest: Digest::of_bytes(b"abc"), bytes: 3 });
-        let beyond = hashed(std::io::repeat(0), 3 << 20, &Silent).unwrap_err();
+        let exactly = hash_reader(&b"abc"[..], 3, &SilentProgress).unwrap();
+        assert_eq!(exactly, FileStamp { digest: Digest::of_bytes(b"abc"), bytes: 3 });
+        let beyond = hash_reader(std::io::repeat(0), 3 << 20, &SilentProgress).unwrap_err();
         assert_eq!(beyond.kind(), io::ErrorKind::FileTooLarge);
     }
 }

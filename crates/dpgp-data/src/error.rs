@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::{fmt, io};
 
-use super::digest::Stamp;
+use super::digest::FileStamp;
 use super::fetch::{UrlFailure, failure_advice, list_failures};
-use super::manifest::ManifestProblem;
+use super::manifest::ManifestError;
 use super::table_error::TableError;
 
 /// Any failure of the data room.
@@ -26,7 +26,7 @@ pub enum DataError {
         suggestion: Option<String>,
     },
     /// The manifest is not TOML of the right form.
-    #[error("{origin} is not a valid dataset manifest: {}", plain(source))]
+    #[error("{origin} is not a valid dataset manifest: {}", plain_toml_message(source))]
     ManifestSyntax {
         /// Where the text came from.
         origin: PathBuf,
@@ -41,10 +41,10 @@ pub enum DataError {
         /// The dataset concerned.
         dataset: String,
         /// The rule that is broken.
-        problem: ManifestProblem,
+        problem: ManifestError,
     },
     /// The lock file is not TOML of the right form.
-    #[error("cannot parse the lock file {path}: {}\nRestore it, or delete it to trust the current files", plain(source), path = path.display())]
+    #[error("cannot parse the lock file {path}: {}\nRestore it, or delete it to trust the current files", plain_toml_message(source), path = path.display())]
     LockSyntax {
         /// The lock file.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum DataError {
         source: Box<toml::de::Error>,
     },
     /// A file is not here, and must not be downloaded.
-    #[error("{file} (dataset {dataset}) is missing: it is not in the cache {cache}{}, and downloads are off (--offline). Run `dpgp data fetch {dataset}` while online, or use --mirror DIR (or DPGP_MIRROR) with a mirror that has it", nor_in_mirror(mirror.as_deref()), cache = cache.display())]
+    #[error("{file} (dataset {dataset}) is missing: it is not in the cache {cache}{}, and downloads are off (--offline). Run `dpgp data fetch {dataset}` while online, or use --mirror DIR (or DPGP_MIRROR) with a mirror that has it", describe_mirror(mirror.as_deref()), cache = cache.display())]
     MissingOffline {
         /// The dataset.
         dataset: String,
@@ -86,9 +86,9 @@ pub enum DataError {
         /// The file that was found.
         path: PathBuf,
         /// Where it was found.
-        place: Place,
+        place: FileOrigin,
         /// Its expected contents, and those found.
-        stamps: Box<Stamps>,
+        stamps: Box<StampMismatch>,
     },
     /// No address gave the right file.
     #[error(
@@ -106,7 +106,7 @@ pub enum DataError {
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// The action that failed.
-        action: Action,
+        action: FileAction,
         /// To which file.
         path: PathBuf,
         /// Error of the operating system.
@@ -185,48 +185,49 @@ impl DataError {
     }
 
     /// The error for an invalid manifest that is reached by a link from another folder. Its contents are not shown.
-    pub fn linked_manifest(path: &Path) -> Self {
-        let why = "not a valid dataset manifest (details are hidden: the file is reached by a link from another folder)";
+    pub fn linked_manifest_error(path: &Path) -> Self {
+        let why =
+            "not a valid dataset manifest (details are hidden: the file is reached by a link from another folder)";
         Self::Io {
-            action: Action::Read,
+            action: FileAction::Read,
             path: path.to_owned(),
             source: io::Error::new(io::ErrorKind::InvalidData, why),
         }
     }
 
     /// An error in a table.
-    pub fn table(file: &Path, problem: TableError) -> Self {
-        let problem = if is_withheld(file) { problem.withheld() } else { problem };
+    pub fn from_table_error(file: &Path, problem: TableError) -> Self {
+        let problem = if has_withheld_contents(file) { problem.without_contents() } else { problem };
         let (file, problem) = (file.to_owned(), Box::new(problem));
         Self::Table { file, problem }
     }
 }
 
 /// Adds the action and the file to errors of the operating system.
-pub(super) trait Doing<T> {
+pub(super) trait IoErrorContext<T> {
     /// [`DataError::Io`] if the system refused.
-    fn doing(self, action: Action, path: &Path) -> Result<T, DataError>;
+    fn with_io_context(self, action: FileAction, path: &Path) -> Result<T, DataError>;
 }
 
-impl<T> Doing<T> for io::Result<T> {
-    fn doing(self, action: Action, path: &Path) -> Result<T, DataError> {
+impl<T> IoErrorContext<T> for io::Result<T> {
+    fn with_io_context(self, action: FileAction, path: &Path) -> Result<T, DataError> {
         self.map_err(|source| DataError::Io { action, path: path.to_owned(), source })
     }
 }
 
 /// Expected contents of a file, and those found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamps {
+pub struct StampMismatch {
     /// Contents required by the manifest or the lock file.
-    pub expected: Expected,
+    pub expected: ExpectedContents,
     /// Contents found.
-    pub found: Stamp,
+    pub found: FileStamp,
     /// The lock file, if it is what asks.
     pub lock: Option<PathBuf>,
 }
 
-impl Stamps {
-    fn advice(&self, place: Place) -> String {
+impl StampMismatch {
+    fn advice(&self, place: FileOrigin) -> String {
         let Some(lock) = &self.lock else { return place.advice().to_owned() };
         let lock = lock.display();
         format!("{lock} holds the digest of the first copy. To trust this copy, delete the entry there.")
@@ -235,7 +236,7 @@ impl Stamps {
 
 /// Action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum FileAction {
     /// Read it.
     Read,
     /// Write it.
@@ -250,7 +251,7 @@ pub enum Action {
     Lock,
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for FileAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Read => "read",
@@ -265,7 +266,7 @@ impl fmt::Display for Action {
 
 /// Where a file was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum FileOrigin {
     /// In the project's own data folder.
     Bundled,
     /// In the cache of downloads.
@@ -274,7 +275,7 @@ pub enum Place {
     Mirror,
 }
 
-impl Place {
+impl FileOrigin {
     fn advice(self) -> &'static str {
         match self {
             Self::Bundled => "Restore it from the project's repository.",
@@ -290,11 +291,11 @@ pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
 }
 
 /// A message of the TOML parser without the names of Rust's types.
-fn plain(error: &toml::de::Error) -> String {
+fn plain_toml_message(error: &toml::de::Error) -> String {
     error.to_string().trim_end().replace("expected u64", "expected a non-negative integer")
 }
 
-fn nor_in_mirror(mirror: Option<&Path>) -> String {
+fn describe_mirror(mirror: Option<&Path>) -> String {
     match mirror {
         Some(mirror) => format!(" or the mirror {}", mirror.display()),
         None => ", no mirror is set".to_owned(),
@@ -303,9 +304,9 @@ fn nor_in_mirror(mirror: Option<&Path>) -> String {
 
 /// Facts about a file before it is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedContents {
     /// Its digest and its size.
-    Known(Stamp),
+    Known(FileStamp),
     /// Nobody has published a digest; the file may have at most so many bytes.
     Unknown {
         /// The bound on the size.
@@ -313,10 +314,10 @@ pub enum Expected {
     },
 }
 
-impl Expected {
+impl ExpectedContents {
     /// The most bytes that the file may have.
     #[must_use]
-    pub fn bound(&self) -> u64 {
+    pub fn max_bytes(&self) -> u64 {
         match self {
             Self::Known(stamp) => stamp.bytes,
             Self::Unknown { max_bytes } => *max_bytes,
@@ -325,7 +326,7 @@ impl Expected {
 
     /// Whether a file with this stamp may be the one.
     #[must_use]
-    pub fn admits(&self, found: &Stamp) -> bool {
+    pub fn admits(&self, found: &FileStamp) -> bool {
         match self {
             Self::Known(stamp) => stamp == found,
             Self::Unknown { max_bytes } => found.bytes <= *max_bytes,
@@ -342,7 +343,7 @@ impl Expected {
     }
 }
 
-impl fmt::Display for Expected {
+impl fmt::Display for ExpectedContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Known(stamp) => stamp.fmt(f),
@@ -354,18 +355,18 @@ impl fmt::Display for Expected {
 /// A message of several lines, with every invisible character escaped except line ends and tabs.
 ///
 /// ```
-/// use dpgp_data::{shown_line, shown_text};
+/// use dpgp_data::{escape_hidden_line, escape_hidden_text};
 ///
-/// assert_eq!(shown_text("a\u{1b}[2J\nb"), "a\\u{1b}[2J\nb");
-/// assert_eq!(shown_line("a\nb"), "a\\nb");
+/// assert_eq!(escape_hidden_text("a\u{1b}[2J\nb"), "a\\u{1b}[2J\nb");
+/// assert_eq!(escape_hidden_line("a\nb"), "a\\nb");
 /// ```
-pub fn shown_text(text: &str) -> Cow<'_, str> {
-    spelled(text, |c| is_hidden(c) && c != '\n' && c != '\t')
+pub fn escape_hidden_text(text: &str) -> Cow<'_, str> {
+    escape_chars(text, |c| is_hidden_char(c) && c != '\n' && c != '\t')
 }
 
 /// A name, which has one line.
-pub fn shown_line(text: &str) -> Cow<'_, str> {
-    spelled(text, is_hidden)
+pub fn escape_hidden_line(text: &str) -> Cow<'_, str> {
+    escape_chars(text, is_hidden_char)
 }
 
 /// Text as a CSV cell. Text that a spreadsheet would read as a formula gets a leading apostrophe. Numbers stay as they are.
@@ -381,10 +382,10 @@ pub fn csv_cell(text: &str) -> Cow<'_, str> {
     // Spreadsheets in East Asian settings take the wide forms of these signs for the narrow ones.
     let signs = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
     let is_formula = text.starts_with(signs) && text.parse::<f64>().is_err();
-    if is_formula { format!("'{}", shown_line(text)).into() } else { shown_line(text) }
+    if is_formula { format!("'{}", escape_hidden_line(text)).into() } else { escape_hidden_line(text) }
 }
 
-fn spelled(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_chars(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_spelled) {
         return text.into();
     }
@@ -396,7 +397,7 @@ fn spelled(text: &str, is_spelled: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 /// Control characters, Unicode line ends and direction marks, and characters that XML does not allow.
-pub fn is_hidden(c: char) -> bool {
+pub fn is_hidden_char(c: char) -> bool {
     let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || turns || matches!(c, '\u{fffe}' | '\u{ffff}')
 }
@@ -404,11 +405,11 @@ pub fn is_hidden(c: char) -> bool {
 static WITHHELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Hides the contents of a file in all later errors of this process. Returns whether they were shown until now.
-pub(super) fn withhold(file: &Path) -> bool {
+pub(super) fn withhold_contents(file: &Path) -> bool {
     WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_path_buf())
 }
 
 /// Whether errors hide the contents of a file.
-pub(super) fn is_withheld(file: &Path) -> bool {
+pub(super) fn has_withheld_contents(file: &Path) -> bool {
     WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).contains(file)
 }

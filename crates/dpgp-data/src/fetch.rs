@@ -11,12 +11,12 @@ use std::{fs, io};
 
 use tempfile::TempPath;
 
-use super::cache::{Progress, create_folder, guard};
-use super::digest::{Stamp, stamp};
-use super::error::{Action, DataError, Doing, Expected};
-use super::http::{Answer, Client, ensure_reach};
+use super::cache::{Progress, acquire_file_lock, create_folder};
+use super::digest::{FileStamp, compute_file_stamp};
+use super::error::{DataError, ExpectedContents, FileAction, IoErrorContext};
+use super::http::{HttpClient, HttpResponse, ensure_url_allowed};
 use super::manifest::DataFile;
-use dpgp_fs::unlinked;
+use dpgp_fs::no_follow_options;
 
 /// How many bytes are taken from the network at a time.
 const BLOCK: usize = 1 << 16;
@@ -49,18 +49,18 @@ impl Default for FetchOptions {
 }
 
 /// Reason why a transfer ended: a remote failure, which another try may mend, or a local one.
-enum Stop {
-    Remote(FetchFailure),
+enum TransferError {
+    Remote(FetchError),
     Local(DataError),
 }
 
-impl From<FetchFailure> for Stop {
-    fn from(failure: FetchFailure) -> Self {
+impl From<FetchError> for TransferError {
+    fn from(failure: FetchError) -> Self {
         Self::Remote(failure)
     }
 }
 
-impl From<DataError> for Stop {
+impl From<DataError> for TransferError {
     fn from(error: DataError) -> Self {
         Self::Local(error)
     }
@@ -79,24 +79,24 @@ pub fn fetch(
     target: &Path,
     options: &FetchOptions,
     progress: &dyn Progress,
-) -> Result<Stamp, DataError> {
+) -> Result<FileStamp, DataError> {
     // Where no address may be asked, nothing is written.
     let mut failures = Vec::new();
     for url in &file.urls {
-        let refused = ensure_reach(url, options).err();
+        let refused = ensure_url_allowed(url, options).err();
         failures.extend(refused.map(|failure| UrlFailure { url: url.clone(), failure }));
     }
     if failures.len() == file.urls.len() {
         return Err(DataError::Download { file: file.path.clone(), failures });
     }
-    let mut part = Part::open(target, &file.expected)?;
-    if let Some(found) = already(file, target)? {
+    let mut part = PartialDownload::open(target, &file.expected)?;
+    if let Some(found) = find_complete_file(file, target)? {
         part.discard()?;
         return Ok(found);
     }
-    match (Download { file, options, progress }).run(&mut part)? {
+    match (Download { file, options, progress }).try_all_urls(&mut part)? {
         Ok(found) => {
-            part.finish(target)?;
+            part.rename_to_target(target)?;
             Ok(found)
         }
         Err(failures) => {
@@ -107,11 +107,11 @@ pub fn fetch(
 }
 
 /// The file at `target`, if it is there and right.
-fn already(file: &DataFile, target: &Path) -> Result<Option<Stamp>, DataError> {
+fn find_complete_file(file: &DataFile, target: &Path) -> Result<Option<FileStamp>, DataError> {
     if !target.is_file() {
         return Ok(None);
     }
-    Ok(Some(stamp(target)?).filter(|found| file.expected.admits(found)))
+    Ok(Some(compute_file_stamp(target)?).filter(|found| file.expected.admits(found)))
 }
 
 struct Download<'a> {
@@ -122,27 +122,27 @@ struct Download<'a> {
 
 impl Download<'_> {
     /// Fills the part from the first address that can, or returns why none could.
-    fn run(&self, part: &mut Part) -> Result<Result<Stamp, Vec<UrlFailure>>, DataError> {
-        if let Some(found) = self.left_whole(part)? {
+    fn try_all_urls(&self, part: &mut PartialDownload) -> Result<Result<FileStamp, Vec<UrlFailure>>, DataError> {
+        if let Some(found) = self.find_completed_part(part)? {
             return Ok(Ok(found));
         }
         let mut failures = Vec::new();
         for url in &self.file.urls {
             match self.try_url(url, part) {
                 Ok(found) => return Ok(Ok(found)),
-                Err(Stop::Local(error)) => return Err(error),
-                Err(Stop::Remote(failure)) => failures.push(UrlFailure { url: url.clone(), failure }),
+                Err(TransferError::Local(error)) => return Err(error),
+                Err(TransferError::Remote(failure)) => failures.push(UrlFailure { url: url.clone(), failure }),
             }
         }
         Ok(Err(failures))
     }
 
     /// The part that an earlier run completed but did not rename. One too long to go on with is cleared.
-    fn left_whole(&self, part: &mut Part) -> Result<Option<Stamp>, DataError> {
-        if part.resume_from() < self.file.expected.bound() {
+    fn find_completed_part(&self, part: &mut PartialDownload) -> Result<Option<FileStamp>, DataError> {
+        if part.resume_from() < self.file.expected.max_bytes() {
             return Ok(None);
         }
-        let found = part.stamp()?;
+        let found = part.compute_stamp()?;
         if self.file.expected.admits(&found) {
             return Ok(Some(found));
         }
@@ -150,12 +150,12 @@ impl Download<'_> {
         Ok(None)
     }
 
-    fn try_url(&self, url: &str, part: &mut Part) -> Result<Stamp, Stop> {
-        let client = Client::new(url, self.options)?;
+    fn try_url(&self, url: &str, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
+        let client = HttpClient::new(url, self.options)?;
         let mut tried = 1;
         loop {
-            match self.once(&client, part) {
-                Err(Stop::Remote(failure)) if failure.may_pass() && tried < self.options.tries => {
+            match self.try_transfer(&client, part) {
+                Err(TransferError::Remote(failure)) if failure.is_transient() && tried < self.options.tries => {
                     self.wait(&failure, tried);
                     tried += 1;
                 }
@@ -165,21 +165,20 @@ impl Download<'_> {
     }
 
     /// Waits before the next try: the base delay, doubled with each try.
-    fn wait(&self, failure: &FetchFailure, tried: u32) {
+    fn wait(&self, failure: &FetchError, tried: u32) {
         let delay = self.options.base_delay * 2_u32.saturating_pow(tried - 1);
         let file = &self.file.path;
         let next = tried + 1;
         let tries = self.options.tries;
-        self.progress
-            .note(&format!("{file}: {failure}; attempt {next} of {tries} in {:.1} s", delay.as_secs_f64()));
+        self.progress.note(&format!("{file}: {failure}; attempt {next} of {tries} in {:.1} s", delay.as_secs_f64()));
         sleep(delay);
     }
 
     /// One try. Where going on with an earlier part leads nowhere, the part is dropped and the file asked for whole.
-    fn once(&self, client: &Client, part: &mut Part) -> Result<Stamp, Stop> {
+    fn try_transfer(&self, client: &HttpClient, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
         let resumed = part.resume_from() > 0;
         match self.transfer(client, part) {
-            Err(Stop::Remote(failure)) if resumed && failure.may_be_left_over() => {
+            Err(TransferError::Remote(failure)) if resumed && failure.may_be_stale_part() => {
                 part.clear()?;
                 self.transfer(client, part)
             }
@@ -187,27 +186,32 @@ impl Download<'_> {
         }
     }
 
-    fn transfer(&self, client: &Client, part: &mut Part) -> Result<Stamp, Stop> {
+    fn transfer(&self, client: &HttpClient, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
         let start = part.resume_from();
-        let answer = client.get(start)?;
+        let answer = client.request_from_byte(start)?;
         match answer.status {
             200 => part.clear()?,
             206 if start > 0 && answer.range_start == Some(start) => {}
-            206 | 416 => return Err(FetchFailure::RangeRefused.into()),
-            status => return Err(FetchFailure::Status(status).into()),
+            206 | 416 => return Err(FetchError::RangeRefused.into()),
+            status => return Err(FetchError::Status(status).into()),
         }
         let announced = answer.length.map(|length| part.bytes().saturating_add(length));
         let received = self.receive(answer, announced, part);
         self.progress.finish();
         received?;
-        self.check(announced, part)
+        self.verify_part(announced, part)
     }
 
     /// Takes the body, as long as it stays within the bound.
-    fn receive(&self, mut answer: Answer, announced: Option<u64>, part: &mut Part) -> Result<(), Stop> {
-        let bound = self.file.expected.bound();
+    fn receive(
+        &self,
+        mut answer: HttpResponse,
+        announced: Option<u64>,
+        part: &mut PartialDownload,
+    ) -> Result<(), TransferError> {
+        let bound = self.file.expected.max_bytes();
         if announced.is_some_and(|bytes| bytes > bound) {
-            return too_large(bound, part);
+            return reject_too_large(bound, part);
         }
         self.progress.start(&self.file.path, announced);
         self.progress.advance(part.bytes());
@@ -218,7 +222,7 @@ impl Download<'_> {
                 return Ok(());
             }
             if part.bytes().saturating_add(read as u64) > bound {
-                return too_large(bound, part);
+                return reject_too_large(bound, part);
             }
             part.append(&block[..read])?;
             self.progress.advance(read as u64);
@@ -226,38 +230,38 @@ impl Download<'_> {
     }
 
     /// Whether the part is whole and right. A wrong one is dropped.
-    fn check(&self, announced: Option<u64>, part: &mut Part) -> Result<Stamp, Stop> {
+    fn verify_part(&self, announced: Option<u64>, part: &mut PartialDownload) -> Result<FileStamp, TransferError> {
         let received = part.bytes();
-        if let Some(expected) = announced.or_else(|| self.known_bytes()).filter(|&bytes| received < bytes) {
-            return Err(FetchFailure::Truncated { received, expected }.into());
+        if let Some(expected) = announced.or_else(|| self.expected_bytes()).filter(|&bytes| received < bytes) {
+            return Err(FetchError::Truncated { received, expected }.into());
         }
-        let found = part.stamp()?;
+        let found = part.compute_stamp()?;
         let expected = self.file.expected;
         if expected.admits(&found) {
             return Ok(found);
         }
         part.clear()?;
-        Err(FetchFailure::Mismatch { expected, found }.into())
+        Err(FetchError::Mismatch { expected, found }.into())
     }
 
-    fn known_bytes(&self) -> Option<u64> {
+    fn expected_bytes(&self) -> Option<u64> {
         match self.file.expected {
-            Expected::Known(stamp) => Some(stamp.bytes),
-            Expected::Unknown { .. } => None,
+            ExpectedContents::Known(stamp) => Some(stamp.bytes),
+            ExpectedContents::Unknown { .. } => None,
         }
     }
 }
 
-fn too_large(bound: u64, part: &mut Part) -> Result<(), Stop> {
+fn reject_too_large(bound: u64, part: &mut PartialDownload) -> Result<(), TransferError> {
     part.clear()?;
-    Err(FetchFailure::TooLarge(bound).into())
+    Err(FetchError::TooLarge(bound).into())
 }
 
 /// A partial download beside its final place.
 ///
 /// Its name holds the first digits of the wanted digest, so that a later run may go on with it. One process at a time
 /// owns it; the others wait. Where the file system knows no locks, each process has a part of its own.
-pub(super) struct Part {
+pub(super) struct PartialDownload {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -268,25 +272,25 @@ pub(super) struct Part {
     own: Option<TempPath>,
 }
 
-impl Part {
+impl PartialDownload {
     /// The part for `target`; what an earlier run left of it is kept if the digest is known.
-    pub(super) fn open(target: &Path, expected: &Expected) -> Result<Self, DataError> {
+    pub(super) fn open(target: &Path, expected: &ExpectedContents) -> Result<Self, DataError> {
         let folder = target.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
         let (tag, resumable) = match expected {
-            Expected::Known(stamp) => (stamp.digest.short(), true),
-            Expected::Unknown { .. } => ("unknown".to_owned(), false),
+            ExpectedContents::Known(stamp) => (stamp.digest.short(), true),
+            ExpectedContents::Unknown { .. } => ("unknown".to_owned(), false),
         };
-        let lock = beside(target, &format!("{tag}.lock"));
-        match guard(&lock)? {
-            Some(guard) => Self::shared(beside(target, &format!("{tag}.part")), resumable, (guard, lock)),
-            None => Self::own(folder),
+        let lock = sibling_path(target, &format!("{tag}.lock"));
+        match acquire_file_lock(&lock)? {
+            Some(guard) => Self::open_shared(sibling_path(target, &format!("{tag}.part")), resumable, (guard, lock)),
+            None => Self::open_private(folder),
         }
     }
 
-    fn shared(path: PathBuf, resumable: bool, guard: (File, PathBuf)) -> Result<Self, DataError> {
-        let file = opened(&path).doing(Action::Write, &path)?;
-        let bytes = file.metadata().doing(Action::Write, &path)?.len();
+    fn open_shared(path: PathBuf, resumable: bool, guard: (File, PathBuf)) -> Result<Self, DataError> {
+        let file = open_part_file(&path).with_io_context(FileAction::Write, &path)?;
+        let bytes = file.metadata().with_io_context(FileAction::Write, &path)?.len();
         let mut part = Self { path, file, bytes, resumable, guard: Some(guard), own: None };
         if !resumable {
             part.clear()?;
@@ -294,9 +298,9 @@ impl Part {
         Ok(part)
     }
 
-    fn own(folder: &Path) -> Result<Self, DataError> {
+    fn open_private(folder: &Path) -> Result<Self, DataError> {
         let named = tempfile::Builder::new().suffix(".part").tempfile_in(folder);
-        let named = named.doing(Action::Write, folder)?;
+        let named = named.with_io_context(FileAction::Write, folder)?;
         let (file, own) = named.into_parts();
         let (path, own) = (own.to_path_buf(), Some(own));
         Ok(Self { path, file, bytes: 0, resumable: true, guard: None, own })
@@ -314,40 +318,40 @@ impl Part {
 
     /// Starts again from nothing.
     pub(super) fn clear(&mut self) -> Result<(), DataError> {
-        self.file.set_len(0).doing(Action::Write, &self.path)?;
-        self.file.rewind().doing(Action::Write, &self.path)?;
+        self.file.set_len(0).with_io_context(FileAction::Write, &self.path)?;
+        self.file.rewind().with_io_context(FileAction::Write, &self.path)?;
         self.bytes = 0;
         Ok(())
     }
 
     /// Adds bytes at the end.
     pub(super) fn append(&mut self, block: &[u8]) -> Result<(), DataError> {
-        self.file.write_all(block).doing(Action::Write, &self.path)?;
+        self.file.write_all(block).with_io_context(FileAction::Write, &self.path)?;
         self.bytes += block.len() as u64;
         Ok(())
     }
 
     /// The digest and size of what is there.
-    pub(super) fn stamp(&self) -> Result<Stamp, DataError> {
-        stamp(&self.path)
+    pub(super) fn compute_stamp(&self) -> Result<FileStamp, DataError> {
+        compute_file_stamp(&self.path)
     }
 
     /// Gives the part its final name.
-    pub(super) fn finish(mut self, target: &Path) -> Result<(), DataError> {
-        self.file.sync_all().doing(Action::Write, &self.path)?;
+    pub(super) fn rename_to_target(mut self, target: &Path) -> Result<(), DataError> {
+        self.file.sync_all().with_io_context(FileAction::Write, &self.path)?;
         let renamed = match self.own.take() {
             Some(own) => own.persist(target).map_err(|error| error.error),
             None => fs::rename(&self.path, target),
         };
-        renamed.doing(Action::Rename, target)?;
-        self.release();
+        renamed.with_io_context(FileAction::Rename, target)?;
+        self.delete_lock_file();
         Ok(())
     }
 
     /// Deletes the part, because the target is there already.
     pub(super) fn discard(self) -> Result<(), DataError> {
         self.delete()?;
-        self.release();
+        self.delete_lock_file();
         Ok(())
     }
 
@@ -361,12 +365,12 @@ impl Part {
         if self.own.is_some() {
             return Ok(());
         }
-        fs::remove_file(&self.path).doing(Action::Delete, &self.path)
+        fs::remove_file(&self.path).with_io_context(FileAction::Delete, &self.path)
     }
 
     /// Deletes the lock file, now that the target is there: a process that waits for it finds the target and needs no part.
     /// A failure to delete does no harm.
-    fn release(self) {
+    fn delete_lock_file(self) {
         if let Some((_held, path)) = &self.guard {
             let _ = fs::remove_file(path);
         }
@@ -375,26 +379,26 @@ impl Part {
 
 /// Opens a part to add to it. Its name can be guessed, so that a link there may be somebody's trap: what it leads to is not written
 /// to, whether it was there before or came meanwhile.
-fn opened(path: &Path) -> io::Result<File> {
+fn open_part_file(path: &Path) -> io::Result<File> {
     let trap = io::Error::other("the target is a link; downloads do not write through links");
     if path.is_symlink() {
         return Err(trap);
     }
-    let file = unlinked().create(true).append(true).open(path)?;
-    if path.is_symlink() || has_other_names(&file)? { Err(trap) } else { Ok(file) }
+    let file = no_follow_options().create(true).append(true).open(path)?;
+    if path.is_symlink() || has_hard_links(&file)? { Err(trap) } else { Ok(file) }
 }
 
 #[cfg(unix)]
-fn has_other_names(file: &File) -> io::Result<bool> {
+fn has_hard_links(file: &File) -> io::Result<bool> {
     Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) > 1)
 }
 
 #[cfg(not(unix))]
-fn has_other_names(_: &File) -> io::Result<bool> {
+fn has_hard_links(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-fn beside(target: &Path, ending: &str) -> PathBuf {
+fn sibling_path(target: &Path, ending: &str) -> PathBuf {
     let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(".");
     name.push(ending);
@@ -403,7 +407,7 @@ fn beside(target: &Path, ending: &str) -> PathBuf {
 
 /// Why one address did not give the file.
 #[derive(Debug, thiserror::Error)]
-pub enum FetchFailure {
+pub enum FetchError {
     /// The server answered with another status than "here it is".
     #[error("the server responded with HTTP status {0}")]
     Status(u16),
@@ -411,7 +415,7 @@ pub enum FetchFailure {
     #[error("the server did not answer in time")]
     TimedOut,
     /// The connection failed.
-    #[error("the connection failed: {}", chain(&**.0))]
+    #[error("the connection failed: {}", error_chain_text(&**.0))]
     Transport(Box<dyn Error + Send + Sync>),
     /// The answer ended too early.
     #[error("the response ended after {received} of {expected} bytes")]
@@ -431,9 +435,9 @@ pub enum FetchFailure {
     #[error("the server sent a different file\n      expected {expected}\n      found    {found}")]
     Mismatch {
         /// The file that was wanted.
-        expected: Expected,
+        expected: ExpectedContents,
         /// The file that came.
-        found: Stamp,
+        found: FileStamp,
     },
     /// The address, or one that it redirects to, is not safe.
     #[error("this address, or its redirect, contains a user name or does not begin with https://")]
@@ -451,12 +455,12 @@ pub struct UrlFailure {
     /// The address.
     pub url: String,
     /// How the last try failed.
-    pub failure: FetchFailure,
+    pub failure: FetchError,
 }
 
-impl FetchFailure {
+impl FetchError {
     /// Whether the same address may do better in a moment.
-    pub(super) fn may_pass(&self) -> bool {
+    pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Status(status) => *status >= 500 || matches!(status, 408 | 425 | 429),
             Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused => true,
@@ -465,7 +469,7 @@ impl FetchFailure {
     }
 
     /// Whether the bytes of an earlier download may be what is wrong.
-    pub(super) fn may_be_left_over(&self) -> bool {
+    pub(super) fn may_be_stale_part(&self) -> bool {
         matches!(self, Self::RangeRefused | Self::TooLarge(_) | Self::Mismatch { .. })
     }
 }
@@ -481,8 +485,7 @@ pub(super) fn list_failures(failures: &[UrlFailure]) -> String {
 
 /// Advice for the user, other than naming a mirror.
 pub(super) fn failure_advice(failures: &[UrlFailure]) -> &'static str {
-    let other =
-        |f: &UrlFailure| matches!(f.failure, FetchFailure::TooLarge(_) | FetchFailure::Mismatch { .. });
+    let other = |f: &UrlFailure| matches!(f.failure, FetchError::TooLarge(_) | FetchError::Mismatch { .. });
     if failures.iter().any(other) {
         "If the file has changed, update its entry in the manifest or in datasets.lock.toml"
     } else {
@@ -491,7 +494,7 @@ pub(super) fn failure_advice(failures: &[UrlFailure]) -> &'static str {
 }
 
 /// An error with its causes.
-fn chain(error: &(dyn Error + 'static)) -> String {
+fn error_chain_text(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -511,17 +514,17 @@ mod tests {
     fn a_part_that_is_a_link_is_a_trap() {
         let folder = tempfile::tempdir().unwrap();
         let (target, other) = (folder.path().join("rows.csv"), folder.path().join("other"));
-        let expected = Expected::Unknown { max_bytes: 9 };
-        let part = beside(&target, "unknown.part");
+        let expected = ExpectedContents::Unknown { max_bytes: 9 };
+        let part = sibling_path(&target, "unknown.part");
         for link in [std::os::unix::fs::symlink::<&Path, &Path>, fs::hard_link::<&Path, &Path>] {
             fs::write(&other, "mine").unwrap();
             link(&other, &part).unwrap();
-            let Err(error) = Part::open(&target, &expected) else { panic!("the trap is sprung") };
+            let Err(error) = PartialDownload::open(&target, &expected) else { panic!("the trap is sprung") };
             assert!(error.to_string().contains("the target is a link"), "{error}");
             assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
             fs::remove_file(&part).unwrap();
         }
         std::os::unix::fs::symlink("nowhere", &part).unwrap();
-        assert!(Part::open(&target, &expected).is_err() && !folder.path().join("nowhere").exists());
+        assert!(PartialDownload::open(&target, &expected).is_err() && !folder.path().join("nowhere").exists());
     }
 }

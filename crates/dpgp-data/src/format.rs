@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// The layout of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Format {
+pub enum DatasetFormat {
     /// Rows of cells as text.
     Csv(CsvFormat),
     /// One array in the IDX format of the MNIST files, compressed with gzip.
@@ -64,14 +64,15 @@ pub enum Separator {
 #[error(
     "separator {0:?} is not allowed: use {one}, or \"whitespace\"", one = Separator::ONE
 )]
-pub struct BadSeparator(String);
+pub struct SeparatorError(String);
 
 impl Separator {
     /// What one character must be to stand between cells.
-    pub const ONE: &str = "a comma, a semicolon, a tab, a space, or another ASCII character that never occurs in a number or word";
+    pub const ONE: &str =
+        "a comma, a semicolon, a tab, a space, or another ASCII character that never occurs in a number or word";
 
     /// Whether a character may stand between cells: it must not cut what is one cell, a number or a word, in two.
-    pub fn may_be(found: char) -> bool {
+    pub fn is_allowed_char(found: char) -> bool {
         let parts = found.is_ascii_punctuation() && !"\".+-_".contains(found);
         // Hive parts columns by the first of the control characters.
         parts || found == ' ' || (found.is_ascii_control() && !"\n\r".contains(found))
@@ -79,13 +80,13 @@ impl Separator {
 }
 
 impl TryFrom<String> for Separator {
-    type Error = BadSeparator;
+    type Error = SeparatorError;
 
-    fn try_from(text: String) -> Result<Self, BadSeparator> {
+    fn try_from(text: String) -> Result<Self, SeparatorError> {
         match text.as_bytes() {
             b"whitespace" => Ok(Self::Whitespace),
-            [byte] if Self::may_be(char::from(*byte)) => Ok(Self::Byte(*byte)),
-            _ => Err(BadSeparator(text)),
+            [byte] if Self::is_allowed_char(char::from(*byte)) => Ok(Self::Byte(*byte)),
+            _ => Err(SeparatorError(text)),
         }
     }
 }
@@ -94,18 +95,18 @@ impl CsvFormat {
     /// The first name that stands twice among the columns.
     #[must_use]
     pub fn repeated_column(&self) -> Option<&str> {
-        repeated(&self.columns)
+        find_repeated_name(&self.columns)
     }
 
     /// The first unit whose column is not listed.
     #[must_use]
-    pub fn stray_unit(&self) -> Option<&str> {
+    pub fn unlisted_unit_column(&self) -> Option<&str> {
         self.units.keys().find(|name| !self.columns.contains(name)).map(String::as_str)
     }
 }
 
 /// The first name that an earlier one equals.
-pub(super) fn repeated(names: &[String]) -> Option<&str> {
+pub(super) fn find_repeated_name(names: &[String]) -> Option<&str> {
     let mut seen = BTreeSet::new();
     names.iter().find(|name| !seen.insert(*name)).map(String::as_str)
 }
@@ -162,7 +163,7 @@ const UTF16: &str = "text in UTF-16; save it as UTF-8";
 /// Kind of file by its first bytes, with advice; none if it may be text in UTF-8.
 ///
 /// `BZh` and `ORC` may begin the name of a column: there bytes that no text has must follow.
-pub(super) fn other_kind(bytes: &[u8]) -> Option<&'static str> {
+pub(super) fn detect_other_format(bytes: &[u8]) -> Option<&'static str> {
     // Letters of UTF-16 without a mark at its beginning: every other byte is nought.
     if let Some(first) = bytes.first_chunk::<4>()
         && [[false, true, false, true], [true, false, true, false]].contains(&first.map(|byte| byte == 0))
@@ -199,7 +200,7 @@ mod tests {
             (b"a\x00,\x00b\x00", "UTF-16"),
             (b"\x00a\x00,\x00b", "UTF-16"),
         ] {
-            assert!(other_kind(bytes).is_some_and(|kind| kind.contains(says)), "{says}");
+            assert!(detect_other_format(bytes).is_some_and(|kind| kind.contains(says)), "{says}");
         }
         for text in [
             "age,height",
@@ -213,7 +214,7 @@ mod tests {
             "\u{feff}x,y",
             "PAR",
         ] {
-            assert_eq!(other_kind(text.as_bytes()), None, "{text:?}");
+            assert_eq!(detect_other_format(text.as_bytes()), None, "{text:?}");
         }
     }
 }

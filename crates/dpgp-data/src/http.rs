@@ -12,7 +12,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 
-use super::fetch::FetchFailure;
+use super::fetch::FetchError;
 use super::fetch::FetchOptions;
 
 const USER_AGENT: &str = concat!("dpgp/", env!("CARGO_PKG_VERSION"));
@@ -24,13 +24,13 @@ const PLAIN: &str = "http://";
 const REDIRECTS: usize = 10;
 
 /// A client for one address.
-pub(super) struct Client {
+pub(super) struct HttpClient {
     inner: Inner,
     url: String,
 }
 
 /// An answer whose body has not been read yet.
-pub(super) struct Answer {
+pub(super) struct HttpResponse {
     /// The HTTP status, such as 200.
     pub(super) status: u16,
     /// How many bytes the body announces.
@@ -40,32 +40,32 @@ pub(super) struct Answer {
     body: Response,
 }
 
-impl Client {
+impl HttpClient {
     /// A client for `url`. The proxies of the environment are used, except for this machine itself.
-    pub(super) fn new(url: &str, options: &FetchOptions) -> Result<Self, FetchFailure> {
-        ensure_reach(url, options)?;
-        let reach = Reach::from_options(options);
-        install_cryptography();
+    pub(super) fn new(url: &str, options: &FetchOptions) -> Result<Self, FetchError> {
+        ensure_url_allowed(url, options)?;
+        let reach = NetworkReach::from_options(options);
+        install_tls_provider();
         let builder = Inner::builder()
             .user_agent(USER_AGENT)
             .connect_timeout(options.connect_timeout)
             .timeout(options.read_timeout)
             .redirect(Policy::custom(move |attempt| redirect(attempt, reach)));
         let builder =
-            if reach == Reach::Internet { builder.dns_resolver(Arc::new(PublicNames)) } else { builder };
-        let inner = for_this_machine(builder, url).build().map_err(transport)?;
+            if reach == NetworkReach::Internet { builder.dns_resolver(Arc::new(PublicResolver)) } else { builder };
+        let inner = bypass_local_proxy(builder, url).build().map_err(transport_error)?;
         let url = url.to_owned();
         Ok(Self { inner, url })
     }
 
     /// Asks for the file from byte `start` on.
-    pub(super) fn get(&self, start: u64) -> Result<Answer, FetchFailure> {
+    pub(super) fn request_from_byte(&self, start: u64) -> Result<HttpResponse, FetchError> {
         let mut request = self.inner.get(&self.url).header(ACCEPT_ENCODING, "identity");
         if start > 0 {
             request = request.header(RANGE, format!("bytes={start}-"));
         }
-        let body = request.send().map_err(transport)?;
-        Ok(Answer {
+        let body = request.send().map_err(transport_error)?;
+        Ok(HttpResponse {
             status: body.status().as_u16(),
             length: body.content_length(),
             range_start: range_start(&body),
@@ -74,15 +74,15 @@ impl Client {
     }
 }
 
-impl Answer {
+impl HttpResponse {
     /// Reads the next bytes of the body; 0 at its end.
-    pub(super) fn read(&mut self, block: &mut [u8]) -> Result<usize, FetchFailure> {
-        self.body.read(block).map_err(transport)
+    pub(super) fn read(&mut self, block: &mut [u8]) -> Result<usize, FetchError> {
+        self.body.read(block).map_err(transport_error)
     }
 }
 
 /// `https`, or `http` to this machine; without a user, who could look like a host.
-pub(super) fn safe_url(text: &str) -> bool {
+pub(super) fn is_safe_url(text: &str) -> bool {
     // What the parser takes away or adds, such as spaces, has no place in a manifest.
     if !text.starts_with("https://") && !text.starts_with(PLAIN) {
         return false;
@@ -94,17 +94,17 @@ pub(super) fn safe_url(text: &str) -> bool {
 }
 
 /// TLS by ring, which builds without a C toolchain of its own. A second installation changes nothing.
-pub(super) fn install_cryptography() {
+pub(super) fn install_tls_provider() {
     let _already_installed = rustls::crypto::ring::default_provider().install_default();
 }
 
-fn for_this_machine(builder: ClientBuilder, url: &str) -> ClientBuilder {
+fn bypass_local_proxy(builder: ClientBuilder, url: &str) -> ClientBuilder {
     if url.starts_with(PLAIN) { builder.no_proxy() } else { builder }
 }
 
 /// The machines that may be contacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum NetworkReach {
     /// Only machines on the internet: a manifest may come from somebody else, and must not make this machine contact its
     /// local network.
     Internet,
@@ -113,78 +113,75 @@ enum Reach {
 }
 
 /// Fails for an address that may not be asked, judged by its text alone.
-pub(super) fn ensure_reach(url: &str, options: &FetchOptions) -> Result<(), FetchFailure> {
-    Reach::from_options(options).ensure(url)
+pub(super) fn ensure_url_allowed(url: &str, options: &FetchOptions) -> Result<(), FetchError> {
+    NetworkReach::from_options(options).ensure_url_allowed(url)
 }
 
-impl Reach {
+impl NetworkReach {
     fn from_options(options: &FetchOptions) -> Self {
         if options.local_urls { Self::Anywhere } else { Self::Internet }
     }
 
     /// Whether an address may be asked, judged by its text alone; names are checked when they are resolved.
-    fn ensure(self, text: &str) -> Result<(), FetchFailure> {
-        if !safe_url(text) {
-            return Err(FetchFailure::Insecure);
+    fn ensure_url_allowed(self, text: &str) -> Result<(), FetchError> {
+        if !is_safe_url(text) {
+            return Err(FetchError::Insecure);
         }
         match self {
-            Self::Internet if !names_public_host(text) => Err(FetchFailure::OwnNetwork),
+            Self::Internet if !has_public_host(text) => Err(FetchError::OwnNetwork),
             _ => Ok(()),
         }
     }
 }
 
 /// Whether the host is a public IP address, or a name that may resolve to one. The parser knows every spelling of an address.
-fn names_public_host(text: &str) -> bool {
+fn has_public_host(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     match host.trim_matches(['[', ']']).parse() {
         Ok(number) => is_public(number),
         Err(_) => {
-            host != "localhost"
-                && !host.ends_with(".localhost")
-                && !proxies().iter().any(|proxy| proxy == host)
+            host != "localhost" && !host.ends_with(".localhost") && !proxy_hosts().iter().any(|proxy| proxy == host)
         }
     }
 }
 
 /// Resolves names, but none to a machine that is not of the internet. The proxies that the user names are his own.
-struct PublicNames;
+struct PublicResolver;
 
-impl Resolve for PublicNames {
+impl Resolve for PublicResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(std::future::ready(resolved(name.as_str())))
+        Box::pin(std::future::ready(resolve_public_host(name.as_str())))
     }
 }
 
-fn resolved(name: &str) -> Result<Addrs, Box<dyn Error + Send + Sync>> {
+fn resolve_public_host(name: &str) -> Result<Addrs, Box<dyn Error + Send + Sync>> {
     let found: Vec<SocketAddr> = (name, 0).to_socket_addrs()?.collect();
     let all_public = found.iter().map(SocketAddr::ip).all(is_public);
-    if all_public || proxies().iter().any(|proxy| proxy == name) {
+    if all_public || proxy_hosts().iter().any(|proxy| proxy == name) {
         return Ok(Box::new(found.into_iter()));
     }
-    Err(Box::new(FetchFailure::OwnNetwork))
+    Err(Box::new(FetchError::OwnNetwork))
 }
 
 /// The names of the proxies of the environment.
-fn proxies() -> Vec<String> {
+fn proxy_hosts() -> Vec<String> {
     let named = PROXIES.iter().filter_map(|name| std::env::var(name).ok());
     named.filter_map(|proxy| host_of(&proxy).or_else(|| host_of(&format!("{PLAIN}{proxy}")))).collect()
 }
 
-const PROXIES: [&str; 6] =
-    ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"];
+const PROXIES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"];
 
 fn host_of(url: &str) -> Option<String> {
     Url::parse(url).ok()?.host_str().filter(|host| host.parse::<IpAddr>().is_err()).map(str::to_owned)
 }
 
 /// Follows redirects, but never from an address that may be asked to one that may not.
-fn redirect(attempt: Attempt<'_>, reach: Reach) -> reqwest::redirect::Action {
+fn redirect(attempt: Attempt<'_>, reach: NetworkReach) -> reqwest::redirect::Action {
     if attempt.previous().len() > REDIRECTS {
         return attempt.error("too many redirects");
     }
-    match reach.ensure(attempt.url().as_str()) {
+    match reach.ensure_url_allowed(attempt.url().as_str()) {
         Ok(()) => attempt.follow(),
         Err(refused) => attempt.error(refused),
     }
@@ -196,28 +193,28 @@ fn range_start(response: &Response) -> Option<u64> {
     text.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
-fn transport(error: impl Error + Send + Sync + 'static) -> FetchFailure {
-    if timed_out(&error) {
-        return FetchFailure::TimedOut;
+fn transport_error(error: impl Error + Send + Sync + 'static) -> FetchError {
+    if is_timeout(&error) {
+        return FetchError::TimedOut;
     }
-    refused(&error).unwrap_or_else(|| FetchFailure::Transport(Box::new(error)))
+    find_refused_address(&error).unwrap_or_else(|| FetchError::Transport(Box::new(error)))
 }
 
 /// Our own refusal of an address, among the causes of an error.
-fn refused(error: &(dyn Error + 'static)) -> Option<FetchFailure> {
+fn find_refused_address(error: &(dyn Error + 'static)) -> Option<FetchError> {
     match error.downcast_ref() {
-        Some(FetchFailure::Insecure) => Some(FetchFailure::Insecure),
-        Some(FetchFailure::OwnNetwork) => Some(FetchFailure::OwnNetwork),
-        _ => error.source().and_then(refused),
+        Some(FetchError::Insecure) => Some(FetchError::Insecure),
+        Some(FetchError::OwnNetwork) => Some(FetchError::OwnNetwork),
+        _ => error.source().and_then(find_refused_address),
     }
 }
 
-fn timed_out(error: &(dyn Error + 'static)) -> bool {
+fn is_timeout(error: &(dyn Error + 'static)) -> bool {
     let by_reqwest = error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_timeout);
-    let by_system = error.downcast_ref::<std::io::Error>().is_some_and(|e| {
-        e.kind() == std::io::ErrorKind::TimedOut || e.get_ref().is_some_and(|e| timed_out(e))
-    });
-    by_reqwest || by_system || error.source().is_some_and(timed_out)
+    let by_system = error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|e| e.kind() == std::io::ErrorKind::TimedOut || e.get_ref().is_some_and(|e| is_timeout(e)));
+    by_reqwest || by_system || error.source().is_some_and(is_timeout)
 }
 
 /// Whether an address is one of the internet: not of this machine, of a network of its own, of a link (where machines in clouds are

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 
-use super::error::{Action, DataError, Doing};
+use super::error::{DataError, FileAction, IoErrorContext};
 use super::table_error::TableError;
 
 /// The first three bytes: two zeros, then the code of unsigned bytes.
@@ -31,9 +31,9 @@ impl IdxArray {
     /// # Errors
     /// [`DataError::Io`] when it cannot be read or is no gzip, [`DataError::Table`] when it is no such array.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        let file = File::open(path).doing(Action::Read, path)?;
-        let whole = unpacked(GzDecoder::new(file)).doing(Action::Read, path)?;
-        Self::parse(whole).map_err(|reason| DataError::table(path, TableError::NotIdx(reason)))
+        let file = File::open(path).with_io_context(FileAction::Read, path)?;
+        let whole = read_idx_bytes(GzDecoder::new(file)).with_io_context(FileAction::Read, path)?;
+        Self::parse(whole).map_err(|reason| DataError::from_table_error(path, TableError::NotIdx(reason)))
     }
 
     fn parse(mut whole: Vec<u8>) -> Result<Self, &'static str> {
@@ -45,7 +45,7 @@ impl IdxArray {
         let Some(lengths) = rest.get(..4 * dimensions) else { return Err("its header is truncated") };
         let (lengths, _) = lengths.as_chunks::<4>();
         let shape: Vec<usize> = lengths.iter().map(|l| u32::from_be_bytes(*l) as usize).collect();
-        let Some(size) = elements(&shape) else {
+        let Some(size) = element_count(&shape) else {
             return Err("its header declares more than 1 GiB");
         };
         if size != rest.len() - 4 * dimensions {
@@ -57,19 +57,19 @@ impl IdxArray {
 }
 
 /// The elements of an array of this shape, at most [`MOST`].
-fn elements(shape: &[usize]) -> Option<usize> {
+fn element_count(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |n, l| n.checked_mul(*l)).filter(|n| *n <= MOST)
 }
 
 /// Reads as many bytes as a header announces, and one more if there is one: a small file may unpack to any length.
-fn unpacked(mut from: impl Read) -> io::Result<Vec<u8>> {
+fn read_idx_bytes(mut from: impl Read) -> io::Result<Vec<u8>> {
     let mut whole = Vec::new();
     from.by_ref().take(4).read_to_end(&mut whole)?;
     let dimensions = whole.get(3).copied().map_or(0, u64::from);
     from.by_ref().take(4 * dimensions).read_to_end(&mut whole)?;
     let (lengths, _) = whole.get(4..).unwrap_or_default().as_chunks::<4>();
     let shape: Vec<usize> = lengths.iter().map(|l| u32::from_be_bytes(*l) as usize).collect();
-    from.take(elements(&shape).map_or(0, |size| size as u64 + 1)).read_to_end(&mut whole)?;
+    from.take(element_count(&shape).map_or(0, |size| size as u64 + 1)).read_to_end(&mut whole)?;
     Ok(whole)
 }
 
@@ -78,20 +78,20 @@ fn unpacked(mut from: impl Read) -> io::Result<Vec<u8>> {
 /// Output pixel i is the mean of the input pixels weighted by a triangle around its middle whose half width is the
 /// scale `from / to`, cut at the border: bilinear interpolation, antialiased.
 #[derive(Debug, Clone)]
-pub struct Downscale {
+pub struct ImageDownscaler {
     from: usize,
     /// One for each output pixel.
-    taps: Vec<Tap>,
+    taps: Vec<PixelWeights>,
 }
 
 /// The input pixels that an output pixel is a mean of.
 #[derive(Debug, Clone)]
-struct Tap {
+struct PixelWeights {
     first: usize,
     weights: Vec<f64>,
 }
 
-impl Downscale {
+impl ImageDownscaler {
     /// From `from` pixels along a side to `to`, at most as many.
     pub fn new(from: usize, to: usize) -> Self {
         let scale = from as f64 / to as f64;
@@ -102,20 +102,20 @@ impl Downscale {
             let mut weights: Vec<f64> = all.filter(|weight| *weight > 0.0).collect();
             let total: f64 = weights.iter().sum();
             weights.iter_mut().for_each(|weight| *weight /= total);
-            Tap { first, weights }
+            PixelWeights { first, weights }
         });
         Self { from, taps: taps.collect() }
     }
 
     /// Scales a square image, row by row, then column by column.
-    pub fn apply(&self, image: &[u8]) -> Vec<f64> {
-        let rows = image.chunks_exact(self.from).map(|row| self.along(|j| f64::from(row[j])));
+    pub fn scale_image(&self, image: &[u8]) -> Vec<f64> {
+        let rows = image.chunks_exact(self.from).map(|row| self.scale_line(|j| f64::from(row[j])));
         let rows: Vec<Vec<f64>> = rows.collect();
-        let columns: Vec<Vec<f64>> = (0..self.taps.len()).map(|c| self.along(|j| rows[j][c])).collect();
+        let columns: Vec<Vec<f64>> = (0..self.taps.len()).map(|c| self.scale_line(|j| rows[j][c])).collect();
         (0..self.taps.len()).flat_map(|r| columns.iter().map(move |column| column[r])).collect()
     }
 
-    fn along(&self, pixel: impl Fn(usize) -> f64) -> Vec<f64> {
+    fn scale_line(&self, pixel: impl Fn(usize) -> f64) -> Vec<f64> {
         let taps = self.taps.iter();
         taps.map(|tap| tap.weights.iter().enumerate().map(|(k, w)| w * pixel(tap.first + k)).sum()).collect()
     }
@@ -129,7 +129,7 @@ mod tests {
     fn read_of_endless(lengths: &[u32]) -> usize {
         let mut header = vec![0, 0, 8, lengths.len() as u8];
         lengths.iter().for_each(|length| header.extend(length.to_be_bytes()));
-        unpacked(header.as_slice().chain(io::repeat(7))).unwrap().len() - header.len()
+        read_idx_bytes(header.as_slice().chain(io::repeat(7))).unwrap().len() - header.len()
     }
 
     /// No more than one byte beyond what the header says, and nothing where that is too much: 2^32 - 1 twice is 2^64 nearly.
@@ -161,10 +161,10 @@ mod images_tests {
 
     #[test]
     fn constants_stay_and_ramps_stay_ramps() {
-        let scale = Downscale::new(28, 15);
-        assert!(scale.apply(&[200; 784]).iter().all(|p| (p - 200.0).abs() < 1e-12));
+        let scale = ImageDownscaler::new(28, 15);
+        assert!(scale.scale_image(&[200; 784]).iter().all(|p| (p - 200.0).abs() < 1e-12));
         let ramp: Vec<u8> = (0..784).map(|i| (i % 28) as u8 * 4).collect();
-        let small = scale.apply(&ramp);
+        let small = scale.scale_image(&ramp);
         // Away from the border the middle of output pixel i is at 28/15 (i + 1/2) - 1/2 input pixels.
         let steps: Vec<f64> = small[3..12].windows(2).map(|w| w[1] - w[0]).collect();
         assert!(steps.iter().all(|s| (s / (4.0 * 28.0 / 15.0) - 1.0).abs() < 0.2), "{steps:?}");
@@ -173,10 +173,10 @@ mod images_tests {
     /// Halving: the weights of two interior pixels by hand are 1/8, 3/8, 3/8, 1/8.
     #[test]
     fn halving_has_the_weights_of_the_triangle() {
-        let scale = Downscale::new(8, 4);
-        let Tap { first, weights } = &scale.taps[1];
+        let scale = ImageDownscaler::new(8, 4);
+        let PixelWeights { first, weights } = &scale.taps[1];
         assert_eq!((*first, weights.as_slice()), (1, [0.125, 0.375, 0.375, 0.125].as_slice()));
         let dot: Vec<u8> = (0..64).map(|i| u8::from(i == 3 * 8 + 2) * 64).collect();
-        assert_eq!(scale.apply(&dot)[4 + 1], 64.0 * 0.375 * 0.375);
+        assert_eq!(scale.scale_image(&dot)[4 + 1], 64.0 * 0.375 * 0.375);
     }
 }

@@ -34,40 +34,40 @@ mod trips;
 mod whole_file;
 
 pub use archive::is_decoding;
-pub use cache::Lock;
+pub use cache::DatasetLockFile;
 pub use cache::hour_of_week;
-pub use cache::{Bars, Progress, Silent};
-pub use cache::{Cache, FileCheck, Outcome, Status};
-pub use digest::{Digest, Stamp, watched_stamp};
-pub use error::Expected;
-pub use error::{DataError, Place, Stamps};
-pub use error::{csv_cell, is_hidden, shown_line, shown_text};
-pub use fetch::{FetchFailure, UrlFailure};
+pub use cache::{DatasetCache, DatasetStatus, FileCheck, FileCheckOutcome};
+pub use cache::{Progress, ProgressBars, SilentProgress};
+pub use digest::{Digest, FileStamp, compute_stamp_with_progress};
+pub use error::ExpectedContents;
+pub use error::{DataError, FileOrigin, StampMismatch};
+pub use error::{csv_cell, escape_hidden_line, escape_hidden_text, is_hidden_char};
+pub use fetch::{FetchError, UrlFailure};
 pub use fetch::{FetchOptions, fetch};
-pub use format::{CsvFormat, Format, Separator};
+pub use format::{CsvFormat, DatasetFormat, Separator};
 pub use identity::{
-    CellTotal, ColumnMark, CountedSample, DataKey, FilePart, Fingerprint, RowSketch, RowTotal, RowWitness,
-    SketchedColumns,
+    CellDigestSum, ColumnFingerprint, ColumnSetSketch, DataKey, Fingerprint, RowDigestSum, RowFingerprinter,
+    RowSetDigest, RowSketch, ValueCountSample,
 };
-pub use idx::Downscale;
 pub use idx::IdxArray;
-pub use manifest::ManifestProblem;
+pub use idx::ImageDownscaler;
+pub use manifest::ManifestError;
 pub use manifest::toml_schema;
-pub use manifest::{DataFile, Dataset, Manifest, schema};
-pub use missing::CellRules;
-pub use missing::{Comparison, Filter, FilterValue};
-pub use missing::{ExpectedCell, Missing};
-pub use no_number::{NumberError, is_number_for_name};
-pub use outside::tell_outside;
+pub use manifest::{DataFile, Dataset, DatasetManifest, manifest_schema};
+pub use missing::CellParsingRules;
+pub use missing::{Comparison, FilterValue, RowFilter};
+pub use missing::{ExpectedCell, MissingCellPolicy};
+pub use no_number::{NumberError, is_numeric_name};
+pub use outside::report_outside_file;
 pub use own::{
-    ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, named_layout, own_columns,
-    own_layout, read_own,
+    ColumnDescription, ColumnKind, ColumnNameSource, TableDescription, build_csv_layout, describe_columns,
+    describe_table, detect_csv_layout, is_parquet, read_user_table,
 };
-pub use parquet_table::{WrittenCells, WrittenColumn, parquet_table};
-pub use person::{KeptRows, PersonId, PersonRows};
-pub use shipped::{shipped_below, shipped_text};
+pub use parquet_table::{OutputCells, OutputColumn, encode_parquet_table};
+pub use person::{KeptRows, PersonId, PersonRowSampler};
+pub use shipped::{shipped_paths_below, shipped_text};
 pub use table::Table;
-pub use table_error::{CellProblem, RowUnit, TableError};
-pub use text::TextLayout;
-pub use trips::Trips;
-pub use whole_file::whole_text;
+pub use table_error::{RowUnit, TableCellError, TableError};
+pub use text::CsvLayout;
+pub use trips::TripTable;
+pub use whole_file::read_limited_text;

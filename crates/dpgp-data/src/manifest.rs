@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::digest::{Digest, NotADigest, Stamp};
-use super::error::{DataError, Expected, is_hidden};
-use super::format::Format;
-use super::http::safe_url;
+use super::digest::{Digest, DigestParseError, FileStamp};
+use super::error::{DataError, ExpectedContents, is_hidden_char};
+use super::format::DatasetFormat;
+use super::http::is_safe_url;
 use super::suggest::closest;
 
 /// The manifest that the project ships.
@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 16 << 30;
 
 /// Every dataset, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Manifest {
+pub struct DatasetManifest {
     datasets: BTreeMap<String, Dataset>,
 }
 
@@ -51,21 +51,21 @@ pub struct DataFile {
     /// Its place in the cache, in a mirror, or in the data folder: relative, with `/`.
     pub path: String,
     /// What it must be.
-    pub expected: Expected,
+    pub expected: ExpectedContents,
     /// Where it can be had, in order of preference.
     pub urls: Vec<String>,
     /// Whether it stands in the project's own data folder.
     pub bundled: bool,
     /// Its layout.
-    pub format: Format,
+    pub format: DatasetFormat,
 }
 
-impl Manifest {
+impl DatasetManifest {
     /// The manifest that the project ships.
     ///
     /// # Errors
-    /// As [`Manifest::parse`]; a test proves that the shipped text is valid.
-    pub fn shipped() -> Result<Self, DataError> {
+    /// As [`DatasetManifest::parse`]; a test proves that the shipped text is valid.
+    pub fn load_shipped() -> Result<Self, DataError> {
         Self::parse(SHIPPED, Path::new("data/datasets.toml"))
     }
 
@@ -74,14 +74,12 @@ impl Manifest {
     /// # Errors
     /// [`DataError::ManifestSyntax`] with line and column, or [`DataError::ManifestEntry`].
     pub fn parse(text: &str, origin: &Path) -> Result<Self, DataError> {
-        let raw: RawManifest = toml::from_str(text).map_err(|source| DataError::ManifestSyntax {
-            origin: origin.to_owned(),
-            source: Box::new(source),
-        })?;
+        let raw: RawManifest = toml::from_str(text)
+            .map_err(|source| DataError::ManifestSyntax { origin: origin.to_owned(), source: Box::new(source) })?;
         let mut paths = BTreeSet::new();
         let mut datasets = BTreeMap::new();
         for (name, entry) in raw.dataset {
-            let dataset = entry.check(&name, &mut paths).map_err(|problem| DataError::ManifestEntry {
+            let dataset = entry.into_dataset(&name, &mut paths).map_err(|problem| DataError::ManifestEntry {
                 origin: origin.to_owned(),
                 dataset: name.clone(),
                 problem,
@@ -137,7 +135,7 @@ struct RawDataset {
     #[serde(default)]
     notes: Vec<String>,
     /// The layout of all files that do not say their own.
-    format: Option<Format>,
+    format: Option<DatasetFormat>,
     #[serde(default)]
     file: Vec<RawFile>,
 }
@@ -160,20 +158,20 @@ struct RawFile {
     #[serde(default)]
     bundled: bool,
     /// Its layout, if it is not that of the dataset.
-    format: Option<Format>,
+    format: Option<DatasetFormat>,
 }
 
 /// The JSON Schema of a manifest.
-pub fn schema() -> serde_json::Value {
+pub fn manifest_schema() -> serde_json::Value {
     toml_schema::<RawManifest>()
 }
 
 impl RawDataset {
-    fn check(self, name: &str, paths: &mut BTreeSet<String>) -> Result<Dataset, ManifestProblem> {
+    fn into_dataset(self, name: &str, paths: &mut BTreeSet<String>) -> Result<Dataset, ManifestError> {
         if self.file.is_empty() {
-            return Err(ManifestProblem::NoFile);
+            return Err(ManifestError::NoFile);
         }
-        let files = self.file.into_iter().map(|file| file.check(self.format.as_ref(), paths));
+        let files = self.file.into_iter().map(|file| file.into_data_file(self.format.as_ref(), paths));
         let files = files.collect::<Result<_, _>>()?;
         Ok(Dataset {
             name: name.to_owned(),
@@ -188,76 +186,76 @@ impl RawDataset {
 }
 
 impl RawFile {
-    fn check(
+    fn into_data_file(
         self,
-        format: Option<&Format>,
+        format: Option<&DatasetFormat>,
         paths: &mut BTreeSet<String>,
-    ) -> Result<DataFile, ManifestProblem> {
+    ) -> Result<DataFile, ManifestError> {
         let path = self.path.clone();
-        if !plain_path(&path) {
-            return Err(ManifestProblem::Path(path));
+        if !is_plain_path(&path) {
+            return Err(ManifestError::Path(path));
         }
         if !paths.insert(path.clone()) {
-            return Err(ManifestProblem::RepeatedPath(path));
+            return Err(ManifestError::RepeatedPath(path));
         }
-        if let Some(url) = self.urls.iter().find(|url| !safe_url(url)) {
+        if let Some(url) = self.urls.iter().find(|url| !is_safe_url(url)) {
             let url = url.clone();
-            return Err(ManifestProblem::Url { path, url });
+            return Err(ManifestError::Url { path, url });
         }
-        let expected = self.expected()?;
-        if expected.bound() > MOST_BYTES {
-            return Err(ManifestProblem::TooLarge { path, most: MOST_BYTES >> 30 });
+        let expected = self.expected_contents()?;
+        if expected.max_bytes() > MOST_BYTES {
+            return Err(ManifestError::TooLarge { path, most: MOST_BYTES >> 30 });
         }
         let Some(format) = self.format.or_else(|| format.cloned()) else {
-            return Err(ManifestProblem::NoFormat(path));
+            return Err(ManifestError::NoFormat(path));
         };
         check_format(&format, &path)?;
         let (urls, bundled) = (self.urls, self.bundled);
         Ok(DataFile { path, expected, urls, bundled, format })
     }
 
-    fn expected(&self) -> Result<Expected, ManifestProblem> {
+    fn expected_contents(&self) -> Result<ExpectedContents, ManifestError> {
         let path = self.path.clone();
         if self.sha256 == "unknown" {
             return match (self.bytes, self.max_bytes) {
-                (None, Some(max_bytes)) => Ok(Expected::Unknown { max_bytes }),
-                _ => Err(ManifestProblem::Size(path)),
+                (None, Some(max_bytes)) => Ok(ExpectedContents::Unknown { max_bytes }),
+                _ => Err(ManifestError::Size(path)),
             };
         }
-        let digest: Digest = self.sha256.parse().map_err(|_: NotADigest| ManifestProblem::Digest {
-            path: path.clone(),
-            text: self.sha256.clone(),
-        })?;
+        let digest: Digest = self
+            .sha256
+            .parse()
+            .map_err(|_: DigestParseError| ManifestError::Digest { path: path.clone(), text: self.sha256.clone() })?;
         match (self.bytes, self.max_bytes) {
-            (Some(bytes), None) => Ok(Expected::Known(Stamp { digest, bytes })),
-            _ => Err(ManifestProblem::Size(path)),
+            (Some(bytes), None) => Ok(ExpectedContents::Known(FileStamp { digest, bytes })),
+            _ => Err(ManifestError::Size(path)),
         }
     }
 }
 
-fn check_format(format: &Format, path: &str) -> Result<(), ManifestProblem> {
-    let Format::Csv(csv) = format else {
+fn check_format(format: &DatasetFormat, path: &str) -> Result<(), ManifestError> {
+    let DatasetFormat::Csv(csv) = format else {
         return Ok(());
     };
     let path = path.to_owned();
     if !csv.header && csv.columns.is_empty() {
-        return Err(ManifestProblem::NoColumns(path));
+        return Err(ManifestError::NoColumns(path));
     }
     if let Some(column) = csv.repeated_column().map(str::to_owned) {
-        return Err(ManifestProblem::RepeatedColumn { path, column });
+        return Err(ManifestError::RepeatedColumn { path, column });
     }
-    match csv.stray_unit().map(str::to_owned) {
-        Some(column) => Err(ManifestProblem::StrayUnit { path, column }),
+    match csv.unlisted_unit_column().map(str::to_owned) {
+        Some(column) => Err(ManifestError::StrayUnit { path, column }),
         None => Ok(()),
     }
 }
 
 /// Relative, with plain names only, on every system: none that is hidden, looks like an option, or is that of a file which downloads use.
-fn plain_path(path: &str) -> bool {
+fn is_plain_path(path: &str) -> bool {
     let plain = |part: &str| {
         !part.is_empty()
             && !part.starts_with(['.', '-'])
-            && !part.contains(|c: char| "\\:".contains(c) || is_hidden(c))
+            && !part.contains(|c: char| "\\:".contains(c) || is_hidden_char(c))
     };
     let ours = [".lock", ".guard", ".part", "datasets.lock.toml"];
     path.split('/').all(plain) && !ours.iter().any(|ending| path.ends_with(ending))
@@ -265,7 +263,7 @@ fn plain_path(path: &str) -> bool {
 
 /// A rule of the manifest that an entry breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ManifestProblem {
+pub enum ManifestError {
     /// No file is listed.
     #[error("it has no files; add a [[dataset.NAME.file]]")]
     NoFile,
@@ -289,9 +287,7 @@ pub enum ManifestProblem {
     #[error("{0:?} needs `bytes` if its sha256 is known, or `max_bytes` if it is \"unknown\", but not both")]
     Size(String),
     /// More bytes than any dataset has.
-    #[error(
-        "the size of {path:?} (`bytes` or `max_bytes`) is above {most} GiB, the limit for a dataset file"
-    )]
+    #[error("the size of {path:?} (`bytes` or `max_bytes`) is above {most} GiB, the limit for a dataset file")]
     TooLarge {
         /// The file.
         path: String,

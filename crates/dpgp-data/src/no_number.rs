@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::missing::is_absent;
+use super::missing::is_missing_word;
 
 /// Kind of a cell that should be a number and is not. It never holds the cell itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,19 +38,19 @@ const CURRENCIES: [&str; 12] =
 
 impl NumberError {
     /// The reason why a cell is not a number; none if it is one, or if it is empty.
-    pub(super) fn in_cell(cell: &str) -> Option<Self> {
+    pub(super) fn from_cell(cell: &str) -> Option<Self> {
         let text = cell.trim();
-        if text.is_empty() || is_absent(text) || is_number(text) {
+        if text.is_empty() || is_missing_word(text) || is_number(text) {
             return None;
         }
-        Some(Self::of_text(text))
+        Some(Self::from_text(text))
     }
 
-    fn of_text(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         if NOTHING.iter().any(|word| word.eq_ignore_ascii_case(text)) {
             return Self::Nothing;
         }
-        if let Some(commas) = with_commas(text) {
+        if let Some(commas) = classify_commas(text) {
             return commas;
         }
         if text.strip_suffix('%').is_some_and(is_numeric) {
@@ -70,8 +70,7 @@ impl NumberError {
         }
         let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.,".contains(c))).unwrap_or(text.len());
         let (number, word) = text.split_at(end);
-        let is_word =
-            word.trim_start().starts_with(|c: char| c.is_alphabetic() || "\u{b0}\u{b5}'\"".contains(c));
+        let is_word = word.trim_start().starts_with(|c: char| c.is_alphabetic() || "\u{b0}\u{b5}'\"".contains(c));
         if is_numeric(number) && is_word { Self::Unit } else { Self::Text }
     }
 }
@@ -82,11 +81,11 @@ fn is_number(text: &str) -> bool {
 
 /// A number, or one with commas in it.
 fn is_numeric(text: &str) -> bool {
-    is_number(text.trim()) || with_commas(text.trim()).is_some()
+    is_number(text.trim()) || classify_commas(text.trim()).is_some()
 }
 
 /// Role of the commas in a number; none if it is not a number with commas.
-fn with_commas(text: &str) -> Option<NumberError> {
+fn classify_commas(text: &str) -> Option<NumberError> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
     if !digits.contains(',') || !digits.bytes().all(|byte| byte.is_ascii_digit() || b",.".contains(&byte)) {
@@ -123,9 +122,9 @@ fn is_time(text: &str) -> bool {
 }
 
 /// Whether the name of a column is a number, of whatever form: then the file has no header, and the name is a cell.
-pub fn is_number_for_name(name: &str) -> bool {
+pub fn is_numeric_name(name: &str) -> bool {
     let name = name.trim();
-    is_number(name) || with_commas(name).is_some()
+    is_number(name) || classify_commas(name).is_some()
 }
 
 impl fmt::Display for NumberError {
@@ -188,13 +187,13 @@ mod tests {
             ("NA", None),
             ("", None),
         ] {
-            assert_eq!(NumberError::in_cell(cell), cause, "{cell:?}");
+            assert_eq!(NumberError::from_cell(cell), cause, "{cell:?}");
         }
     }
 
     #[test]
     fn cells_are_no_names() {
-        assert!(["1", "24,92", "1,234.5", " -3 "].into_iter().all(is_number_for_name));
-        assert!(!["age", "x1", "", "2020-01-31", "a,b"].into_iter().any(is_number_for_name));
+        assert!(["1", "24,92", "1,234.5", " -3 "].into_iter().all(is_numeric_name));
+        assert!(!["age", "x1", "", "2020-01-31", "a,b"].into_iter().any(is_numeric_name));
     }
 }

@@ -4,26 +4,26 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::error::shown_line;
-use super::error::withhold;
-use super::rows::is_address;
-use dpgp_fs::{leads_out, real};
+use super::error::escape_hidden_line;
+use super::error::withhold_contents;
+use super::rows::is_cloud_address;
+use dpgp_fs::{is_outside_folder, resolve_links};
 
 /// Says on standard error that a file is read which is outside of a folder, that of a spec or a project; once in a process. From here on
 /// no error shows what stands in it, only what is wrong and where. Addresses are outside of every folder.
-pub fn tell_outside(file: &Path, folder: &Path, of: &str) {
+pub fn report_outside_file(file: &Path, folder: &Path, of: &str) {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if !is_address(file) && !leads_out(folder, file) || !withhold(file) {
+    if !is_cloud_address(file) && !is_outside_folder(folder, file) || !withhold_contents(file) {
         return;
     }
-    let place = if is_address(file) { without_keys(file) } else { real(file) };
+    let place = if is_cloud_address(file) { strip_access_keys(file) } else { resolve_links(file) };
     let place = place.to_string_lossy();
-    let place = shown_line(&place);
+    let place = escape_hidden_line(&place);
     let _ = writeln!(std::io::stderr().lock(), "reading {place} (outside the folder of the {of})");
 }
 
 /// An address without what may be a key of access.
-fn without_keys(address: &Path) -> PathBuf {
+fn strip_access_keys(address: &Path) -> PathBuf {
     let text = address.to_string_lossy();
     let plain = text.split(['?', '#']).next().unwrap_or_default();
     match plain.split_once("://").zip(plain.rsplit_once('@')) {

@@ -7,16 +7,16 @@ use std::path::Path;
 use polars::prelude::DataType;
 
 use super::error::DataError;
-use super::format::repeated;
-use super::missing::is_absent;
+use super::format::find_repeated_name;
+use super::missing::is_missing_word;
 use super::no_number::NumberError;
 use super::parquet::ParquetFile;
 use super::parquet_type::ParquetField;
-use super::rows::RowText;
+use super::rows::DecompressingReader;
 use super::table::Table;
 use super::table_error::TableError;
-use super::text::TextLayout;
-use super::text::{LONGEST, TextReader, unread};
+use super::text::CsvLayout;
+use super::text::{CsvRowReader, LONGEST, text_read_error};
 
 /// Whether a file is Parquet, by the end of its name.
 pub fn is_parquet(path: &Path) -> bool {
@@ -27,16 +27,16 @@ pub fn is_parquet(path: &Path) -> bool {
 ///
 /// # Errors
 /// As [`Table::read`] and [`Table::read_parquet`].
-pub fn read_own(path: &Path, columns: &[&str]) -> Result<Table, DataError> {
+pub fn read_user_table(path: &Path, columns: &[&str]) -> Result<Table, DataError> {
     if is_parquet(path) {
         return Table::read_parquet(path, columns);
     }
-    Table::read(path, &own_layout(path, &ColumnNames::Header)?.format())
+    Table::read(path, &detect_csv_layout(path, &ColumnNameSource::Header)?.to_csv_format())
 }
 
 /// Where the names of the columns of a CSV file come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ColumnNames {
+pub enum ColumnNameSource {
     /// Its first line has them.
     Header,
     /// It has none; these names are used.
@@ -49,33 +49,33 @@ pub enum ColumnNames {
 ///
 /// # Errors
 /// [`DataError::Io`]; [`DataError::Table`] for a file that is damaged, or empty where columns are to be counted.
-pub fn own_layout(path: &Path, names: &ColumnNames) -> Result<TextLayout, DataError> {
-    named_layout(path, names, guess_separator(path)?)
+pub fn detect_csv_layout(path: &Path, names: &ColumnNameSource) -> Result<CsvLayout, DataError> {
+    build_csv_layout(path, names, guess_separator(path)?)
 }
 
 /// The same with a separator that the user names.
 ///
 /// # Errors
-/// As [`own_layout`].
-pub fn named_layout(path: &Path, names: &ColumnNames, separator: u8) -> Result<TextLayout, DataError> {
+/// As [`detect_csv_layout`].
+pub fn build_csv_layout(path: &Path, names: &ColumnNameSource, separator: u8) -> Result<CsvLayout, DataError> {
     let columns = match names {
-        ColumnNames::Header => None,
-        ColumnNames::Listed(names) => Some(names.clone()),
-        ColumnNames::Numbered => Some(numbered(path, separator)?),
+        ColumnNameSource::Header => None,
+        ColumnNameSource::Listed(names) => Some(names.clone()),
+        ColumnNameSource::Numbered => Some(numbered_column_names(path, separator)?),
     };
-    Ok(TextLayout { separator, columns })
+    Ok(CsvLayout { separator, columns })
 }
 
 /// A name for each cell of the first row.
-fn numbered(path: &Path, separator: u8) -> Result<Vec<String>, DataError> {
-    let headed = TextLayout { separator, columns: None };
-    let cells = TextReader::open(path, &headed.format())?.width();
+fn numbered_column_names(path: &Path, separator: u8) -> Result<Vec<String>, DataError> {
+    let headed = CsvLayout { separator, columns: None };
+    let cells = CsvRowReader::open(path, &headed.to_csv_format())?.cells_per_row();
     Ok((1..=cells).map(|number| format!("column{number}")).collect())
 }
 
 /// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ColumnType {
+pub struct ColumnDescription {
     /// Its name.
     pub name: String,
     /// Its content.
@@ -103,9 +103,9 @@ pub enum ColumnKind {
 
 /// Public description of a file: no cell, no range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnColumns {
+pub struct TableDescription {
     /// Its columns.
-    pub columns: Vec<ColumnType>,
+    pub columns: Vec<ColumnDescription>,
     /// How many rows it has.
     pub rows: usize,
     /// The line of the first row, if it has no number where rows below have some: a second header.
@@ -115,84 +115,83 @@ pub struct OwnColumns {
 /// The columns of a file with a header.
 ///
 /// # Errors
-/// As [`read_own`].
-pub fn column_types(path: &Path) -> Result<Vec<ColumnType>, DataError> {
+/// As [`read_user_table`].
+pub fn describe_columns(path: &Path) -> Result<Vec<ColumnDescription>, DataError> {
     let layout =
-        if is_parquet(path) { TextLayout::default() } else { own_layout(path, &ColumnNames::Header)? };
-    Ok(own_columns(path, &layout)?.columns)
+        if is_parquet(path) { CsvLayout::default() } else { detect_csv_layout(path, &ColumnNameSource::Header)? };
+    Ok(describe_table(path, &layout)?.columns)
 }
 
 /// The columns and the number of rows of a Parquet file, or of a CSV file in this layout. A column of a CSV file holds numbers if
 /// all its cells are numbers or missing, some number among them. One without a name that holds nothing is passed over.
 ///
 /// # Errors
-/// As [`read_own`].
-pub fn own_columns(path: &Path, layout: &TextLayout) -> Result<OwnColumns, DataError> {
+/// As [`read_user_table`].
+pub fn describe_table(path: &Path, layout: &CsvLayout) -> Result<TableDescription, DataError> {
     if is_parquet(path) {
         let file = ParquetFile::open(path)?;
-        let index = file.index();
-        let columns = file.fields().into_iter().map(|field| column_type(field, &index)).collect();
-        return Ok(OwnColumns { columns, rows: file.rows(), words_first: None });
+        let index = file.index_columns();
+        let columns = file.fields().into_iter().map(|field| describe_parquet_column(field, &index)).collect();
+        return Ok(TableDescription { columns, rows: file.rows(), words_first: None });
     }
-    let mut reader = TextReader::open(path, &layout.format())?;
-    if let Some(column) = repeated(reader.names()) {
-        return Err(reader.wrong(TableError::RepeatedColumn(column.to_owned())));
+    let mut reader = CsvRowReader::open(path, &layout.to_csv_format())?;
+    if let Some(column) = find_repeated_name(reader.names()) {
+        return Err(reader.wrap_table_error(TableError::RepeatedColumn(column.to_owned())));
     }
-    let mut seen = vec![SeenCells::default(); reader.names().len()];
+    let mut seen = vec![CellTypeObserver::default(); reader.names().len()];
     let (mut rows, mut first, mut words_first) = (0, 0, false);
-    while reader.advance()? {
+    while reader.advance_row()? {
         for (place, seen) in seen.iter_mut().enumerate() {
-            seen.see(reader.text(place)?, reader.line());
+            seen.observe_cell(reader.cell_text(place)?, reader.line_number());
         }
         if rows == 0 {
-            first = reader.line();
+            first = reader.line_number();
             words_first = seen.iter().all(|seen| !seen.numbers);
         }
         rows += 1;
     }
     let above = seen.iter().any(|seen| seen.numbers && seen.no_number.is_some_and(|(line, _)| line == first));
     let names = reader.names().iter().cloned().zip(seen);
-    let columns = names.map(|(name, seen)| seen.column(name));
+    let columns = names.map(|(name, seen)| seen.into_column_description(name));
     let columns = columns.filter(|column| !column.name.is_empty() || column.kind != ColumnKind::Nothing);
-    Ok(OwnColumns { columns: columns.collect(), rows, words_first: (words_first && above).then_some(first) })
+    Ok(TableDescription { columns: columns.collect(), rows, words_first: (words_first && above).then_some(first) })
 }
 
 /// Observations of a column.
 #[derive(Debug, Clone, Default)]
-struct SeenCells {
+struct CellTypeObserver {
     /// Whether some cell is a number.
     numbers: bool,
     no_number: Option<(usize, NumberError)>,
 }
 
-impl SeenCells {
-    fn see(&mut self, cell: &str, line: usize) {
+impl CellTypeObserver {
+    fn observe_cell(&mut self, cell: &str, line: usize) {
         // Once both are known nothing is left to learn.
         if self.numbers && self.no_number.is_some() {
             return;
         }
-        match NumberError::in_cell(cell) {
+        match NumberError::from_cell(cell) {
             Some(what) => self.no_number = self.no_number.or(Some((line, what))),
-            None => self.numbers = self.numbers || !(cell.trim().is_empty() || is_absent(cell)),
+            None => self.numbers = self.numbers || !(cell.trim().is_empty() || is_missing_word(cell)),
         }
     }
 
-    fn column(self, name: String) -> ColumnType {
+    fn into_column_description(self, name: String) -> ColumnDescription {
         let kind = match (self.no_number, self.numbers) {
             (Some(_), _) => ColumnKind::Text,
             (None, false) => ColumnKind::Nothing,
             (None, true) if is_index_name(&name) => ColumnKind::Index,
             (None, true) => ColumnKind::Numbers,
         };
-        ColumnType { name, kind, no_number: self.no_number }
+        ColumnDescription { name, kind, no_number: self.no_number }
     }
 }
 
 /// Whether a column of numbers is one of rows by its name: R and pandas write them without one, and readers give a name to what has none.
 fn is_index_name(name: &str) -> bool {
-    let number = ["Unnamed: ", "level_", "...", "X.", "__index_level_"]
-        .iter()
-        .find_map(|before| name.strip_prefix(before));
+    let number =
+        ["Unnamed: ", "level_", "...", "X.", "__index_level_"].iter().find_map(|before| name.strip_prefix(before));
     // A second time, pandas calls `Unnamed: 0` so with `.1` behind it.
     let number = number.map(|number| number.trim_end_matches("__"));
     let number = number.map(|number| number.split_once('.').map_or(number, |(first, _)| first));
@@ -200,7 +199,7 @@ fn is_index_name(name: &str) -> bool {
         || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-fn column_type(field: ParquetField, index: &BTreeSet<String>) -> ColumnType {
+fn describe_parquet_column(field: ParquetField, index: &BTreeSet<String>) -> ColumnDescription {
     let kind = match &field.holds {
         None if field.is_time() => ColumnKind::Times,
         None => ColumnKind::Other,
@@ -208,7 +207,7 @@ fn column_type(field: ParquetField, index: &BTreeSet<String>) -> ColumnType {
         Some(_) if index.contains(&field.name) || is_index_name(&field.name) => ColumnKind::Index,
         Some(_) => ColumnKind::Numbers,
     };
-    ColumnType { name: field.name, kind, no_number: None }
+    ColumnDescription { name: field.name, kind, no_number: None }
 }
 
 /// The separators that are known without being named, in the order in which they are taken where several fit: a comma may stand before decimals,
@@ -222,22 +221,22 @@ const BYTES: usize = 1 << 18;
 /// The separator that parts all of the first rows into equally many cells, two at the least; if none does, the one that does so with the most
 /// rows, then the one that the first row holds most often. What stands in quotes does not count.
 pub(super) fn guess_separator(path: &Path) -> Result<u8, DataError> {
-    Ok(separator_of(&counts(&first_rows(path)?)))
+    Ok(choose_separator(&count_separators(&first_rows(path)?)))
 }
 
 /// How often each known separator stands in a row.
-type Counts = [usize; KNOWN.len()];
+type SeparatorCounts = [usize; KNOWN.len()];
 
 /// The first rows of a file as bytes; of a long row as much as a reader takes.
 fn first_rows(path: &Path) -> Result<Vec<u8>, DataError> {
-    let (mut from, mut bytes) = (RowText::open(path)?, Vec::new());
+    let (mut from, mut bytes) = (DecompressingReader::open(path)?, Vec::new());
     for row in 0.. {
         // The header and one row at least.
         if row >= ROWS || row >= 2 && bytes.len() >= BYTES {
             break;
         }
         let read = from.by_ref().take(LONGEST).read_until(b'\n', &mut bytes);
-        if read.map_err(|cause| unread(path, cause))? == 0 {
+        if read.map_err(|cause| text_read_error(path, cause))? == 0 {
             break;
         }
     }
@@ -245,15 +244,15 @@ fn first_rows(path: &Path) -> Result<Vec<u8>, DataError> {
 }
 
 /// The counts of each row that is not blank; a quoted cell may hold ends of lines.
-fn counts(bytes: &[u8]) -> Vec<Counts> {
-    let (mut rows, mut row, mut blank, mut quoted) = (Vec::new(), Counts::default(), true, false);
+fn count_separators(bytes: &[u8]) -> Vec<SeparatorCounts> {
+    let (mut rows, mut row, mut blank, mut quoted) = (Vec::new(), SeparatorCounts::default(), true, false);
     for byte in bytes {
         match (byte, KNOWN.iter().position(|known| known == byte)) {
             (b'"', _) => (quoted, blank) = (!quoted, false),
             _ if quoted => {}
             (b'\n', _) => {
                 rows.extend((!blank).then_some(row));
-                (row, blank) = (Counts::default(), true);
+                (row, blank) = (SeparatorCounts::default(), true);
             }
             (_, Some(place)) => (row[place], blank) = (row[place] + 1, false),
             _ => blank &= byte.is_ascii_whitespace(),
@@ -263,19 +262,19 @@ fn counts(bytes: &[u8]) -> Vec<Counts> {
     rows
 }
 
-fn separator_of(rows: &[Counts]) -> u8 {
+fn choose_separator(rows: &[SeparatorCounts]) -> u8 {
     let Some((header, below)) = rows.split_first() else { return b',' };
     let fits = |place: &usize| header[*place] > 0 && below.iter().all(|row| row[*place] == header[*place]);
     if let Some(place) = (0..KNOWN.len()).find(fits).filter(|_| !below.is_empty()) {
         return KNOWN[place];
     }
     // The last of equals is taken: the comma.
-    let best = (0..KNOWN.len()).max_by_key(|place| (sharing(rows, *place), header[*place]));
+    let best = (0..KNOWN.len()).max_by_key(|place| (most_equal_rows(rows, *place), header[*place]));
     best.map_or(b',', |place| KNOWN[place])
 }
 
 /// The most rows that hold a separator equally often.
-fn sharing(rows: &[Counts], place: usize) -> usize {
+fn most_equal_rows(rows: &[SeparatorCounts], place: usize) -> usize {
     let mut held: Vec<usize> = rows.iter().map(|row| row[place]).filter(|count| *count > 0).collect();
     held.sort_unstable();
     held.chunk_by(|one, other| one == other).map(<[usize]>::len).max().unwrap_or(0)
@@ -311,7 +310,7 @@ mod tests {
             ("a|b\n1|2\n", b','),
             ("", b','),
         ] {
-            assert_eq!(separator_of(&counts(text.as_bytes())) as char, separator as char, "{text:?}");
+            assert_eq!(choose_separator(&count_separators(text.as_bytes())) as char, separator as char, "{text:?}");
         }
     }
 }

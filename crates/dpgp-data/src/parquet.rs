@@ -10,13 +10,13 @@ use parquet::data_type::{ByteArray, DataType as Physical, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use polars::prelude::{Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked};
 
-use super::archive::decoded;
+use super::archive::catch_decoding_panic;
 use super::error::DataError;
-use super::format::repeated;
-use super::parquet_notes::ParquetNotes;
+use super::format::find_repeated_name;
+use super::parquet_notes::ParquetWriterNotes;
 use super::parquet_source::{LocalParquet, ParquetSource, chunk_range};
-use super::parquet_type::{ParquetCells, ParquetField};
-use super::rows::{cloud, is_address};
+use super::parquet_type::{ParquetCellType, ParquetField};
+use super::rows::{cloud, is_cloud_address};
 use super::table_error::TableError;
 
 /// The most cells that there is room for before the first is read: a damaged file may claim any number.
@@ -26,14 +26,14 @@ const ROOM: usize = 1 << 20;
 pub(super) struct ParquetFile {
     path: PathBuf,
     source: Box<dyn ParquetSource>,
-    notes: ParquetNotes,
+    notes: ParquetWriterNotes,
 }
 
 /// A column of one row group, read from its first row on.
-pub(super) struct ParquetColumn {
+pub(super) struct ParquetColumnReader {
     reader: ColumnReader,
     /// How its cells are read.
-    cells: ParquetCells,
+    cells: ParquetCellType,
     /// The definition level of the cells that are there.
     present: i16,
 }
@@ -41,15 +41,15 @@ pub(super) struct ParquetColumn {
 impl ParquetFile {
     /// Opens a file and reads its schema, whose names must be distinct.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let source = source(path)?;
-        let notes = ParquetNotes::from_footer(source.metadata().file_metadata());
+        let source = open_source(path)?;
+        let notes = ParquetWriterNotes::from_footer(source.metadata().file_metadata());
         let file = Self { path: path.to_owned(), source, notes };
         let names: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
-        if let Some(column) = repeated(&names) {
-            return Err(file.wrong(TableError::RepeatedColumn(column.to_owned())));
+        if let Some(column) = find_repeated_name(&names) {
+            return Err(file.wrap_table_error(TableError::RepeatedColumn(column.to_owned())));
         }
         file.ensure_known_codecs()?;
-        file.ensure_counted()?;
+        file.ensure_row_counts_match()?;
         Ok(file)
     }
 
@@ -60,7 +60,7 @@ impl ParquetFile {
                 let codec = column.compression_codec();
                 if matches!(codec, CompressionCodec::BROTLI | CompressionCodec::LZO) {
                     let (column, codec) = (column.column_path().string(), format!("{codec:?}"));
-                    return Err(self.wrong(TableError::Codec { column, codec }));
+                    return Err(self.wrap_table_error(TableError::Codec { column, codec }));
                 }
             }
         }
@@ -68,30 +68,29 @@ impl ParquetFile {
     }
 
     /// Fails if the row groups do not have the rows of the file: some of them would be passed over.
-    fn ensure_counted(&self) -> Result<(), DataError> {
+    fn ensure_row_counts_match(&self) -> Result<(), DataError> {
         let metadata = self.source.metadata();
         let groups = metadata.row_groups().iter().map(|group| i128::from(group.num_rows()));
         let is_possible = metadata.row_groups().iter().all(|group| group.num_rows() >= 0);
         if is_possible && groups.sum::<i128>() == i128::from(metadata.file_metadata().num_rows()) {
             return Ok(());
         }
-        Err(self.broken(ParquetError::General(
+        Err(self.decoding_error(ParquetError::General(
             "the rows of its row groups do not add up to its number of rows".to_owned(),
         )))
     }
 
     /// Fails if a column of a row group stands outside the file, or does not have the rows of the group.
-    fn ensure_inside(&self, group: usize, place: usize) -> Result<(), DataError> {
+    fn ensure_column_in_file(&self, group: usize, place: usize) -> Result<(), DataError> {
         let group = self.source.metadata().row_group(group);
         let Some(column) = group.columns().get(place) else {
-            return Err(self.broken(ParquetError::General("a row group has too few columns".to_owned())));
+            return Err(self.decoding_error(ParquetError::General("a row group has too few columns".to_owned())));
         };
         let is_inside = chunk_range(column).is_some_and(|range| range.end <= self.source.length());
         if is_inside && column.num_values() == group.num_rows() {
             return Ok(());
         }
-        Err(self
-            .broken(ParquetError::General("a column has an invalid position or number of rows".to_owned())))
+        Err(self.decoding_error(ParquetError::General("a column has an invalid position or number of rows".to_owned())))
     }
 
     /// The columns.
@@ -101,12 +100,12 @@ impl ParquetFile {
     }
 
     /// The columns that number the rows, as the program says that wrote the file.
-    pub fn index(&self) -> BTreeSet<String> {
+    pub fn index_columns(&self) -> BTreeSet<String> {
         self.notes.index.clone()
     }
 
     /// The names of the columns that a table can hold, those apart that are named.
-    pub fn others(&self, named: &[String]) -> Vec<String> {
+    pub fn other_columns(&self, named: &[String]) -> Vec<String> {
         let others = self.fields().into_iter().filter(|field| field.holds.is_some());
         others.map(|field| field.name).filter(|name| !named.contains(name)).collect()
     }
@@ -117,87 +116,87 @@ impl ParquetFile {
     }
 
     /// The number of rows of each row group.
-    pub fn groups(&self) -> Vec<usize> {
+    pub fn row_group_sizes(&self) -> Vec<usize> {
         let groups = self.source.metadata().row_groups().iter();
         groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect()
     }
 
     /// A column of a row group, by its place in the file.
-    pub fn column(&self, group: usize, place: usize) -> Result<ParquetColumn, DataError> {
+    pub fn column(&self, group: usize, place: usize) -> Result<ParquetColumnReader, DataError> {
         let column = self.source.metadata().file_metadata().schema_descr().column(place);
         let field = ParquetField::from_column(&column, &self.notes);
-        let Some(cells) = ParquetCells::from_column(&column).filter(|_| field.holds.is_some()) else {
-            return Err(self.wrong(field.refused()));
+        let Some(cells) = ParquetCellType::from_column(&column).filter(|_| field.holds.is_some()) else {
+            return Err(self.wrap_table_error(field.into_type_error()));
         };
-        self.ensure_inside(group, place)?;
+        self.ensure_column_in_file(group, place)?;
         let reader = self.source.column(&self.path, group, place)?;
-        Ok(ParquetColumn { reader, cells, present: column.max_def_level() })
+        Ok(ParquetColumnReader { reader, cells, present: column.max_def_level() })
     }
 
     /// The error for a file whose contents cannot be decoded.
-    pub fn broken(&self, cause: ParquetError) -> DataError {
-        self.wrong(TableError::Parquet(Box::new(cause)))
+    pub fn decoding_error(&self, cause: ParquetError) -> DataError {
+        self.wrap_table_error(TableError::Parquet(Box::new(cause)))
     }
 
     /// The error for a problem of this file.
-    pub fn wrong(&self, problem: TableError) -> DataError {
-        DataError::table(&self.path, problem)
+    pub fn wrap_table_error(&self, problem: TableError) -> DataError {
+        DataError::from_table_error(&self.path, problem)
     }
 }
 
 /// Reads the footer of a file on this machine or in a cloud.
-fn source(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
-    if is_address(path) {
-        return cloud::parquet(path);
+fn open_source(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
+    if is_cloud_address(path) {
+        return cloud::open_parquet(path);
     }
     Ok(Box::new(LocalParquet::open(path)?))
 }
 
-impl ParquetColumn {
+impl ParquetColumnReader {
     /// The cells of the next rows. Whole numbers are read exactly, `FLOAT` as the `DOUBLE` of the same value, `DECIMAL` as
     /// the `DOUBLE` next to it.
     pub fn read(&mut self, rows: usize) -> Result<Series, ParquetError> {
-        decoded(|| self.next(rows))
+        catch_decoding_panic(|| self.decode_cells(rows))
     }
 
-    fn next(&mut self, rows: usize) -> Result<Series, ParquetError> {
+    fn decode_cells(&mut self, rows: usize) -> Result<Series, ParquetError> {
         use ColumnReader as R;
-        use ParquetCells as C;
+        use ParquetCellType as C;
         let present = self.present;
         Ok(match (&mut self.reader, self.cells) {
             (R::DoubleColumnReader(reader), _) => {
-                cells::<_, _, Float64Chunked>(reader, rows, present, |x| *x)?.into_series()
+                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |x| *x)?.into_series()
             }
             (R::FloatColumnReader(reader), _) => {
-                cells::<_, _, Float64Chunked>(reader, rows, present, |x| f64::from(*x))?.into_series()
+                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |x| f64::from(*x))?.into_series()
             }
             (R::Int32ColumnReader(reader), C::Unsigned) => {
-                cells::<_, _, UInt64Chunked>(reader, rows, present, |n| u64::from(n.cast_unsigned()))?
+                read_typed_cells::<_, _, UInt64Chunked>(reader, rows, present, |n| u64::from(n.cast_unsigned()))?
                     .into_series()
             }
             (R::Int64ColumnReader(reader), C::Unsigned) => {
-                cells::<_, _, UInt64Chunked>(reader, rows, present, |n| n.cast_unsigned())?.into_series()
+                read_typed_cells::<_, _, UInt64Chunked>(reader, rows, present, |n| n.cast_unsigned())?.into_series()
             }
             (R::Int32ColumnReader(reader), C::Decimal(scale)) => {
-                cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
+                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
                     .into_series()
             }
             (R::Int64ColumnReader(reader), C::Decimal(scale)) => {
-                cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
+                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
                     .into_series()
             }
             (R::FixedLenByteArrayColumnReader(reader), C::Decimal(scale)) => {
-                cells::<_, _, Float64Chunked>(reader, rows, present, |n| wide_decimal(n, scale))?
+                read_typed_cells::<_, _, Float64Chunked>(reader, rows, present, |n| decode_decimal_bytes(n, scale))?
                     .into_series()
             }
             (R::Int32ColumnReader(reader), _) => {
-                cells::<_, _, Int64Chunked>(reader, rows, present, |n| i64::from(*n))?.into_series()
+                read_typed_cells::<_, _, Int64Chunked>(reader, rows, present, |n| i64::from(*n))?.into_series()
             }
             (R::Int64ColumnReader(reader), _) => {
-                cells::<_, _, Int64Chunked>(reader, rows, present, |n| *n)?.into_series()
+                read_typed_cells::<_, _, Int64Chunked>(reader, rows, present, |n| *n)?.into_series()
             }
             (R::ByteArrayColumnReader(reader), _) => {
-                cells::<_, _, StringChunked>(reader, rows, present, text)?.into_series()
+                read_typed_cells::<_, _, StringChunked>(reader, rows, present, decode_text)?.into_series()
             }
             _ => {
                 return Err(ParquetError::General("a column has a different type in the schema".to_owned()));
@@ -207,10 +206,10 @@ impl ParquetColumn {
 
     /// Passes over rows.
     pub fn skip(&mut self, rows: usize) -> Result<usize, ParquetError> {
-        decoded(|| self.pass(rows))
+        catch_decoding_panic(|| self.skip_records(rows))
     }
 
-    fn pass(&mut self, rows: usize) -> Result<usize, ParquetError> {
+    fn skip_records(&mut self, rows: usize) -> Result<usize, ParquetError> {
         use ColumnReader as R;
         match &mut self.reader {
             R::DoubleColumnReader(reader) => reader.skip_records(rows),
@@ -224,16 +223,16 @@ impl ParquetColumn {
     }
 }
 
-fn wide_decimal(bytes: &FixedLenByteArray, scale: u32) -> f64 {
+fn decode_decimal_bytes(bytes: &FixedLenByteArray, scale: u32) -> f64 {
     decimal(big_endian(bytes.data()), scale)
 }
 
-fn text(bytes: &ByteArray) -> String {
+fn decode_text(bytes: &ByteArray) -> String {
     String::from_utf8_lossy(bytes.data()).into_owned()
 }
 
 /// The next cells of a column, none if it holds null.
-fn cells<T: Physical, V, C: FromIterator<Option<V>>>(
+fn read_typed_cells<T: Physical, V, C: FromIterator<Option<V>>>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
     present: i16,
@@ -259,8 +258,8 @@ fn cells<T: Physical, V, C: FromIterator<Option<V>>>(
 
 /// Powers of ten that are exact.
 const POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
 ];
 
 /// The double next to `unscaled * 10^-scale`, as of the same number in text.
@@ -291,18 +290,10 @@ mod tests {
             (0, 38, "0"),
             (123_456_789_012_345_678, 9, "123456789.012345678"),
             (9_007_199_254_740_993, 1, "900719925474099.3"),
-            (
-                -99_999_999_999_999_999_999_999_999_999_999_999_999,
-                38,
-                "-0.99999999999999999999999999999999999999",
-            ),
+            (-99_999_999_999_999_999_999_999_999_999_999_999_999, 38, "-0.99999999999999999999999999999999999999"),
             (1, 30, "1e-30"),
         ] {
-            assert_eq!(
-                decimal(unscaled, scale).to_string(),
-                text.parse::<f64>().unwrap().to_string(),
-                "{text}"
-            );
+            assert_eq!(decimal(unscaled, scale).to_string(), text.parse::<f64>().unwrap().to_string(), "{text}");
         }
     }
 

@@ -10,9 +10,9 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use super::archive::decoded;
-use super::error::{Action, DataError, Doing};
-use super::format::other_kind;
+use super::archive::catch_decoding_panic;
+use super::error::{DataError, FileAction, IoErrorContext};
+use super::format::detect_other_format;
 use super::rows::open_file;
 use super::table_error::TableError;
 
@@ -38,33 +38,33 @@ impl LocalParquet {
     /// Reads the footer.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let file = open_file(path)?;
-        let bytes = file.metadata().doing(Action::Read, path)?.len();
-        match decoded(|| SerializedFileReader::new(file)) {
+        let bytes = file.metadata().with_io_context(FileAction::Read, path)?.len();
+        match catch_decoding_panic(|| SerializedFileReader::new(file)) {
             Ok(reader) => Ok(Self { reader, bytes }),
-            Err(cause) => Err(other_file(path).unwrap_or_else(|| undecoded(path, cause))),
+            Err(cause) => Err(other_format_error(path).unwrap_or_else(|| parquet_decoding_error(path, cause))),
         }
     }
 }
 
 /// The error for a file of another kind under the name of a Parquet file; none for one that begins as Parquet does.
-fn other_file(path: &Path) -> Option<DataError> {
+fn other_format_error(path: &Path) -> Option<DataError> {
     let mut first = Vec::new();
     open_file(path).ok()?.take(FIRST).read_to_end(&mut first).ok()?;
     if first.starts_with(b"PAR1") || first.starts_with(b"PARE") {
         return None;
     }
-    let is_text = std::str::from_utf8(&first)
-        .is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
-    let kind = other_kind(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
-    kind.map(|kind| DataError::table(path, TableError::OtherKind(kind)))
+    let is_text =
+        std::str::from_utf8(&first).is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
+    let kind = detect_other_format(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
+    kind.map(|kind| DataError::from_table_error(path, TableError::OtherKind(kind)))
 }
 
 /// The bytes that tell the kind of a file.
 const FIRST: u64 = 64;
 
 /// The error for a file that cannot be decoded.
-pub(super) fn undecoded(path: &Path, cause: ParquetError) -> DataError {
-    DataError::table(path, TableError::Parquet(Box::new(cause)))
+pub(super) fn parquet_decoding_error(path: &Path, cause: ParquetError) -> DataError {
+    DataError::from_table_error(path, TableError::Parquet(Box::new(cause)))
 }
 
 /// Where in a file a column of a row group stands; none if no file can have it.
@@ -86,7 +86,7 @@ impl ParquetSource for LocalParquet {
 
     fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError> {
         let column =
-            decoded(|| self.reader.get_row_group(group).and_then(|group| group.get_column_reader(place)));
-        column.map_err(|cause| undecoded(path, cause))
+            catch_decoding_panic(|| self.reader.get_row_group(group).and_then(|group| group.get_column_reader(place)));
+        column.map_err(|cause| parquet_decoding_error(path, cause))
     }
 }

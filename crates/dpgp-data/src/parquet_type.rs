@@ -4,7 +4,7 @@ use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::schema::types::ColumnDescriptor;
 use polars::prelude::DataType;
 
-use super::parquet_notes::ParquetNotes;
+use super::parquet_notes::ParquetWriterNotes;
 use super::table_error::TableError;
 
 /// Type of a column by the schema.
@@ -20,15 +20,15 @@ pub(super) struct ParquetField {
 
 impl ParquetField {
     /// Type by the schema and the notes beside it.
-    pub fn from_column(column: &ColumnDescriptor, notes: &ParquetNotes) -> Self {
+    pub fn from_column(column: &ColumnDescriptor, notes: &ParquetWriterNotes) -> Self {
         if notes.durations.contains(&column.path().string()) {
             let found = format!("{} (DURATION)", column.physical_type());
             return Self { name: column.path().string(), holds: None, found, time: true };
         }
         let nested = column.max_rep_level() > 0 || column.path().parts().len() > 1;
-        let holds = ParquetCells::from_column(column).filter(|_| !nested).map(ParquetCells::holds);
+        let holds = ParquetCellType::from_column(column).filter(|_| !nested).map(ParquetCellType::data_type);
         let found = format!("{}{}", if nested { "nested " } else { "" }, type_name(column));
-        Self { name: column.path().string(), holds, found, time: is_time(column) }
+        Self { name: column.path().string(), holds, found, time: is_time_column(column) }
     }
 
     /// Whether it holds dates, times or spans of time.
@@ -42,7 +42,7 @@ impl ParquetField {
     }
 
     /// The error for a column whose cells cannot be read, or are no numbers where numbers are needed.
-    pub fn refused(self) -> TableError {
+    pub fn into_type_error(self) -> TableError {
         let Self { name: column, holds, found, time } = self;
         match (holds, time) {
             (Some(_), _) => TableError::NotNumeric { column, found },
@@ -55,7 +55,7 @@ impl ParquetField {
 /// How the cells of a column that is not nested are read. Dates and times are numbers in the file, but not numbers of
 /// anything that a spec names, so that they are not read at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ParquetCells {
+pub(super) enum ParquetCellType {
     /// `DOUBLE` and `FLOAT`.
     Floating,
     /// Whole numbers with a sign.
@@ -68,7 +68,7 @@ pub(super) enum ParquetCells {
     Text,
 }
 
-impl ParquetCells {
+impl ParquetCellType {
     pub fn from_column(column: &ColumnDescriptor) -> Option<Self> {
         use ConvertedType as C;
         use LogicalType as L;
@@ -78,15 +78,11 @@ impl ParquetCells {
         }
         match (column.physical_type(), column.converted_type()) {
             (Type::DOUBLE | Type::FLOAT, C::NONE) => Some(Self::Floating),
-            (Type::INT32 | Type::INT64, C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64) => {
-                Some(Self::Signed)
-            }
-            (Type::INT32 | Type::INT64, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64) => {
-                Some(Self::Unsigned)
-            }
-            (Type::INT32 | Type::INT64, C::DECIMAL) => scale(column).map(Self::Decimal),
+            (Type::INT32 | Type::INT64, C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64) => Some(Self::Signed),
+            (Type::INT32 | Type::INT64, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64) => Some(Self::Unsigned),
+            (Type::INT32 | Type::INT64, C::DECIMAL) => decimal_scale(column).map(Self::Decimal),
             (Type::FIXED_LEN_BYTE_ARRAY, C::DECIMAL) if (1..=16).contains(&column.type_length()) => {
-                scale(column).map(Self::Decimal)
+                decimal_scale(column).map(Self::Decimal)
             }
             (Type::BYTE_ARRAY, C::NONE | C::UTF8 | C::ENUM) => Some(Self::Text),
             _ => None,
@@ -94,7 +90,7 @@ impl ParquetCells {
     }
 
     /// The type that holds them.
-    fn holds(self) -> DataType {
+    fn data_type(self) -> DataType {
         match self {
             Self::Floating | Self::Decimal(_) => DataType::Float64,
             Self::Signed => DataType::Int64,
@@ -105,7 +101,7 @@ impl ParquetCells {
 }
 
 /// Decimal places.
-fn scale(column: &ColumnDescriptor) -> Option<u32> {
+fn decimal_scale(column: &ColumnDescriptor) -> Option<u32> {
     let scale = match column.logical_type_ref() {
         Some(LogicalType::Decimal(decimal)) => decimal.scale,
         _ => column.type_scale(),
@@ -113,7 +109,7 @@ fn scale(column: &ColumnDescriptor) -> Option<u32> {
     u32::try_from(scale).ok()
 }
 
-fn is_time(column: &ColumnDescriptor) -> bool {
+fn is_time_column(column: &ColumnDescriptor) -> bool {
     use ConvertedType as C;
     use LogicalType as L;
     let logical = matches!(column.logical_type_ref(), Some(L::Date | L::Time(_) | L::Timestamp(_)));

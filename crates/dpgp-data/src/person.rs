@@ -1,5 +1,5 @@
 //! Chooses the rows of each person. A guarantee about persons needs a bound on the rows per person. Of the
-//! rows of a person that pass the filters, at most a public number is used ([`PersonRows`]). The choice
+//! rows of a person that pass the filters, at most a public number is used ([`PersonRowSampler`]). The choice
 //! depends only on that person's own rows, so no person influences the rows of another.
 
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use sha2::{Digest, Sha256};
 
-use crate::missing::is_absent;
+use crate::missing::is_missing_word;
 
 /// Prefix hashed before a person and a row, so that the hash serves nothing else.
 const PURPOSE: &[u8] = b"dpgp row of a person\n";
@@ -26,16 +26,16 @@ const PURPOSE: &[u8] = b"dpgp row of a person\n";
 /// Memory: about 200 bytes for a person, and 32 for each row of a person that is used beyond the fourth.
 ///
 /// ```
-/// use dpgp_data::{PersonId, PersonRows};
-/// let mut rows = PersonRows::new(2);
+/// use dpgp_data::{PersonId, PersonRowSampler};
+/// let mut rows = PersonRowSampler::new(2);
 /// let (ann, bob) = (PersonId::parse("Ann").unwrap(), PersonId::parse("Bob").unwrap());
 /// (0..5).for_each(|row| rows.insert(ann, &[row as f64], row));
 /// rows.insert(bob, &[0.0], 5);
-/// let kept = rows.kept();
-/// assert_eq!((kept.rows(), kept.contains(5)), (3, true));
+/// let kept = rows.into_kept_rows();
+/// assert_eq!((kept.row_count(), kept.contains(5)), (3, true));
 /// ```
 #[derive(Debug)]
-pub struct PersonRows {
+pub struct PersonRowSampler {
     most: usize,
     least: BTreeMap<PersonId, BinaryHeap<TaggedRow>>,
 }
@@ -47,7 +47,7 @@ struct TaggedRow {
     row: u64,
 }
 
-impl PersonRows {
+impl PersonRowSampler {
     /// At most so many rows of each person.
     pub fn new(most: usize) -> Self {
         Self { most, least: BTreeMap::new() }
@@ -55,7 +55,7 @@ impl PersonRows {
 
     /// Takes a row of a person: its number, and the cells that it may be chosen by.
     pub fn insert(&mut self, person: PersonId, cells: &[f64], row: u64) {
-        let next = TaggedRow { tag: tag(person, cells), row };
+        let next = TaggedRow { tag: row_tag(person, cells), row };
         let least = self.least.entry(person).or_default();
         if least.len() < self.most {
             least.push(next);
@@ -67,7 +67,7 @@ impl PersonRows {
     }
 
     /// The rows that are used.
-    pub fn kept(self) -> KeptRows {
+    pub fn into_kept_rows(self) -> KeptRows {
         let mut kept = KeptRows::default();
         self.least.into_values().flatten().for_each(|tagged| kept.insert(tagged.row));
         kept
@@ -75,7 +75,7 @@ impl PersonRows {
 }
 
 /// The first 128 bits of SHA-256 of a person and cells.
-fn tag(person: PersonId, cells: &[f64]) -> u128 {
+fn row_tag(person: PersonId, cells: &[f64]) -> u128 {
     let mut hash = Sha256::new_with_prefix(PURPOSE).chain_update(person.bytes());
     // Nought without its sign.
     cells.iter().for_each(|cell| hash.update((cell + 0.0).to_bits().to_be_bytes()));
@@ -103,12 +103,13 @@ impl PersonId {
     /// The person that a text names; none if it is empty, or a word for a missing cell: `NA`, `NaN` and `null`, in any case.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        (!text.is_empty() && !is_absent(text)).then(|| Self(Sha256::digest(plain(text).as_bytes()).into()))
+        (!text.is_empty() && !is_missing_word(text))
+            .then(|| Self(Sha256::digest(normalize_number_text(text).as_bytes()).into()))
     }
 
     /// The person that a number names; none if it is not finite.
     pub fn of_number(number: f64) -> Option<Self> {
-        if number.is_finite() { Self::parse(&shortest(number)) } else { None }
+        if number.is_finite() { Self::parse(&shortest_decimal(number)) } else { None }
     }
 
     pub(super) fn bytes(&self) -> &[u8; 32] {
@@ -117,19 +118,19 @@ impl PersonId {
 }
 
 /// The same text for all ways to write a number; any other text as it is.
-fn plain(text: &str) -> Cow<'_, str> {
-    if let Some(whole) = whole(text) {
+fn normalize_number_text(text: &str) -> Cow<'_, str> {
+    if let Some(whole) = normalize_integer_text(text) {
         return whole;
     }
     match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Cow::Owned(shortest(number)),
+        Ok(number) if number.is_finite() => Cow::Owned(shortest_decimal(number)),
         // Words such as `inf` are names.
         _ => Cow::Borrowed(text),
     }
 }
 
 /// A whole number without sign and noughts that do not matter: a double would round a long one.
-fn whole(text: &str) -> Option<Cow<'_, str>> {
+fn normalize_integer_text(text: &str) -> Option<Cow<'_, str>> {
     let negative = text.starts_with('-');
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -143,7 +144,7 @@ fn whole(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Without an exponent, so that whole numbers look like those in text.
-fn shortest(number: f64) -> String {
+fn shortest_decimal(number: f64) -> String {
     // Nought without its sign.
     (number + 0.0).to_string()
 }
@@ -156,8 +157,8 @@ const BITS: u64 = 64;
 /// ```
 /// let mut kept = dpgp_data::KeptRows::default();
 /// [70, 2].into_iter().for_each(|row| kept.insert(row));
-/// assert_eq!(kept.marks(1, 3).collect::<Vec<f64>>(), [0.0, 1.0, 0.0]);
-/// assert_eq!((kept.rows(), kept.contains(70), kept.contains(1 << 40)), (2, true, false));
+/// assert_eq!(kept.row_indicators(1, 3).collect::<Vec<f64>>(), [0.0, 1.0, 0.0]);
+/// assert_eq!((kept.row_count(), kept.contains(70), kept.contains(1 << 40)), (2, true, false));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptRows {
@@ -180,12 +181,12 @@ impl KeptRows {
     }
 
     /// How many there are.
-    pub fn rows(&self) -> u64 {
+    pub fn row_count(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// 1 for each of so many rows from one on that is among them, 0 for each other.
-    pub fn marks(&self, from: u64, rows: usize) -> impl Iterator<Item = f64> {
+    pub fn row_indicators(&self, from: u64, rows: usize) -> impl Iterator<Item = f64> {
         (from..from + rows as u64).map(|row| f64::from(u8::from(self.contains(row))))
     }
 }
@@ -204,11 +205,11 @@ mod tests {
 
     /// The cells that are used of each person.
     fn used(rows: &[Row], most: usize) -> BTreeMap<u8, Vec<u8>> {
-        let mut chosen = PersonRows::new(most);
+        let mut chosen = PersonRowSampler::new(most);
         for (number, row) in rows.iter().enumerate() {
             chosen.insert(PersonId::of_number(f64::from(row.0)).unwrap(), &[f64::from(row.1)], number as u64);
         }
-        let kept = chosen.kept();
+        let kept = chosen.into_kept_rows();
         let mut used: BTreeMap<u8, Vec<u8>> = BTreeMap::new();
         for (number, row) in rows.iter().enumerate().filter(|row| kept.contains(row.0 as u64)) {
             assert!(number < rows.len());
@@ -262,9 +263,9 @@ mod tests {
     #[test]
     fn the_first_of_equal_rows_are_taken() {
         let ann = PersonId::parse("Ann").unwrap();
-        let mut chosen = PersonRows::new(2);
+        let mut chosen = PersonRowSampler::new(2);
         [7, 3, 5].into_iter().for_each(|row| chosen.insert(ann, &[1.0], row));
-        let kept = chosen.kept();
+        let kept = chosen.into_kept_rows();
         assert_eq!([3, 5, 7].map(|row| kept.contains(row)), [true, true, false]);
     }
 
@@ -273,10 +274,10 @@ mod tests {
     fn no_cell_is_used_of_everybody() {
         let mut first = [0; 4];
         for person in 0..400 {
-            let mut chosen = PersonRows::new(1);
+            let mut chosen = PersonRowSampler::new(1);
             let person = PersonId::of_number(f64::from(person)).unwrap();
             (0..4).for_each(|row| chosen.insert(person, &[row as f64], row));
-            let kept = chosen.kept();
+            let kept = chosen.into_kept_rows();
             (0..4).for_each(|row| first[row as usize] += u32::from(kept.contains(row)));
         }
         // Five standard deviations of a binomial count about 100.

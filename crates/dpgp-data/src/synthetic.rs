@@ -53,10 +53,9 @@ pub fn sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> Synth
         let x = HALF_WIDTH * (2.0 * rng.random::<f64>() - 1.0);
         rows.push_noisy(x, noise, rng);
     }
-    let at: Vec<f64> =
-        (0..grid).map(|i| -HALF_WIDTH + 2.0 * HALF_WIDTH * i as f64 / (grid - 1) as f64).collect();
+    let at: Vec<f64> = (0..grid).map(|i| -HALF_WIDTH + 2.0 * HALF_WIDTH * i as f64 / (grid - 1) as f64).collect();
     at.iter().for_each(|&x| rows.push_noisy(x, noise, rng));
-    rows.targets.extend(at.iter().map(|&x| function(x)));
+    rows.targets.extend(at.iter().map(|&x| sinc_value(x)));
     rows.inputs[0].extend(at);
     rows
 }
@@ -65,11 +64,11 @@ impl SyntheticRows {
     fn push_noisy(&mut self, x: f64, noise: f64, rng: &mut impl Rng) {
         let z: f64 = StandardNormal.sample(rng);
         self.inputs[0].push(x);
-        self.targets.push(function(x) + noise * z);
+        self.targets.push(sinc_value(x) + noise * z);
     }
 }
 
-fn function(x: f64) -> f64 {
+fn sinc_value(x: f64) -> f64 {
     if x == 0.0 { 1.0 } else { (2.0 * x).sin() / (2.0 * x) }
 }
 
@@ -112,16 +111,16 @@ pub fn stripes(points: usize, flips: f64, grid: usize, rng: &mut impl Rng) -> Sy
     for _ in 0..points {
         let x = [SIDE * rng.random::<f64>(), SIDE * (1.0 - rng.random::<f64>().sqrt())];
         let flipped = rng.random::<f64>() < flips;
-        rows.push(x, if flipped { 1.0 - class(x) } else { class(x) });
+        rows.push(x, if flipped { 1.0 - stripe_class(x) } else { stripe_class(x) });
     }
     for (i, j) in (0..grid).flat_map(|i| (0..grid).map(move |j| (i, j))) {
         let x = [i, j].map(|i| SIDE * (i as f64 + 0.5) / grid as f64);
-        rows.push(x, class(x));
+        rows.push(x, stripe_class(x));
     }
     rows
 }
 
-fn class(x: [f64; 2]) -> f64 {
+fn stripe_class(x: [f64; 2]) -> f64 {
     if (x[0] + x[1]) % (2.0 * STRIPE) < STRIPE { 1.0 } else { 0.0 }
 }
 
@@ -143,18 +142,18 @@ pub const TRIP_BATCH: usize = 65_536;
 ///
 /// Starts lie along Manhattan, more of them in its middle; half of the trips start in the rush hours at 8:30 and 17:30;
 /// durations are log-normal about a mean that grows away from the middle and towards the evening.
-pub fn trips(seed: u64, batch: u64, rows: usize) -> [Vec<f64>; 4] {
+pub fn generate_trips(seed: u64, batch: u64, rows: usize) -> [Vec<f64>; 4] {
     let text = format!("v1|{seed}|trips|{batch}");
     let mut stream = Pcg64::from_seed(Sha256::digest(text.as_bytes()).into());
     let mut columns: [Vec<f64>; 4] = std::array::from_fn(|_| Vec::with_capacity(rows));
     for _ in 0..rows {
-        let trip = trip(&mut stream);
+        let trip = generate_trip(&mut stream);
         columns.iter_mut().zip(trip).for_each(|(column, value)| column.push((value * 1e6).round() / 1e6));
     }
     columns
 }
 
-fn trip(stream: &mut Pcg64) -> [f64; 4] {
+fn generate_trip(stream: &mut Pcg64) -> [f64; 4] {
     let [along, across, spread, noise]: [f64; 4] = std::array::from_fn(|_| StandardNormal.sample(stream));
     let (along, across) = (along.clamp(-2.5, 2.5), across.clamp(-2.5, 2.5));
     let hour = match stream.random::<f64>() {
@@ -163,8 +162,7 @@ fn trip(stream: &mut Pcg64) -> [f64; 4] {
         _ => 6.0 + 18.0 * stream.random::<f64>(),
     };
     let hour = hour.rem_euclid(24.0).min(23.999_999);
-    let mean =
-        10.0 + 2.0 * (along * along + across * across).sqrt() + 3.0 * (-((hour - 18.0) / 3.0).powi(2)).exp();
+    let mean = 10.0 + 2.0 * (along * along + across * across).sqrt() + 3.0 * (-((hour - 18.0) / 3.0).powi(2)).exp();
     let latitude = 40.74 + 0.02 * along;
     let longitude = -73.985 + 0.013 * along + 0.008 * across;
     [latitude, longitude, hour, mean * (0.5 * noise).exp()]
@@ -199,7 +197,7 @@ mod sinc_tests {
     fn training_rows_then_noisy_then_true_ones() {
         let rows = sinc(4000, 0.1, 9, &mut Pcg64::from_seed([1; 32]));
         assert_eq!((rows.inputs[0].len(), rows.targets.len()), (4018, 4018));
-        let residual = |i: usize| rows.targets[i] - function(rows.inputs[0][i]);
+        let residual = |i: usize| rows.targets[i] - sinc_value(rows.inputs[0][i]);
         let sd = ((0..4000).map(|i| residual(i).powi(2)).sum::<f64>() / 4000.0).sqrt();
         assert!((sd - 0.1).abs() < 4.0 * 0.1 / 8000f64.sqrt());
         assert_eq!(rows.inputs[0][4000..4009], rows.inputs[0][4009..]);
@@ -244,7 +242,7 @@ mod stripes_tests {
         let test = &rows.targets[4000..];
         assert_eq!((test.len(), test.iter().sum::<f64>()), (100, 50.0));
         let flipped =
-            (0..4000).filter(|&i| rows.targets[i] != class([rows.inputs[0][i], rows.inputs[1][i]])).count();
+            (0..4000).filter(|&i| rows.targets[i] != stripe_class([rows.inputs[0][i], rows.inputs[1][i]])).count();
         assert!((flipped as f64 / 4000.0 - 0.05).abs() < 4.0 * (0.05f64 * 0.95 / 4000.0).sqrt());
         // The mean of x2 under the density (10 - x) / 50 is 10/3, its variance 50/9.
         let mean = rows.inputs[1][..4000].iter().sum::<f64>() / 4000.0;
@@ -258,22 +256,21 @@ mod trips_tests {
 
     #[test]
     fn batches_repeat_and_differ() {
-        assert_eq!(trips(1, 3, 50), trips(1, 3, 50));
-        assert_ne!(trips(1, 3, 50), trips(1, 4, 50));
-        assert_ne!(trips(1, 3, 50), trips(2, 3, 50));
-        let (short, long) = (trips(1, 3, 20), trips(1, 3, 50));
+        assert_eq!(generate_trips(1, 3, 50), generate_trips(1, 3, 50));
+        assert_ne!(generate_trips(1, 3, 50), generate_trips(1, 4, 50));
+        assert_ne!(generate_trips(1, 3, 50), generate_trips(2, 3, 50));
+        let (short, long) = (generate_trips(1, 3, 20), generate_trips(1, 3, 50));
         assert!(short.iter().zip(&long).all(|(short, long)| *short == long[..20]));
     }
 
     /// The means of the construction: half of the trips in rush hours, log-normal with sd 1/2 about 12 to 20 minutes.
     #[test]
     fn trips_are_where_and_when_they_should_be() {
-        let [latitude, longitude, hour, minutes] = trips(1, 0, 40_000);
+        let [latitude, longitude, hour, minutes] = generate_trips(1, 0, 40_000);
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         assert!((mean(&latitude) - 40.74).abs() < 1e-3 && (mean(&longitude) + 73.985).abs() < 1e-3);
         assert!(hour.iter().all(|h| (0.0..24.0).contains(h)) && minutes.iter().all(|m| *m > 0.0));
-        let share =
-            |from: f64, to: f64| hour.iter().filter(|h| (from..to).contains(h)).count() as f64 / 40_000.0;
+        let share = |from: f64, to: f64| hour.iter().filter(|h| (from..to).contains(h)).count() as f64 / 40_000.0;
         assert!((share(7.5, 9.5) - (0.2 * 0.6827 + 0.5 * 2.0 / 18.0)).abs() < 0.015);
         assert!(share(0.0, 5.0) < 0.01);
         assert!((13.0..18.0).contains(&mean(&minutes)), "{}", mean(&minutes));

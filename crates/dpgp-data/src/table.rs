@@ -12,19 +12,19 @@ use polars::prelude::{
     PolarsError, Series, StringChunkedBuilder,
 };
 
-use super::archive::unzipped;
-use super::error::{Action, DataError, Doing};
-use super::format::{CsvFormat, repeated};
-use super::identity::RowWitness;
-use super::missing::{ExpectedCell, Missing, is_absent};
-use super::missing::{Filter, FilterValue};
-use super::missing::{append_numbers, number, person, show, text};
+use super::archive::unzip_first_csv;
+use super::error::{DataError, FileAction, IoErrorContext};
+use super::format::{CsvFormat, find_repeated_name};
+use super::identity::RowFingerprinter;
+use super::missing::{ExpectedCell, MissingCellPolicy, is_missing_word};
+use super::missing::{FilterValue, RowFilter};
+use super::missing::{append_numbers, cell_to_number, cell_to_person, cell_to_text, fingerprint_cell};
 use super::own::is_parquet;
 use super::parquet::ParquetFile;
 use super::person::PersonId;
-use super::rows::{Partition, RowFile, places};
-use super::table_error::{CellProblem, RowUnit, TableError};
-use super::text::TextReader;
+use super::rows::{PathPartition, RowFile, column_indices};
+use super::table_error::{RowUnit, TableCellError, TableError};
+use super::text::CsvRowReader;
 
 /// A table, and the line that each row began in.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl Table {
     /// # Errors
     /// [`DataError::Io`] when it cannot be read, [`DataError::Table`] when it is no table of this format.
     pub fn read(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
-        Self::from_text(path, TextReader::open(path, format)?)
+        Self::from_text(path, CsvRowReader::open(path, format)?)
     }
 
     /// Reads the text of a CSV file that a program holds; messages call it `name`.
@@ -52,14 +52,14 @@ impl Table {
     /// ```
     /// use dpgp_data::{CsvFormat, Table};
     /// let table = Table::parse_text("rows".as_ref(), "x,y\n1,2.5\n", &CsvFormat::default())?;
-    /// assert_eq!(table.numeric("y")?, [2.5]);
+    /// assert_eq!(table.numeric_column("y")?, [2.5]);
     /// # Ok::<(), dpgp_data::DataError>(())
     /// ```
     ///
     /// # Errors
     /// [`DataError::Table`] when it is no table of this format.
     pub fn parse_text(name: &Path, text: &str, format: &CsvFormat) -> Result<Self, DataError> {
-        Self::from_text(name, TextReader::new(name, text.as_bytes(), format)?)
+        Self::from_text(name, CsvRowReader::new(name, text.as_bytes(), format)?)
     }
 
     /// Reads the first CSV file of the zip archive at `path`.
@@ -67,9 +67,9 @@ impl Table {
     /// # Errors
     /// As [`Table::read`]; an archive that cannot be read, or holds no CSV file, is no table.
     pub fn read_zipped(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
-        let file = File::open(path).doing(Action::Read, path)?;
-        let bytes = unzipped(file).map_err(|problem| DataError::table(path, problem))?;
-        Self::from_text(path, TextReader::new(path, bytes.as_slice(), format)?)
+        let file = File::open(path).with_io_context(FileAction::Read, path)?;
+        let bytes = unzip_first_csv(file).map_err(|problem| DataError::from_table_error(path, problem))?;
+        Self::from_text(path, CsvRowReader::new(path, bytes.as_slice(), format)?)
     }
 
     /// Reads some columns of the Parquet file at `path`; messages count its rows from 1.
@@ -89,37 +89,38 @@ impl Table {
     pub fn read_whole_parquet(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
         let file = ParquetFile::open(path)?;
         let mut names: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
-        names.extend(file.others(&names));
+        names.extend(file.other_columns(&names));
         Self::from_parquet(path, &file, names)
     }
 
     fn from_parquet(path: &Path, file: &ParquetFile, columns: Vec<String>) -> Result<Self, DataError> {
         let known: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
-        let places = places(&columns, &known).map_err(|problem| file.wrong(problem))?;
-        ensure_cells(file.rows(), places.len()).map_err(|problem| file.wrong(problem))?;
-        let columns = places.into_iter().map(|place| whole_column(file, place));
+        let places = column_indices(&columns, &known).map_err(|problem| file.wrap_table_error(problem))?;
+        ensure_cell_limit(file.rows(), places.len()).map_err(|problem| file.wrap_table_error(problem))?;
+        let columns = places.into_iter().map(|place| read_parquet_column(file, place));
         let (columns, rows) = (columns.collect::<Result<Vec<Column>, _>>()?, file.rows());
-        let frame = DataFrame::new(rows, columns).map_err(|error| DataError::table(path, body(error)))?;
+        let frame =
+            DataFrame::new(rows, columns).map_err(|error| DataError::from_table_error(path, polars_error(error)))?;
         Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: RowUnit::Row, in_path: 0 })
     }
 
-    fn from_text<R: BufRead>(path: &Path, mut reader: TextReader<R>) -> Result<Self, DataError> {
-        if let Some(column) = repeated(reader.names()) {
-            return Err(reader.wrong(TableError::RepeatedColumn(column.to_owned())));
+    fn from_text<R: BufRead>(path: &Path, mut reader: CsvRowReader<R>) -> Result<Self, DataError> {
+        if let Some(column) = find_repeated_name(reader.names()) {
+            return Err(reader.wrap_table_error(TableError::RepeatedColumn(column.to_owned())));
         }
         let names = reader.names().iter().map(|name| name.as_str().into());
         let mut columns: Vec<_> = names.map(|name| StringChunkedBuilder::new(name, 0)).collect();
         let mut lines = Vec::new();
-        while reader.advance()? {
-            lines.push(reader.line());
-            ensure_cells(lines.len(), columns.len()).map_err(|problem| reader.wrong(problem))?;
+        while reader.advance_row()? {
+            lines.push(reader.line_number());
+            ensure_cell_limit(lines.len(), columns.len()).map_err(|problem| reader.wrap_table_error(problem))?;
             for (place, column) in columns.iter_mut().enumerate() {
-                column.append_value(reader.text(place)?);
+                column.append_value(reader.cell_text(place)?);
             }
         }
         let columns = columns.into_iter().map(|column| column.finish().into_series().into()).collect();
-        let frame =
-            DataFrame::new(lines.len(), columns).map_err(|error| DataError::table(path, body(error)))?;
+        let frame = DataFrame::new(lines.len(), columns)
+            .map_err(|error| DataError::from_table_error(path, polars_error(error)))?;
         Ok(Self { file: path.to_owned(), frame, lines, unit: RowUnit::Line, in_path: 0 })
     }
 
@@ -143,31 +144,31 @@ impl Table {
 
     /// The error for a table in which there must be a row.
     #[must_use]
-    pub fn without_rows(&self) -> DataError {
-        DataError::table(&self.file, TableError::NoRows)
+    pub fn no_rows_error(&self) -> DataError {
+        DataError::from_table_error(&self.file, TableError::NoRows)
     }
 
     /// The line of the file that each row began in, counted from 1.
     #[must_use]
-    pub fn lines(&self) -> &[usize] {
+    pub fn line_numbers(&self) -> &[usize] {
         &self.lines
     }
 
     /// Shows all rows to a witness.
-    pub fn show(&self, witness: &mut RowWitness) {
+    pub fn fingerprint_rows(&self, witness: &mut RowFingerprinter) {
         let names = self.columns();
-        let read: Vec<bool> = names.iter().map(|name| witness.reads(name)).collect();
+        let read: Vec<bool> = names.iter().map(|name| witness.is_spec_column(name)).collect();
         let columns = self.frame.columns().iter();
         let mut cells: Vec<_> = columns.map(|column| column.as_materialized_series().iter()).collect();
         let own = cells.len() - self.in_path;
         for _ in 0..self.rows() {
             for (place, (cells, read)) in cells.iter_mut().zip(&read).enumerate() {
                 let cell = cells.next().unwrap_or(AnyValue::Null);
-                show(&cell, witness, *read);
+                fingerprint_cell(&cell, witness, *read);
                 if place >= own {
-                    witness.of_path();
-                } else if let (RowUnit::Line, Some(text)) = (self.unit, text(&cell)) {
-                    witness.line(text.as_bytes());
+                    witness.mark_path_cell();
+                } else if let (RowUnit::Line, Some(text)) = (self.unit, cell_to_text(&cell)) {
+                    witness.add_line_text(text.as_bytes());
                 }
             }
             witness.end_row();
@@ -178,17 +179,17 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is no number but compared with one.
-    pub fn filter(&self, filter: &Filter) -> Result<Self, DataError> {
+    pub fn filter(&self, filter: &RowFilter) -> Result<Self, DataError> {
         let keep = match &filter.value {
-            FilterValue::Number(value) => self.map(&filter.column, |cell| match number(cell) {
-                Err(CellProblem::Missing) => Ok(false),
+            FilterValue::Number(value) => self.map(&filter.column, |cell| match cell_to_number(cell) {
+                Err(TableCellError::Missing) => Ok(false),
                 found => Ok(filter.is.holds(found?.partial_cmp(value))),
             })?,
             FilterValue::Text(value) => self.cells_as(&filter.column, |cell| {
                 Ok(cell.is_some_and(|cell| filter.is.holds(Some(cell.cmp(value.as_str())))))
             })?,
         };
-        self.keep(&keep)
+        self.keep_marked_rows(&keep)
     }
 
     /// The rows in which every one of these columns has a cell.
@@ -201,28 +202,28 @@ impl Table {
             let there = self.cells_as(column, |cell| Ok(cell.is_some()))?;
             keep.iter_mut().zip(there).for_each(|(keep, there)| *keep &= there);
         }
-        self.keep(&keep)
+        self.keep_marked_rows(&keep)
     }
 
     /// Whether each cell of a column is missing.
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is there and is not what is expected.
-    pub fn missing(&self, column: &str, expected: ExpectedCell<'_>) -> Result<Vec<bool>, DataError> {
+    pub fn missing_mask(&self, column: &str, expected: ExpectedCell<'_>) -> Result<Vec<bool>, DataError> {
         self.map(column, |cell| expected.is_missing(cell))
     }
 
     /// Fails at the first cell of a column that is missing, for a reason.
     ///
     /// # Errors
-    /// As [`Table::missing`].
+    /// As [`Table::missing_mask`].
     pub fn ensure_complete(
         &self,
         column: &str,
         expected: ExpectedCell<'_>,
-        reason: &CellProblem,
+        reason: &TableCellError,
     ) -> Result<(), DataError> {
-        let missing = self.missing(column, expected)?;
+        let missing = self.missing_mask(column, expected)?;
         let first = missing.iter().position(|missing| *missing);
         first.map_or(Ok(()), |row| Err(self.bad_cell(column, row, reason.clone())))
     }
@@ -231,9 +232,9 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is missing, no number, or not finite.
-    pub fn numeric(&self, column: &str) -> Result<Vec<f64>, DataError> {
+    pub fn numeric_column(&self, column: &str) -> Result<Vec<f64>, DataError> {
         let mut numbers = Vec::with_capacity(self.rows());
-        let found = append_numbers(self.column(column)?, Missing::Refuse, &mut numbers);
+        let found = append_numbers(self.column(column)?, MissingCellPolicy::Refuse, &mut numbers);
         found.map_err(|bad| self.bad_cell(column, bad.row, bad.problem))?;
         Ok(numbers)
     }
@@ -242,11 +243,11 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is missing or not in the list.
-    pub fn coded(&self, column: &str, codes: &[String]) -> Result<Vec<f64>, DataError> {
+    pub fn category_indices(&self, column: &str, codes: &[String]) -> Result<Vec<f64>, DataError> {
         self.cells_as(column, |cell| {
-            let cell = cell.ok_or(CellProblem::Missing)?;
+            let cell = cell.ok_or(TableCellError::Missing)?;
             let place = codes.iter().position(|code| code == cell);
-            place.map(|at| at as f64).ok_or_else(|| CellProblem::NoCode(codes.to_vec()))
+            place.map(|at| at as f64).ok_or_else(|| TableCellError::NoCode(codes.to_vec()))
         })
     }
 
@@ -254,25 +255,25 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
-    pub fn of_codes(&self, column: &str, codes: &[String]) -> Result<Self, DataError> {
-        let listed = |word: &str| is_absent(word) || codes.iter().any(|code| code == word);
-        self.keep(&self.cells_as(column, |cell| Ok(cell.is_none_or(listed)))?)
+    pub fn filter_by_categories(&self, column: &str, codes: &[String]) -> Result<Self, DataError> {
+        let listed = |word: &str| is_missing_word(word) || codes.iter().any(|code| code == word);
+        self.keep_marked_rows(&self.cells_as(column, |cell| Ok(cell.is_none_or(listed)))?)
     }
 
     /// The table with the first of some words in place of any other word in a column; as it is, if there are none.
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
-    pub fn with_first_code(mut self, column: &str, codes: &[String]) -> Result<Self, DataError> {
+    pub fn replace_unlisted_categories(mut self, column: &str, codes: &[String]) -> Result<Self, DataError> {
         let Some(first) = codes.first() else { return Ok(self) };
         let cells = self.cells_as(column, |cell| {
-            let listed = |word: &str| is_absent(word) || codes.iter().any(|code| code == word);
+            let listed = |word: &str| is_missing_word(word) || codes.iter().any(|code| code == word);
             Ok(cell.map(|word| if listed(word) { word.to_owned() } else { first.clone() }))
         })?;
         let mut words = StringChunkedBuilder::new(column.into(), self.rows());
         cells.iter().for_each(|word| words.append_option(word.as_deref()));
         let column = words.finish().into_series().into();
-        self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
+        self.frame.with_column(column).map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
         Ok(self)
     }
 
@@ -281,14 +282,14 @@ impl Table {
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is missing.
     pub fn persons(&self, column: &str) -> Result<Vec<PersonId>, DataError> {
-        self.map(column, person)
+        self.map(column, cell_to_person)
     }
 
     /// The cells of a column as text, without blanks around them; `None` where a cell is missing.
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
-    pub fn text(&self, column: &str) -> Result<Vec<Option<String>>, DataError> {
+    pub fn text_column(&self, column: &str) -> Result<Vec<Option<String>>, DataError> {
         self.cells_as(column, |cell| Ok(cell.map(str::to_owned)))
     }
 
@@ -296,9 +297,11 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
-    pub fn renamed(mut self, column: &str, name: &str) -> Result<Self, DataError> {
+    pub fn rename_column(mut self, column: &str, name: &str) -> Result<Self, DataError> {
         self.column(column)?;
-        self.frame.rename(column, name.into()).map_err(|error| DataError::table(&self.file, body(error)))?;
+        self.frame
+            .rename(column, name.into())
+            .map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
         Ok(self)
     }
 
@@ -306,9 +309,9 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
-    pub fn only(&self, columns: &[&str]) -> Result<Self, DataError> {
+    pub fn select_columns(&self, columns: &[&str]) -> Result<Self, DataError> {
         columns.iter().try_for_each(|column| self.column(column).map(drop))?;
-        self.with(self.frame.select(columns.iter().copied()))
+        self.with_frame(self.frame.select(columns.iter().copied()))
     }
 
     /// The table with a column of numbers, in place of one of that name.
@@ -317,7 +320,7 @@ impl Table {
     /// [`DataError::Table`] if there are not as many numbers as rows.
     pub fn with_numbers(mut self, name: &str, values: &[f64]) -> Result<Self, DataError> {
         let column = Float64Chunked::from_slice(name.into(), values).into_series().into();
-        self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
+        self.frame.with_column(column).map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
         Ok(self)
     }
 
@@ -334,12 +337,15 @@ impl Table {
             true => ParquetFile::open(&self.file)?.fields().into_iter().map(|field| field.name).collect(),
             false => self.columns(),
         };
-        file.ensure_apart(&columns).map_err(|problem| DataError::table(&self.file, problem))?;
-        for Partition { name, value } in &file.partitions {
+        file.ensure_distinct_partitions(&columns)
+            .map_err(|problem| DataError::from_table_error(&self.file, problem))?;
+        for PathPartition { name, value } in &file.partitions {
             let mut cells = StringChunkedBuilder::new(name.as_str().into(), self.rows());
             (0..self.rows()).for_each(|_| cells.append_option(value.as_deref()));
             let column = cells.finish().into_series().into();
-            self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
+            self.frame
+                .with_column(column)
+                .map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
         }
         self.in_path = file.partitions.len();
         Ok(self)
@@ -350,62 +356,62 @@ impl Table {
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a key that is there twice.
-    pub fn joined(&self, column: &str, other: &Self, key: &str) -> Result<Self, DataError> {
+    pub fn join_table(&self, column: &str, other: &Self, key: &str) -> Result<Self, DataError> {
         let mut keys: BTreeMap<Cow<'_, str>, IdxSize> = BTreeMap::new();
         for (row, cell) in other.column(key)?.iter().enumerate() {
-            if let Some(word) = text(&cell)
+            if let Some(word) = cell_to_text(&cell)
                 && keys.insert(word, row as IdxSize).is_some()
             {
-                return Err(other.bad_cell(key, row, CellProblem::RepeatedKey));
+                return Err(other.bad_cell(key, row, TableCellError::RepeatedKey));
             }
         }
         let rows = self.cells_as(column, |cell| Ok(cell.and_then(|cell| keys.get(cell).copied())))?;
         let rows: IdxCa = rows.into_iter().collect();
         let found = other.frame.drop(key).and_then(|others| others.take(&rows));
-        self.with(found.and_then(|found| self.frame.hstack(found.columns())))
+        self.with_frame(found.and_then(|found| self.frame.hstack(found.columns())))
     }
 
     /// The cells of a column as `read` understands their text; `None` stands for a missing one.
     pub(super) fn cells_as<T>(
         &self,
         column: &str,
-        read: impl Fn(Option<&str>) -> Result<T, CellProblem>,
+        read: impl Fn(Option<&str>) -> Result<T, TableCellError>,
     ) -> Result<Vec<T>, DataError> {
-        self.map(column, |cell| read(text(cell).as_deref()))
+        self.map(column, |cell| read(cell_to_text(cell).as_deref()))
     }
 
     fn map<T>(
         &self,
         column: &str,
-        read: impl Fn(&AnyValue<'_>) -> Result<T, CellProblem>,
+        read: impl Fn(&AnyValue<'_>) -> Result<T, TableCellError>,
     ) -> Result<Vec<T>, DataError> {
         let cells = self.column(column)?.iter().enumerate();
         cells.map(|(row, cell)| read(&cell).map_err(|problem| self.bad_cell(column, row, problem))).collect()
     }
 
-    fn bad_cell(&self, column: &str, row: usize, problem: CellProblem) -> DataError {
+    fn bad_cell(&self, column: &str, row: usize, problem: TableCellError) -> DataError {
         let (line, column) = (self.lines[row], column.to_owned());
-        DataError::table(&self.file, TableError::Cell { unit: self.unit, line, column, problem })
+        DataError::from_table_error(&self.file, TableError::Cell { unit: self.unit, line, column, problem })
     }
 
     fn column(&self, column: &str) -> Result<&Series, DataError> {
         let found = self.frame.column(column).map(Column::as_materialized_series);
-        found.map_err(|_| DataError::table(&self.file, TableError::unknown_column(column, self.columns())))
+        found.map_err(|_| DataError::from_table_error(&self.file, TableError::unknown_column(column, self.columns())))
     }
 
     /// The rows that are marked, in their order.
     ///
     /// # Errors
     /// [`DataError::Table`] if there are not as many marks as rows.
-    pub fn keep(&self, keep: &[bool]) -> Result<Self, DataError> {
+    pub fn keep_marked_rows(&self, keep: &[bool]) -> Result<Self, DataError> {
         let mask = BooleanChunked::from_slice("".into(), keep);
         let lines = self.lines.iter().zip(keep).filter(|(_, keep)| **keep).map(|(line, _)| *line).collect();
-        Ok(Self { lines, ..self.with(self.frame.filter(&mask))? })
+        Ok(Self { lines, ..self.with_frame(self.frame.filter(&mask))? })
     }
 
     /// The table with other columns for the same rows.
-    fn with(&self, frame: Result<DataFrame, PolarsError>) -> Result<Self, DataError> {
-        let frame = frame.map_err(|error| DataError::table(&self.file, body(error)))?;
+    fn with_frame(&self, frame: Result<DataFrame, PolarsError>) -> Result<Self, DataError> {
+        let frame = frame.map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
         Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone(), unit: self.unit, in_path: 0 })
     }
 }
@@ -413,23 +419,23 @@ impl Table {
 /// The most cells of a table, which stands in memory as a whole: some 5 GB where cells are short.
 const MOST_CELLS: usize = 100_000_000;
 
-fn ensure_cells(rows: usize, columns: usize) -> Result<(), TableError> {
+fn ensure_cell_limit(rows: usize, columns: usize) -> Result<(), TableError> {
     if rows.saturating_mul(columns) <= MOST_CELLS { Ok(()) } else { Err(TableError::ManyCells(MOST_CELLS)) }
 }
 
 /// A column of a Parquet file, its row groups one after the other.
-fn whole_column(file: &ParquetFile, place: usize) -> Result<Column, DataError> {
+fn read_parquet_column(file: &ParquetFile, place: usize) -> Result<Column, DataError> {
     let field = file.fields().swap_remove(place);
-    let Some(holds) = field.holds.clone() else { return Err(file.wrong(field.refused())) };
+    let Some(holds) = field.holds.clone() else { return Err(file.wrap_table_error(field.into_type_error())) };
     let mut whole = Series::new_empty(field.name.into(), &holds);
-    for (group, rows) in file.groups().into_iter().enumerate() {
-        let cells = file.column(group, place)?.read(rows).map_err(|cause| file.broken(cause))?;
-        whole.append(&cells).map_err(|error| file.wrong(body(error)))?;
+    for (group, rows) in file.row_group_sizes().into_iter().enumerate() {
+        let cells = file.column(group, place)?.read(rows).map_err(|cause| file.decoding_error(cause))?;
+        whole.append(&cells).map_err(|error| file.wrap_table_error(polars_error(error)))?;
     }
     Ok(whole.rechunk().into())
 }
 
-fn body(error: PolarsError) -> TableError {
+fn polars_error(error: PolarsError) -> TableError {
     TableError::Body(Box::new(error))
 }
 
@@ -439,9 +445,9 @@ mod tests {
 
     #[test]
     fn tables_have_a_most_of_cells() {
-        assert!(ensure_cells(50_000_000, 2).is_ok() && ensure_cells(0, usize::MAX).is_ok());
+        assert!(ensure_cell_limit(50_000_000, 2).is_ok() && ensure_cell_limit(0, usize::MAX).is_ok());
         for (rows, columns) in [(50_000_001, 2), (usize::MAX, 3)] {
-            assert!(matches!(ensure_cells(rows, columns), Err(TableError::ManyCells(100_000_000))));
+            assert!(matches!(ensure_cell_limit(rows, columns), Err(TableError::ManyCells(100_000_000))));
         }
     }
 }

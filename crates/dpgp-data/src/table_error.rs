@@ -10,7 +10,7 @@ use super::suggest::closest;
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The table has no such column.
-    #[error("there is no column {column:?}{}; {}", did_you_mean(suggestion.as_deref()), columns(known))]
+    #[error("there is no column {column:?}{}; {}", did_you_mean(suggestion.as_deref()), known_columns_text(known))]
     UnknownColumn {
         /// The column asked for.
         column: String,
@@ -29,7 +29,7 @@ pub enum TableError {
         /// The column.
         column: String,
         /// The problem.
-        problem: CellProblem,
+        problem: TableCellError,
     },
     /// A column of a Parquet file does not hold numbers.
     #[error("the column {column:?} holds {found}, not numbers")]
@@ -129,9 +129,7 @@ pub enum TableError {
         found: String,
     },
     /// A column of a Parquet file that holds dates, times or spans of time.
-    #[error(
-        "the column {column:?} holds dates or times ({found}); convert them to numbers of days, hours or seconds"
-    )]
+    #[error("the column {column:?} holds dates or times ({found}); convert them to numbers of days, hours or seconds")]
     DateOrTime {
         /// The column.
         column: String,
@@ -177,7 +175,7 @@ pub enum TableError {
         /// The column.
         column: String,
         /// The problem with its value.
-        problem: CellProblem,
+        problem: TableCellError,
     },
     /// An archive cannot be read or holds no table.
     #[error("cannot read the rows: {0}")]
@@ -188,8 +186,8 @@ pub enum TableError {
 }
 
 /// The columns that there are. A first line with numbers may be a row, which is not shown.
-fn columns(known: &[String]) -> String {
-    if known.iter().any(|name| is_cell(name)) {
+fn known_columns_text(known: &[String]) -> String {
+    if known.iter().any(|name| is_possible_cell(name)) {
         return "the header holds numbers, not names (if the file has no header, list the columns in \
             data.source.csv.columns)"
             .to_owned();
@@ -202,7 +200,7 @@ fn columns(known: &[String]) -> String {
 }
 
 /// Whether a name may be a cell: a number, a date or an amount begins with a digit or a sign.
-fn is_cell(name: &str) -> bool {
+fn is_possible_cell(name: &str) -> bool {
     let digits = name.trim_start_matches(['-', '+', '$', '.', ' ', '\u{20ac}', '\u{a3}', '#']);
     digits.starts_with(|c: char| c.is_ascii_digit()) || name.parse::<f64>().is_ok()
 }
@@ -222,7 +220,7 @@ fn shortened(name: &str) -> String {
 
 impl TableError {
     /// The same error without any contents of the file except places. Column names from the spec stay.
-    pub(super) fn withheld(self) -> Self {
+    pub(super) fn without_contents(self) -> Self {
         Self::Withheld(match self {
             Self::UnknownColumn { column, .. } => format!("there is no column {column:?}"),
             Self::Header { line, .. } => format!("line {line}: the header differs from the listed columns"),
@@ -266,7 +264,7 @@ impl fmt::Display for RowUnit {
 
 /// Why a cell is not a finite number. Its contents are not shown: messages end up in logs, and the rows may be private.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CellProblem {
+pub enum TableCellError {
     /// Nothing stands in it.
     #[error("the cell is empty; expected a number")]
     Missing,
@@ -301,7 +299,7 @@ pub enum CellProblem {
     Refused(Box<Self>),
 }
 
-impl CellProblem {
+impl TableCellError {
     /// Whether nothing stands in the cell.
     #[must_use]
     pub fn is_missing(&self) -> bool {

@@ -5,9 +5,9 @@ use std::io::{BufRead, Error, Read};
 use std::path::{Path, PathBuf};
 use std::str::from_utf8;
 
-use super::error::{Action, DataError};
-use super::format::{CsvFormat, Separator, other_kind};
-use super::rows::{DamagedGzip, RowText};
+use super::error::{DataError, FileAction};
+use super::format::{CsvFormat, Separator, detect_other_format};
+use super::rows::{DamagedGzipError, DecompressingReader};
 use super::table_error::TableError;
 
 /// The most bytes of a row, with the blank lines and comments before it: a file without line ends, or with a quote that stays
@@ -15,7 +15,7 @@ use super::table_error::TableError;
 pub(super) const LONGEST: u64 = 1 << 26;
 
 /// Reads one row after the other. Comments, blank lines and the lines to skip are passed over.
-pub(super) struct TextReader<R> {
+pub(super) struct CsvRowReader<R> {
     file: PathBuf,
     from: R,
     separator: Separator,
@@ -45,19 +45,19 @@ pub(super) struct TextReader<R> {
     plain: Vec<u8>,
 }
 
-impl TextReader<RowText> {
+impl CsvRowReader<DecompressingReader> {
     /// Opens a file and reads its header.
     pub fn open(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
-        Self::new(path, RowText::open(path)?, format)
+        Self::new(path, DecompressingReader::open(path)?, format)
     }
 
     /// The share of the file that was read, at most 1.
-    pub fn share(&self) -> f64 {
-        self.from.share()
+    pub fn read_fraction(&self) -> f64 {
+        self.from.read_fraction()
     }
 }
 
-impl<R: BufRead> TextReader<R> {
+impl<R: BufRead> CsvRowReader<R> {
     /// Reads the header; messages name the file `path`.
     pub fn new(path: &Path, from: R, format: &CsvFormat) -> Result<Self, DataError> {
         let mut reader = Self {
@@ -81,9 +81,9 @@ impl<R: BufRead> TextReader<R> {
         for _ in 0..format.skip {
             reader.next_line()?;
         }
-        reader.names = if format.header { reader.header(&format.columns)? } else { format.columns.clone() };
+        reader.names = if format.header { reader.read_header(&format.columns)? } else { format.columns.clone() };
         reader.width = reader.width.max(reader.names.len());
-        if reader.names.is_empty() { Err(reader.wrong(TableError::NoColumns)) } else { Ok(reader) }
+        if reader.names.is_empty() { Err(reader.wrap_table_error(TableError::NoColumns)) } else { Ok(reader) }
     }
 
     /// The names of the columns.
@@ -92,43 +92,43 @@ impl<R: BufRead> TextReader<R> {
     }
 
     /// The cells of a row, those that are passed over among them.
-    pub fn width(&self) -> usize {
+    pub fn cells_per_row(&self) -> usize {
         self.width
     }
 
     /// The line that the row began in, counted from 1.
-    pub fn line(&self) -> usize {
+    pub fn line_number(&self) -> usize {
         self.line
     }
 
     /// A cell of the row, by its place from 0.
     pub fn cell(&self, place: usize) -> &[u8] {
-        self.cell_of_row(self.places.get(place).copied().unwrap_or(place))
+        self.raw_cell(self.places.get(place).copied().unwrap_or(place))
     }
 
     /// All cells of the row, with one byte between them.
-    pub fn cells(&self) -> &[u8] {
+    pub fn row_bytes(&self) -> &[u8] {
         &self.text
     }
 
     /// A cell of the row by its place among all cells, those that are passed over among them.
-    fn cell_of_row(&self, place: usize) -> &[u8] {
+    fn raw_cell(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] + 1 };
         &self.text[start..self.ends[place]]
     }
 
     /// A cell of the row as text.
-    pub fn text(&self, place: usize) -> Result<&str, DataError> {
-        from_utf8(self.cell(place)).map_err(|_| self.wrong(TableError::NotUtf8(self.line)))
+    pub fn cell_text(&self, place: usize) -> Result<&str, DataError> {
+        from_utf8(self.cell(place)).map_err(|_| self.wrap_table_error(TableError::NotUtf8(self.line)))
     }
 
     /// The error for a problem of this file.
-    pub fn wrong(&self, problem: TableError) -> DataError {
-        DataError::table(&self.file, problem)
+    pub fn wrap_table_error(&self, problem: TableError) -> DataError {
+        DataError::from_table_error(&self.file, problem)
     }
 
     /// Reads the next row; whether there was one.
-    pub fn advance(&mut self) -> Result<bool, DataError> {
+    pub fn advance_row(&mut self) -> Result<bool, DataError> {
         if !self.next_line()? {
             return Ok(false);
         }
@@ -136,16 +136,16 @@ impl<R: BufRead> TextReader<R> {
         let (line, found, expected) = (self.line, self.ends.len(), self.width);
         let header = self.header.take();
         if std::mem::take(&mut self.unnamed) && self.is_header() {
-            return Err(self.wrong(TableError::UnexpectedHeader(line)));
+            return Err(self.wrap_table_error(TableError::UnexpectedHeader(line)));
         }
         if found == expected {
-            return match self.passed.iter().all(|place| self.cell_of_row(*place).trim_ascii().is_empty()) {
+            return match self.passed.iter().all(|place| self.raw_cell(*place).trim_ascii().is_empty()) {
                 true => Ok(true),
-                false => Err(self.wrong(TableError::UnnamedCell(line))),
+                false => Err(self.wrap_table_error(TableError::UnnamedCell(line))),
             };
         }
         // Text such as 1"a,b"c was meant to be one cell; the quotes are what is to be mended, not the number of cells.
-        Err(self.wrong(match header {
+        Err(self.wrap_table_error(match header {
             _ if self.text.contains(&b'\r') => TableError::LineEnds(line),
             _ if self.stray => TableError::StrayQuote(line),
             Some(header) => TableError::RaggedHeader { line, header, expected, found },
@@ -159,42 +159,39 @@ impl<R: BufRead> TextReader<R> {
         cells.eq(self.names.iter().map(|name| name.trim().as_bytes()))
     }
 
-    fn header(&mut self, listed: &[String]) -> Result<Vec<String>, DataError> {
+    fn read_header(&mut self, listed: &[String]) -> Result<Vec<String>, DataError> {
         if !self.next_line()? {
-            return Err(self.wrong(TableError::Empty));
+            return Err(self.wrap_table_error(TableError::Empty));
         }
         if has_bare_return(&self.text) {
-            return Err(self.wrong(TableError::LineEnds(self.line)));
+            return Err(self.wrap_table_error(TableError::LineEnds(self.line)));
         }
         self.header = Some(self.line);
         self.split()?;
         let mut found = Vec::with_capacity(self.ends.len());
         for place in 0..self.ends.len() {
-            found.push(self.text(place)?.trim().to_owned());
+            found.push(self.cell_text(place)?.trim().to_owned());
         }
         if listed.is_empty() {
-            return Ok(self.named(found));
+            return Ok(self.drop_unnamed_columns(found));
         }
         if listed == found {
             return Ok(found);
         }
-        Err(self.wrong(TableError::Header { line: self.line, found, listed: listed.to_vec() }))
+        Err(self.wrap_table_error(TableError::Header { line: self.line, found, listed: listed.to_vec() }))
     }
 
     /// The names of the columns without those after the first that have none: programs write empty columns beside a table, and they hold
     /// nothing.
-    fn named(&mut self, found: Vec<String>) -> Vec<String> {
+    fn drop_unnamed_columns(&mut self, found: Vec<String>) -> Vec<String> {
         self.width = found.len();
         let without: Vec<usize> = (0..found.len()).filter(|place| found[*place].is_empty()).collect();
         if without.len() < 2 {
             return found;
         }
         self.passed = without[1..].to_vec();
-        let (places, names): (Vec<usize>, Vec<String>) = found
-            .into_iter()
-            .enumerate()
-            .filter(|(place, name)| !name.is_empty() || *place == without[0])
-            .unzip();
+        let (places, names): (Vec<usize>, Vec<String>) =
+            found.into_iter().enumerate().filter(|(place, name)| !name.is_empty() || *place == without[0]).unzip();
         self.places = places;
         names
     }
@@ -210,12 +207,12 @@ impl<R: BufRead> TextReader<R> {
             aside += self.text.len() as u64 + 1;
             // A small gzip file may hold blank lines by the thousand million.
             if aside > LONGEST + 1 {
-                return Err(self.wrong(TableError::LongRow(self.lines, LONGEST >> 20)));
+                return Err(self.wrap_table_error(TableError::LongRow(self.lines, LONGEST >> 20)));
             }
             if self.lines == 1 && self.text.starts_with(b"\xef\xbb\xbf") {
                 self.text.drain(..3);
             }
-            if !self.is_aside() {
+            if !self.is_skipped_line() {
                 self.line = self.lines;
                 return Ok(true);
             }
@@ -226,27 +223,27 @@ impl<R: BufRead> TextReader<R> {
     fn append_line(&mut self) -> Result<bool, DataError> {
         let room = (LONGEST + 1).saturating_sub(self.text.len() as u64);
         let read = self.from.by_ref().take(room).read_until(b'\n', &mut self.text);
-        if read.map_err(|cause| unread(&self.file, cause))? == 0 {
+        if read.map_err(|cause| text_read_error(&self.file, cause))? == 0 {
             return Ok(false);
         }
         self.lines += 1;
         if self.lines == 1
-            && let Some(kind) = other_kind(&self.text)
+            && let Some(kind) = detect_other_format(&self.text)
         {
-            return Err(self.wrong(TableError::OtherKind(kind)));
+            return Err(self.wrap_table_error(TableError::OtherKind(kind)));
         }
         if self.text.len() as u64 > LONGEST {
             if has_bare_return(&self.text) {
-                return Err(self.wrong(TableError::LineEnds(self.lines)));
+                return Err(self.wrap_table_error(TableError::LineEnds(self.lines)));
             }
-            return Err(self.wrong(TableError::LongRow(self.lines, LONGEST >> 20)));
+            return Err(self.wrap_table_error(TableError::LongRow(self.lines, LONGEST >> 20)));
         }
         self.text.pop_if(|byte| *byte == b'\n');
         self.text.pop_if(|byte| *byte == b'\r');
         Ok(true)
     }
 
-    fn is_aside(&self) -> bool {
+    fn is_skipped_line(&self) -> bool {
         let blank = match self.separator {
             // A line of separators alone is a row of empty cells.
             Separator::Byte(b' ' | b'\t') => self.text.is_empty(),
@@ -293,7 +290,7 @@ impl<R: BufRead> TextReader<R> {
             match self.text.get(at) {
                 None => break,
                 Some(byte) if *byte == separator => self.plain.push(separator),
-                Some(_) => return Err(self.wrong(TableError::StrayQuote(self.line))),
+                Some(_) => return Err(self.wrap_table_error(TableError::StrayQuote(self.line))),
             }
             at += 1;
         }
@@ -312,7 +309,7 @@ impl<R: BufRead> TextReader<R> {
                 None => {
                     self.text.push(b'\n');
                     if !self.append_line()? {
-                        return Err(self.wrong(TableError::OpenQuote(self.line)));
+                        return Err(self.wrap_table_error(TableError::OpenQuote(self.line)));
                     }
                 }
             }
@@ -341,39 +338,39 @@ fn has_bare_return(line: &[u8]) -> bool {
 }
 
 /// The error for text that cannot be read: damaged, or as the system says.
-pub(super) fn unread(file: &Path, cause: Error) -> DataError {
-    if cause.get_ref().is_some_and(|inner| inner.is::<DamagedGzip>()) {
-        return DataError::table(file, TableError::Gzip(Box::new(cause)));
+pub(super) fn text_read_error(file: &Path, cause: Error) -> DataError {
+    if cause.get_ref().is_some_and(|inner| inner.is::<DamagedGzipError>()) {
+        return DataError::from_table_error(file, TableError::Gzip(Box::new(cause)));
     }
-    DataError::Io { action: Action::Read, path: file.to_owned(), source: cause }
+    DataError::Io { action: FileAction::Read, path: file.to_owned(), source: cause }
 }
 
 /// Separator between two cells, and the names of the columns.
 ///
 /// ```
-/// use dpgp_data::TextLayout;
-/// let named = TextLayout { separator: b';', columns: Some(vec!["age".to_owned(), "height".to_owned()]) };
-/// assert!(!named.format().header && TextLayout::default().format().header);
+/// use dpgp_data::CsvLayout;
+/// let named = CsvLayout { separator: b';', columns: Some(vec!["age".to_owned(), "height".to_owned()]) };
+/// assert!(!named.to_csv_format().header && CsvLayout::default().to_csv_format().header);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextLayout {
+pub struct CsvLayout {
     /// One ASCII character between two cells.
     pub separator: u8,
     /// The names of the columns, in their order, of files without a header; none if the first line has them.
     pub columns: Option<Vec<String>>,
 }
 
-impl Default for TextLayout {
+impl Default for CsvLayout {
     /// Commas, and a header.
     fn default() -> Self {
         Self { separator: b',', columns: None }
     }
 }
 
-impl TextLayout {
+impl CsvLayout {
     /// The format that says the same.
     #[must_use]
-    pub fn format(&self) -> CsvFormat {
+    pub fn to_csv_format(&self) -> CsvFormat {
         CsvFormat {
             separator: Separator::Byte(self.separator),
             header: self.columns.is_none(),

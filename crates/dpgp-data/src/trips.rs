@@ -5,7 +5,7 @@ use std::path::Path;
 use super::cache::hour_of_week;
 use super::error::DataError;
 use super::table::Table;
-use super::table_error::CellProblem;
+use super::table_error::TableCellError;
 
 /// Trips with these columns, whatever the layout of their file:
 ///
@@ -19,7 +19,7 @@ use super::table_error::CellProblem;
 /// | `subscriber` | 1 for subscribers, 0 for others |
 /// | `trip` | 1, so that trips can be counted |
 #[derive(Debug, Clone)]
-pub struct Trips {
+pub struct TripTable {
     /// The table.
     pub table: Table,
     /// Trips left out because a station of theirs is not in the list of stations.
@@ -36,7 +36,7 @@ const LONG: [(&str, &str); 6] = [
     ("end station longitude", "end_longitude"),
 ];
 
-impl Trips {
+impl TripTable {
     /// From a table in the long layout (the published one: places with each trip), or from one in the short layout
     /// and the list of its stations, which it is joined with. Trips whose station is not in the list are dropped.
     ///
@@ -45,18 +45,18 @@ impl Trips {
     pub fn new(journeys: Table, stations: Option<&Table>) -> Result<Self, DataError> {
         let long = journeys.columns().iter().any(|column| column == "tripduration");
         let (mut table, dropped) = match stations {
-            Some(stations) if !long => joined(&journeys, stations)?,
-            _ => (renamed(journeys, &LONG)?, 0),
+            Some(stations) if !long => join_stations(&journeys, stations)?,
+            _ => (rename_columns(journeys, &LONG)?, 0),
         };
         let (time, duration) = if long { ("starttime", "tripduration") } else { ("start_ts", "duration") };
         let hours = table.cells_as(time, |cell| {
-            let cell = cell.ok_or(CellProblem::Missing)?;
-            hour_of_week(cell).ok_or(CellProblem::NotATime)
+            let cell = cell.ok_or(TableCellError::Missing)?;
+            hour_of_week(cell).ok_or(TableCellError::NotATime)
         })?;
-        let seconds = table.numeric(duration)?;
+        let seconds = table.numeric_column(duration)?;
         let subscriber = match long {
             true => table.cells_as("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
-            false => table.numeric("subscriber")?,
+            false => table.numeric_column("subscriber")?,
         };
         let [east, north] = displacements(&table)?;
         let columns = [
@@ -79,12 +79,11 @@ impl Trips {
     /// From a CSV file, or from the one CSV file in a zip archive.
     ///
     /// # Errors
-    /// As [`Trips::new`], and [`DataError::Io`].
+    /// As [`TripTable::new`], and [`DataError::Io`].
     pub fn read(journeys: &Path, stations: Option<&Path>) -> Result<Self, DataError> {
         let format = super::CsvFormat::default();
         let zipped = journeys.extension().is_some_and(|e| e == "zip");
-        let journeys =
-            if zipped { Table::read_zipped(journeys, &format) } else { Table::read(journeys, &format) }?;
+        let journeys = if zipped { Table::read_zipped(journeys, &format) } else { Table::read(journeys, &format) }?;
         let stations = stations.map(|path| Table::read(path, &format)).transpose()?;
         Self::new(journeys, stations.as_ref())
     }
@@ -111,26 +110,26 @@ fn degrees(table: &Table, column: &str) -> Result<Vec<f64>, DataError> {
     table.cells_as(column, |cell| Ok(cell.and_then(|cell| cell.trim().parse().ok()).unwrap_or(f64::NAN)))
 }
 
-fn renamed(mut table: Table, names: &[(&str, &str)]) -> Result<Table, DataError> {
+fn rename_columns(mut table: Table, names: &[(&str, &str)]) -> Result<Table, DataError> {
     for (old, new) in names {
-        table = table.renamed(old, new)?;
+        table = table.rename_column(old, new)?;
     }
     Ok(table)
 }
 
 /// Each trip with the places of its stations, and how many trips have none.
-fn joined(journeys: &Table, stations: &Table) -> Result<(Table, usize), DataError> {
+fn join_stations(journeys: &Table, stations: &Table) -> Result<(Table, usize), DataError> {
     let starts = [("latitude", "start_latitude"), ("longitude", "start_longitude")];
     let ends = [("latitude", "end_latitude"), ("longitude", "end_longitude")];
-    let table = journeys.joined("start_station", &places(stations, starts)?, "station_id")?;
-    let table = table.joined("end_station", &places(stations, ends)?, "station_id")?;
+    let table = journeys.join_table("start_station", &station_coordinates(stations, starts)?, "station_id")?;
+    let table = table.join_table("end_station", &station_coordinates(stations, ends)?, "station_id")?;
     let kept = table.without_missing(&["start_latitude", "end_latitude"])?;
     let dropped = table.rows() - kept.rows();
     Ok((kept, dropped))
 }
 
-fn places(stations: &Table, names: [(&str, &str); 2]) -> Result<Table, DataError> {
-    renamed(stations.clone(), &names)?.only(&["station_id", names[0].1, names[1].1])
+fn station_coordinates(stations: &Table, names: [(&str, &str); 2]) -> Result<Table, DataError> {
+    rename_columns(stations.clone(), &names)?.select_columns(&["station_id", names[0].1, names[1].1])
 }
 
 #[cfg(test)]
@@ -152,32 +151,24 @@ mod tests {
         let short = "start_ts,duration,start_station,end_station,subscriber\n\
                      2017-07-17 01:00:00,90,7,8,1\n2017-07-17 02:00:00,90,7,99,1\n2017-07-18 01:00:00,60,8,7,0\n";
         let stations = "station_id,latitude,longitude,name\n7,40.5,-73.5,A\n8,40.75,-74,\"B, C\"\n";
-        let long = Trips::read(&table(folder.path(), "long.csv", long), None).unwrap();
+        let long = TripTable::read(&table(folder.path(), "long.csv", long), None).unwrap();
         let stations = table(folder.path(), "stations.csv", stations);
-        let short = Trips::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap();
+        let short = TripTable::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap();
         assert_eq!((long.dropped, short.dropped, short.table.rows()), (0, 1, 2));
-        assert_eq!(short.table.lines(), [2, 4]);
-        let columns = [
-            "start_latitude",
-            "end_longitude",
-            "east",
-            "north",
-            "hour_of_week",
-            "hours",
-            "subscriber",
-            "trip",
-        ];
+        assert_eq!(short.table.line_numbers(), [2, 4]);
+        let columns =
+            ["start_latitude", "end_longitude", "east", "north", "hour_of_week", "hours", "subscriber", "trip"];
         for column in columns {
-            let (a, b) = (long.table.numeric(column).unwrap(), short.table.numeric(column).unwrap());
+            let (a, b) = (long.table.numeric_column(column).unwrap(), short.table.numeric_column(column).unwrap());
             assert_eq!(a[0], b[0], "{column}");
         }
         // A quarter of a degree of latitude, and half a degree of longitude at 40.625 degrees.
-        let [east, north] = ["east", "north"].map(|name| short.table.numeric(name).unwrap()[0]);
+        let [east, north] = ["east", "north"].map(|name| short.table.numeric_column(name).unwrap()[0]);
         assert!((north - 27.799).abs() < 1e-3 && (east + 42.198).abs() < 1e-2, "{east} {north}");
-        assert_eq!(short.table.numeric("end_latitude").unwrap(), [40.75, 40.5]);
-        assert_eq!(short.table.numeric("hour_of_week").unwrap(), [1.0, 25.0]);
-        assert_eq!(short.table.numeric("hour_of_day").unwrap(), [1.0, 1.0]);
-        assert_eq!(short.table.numeric("minutes").unwrap(), [1.5, 1.0]);
+        assert_eq!(short.table.numeric_column("end_latitude").unwrap(), [40.75, 40.5]);
+        assert_eq!(short.table.numeric_column("hour_of_week").unwrap(), [1.0, 25.0]);
+        assert_eq!(short.table.numeric_column("hour_of_day").unwrap(), [1.0, 1.0]);
+        assert_eq!(short.table.numeric_column("minutes").unwrap(), [1.5, 1.0]);
     }
 
     #[test]
@@ -185,7 +176,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let stations = table(folder.path(), "stations.csv", "station_id,latitude,longitude\n7,40.5,-73.5\n");
         let short = "start_ts,duration,start_station,end_station,subscriber\nnoon,90,7,7,1\n";
-        let error = Trips::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap_err();
+        let error = TripTable::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap_err();
         assert!(error.to_string().contains("line 2, column \"start_ts\""), "{error}");
         assert!(!error.to_string().contains("noon"), "messages end up in logs");
     }

@@ -12,21 +12,21 @@ pub(super) const MOST: u64 = 256 << 20;
 ///
 /// # Errors
 /// The I/O error; [`ErrorKind::FileTooLarge`] for more than 256 MB.
-pub fn whole_text(path: &Path) -> Result<String> {
-    text_of(File::open(path)?, MOST)
+pub fn read_limited_text(path: &Path) -> Result<String> {
+    read_text_up_to(File::open(path)?, MOST)
 }
 
-fn text_of(from: impl Read, most: u64) -> Result<String> {
+fn read_text_up_to(from: impl Read, most: u64) -> Result<String> {
     let mut text = String::new();
     from.take(most + 1).read_to_string(&mut text)?;
     if text.len() as u64 <= most {
         return Ok(text);
     }
-    Err(too_large(most))
+    Err(too_large_error(most))
 }
 
 /// Says that there are more bytes than these.
-pub(super) fn too_large(most: u64) -> Error {
+pub(super) fn too_large_error(most: u64) -> Error {
     let why = format!("is larger than {} MB, the limit for text in memory", most >> 20);
     Error::new(ErrorKind::FileTooLarge, why)
 }
@@ -37,9 +37,9 @@ mod tests {
 
     #[test]
     fn texts_have_a_most_of_bytes() {
-        assert_eq!(text_of(&b"1234"[..], 4).unwrap(), "1234");
-        assert_eq!(text_of(&b"12345"[..], 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
-        let endless = text_of(std::io::repeat(b' '), 3 << 20).unwrap_err();
+        assert_eq!(read_text_up_to(&b"1234"[..], 4).unwrap(), "1234");
+        assert_eq!(read_text_up_to(&b"12345"[..], 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        let endless = read_text_up_to(std::io::repeat(b' '), 3 << 20).unwrap_err();
         assert!(endless.to_string().contains("larger than 3 MB"));
     }
 }

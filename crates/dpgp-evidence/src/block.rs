@@ -19,23 +19,23 @@ use std::f64::consts::TAU;
 
 use thiserror::Error;
 
-use crate::exponential::exponential;
-use crate::finding::Attacks;
-use crate::finding::{AuditVerdict, Check, Finding, Found, ROUNDING};
-use crate::gaussian::{self, FunctionNorms, Scaling, moves};
-use crate::records::records;
-use crate::selection::selection;
-use crate::shaped::shaped;
+use crate::exponential::check_exponential;
+use crate::finding::AttackContext;
+use crate::finding::{AuditBound, AuditCheck, AuditFinding, AuditVerdict, ROUNDING};
+use crate::gaussian::{self, FunctionNorms, NoiseScaling, statistic_change};
+use crate::records::check_records;
+use crate::selection::check_selection;
+use crate::shaped::check_shaped_noise;
 use dpgp_accounting::{
-    Accountant, AccountingError, AssumePoisson, Caveat, Certificate, CertifiedMechanism, Event, Guarantee,
-    LossDistribution, Relation,
+    Accountant, AccountingError, AssumedPoissonAccountant, Caveat, Certificate, CertifiedMechanism, Guarantee,
+    LossDistributionAccountant, NeighbourRelation, PrivacyEvent,
 };
 use dpgp_audit::{exact_delta, short};
-use dpgp_linalg::largest;
+use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::{
-    CellsRelease, Frequencies, MomentsEvidence, MomentsRelease, PrivacySetting, Statistic,
+    BinStatistic, CellsNoiseEvidence, Frequencies, MomentsAuditEvidence, MomentsNoiseEvidence, PrivacySetting,
 };
-use dpgp_task::{Job, Sample, Sampled, Setting, TaskError, measure};
+use dpgp_task::{AuditEvidence, CellSetting, ReplicateJob, Sample, TaskError, measure_replicate};
 
 /// Why a block could not be audited.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -57,27 +57,27 @@ pub enum AuditError {
 /// # Errors
 /// [`AuditError`] if a cell cannot be measured.
 pub fn audit(
-    block: &Setting,
+    block: &CellSetting,
     cells: &[&PrivacySetting],
     sample: &Sample,
-    attacks: &Attacks<'_>,
-) -> Result<Vec<Option<Finding>>, AuditError> {
-    let Attacks { streams, known, .. } = attacks;
-    let job = Job { setting: block, cells, sample, streams, known, audited: true };
+    attacks: &AttackContext<'_>,
+) -> Result<Vec<Option<AuditFinding>>, AuditError> {
+    let AttackContext { streams, known, .. } = attacks;
+    let job = ReplicateJob { setting: block, cells, sample, streams, known, audited: true };
     let norms = FunctionNorms::default();
     let mut findings = Vec::with_capacity(cells.len());
-    for measured in measure(&block.task, &job)? {
+    for measured in measure_replicate(&block.task, &job)? {
         let mut claims = measured.metrics.iter().map(|measurement| &measurement.certificate);
         let claimed = claims.find_map(|claim| Some((claim, claim.guarantee?)));
         findings.push(match claimed {
             None => None,
             Some((claim, guarantee)) => {
-                let left = rest(claim, guarantee, measured.evidence());
+                let left = remaining_guarantee(claim, guarantee, measured.evidence());
                 let mut checks = Vec::new();
                 for sampled in measured.evidence() {
-                    checks.extend(judged(sampled, left, attacks, &norms)?);
+                    checks.extend(check_evidence(sampled, left, attacks, &norms)?);
                 }
-                Some(concluded(claim.clone(), guarantee, checks))
+                Some(conclude_finding(claim.clone(), guarantee, checks))
             }
         });
     }
@@ -86,57 +86,55 @@ pub fn audit(
 
 /// The claim that is left for a release after the choices before it: by basic composition their epsilons add up, and a
 /// choice by the exponential mechanism has no delta.
-fn rest(claim: &Certificate, guarantee: Guarantee, evidence: &[Sampled]) -> Guarantee {
+fn remaining_guarantee(claim: &Certificate, guarantee: Guarantee, evidence: &[AuditEvidence]) -> Guarantee {
     if claim.mechanism == CertifiedMechanism::Exponential {
         return guarantee;
     }
-    let chosen = largest(evidence.iter().map(|sampled| match sampled {
-        Sampled::Exponential(selected) => selected.epsilon,
+    let chosen = largest_or_nan(evidence.iter().map(|sampled| match sampled {
+        AuditEvidence::Exponential(selected) => selected.epsilon,
         _ => 0.0,
     }));
     Guarantee { epsilon: guarantee.epsilon - chosen, ..guarantee }
 }
 
 /// The checks of one release: each kind of evidence has its own, which uses nothing of the code that made the claim.
-fn judged(
-    sampled: &Sampled,
+fn check_evidence(
+    sampled: &AuditEvidence,
     claim: Guarantee,
-    attacks: &Attacks<'_>,
+    attacks: &AttackContext<'_>,
     norms: &FunctionNorms,
-) -> Result<Vec<Check>, AuditError> {
+) -> Result<Vec<AuditCheck>, AuditError> {
     Ok(vec![match sampled {
-        Sampled::Linear { places, scale, change } => {
-            gaussian::linear(places, Scaling { noise: *scale, change: *change }, claim)
+        AuditEvidence::Linear { places, scale, change } => {
+            gaussian::check_linear(places, NoiseScaling { noise: *scale, change: *change }, claim)
         }
-        Sampled::Function { mean, scale, change } => {
-            gaussian::function(mean, norms, Scaling { noise: *scale, change: *change }, claim)
+        AuditEvidence::Function { mean, scale, change } => {
+            gaussian::check_function(mean, norms, NoiseScaling { noise: *scale, change: *change }, claim)
         }
-        Sampled::Counts { sd, bins, relation, records } => {
-            gaussian::counts(*sd, *bins, *relation, *records, claim)
+        AuditEvidence::Counts { sd, bins, relation, records } => {
+            gaussian::check_counts(*sd, *bins, *relation, *records, claim)
         }
-        Sampled::Statistics { statistic, bins, change } => {
-            gaussian::statistics(*statistic, bins, *change, claim)
+        AuditEvidence::Statistics { statistic, bins, change } => {
+            gaussian::check_statistics(*statistic, bins, *change, claim)
         }
-        Sampled::Laplace { statistic, bins, change } => laplace(*statistic, bins, *change, claim),
-        Sampled::Means { sd, means, range, rows } => gaussian::means(*sd, *means, *range, *rows, claim),
-        Sampled::Records(releases) => records(releases, claim),
-        Sampled::Shaped(release) => shaped(release, claim),
-        Sampled::Moments(MomentsEvidence::Waves(release)) => moments(release, claim),
-        Sampled::Moments(MomentsEvidence::Cells(release)) => cells(release, claim),
-        Sampled::Gradients { event, relation } => gradients(event, *relation, claim)?,
-        Sampled::Exponential(selected) => exponential(selected),
-        Sampled::Selection(draws) => return Ok(selection(draws, claim, attacks)),
+        AuditEvidence::Laplace { statistic, bins, change } => check_laplace(*statistic, bins, *change, claim),
+        AuditEvidence::Means { sd, means, range, rows } => gaussian::check_means(*sd, *means, *range, *rows, claim),
+        AuditEvidence::Records(releases) => check_records(releases, claim),
+        AuditEvidence::Shaped(release) => check_shaped_noise(release, claim),
+        AuditEvidence::Moments(MomentsAuditEvidence::Waves(release)) => check_moments(release, claim),
+        AuditEvidence::Moments(MomentsAuditEvidence::Cells(release)) => check_cells(release, claim),
+        AuditEvidence::Gradients { event, relation } => check_gradients(event, *relation, claim)?,
+        AuditEvidence::Exponential(selected) => check_exponential(selected),
+        AuditEvidence::Selection(draws) => return Ok(check_selection(draws, claim, attacks)),
     }])
 }
 
 /// The worst check decides. What the claim itself excepts stays excepted, but for what an audit computes anyway: whether a
 /// calibration or a sensitivity is right.
-fn concluded(claim: Certificate, guarantee: Guarantee, mut checks: Vec<Check>) -> Finding {
+fn conclude_finding(claim: Certificate, guarantee: Guarantee, mut checks: Vec<AuditCheck>) -> AuditFinding {
     checks.sort_by_key(|check| std::cmp::Reverse(check.verdict));
-    let excepted = claim
-        .caveats
-        .iter()
-        .filter(|caveat| !matches!(caveat, Caveat::OutsideProof | Caveat::InvalidSensitivity));
+    let excepted =
+        claim.caveats.iter().filter(|caveat| !matches!(caveat, Caveat::OutsideProof | Caveat::InvalidSensitivity));
     let mut reasons: Vec<String> = excepted.map(ToString::to_string).collect();
     let worst = checks.first().map_or(AuditVerdict::NotAudited, |check| check.verdict);
     let verdict = if reasons.is_empty() { worst } else { worst.max(AuditVerdict::Caveat) };
@@ -145,7 +143,7 @@ fn concluded(claim: Certificate, guarantee: Guarantee, mut checks: Vec<Check>) -
         Some(check) if check.verdict > AuditVerdict::Holds => reasons.insert(0, check.note.clone()),
         Some(_) => {}
     }
-    Finding { claim, guarantee, checks, verdict, reasons }
+    AuditFinding { claim, guarantee, checks, verdict, reasons }
 }
 
 /// Loss distributions where they cover the sampling; else an account as if it were Poisson, which proves nothing.
@@ -155,25 +153,25 @@ fn concluded(claim: Certificate, guarantee: Guarantee, mut checks: Vec<Check>) -
 ///
 /// # Errors
 /// [`AccountingError`] if the event is none.
-pub(super) fn gradients(
-    event: &Event,
-    relation: Relation,
+pub(super) fn check_gradients(
+    event: &PrivacyEvent,
+    relation: NeighbourRelation,
     claim: Guarantee,
-) -> Result<Check, AccountingError> {
-    let (loss, most) = (LossDistribution::default(), claim.delta * (1.0 + ROUNDING));
+) -> Result<AuditCheck, AccountingError> {
+    let (loss, most) = (LossDistributionAccountant::default(), claim.delta * (1.0 + ROUNDING));
     let Ok(spent) = loss.delta(event, relation, claim.epsilon) else {
-        let spent = AssumePoisson(loss).delta(event, relation, claim.epsilon)?;
+        let spent = AssumedPoissonAccountant(loss).delta(event, relation, claim.epsilon)?;
         let note = format!("no proof covers {} for {relation}; treated as Poisson sampling", event.sampling);
         let verdict = if spent.upper <= most { AuditVerdict::Caveat } else { AuditVerdict::NotAudited };
-        return Ok(Check { verdict, found: Found::DeltaAtMost(spent.upper), note });
+        return Ok(AuditCheck { verdict, found: AuditBound::DeltaAtMost(spent.upper), note });
     };
     let note = format!("privacy loss distribution of {} steps, {}", event.steps, event.sampling);
     // The pair behind the lower bound is attained, so more than the claim is a break and not a loose bound.
     if spent.lower > most {
-        return Ok(Check { verdict: AuditVerdict::Broken, found: Found::DeltaAtLeast(spent.lower), note });
+        return Ok(AuditCheck { verdict: AuditVerdict::Broken, found: AuditBound::DeltaAtLeast(spent.lower), note });
     }
     let verdict = if spent.upper <= most { AuditVerdict::Holds } else { AuditVerdict::NotAudited };
-    Ok(Check { verdict, found: Found::DeltaAtMost(spent.upper), note })
+    Ok(AuditCheck { verdict, found: AuditBound::DeltaAtMost(spent.upper), note })
 }
 
 /// The greatest logarithm of a ratio of densities over all outputs and all bins, each of so many records and of the scale that
@@ -181,16 +179,18 @@ pub(super) fn gradients(
 ///
 /// Obligation: a target moves one bin only, by at most what its extreme targets move it; the ratio of two densities of scale b
 /// whose centres lie s apart is at most `e^(s / b)`, and reaches it.
-pub(super) fn laplace(statistic: Statistic, bins: &[(usize, f64)], change: f64, claim: Guarantee) -> Check {
-    let epsilon = largest(bins.iter().map(|&(records, scale)| moves(statistic, records, change) / scale));
+pub(super) fn check_laplace(
+    statistic: BinStatistic,
+    bins: &[(usize, f64)],
+    change: f64,
+    claim: Guarantee,
+) -> AuditCheck {
+    let epsilon =
+        largest_or_nan(bins.iter().map(|&(records, scale)| statistic_change(statistic, records, change) / scale));
     let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
-    let note = format!(
-        "worst of {} bins, with its targets at their bounds: epsilon = {}",
-        bins.len(),
-        short(epsilon)
-    );
+    let note = format!("worst of {} bins, with its targets at their bounds: epsilon = {}", bins.len(), short(epsilon));
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
-    Check { verdict, found: Found::EpsilonAtMost(epsilon), note }
+    AuditCheck { verdict, found: AuditBound::EpsilonAtMost(epsilon), note }
 }
 
 /// Displacements that are tried, in all.
@@ -199,15 +199,15 @@ const DISPLACEMENTS: f64 = 4000.0;
 const TARGETS: i32 = 16;
 
 /// A frequency with its weight.
-struct Wave {
+struct WeightedFrequency {
     frequency: Vec<i64>,
     weight: f64,
 }
 
 /// The weights that the noise stands for.
 pub(super) struct MomentWeights {
-    weighted: Vec<Wave>,
-    plain: Vec<Wave>,
+    weighted: Vec<WeightedFrequency>,
+    plain: Vec<WeightedFrequency>,
     squares: f64,
     period: f64,
     bound: f64,
@@ -216,10 +216,10 @@ pub(super) struct MomentWeights {
 }
 
 impl MomentWeights {
-    pub fn from_release(release: &MomentsRelease) -> Self {
+    pub fn from_release(release: &MomentsNoiseEvidence) -> Self {
         Self {
-            weighted: waves(&release.weighted, release.noise.weighted.as_slice()),
-            plain: waves(&release.plain, release.noise.plain.as_slice()),
+            weighted: weighted_frequencies(&release.weighted, release.noise.weighted.as_slice()),
+            plain: weighted_frequencies(&release.plain, release.noise.plain.as_slice()),
             squares: release.noise.squares.powi(-2),
             period: release.period,
             bound: release.bound,
@@ -233,28 +233,28 @@ impl MomentWeights {
     /// `W(0) - W(d) <= c (V_0^2 - V^2)`, and the squared shift is at most the greater end of a function that is convex in the square
     /// of `r = (|y - z| - |y + z|) / (2 R)`: `R^2 V_0 (1 + kappa) + max(R^2 V_0 (1 + 1 / kappa), q_0 R^4)`. Numbers of rows beside them
     /// move by at most 1 each.
-    pub fn bound(&self) -> f64 {
+    pub fn squared_shift_bound(&self) -> f64 {
         let total: f64 = self.weighted.iter().map(|wave| wave.weight).sum();
         let square = self.bound * self.bound;
-        let coefficients = self.squared();
-        let ratio = largest(self.plain.iter().map(|wave| {
+        let coefficients = self.square_coefficients();
+        let ratio = largest_or_nan(self.plain.iter().map(|wave| {
             // A plain sum that V^2 has no share in is bounded by nothing.
             coefficients.get(&wave.frequency).map_or(f64::INFINITY, |v| wave.weight / v)
         }));
-        let kappa = largest([1.0, 2.0 * ratio * total / square]);
-        square * (total * (1.0 + kappa) + largest([total * (1.0 + 1.0 / kappa), self.squares * square]))
+        let kappa = largest_or_nan([1.0, 2.0 * ratio * total / square]);
+        square * (total * (1.0 + kappa) + largest_or_nan([total * (1.0 + 1.0 / kappa), self.squares * square]))
             + self.counts
     }
 
     /// The coefficients of the square of V, by the product of cosines for every ordered pair.
-    fn squared(&self) -> BTreeMap<Vec<i64>, f64> {
+    fn square_coefficients(&self) -> BTreeMap<Vec<i64>, f64> {
         let mut coefficients = BTreeMap::new();
         for one in &self.weighted {
             for other in &self.weighted {
                 for sign in [-1, 1] {
                     let pairs = one.frequency.iter().zip(&other.frequency);
                     let sum: Vec<i64> = pairs.map(|(a, b)| a + sign * b).collect();
-                    *coefficients.entry(positive(sum)).or_insert(0.0) += 0.5 * one.weight * other.weight;
+                    *coefficients.entry(canonical_sign(sum)).or_insert(0.0) += 0.5 * one.weight * other.weight;
                 }
             }
         }
@@ -262,17 +262,17 @@ impl MomentWeights {
     }
 
     /// The greatest squared shift over displacements and targets on a grid: records that exist.
-    pub fn search(&self) -> f64 {
+    pub fn search_worst_shift(&self) -> f64 {
         let dimensions = self.weighted.first().map_or(1, |wave| wave.frequency.len());
         let side = (DISPLACEMENTS.powf(1.0 / dimensions as f64) as usize).max(2);
         let count = (0..dimensions).fold(1, |count: usize, _| count * side);
-        largest((0..count).map(|place| self.worst_targets(&displacement(place, side, dimensions))))
+        largest_or_nan((0..count).map(|place| self.worst_targets(&displacement(place, side, dimensions))))
     }
 
     fn worst_targets(&self, displacement: &[f64]) -> f64 {
         let (v, w) = (self.sum(&self.weighted, displacement), self.sum(&self.plain, displacement));
         let (most_v, most_w) = (self.sum(&self.weighted, &[]), self.sum(&self.plain, &[]));
-        largest(self.targets().flat_map(|y| {
+        largest_or_nan(self.targets().flat_map(|y| {
             self.targets().map(move |z| {
                 let moved = (y * y + z * z) * most_v - 2.0 * y * z * v;
                 2.0 * (most_w - w) + moved + self.squares * (y * y - z * z).powi(2)
@@ -285,7 +285,7 @@ impl MomentWeights {
     }
 
     /// The sum of weighted cosines at a displacement; without one at zero.
-    fn sum(&self, waves: &[Wave], displacement: &[f64]) -> f64 {
+    fn sum(&self, waves: &[WeightedFrequency], displacement: &[f64]) -> f64 {
         let mut sum = 0.0;
         for wave in waves {
             let turns: f64 = wave.frequency.iter().zip(displacement).map(|(j, d)| *j as f64 * d).sum();
@@ -296,20 +296,20 @@ impl MomentWeights {
 }
 
 /// Each frequency with the weight of the lesser noise of its cosine and sine; the zero has a cosine alone.
-fn waves(frequencies: &Frequencies, sds: &[f64]) -> Vec<Wave> {
+fn weighted_frequencies(frequencies: &Frequencies, sds: &[f64]) -> Vec<WeightedFrequency> {
     let (mut waves, mut rest) = (Vec::new(), sds);
     for frequency in frequencies.vectors() {
         let width = if frequency.iter().all(|entry| *entry == 0) { 1 } else { 2 };
         let (here, after) = rest.split_at(width);
-        let weight = largest(here.iter().map(|sd| sd.powi(-2)));
-        waves.push(Wave { frequency: frequency.clone(), weight });
+        let weight = largest_or_nan(here.iter().map(|sd| sd.powi(-2)));
+        waves.push(WeightedFrequency { frequency: frequency.clone(), weight });
         rest = after;
     }
     waves
 }
 
 /// Of a vector and its negative the one whose first entry that is not zero is positive.
-fn positive(vector: Vec<i64>) -> Vec<i64> {
+fn canonical_sign(vector: Vec<i64>) -> Vec<i64> {
     let negative: Vec<i64> = vector.iter().map(|entry| -entry).collect();
     vector.max(negative)
 }
@@ -326,19 +326,19 @@ fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
 }
 
 /// The delta of the worst pair of records: at most what the weights allow, at least what a search over pairs finds.
-pub(super) fn moments(release: &MomentsRelease, claim: Guarantee) -> Check {
+pub(super) fn check_moments(release: &MomentsNoiseEvidence, claim: Guarantee) -> AuditCheck {
     let weights = MomentWeights::from_release(release);
-    let most = exact_delta(weights.bound().sqrt(), claim.epsilon);
-    let found = exact_delta(weights.search().sqrt(), claim.epsilon);
+    let most = exact_delta(weights.squared_shift_bound().sqrt(), claim.epsilon);
+    let found = exact_delta(weights.search_worst_shift().sqrt(), claim.epsilon);
     if most <= claim.delta * (1.0 + ROUNDING) {
-        let note = format!("a search finds {}", Found::DeltaAtLeast(found).text());
-        return Check { verdict: AuditVerdict::Holds, found: Found::DeltaAtMost(most), note };
+        let note = format!("a search finds {}", AuditBound::DeltaAtLeast(found).text());
+        return AuditCheck { verdict: AuditVerdict::Holds, found: AuditBound::DeltaAtMost(most), note };
     }
     // Between the two bounds the audit does not know.
     let broken = found > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
     let note = format!("from pairs of records on a grid; upper bound: delta <= {}", short(most));
-    Check { verdict, found: Found::DeltaAtLeast(found), note }
+    AuditCheck { verdict, found: AuditBound::DeltaAtLeast(found), note }
 }
 
 /// The delta of the worst pair of records, which is found exactly.
@@ -347,35 +347,31 @@ pub(super) fn moments(release: &MomentsRelease, claim: Guarantee) -> Check {
 /// squared distance `p (y^2 + z^2) - 2 y z w + 2 c + q_0 (y^2 - z^2)^2`: p is the sum of all `p_k`, w of those they share, and c of the
 /// `c_k` that they do not. It is greatest for `y >= 0 >= z` with `y = R`, as it rises with y, and where z is an end of its range or
 /// its derivative is zero.
-fn cells(release: &CellsRelease, claim: Guarantee) -> Check {
+fn check_cells(release: &CellsNoiseEvidence, claim: Guarantee) -> AuditCheck {
     let most = exact_delta(largest_shift(release).sqrt(), claim.epsilon);
     let holds = most <= claim.delta * (1.0 + ROUNDING);
     let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
-    let found = if holds { Found::DeltaAtMost(most) } else { Found::DeltaAtLeast(most) };
-    Check { verdict, found, note: "of the worst pair of records".to_owned() }
+    let found = if holds { AuditBound::DeltaAtMost(most) } else { AuditBound::DeltaAtLeast(most) };
+    AuditCheck { verdict, found, note: "of the worst pair of records".to_owned() }
 }
 
 /// The greatest squared distance of two records.
-fn largest_shift(release: &CellsRelease) -> f64 {
-    let CellsRelease { noise, bound } = release;
-    let [sums, counts] =
-        [&noise.sums, &noise.counts].map(|sds| sds.iter().map(|sd| sd.powi(-2)).collect::<Vec<f64>>());
+fn largest_shift(release: &CellsNoiseEvidence) -> f64 {
+    let CellsNoiseEvidence { noise, bound } = release;
+    let [sums, counts] = [&noise.sums, &noise.counts].map(|sds| sds.iter().map(|sd| sd.powi(-2)).collect::<Vec<f64>>());
     let (total, squares) = (sums.iter().sum::<f64>(), noise.squares.powi(-2));
-    largest((0..=sums.len()).map(|shared| {
+    largest_or_nan((0..=sums.len()).map(|shared| {
         let w: f64 = sums[..shared].iter().sum();
         let c: f64 = counts[shared..].iter().sum();
         let at = |z: f64| {
-            total * (bound * bound + z * z)
-                + 2.0 * bound * z * w
-                + 2.0 * c
-                + squares * (bound * bound - z * z).powi(2)
+            total * (bound * bound + z * z) + 2.0 * bound * z * w + 2.0 * c + squares * (bound * bound - z * z).powi(2)
         };
         let slope = |z: f64| 2.0 * total * z + 2.0 * bound * w - 4.0 * squares * z * (bound * bound - z * z);
         let stationary = (0..PIECES).filter_map(|piece| {
             let [low, high] = [piece, piece + 1].map(|end| bound * f64::from(end) / f64::from(PIECES));
             (slope(low) * slope(high) < 0.0).then(|| at(root(slope, low, high)))
         });
-        largest(stationary.chain([at(0.0), at(*bound)]))
+        largest_or_nan(stationary.chain([at(0.0), at(*bound)]))
     }))
 }
 
@@ -399,13 +395,10 @@ mod tests {
     /// A mean of four targets that move by 2 moves by 1/2: the scale 1/2 gives epsilon 1, and half of it twice that.
     #[test]
     fn half_the_scale_is_twice_the_epsilon() {
-        let check = |scale| laplace(Statistic::Mean, &[(4, scale), (8, scale)], 2.0, Guarantee::pure(1.0));
+        let check = |scale| check_laplace(BinStatistic::Mean, &[(4, scale), (8, scale)], 2.0, Guarantee::pure(1.0));
         assert_eq!(check(0.5).verdict, AuditVerdict::Holds);
-        assert_eq!(check(0.5).found, Found::EpsilonAtMost(1.0));
-        assert_eq!(
-            (check(0.25).verdict, check(0.25).found),
-            (AuditVerdict::Broken, Found::EpsilonAtMost(2.0))
-        );
+        assert_eq!(check(0.5).found, AuditBound::EpsilonAtMost(1.0));
+        assert_eq!((check(0.25).verdict, check(0.25).found), (AuditVerdict::Broken, AuditBound::EpsilonAtMost(2.0)));
     }
 }
 
@@ -417,11 +410,11 @@ mod moments_tests {
 
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
 
-    fn release(dimensions: usize, kappa: f64, sigma: f64) -> MomentsRelease {
+    fn release(dimensions: usize, kappa: f64, sigma: f64) -> MomentsNoiseEvidence {
         let frequencies = Frequencies::ball(2, 4, dimensions);
         let weights = (0..frequencies.len()).map(|j| 1.0 / (1.0 + j as f64)).collect();
         let design = MomentsDesign::from_weights(frequencies, weights, 1.3, 2.0, kappa).unwrap();
-        MomentsRelease {
+        MomentsNoiseEvidence {
             noise: design.noise(sigma),
             weighted: design.frequencies,
             plain: design.pairs,
@@ -436,11 +429,11 @@ mod moments_tests {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
         for (dimensions, kappa) in [(1, 1.0), (1, 2.5), (2, 1.5)] {
             let release = release(dimensions, kappa, sigma);
-            assert_eq!(moments(&release, CLAIM).verdict, AuditVerdict::Holds);
+            assert_eq!(check_moments(&release, CLAIM).verdict, AuditVerdict::Holds);
             let weights = MomentWeights::from_release(&release);
             // D / (sigma D), but for the small excess of the noise.
-            assert!((weights.bound().sqrt() * sigma - 1.0).abs() < 1e-12);
-            let ratio = weights.search() / weights.bound();
+            assert!((weights.squared_shift_bound().sqrt() * sigma - 1.0).abs() < 1e-12);
+            let ratio = weights.search_worst_shift() / weights.squared_shift_bound();
             assert!(ratio <= 1.0 && ratio > 0.97, "{dimensions} {kappa}: {ratio}");
         }
     }
@@ -449,23 +442,23 @@ mod moments_tests {
     fn too_little_noise_is_found_out() {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
         let mut less = release(1, 1.5, 0.8 * sigma);
-        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Broken);
         less = release(1, 1.5, sigma);
         less.noise.plain *= 0.7;
-        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Broken);
         less = release(1, 1.5, sigma);
         less.noise.squares *= 0.5;
-        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Broken);
         // A count beside moments that have spent the whole budget.
         less = release(1, 1.5, sigma);
         less.counts = vec![3.0 * sigma];
-        assert_ne!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        assert_ne!(check_moments(&less, CLAIM).verdict, AuditVerdict::Holds);
         less.counts = vec![1e9 * sigma; 2];
-        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        assert_eq!(check_moments(&less, CLAIM).verdict, AuditVerdict::Holds);
         // A frequency that V^2 does not hold.
         less = release(1, 1.5, sigma);
-        less.plain = Frequencies::half_space([vec![1], vec![2], vec![3], vec![9]]);
-        assert_ne!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        less.plain = Frequencies::from_vectors([vec![1], vec![2], vec![3], vec![9]]);
+        assert_ne!(check_moments(&less, CLAIM).verdict, AuditVerdict::Holds);
     }
 }
 
@@ -473,16 +466,16 @@ mod moments_tests {
 mod cells_tests {
     use super::*;
     use dpgp_accounting::Calibration;
-    use dpgp_mechanisms::CellsNoise;
+    use dpgp_mechanisms::NestedCellsNoise;
 
     const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
 
     /// Noise of `sigma` sensitivities `2 R` for levels of these weights, written down from the theorem.
-    fn release(weights: &[f64], bound: f64, sigma: f64) -> CellsRelease {
+    fn release(weights: &[f64], bound: f64, sigma: f64) -> CellsNoiseEvidence {
         let s = 2.0 * bound * sigma;
         let sums: Vec<f64> = weights.iter().map(|weight| s / weight.sqrt()).collect();
         let counts = sums.iter().map(|sd| sd / bound).collect();
-        CellsRelease { noise: CellsNoise { sums, counts, squares: s * bound, rows: None, scale: s }, bound }
+        CellsNoiseEvidence { noise: NestedCellsNoise { sums, counts, squares: s * bound, rows: None, scale: s }, bound }
     }
 
     /// The bound is reached: by opposite targets in one cell, and by equal ones in two.
@@ -491,7 +484,7 @@ mod cells_tests {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
         for weights in [&[1.0][..], &[0.3, 0.7], &[0.1, 0.2, 0.7]] {
             let release = release(weights, 3.0, sigma);
-            assert_eq!(cells(&release, CLAIM).verdict, AuditVerdict::Holds);
+            assert_eq!(check_cells(&release, CLAIM).verdict, AuditVerdict::Holds);
             assert!((largest_shift(&release).sqrt() * sigma - 1.0).abs() < 1e-12);
         }
     }
@@ -499,27 +492,25 @@ mod cells_tests {
     #[test]
     fn too_little_noise_on_cells_is_found_out() {
         let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
-        let broken = |change: fn(&mut CellsNoise)| {
+        let broken = |change: fn(&mut NestedCellsNoise)| {
             let mut less = release(&[0.4, 0.6], 2.0, sigma);
             change(&mut less.noise);
-            assert_eq!(cells(&less, CLAIM).verdict, AuditVerdict::Broken);
+            assert_eq!(check_cells(&less, CLAIM).verdict, AuditVerdict::Broken);
         };
         broken(|noise| noise.sums[1] *= 0.9);
         broken(|noise| noise.counts[0] *= 0.9);
         broken(|noise| noise.squares *= 0.6);
-        assert_eq!(cells(&release(&[0.4, 0.6], 2.0, 0.99 * sigma), CLAIM).verdict, AuditVerdict::Broken);
+        assert_eq!(check_cells(&release(&[0.4, 0.6], 2.0, 0.99 * sigma), CLAIM).verdict, AuditVerdict::Broken);
     }
 
     /// Over a fine grid of targets and all levels no pair is further apart.
     #[test]
     fn no_pair_is_further_apart() {
         let release = release(&[0.2, 0.5, 0.3], 2.0, 1.0);
-        let CellsNoise { sums, counts, squares, .. } = &release.noise;
+        let NestedCellsNoise { sums, counts, squares, .. } = &release.noise;
         let mut most = 0.0f64;
         for shared in 0..=3 {
-            for (y, z) in
-                (-40..=40).flat_map(|y| (-40..=40).map(move |z| (0.05 * f64::from(y), 0.05 * f64::from(z))))
-            {
+            for (y, z) in (-40..=40).flat_map(|y| (-40..=40).map(move |z| (0.05 * f64::from(y), 0.05 * f64::from(z)))) {
                 let mut shift = ((y * y - z * z) / squares).powi(2);
                 for level in 0..3 {
                     shift += match level < shared {

@@ -7,10 +7,10 @@ use std::cell::OnceCell;
 
 use nalgebra::{DMatrix, DVector, Dyn, LU, SVD};
 
-use crate::finding::{AuditVerdict, Check, Found, ROUNDING};
+use crate::finding::{AuditBound, AuditCheck, AuditVerdict, ROUNDING};
 use dpgp_audit::short;
-use dpgp_linalg::largest;
-use dpgp_task::Selected;
+use dpgp_linalg::largest_or_nan;
+use dpgp_task::SelectionErrorFunction;
 
 /// Rows of each candidate that are tried as the one that changes.
 const ROWS: usize = 6;
@@ -25,7 +25,7 @@ const SEARCHED: usize = 400;
 const CANDIDATES: usize = 12;
 
 /// The worst that a search over data sets found.
-struct WorstFound {
+struct WorstDatasetPair {
     /// The greatest logarithm of a ratio of probabilities.
     epsilon: f64,
     /// The greatest change of a sum of squares, in squared targets.
@@ -38,44 +38,44 @@ struct WorstFound {
 /// Obligation: with a sensitivity D that bounds the change of every utility the mechanism is epsilon-DP, and `valid /
 /// D` times epsilon where the valid bound is another one: the ratio of two weights is at most `e^(epsilon valid / (2
 /// D))`. A pair of data sets with a greater ratio refutes the claim, whatever was assumed.
-pub(super) fn exponential(selected: &Selected) -> Check {
-    let search = search(selected);
+pub(super) fn check_exponential(selected: &SelectionErrorFunction) -> AuditCheck {
+    let search = search_worst_datasets(selected);
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
-    let valid = largest((0..selected.candidates()).map(|c| largest(bounds(selected, c))));
+    let valid = largest_or_nan((0..selected.candidate_count()).map(|c| largest_or_nan(row_change_bounds(selected, c))));
     let moved = match selected.rows {
         ..=SEARCHED => format!("the search changes a sum of squares by {}", short(search.change_of_sum)),
         rows => format!("no search, because {rows} rows are too many"),
     };
     let told = format!("sensitivity used: {}; valid upper bound: {}; {moved}", short(used), short(valid));
-    let at_least = Found::EpsilonAtLeast(search.epsilon);
+    let at_least = AuditBound::EpsilonAtLeast(search.epsilon);
     if search.epsilon > claimed * (1.0 + ROUNDING) {
-        return Check { verdict: AuditVerdict::Broken, found: at_least, note: told };
+        return AuditCheck { verdict: AuditVerdict::Broken, found: at_least, note: told };
     }
     if valid <= used * (1.0 + ROUNDING) {
-        let found = Found::EpsilonAtMost(claimed * valid / used);
+        let found = AuditBound::EpsilonAtMost(claimed * valid / used);
         let note = format!("{told}; the attack proves epsilon >= {}", short(search.epsilon));
-        return Check { verdict: AuditVerdict::Holds, found, note };
+        return AuditCheck { verdict: AuditVerdict::Holds, found, note };
     }
     let note = format!("{told}: the sensitivity used is not an upper bound, so nothing is proved");
-    Check { verdict: AuditVerdict::Caveat, found: at_least, note }
+    AuditCheck { verdict: AuditVerdict::Caveat, found: at_least, note }
 }
 
 /// The most that the clipped square of an error changes when the error moves by v: `2 T v - v^2` for `v <= T`, where it
 /// ends at the clip T, else `T^2`, from zero to the clip. Infinite without a clip.
-fn most(v: f64, clip: f64) -> f64 {
+fn max_square_change(v: f64, clip: f64) -> f64 {
     if v <= clip { (2.0 * clip - v) * v } else { clip * clip }
 }
 
 /// For each row, how far the sum of squares of a candidate moves at most when its target does: once as a test point,
 /// and through the predictions of each fold that trains on it.
-fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
-    let Selected { clip, change, rows, .. } = *selected;
-    let mut of_row = vec![most(change, clip); rows];
+fn row_change_bounds(selected: &SelectionErrorFunction, candidate: usize) -> Vec<f64> {
+    let SelectionErrorFunction { clip, change, rows, .. } = *selected;
+    let mut of_row = vec![max_square_change(change, clip); rows];
     for fold in selected.columns(candidate) {
         for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
             // Entries of zero do not move anything; without a clip they would count as infinity times zero.
             let entries = column.iter().filter(|c| **c != 0.0);
-            of_row[row] += entries.map(|c| most(change * c.abs(), clip)).sum::<f64>();
+            of_row[row] += entries.map(|c| max_square_change(change * c.abs(), clip)).sum::<f64>();
         }
     }
     of_row
@@ -83,22 +83,22 @@ fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
 
 /// The worst of many pairs of data sets: targets at which the sums of squares of a candidate move far when one row's
 /// does.
-fn search(selected: &Selected) -> WorstFound {
-    let mut worst = WorstFound { epsilon: 0.0, change_of_sum: 0.0 };
+fn search_worst_datasets(selected: &SelectionErrorFunction) -> WorstDatasetPair {
+    let mut worst = WorstDatasetPair { epsilon: 0.0, change_of_sum: 0.0 };
     if selected.rows > SEARCHED {
         return worst;
     }
-    let maps: Vec<DMatrix<f64>> = (0..selected.candidates()).map(|c| selected.error_map(c)).collect();
+    let maps: Vec<DMatrix<f64>> = (0..selected.candidate_count()).map(|c| selected.error_map(c)).collect();
     for candidate in worst_candidates(selected) {
         let solver = ErrorSolver::new(&maps[candidate]);
         for row in worst_rows(selected, solver.map) {
             let moved = solver.map.column(row) * selected.change;
-            let Some(targets) = adversarial(selected, &solver, &moved, row) else { continue };
+            let Some(targets) = adversarial_targets(selected, &solver, &moved, row) else { continue };
             let mut after = targets.clone();
             after[row] += selected.change;
-            let (before, after) = (sums(selected, &maps, &targets), sums(selected, &maps, &after));
+            let (before, after) = (error_sums(selected, &maps, &targets), error_sums(selected, &maps, &after));
             worst.change_of_sum = worst.change_of_sum.max((after[candidate] - before[candidate]).abs());
-            worst.epsilon = worst.epsilon.max(ratio(selected, &before, &after));
+            worst.epsilon = worst.epsilon.max(max_log_ratio(selected, &before, &after));
         }
     }
     worst
@@ -106,15 +106,15 @@ fn search(selected: &Selected) -> WorstFound {
 
 /// The candidates with the greatest valid bounds: where the sensitivity used is too small, it is so for the largest of
 /// them.
-fn worst_candidates(selected: &Selected) -> Vec<usize> {
+fn worst_candidates(selected: &SelectionErrorFunction) -> Vec<usize> {
     let mut candidates: Vec<(usize, f64)> =
-        (0..selected.candidates()).map(|c| (c, largest(bounds(selected, c)))).collect();
+        (0..selected.candidate_count()).map(|c| (c, largest_or_nan(row_change_bounds(selected, c)))).collect();
     candidates.sort_by(|a, b| b.1.total_cmp(&a.1));
     candidates.into_iter().take(CANDIDATES).map(|(candidate, _)| candidate).collect()
 }
 
 /// The rows that move the errors of a candidate most, in sum; a move beyond the clip counts as one to the clip.
-fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
+fn worst_rows(selected: &SelectionErrorFunction, map: &DMatrix<f64>) -> Vec<usize> {
     let weights: Vec<f64> = (0..selected.rows)
         .map(|row| map.column(row).iter().map(|v| (selected.change * v.abs()).min(selected.clip)).sum())
         .collect();
@@ -127,8 +127,8 @@ fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
 /// Targets before the change of a row that put every error where its square moves most: just within the clip after it.
 /// Where targets have a range, the nearest ones within it are improved by coordinate ascent. The search proves nothing
 /// but what it finds, so it need not end at the worst targets.
-fn adversarial(
-    selected: &Selected,
+fn adversarial_targets(
+    selected: &SelectionErrorFunction,
     solver: &ErrorSolver<'_>,
     moved: &DVector<f64>,
     row: usize,
@@ -151,7 +151,7 @@ fn adversarial(
     // The row's own target must stay in the range after its change.
     let top = (high - selected.change).max(low);
     targets.iter_mut().enumerate().for_each(|(i, y)| *y = y.clamp(low, if i == row { top } else { high }));
-    let ascent = Ascent { map: solver.map, moved, clip, row, ends: [low, high] };
+    let ascent = CoordinateAscent { map: solver.map, moved, clip, row, ends: [low, high] };
     ascent.climb(&mut targets);
     Some(targets)
 }
@@ -180,7 +180,7 @@ impl<'a> ErrorSolver<'a> {
 }
 
 /// Coordinate ascent over targets within a range.
-struct Ascent<'a> {
+struct CoordinateAscent<'a> {
     map: &'a DMatrix<f64>,
     /// How the errors move when the target of `row` does.
     moved: &'a DVector<f64>,
@@ -189,7 +189,7 @@ struct Ascent<'a> {
     ends: [f64; 2],
 }
 
-impl Ascent<'_> {
+impl CoordinateAscent<'_> {
     /// Moves one target after the other to the end of the range at which the sum of clipped squares moves more.
     fn climb(&self, targets: &mut DVector<f64>) {
         let mut errors = self.map * &*targets;
@@ -197,7 +197,7 @@ impl Ascent<'_> {
             for i in (0..targets.len()).filter(|i| *i != self.row) {
                 for end in self.ends {
                     let tried = &errors + self.map.column(i) * (end - targets[i]);
-                    if self.gain(&tried) > self.gain(&errors) {
+                    if self.square_sum_change(&tried) > self.square_sum_change(&errors) {
                         errors = tried;
                         targets[i] = end;
                     }
@@ -207,7 +207,7 @@ impl Ascent<'_> {
     }
 
     /// How far the sum of clipped squares moves.
-    fn gain(&self, errors: &DVector<f64>) -> f64 {
+    fn square_sum_change(&self, errors: &DVector<f64>) -> f64 {
         let pairs = errors.iter().zip(self.moved.iter());
         pairs.map(|(e, v)| self.clipped_square(e + v) - self.clipped_square(*e)).sum()
     }
@@ -219,15 +219,15 @@ impl Ascent<'_> {
 }
 
 /// The sums of squared errors of all candidates, with the noise and the clip of the task.
-fn sums(selected: &Selected, maps: &[DMatrix<f64>], targets: &DVector<f64>) -> Vec<f64> {
-    maps.iter().enumerate().map(|(c, map)| selected.sum(c, &(map * targets))).collect()
+fn error_sums(selected: &SelectionErrorFunction, maps: &[DMatrix<f64>], targets: &DVector<f64>) -> Vec<f64> {
+    maps.iter().enumerate().map(|(c, map)| selected.sum_squared_errors(c, &(map * targets))).collect()
 }
 
 /// The greatest logarithm of a ratio of probabilities, which is the least epsilon that this pair of data sets allows.
-fn ratio(selected: &Selected, before: &[f64], after: &[f64]) -> f64 {
+fn max_log_ratio(selected: &SelectionErrorFunction, before: &[f64], after: &[f64]) -> f64 {
     let rate = selected.epsilon / (2.0 * selected.sensitivity);
     let pairs = log_probabilities(before, rate).into_iter().zip(log_probabilities(after, rate));
-    largest(pairs.map(|(a, b)| (a - b).abs()))
+    largest_or_nan(pairs.map(|(a, b)| (a - b).abs()))
 }
 
 /// The logarithms of `p_i`, proportional to `exp(-rate s_i)`.

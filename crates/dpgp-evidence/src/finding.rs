@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use dpgp_accounting::{Certificate, Guarantee};
 use dpgp_audit::{exact_delta, short};
-use dpgp_task::{RunCache, Streams};
+use dpgp_task::{RandomStreams, RunCache};
 
 /// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
 ///
@@ -43,7 +43,7 @@ impl AuditVerdict {
 /// from below can only break it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Found {
+pub enum AuditBound {
     /// The delta at the claimed epsilon, exactly.
     Delta(f64),
     /// At most this delta at the claimed epsilon.
@@ -56,13 +56,13 @@ pub enum Found {
     EpsilonAtLeast(f64),
 }
 
-impl Found {
+impl AuditBound {
     /// A few words for tables.
     ///
     /// ```
-    /// use dpgp_evidence::Found;
-    /// assert_eq!(Found::DeltaAtMost(0.0125).text(), "delta <= 0.01250");
-    /// assert_eq!(Found::EpsilonAtLeast(2.5e-7).text(), "epsilon >= 2.500e-7");
+    /// use dpgp_evidence::AuditBound;
+    /// assert_eq!(AuditBound::DeltaAtMost(0.0125).text(), "delta <= 0.01250");
+    /// assert_eq!(AuditBound::EpsilonAtLeast(2.5e-7).text(), "epsilon >= 2.500e-7");
     /// ```
     pub fn text(self) -> String {
         match self {
@@ -77,11 +77,11 @@ impl Found {
 
 /// One check of one release.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Check {
+pub struct AuditCheck {
     /// The verdict.
     pub verdict: AuditVerdict,
     /// The number that it found.
-    pub found: Found,
+    pub found: AuditBound,
     /// How the number was found, and what it leaves out.
     pub note: String,
 }
@@ -89,39 +89,39 @@ pub struct Check {
 /// The relative excess over a claim that rounding explains.
 pub(super) const ROUNDING: f64 = 1e-9;
 
-impl Check {
+impl AuditCheck {
     /// Gaussian noise against a claim.
     ///
     /// Obligation: if the worst pair of neighbours lies `shift` standard deviations of the noise apart, its exact delta at
     /// the claimed epsilon is the least one, so that more than the claimed delta is a break.
-    pub(super) fn delta(shift: f64, claim: Guarantee, note: String) -> Self {
+    pub(super) fn from_shift(shift: f64, claim: Guarantee, note: String) -> Self {
         let found = exact_delta(shift, claim.epsilon);
         let holds = found <= claim.delta * (1.0 + ROUNDING);
         let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
-        Self { verdict, found: Found::Delta(found), note }
+        Self { verdict, found: AuditBound::Delta(found), note }
     }
 }
 
 /// The claim of a cell beside the checks of its releases. A claim is as good as its worst release, since all of them are
 /// published; caveats of the claim itself stay, whatever the checks say.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct AuditFinding {
     /// The certificate of the rows of the cell.
     pub claim: Certificate,
     /// What it claims.
     pub guarantee: Guarantee,
     /// The checks of its releases, the one that decides first.
-    pub checks: Vec<Check>,
+    pub checks: Vec<AuditCheck>,
     /// The worst verdict, and at best a caveat if the claim itself excepts something.
     pub verdict: AuditVerdict,
     /// Why it is no better.
     pub reasons: Vec<String>,
 }
 
-impl Finding {
+impl AuditFinding {
     /// With more reasons why it is a caveat at best.
     #[must_use]
-    pub fn except(mut self, reasons: Vec<String>) -> Self {
+    pub fn with_reasons(mut self, reasons: Vec<String>) -> Self {
         if !reasons.is_empty() {
             self.verdict = self.verdict.max(AuditVerdict::Caveat);
             self.reasons.extend(reasons);
@@ -132,18 +132,18 @@ impl Finding {
 
 /// How attacks sample: from streams of their own, so that an audit draws nothing that a run has drawn.
 #[derive(Debug, Clone)]
-pub struct Attacks<'a> {
+pub struct AttackContext<'a> {
     /// Their random streams.
-    pub streams: Streams,
+    pub streams: RandomStreams,
     /// What has been computed already.
     pub known: &'a RunCache,
     /// The confidence of their bounds.
     pub confidence: f64,
 }
 
-impl Attacks<'_> {
+impl AttackContext<'_> {
     /// A stream of the block's own, apart from those of the task.
     pub(super) fn stream(&self, purpose: &str) -> Pcg64 {
-        self.streams.of_block(&format!("audit {purpose}"))
+        self.streams.block_stream(&format!("audit {purpose}"))
     }
 }

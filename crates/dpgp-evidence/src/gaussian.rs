@@ -9,19 +9,19 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use crate::finding::{Check, Found};
-use dpgp_accounting::{Guarantee, Relation};
+use crate::finding::{AuditBound, AuditCheck};
+use dpgp_accounting::{Guarantee, NeighbourRelation};
 use dpgp_audit::{exact_delta, short};
-use dpgp_linalg::{largest, largest_quadratic_norm, largest_solved_norm};
-use dpgp_mechanisms::{LinearRelease, Statistic};
-use dpgp_task::ShapedRelease;
+use dpgp_linalg::{largest_or_nan, largest_quadratic_norm, largest_solved_norm};
+use dpgp_mechanisms::{BinStatistic, LinearRelease};
+use dpgp_task::ShapedNoiseRelease;
 
 /// Columns whose norm is computed in higher precision where there are many: those with the largest in ordinary one.
 const WORST: usize = 8;
 
 /// How noise and private targets were scaled: a shift is a change over the noise, so that the units cancel.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scaling {
+pub(super) struct NoiseScaling {
     /// The factor of the noise, `sigma change`, in units of the targets.
     pub noise: f64,
     /// The most that a target moves.
@@ -33,16 +33,16 @@ pub(super) struct Scaling {
 /// Obligation: a target that moves by `change` shifts release i by `change |L^-1 b|` standard deviations, b its column;
 /// the shift of the worst neighbour is the root of the sum of squares of the largest at each place, which bounds any
 /// adaptive sequence (Dong, Roth and Su 2022, Corollary 3.3).
-pub(super) fn linear(places: &[Vec<LinearRelease>], scaling: Scaling, claim: Guarantee) -> Check {
-    let squares = places.iter().map(|place| largest(place.iter().map(leverage)).powi(2));
+pub(super) fn check_linear(places: &[Vec<LinearRelease>], scaling: NoiseScaling, claim: Guarantee) -> AuditCheck {
+    let squares = places.iter().map(|place| largest_or_nan(place.iter().map(leverage)).powi(2));
     let leverage = squares.sum::<f64>().sqrt();
     let releases: usize = places.iter().map(Vec::len).sum();
-    let columns = largest(places.iter().flatten().map(|release| release.columns.ncols() as f64));
+    let columns = largest_or_nan(places.iter().flatten().map(|release| release.columns.ncols() as f64));
     let note = format!(
         "|L^-1 b| <= {} for all columns (at most {columns}) of {releases} releases, in 106-bit arithmetic",
         short(leverage)
     );
-    Check::delta(scaling.change * leverage / scaling.noise, claim, note)
+    AuditCheck::from_shift(scaling.change * leverage / scaling.noise, claim, note)
 }
 
 /// The greatest `|L^-1 b|` over the columns of a release.
@@ -90,12 +90,12 @@ fn largest_norm(weights: &DMatrix<f64>, gram: &DMatrix<f64>) -> f64 {
 ///
 /// Obligation: the shift is the change of the function in the norm of its Hilbert space over the scale of the process, at
 /// any finite set of inputs (Hall, Rinaldo and Wasserman 2013, Corollary 9).
-pub(super) fn function(
+pub(super) fn check_function(
     mean: &Arc<WeightsAndGram>,
     norms: &FunctionNorms,
-    scaling: Scaling,
+    scaling: NoiseScaling,
     claim: Guarantee,
-) -> Check {
+) -> AuditCheck {
     let (norm, columns) = (norms.norm(mean), mean.0.ncols());
     let note = format!(
         "one target changes the function by {} in its Hilbert space, in 106-bit arithmetic for the {} worst of \
@@ -103,55 +103,64 @@ pub(super) fn function(
         short(scaling.change * norm),
         WORST.min(columns)
     );
-    Check::delta(scaling.change * norm / scaling.noise, claim, note)
+    AuditCheck::from_shift(scaling.change * norm / scaling.noise, claim, note)
 }
 
 /// Noise on counts: a record moves one bin by 1, a replaced one two bins, where there are two. Several records of one row or
 /// person move them furthest if all are in one bin.
-pub(super) fn counts(sd: f64, bins: usize, relation: Relation, records: u64, claim: Guarantee) -> Check {
+pub(super) fn check_counts(
+    sd: f64,
+    bins: usize,
+    relation: NeighbourRelation,
+    records: u64,
+    claim: Guarantee,
+) -> AuditCheck {
     let moved = match relation {
-        Relation::AddRemove => 1.0,
-        Relation::ReplaceOne => bins.min(2) as f64,
+        NeighbourRelation::AddRemove => 1.0,
+        NeighbourRelation::ReplaceOne => bins.min(2) as f64,
     };
     let note = format!("{moved} of {bins} bins change by {records}; noise sd {}", short(sd));
-    Check::delta(f64::sqrt(moved) * records as f64 / sd, claim, note)
+    AuditCheck::from_shift(f64::sqrt(moved) * records as f64 / sd, claim, note)
 }
 
 /// Noise on a statistic of each bin, for bins with so many records and this standard deviation: the shift of the worst
 /// corner of the targets. A target lies in one bin, so shifts of several bins do not add up.
-pub(super) fn statistics(
-    statistic: Statistic,
+pub(super) fn check_statistics(
+    statistic: BinStatistic,
     bins: &[(usize, f64)],
     change: f64,
     claim: Guarantee,
-) -> Check {
-    let shift = largest(bins.iter().map(|&(records, sd)| moves(statistic, records, change) / sd));
-    Check::delta(shift, claim, format!("worst of {} bins, with its targets at their bounds", bins.len()))
+) -> AuditCheck {
+    let shift = largest_or_nan(bins.iter().map(|&(records, sd)| statistic_change(statistic, records, change) / sd));
+    AuditCheck::from_shift(shift, claim, format!("worst of {} bins, with its targets at their bounds", bins.len()))
 }
 
 /// How far the statistic of so many records moves, when one of them goes from one end to the other while the rest are at
 /// the ends. Mean and median are monotone in every target, so no other targets move them further.
-pub(super) fn moves(statistic: Statistic, records: usize, change: f64) -> f64 {
+pub(super) fn statistic_change(statistic: BinStatistic, records: usize, change: f64) -> f64 {
     let middle = records / 2;
     let ends = [0, middle.saturating_sub(1), middle, records.saturating_sub(1)];
     let moves = ends.into_iter().filter(|high| *high < records).filter_map(|high| {
-        let before = statistic.compute(&at_the_ends(records, high, change))?;
-        Some((statistic.compute(&at_the_ends(records, high + 1, change))? - before).abs())
+        let before = statistic.compute(&extreme_targets(records, high, change))?;
+        Some((statistic.compute(&extreme_targets(records, high + 1, change))? - before).abs())
     });
-    largest(moves)
+    largest_or_nan(moves)
 }
 
 /// So many targets, of which the first `high` are at the upper end of `[0, change]`.
-fn at_the_ends(records: usize, high: usize, change: f64) -> Vec<f64> {
+fn extreme_targets(records: usize, high: usize, change: f64) -> Vec<f64> {
     (0..records).map(|i| if i < high { change } else { 0.0 }).collect()
 }
 
 /// Means of values that one record moves by `range / rows` each, all at once: `sqrt(means)` times as far in all. The
 /// values of a record need not all be at their ends together, so this is a bound.
-pub(super) fn means(sd: f64, means: usize, range: f64, rows: usize, claim: Guarantee) -> Check {
+pub(super) fn check_means(sd: f64, means: usize, range: f64, rows: usize, claim: Guarantee) -> AuditCheck {
     let shift = (means as f64).sqrt() * range / rows as f64 / sd;
     let note = format!("one validation record changes {means} means by {} each", short(range / rows as f64));
-    Check { found: Found::DeltaAtMost(exact_delta(shift, claim.epsilon)), ..Check::delta(shift, claim, note) }
+    AuditCheck {
+        found: AuditBound::DeltaAtMost(exact_delta(shift, claim.epsilon)),
+        ..AuditCheck::from_shift(shift, claim, note)
+    }
 }
 
 /// Steps to a lengthscale where peaks are looked for.
@@ -163,22 +172,22 @@ const STEPS: f64 = 500.0;
 /// is at most `2 R^2 (K + t) / s_a^2 + 2 (P - a t^2) / s_m^2` with t between 0 and K. Along one input `k.k'` and `p.p'` of two inputs are those of
 /// both at their mean u, times a fall with their distance that is squared in the second: the ratio depends on u alone, and is a product over the
 /// inputs.
-pub(super) fn isotropic(release: &ShapedRelease) -> Option<f64> {
-    let (on_a, on_m) = (one_variance(&release.weighted)?, one_variance(&release.plain)?);
+pub(super) fn isotropic_shift_bound(release: &ShapedNoiseRelease) -> Option<f64> {
+    let (on_a, on_m) = (isotropic_variance(&release.weighted)?, isotropic_variance(&release.plain)?);
     let (variance, lengthscale) = release.kernel;
     let (mut k, mut p, mut a) = (variance * variance, 1.0, variance.powi(-4));
     for (range, ends) in release.inducing.iter().zip(&release.domain) {
-        let points: Vec<f64> = (0..range.points).map(|place| range.at(place)).collect();
+        let points: Vec<f64> = (0..range.points).map(|place| range.value_at(place)).collect();
         let half = (range.to - range.from) / (2 * (range.points - 1)) as f64;
         let middles = (0..2 * range.points - 1).map(|place| range.from + half * place as f64).collect();
-        let one = Bumps { rate: lengthscale.powi(-2), centres: points };
-        let two = Bumps { rate: 2.0 * lengthscale.powi(-2), centres: middles };
-        k *= one.peaks(*ends).greatest(|x| one.at(x));
-        p *= two.peaks(*ends).greatest(|x| two.at(x));
+        let one = BumpSum { rate: lengthscale.powi(-2), centres: points };
+        let two = BumpSum { rate: 2.0 * lengthscale.powi(-2), centres: middles };
+        k *= one.peak_search(*ends).find_maximum(|x| one.value_at(x));
+        p *= two.peak_search(*ends).find_maximum(|x| two.value_at(x));
         // The second derivative of 2 ln T - ln Q is at least -4 W^2 / l^4 for points within a range W, and T^2 / Q at most their number.
         let curvature = 4.0 * range.points as f64 * (range.to - range.from).powi(2) * lengthscale.powi(-4);
-        let peaks = Peaks { curvature, ..one.peaks(*ends) };
-        a /= peaks.greatest(|x| (2.0 * one.logarithm(x) - two.logarithm(x)).exp());
+        let peaks = PeakSearch { curvature, ..one.peak_search(*ends) };
+        a /= peaks.find_maximum(|x| (2.0 * one.logarithm(x) - two.logarithm(x)).exp());
     }
     let square = release.bound * release.bound;
     // A parabola in t that opens downwards.
@@ -187,7 +196,7 @@ pub(super) fn isotropic(release: &ShapedRelease) -> Option<f64> {
 }
 
 /// The variance, where a covariance is a multiple of the identity.
-fn one_variance(covariance: &nalgebra::DMatrix<f64>) -> Option<f64> {
+fn isotropic_variance(covariance: &nalgebra::DMatrix<f64>) -> Option<f64> {
     let least = covariance.diagonal().min();
     let beside = covariance - nalgebra::DMatrix::from_diagonal(&covariance.diagonal());
     let is_one = beside.amax() == 0.0 && covariance.diagonal().max() <= least * (1.0 + 1e-12);
@@ -195,18 +204,18 @@ fn one_variance(covariance: &nalgebra::DMatrix<f64>) -> Option<f64> {
 }
 
 /// `sum exp(-rate (x - c)^2)`.
-struct Bumps {
+struct BumpSum {
     rate: f64,
     centres: Vec<f64>,
 }
 
-impl Bumps {
-    fn peaks(&self, [low, high]: [f64; 2]) -> Peaks {
+impl BumpSum {
+    fn peak_search(&self, [low, high]: [f64; 2]) -> PeakSearch {
         let curvature = 2.0 * self.rate * self.centres.len() as f64;
-        Peaks { low, high, count: ((high - low) * STEPS * self.rate.sqrt()).ceil(), curvature }
+        PeakSearch { low, high, count: ((high - low) * STEPS * self.rate.sqrt()).ceil(), curvature }
     }
 
-    fn at(&self, x: f64) -> f64 {
+    fn value_at(&self, x: f64) -> f64 {
         self.centres.iter().map(|c| (-self.rate * (x - c).powi(2)).exp()).sum()
     }
 
@@ -220,7 +229,7 @@ impl Bumps {
 
 /// Between two ends, for a function whose second derivative is at least `-curvature`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Peaks {
+pub(super) struct PeakSearch {
     pub low: f64,
     pub high: f64,
     /// Steps between the ends.
@@ -228,25 +237,25 @@ pub(super) struct Peaks {
     pub curvature: f64,
 }
 
-impl Peaks {
+impl PeakSearch {
     /// The maximum: on a grid of step h, then refined around every point that may hide it. At a maximum inside the slope is zero, so that none is
     /// further than `curvature h^2 / 8` above the grid.
-    pub fn greatest(self, function: impl Fn(f64) -> f64) -> f64 {
+    pub fn find_maximum(self, function: impl Fn(f64) -> f64) -> f64 {
         let step = (self.high - self.low) / self.count;
         let places = (0..=self.count as usize).map(|i| self.low + step * i as f64);
         let values: Vec<f64> = places.map(&function).collect();
         let hidden = self.curvature * step * step / 8.0;
-        let top = largest(values.iter().copied());
+        let top = largest_or_nan(values.iter().copied());
         let near = (0..values.len()).filter(|&i| values[i] >= top - hidden);
-        largest(near.map(|i| {
+        largest_or_nan(near.map(|i| {
             let x = self.low + step * i as f64;
-            peak(&function, (x - step).max(self.low), (x + step).min(self.high))
+            ternary_maximum(&function, (x - step).max(self.low), (x + step).min(self.high))
         }))
     }
 }
 
 /// The maximum between two ends, if there is one peak: by thirds.
-fn peak(function: &impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+fn ternary_maximum(function: &impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     for _ in 0..100 {
         let third = (high - low) / 3.0;
         if function(low + third) < function(high - third) {
@@ -255,7 +264,7 @@ fn peak(function: &impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
             high -= third;
         }
     }
-    largest([function(low), function(high)])
+    largest_or_nan([function(low), function(high)])
 }
 
 #[cfg(test)]
@@ -267,10 +276,10 @@ mod tests {
 
     #[test]
     fn statistics_move_as_far_as_they_can() {
-        assert_eq!(moves(Statistic::Mean, 4, 2.0), 0.5);
-        assert_eq!(moves(Statistic::Median, 5, 2.0), 2.0);
-        assert_eq!(moves(Statistic::Median, 4, 2.0), 1.0);
-        assert_eq!(moves(Statistic::Median, 1, 2.0), 2.0);
+        assert_eq!(statistic_change(BinStatistic::Mean, 4, 2.0), 0.5);
+        assert_eq!(statistic_change(BinStatistic::Median, 5, 2.0), 2.0);
+        assert_eq!(statistic_change(BinStatistic::Median, 4, 2.0), 1.0);
+        assert_eq!(statistic_change(BinStatistic::Median, 1, 2.0), 2.0);
     }
 
     /// Noise in one of two directions only is no protection of the other.
@@ -282,11 +291,11 @@ mod tests {
             factor: DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, second]),
         };
         let flat = LinearRelease { columns: columns.clone(), factor: DMatrix::from_row_slice(1, 1, &[1.0]) };
-        let scaling = Scaling { noise: 4.0, change: 1.0 };
+        let scaling = NoiseScaling { noise: 4.0, change: 1.0 };
         let [covered, open, flat] =
-            [with(1.0), with(0.0), flat].map(|release| linear(&[vec![release]], scaling, CLAIM));
+            [with(1.0), with(0.0), flat].map(|release| check_linear(&[vec![release]], scaling, CLAIM));
         assert_eq!(covered.verdict, AuditVerdict::Holds);
-        assert_eq!(open.found, Found::Delta(1.0));
+        assert_eq!(open.found, AuditBound::Delta(1.0));
         assert_eq!(flat.verdict, AuditVerdict::Broken);
     }
 
@@ -294,8 +303,8 @@ mod tests {
     fn a_second_release_adds_up() {
         let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
         let places = [vec![release.clone()], vec![release]];
-        let check = linear(&places, Scaling { noise: 2.0, change: 1.0 }, CLAIM);
-        assert_eq!(check.found, Found::Delta(exact_delta(0.5f64.sqrt(), 1.0)));
+        let check = check_linear(&places, NoiseScaling { noise: 2.0, change: 1.0 }, CLAIM);
+        assert_eq!(check.found, AuditBound::Delta(exact_delta(0.5f64.sqrt(), 1.0)));
     }
 }
 
@@ -306,8 +315,8 @@ mod isotropic_tests {
     use super::*;
     use dpgp_spec::setting::RangeSetting;
 
-    fn release(points: usize, to: f64) -> ShapedRelease {
-        ShapedRelease {
+    fn release(points: usize, to: f64) -> ShapedNoiseRelease {
+        ShapedNoiseRelease {
             weighted: DMatrix::identity(points, points),
             plain: DMatrix::identity(2 * points - 1, 2 * points - 1) * 0.25,
             kernel: (1.3, 1.0),
@@ -321,7 +330,7 @@ mod isotropic_tests {
     /// if `R^2 / (2 c a) = 4 1.69^2 / 8 = 1.43` does not lie below it.
     #[test]
     fn the_bound_is_the_one_by_hand() {
-        let found = isotropic(&release(2, 60.0)).unwrap();
+        let found = isotropic_shift_bound(&release(2, 60.0)).unwrap();
         let (k, t) = (1.69f64, 1.69f64.powi(2) / 2.0);
         let expected = 8.0 * (k + t) + 8.0 * (1.0 - t * t / (k * k));
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
@@ -330,12 +339,12 @@ mod isotropic_tests {
     #[test]
     fn other_shapes_have_no_such_bound() {
         let mut release = release(4, 3.0);
-        assert!(isotropic(&release).is_some());
+        assert!(isotropic_shift_bound(&release).is_some());
         release.plain[(0, 1)] = 0.01;
-        assert!(isotropic(&release).is_none());
+        assert!(isotropic_shift_bound(&release).is_none());
         release.plain[(0, 1)] = 0.0;
         release.weighted[(2, 2)] = 1.1;
-        assert!(isotropic(&release).is_none());
+        assert!(isotropic_shift_bound(&release).is_none());
     }
 }
 
@@ -346,10 +355,10 @@ mod peaks_tests {
     /// Of two peaks the higher one, which lies between places of the grid, where all are below the lower one.
     #[test]
     fn the_higher_peak_is_found() {
-        let peaks = Peaks { low: -1.0, high: 4.0, count: 50.0, curvature: 2.0 };
-        let found = peaks.greatest(|x| largest([1.0 - (x - 0.3).powi(2), 1.0001 - (x - 3.25).powi(2)]));
+        let peaks = PeakSearch { low: -1.0, high: 4.0, count: 50.0, curvature: 2.0 };
+        let found = peaks.find_maximum(|x| largest_or_nan([1.0 - (x - 0.3).powi(2), 1.0001 - (x - 3.25).powi(2)]));
         assert!((found - 1.0001).abs() < 1e-12, "{found}");
         // At an end.
-        assert_eq!(Peaks { low: 1.0, ..peaks }.greatest(|x| 5.0 - x), 4.0);
+        assert_eq!(PeakSearch { low: 1.0, ..peaks }.find_maximum(|x| 5.0 - x), 4.0);
     }
 }

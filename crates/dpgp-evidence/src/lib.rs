@@ -4,7 +4,7 @@
 //! to hold, or is broken by two datasets that were found.
 //!
 //! A cell is measured once more as an audited job, which keeps the samples beside each claim
-//! ([`dpgp_task::Measured::evidence`]). It is then judged independently of the code that makes the claim.
+//! ([`dpgp_task::CellMeasurements::evidence`]). It is then judged independently of the code that makes the claim.
 //!
 //! | mechanism | what is recomputed |
 //! |---|---|
@@ -29,6 +29,6 @@ mod selection;
 mod shaped;
 
 pub use block::{AuditError, audit};
-pub use finding::Attacks;
-pub use finding::{AuditVerdict, Check, Finding, Found};
-pub use sampled::{FirstLine, SampledOutputs, SampledProblem, read_sampled};
+pub use finding::AttackContext;
+pub use finding::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
+pub use sampled::{FirstLine, SampledFilesError, SampledOutputs, read_sampled};

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use libm::lgamma;
 
-use crate::finding::{AuditVerdict, Check, Found, ROUNDING};
-use crate::gaussian::Peaks;
+use crate::finding::{AuditBound, AuditCheck, AuditVerdict, ROUNDING};
+use crate::gaussian::PeakSearch;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{Outputs, exact_delta, short};
-use dpgp_linalg::largest;
+use dpgp_audit::{MechanismOutputs, exact_delta, short};
+use dpgp_linalg::largest_or_nan;
 use dpgp_spec::setting::RangeSetting;
-use dpgp_task::{RecordReleases, SumsRelease, WeightedLabel};
+use dpgp_task::{JointSumsRelease, RecordSumWeights, SumsRelease};
 
 /// Steps to a lengthscale where the greatest norm is looked for.
 const STEPS: f64 = 500.0;
@@ -30,54 +30,54 @@ const POINTS: f64 = 1000.0;
 /// Obligation: with `K = |k|^2 <= R^2` of either record and `t = k.k'`, the squared shift of one pair of sums is
 /// `(a^2 + a'^2) R^2 / s_a^2 + (b^2 + b'^2) R^4 / s_b^2 - 2 a a' t / s_a^2 - 2 b b' t^2 / s_b^2` at most, because it rises with
 /// both norms at any t; t is not negative, because the kernel is not. A record has one label in all pairs of sums.
-pub(super) fn records(releases: &RecordReleases, claim: Guarantee) -> Check {
+pub(super) fn check_records(releases: &JointSumsRelease, claim: Guarantee) -> AuditCheck {
     // As many equal records of one person, replaced by as many equal ones, move the sums as many times as far as one does, and
     // no others move them further.
     let records = releases.records as f64;
-    let most = exact_delta(records * bound(releases).sqrt(), claim.epsilon);
-    let found = search(releases);
+    let most = exact_delta(records * squared_shift_bound(releases).sqrt(), claim.epsilon);
+    let found = search_worst_pair(releases);
     let least = exact_delta(records * found.shift_squared.sqrt(), claim.epsilon);
     let pair = format!(
         "the inputs {} and {}, labels {:?}",
-        point(&found.inputs.0),
-        point(&found.inputs.1),
+        format_point(&found.inputs.0),
+        format_point(&found.inputs.1),
         found.labels
     );
     if most <= claim.delta * (1.0 + ROUNDING) {
-        let note = format!("a search finds {} ({pair})", Found::DeltaAtLeast(least).text());
-        return Check { verdict: AuditVerdict::Holds, found: Found::DeltaAtMost(most), note };
+        let note = format!("a search finds {} ({pair})", AuditBound::DeltaAtLeast(least).text());
+        return AuditCheck { verdict: AuditVerdict::Holds, found: AuditBound::DeltaAtMost(most), note };
     }
     // Between the two bounds the audit does not know.
     let broken = least > claim.delta * (1.0 + ROUNDING);
     let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
     let note = format!("from records with {pair}; upper bound: delta <= {}", short(most));
-    Check { verdict, found: Found::DeltaAtLeast(least), note }
+    AuditCheck { verdict, found: AuditBound::DeltaAtLeast(least), note }
 }
 
 /// The greatest squared shift that the norms of the covariances allow.
 ///
 /// It takes the worst t for each pair of sums by itself, though one pair of records has one t for all that share their
 /// inducing inputs: a bound, which is exact for a single pair of sums.
-fn bound(releases: &RecordReleases) -> f64 {
-    let norms: Vec<f64> = releases.sums.iter().map(|sum| greatest_square(sum, releases)).collect();
-    largest(pairs(releases).map(|(l, m)| {
+fn squared_shift_bound(releases: &JointSumsRelease) -> f64 {
+    let norms: Vec<f64> = releases.sums.iter().map(|sum| largest_feature_square(sum, releases)).collect();
+    largest_or_nan(label_pairs(releases).map(|(l, m)| {
         let sums = releases.sums.iter().zip(&norms);
         sums.map(|(sum, square)| worst_shift(sum, sum.labels[l], sum.labels[m], *square)).sum::<f64>()
     }))
 }
 
 /// The greatest shift of one pair of sums over t in [0, R^2].
-fn worst_shift(sum: &SumsRelease, one: WeightedLabel, other: WeightedLabel, square: f64) -> f64 {
+fn worst_shift(sum: &SumsRelease, one: RecordSumWeights, other: RecordSumWeights, square: f64) -> f64 {
     // A parabola in t that opens downwards: its vertex, if it lies inside, or an end.
     let vertex = -one.a * other.a * sum.noise.sd_b.powi(2) / (2.0 * one.b * other.b * sum.noise.sd_a.powi(2));
     let inside = if vertex.is_finite() { vertex.clamp(0.0, square) } else { 0.0 };
-    let products = [0.0, inside, square].map(|cross| Products { one: square, other: square, cross });
-    largest(products.map(|products| shift(sum, one, other, products)))
+    let products = [0.0, inside, square].map(|cross| FeatureProducts { one: square, other: square, cross });
+    largest_or_nan(products.map(|products| squared_shift(sum, one, other, products)))
 }
 
 /// The squared norms `K`, `K'` of two records' covariances, and their inner product `t`.
 #[derive(Debug, Clone, Copy)]
-struct Products {
+struct FeatureProducts {
     one: f64,
     other: f64,
     cross: f64,
@@ -85,8 +85,8 @@ struct Products {
 
 /// The squared shift between two records with these labels and products:
 /// `|a k - a' k'|^2 / s_a^2 + |b k k' - b' l l'|^2 / s_b^2`, with the squares multiplied out.
-fn shift(sum: &SumsRelease, one: WeightedLabel, other: WeightedLabel, products: Products) -> f64 {
-    let Products { one: k, other: l, cross: t } = products;
+fn squared_shift(sum: &SumsRelease, one: RecordSumWeights, other: RecordSumWeights, products: FeatureProducts) -> f64 {
+    let FeatureProducts { one: k, other: l, cross: t } = products;
     let first = one.a * one.a * k + other.a * other.a * l - 2.0 * one.a * other.a * t;
     let second = (one.b * k).powi(2) + (other.b * l).powi(2) - 2.0 * one.b * other.b * t * t;
     over_variance(first, sum.noise.sd_a) + over_variance(second, sum.noise.sd_b)
@@ -98,13 +98,13 @@ fn over_variance(x: f64, sd: f64) -> f64 {
 }
 
 /// Pairs of labels.
-fn pairs(releases: &RecordReleases) -> impl Iterator<Item = (usize, usize)> {
+fn label_pairs(releases: &JointSumsRelease) -> impl Iterator<Item = (usize, usize)> {
     let labels = releases.sums.first().map_or(0, |sum| sum.labels.len());
     (0..labels).flat_map(move |l| (0..labels).map(move |m| (l, m)))
 }
 
 /// The interval of the inputs along a dimension: the public box, or one that reaches beyond the inducing inputs.
-fn ends(sum: &SumsRelease, releases: &RecordReleases, dimension: usize) -> [f64; 2] {
+fn input_interval(sum: &SumsRelease, releases: &JointSumsRelease, dimension: usize) -> [f64; 2] {
     let range = &sum.inducing[dimension];
     let margin = BEYOND * sum.kernel.1;
     match &releases.domain {
@@ -115,59 +115,57 @@ fn ends(sum: &SumsRelease, releases: &RecordReleases, dimension: usize) -> [f64;
 }
 
 /// The greatest `|k(x)|^2` over the inputs allowed: the kernel and the grid of inducing inputs are products.
-fn greatest_square(sum: &SumsRelease, releases: &RecordReleases) -> f64 {
+fn largest_feature_square(sum: &SumsRelease, releases: &JointSumsRelease) -> f64 {
     let (variance, lengthscale) = sum.kernel;
-    let along =
-        sum.inducing.iter().enumerate().map(|(dimension, range)| {
-            Profile { range, lengthscale }.greatest(ends(sum, releases, dimension))
-        });
+    let along = sum.inducing.iter().enumerate().map(|(dimension, range)| {
+        FeatureProfile { range, lengthscale }.find_maximum(input_interval(sum, releases, dimension))
+    });
     variance.powi(2) * along.product::<f64>()
 }
 
 /// `sum_j exp(-(x - z_j)^2 / l^2)` along one dimension.
-struct Profile<'a> {
+struct FeatureProfile<'a> {
     range: &'a RangeSetting,
     lengthscale: f64,
 }
 
-impl Profile<'_> {
-    fn at(&self, x: f64) -> f64 {
-        let exponents = (0..self.range.points).map(|j| -((x - self.range.at(j)) / self.lengthscale).powi(2));
+impl FeatureProfile<'_> {
+    fn value_at(&self, x: f64) -> f64 {
+        let exponents = (0..self.range.points).map(|j| -((x - self.range.value_at(j)) / self.lengthscale).powi(2));
         exponents.map(f64::exp).sum()
     }
 
     /// The maximum between two ends: the second derivative is at least `-2 m / l^2`.
-    fn greatest(&self, [low, high]: [f64; 2]) -> f64 {
+    fn find_maximum(&self, [low, high]: [f64; 2]) -> f64 {
         let curvature = 2.0 * self.range.points as f64 / self.lengthscale.powi(2);
         let count = ((high - low) * STEPS / self.lengthscale).ceil();
-        Peaks { low, high, count, curvature }.greatest(|x| self.at(x))
+        PeakSearch { low, high, count, curvature }.find_maximum(|x| self.value_at(x))
     }
 }
 
 /// Two records that were found, and their squared shift.
-struct WorstPair {
+struct WorstRecordPair {
     shift_squared: f64,
     inputs: (Vec<f64>, Vec<f64>),
     labels: (usize, usize),
 }
 
 /// The worst pair with inputs on a grid and any labels: two data sets that exist, so that its shift is a lower bound.
-fn search(releases: &RecordReleases) -> WorstPair {
-    let mut worst = WorstPair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
-    let points = grid(releases);
+fn search_worst_pair(releases: &JointSumsRelease) -> WorstRecordPair {
+    let mut worst = WorstRecordPair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
+    let points = input_grid(releases);
     let features: Vec<Vec<Vec<f64>>> =
         releases.sums.iter().map(|sum| points.iter().map(|x| covariances(sum, x)).collect()).collect();
-    let labels: Vec<(usize, usize)> = pairs(releases).collect();
+    let labels: Vec<(usize, usize)> = label_pairs(releases).collect();
     for i in 0..points.len() {
         for j in 0..=i {
-            let products = products(releases, &features, i, j);
+            let products = feature_products(releases, &features, i, j);
             for &(l, m) in &labels {
                 let sums = releases.sums.iter().zip(&products);
-                let squared =
-                    sums.map(|(sum, of)| shift(sum, sum.labels[l], sum.labels[m], *of)).sum::<f64>();
+                let squared = sums.map(|(sum, of)| squared_shift(sum, sum.labels[l], sum.labels[m], *of)).sum::<f64>();
                 if squared > worst.shift_squared {
                     let inputs = (points[i].clone(), points[j].clone());
-                    worst = WorstPair { shift_squared: squared, inputs, labels: (l, m) };
+                    worst = WorstRecordPair { shift_squared: squared, inputs, labels: (l, m) };
                 }
             }
         }
@@ -176,21 +174,26 @@ fn search(releases: &RecordReleases) -> WorstPair {
 }
 
 /// The products of the covariances of points i and j, for each pair of sums.
-fn products(releases: &RecordReleases, features: &[Vec<Vec<f64>>], i: usize, j: usize) -> Vec<Products> {
-    let mut products: Vec<Products> = Vec::with_capacity(features.len());
+fn feature_products(
+    releases: &JointSumsRelease,
+    features: &[Vec<Vec<f64>>],
+    i: usize,
+    j: usize,
+) -> Vec<FeatureProducts> {
+    let mut products: Vec<FeatureProducts> = Vec::with_capacity(features.len());
     for (s, features) in features.iter().enumerate() {
         let (one, other) = (&features[i], &features[j]);
         products.push(match products.last() {
             // Classes share kernel and inducing inputs.
-            Some(last) if same(&releases.sums[s], &releases.sums[s - 1]) => *last,
-            _ => Products { one: dot(one, one), other: dot(other, other), cross: dot(one, other) },
+            Some(last) if has_same_features(&releases.sums[s], &releases.sums[s - 1]) => *last,
+            _ => FeatureProducts { one: dot(one, one), other: dot(other, other), cross: dot(one, other) },
         });
     }
     products
 }
 
 /// Whether two pairs of sums are of the same covariances.
-fn same(one: &SumsRelease, other: &SumsRelease) -> bool {
+fn has_same_features(one: &SumsRelease, other: &SumsRelease) -> bool {
     one.kernel == other.kernel && one.inducing == other.inducing
 }
 
@@ -203,7 +206,7 @@ fn covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
     let (variance, lengthscale) = sum.kernel;
     let mut values = vec![variance];
     for (range, x) in sum.inducing.iter().zip(x) {
-        let along = (0..range.points).map(|j| (-0.5 * ((x - range.at(j)) / lengthscale).powi(2)).exp());
+        let along = (0..range.points).map(|j| (-0.5 * ((x - range.value_at(j)) / lengthscale).powi(2)).exp());
         let along: Vec<f64> = along.collect();
         values = values.iter().flat_map(|v| along.iter().map(move |k| v * k)).collect();
     }
@@ -211,7 +214,7 @@ fn covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
 }
 
 /// A grid over the inputs allowed, with about [`POINTS`] points whatever the dimension.
-fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
+fn input_grid(releases: &JointSumsRelease) -> Vec<Vec<f64>> {
     let Some(sum) = releases.sums.first() else { return Vec::new() };
     let side = match sum.inducing.len() {
         1 => SIDE,
@@ -219,7 +222,7 @@ fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
     };
     let mut points = vec![Vec::new()];
     for d in 0..sum.inducing.len() {
-        let [low, high] = ends(sum, releases, d);
+        let [low, high] = input_interval(sum, releases, d);
         let along: Vec<f64> = (0..side).map(|i| low + (high - low) * i as f64 / (side - 1) as f64).collect();
         points = points
             .iter()
@@ -230,7 +233,7 @@ fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
 }
 
 /// An input as a note prints it.
-fn point(x: &[f64]) -> String {
+fn format_point(x: &[f64]) -> String {
     let numbers: Vec<String> = x.iter().map(|x| format!("{x:.2}")).collect();
     format!("({})", numbers.join(", "))
 }
@@ -256,20 +259,20 @@ const CHANGES: usize = 64;
 /// difference d of the two counts has the least square where `t = 1/2`: `|d|` grows with `|t - 1/2|` in the likelihood ratio order. So
 /// `E exp(-w d^2 / m)` is at most that of a fair coin, and by Markov's inequality `P(sum d^2 / m <= D) <= exp(w D) prod E exp(-w d^2 / m)`
 /// for every `w > 0`. The counts of a file add up to its length, which leaves one difference less: of V outputs V - 1 are free.
-pub(super) fn share_draws(outputs: [&Outputs; 2]) -> bool {
-    let whole = Counts::from_outputs(outputs, usize::MAX);
-    let shortest = outputs.map(Outputs::len).into_iter().min().unwrap_or(0);
+pub(super) fn has_shared_draws(outputs: [&MechanismOutputs; 2]) -> bool {
+    let whole = OutputCounts::from_outputs(outputs, usize::MAX);
+    let shortest = outputs.map(MechanismOutputs::len).into_iter().min().unwrap_or(0);
     let tests = WEIGHTS.len() as f64 + FEW as f64;
-    let of_one_length = Counts::from_outputs(outputs, shortest);
+    let of_one_length = OutputCounts::from_outputs(outputs, shortest);
     whole.log_chance_of_pairs().min(of_one_length.log_chance_of_squares()) < (ERROR / tests).ln()
 }
 
 /// How often each output is in either file.
-struct Counts(Vec<[u64; 2]>);
+struct OutputCounts(Vec<[u64; 2]>);
 
-impl Counts {
+impl OutputCounts {
     /// Of the first rows of each file, which are in an order that tells nothing.
-    fn from_outputs(outputs: [&Outputs; 2], most: usize) -> Self {
+    fn from_outputs(outputs: [&MechanismOutputs; 2], most: usize) -> Self {
         let mut counts: BTreeMap<Vec<u64>, [u64; 2]> = BTreeMap::new();
         for (file, outputs) in outputs.into_iter().enumerate() {
             for row in outputs.rows().take(most) {
@@ -286,7 +289,7 @@ impl Counts {
             let (all, both) = such.fold((0.0, 0.0), |(all, both), [one, other]| {
                 (all + 1.0, both + f64::from(u8::from(*one > 0 && *other > 0)))
             });
-            log_tail(both, all, 1.0 - 0.5f64.powi(occurrences as i32 - 1))
+            log_binomial_tail(both, all, 1.0 - 0.5f64.powi(occurrences as i32 - 1))
         });
         chances.fold(0.0, f64::min)
     }
@@ -294,14 +297,13 @@ impl Counts {
     /// The logarithm of a bound on the chance that the counts of files of one length differ so little.
     fn log_chance_of_squares(&self) -> f64 {
         let repeated: Vec<[u64; 2]> = self.0.iter().copied().filter(|[one, other]| one + other > 1).collect();
-        let squares =
-            repeated.iter().map(|[one, other]| one.abs_diff(*other).pow(2) as f64 / (one + other) as f64);
+        let squares = repeated.iter().map(|[one, other]| one.abs_diff(*other).pow(2) as f64 / (one + other) as f64);
         let (sum, all) = (squares.sum::<f64>(), self.0.len() as f64);
         let mut by_occurrences: BTreeMap<u64, f64> = BTreeMap::new();
         repeated.iter().for_each(|[one, other]| *by_occurrences.entry(one + other).or_default() += 1.0);
         let chances = WEIGHTS.into_iter().map(|weight| {
             let of_coins =
-                by_occurrences.iter().map(|(occurrences, many)| many * log_moment(*occurrences, weight));
+                by_occurrences.iter().map(|(occurrences, many)| many * log_coin_moment(*occurrences, weight));
             weight * sum + of_coins.sum::<f64>() * (all - 1.0) / all
         });
         chances.fold(0.0, f64::min)
@@ -309,7 +311,7 @@ impl Counts {
 }
 
 /// `ln` of the bound of Chernoff on `P(X >= successes)` for X binomial with this probability.
-fn log_tail(successes: f64, trials: f64, probability: f64) -> f64 {
+fn log_binomial_tail(successes: f64, trials: f64, probability: f64) -> f64 {
     let share = successes / trials;
     if trials == 0.0 || share <= probability {
         return 0.0;
@@ -326,15 +328,14 @@ fn relative_entropy(share: f64, probability: f64) -> f64 {
 const MANY: u64 = 4000;
 
 /// `ln E exp(-w (2 a - m)^2 / m)` for a the heads of m fair coins.
-fn log_moment(coins: u64, weight: f64) -> f64 {
+fn log_coin_moment(coins: u64, weight: f64) -> f64 {
     if coins >= MANY {
         return -0.5 * (2.0 * weight).ln_1p();
     }
     let m = coins as f64;
     let terms = (0..=coins).map(|heads| {
         let heads = heads as f64;
-        let chance =
-            lgamma(m + 1.0) - lgamma(heads + 1.0) - lgamma(m - heads + 1.0) - m * std::f64::consts::LN_2;
+        let chance = lgamma(m + 1.0) - lgamma(heads + 1.0) - lgamma(m - heads + 1.0) - m * std::f64::consts::LN_2;
         (chance - weight * (2.0 * heads - m).powi(2) / m).exp()
     });
     terms.sum::<f64>().ln()
@@ -348,12 +349,12 @@ pub(super) fn is_copy<R: PartialEq>(one: &[R], other: &[R]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpgp_mechanisms::{RecordBounds, SumsNoise, SumsRule};
+    use dpgp_mechanisms::{RecordBounds, SumsNoise, SumsSensitivityRule};
 
-    fn sums(noise: SumsNoise, bound: f64) -> RecordReleases {
+    fn sums(noise: SumsNoise, bound: f64) -> JointSumsRelease {
         let inducing = vec![RangeSetting { from: -3.0, to: 3.0, points: 9 }];
-        let labels = [-bound, bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec();
-        RecordReleases {
+        let labels = [-bound, bound].map(|a| RecordSumWeights { a, b: 1.0 }).to_vec();
+        JointSumsRelease {
             sums: vec![SumsRelease { noise, kernel: (1.0, 1.0), inducing, labels }],
             domain: None,
             records: 1,
@@ -364,22 +365,22 @@ mod tests {
     #[test]
     fn the_bound_is_the_exact_sensitivity() {
         let releases = sums(SumsNoise::new(1.0, 1.0), 1.3);
-        let square = greatest_square(&releases.sums[0], &releases);
+        let square = largest_feature_square(&releases.sums[0], &releases);
         let bounds = RecordBounds { features: square.sqrt(), target: 1.3 };
-        let exact = SumsRule::Exact.sensitivity(bounds, 1.0);
-        assert!((bound(&releases).sqrt() / exact - 1.0).abs() < 1e-12);
+        let exact = SumsSensitivityRule::Exact.sensitivity(bounds, 1.0);
+        assert!((squared_shift_bound(&releases).sqrt() / exact - 1.0).abs() < 1e-12);
         assert!((exact - 4.537).abs() < 5e-3, "{exact}");
-        let found = search(&releases).shift_squared.sqrt();
+        let found = search_worst_pair(&releases).shift_squared.sqrt();
         assert!(found <= exact * (1.0 + 1e-12) && found > 0.8 * exact, "{found} {exact}");
     }
 
     #[test]
     fn too_little_noise_is_found_out() {
         let claim = Guarantee { epsilon: 1.0, delta: 1e-4 };
-        let [enough, broken] = [40.0, 4.0].map(|sd| records(&sums(SumsNoise::new(sd, 1.0), 1.3), claim));
+        let [enough, broken] = [40.0, 4.0].map(|sd| check_records(&sums(SumsNoise::new(sd, 1.0), 1.3), claim));
         assert_eq!(enough.verdict, AuditVerdict::Holds);
         assert_eq!(broken.verdict, AuditVerdict::Broken);
-        assert!(matches!(broken.found, Found::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
+        assert!(matches!(broken.found, AuditBound::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
     }
 }
 
@@ -393,12 +394,12 @@ mod shared_rows_tests {
     /// Two rows of a pair: one in each file with probability 1/2 at most. Of two coins: `(e^-2w + 1) / 2`.
     #[test]
     fn chances_have_closed_forms() {
-        assert!((log_moment(2, 1.5) - (0.5 * ((-3.0f64).exp() + 1.0)).ln()).abs() < 1e-12);
-        assert!((log_tail(20.0, 20.0, 0.5) + 20.0 * 2f64.ln()).abs() < 1e-12);
-        assert_eq!((log_tail(5.0, 10.0, 0.5), log_tail(0.0, 0.0, 0.5)), (0.0, 0.0));
+        assert!((log_coin_moment(2, 1.5) - (0.5 * ((-3.0f64).exp() + 1.0)).ln()).abs() < 1e-12);
+        assert!((log_binomial_tail(20.0, 20.0, 0.5) + 20.0 * 2f64.ln()).abs() < 1e-12);
+        assert_eq!((log_binomial_tail(5.0, 10.0, 0.5), log_binomial_tail(0.0, 0.0, 0.5)), (0.0, 0.0));
         // The exact sum and the normal limit meet.
         for weight in WEIGHTS {
-            assert!((log_moment(MANY - 1, weight) - log_moment(MANY, weight)).abs() < 1e-3, "{weight}");
+            assert!((log_coin_moment(MANY - 1, weight) - log_coin_moment(MANY, weight)).abs() < 1e-3, "{weight}");
         }
     }
 
@@ -409,16 +410,16 @@ mod shared_rows_tests {
         (0..rows).map(|_| ((sum(&mut stream) + shift) * steps).round() / steps).collect()
     }
 
-    fn shuffled(mut numbers: Vec<f64>, seed: u64) -> Outputs {
+    fn shuffled(mut numbers: Vec<f64>, seed: u64) -> MechanismOutputs {
         let mut stream = Pcg64::seed_from_u64(seed);
         for last in (1..numbers.len()).rev() {
             numbers.swap(last, stream.random_range(0..=last));
         }
-        Outputs::new(1, numbers)
+        MechanismOutputs::new(1, numbers)
     }
 
     fn found(one: Vec<f64>, other: Vec<f64>) -> bool {
-        share_draws([&shuffled(one, 7), &shuffled(other, 8)])
+        has_shared_draws([&shuffled(one, 7), &shuffled(other, 8)])
     }
 
     #[test]
@@ -440,9 +441,7 @@ mod shared_rows_tests {
     #[test]
     fn draws_of_their_own_pass() {
         for seed in 10..40 {
-            for (steps, shift) in
-                [(1e12, 0.0), (1000.0, 0.0), (1000.0, 0.5), (50.0, 0.0), (5.0, 0.0), (1.0, 0.3)]
-            {
+            for (steps, shift) in [(1e12, 0.0), (1000.0, 0.0), (1000.0, 0.5), (50.0, 0.0), (5.0, 0.0), (1.0, 0.3)] {
                 let (one, other) = (draws(seed, 3000, steps, 0.0), draws(seed + 1000, 4000, steps, shift));
                 assert!(!found(one, other), "{seed} {steps} {shift}");
             }

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use crate::records::{is_copy, share_draws};
+use crate::records::{has_shared_draws, is_copy};
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{Outputs, provable_epsilon};
-use dpgp_data::{ColumnNames, DataError, Table, column_types, is_parquet, own_layout, read_own};
-use dpgp_task::Streams;
+use dpgp_audit::{MechanismOutputs, provable_epsilon};
+use dpgp_data::{ColumnNameSource, DataError, Table, describe_columns, detect_csv_layout, is_parquet, read_user_table};
+use dpgp_task::RandomStreams;
 
 /// Rows of a file below which nothing can be learned.
 pub(super) const FEWEST: usize = 100;
 
 /// Why files are no outputs that can be compared.
 #[derive(Debug, thiserror::Error)]
-pub enum SampledProblem {
+pub enum SampledFilesError {
     /// A file cannot be read.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -90,7 +90,7 @@ pub struct SampledOutputs {
     /// The names of their columns.
     pub columns: Vec<String>,
     /// Those on either input, in an order that tells nothing.
-    pub outputs: [Outputs; 2],
+    pub outputs: [MechanismOutputs; 2],
     /// Columns with numbers that differ in digits beyond those that are read.
     pub cut: Vec<String>,
 }
@@ -110,30 +110,30 @@ impl SampledOutputs {
 /// is sorted would tell it apart from the other by the order alone.
 ///
 /// # Errors
-/// [`SampledProblem`].
+/// [`SampledFilesError`].
 pub fn read_sampled(
     one: &Path,
     other: &Path,
     line: Option<FirstLine>,
     seed: u32,
-) -> Result<SampledOutputs, SampledProblem> {
-    let [first, second] = [cells(one, line)?, cells(other, line)?];
+) -> Result<SampledOutputs, SampledFilesError> {
+    let [first, second] = [read_cells(one, line)?, read_cells(other, line)?];
     if [one, other].map(|path| path.canonicalize().ok()).iter().flatten().count() == 2
         && one.canonicalize().ok() == other.canonicalize().ok()
     {
-        return Err(SampledProblem::SameFile(one.to_path_buf()));
+        return Err(SampledFilesError::SameFile(one.to_path_buf()));
     }
     if first.columns != second.columns {
         let [one, other] = [one, other].map(Path::to_path_buf);
-        return Err(SampledProblem::Columns { one, of_one: first.columns, other, of_other: second.columns });
+        return Err(SampledFilesError::Columns { one, of_one: first.columns, other, of_other: second.columns });
     }
     let both = [&first, &second];
-    let codes: Vec<ColumnCode<'_>> =
-        (0..first.columns.len()).map(|column| ColumnCode::from_files(both, column)).collect();
+    let codes: Vec<ColumnEncoding<'_>> =
+        (0..first.columns.len()).map(|column| ColumnEncoding::from_files(both, column)).collect();
     let outputs = [0, 1].map(|file| both[file].outputs(&codes, &mut stream(seed, file)));
-    if first.are_copied(&second) || share_draws(outputs.each_ref()) {
+    if first.are_copied(&second) || has_shared_draws(outputs.each_ref()) {
         let [one, other] = [one, other].map(Path::to_path_buf);
-        return Err(SampledProblem::SharedRows { one, other });
+        return Err(SampledFilesError::SharedRows { one, other });
     }
     let cut = first.columns.iter().zip(&codes).filter(|(_, code)| code.is_cut);
     let cut = cut.map(|(name, _)| name.clone()).collect();
@@ -141,40 +141,40 @@ pub fn read_sampled(
 }
 
 fn stream(seed: u32, file: usize) -> Pcg64 {
-    let streams = Streams { seed, data: "samples".to_owned(), block: format!("file {file}"), replicate: 0 };
-    streams.of_block("order")
+    let streams = RandomStreams { seed, data: "samples".to_owned(), block: format!("file {file}"), replicate: 0 };
+    streams.block_stream("order")
 }
 
 /// The cells of a file, column after column.
-pub(super) struct Cells {
+pub(super) struct SampledCells {
     pub columns: Vec<String>,
     rows: usize,
     cells: Vec<Vec<Option<String>>>,
 }
 
 /// Reads a file. A first line that may be an output is one or the other only where it is said.
-pub(super) fn cells(path: &Path, first: Option<FirstLine>) -> Result<Cells, SampledProblem> {
+pub(super) fn read_cells(path: &Path, first: Option<FirstLine>) -> Result<SampledCells, SampledFilesError> {
     let table = if first == Some(FirstLine::Row) && !is_parquet(path) {
-        Table::read(path, &own_layout(path, &ColumnNames::Numbered)?.format())?
+        Table::read(path, &detect_csv_layout(path, &ColumnNameSource::Numbered)?.to_csv_format())?
     } else {
-        let columns: Vec<String> = column_types(path)?.into_iter().map(|column| column.name).collect();
-        read_own(path, &columns.iter().map(String::as_str).collect::<Vec<&str>>())?
+        let columns: Vec<String> = describe_columns(path)?.into_iter().map(|column| column.name).collect();
+        read_user_table(path, &columns.iter().map(String::as_str).collect::<Vec<&str>>())?
     };
     let (columns, rows) = (table.columns(), table.rows());
-    let cells = columns.iter().map(|name| table.text(name)).collect::<Result<_, _>>()?;
-    let cells = Cells { columns, rows, cells };
-    if first.is_none() && !is_parquet(path) && cells.may_begin_with_a_row() {
-        return Err(SampledProblem::FirstLine(path.to_path_buf()));
+    let cells = columns.iter().map(|name| table.text_column(name)).collect::<Result<_, _>>()?;
+    let cells = SampledCells { columns, rows, cells };
+    if first.is_none() && !is_parquet(path) && cells.has_ambiguous_header() {
+        return Err(SampledFilesError::FirstLine(path.to_path_buf()));
     }
     if rows < FEWEST {
-        return Err(SampledProblem::Few { path: path.to_path_buf(), rows });
+        return Err(SampledFilesError::Few { path: path.to_path_buf(), rows });
     }
     Ok(cells)
 }
 
-impl Cells {
+impl SampledCells {
     /// Whether every name of a column is a number, or a word that stands below it.
-    fn may_begin_with_a_row(&self) -> bool {
+    fn has_ambiguous_header(&self) -> bool {
         self.columns.iter().zip(&self.cells).all(|(name, cells)| {
             is_number(name) || cells.iter().any(|cell| cell.as_deref().unwrap_or_default() == name)
         })
@@ -199,7 +199,7 @@ impl Cells {
     }
 
     /// The rows as numbers, in random order.
-    pub fn outputs(&self, codes: &[ColumnCode<'_>], stream: &mut Pcg64) -> Outputs {
+    pub fn outputs(&self, codes: &[ColumnEncoding<'_>], stream: &mut Pcg64) -> MechanismOutputs {
         let mut order: Vec<usize> = (0..self.rows).collect();
         // Fisher and Yates: each order is as likely as another.
         for last in (1..self.rows).rev() {
@@ -207,9 +207,9 @@ impl Cells {
         }
         let mut numbers = Vec::with_capacity(self.rows * self.columns.len());
         for row in order {
-            numbers.extend(self.row(row).into_iter().zip(codes).map(|(cell, code)| code.number(cell)));
+            numbers.extend(self.row(row).into_iter().zip(codes).map(|(cell, code)| code.encode_cell(cell)));
         }
-        Outputs::new(self.columns.len(), numbers)
+        MechanismOutputs::new(self.columns.len(), numbers)
     }
 }
 
@@ -218,16 +218,16 @@ fn is_number(cell: &str) -> bool {
 }
 
 /// How the cells of one column become numbers that are told apart and ordered as the cells are.
-pub(super) struct ColumnCode<'c> {
+pub(super) struct ColumnEncoding<'c> {
     /// Those that are no numbers, in order.
     words: Vec<&'c str>,
-    whole: WholeNumbers,
+    whole: LargeIntegers,
     /// Whether cells that differ become the same number.
     pub is_cut: bool,
 }
 
 /// Whole numbers, if some are beyond what a double tells apart.
-enum WholeNumbers {
+enum LargeIntegers {
     /// All numbers are doubles.
     No,
     /// Each is taken as its distance from this one, the least.
@@ -239,19 +239,19 @@ enum WholeNumbers {
 /// Up to this all whole numbers are doubles.
 const EXACT: i128 = 1 << 53;
 
-impl<'c> ColumnCode<'c> {
+impl<'c> ColumnEncoding<'c> {
     /// For the cells of a column in both files.
-    pub fn from_files(files: [&'c Cells; 2], column: usize) -> Self {
+    pub fn from_files(files: [&'c SampledCells; 2], column: usize) -> Self {
         let distinct: BTreeSet<&str> = files.into_iter().flat_map(|cells| cells.column(column)).collect();
         let (numbers, words): (Vec<&str>, Vec<&str>) = distinct.into_iter().partition(|cell| is_number(cell));
-        let whole = WholeNumbers::parse(&numbers);
-        let is_cut = matches!(whole, WholeNumbers::No) && are_cut(&numbers);
+        let whole = LargeIntegers::parse(&numbers);
+        let is_cut = matches!(whole, LargeIntegers::No) && has_truncated_digits(&numbers);
         Self { words, whole, is_cut }
     }
 
     /// A cell as a number; a word is what is no number, with its place among all words in its bits.
-    fn number(&self, cell: &str) -> f64 {
-        match (cell.parse::<f64>(), whole(cell)) {
+    fn encode_cell(&self, cell: &str) -> f64 {
+        match (cell.parse::<f64>(), parse_integer(cell)) {
             (Ok(number), Some(whole)) => self.whole.number(whole).unwrap_or(number),
             (Ok(number), None) => number,
             (Err(_), _) => {
@@ -262,11 +262,11 @@ impl<'c> ColumnCode<'c> {
     }
 }
 
-impl WholeNumbers {
+impl LargeIntegers {
     /// Whole numbers among the cells that are numbers: none if some have decimals, or all are small.
     fn parse(numbers: &[&str]) -> Self {
         let finite = numbers.iter().filter(|cell| cell.parse::<f64>().is_ok_and(f64::is_finite));
-        let Some(mut whole) = finite.map(|cell| whole(cell)).collect::<Option<Vec<i128>>>() else {
+        let Some(mut whole) = finite.map(|cell| parse_integer(cell)).collect::<Option<Vec<i128>>>() else {
             return Self::No;
         };
         whole.sort_unstable();
@@ -279,9 +279,9 @@ impl WholeNumbers {
         }
         match greatest.checked_sub(least) {
             Some(width) if width <= EXACT => Self::From(least),
-            _ => Self::Places(
-                whole.into_iter().zip(0u32..).map(|(number, place)| (number, f64::from(place))).collect(),
-            ),
+            _ => {
+                Self::Places(whole.into_iter().zip(0u32..).map(|(number, place)| (number, f64::from(place))).collect())
+            }
         }
     }
 
@@ -295,7 +295,7 @@ impl WholeNumbers {
 }
 
 /// A whole number without decimals and exponent.
-fn whole(cell: &str) -> Option<i128> {
+fn parse_integer(cell: &str) -> Option<i128> {
     cell.parse().ok()
 }
 
@@ -303,7 +303,7 @@ fn whole(cell: &str) -> Option<i128> {
 const DIGITS: usize = 17;
 
 /// Whether two of these are one double although they have more digits than that, and others.
-fn are_cut(numbers: &[&str]) -> bool {
+fn has_truncated_digits(numbers: &[&str]) -> bool {
     let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
     let long = numbers.iter().filter(|cell| significant_digits(cell) > DIGITS);
     let mut bits = long.filter_map(|cell| Some((cell.parse::<f64>().ok()?.to_bits(), *cell)));
@@ -350,9 +350,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rows = |first: &str| format!("{first}\n{}{}", "1,yes\n".repeat(60), "2,no\n".repeat(60));
         let [one, other] = ["a", "b"].map(|name| written(&folder, name, &rows("7,no")));
-        assert!(matches!(read_sampled(&one, &other, None, 1), Err(SampledProblem::FirstLine(_))));
-        for (line, rows, names) in
-            [(FirstLine::Names, 120, ["7", "no"]), (FirstLine::Row, 121, ["column1", "column2"])]
+        assert!(matches!(read_sampled(&one, &other, None, 1), Err(SampledFilesError::FirstLine(_))));
+        for (line, rows, names) in [(FirstLine::Names, 120, ["7", "no"]), (FirstLine::Row, 121, ["column1", "column2"])]
         {
             let read = read_sampled(&one, &other, Some(line), 1).unwrap();
             assert_eq!((read.outputs[0].len(), read.columns), (rows, names.map(str::to_owned).to_vec()));
@@ -373,9 +372,9 @@ mod tests {
         let backwards = file("c", &rows);
         rows.rotate_left(100);
         let part = file("d", &rows[..150]);
-        assert!(matches!(read_sampled(&one, &one, None, 1), Err(SampledProblem::SameFile(_))));
+        assert!(matches!(read_sampled(&one, &one, None, 1), Err(SampledFilesError::SameFile(_))));
         for other in [&copy, &backwards, &part] {
-            assert!(matches!(read_sampled(&one, other, None, 1), Err(SampledProblem::SharedRows { .. })));
+            assert!(matches!(read_sampled(&one, other, None, 1), Err(SampledFilesError::SharedRows { .. })));
         }
     }
 
@@ -385,14 +384,10 @@ mod tests {
         let rows = "1\n".repeat(100);
         let [y, z] = ["y", "z"].map(|name| written(&folder, name, &format!("{name}\n{rows}")));
         let few = written(&folder, "few", "y\n1\n2\n");
-        let [differ, few] =
-            [(&y, &z), (&y, &few)].map(|(a, b)| read_sampled(a, b, None, 1).unwrap_err().to_string());
+        let [differ, few] = [(&y, &z), (&y, &few)].map(|(a, b)| read_sampled(a, b, None, 1).unwrap_err().to_string());
         assert!(differ.contains("has the columns y, but") && differ.contains("has z;"), "{differ}");
         assert!(few.contains("few has 2 rows; an attack needs at least 100"), "{few}");
-        assert!(matches!(
-            read_sampled(&y, &folder.path().join("none"), None, 1),
-            Err(SampledProblem::Data(_))
-        ));
+        assert!(matches!(read_sampled(&y, &folder.path().join("none"), None, 1), Err(SampledFilesError::Data(_))));
     }
 }
 
@@ -401,14 +396,14 @@ mod sampled_cells_tests {
     use super::*;
 
     fn coded(cells: &[&str]) -> (Vec<f64>, bool) {
-        let of = |cells: &[&str]| Cells {
+        let of = |cells: &[&str]| SampledCells {
             columns: vec!["y".to_owned()],
             rows: cells.len(),
             cells: vec![cells.iter().map(|cell| Some((*cell).to_owned())).collect()],
         };
         let (one, none) = (of(cells), of(&[]));
-        let code = ColumnCode::from_files([&one, &none], 0);
-        (cells.iter().map(|cell| code.number(cell)).collect(), code.is_cut)
+        let code = ColumnEncoding::from_files([&one, &none], 0);
+        (cells.iter().map(|cell| code.encode_cell(cell)).collect(), code.is_cut)
     }
 
     /// Also where the least and the greatest are farther apart than a double counts, and beyond 64 bits.
@@ -416,8 +411,7 @@ mod sampled_cells_tests {
     fn whole_numbers_are_told_apart() {
         let (near, cut) = coded(&["1700000000000000001", "1700000000000000002", "+1700000000000000001"]);
         assert_eq!((near, cut), (vec![0.0, 1.0, 0.0], false));
-        let (far, _) =
-            coded(&["-9223372036854775808", "18446744073709551615", "18446744073709551614", "nan"]);
+        let (far, _) = coded(&["-9223372036854775808", "18446744073709551615", "18446744073709551614", "nan"]);
         assert_eq!(far[..3], [0.0, 2.0, 1.0]);
         assert!(far[3].is_nan());
         assert_eq!(coded(&["3", "-5"]).0, [3.0, -5.0]);
@@ -427,10 +421,7 @@ mod sampled_cells_tests {
     #[test]
     fn digits_that_are_cut_are_known() {
         assert!(coded(&["1700000000000000001.5", "1700000000000000002.5"]).1);
-        assert!(
-            coded(&["1234567890123456789012345678901234567890", "1234567890123456789012345678901234567891"])
-                .1
-        );
+        assert!(coded(&["1234567890123456789012345678901234567890", "1234567890123456789012345678901234567891"]).1);
         assert!(!coded(&["1.000000000000000056e-01", "2.000000000000000111e-01", "0.1", "0.5"]).1);
     }
 }

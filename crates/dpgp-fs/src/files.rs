@@ -33,14 +33,14 @@ pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
 
 /// Who may read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readers {
+pub enum ReadAccess {
     /// Everybody.
     All,
     /// Its owner alone: it holds exact numbers of private rows.
     Holder,
 }
 
-impl Readers {
+impl ReadAccess {
     /// The mode of a new file on Unix, from which the umask takes.
     pub(super) fn mode(self) -> u32 {
         match self {
@@ -55,15 +55,15 @@ impl Readers {
 /// # Errors
 /// The I/O error; the file that was there is untouched.
 pub fn write_atomically(path: &Path, contents: &str) -> Result<()> {
-    write_atomically_for(Readers::All, path, contents)
+    write_atomically_for(ReadAccess::All, path, contents)
 }
 
 /// The same for some readers.
 ///
 /// # Errors
 /// The I/O error; the file that was there is untouched.
-pub fn write_atomically_for(readers: Readers, path: &Path, contents: &str) -> Result<()> {
-    write_pieces(readers, path, |mut file| file.write_all(contents.as_bytes()))
+pub fn write_atomically_for(readers: ReadAccess, path: &Path, contents: &str) -> Result<()> {
+    write_and_rename(readers, path, |mut file| file.write_all(contents.as_bytes()))
 }
 
 /// The same for a file that is written in pieces.
@@ -71,14 +71,14 @@ pub fn write_atomically_for(readers: Readers, path: &Path, contents: &str) -> Re
 /// # Errors
 /// The I/O error; the file that was there is untouched.
 pub fn write_file_atomically(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
-    write_pieces(Readers::All, path, write)
+    write_and_rename(ReadAccess::All, path, write)
 }
 
-fn write_pieces(readers: Readers, path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
-    let file = temporary_file(existing_folder_of(path)?, Readers::Holder.mode())?;
+fn write_and_rename(readers: ReadAccess, path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+    let file = temporary_file(existing_folder_of(path)?, ReadAccess::Holder.mode())?;
     write(file.as_file())?;
-    if readers == Readers::All {
-        readable_by_all(file.as_file())?;
+    if readers == ReadAccess::All {
+        make_readable_by_all(file.as_file())?;
     }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
@@ -86,12 +86,12 @@ fn write_pieces(readers: Readers, path: &Path, write: impl FnOnce(&File) -> Resu
 
 /// Temporary files are private to their owner; results are not.
 #[cfg(unix)]
-fn readable_by_all(file: &File) -> Result<()> {
+fn make_readable_by_all(file: &File) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]
-fn readable_by_all(_: &File) -> Result<()> {
+fn make_readable_by_all(_: &File) -> Result<()> {
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::disk;
-use super::files::{Readers, existing_folder_of};
+use super::files::{ReadAccess, existing_folder_of};
 
 /// What stands for standard output, also where that is a regular file.
 const STANDARD_OUTPUT: &str = "/dev/stdout";
@@ -16,16 +16,16 @@ const STANDARD_OUTPUT: &str = "/dev/stdout";
 /// and is written to at the end.
 ///
 /// ```
-/// use dpgp_fs::{NewFile, Readers};
+/// use dpgp_fs::{NewFile, ReadAccess};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("new.txt");
-/// let mut file = NewFile::open(&path, Readers::Holder)?;
-/// file.fill(b"all of it")?;
+/// let mut file = NewFile::open(&path, ReadAccess::Holder)?;
+/// file.append_bytes(b"all of it")?;
 /// assert!(!path.exists());
 /// file.finish()?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "all of it");
-/// assert!(NewFile::open(&path, Readers::Holder).is_err());
+/// assert!(NewFile::open(&path, ReadAccess::Holder).is_err());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl NewFile {
     /// # Errors
     /// [`ErrorKind::AlreadyExists`], also for a link that leads nowhere; [`ErrorKind::NotFound`] with the folder that is missing;
     /// or another I/O error.
-    pub fn open(path: &Path, readers: Readers) -> Result<Self> {
+    pub fn open(path: &Path, readers: ReadAccess) -> Result<Self> {
         let path = path.to_path_buf();
         if is_stream(&path) {
             return Ok(Self { path, contents: NewContents::Stream(Vec::new()) });
@@ -69,7 +69,7 @@ impl NewFile {
     ///
     /// # Errors
     /// The I/O error.
-    pub fn fill(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn append_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         match &mut self.contents {
             NewContents::File(file) => {
                 disk::write(file, bytes)?;
@@ -88,8 +88,8 @@ impl NewFile {
     /// The I/O error; then there is no file of this name, or the one that somebody else made.
     pub fn finish(self) -> Result<()> {
         match self.contents {
-            NewContents::File(file) => disk::place(file, &self.path),
-            NewContents::Stream(bytes) => stream(&self.path, &bytes),
+            NewContents::File(file) => disk::persist_new(file, &self.path),
+            NewContents::Stream(bytes) => write_stream(&self.path, &bytes),
         }
     }
 }
@@ -100,7 +100,7 @@ fn is_stream(path: &Path) -> bool {
     path == Path::new(STANDARD_OUTPUT) || there.is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-fn stream(path: &Path, bytes: &[u8]) -> Result<()> {
+fn write_stream(path: &Path, bytes: &[u8]) -> Result<()> {
     if path == Path::new(STANDARD_OUTPUT) {
         let mut out = std::io::stdout().lock();
         return out.write_all(bytes).and_then(|()| out.flush());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::way::unlinked;
+use super::way::no_follow_options;
 
 const BEGINNING: &str = ".dpgp-";
 const ENDING: &str = ".tmp";
@@ -41,12 +41,12 @@ pub fn temporary_file(folder: &Path, mode: u32) -> std::io::Result<NamedTempFile
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut file = builder.tempfile_in(folder)?;
     // Another process may take it for one that was left before it is locked.
-    while !is_kept(&file) {
+    while !try_lock_new_file(&file) {
         file = builder.tempfile_in(folder)?;
     }
     made.push(file.path().to_owned());
     drop(made);
-    delete_left(folder, &file);
+    delete_leftover_files(folder, &file);
     Ok(file)
 }
 
@@ -60,7 +60,7 @@ pub fn delete_temporary_files() {
 
 /// Locks a new file. Returns whether it still has its name; then nobody deletes it from here on. On a file system without locks nobody
 /// gets one, and leftover files stay.
-fn is_kept(file: &NamedTempFile) -> bool {
+fn try_lock_new_file(file: &NamedTempFile) -> bool {
     match file.as_file().try_lock() {
         Err(TryLockError::WouldBlock) => false,
         Err(TryLockError::Error(_)) => true,
@@ -69,11 +69,11 @@ fn is_kept(file: &NamedTempFile) -> bool {
 }
 
 /// Deletes what is left in the folder of a new file. What cannot be deleted does no harm.
-fn delete_left(folder: &Path, new: &NamedTempFile) {
+fn delete_leftover_files(folder: &Path, new: &NamedTempFile) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        if entry.path() != new.path() && may_be_left(&entry, new.as_file()) {
-            let Ok(file) = unlinked().append(true).open(entry.path()) else { continue };
+        if entry.path() != new.path() && is_possible_leftover(&entry, new.as_file()) {
+            let Ok(file) = no_follow_options().append(true).open(entry.path()) else { continue };
             // The lock is held until the name is gone.
             if file.try_lock().is_ok() {
                 let _ = fs::remove_file(entry.path());
@@ -83,7 +83,7 @@ fn delete_left(folder: &Path, new: &NamedTempFile) {
 }
 
 /// Whether a file has such a name and owner as a new one; links are not followed.
-fn may_be_left(entry: &DirEntry, new: &File) -> bool {
+fn is_possible_leftover(entry: &DirEntry, new: &File) -> bool {
     let name = entry.file_name();
     let name = name.to_string_lossy();
     let Some(rest) = name.strip_prefix(BEGINNING).filter(|rest| rest.ends_with(ENDING)) else { return false };
@@ -116,8 +116,7 @@ mod tests {
         let old = SystemTime::now() - 2 * YOUNG;
         let living = temporary_file(folder.path(), 0o600).unwrap();
         living.as_file().set_modified(old).unwrap();
-        for (name, stays) in [(".dpgp-a.tmp", false), (".dpgp-a", true), ("a.tmp", true), (".tmpab12", true)]
-        {
+        for (name, stays) in [(".dpgp-a.tmp", false), (".dpgp-a", true), ("a.tmp", true), (".tmpab12", true)] {
             let path = folder.path().join(name);
             File::create(&path).unwrap().set_modified(old).unwrap();
             let young = folder.path().join(".dpgp-b.tmp");

@@ -25,7 +25,7 @@ pub fn refuse_links(trusted: &Path, path: &Path) -> Result<()> {
 }
 
 /// Options to open a file that do not follow a link in its place.
-pub fn unlinked() -> OpenOptions {
+pub fn no_follow_options() -> OpenOptions {
     let mut options = File::options();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
@@ -45,21 +45,21 @@ fn link_error(path: &Path) -> Error {
 ///
 /// # Errors
 /// The I/O error.
-pub fn unlinked_text(path: &Path) -> Result<String> {
+pub fn read_unlinked_text(path: &Path) -> Result<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_symlink() && leads_out(folder, path) {
+    if path.is_symlink() && is_outside_folder(folder, path) {
         return Err(Error::other("it is a link to a place outside its folder, so dpgp does not read it"));
     }
     std::fs::read_to_string(path)
 }
 
 /// Whether a path leads out of a folder, by links or otherwise. For a missing file, the nearest existing folder counts.
-pub fn leads_out(folder: &Path, path: &Path) -> bool {
-    !real(path).starts_with(real(folder))
+pub fn is_outside_folder(folder: &Path, path: &Path) -> bool {
+    !resolve_links(path).starts_with(resolve_links(folder))
 }
 
 /// Resolves the links of the existing part of a path.
-pub fn real(path: &Path) -> PathBuf {
+pub fn resolve_links(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     for above in whole.ancestors() {
         if let (Ok(real), Ok(rest)) = (above.canonicalize(), whole.strip_prefix(above)) {
@@ -118,7 +118,7 @@ mod tests {
             ("../none.csv", true),
             ("/proc/self/environ", true),
         ] {
-            assert_eq!(leads_out(&folder, &folder.join(name)), out, "{name}");
+            assert_eq!(is_outside_folder(&folder, &folder.join(name)), out, "{name}");
         }
     }
 }

@@ -16,7 +16,7 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use crate::kernel::{BoxScale, Kernel, KernelSetting, SumKernel};
-use crate::{LinearMap, Predictive, WeightedNormals};
+use crate::{PredictionMap, PredictiveMixture, WeightedNormals};
 use dpgp_linalg::{Cholesky, LinalgError, product, transposed_product};
 
 /// Factors of the lengthscales.
@@ -36,33 +36,29 @@ const BLOCK: usize = 512;
 /// kernel that is not stationary.
 ///
 /// ```
-/// use dpgp_gp::averaged_kernel;
+/// use dpgp_gp::lengthscale_averaged_kernel;
 /// let kernel = toml::from_str("eq = { variance = 2.0, lengthscale = 4.0 }")?;
-/// let averaged = averaged_kernel(&kernel, 1).ok_or("stationary")?;
+/// let averaged = lengthscale_averaged_kernel(&kernel, 1).ok_or("stationary")?;
 /// assert!((averaged.value(&[1.0], &[1.0]) - 2.0).abs() < 1e-12);
 /// // exp(-r^2 / 2) for r = 4, 2, 1, 1/2 and 1/4 lengthscales.
 /// let mean = [4.0f64, 2.0, 1.0, 0.5, 0.25].map(|r| (-0.5 * r * r).exp()).iter().sum::<f64>() / 5.0;
 /// assert!((averaged.value(&[0.0], &[4.0]) - 2.0 * mean).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn averaged_kernel(kernel: &KernelSetting, inputs: usize) -> Option<Box<dyn Kernel>> {
-    Some(Box::new(SumKernel(stretched(kernel, inputs, LENGTHSCALES.len() as f64)?)))
+pub fn lengthscale_averaged_kernel(kernel: &KernelSetting, inputs: usize) -> Option<Box<dyn Kernel>> {
+    Some(Box::new(SumKernel(kernels_over_lengthscales(kernel, inputs, LENGTHSCALES.len() as f64)?)))
 }
 
 /// The kernel with each lengthscale of the grid, its variance divided by `over`.
-fn stretched(kernel: &KernelSetting, inputs: usize, over: f64) -> Option<Vec<Box<dyn Kernel>>> {
-    let (stationary, sides) = (kernel.stationary()?, vec![1.0; inputs]);
+fn kernels_over_lengthscales(kernel: &KernelSetting, inputs: usize, over: f64) -> Option<Vec<Box<dyn Kernel>>> {
+    let (stationary, sides) = (kernel.as_stationary()?, vec![1.0; inputs]);
     let stretches = LENGTHSCALES.iter();
-    Some(
-        stretches
-            .map(|&stretch| stationary.covariance_on(BoxScale { sides: &sides, stretch, over }))
-            .collect(),
-    )
+    Some(stretches.map(|&stretch| stationary.build_scaled_kernel(BoxScale { sides: &sides, stretch, over })).collect())
 }
 
 /// A kernel with one of the lengthscales, as far as r and the points see it.
 #[derive(Debug, Clone)]
-struct SeenKernel {
+struct ProjectedKernel {
     /// `W k(X, X) W'` (r x r).
     shared: DMatrix<f64>,
     /// `W k(X, t)` (r x t).
@@ -71,8 +67,8 @@ struct SeenKernel {
 
 /// What is known of latent values at t test inputs from r noisy combinations of targets.
 #[derive(Debug, Clone)]
-pub struct AveragedPosterior {
-    kernels: Vec<SeenKernel>,
+pub struct ModelAveragedPosterior {
+    kernels: Vec<ProjectedKernel>,
     /// `W W'` over all rows (r x r).
     own: DMatrix<f64>,
     /// Prior variances at the test inputs (t).
@@ -84,18 +80,18 @@ pub struct AveragedPosterior {
 
 /// A mixture, with the part of its variance that stays without the noise on r.
 #[derive(Debug, Clone)]
-pub struct AveragedPrediction {
+pub struct ModelAveragedPrediction {
     /// The latent values.
-    pub latent: Predictive,
+    pub latent: PredictiveMixture,
     /// The same with the noise of a target.
-    pub targets: Predictive,
+    pub targets: PredictiveMixture,
     /// Mean variances of the latent values if r had no noise (t).
     pub without_noise: DVector<f64>,
 }
 
 /// Lengthscale, variance and noise variance, the first by its place in the grid.
 #[derive(Debug, Clone, Copy)]
-struct Choice {
+struct HyperparameterChoice {
     kernel: usize,
     variance: f64,
     noise: f64,
@@ -104,33 +100,33 @@ struct Choice {
 /// Known numbers of a posterior: the training inputs (n x d), which of them are equal, W (r x k, a column for each distinct
 /// input) and d.
 #[derive(Debug, Clone, Copy)]
-pub struct Combinations<'a> {
+pub struct NoisyLinearCombinations<'a> {
     /// Training inputs.
     pub training: &'a DMatrix<f64>,
     /// Groups equal training inputs.
-    pub map: &'a LinearMap,
+    pub map: &'a PredictionMap,
     /// W, for the sums of the targets of equal inputs.
     pub weights: &'a DMatrix<f64>,
     /// The standard deviation d of the noise on each combination, in units of the targets.
     pub noise_sd: f64,
 }
 
-impl AveragedPosterior {
+impl ModelAveragedPosterior {
     /// For the grid about a kernel and a noise variance, at test inputs (t x d). None of a kernel that is not stationary.
     pub fn new(
         kernel: &KernelSetting,
         noise_variance: f64,
-        combinations: &Combinations<'_>,
+        combinations: &NoisyLinearCombinations<'_>,
         test: &DMatrix<f64>,
     ) -> Option<Self> {
-        let Combinations { training, map, weights, noise_sd } = *combinations;
-        let inputs = map.distinct(&training.transpose()).transpose();
-        let counts: Vec<f64> = map.counts().into_iter().map(|count| count as f64).collect();
+        let NoisyLinearCombinations { training, map, weights, noise_sd } = *combinations;
+        let inputs = map.select_distinct_columns(&training.transpose()).transpose();
+        let counts: Vec<f64> = map.targets_per_column().into_iter().map(|count| count as f64).collect();
         let mut weighted = weights.clone();
         weighted.column_iter_mut().zip(&counts).for_each(|(mut column, count)| column *= *count);
-        let kernels = stretched(kernel, training.ncols(), 1.0)?;
+        let kernels = kernels_over_lengthscales(kernel, training.ncols(), 1.0)?;
         let variances = kernels[0].diagonal(test);
-        let kernels = kernels.iter().map(|kernel| SeenKernel::new(kernel.as_ref(), &inputs, &weighted, test));
+        let kernels = kernels.iter().map(|kernel| ProjectedKernel::new(kernel.as_ref(), &inputs, &weighted, test));
         Some(Self {
             kernels: kernels.collect(),
             own: product(weights, &weighted.transpose()),
@@ -150,33 +146,31 @@ impl AveragedPosterior {
     ///
     /// # Errors
     /// [`LinalgError`] if a covariance cannot be factorised.
-    pub fn predict(&self, released: &DVector<f64>) -> Result<AveragedPrediction, LinalgError> {
-        let choices = self.choices();
+    pub fn predict(&self, released: &DVector<f64>) -> Result<ModelAveragedPrediction, LinalgError> {
+        let choices = self.hyperparameter_choices();
         let column = DMatrix::from_column_slice(released.len(), 1, released.as_slice());
         let evidences: Vec<f64> =
             choices.par_iter().map(|choice| self.log_evidence(*choice, &column)).collect::<Result<_, _>>()?;
         let most = evidences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let heavy =
-            choices.iter().zip(&evidences).map(|(choice, evidence)| (*choice, (evidence - most).exp()));
-        let heavy: Vec<(Choice, f64)> = heavy.filter(|(_, weight)| *weight >= LEAST_WEIGHT).collect();
+        let heavy = choices.iter().zip(&evidences).map(|(choice, evidence)| (*choice, (evidence - most).exp()));
+        let heavy: Vec<(HyperparameterChoice, f64)> = heavy.filter(|(_, weight)| *weight >= LEAST_WEIGHT).collect();
         let total: f64 = heavy.iter().map(|(_, weight)| weight).sum();
-        let members = heavy.par_iter().map(|(choice, weight)| self.member(*choice, weight / total, &column));
-        let members: Vec<Member> = members.collect::<Result<_, _>>()?;
+        let members =
+            heavy.par_iter().map(|(choice, weight)| self.posterior_for_choice(*choice, weight / total, &column));
+        let members: Vec<AveragedMixtureMember> = members.collect::<Result<_, _>>()?;
         let mut without_noise = DVector::zeros(self.variances.len());
-        members
-            .iter()
-            .for_each(|member| without_noise.axpy(member.latent.weight, &member.without_noise, 1.0));
-        let targets = members.iter().map(|member| member.targets()).collect();
+        members.iter().for_each(|member| without_noise.axpy(member.latent.weight, &member.without_noise, 1.0));
+        let targets = members.iter().map(|member| member.target_distribution()).collect();
         let latent = members.into_iter().map(|member| member.latent).collect();
-        let [latent, targets] = [latent, targets].map(Predictive::mixture);
-        Ok(AveragedPrediction { latent, targets, without_noise })
+        let [latent, targets] = [latent, targets].map(PredictiveMixture::mixture);
+        Ok(ModelAveragedPrediction { latent, targets, without_noise })
     }
 
-    fn choices(&self) -> Vec<Choice> {
+    fn hyperparameter_choices(&self) -> Vec<HyperparameterChoice> {
         let mut choices = Vec::new();
         for kernel in 0..self.kernels.len() {
             for variance in VARIANCES {
-                choices.extend(NOISES.map(|noise| Choice {
+                choices.extend(NOISES.map(|noise| HyperparameterChoice {
                     kernel,
                     variance,
                     noise: noise * self.noise_variance,
@@ -187,36 +181,43 @@ impl AveragedPosterior {
     }
 
     /// `W (v K + s^2 I) W'`.
-    fn signal(&self, choice: Choice) -> DMatrix<f64> {
+    fn signal_covariance(&self, choice: HyperparameterChoice) -> DMatrix<f64> {
         &self.kernels[choice.kernel].shared * choice.variance + &self.own * choice.noise
     }
 
     /// S.
-    fn covariance(&self, choice: Choice) -> DMatrix<f64> {
-        let mut covariance = self.signal(choice);
+    fn release_covariance(&self, choice: HyperparameterChoice) -> DMatrix<f64> {
+        let mut covariance = self.signal_covariance(choice);
         (0..covariance.nrows()).for_each(|entry| covariance[(entry, entry)] += self.release);
         covariance
     }
 
     /// `-1/2 (log det S + r' S^-1 r)`.
-    fn log_evidence(&self, choice: Choice, released: &DMatrix<f64>) -> Result<f64, LinalgError> {
-        let factor = Cholesky::new("the covariance of the release", &self.covariance(choice))?;
+    fn log_evidence(&self, choice: HyperparameterChoice, released: &DMatrix<f64>) -> Result<f64, LinalgError> {
+        let factor = Cholesky::new("the covariance of the release", &self.release_covariance(choice))?;
         let log_determinant: f64 = factor.factor().diagonal().iter().map(|entry| entry.ln()).sum();
         Ok(-log_determinant - 0.5 * factor.half_solve(released).norm_squared())
     }
 
-    fn member(&self, choice: Choice, weight: f64, released: &DMatrix<f64>) -> Result<Member, LinalgError> {
+    fn posterior_for_choice(
+        &self,
+        choice: HyperparameterChoice,
+        weight: f64,
+        released: &DMatrix<f64>,
+    ) -> Result<AveragedMixtureMember, LinalgError> {
         let cross = &self.kernels[choice.kernel].cross * choice.variance;
-        let with = Cholesky::new("the covariance of the release", &self.covariance(choice))?;
-        let without = Cholesky::new("the covariance of the release without its noise", &self.signal(choice))?;
+        let with = Cholesky::new("the covariance of the release", &self.release_covariance(choice))?;
+        let without =
+            Cholesky::new("the covariance of the release without its noise", &self.signal_covariance(choice))?;
         let mean = transposed_product(&cross, &with.solve(released)).column(0).into_owned();
-        let latent = WeightedNormals { weight, mean, variance: self.left(choice, &with.half_solve(&cross)) };
-        let without_noise = self.left(choice, &without.half_solve(&cross));
-        Ok(Member { latent, without_noise, noise: choice.noise })
+        let latent =
+            WeightedNormals { weight, mean, variance: self.posterior_variances(choice, &with.half_solve(&cross)) };
+        let without_noise = self.posterior_variances(choice, &without.half_solve(&cross));
+        Ok(AveragedMixtureMember { latent, without_noise, noise: choice.noise })
     }
 
     /// The prior variances without the squared columns.
-    fn left(&self, choice: Choice, half: &DMatrix<f64>) -> DVector<f64> {
+    fn posterior_variances(&self, choice: HyperparameterChoice, half: &DMatrix<f64>) -> DVector<f64> {
         let priors = self.variances.iter().map(|variance| variance * choice.variance);
         let left = priors.zip(half.column_iter());
         let left = left.map(|(prior, column)| (prior - column.norm_squared()).max(LEAST_VARIANCE * prior));
@@ -225,20 +226,20 @@ impl AveragedPosterior {
 }
 
 /// The posterior for one choice.
-struct Member {
+struct AveragedMixtureMember {
     latent: WeightedNormals,
     without_noise: DVector<f64>,
     noise: f64,
 }
 
-impl Member {
-    fn targets(&self) -> WeightedNormals {
+impl AveragedMixtureMember {
+    fn target_distribution(&self) -> WeightedNormals {
         let WeightedNormals { weight, mean, variance } = self.latent.clone();
         WeightedNormals { weight, mean, variance: variance.add_scalar(self.noise) }
     }
 }
 
-impl SeenKernel {
+impl ProjectedKernel {
     /// Of distinct inputs (k x d), with W times the rows of each (r x k).
     fn new(kernel: &dyn Kernel, inputs: &DMatrix<f64>, weighted: &DMatrix<f64>, test: &DMatrix<f64>) -> Self {
         let mut seen = DMatrix::zeros(weighted.nrows(), inputs.nrows());
@@ -248,10 +249,7 @@ impl SeenKernel {
             seen.columns_mut(start, length).copy_from(&product(weighted, &block));
         }
         let shared = product(&seen, &weighted.transpose());
-        Self {
-            shared: (&shared + shared.transpose()) * 0.5,
-            cross: product(weighted, &kernel.matrix(inputs, test)),
-        }
+        Self { shared: (&shared + shared.transpose()) * 0.5, cross: product(weighted, &kernel.matrix(inputs, test)) }
     }
 }
 
@@ -280,12 +278,12 @@ mod tests {
         }
     }
 
-    fn posterior(example: &Example) -> AveragedPosterior {
+    fn posterior(example: &Example) -> ModelAveragedPosterior {
         let kernel = toml::from_str("eq = { variance = 1.5, lengthscale = 1.0 }").unwrap();
-        let map = LinearMap::of_no_predictions(&example.training);
+        let map = PredictionMap::without_test_inputs(&example.training);
         let combinations =
-            Combinations { training: &example.training, map: &map, weights: &example.weights, noise_sd: SD };
-        AveragedPosterior::new(&kernel, NOISE, &combinations, &example.test).unwrap()
+            NoisyLinearCombinations { training: &example.training, map: &map, weights: &example.weights, noise_sd: SD };
+        ModelAveragedPosterior::new(&kernel, NOISE, &combinations, &example.test).unwrap()
     }
 
     /// Row by row, by the density of the joint normal of r and f, without grouping: every choice is weighed by
@@ -334,15 +332,15 @@ mod tests {
     #[test]
     fn the_release_finds_the_lengthscale() {
         let training = DMatrix::from_fn(40, 1, |i, _| 0.25 * i as f64);
-        let map = LinearMap::of_no_predictions(&training);
+        let map = PredictionMap::without_test_inputs(&training);
         let weights = DMatrix::identity(40, 40);
-        let combinations = Combinations { training: &training, map: &map, weights: &weights, noise_sd: 0.05 };
+        let combinations =
+            NoisyLinearCombinations { training: &training, map: &map, weights: &weights, noise_sd: 0.05 };
         let test = DMatrix::from_column_slice(1, 1, &[5.125]);
         for (wave, lengthscale) in [(0.35, 1.0), (2.5, 4.0)] {
             let released = DVector::from_fn(40, |i, _| (wave * 0.25 * i as f64).sin());
-            let kernel =
-                toml::from_str(&format!("eq = {{ variance = 1.0, lengthscale = {lengthscale} }}")).unwrap();
-            let averaged = AveragedPosterior::new(&kernel, 0.01, &combinations, &test).unwrap();
+            let kernel = toml::from_str(&format!("eq = {{ variance = 1.0, lengthscale = {lengthscale} }}")).unwrap();
+            let averaged = ModelAveragedPosterior::new(&kernel, 0.01, &combinations, &test).unwrap();
             let found = averaged.predict(&released).unwrap().latent.mean()[0];
             assert!((found - (wave * 5.125f64).sin()).abs() < 0.1, "{wave} {found}");
         }
@@ -351,6 +349,6 @@ mod tests {
     #[test]
     fn other_kernels_have_none() {
         let linear = toml::from_str("linear = { variance = 0.4 }").unwrap();
-        assert!(averaged_kernel(&linear, 1).is_none());
+        assert!(lengthscale_averaged_kernel(&linear, 1).is_none());
     }
 }

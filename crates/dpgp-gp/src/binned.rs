@@ -3,23 +3,23 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::CovarianceFamily;
-use crate::kernel::{BinKernel, Bins, Observed};
+use crate::kernel::{BinKernel, BinObservation, Bins};
 use dpgp_linalg::{Cholesky, LinalgError};
 
 /// Covariances of noisy observations of bins: `variance K(l) + noise I + diag(known)`.
 ///
 /// The parameters are the logarithms of the kernel's variance, of the noise variance and of each lengthscale, unless
 /// the lengthscales are fixed. What is observed may bring known noise variances of its own.
-pub struct BinnedFamily {
+pub struct BinnedCovarianceFamily {
     bins: Bins,
-    observed: Observed,
+    observed: BinObservation,
     fixed: Option<Vec<f64>>,
     known: Option<Vec<f64>>,
 }
 
-impl BinnedFamily {
+impl BinnedCovarianceFamily {
     /// For these bins; `lengthscales` fixes them.
-    pub fn new(bins: Bins, observed: Observed, lengthscales: Option<Vec<f64>>) -> Self {
+    pub fn new(bins: Bins, observed: BinObservation, lengthscales: Option<Vec<f64>>) -> Self {
         Self { bins, observed, fixed: lengthscales, known: None }
     }
 
@@ -51,7 +51,7 @@ impl BinnedFamily {
     ) -> Result<DVector<f64>, LinalgError> {
         let cholesky = Cholesky::new("K + sigma^2 I", &self.covariance(logs))?;
         let y = DMatrix::from_column_slice(observations.len(), 1, observations.as_slice());
-        let mean = self.kernel(logs).cross(points, &self.bins) * cholesky.solve(&y);
+        let mean = self.kernel(logs).cross_covariance(points, &self.bins) * cholesky.solve(&y);
         Ok(mean.column(0).into_owned())
     }
 
@@ -62,14 +62,14 @@ impl BinnedFamily {
     pub fn variance(&self, logs: &[f64], points: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
         let cholesky = Cholesky::new("K + sigma^2 I", &self.covariance(logs))?;
         let kernel = self.kernel(logs);
-        let explained = cholesky.half_solve(&kernel.cross(points, &self.bins).transpose());
+        let explained = cholesky.half_solve(&kernel.cross_covariance(points, &self.bins).transpose());
         // Close to the bins the difference may round to less than zero.
         let left = explained.column_iter().map(|column| (kernel.variance - column.norm_squared()).max(0.0));
         Ok(DVector::from_iterator(points.nrows(), left))
     }
 }
 
-impl CovarianceFamily for BinnedFamily {
+impl CovarianceFamily for BinnedCovarianceFamily {
     fn parameters(&self) -> usize {
         2 + if self.fixed.is_some() { 0 } else { self.bins.dimensions() }
     }
@@ -82,15 +82,15 @@ impl CovarianceFamily for BinnedFamily {
         covariance
     }
 
-    fn slopes(&self, logs: &[f64]) -> Vec<DMatrix<f64>> {
+    fn covariance_gradients(&self, logs: &[f64]) -> Vec<DMatrix<f64>> {
         let kernel = self.kernel(logs);
         let n = self.bins.len();
         // The variance v and the noise s stand as factors, so that `d / d ln v` of `v K` is `v K` itself.
-        let mut slopes = vec![kernel.matrix(&self.bins), DMatrix::identity(n, n) * logs[1].exp()];
+        let mut covariance_gradients = vec![kernel.matrix(&self.bins), DMatrix::identity(n, n) * logs[1].exp()];
         if self.fixed.is_none() {
-            slopes.extend(kernel.slopes(&self.bins));
+            covariance_gradients.extend(kernel.log_lengthscale_gradients(&self.bins));
         }
-        slopes
+        covariance_gradients
     }
 }
 
@@ -101,10 +101,10 @@ impl CovarianceFamily for BinnedFamily {
 /// semidefinite; so `|C - C_j| <= j / (sigma^2 + j) |C|`.
 ///
 /// ```
-/// assert_eq!(dpgp_gp::jitter_share(1.0, 3.0), 0.25);
-/// assert_eq!(dpgp_gp::jitter_share(0.0, 1e-14), 0.0);
+/// assert_eq!(dpgp_gp::jitter_effect_bound(1.0, 3.0), 0.25);
+/// assert_eq!(dpgp_gp::jitter_effect_bound(0.0, 1e-14), 0.0);
 /// ```
-pub fn jitter_share(jitter: f64, noise_variance: f64) -> f64 {
+pub fn jitter_effect_bound(jitter: f64, noise_variance: f64) -> f64 {
     if jitter > 0.0 { jitter / (noise_variance + jitter) } else { 0.0 }
 }
 
@@ -115,7 +115,7 @@ const MOST: f64 = 0.5;
 ///
 /// The factor that is computed is that of `A + E` with `|E|` of about `n^(1/2) u max A_ii`, as roundings add up by chance (at most `n u max A_ii`,
 /// Higham 2002, Theorem 10.3); where all pivots are larger, the smallest eigenvalue is not of that size, and E does not matter.
-fn lost_to_rounding(factor: &Cholesky) -> f64 {
+fn factorisation_error_bound(factor: &Cholesky) -> f64 {
     let (jitter, lower) = (factor.jitter(), factor.factor());
     let size = lower.nrows();
     // No pivot is above the diagonal of A, and the first is on it: with a stationary kernel it is the largest.
@@ -129,13 +129,13 @@ fn lost_to_rounding(factor: &Cholesky) -> f64 {
 ///
 /// # Errors
 /// [`LinalgError::MuchJitter`].
-pub(super) fn ensure_same_model(
+pub(super) fn ensure_negligible_jitter(
     matrix: &'static str,
     factor: Cholesky,
     noise_variance: f64,
 ) -> Result<Cholesky, LinalgError> {
-    let (jitter, size) = (lost_to_rounding(&factor), factor.factor().nrows());
-    if jitter_share(jitter, noise_variance) > MOST {
+    let (jitter, size) = (factorisation_error_bound(&factor), factor.factor().nrows());
+    if jitter_effect_bound(jitter, noise_variance) > MOST {
         return Err(LinalgError::MuchJitter { matrix, size, jitter, noise_variance });
     }
     Ok(factor)
@@ -153,12 +153,12 @@ mod tests {
         let y = DVector::from_column_slice(&[1.0, 5.0, 0.5]);
         let fine = Bins::grid(&[(0.0, 30.0, 3000)]).centres();
         let logs = [2.0, -20.0];
-        let areas = |observed: Observed| -> Vec<f64> {
-            let family = BinnedFamily::new(bins.clone(), observed, Some(vec![8.0]));
+        let areas = |observed: BinObservation| -> Vec<f64> {
+            let family = BinnedCovarianceFamily::new(bins.clone(), observed, Some(vec![8.0]));
             let curve = family.predict(&logs, &y, &fine).unwrap();
             (0..3).map(|bin| curve.rows(1000 * bin, 1000).mean()).collect()
         };
-        let (kept, lost) = (areas(Observed::Average), areas(Observed::Centre));
+        let (kept, lost) = (areas(BinObservation::Average), areas(BinObservation::Centre));
         for bin in 0..3 {
             assert!((kept[bin] - y[bin]).abs() < 1e-4, "{kept:?}");
         }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_variance_falls_where_bins_are() {
         let bins = Bins::grid(&[(0.0, 10.0, 10)]);
-        let family = BinnedFamily::new(bins, Observed::Centre, Some(vec![1.0]));
+        let family = BinnedCovarianceFamily::new(bins, BinObservation::Centre, Some(vec![1.0]));
         let points = DMatrix::from_column_slice(2, 1, &[5.5, 60.0]);
         let variance = family.variance(&[0.0, -3.0], &points).unwrap();
         assert!(variance[0] < 0.06 && (variance[1] - 1.0).abs() < 1e-12);
@@ -180,7 +180,7 @@ mod jitter_tests {
     use nalgebra::DMatrix;
 
     use super::*;
-    use crate::Exact;
+    use crate::ExactRegression;
     use crate::kernel::ExponentiatedQuadratic;
 
     /// On twelve inputs as near as these the matrix is singular to rounding.
@@ -188,9 +188,9 @@ mod jitter_tests {
     fn more_jitter_than_noise_is_refused() {
         let kernel = ExponentiatedQuadratic::isotropic(100.0, 1.5);
         let inputs = DMatrix::from_fn(40, 1, |i, _| 0.05 * i as f64);
-        let refused = Exact::new(&kernel, 1e-14, &inputs).err().unwrap();
+        let refused = ExactRegression::new(&kernel, 1e-14, &inputs).err().unwrap();
         assert!(matches!(refused, LinalgError::MuchJitter { noise_variance: 1e-14, .. }), "{refused}");
-        assert!(Exact::new(&kernel, 1e-6, &inputs).is_ok());
+        assert!(ExactRegression::new(&kernel, 1e-6, &inputs).is_ok());
     }
 
     /// Two inputs so near that the noise is lost beside the variance, though no pivot fails; inputs apart need no noise.
@@ -198,10 +198,12 @@ mod jitter_tests {
     fn noise_that_is_lost_to_rounding_is_refused() {
         let kernel = ExponentiatedQuadratic::isotropic(100.0, 1.5);
         let near = DMatrix::from_column_slice(2, 1, &[0.0, 1e-8]);
-        let refused = Exact::new(&kernel, 1e-14, &near).err().unwrap();
+        let refused = ExactRegression::new(&kernel, 1e-14, &near).err().unwrap();
         assert!(matches!(refused, LinalgError::MuchJitter { .. }), "{refused}");
         let apart = DMatrix::from_column_slice(2, 1, &[0.0, 3.0]);
-        assert!(Exact::new(&kernel, 0.0, &apart).is_ok() && Exact::new(&kernel, 1e-14, &apart).is_ok());
+        assert!(
+            ExactRegression::new(&kernel, 0.0, &apart).is_ok() && ExactRegression::new(&kernel, 1e-14, &apart).is_ok()
+        );
     }
 
     /// The map of the model with jitter, by the bound.
@@ -211,11 +213,12 @@ mod jitter_tests {
         let inputs = DMatrix::from_fn(20, 1, |i, _| 0.3 * i as f64);
         let test = DMatrix::from_fn(7, 1, |i, _| 0.2 + 0.9 * i as f64);
         for (noise, jitter) in [(0.1, 0.01), (0.1, 0.1), (0.01, 0.03)] {
-            let [plain, jittered] = [noise, noise + jitter]
-                .map(|noise| Exact::new(&kernel, noise, &inputs).unwrap().map(&test).expand());
+            let [plain, jittered] = [noise, noise + jitter].map(|noise| {
+                ExactRegression::new(&kernel, noise, &inputs).unwrap().prediction_map(&test).to_full_matrix()
+            });
             let norm = |matrix: &DMatrix<f64>| matrix.singular_values().max();
             let moved = norm(&(&plain - &jittered)) / norm(&plain);
-            assert!(moved > 0.0 && moved <= jitter_share(jitter, noise), "{noise} {jitter}: {moved}");
+            assert!(moved > 0.0 && moved <= jitter_effect_bound(jitter, noise), "{noise} {jitter}: {moved}");
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::LinearMap;
-use super::binned::ensure_same_model;
-use super::fitc::Factors;
-use super::predictive::{left, unexplained};
+use super::PredictionMap;
+use super::binned::ensure_negligible_jitter;
+use super::fitc::FitcFactors;
+use super::predictive::{remaining_variances, unexplained_variances};
 use crate::kernel::Kernel;
-use dpgp_linalg::{Cholesky, LinalgError, product, smooth_factor, transposed_product};
+use dpgp_linalg::{Cholesky, LinalgError, low_rank_factor, product, transposed_product};
 
 /// Exact regression with a prior mean of zero, factorised once for any number of predictions. Where many rows have a smooth
 /// kernel, whose matrix has a low rank r up to rounding, all costs fall by about `r / n`.
@@ -16,7 +16,7 @@ use dpgp_linalg::{Cholesky, LinalgError, product, smooth_factor, transposed_prod
 /// Source: Rasmussen and Williams 2006, Algorithm 2.1.
 ///
 /// ```
-/// use dpgp_gp::Exact;
+/// use dpgp_gp::ExactRegression;
 /// use dpgp_gp::kernel::ExponentiatedQuadratic;
 /// use nalgebra::DMatrix;
 ///
@@ -24,23 +24,23 @@ use dpgp_linalg::{Cholesky, LinalgError, product, smooth_factor, transposed_prod
 /// // the mean is 3 / (3 + 1) 4 = 3, the variance 3 - 3 (3 + 1)^-1 3 = 0.75.
 /// let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
 /// let input = DMatrix::from_element(1, 1, 0.5);
-/// let (mean, variance) = Exact::new(&kernel, 1.0, &input)?.predict(&[4.0], &input);
+/// let (mean, variance) = ExactRegression::new(&kernel, 1.0, &input)?.predict(&[4.0], &input);
 /// assert!((mean[0] - 3.0).abs() < 1e-14 && (variance[0] - 0.75).abs() < 1e-14);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
-pub struct Exact<'a> {
+pub struct ExactRegression<'a> {
     kernel: &'a dyn Kernel,
     training: &'a DMatrix<f64>,
-    system: System,
+    system: TrainingCovarianceFactor,
 }
 
 /// `K_ff + noise_variance I`.
-enum System {
-    Smooth(Box<SmoothSystem>),
+enum TrainingCovarianceFactor {
+    Smooth(Box<LowRankCovariance>),
     Factorised(Cholesky),
 }
 
-impl System {
+impl TrainingCovarianceFactor {
     fn solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Self::Smooth(system) => system.solve(b),
@@ -56,28 +56,24 @@ impl System {
     }
 }
 
-impl<'a> Exact<'a> {
+impl<'a> ExactRegression<'a> {
     /// Factorises `K_ff + noise_variance I` for training inputs (n x d). Cost `n^3 / 3`.
     ///
     /// # Errors
     /// [`LinalgError`] if `K + sigma^2 I` cannot be factorised.
-    pub fn new(
-        kernel: &'a dyn Kernel,
-        noise_variance: f64,
-        training: &'a DMatrix<f64>,
-    ) -> Result<Self, LinalgError> {
-        let system = match SmoothSystem::new(kernel, noise_variance, training)? {
-            Some(system) => System::Smooth(Box::new(system)),
-            None => System::Factorised(factor(kernel, noise_variance, training)?),
+    pub fn new(kernel: &'a dyn Kernel, noise_variance: f64, training: &'a DMatrix<f64>) -> Result<Self, LinalgError> {
+        let system = match LowRankCovariance::new(kernel, noise_variance, training)? {
+            Some(system) => TrainingCovarianceFactor::Smooth(Box::new(system)),
+            None => TrainingCovarianceFactor::Factorised(factor(kernel, noise_variance, training)?),
         };
         Ok(Self { kernel, training, system })
     }
 
     /// The map `C = K_*f (K_ff + noise_variance I)^-1` (t x n) to test inputs (t x d). Cost `2 n^2 t`.
-    pub fn map(&self, test: &DMatrix<f64>) -> LinearMap {
+    pub fn prediction_map(&self, test: &DMatrix<f64>) -> PredictionMap {
         // C' rather than C: the inverse is symmetric, and solvers take the right-hand sides as columns.
         let c = self.system.solve(&self.kernel.matrix(self.training, test));
-        LinearMap::new(&c.transpose(), self.training).with_jitter(self.system.jitter())
+        PredictionMap::new(&c.transpose(), self.training).with_jitter(self.system.jitter())
     }
 
     /// Mean (t) and variance (t, squared units of the target) of the latent function at test inputs (t x d), for n targets.
@@ -87,22 +83,24 @@ impl<'a> Exact<'a> {
         let cross = self.kernel.matrix(self.training, test);
         let targets = DMatrix::from_column_slice(targets.len(), 1, targets);
         let mean = cross.tr_mul(&self.system.solve(&targets).column(0));
-        (mean, self.left(test, cross))
+        (mean, self.variance_from_cross_covariance(test, cross))
     }
 
     /// The variances `k_** - k_*f (K_ff + noise_variance I)^-1 k_f*` of the latent function at test inputs (t x d), without
     /// the noise of the likelihood. They depend on public inputs alone. Cost `n^2 t`.
     pub fn variance(&self, test: &DMatrix<f64>) -> Vec<f64> {
-        self.left(test, self.kernel.matrix(self.training, test))
+        self.variance_from_cross_covariance(test, self.kernel.matrix(self.training, test))
     }
 
     /// The variances that are left, for `K_f*` (n x t).
-    fn left(&self, test: &DMatrix<f64>, mut cross: DMatrix<f64>) -> Vec<f64> {
+    fn variance_from_cross_covariance(&self, test: &DMatrix<f64>, mut cross: DMatrix<f64>) -> Vec<f64> {
         match &self.system {
-            System::Smooth(system) => left(self.kernel, test, system.explained(&cross).into_iter()),
-            System::Factorised(cholesky) => {
+            TrainingCovarianceFactor::Smooth(system) => {
+                remaining_variances(self.kernel, test, system.quadratic_forms(&cross).into_iter())
+            }
+            TrainingCovarianceFactor::Factorised(cholesky) => {
                 cholesky.half_solve_mut(&mut cross);
-                unexplained(self.kernel, test, &cross)
+                unexplained_variances(self.kernel, test, &cross)
             }
         }
     }
@@ -115,16 +113,16 @@ impl<'a> Exact<'a> {
 ///
 /// # Errors
 /// [`LinalgError`] if `K + sigma^2 I` cannot be factorised.
-pub fn exact(
+pub fn exact_prediction_map(
     kernel: &dyn Kernel,
     noise_variance: f64,
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
-) -> Result<LinearMap, LinalgError> {
-    Ok(Exact::new(kernel, noise_variance, training)?.map(test))
+) -> Result<PredictionMap, LinalgError> {
+    Ok(ExactRegression::new(kernel, noise_variance, training)?.prediction_map(test))
 }
 
-/// The variances of [`Exact::variance`].
+/// The variances of [`ExactRegression::variance`].
 ///
 /// Source: Rasmussen and Williams 2006, Eq. 2.26.
 ///
@@ -136,7 +134,7 @@ pub fn exact_variance(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<Vec<f64>, LinalgError> {
-    Ok(Exact::new(kernel, noise_variance, training)?.variance(test))
+    Ok(ExactRegression::new(kernel, noise_variance, training)?.variance(test))
 }
 
 const MATRIX: &str = "K + sigma^2 I";
@@ -148,12 +146,12 @@ pub(super) fn factor(
     noise_variance: f64,
     training: &DMatrix<f64>,
 ) -> Result<Cholesky, LinalgError> {
-    let factor = Cholesky::assembled(MATRIX, || {
+    let factor = Cholesky::new_in_place(MATRIX, || {
         let mut k = kernel.matrix(training, training);
         (0..k.nrows()).for_each(|i| k[(i, i)] += noise_variance);
         k
     })?;
-    ensure_same_model(MATRIX, factor, noise_variance)
+    ensure_negligible_jitter(MATRIX, factor, noise_variance)
 }
 
 /// The least number of rows where a low rank is looked for.
@@ -171,35 +169,28 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 ///
 /// What is left out of K is positive semidefinite with a trace of at most `2^-50 tr K`: relative to A it is less than
 /// `2^-50 tr K / s^2`, the bound on the error of a solve by factorisation too.
-pub(super) struct SmoothSystem {
+pub(super) struct LowRankCovariance {
     factor: DMatrix<f64>,
     /// Of `s^2 I + L' L` (r x r).
     inner: Cholesky,
     noise_variance: f64,
 }
 
-impl SmoothSystem {
+impl LowRankCovariance {
     /// For training inputs (n x d); none if K has no low rank, or the noise is too small.
     ///
     /// # Errors
     /// [`LinalgError`] if the kernel is not finite.
-    pub fn new(
-        kernel: &dyn Kernel,
-        noise_variance: f64,
-        training: &DMatrix<f64>,
-    ) -> Result<Option<Self>, LinalgError> {
+    pub fn new(kernel: &dyn Kernel, noise_variance: f64, training: &DMatrix<f64>) -> Result<Option<Self>, LinalgError> {
         let n = training.nrows();
         let diagonal = kernel.diagonal(training);
         let trace: f64 = diagonal.iter().sum();
         if n < MANY || noise_variance <= LEAST_NOISE * trace {
             return Ok(None);
         }
-        let Some(factor) = smooth_factor(
-            &diagonal,
-            |j, out| write_column(kernel, training, j, out),
-            ROUNDING * trace,
-            n / SHARE,
-        ) else {
+        let Some(factor) =
+            low_rank_factor(&diagonal, |j, out| write_column(kernel, training, j, out), ROUNDING * trace, n / SHARE)
+        else {
             return Ok(None);
         };
         let mut inner = transposed_product(&factor, &factor);
@@ -215,7 +206,7 @@ impl SmoothSystem {
     }
 
     /// `b' A^-1 b` for each column of b (n x k).
-    pub fn explained(&self, b: &DMatrix<f64>) -> Vec<f64> {
+    pub fn quadratic_forms(&self, b: &DMatrix<f64>) -> Vec<f64> {
         let solved = self.solve(b);
         let pairs = b.column_iter().zip(solved.column_iter());
         pairs.map(|(b, solved)| b.dot(&solved)).collect()
@@ -275,7 +266,7 @@ pub fn exact_representer(
 }
 
 /// The mean of FITC regression: the basis is the inducing inputs, `A = Q^-1 K_MN D^-1` with the matrices of
-/// [`fitc`](super::fitc). With `K_MM = L L'`, `V = L^-1 K_MN` and `B = (I + V D^-1 V')^-1 V D^-1`, it is `A = L^-T B`, and
+/// [`fitc_prediction_map`](super::fitc). With `K_MM = L L'`, `V = L^-1 K_MN` and `B = (I + V D^-1 V')^-1 V D^-1`, it is `A = L^-T B`, and
 /// `A' K_MM A = B' B`.
 ///
 /// # Errors
@@ -286,7 +277,7 @@ pub fn fitc_representer(
     inducing: &DMatrix<f64>,
     training: &DMatrix<f64>,
 ) -> Result<Representer, LinalgError> {
-    let Factors { k_mm, scaled, a } = Factors::new(kernel, noise_variance, inducing, training)?;
+    let FitcFactors { k_mm, scaled, a } = FitcFactors::new(kernel, noise_variance, inducing, training)?;
     let b = a.solve(&scaled);
     // A sum of squares, unlike the form above: nothing cancels.
     let norms = b.column_iter().map(|column| column.norm()).collect();
@@ -305,7 +296,7 @@ mod tests {
         let kernel = ExponentiatedQuadratic::isotropic(1.7, 2.0);
         let training = DMatrix::from_fn(12, 1, |i, _| 0.9 * i as f64);
         let test = DMatrix::from_fn(5, 1, |i, _| 3.1 * i as f64);
-        let c = exact(&kernel, 0.3, &training, &test).unwrap().expand();
+        let c = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap().to_full_matrix();
         let left = kernel.matrix(&test, &test) - c * kernel.matrix(&training, &test);
         let variance = exact_variance(&kernel, 0.3, &training, &test).unwrap();
         (0..5).for_each(|i| assert!((variance[i] - left[(i, i)]).abs() < 1e-13));
@@ -318,17 +309,21 @@ mod tests {
         let training = DMatrix::from_fn(700, 2, |i, j| ((i * (3 + 4 * j)) % 701) as f64 / 100.0);
         let test = DMatrix::from_fn(5, 2, |i, j| (3 * i + 2 * j) as f64);
         let y: Vec<f64> = (0..700).map(|i| f64::from(i).sin()).collect();
-        let found = Exact::new(&kernel, 0.3, &training).unwrap();
-        assert!(matches!(found.system, System::Smooth(_)));
+        let found = ExactRegression::new(&kernel, 0.3, &training).unwrap();
+        assert!(matches!(found.system, TrainingCovarianceFactor::Smooth(_)));
         let cholesky = factor(&kernel, 0.3, &training).unwrap();
-        let whole = Exact { kernel: &kernel, training: &training, system: System::Factorised(cholesky) };
+        let whole = ExactRegression {
+            kernel: &kernel,
+            training: &training,
+            system: TrainingCovarianceFactor::Factorised(cholesky),
+        };
         let ((mean, variance), expected) = (found.predict(&y, &test), whole.predict(&y, &test));
         assert!((mean - expected.0).amax() < 1e-11);
         (0..5).for_each(|i| assert!((variance[i] - expected.1[i]).abs() < 1e-11));
-        assert!((found.map(&test).columns() - whole.map(&test).columns()).amax() < 1e-12);
+        assert!((found.prediction_map(&test).columns() - whole.prediction_map(&test).columns()).amax() < 1e-12);
         // With little noise the matrix is too ill-conditioned for it.
-        let sharp = Exact::new(&kernel, 1e-9, &training).unwrap();
-        assert!(matches!(sharp.system, System::Factorised(_)));
+        let sharp = ExactRegression::new(&kernel, 1e-9, &training).unwrap();
+        assert!(matches!(sharp.system, TrainingCovarianceFactor::Factorised(_)));
     }
 
     /// Mean and variance of a prediction are those of the map and of the formula.
@@ -338,8 +333,8 @@ mod tests {
         let training = DMatrix::from_fn(12, 1, |i, _| 0.9 * i as f64);
         let test = DMatrix::from_fn(5, 1, |i, _| 3.1 * i as f64);
         let y: Vec<f64> = (0..12).map(|i| f64::from(i).sin()).collect();
-        let (mean, variance) = Exact::new(&kernel, 0.3, &training).unwrap().predict(&y, &test);
-        let expected = exact(&kernel, 0.3, &training, &test).unwrap().predict(&y);
+        let (mean, variance) = ExactRegression::new(&kernel, 0.3, &training).unwrap().predict(&y, &test);
+        let expected = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap().predict(&y);
         assert!((mean - expected).amax() < 1e-13);
         assert_eq!(variance, exact_variance(&kernel, 0.3, &training, &test).unwrap());
     }
@@ -358,14 +353,14 @@ mod smooth_tests {
     #[test]
     fn systems_are_solved_by_their_rank() {
         let (kernel, inputs) = (ExponentiatedQuadratic::isotropic(2.0, 1.0), line(600));
-        let system = SmoothSystem::new(&kernel, 0.1, &inputs).unwrap().unwrap();
+        let system = LowRankCovariance::new(&kernel, 0.1, &inputs).unwrap().unwrap();
         let whole = kernel.matrix(&inputs, &inputs) + DMatrix::identity(600, 600) * 0.1;
         let whole = Cholesky::new("A", &whole).unwrap();
         let b = DMatrix::from_fn(600, 2, |i, j| (0.01 * (i * (j + 1)) as f64).sin() + j as f64);
         let expected = whole.solve(&b);
         assert!((system.solve(&b) - &expected).amax() < 1e-8 * expected.amax());
         for (explained, (b, solved)) in
-            system.explained(&b).iter().zip(b.column_iter().zip(expected.column_iter()))
+            system.quadratic_forms(&b).iter().zip(b.column_iter().zip(expected.column_iter()))
         {
             assert!((explained / b.dot(&solved) - 1.0).abs() < 1e-8);
         }
@@ -376,11 +371,11 @@ mod smooth_tests {
     #[test]
     fn some_systems_have_no_low_rank() {
         let smooth = ExponentiatedQuadratic::isotropic(2.0, 1.0);
-        assert!(SmoothSystem::new(&smooth, 0.1, &line(511)).unwrap().is_none());
-        assert!(SmoothSystem::new(&smooth, 0.0011, &line(600)).unwrap().is_none());
-        assert!(SmoothSystem::new(&smooth, 0.0013, &line(600)).unwrap().is_some());
+        assert!(LowRankCovariance::new(&smooth, 0.1, &line(511)).unwrap().is_none());
+        assert!(LowRankCovariance::new(&smooth, 0.0011, &line(600)).unwrap().is_none());
+        assert!(LowRankCovariance::new(&smooth, 0.0013, &line(600)).unwrap().is_some());
         let rough = ExponentiatedQuadratic::isotropic(2.0, 1e-3);
-        assert!(SmoothSystem::new(&rough, 0.1, &line(600)).unwrap().is_none());
+        assert!(LowRankCovariance::new(&rough, 0.1, &line(600)).unwrap().is_none());
     }
 }
 
@@ -388,7 +383,7 @@ mod smooth_tests {
 mod representer_tests {
     use super::*;
     use crate::kernel::ExponentiatedQuadratic;
-    use crate::{exact, fitc};
+    use crate::{exact_prediction_map, fitc_prediction_map};
 
     fn setting() -> (DMatrix<f64>, DMatrix<f64>, DMatrix<f64>, DVector<f64>) {
         let training = DMatrix::from_fn(14, 1, |i, _| 0.6 * i as f64 + (i as f64).sin());
@@ -412,8 +407,12 @@ mod representer_tests {
         let (training, inducing, test, _) = setting();
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.5);
         let whole = exact_representer(&kernel, 0.3, &training).unwrap();
-        assert_right(&kernel, &whole, &exact(&kernel, 0.3, &training, &test).unwrap().expand());
+        assert_right(&kernel, &whole, &exact_prediction_map(&kernel, 0.3, &training, &test).unwrap().to_full_matrix());
         let sparse = fitc_representer(&kernel, 0.3, &inducing, &training).unwrap();
-        assert_right(&kernel, &sparse, &fitc(&kernel, 0.3, &inducing, &training, &test).unwrap().expand());
+        assert_right(
+            &kernel,
+            &sparse,
+            &fitc_prediction_map(&kernel, 0.3, &inducing, &training, &test).unwrap().to_full_matrix(),
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use nalgebra::DMatrix;
 
-use super::predictive::unexplained;
+use super::predictive::unexplained_variances;
 use crate::kernel::Kernel;
 use dpgp_linalg::{Cholesky, LinalgError, ThinSvd, gram, product, thin_svd};
 
@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-13;
 /// `f = Phi u` with `u ~ N(0, I)`, so that `K = Phi Phi'` at the training inputs and `K_* = Phi_* Phi'` between test and
 /// training inputs: no inverse of K is ever needed.
 #[derive(Debug, Clone)]
-pub struct Features {
+pub struct KernelFeatures {
     /// `Phi` (n x m).
     pub training: DMatrix<f64>,
     /// `Phi_*` (t x m).
@@ -33,18 +33,18 @@ pub fn exact_features(
     kernel: &dyn Kernel,
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
-) -> Result<Features, LinalgError> {
+) -> Result<KernelFeatures, LinalgError> {
     let svd = thin_svd("K", &kernel.matrix(training, training))?;
     // K is symmetric and positive semidefinite: its singular values are its eigenvalues. The division by their roots at the
     // test inputs would blow the rounding ones up.
     let rank = svd.s.iter().filter(|s| **s > ROUNDING * svd.s[0]).count();
-    let at_test = kernel.matrix(test, training) * scaled(&svd, rank, -0.5);
-    let residual = unexplained(kernel, test, &at_test.transpose());
-    Ok(Features { training: scaled(&svd, rank, 0.5), test: at_test, residual, jitter: 0.0 })
+    let at_test = kernel.matrix(test, training) * scale_left_vectors(&svd, rank, -0.5);
+    let residual = unexplained_variances(kernel, test, &at_test.transpose());
+    Ok(KernelFeatures { training: scale_left_vectors(&svd, rank, 0.5), test: at_test, residual, jitter: 0.0 })
 }
 
 /// `U diag(s)^power`, for the largest singular values.
-fn scaled(svd: &ThinSvd, rank: usize, power: f64) -> DMatrix<f64> {
+fn scale_left_vectors(svd: &ThinSvd, rank: usize, power: f64) -> DMatrix<f64> {
     let mut u = svd.u.columns(0, rank).into_owned();
     u.column_iter_mut().zip(svd.s.iter()).for_each(|(mut column, s)| column *= s.powf(power));
     u
@@ -57,58 +57,58 @@ fn scaled(svd: &ThinSvd, rank: usize, power: f64) -> DMatrix<f64> {
 ///
 /// # Errors
 /// [`LinalgError`] if `K_MM` cannot be factorised.
-pub fn regressor_features(
+pub fn inducing_input_features(
     kernel: &dyn Kernel,
     jitter: f64,
     inducing: &DMatrix<f64>,
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
-) -> Result<Features, LinalgError> {
+) -> Result<KernelFeatures, LinalgError> {
     // The model's own jitter is a part of its definition; what the factorisation adds to it is reported.
     let mut k_mm = kernel.matrix(inducing, inducing);
     (0..k_mm.nrows()).for_each(|i| k_mm[(i, i)] += jitter);
     let factor = Cholesky::new("K_MM", &k_mm)?;
     let at_training = factor.half_solve(&kernel.matrix(inducing, training)).transpose();
     let at_test = factor.half_solve(&kernel.matrix(inducing, test));
-    let residual = unexplained(kernel, test, &at_test);
+    let residual = unexplained_variances(kernel, test, &at_test);
     let jitter = jitter + factor.jitter();
-    Ok(Features { training: at_training, test: at_test.transpose(), residual, jitter })
+    Ok(KernelFeatures { training: at_training, test: at_test.transpose(), residual, jitter })
 }
 
 /// A covariance matrix (k x k), positive semidefinite, as it is cheapest to multiply with.
 #[derive(Debug, Clone)]
-pub enum SharedCovariance {
-    /// `F F'` for F (k x q), see [`SharedCovariance::of_factor`].
-    Factor(SharedFactor),
+pub enum CovarianceRepresentation {
+    /// `F F'` for F (k x q), see [`CovarianceRepresentation::of_factor`].
+    Factor(CovarianceFactor),
     /// The matrix itself, where F would have no fewer columns than it has.
     Whole(DMatrix<f64>),
 }
 
 /// F (k x q) and its transpose, since both are multiplied from the left.
 #[derive(Debug, Clone)]
-pub struct SharedFactor {
+pub struct CovarianceFactor {
     factor: DMatrix<f64>,
     transposed: DMatrix<f64>,
 }
 
-impl SharedCovariance {
+impl CovarianceRepresentation {
     /// `F F'` for F (k x q).
     pub fn of_factor(factor: DMatrix<f64>) -> Self {
-        Self::Factor(SharedFactor { transposed: factor.transpose(), factor })
+        Self::Factor(CovarianceFactor { transposed: factor.transpose(), factor })
     }
 
     /// `R S` for R (r x k).
     pub fn times(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Self::Factor(SharedFactor { factor, transposed }) => product(&product(rows, factor), transposed),
+            Self::Factor(CovarianceFactor { factor, transposed }) => product(&product(rows, factor), transposed),
             Self::Whole(whole) => product(rows, whole),
         }
     }
 
     /// `R S R'` for R (r x k).
-    pub fn seen_by(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn project_covariance(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Self::Factor(SharedFactor { factor, .. }) => {
+            Self::Factor(CovarianceFactor { factor, .. }) => {
                 let seen = rows * factor;
                 &seen * seen.transpose()
             }
@@ -121,11 +121,11 @@ impl SharedCovariance {
     ///
     /// # Errors
     /// [`LinalgError`] if a factorisation fails.
-    pub fn solved(&self, rows: &DMatrix<f64>, own: &[f64]) -> Result<DMatrix<f64>, LinalgError> {
+    pub fn solve_with_diagonal(&self, rows: &DMatrix<f64>, own: &[f64]) -> Result<DMatrix<f64>, LinalgError> {
         let factor = match self {
-            Self::Factor(SharedFactor { factor, .. }) => factor,
+            Self::Factor(CovarianceFactor { factor, .. }) => factor,
             Self::Whole(whole) => {
-                let all = Cholesky::assembled("S + diag(e)", || with_own(whole, own))?;
+                let all = Cholesky::new_in_place("S + diag(e)", || add_diagonal(whole, own))?;
                 return Ok(all.solve(&rows.transpose()).transpose());
             }
         };
@@ -144,7 +144,7 @@ impl SharedCovariance {
     /// The largest entry of the diagonal.
     pub fn largest_variance(&self) -> f64 {
         match self {
-            Self::Factor(SharedFactor { factor, .. }) => {
+            Self::Factor(CovarianceFactor { factor, .. }) => {
                 factor.row_iter().map(|row| row.norm_squared()).fold(0.0, f64::max)
             }
             Self::Whole(whole) => whole.diagonal().iter().copied().fold(0.0, f64::max),
@@ -152,7 +152,7 @@ impl SharedCovariance {
     }
 }
 
-fn with_own(whole: &DMatrix<f64>, own: &[f64]) -> DMatrix<f64> {
+fn add_diagonal(whole: &DMatrix<f64>, own: &[f64]) -> DMatrix<f64> {
     let mut all = whole.clone();
     own.iter().enumerate().for_each(|(u, own)| all[(u, u)] += own);
     all
@@ -170,9 +170,9 @@ mod tests {
         let test = DMatrix::from_fn(4, 1, |i, _| 1.3 * i as f64);
         let inducing = DMatrix::from_fn(10, 1, |i, _| 0.5 * i as f64);
         let exact = exact_features(&kernel, &training, &test).unwrap();
-        let regressors = regressor_features(&kernel, 0.0, &inducing, &training, &test).unwrap();
+        let regressors = inducing_input_features(&kernel, 0.0, &inducing, &training, &test).unwrap();
         for features in [exact, regressors] {
-            let Features { training: phi, test: phi_test, residual, .. } = features;
+            let KernelFeatures { training: phi, test: phi_test, residual, .. } = features;
             let close = |a: DMatrix<f64>, b: DMatrix<f64>| (a - b).amax() < 1e-8;
             assert!(close(&phi * phi.transpose(), kernel.matrix(&training, &training)));
             assert!(close(&phi_test * phi.transpose(), kernel.matrix(&test, &training)));
@@ -192,11 +192,11 @@ mod shared_covariance_tests {
         let whole = &factor * factor.transpose();
         let rows = DMatrix::from_fn(3, 5, |i, j| ((2 * i + 7 * j) as f64).cos());
         let own = [0.5, 0.1, 2.0, 0.3, 1.0];
-        let inverse = with_own(&whole, &own).try_inverse().unwrap();
-        for shared in [SharedCovariance::of_factor(factor), SharedCovariance::Whole(whole.clone())] {
+        let inverse = add_diagonal(&whole, &own).try_inverse().unwrap();
+        for shared in [CovarianceRepresentation::of_factor(factor), CovarianceRepresentation::Whole(whole.clone())] {
             assert!((shared.times(&rows) - &rows * &whole).amax() < 1e-14);
-            assert!((shared.seen_by(&rows) - &rows * &whole * rows.transpose()).amax() < 1e-14);
-            assert!((shared.solved(&rows, &own).unwrap() - &rows * &inverse).amax() < 1e-13);
+            assert!((shared.project_covariance(&rows) - &rows * &whole * rows.transpose()).amax() < 1e-14);
+            assert!((shared.solve_with_diagonal(&rows, &own).unwrap() - &rows * &inverse).amax() < 1e-13);
             assert!((shared.largest_variance() - whole.diagonal().max()).abs() < 1e-15);
         }
     }

@@ -27,7 +27,7 @@ const REFUSED: f64 = 1e100;
 
 /// The best parameters of all starts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fit {
+pub struct LikelihoodFit {
     /// Logarithms of the parameters.
     pub logs: Vec<f64>,
     /// The log marginal likelihood there, in nats.
@@ -36,7 +36,7 @@ pub struct Fit {
     pub gradient: f64,
 }
 
-impl Fit {
+impl LikelihoodFit {
     /// Whether the gradient vanishes; if not, the numbers are those of the best point seen.
     pub fn converged(&self) -> bool {
         self.gradient < STATIONARY
@@ -50,40 +50,40 @@ impl Fit {
 ///
 /// # Errors
 /// [`LinalgError`] if the likelihood can be computed at none of the starts.
-pub fn fit(
+pub fn maximise_marginal_likelihood(
     family: &dyn CovarianceFamily,
     targets: &DVector<f64>,
     starts: &[Vec<f64>],
-) -> Result<Fit, LinalgError> {
-    let mut best: Option<Fit> = None;
+) -> Result<LikelihoodFit, LinalgError> {
+    let mut best: Option<LikelihoodFit> = None;
     let mut failure = None;
     for start in starts {
-        match from(family, targets, start) {
-            Ok(fit) if best.as_ref().is_none_or(|b| fit.log_likelihood > b.log_likelihood + TIE) => {
-                best = Some(fit)
-            }
+        match fit_from_start(family, targets, start) {
+            Ok(fit) if best.as_ref().is_none_or(|b| fit.log_likelihood > b.log_likelihood + TIE) => best = Some(fit),
             Ok(_) => {}
             Err(error) => failure = Some(error),
         }
     }
-    let none =
-        LinalgError::NotFinite { matrix: "K + sigma^2 I", rows: targets.len(), columns: targets.len() };
+    let none = LinalgError::NotFinite { matrix: "K + sigma^2 I", rows: targets.len(), columns: targets.len() };
     best.ok_or(failure.unwrap_or(none))
 }
 
-fn from(family: &dyn CovarianceFamily, targets: &DVector<f64>, start: &[f64]) -> Result<Fit, LinalgError> {
+fn fit_from_start(
+    family: &dyn CovarianceFamily,
+    targets: &DVector<f64>,
+    start: &[f64],
+) -> Result<LikelihoodFit, LinalgError> {
     let (cost, gradient) = negative_log_likelihood(family, start, targets)?;
     let point = LikelihoodPoint { logs: start.to_vec(), cost, gradient };
-    let problem =
-        Likelihood { family, targets, last: RefCell::new(point.clone()), best: RefCell::new(point) };
+    let problem = Likelihood { family, targets, last: RefCell::new(point.clone()), best: RefCell::new(point) };
     // A search that stops with an error has still left the best point that it saw.
-    let _ = search(&problem, start);
+    let _ = run_lbfgs(&problem, start);
     let best = problem.best.into_inner();
     let norm = best.gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
-    Ok(Fit { logs: best.logs, log_likelihood: -best.cost, gradient: norm })
+    Ok(LikelihoodFit { logs: best.logs, log_likelihood: -best.cost, gradient: norm })
 }
 
-fn search(problem: &Likelihood<'_>, start: &[f64]) -> Result<(), Error> {
+fn run_lbfgs(problem: &Likelihood<'_>, start: &[f64]) -> Result<(), Error> {
     let lines: MoreThuenteLineSearch<Vec<f64>, Vec<f64>, f64> = MoreThuenteLineSearch::new();
     // A hundred times stricter than what counts as converged: a search that this tolerance stops is far inside.
     let solver = LBFGS::new(lines, MEMORY).with_tolerance_grad(0.01 * STATIONARY)?;
@@ -111,13 +111,12 @@ struct Likelihood<'a> {
 }
 
 impl Likelihood<'_> {
-    fn at(&self, logs: &[f64]) -> LikelihoodPoint {
+    fn evaluate(&self, logs: &[f64]) -> LikelihoodPoint {
         if self.last.borrow().logs == logs {
             return self.last.borrow().clone();
         }
         let found = negative_log_likelihood(self.family, logs, self.targets).ok();
-        let finite =
-            found.filter(|(cost, gradient)| cost.is_finite() && gradient.iter().all(|g| g.is_finite()));
+        let finite = found.filter(|(cost, gradient)| cost.is_finite() && gradient.iter().all(|g| g.is_finite()));
         let (cost, gradient) = finite.unwrap_or_else(|| (REFUSED, vec![0.0; logs.len()]));
         let point = LikelihoodPoint { logs: logs.to_vec(), cost, gradient };
         if point.cost < self.best.borrow().cost {
@@ -133,7 +132,7 @@ impl CostFunction for &Likelihood<'_> {
     type Output = f64;
 
     fn cost(&self, logs: &Vec<f64>) -> Result<f64, Error> {
-        Ok(self.at(logs).cost)
+        Ok(self.evaluate(logs).cost)
     }
 }
 
@@ -142,18 +141,18 @@ impl Gradient for &Likelihood<'_> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, logs: &Vec<f64>) -> Result<Vec<f64>, Error> {
-        Ok(self.at(logs).gradient)
+        Ok(self.evaluate(logs).gradient)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BinnedFamily;
-    use crate::kernel::{Bins, Observed};
+    use crate::BinnedCovarianceFamily;
+    use crate::kernel::{BinObservation, Bins};
 
-    fn family() -> BinnedFamily {
-        BinnedFamily::new(Bins::grid(&[(0.0, 12.0, 12)]), Observed::Average, None)
+    fn family() -> BinnedCovarianceFamily {
+        BinnedCovarianceFamily::new(Bins::grid(&[(0.0, 12.0, 12)]), BinObservation::Average, None)
     }
 
     fn targets() -> DVector<f64> {
@@ -180,7 +179,7 @@ mod tests {
     #[test]
     fn a_fit_is_a_maximum() {
         let (family, y) = (family(), targets());
-        let fit = fit(&family, &y, &[vec![0.0, -2.0, 0.5], vec![1.0, 0.0, 2.0]]).unwrap();
+        let fit = maximise_marginal_likelihood(&family, &y, &[vec![0.0, -2.0, 0.5], vec![1.0, 0.0, 2.0]]).unwrap();
         assert!(fit.converged(), "gradient {}", fit.gradient);
         for step in [-0.3, 0.3] {
             for k in 0..3 {
@@ -194,7 +193,7 @@ mod tests {
 
     #[test]
     fn nothing_to_start_from_is_an_error() {
-        let refused = fit(&family(), &targets(), &[vec![f64::NAN, 0.0, 0.0]]);
+        let refused = maximise_marginal_likelihood(&family(), &targets(), &[vec![f64::NAN, 0.0, 0.0]]);
         assert!(refused.is_err());
     }
 }

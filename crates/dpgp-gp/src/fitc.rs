@@ -3,9 +3,9 @@
 
 use nalgebra::DMatrix;
 
-use super::LinearMap;
-use super::binned::ensure_same_model;
-use super::predictive::unexplained;
+use super::PredictionMap;
+use super::binned::ensure_negligible_jitter;
+use super::predictive::unexplained_variances;
 use crate::kernel::Kernel;
 use dpgp_linalg::{Cholesky, LinalgError};
 
@@ -19,27 +19,27 @@ use dpgp_linalg::{Cholesky, LinalgError};
 /// Source: Snelson and Ghahramani 2006; Smith et al. 2021, Eq. 9.
 ///
 /// ```
-/// use dpgp_gp::fitc;
+/// use dpgp_gp::fitc_prediction_map;
 /// use dpgp_gp::kernel::ExponentiatedQuadratic;
 /// use nalgebra::DMatrix;
 ///
 /// // An inducing input at the only training input changes nothing: 3 / (3 + 1) of the target, as in exact regression.
 /// let input = DMatrix::from_element(1, 1, 0.5);
-/// let map = fitc(&ExponentiatedQuadratic::isotropic(3.0, 1.0), 1.0, &input, &input, &input)?;
+/// let map = fitc_prediction_map(&ExponentiatedQuadratic::isotropic(3.0, 1.0), 1.0, &input, &input, &input)?;
 /// assert!((map.predict(&[4.0])[0] - 3.0).abs() < 1e-14);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
 ///
 /// # Errors
 /// [`LinalgError`] if `K_MM` or `A` cannot be factorised.
-pub fn fitc(
+pub fn fitc_prediction_map(
     kernel: &dyn Kernel,
     noise_variance: f64,
     inducing: &DMatrix<f64>,
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
-) -> Result<LinearMap, LinalgError> {
-    Ok(Fitc::new(kernel, noise_variance, inducing, training)?.map(test))
+) -> Result<PredictionMap, LinalgError> {
+    Ok(FitcRegression::new(kernel, noise_variance, inducing, training)?.prediction_map(test))
 }
 
 /// The variances `k_** - k_*M (K_MM^-1 - Q^-1) k_M*` of the latent function at the test inputs (t), without the noise
@@ -56,18 +56,18 @@ pub fn fitc_variance(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<Vec<f64>, LinalgError> {
-    Ok(Fitc::new(kernel, noise_variance, inducing, training)?.variance(test))
+    Ok(FitcRegression::new(kernel, noise_variance, inducing, training)?.variance(test))
 }
 
 /// FITC regression with m inducing inputs (m x d), factorised once for any number of predictions.
-pub struct Fitc<'a> {
+pub struct FitcRegression<'a> {
     kernel: &'a dyn Kernel,
     inducing: &'a DMatrix<f64>,
     training: &'a DMatrix<f64>,
-    factors: Factors,
+    factors: FitcFactors,
 }
 
-impl<'a> Fitc<'a> {
+impl<'a> FitcRegression<'a> {
     /// Factorises `K_MM` and `A`. Cost `n m^2`.
     ///
     /// # Errors
@@ -78,35 +78,35 @@ impl<'a> Fitc<'a> {
         inducing: &'a DMatrix<f64>,
         training: &'a DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
-        let factors = Factors::new(kernel, noise_variance, inducing, training)?;
+        let factors = FitcFactors::new(kernel, noise_variance, inducing, training)?;
         Ok(Self { kernel, inducing, training, factors })
     }
 
-    /// The map of [`fitc`] to test inputs (t x d).
-    pub fn map(&self, test: &DMatrix<f64>) -> LinearMap {
-        let Factors { k_mm, scaled, a } = &self.factors;
+    /// The map of [`fitc_prediction_map`] to test inputs (t x d).
+    pub fn prediction_map(&self, test: &DMatrix<f64>) -> PredictionMap {
+        let FitcFactors { k_mm, scaled, a } = &self.factors;
         let left = k_mm.half_solve(&self.kernel.matrix(self.inducing, test));
-        LinearMap::new(&(left.transpose() * a.solve(scaled)), self.training).with_jitter(k_mm.jitter())
+        PredictionMap::new(&(left.transpose() * a.solve(scaled)), self.training).with_jitter(k_mm.jitter())
     }
 
     /// The variances of [`fitc_variance`] at test inputs (t x d), in squared units of the target.
     pub fn variance(&self, test: &DMatrix<f64>) -> Vec<f64> {
-        let Factors { k_mm, a, .. } = &self.factors;
+        let FitcFactors { k_mm, a, .. } = &self.factors;
         let u = k_mm.half_solve(&self.kernel.matrix(self.inducing, test));
         let kept = a.half_solve(&u);
-        let beyond = unexplained(self.kernel, test, &u).into_iter().zip(kept.column_iter());
+        let beyond = unexplained_variances(self.kernel, test, &u).into_iter().zip(kept.column_iter());
         beyond.map(|(variance, column)| variance + column.norm_squared()).collect()
     }
 }
 
 /// The factors of `K_MM` and of `A`, and `V D^-1`.
-pub(super) struct Factors {
+pub(super) struct FitcFactors {
     pub k_mm: Cholesky,
     pub scaled: DMatrix<f64>,
     pub a: Cholesky,
 }
 
-impl Factors {
+impl FitcFactors {
     pub fn new(
         kernel: &dyn Kernel,
         noise_variance: f64,
@@ -114,7 +114,7 @@ impl Factors {
         training: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
         let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
-        let k_mm = ensure_same_model("K_MM", k_mm, noise_variance)?;
+        let k_mm = ensure_negligible_jitter("K_MM", k_mm, noise_variance)?;
         let v = k_mm.half_solve(&kernel.matrix(inducing, training));
         let mut scaled = v.clone();
         for (i, k_nn) in kernel.diagonal(training).into_iter().enumerate() {

@@ -88,7 +88,7 @@ pub struct GridHyperparameters {
 
 /// An estimate of a weighted sum of exact numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GridSum {
+pub struct GridSumEstimate {
     /// The estimate.
     pub mean: f64,
     /// The variance of its error under the model, without the noise.
@@ -123,9 +123,7 @@ impl GridAxis {
     /// The correlations of its cells, by a lengthscale in widths of a cell or by the correlation of two categories.
     fn covariance(self, correlation: f64) -> DMatrix<f64> {
         match self {
-            Self::Categories(cells) => {
-                DMatrix::from_fn(cells, cells, |i, j| if i == j { 1.0 } else { correlation })
-            }
+            Self::Categories(cells) => DMatrix::from_fn(cells, cells, |i, j| if i == j { 1.0 } else { correlation }),
             Self::Ordered(cells) => {
                 let places = DMatrix::from_fn(cells, 1, |cell, _| cell as f64);
                 Matern::new(Smoothness::ThreeHalves, 1.0, vec![correlation]).matrix(&places, &places)
@@ -296,13 +294,7 @@ pub fn denoise_grid(grid: &NoisyGrid<'_>) -> Result<GridPosterior, LinalgError> 
     }
     let bases = at(&chosen);
     let correlations = chosen.iter().zip(&candidates).map(|(place, tried)| tried[*place]).collect();
-    Ok(GridPosterior::new(
-        &EigenCoordinates::new(numbers, &bases),
-        &bases,
-        best,
-        noise_variance,
-        correlations,
-    ))
+    Ok(GridPosterior::new(&EigenCoordinates::new(numbers, &bases), &bases, best, noise_variance, correlations))
 }
 
 /// The most rounds over all axes.
@@ -361,8 +353,7 @@ impl GridPosterior {
     pub fn leverages(&self) -> Vec<f64> {
         let squared = self.squared_eigenvectors();
         let gains = multiply_along_axes(&self.gain, squared.iter(), false);
-        let (left, weight) =
-            (self.multiply_eigenvectors(&self.left), self.multiply_eigenvectors(&self.weight));
+        let (left, weight) = (self.multiply_eigenvectors(&self.left), self.multiply_eigenvectors(&self.weight));
         let of_mean = left.iter().zip(&weight).map(|(left, weight)| self.mean_variance * left * weight);
         gains.iter().zip(of_mean).map(|(gain, of_mean)| gain + of_mean).collect()
     }
@@ -377,14 +368,13 @@ impl GridPosterior {
     }
 
     /// Estimates each cell, with the variances of the error (n).
-    pub fn cells(&self) -> Vec<GridSum> {
+    pub fn estimate_cells(&self) -> Vec<GridSumEstimate> {
         let squared = self.squared_eigenvectors();
         let gains = multiply_along_axes(&self.gain, squared.iter(), false);
         let squares: Vec<f64> = self.gain.iter().map(|gain| gain * gain).collect();
         let (squares, left) =
             (multiply_along_axes(&squares, squared.iter(), false), self.multiply_eigenvectors(&self.left));
-        let crossed: Vec<f64> =
-            self.gain.iter().zip(&self.weight).map(|(gain, weight)| gain * weight).collect();
+        let crossed: Vec<f64> = self.gain.iter().zip(&self.weight).map(|(gain, weight)| gain * weight).collect();
         let crossed = self.multiply_eigenvectors(&crossed);
         let mut all = Vec::with_capacity(self.mean.len());
         for cell in 0..self.mean.len() {
@@ -400,7 +390,7 @@ impl GridPosterior {
     }
 
     /// The estimate of a weighted sum over all cells, for one weight a cell (n). A cell without a weight counts as 0.
-    pub fn weighted_sum(&self, weights: &[f64]) -> GridSum {
+    pub fn weighted_sum(&self, weights: &[f64]) -> GridSumEstimate {
         let mut all = weights.to_vec();
         all.resize(self.mean.len(), 0.0);
         let mean = all.iter().zip(&self.mean).map(|(weight, mean)| weight * mean).sum();
@@ -416,13 +406,13 @@ impl GridPosterior {
     }
 
     /// For weights with coefficients `q = U' weights`: the sums of `g q^2`, `(g q)^2`, `c q` and `g q o / a`.
-    fn estimate_from_moments(&self, mean: f64, gains: f64, squares: f64, left: f64, crossed: f64) -> GridSum {
+    fn estimate_from_moments(&self, mean: f64, gains: f64, squares: f64, left: f64, crossed: f64) -> GridSumEstimate {
         let Self { mean_variance, noise_variance, .. } = self;
         let weights: f64 = self.weight.iter().map(|weight| weight * weight).sum();
         let all = noise_variance * gains + mean_variance * left * left;
         let of_mean = mean_variance * left;
         let noise = noise_variance * (squares + 2.0 * of_mean * crossed + of_mean * of_mean * weights);
-        GridSum { mean, model_variance: (all - noise).max(0.0), noise_variance: noise.min(all) }
+        GridSumEstimate { mean, model_variance: (all - noise).max(0.0), noise_variance: noise.min(all) }
     }
 }
 
@@ -485,7 +475,7 @@ mod tests {
         for (cell, own) in posterior.leverages().iter().enumerate() {
             assert!((own - linear[(cell, cell)]).abs() < 1e-9);
         }
-        for (cell, found) in posterior.cells().iter().enumerate() {
+        for (cell, found) in posterior.estimate_cells().iter().enumerate() {
             assert!((found.mean - expected[cell]).abs() < 1e-9);
             assert!((found.model_variance - model[(cell, cell)]).abs() < 1e-9);
             assert!((found.noise_variance - noise[(cell, cell)]).abs() < 1e-9);
@@ -519,13 +509,11 @@ mod tests {
         let (axes, mut held, mut cells) = ([GridAxis::Ordered(16), GridAxis::Ordered(16)], 0, 0);
         for seed in 0..8 {
             let (scatter, noise) = (normal(256, 2 * seed), normal(256, 2 * seed + 1));
-            let smooth =
-                |i: usize| 60.0 * ((i / 16) as f64 / 5.0).sin() * ((i % 16) as f64 / 4.0 + seed as f64).cos();
+            let smooth = |i: usize| 60.0 * ((i / 16) as f64 / 5.0).sin() * ((i % 16) as f64 / 4.0 + seed as f64).cos();
             let exact: Vec<f64> = (0..256).map(|i| smooth(i) + 3.0 * scatter[i]).collect();
-            let numbers: Vec<f64> =
-                exact.iter().zip(&noise).map(|(exact, noise)| exact + 10.0 * noise).collect();
+            let numbers: Vec<f64> = exact.iter().zip(&noise).map(|(exact, noise)| exact + 10.0 * noise).collect();
             let grid = NoisyGrid::new(&axes, &numbers, 100.0).unwrap();
-            for (found, exact) in denoise_grid(&grid).unwrap().cells().iter().zip(&exact) {
+            for (found, exact) in denoise_grid(&grid).unwrap().estimate_cells().iter().zip(&exact) {
                 let sd = (found.model_variance + found.noise_variance).sqrt();
                 held += usize::from((found.mean - exact).abs() <= 1.645 * sd);
                 cells += 1;
@@ -537,8 +525,7 @@ mod tests {
 
     #[test]
     fn what_is_no_grid_is_refused() {
-        let is_grid =
-            |numbers: &[f64], variance| NoisyGrid::new(&[GridAxis::Ordered(2)], numbers, variance).is_some();
+        let is_grid = |numbers: &[f64], variance| NoisyGrid::new(&[GridAxis::Ordered(2)], numbers, variance).is_some();
         assert!(is_grid(&[1.0, 2.0], 1.0));
         assert!(!is_grid(&[1.0], 1.0) && !is_grid(&[1.0, 2.0], 0.0) && !is_grid(&[1.0, f64::NAN], 1.0));
         assert!(NoisyGrid::new(&[GridAxis::Ordered(0)], &[], 1.0).is_none());

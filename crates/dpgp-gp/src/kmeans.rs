@@ -5,7 +5,7 @@ use rand::{Rng, RngExt};
 
 /// How the clustering runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KMeans {
+pub struct KMeansOptions {
     /// Number of centres.
     pub centres: usize,
     /// Independent restarts; the one with the least inertia wins.
@@ -19,17 +19,17 @@ pub struct KMeans {
 /// If there are no more distinct inputs than centres, the distinct inputs themselves.
 ///
 /// ```
-/// use dpgp_gp::{KMeans, kmeans};
+/// use dpgp_gp::{KMeansOptions, kmeans};
 /// use nalgebra::DMatrix;
 /// use rand::SeedableRng;
 ///
 /// // Two pairs far apart: the centres are the means of the pairs.
 /// let inputs = DMatrix::from_column_slice(4, 1, &[10.0, 0.0, 11.0, 1.0]);
-/// let options = KMeans { centres: 2, restarts: 5, steps: 100 };
+/// let options = KMeansOptions { centres: 2, restarts: 5, steps: 100 };
 /// let centres = kmeans(&inputs, options, &mut rand_pcg::Pcg64::seed_from_u64(1));
 /// assert_eq!(centres.as_slice(), [0.5, 10.5]);
 /// ```
-pub fn kmeans(inputs: &DMatrix<f64>, options: KMeans, rng: &mut impl Rng) -> DMatrix<f64> {
+pub fn kmeans(inputs: &DMatrix<f64>, options: KMeansOptions, rng: &mut impl Rng) -> DMatrix<f64> {
     let points: Vec<Vec<f64>> = inputs.row_iter().map(|r| r.iter().copied().collect()).collect();
     let mut best = distinct(&points);
     if best.len() > options.centres {
@@ -155,7 +155,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    const OPTIONS: KMeans = KMeans { centres: 3, restarts: 10, steps: 300 };
+    const OPTIONS: KMeansOptions = KMeansOptions { centres: 3, restarts: 10, steps: 300 };
 
     #[test]
     fn finds_three_separate_clusters() {

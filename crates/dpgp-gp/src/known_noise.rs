@@ -63,7 +63,7 @@ impl<'a> NoisyNumbers<'a> {
 
 /// What is known of the model beforehand; what is not is averaged.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct KnownModel<'a> {
+pub struct FixedHyperparameters<'a> {
     /// The covariance of f, with its variance and lengthscale.
     pub kernel: Option<&'a KernelSetting>,
     /// The variance of w.
@@ -84,12 +84,12 @@ pub struct DenoisedNumbers {
 /// Estimates the exact numbers at test inputs (t x d).
 ///
 /// ```
-/// use dpgp_gp::{KnownModel, NoisyNumbers, denoise_numbers};
+/// use dpgp_gp::{FixedHyperparameters, NoisyNumbers, denoise_numbers};
 /// use nalgebra::DMatrix;
 ///
 /// let inputs = DMatrix::from_column_slice(4, 1, &[0.0, 1.0, 2.0, 3.0]);
 /// let noisy = NoisyNumbers::new(&inputs, &[10.0, 14.0, 9.0, 13.0], &[25.0, 25.0, 25.0, 25.0]).ok_or("numbers")?;
-/// let found = denoise_numbers(&noisy, KnownModel::default(), &inputs)?;
+/// let found = denoise_numbers(&noisy, FixedHyperparameters::default(), &inputs)?;
 /// // Between the published numbers and their mean, and less certain than without noise.
 /// assert!(found.mean[0] > 10.0 && found.mean[1] < 14.0);
 /// assert!(found.noise_variance.iter().all(|variance| (0.0..25.0).contains(variance)));
@@ -100,7 +100,7 @@ pub struct DenoisedNumbers {
 /// [`LinalgError`] if a covariance cannot be factorised.
 pub fn denoise_numbers(
     noisy: &NoisyNumbers<'_>,
-    known: KnownModel<'_>,
+    known: FixedHyperparameters<'_>,
     test: &DMatrix<f64>,
 ) -> Result<DenoisedNumbers, LinalgError> {
     let signal = signal_variance(noisy);
@@ -161,7 +161,7 @@ struct Hyperparameters {
     scatter: f64,
 }
 
-fn hyperparameter_grid(inputs: &DMatrix<f64>, known: KnownModel<'_>, signal: f64) -> Vec<Hyperparameters> {
+fn hyperparameter_grid(inputs: &DMatrix<f64>, known: FixedHyperparameters<'_>, signal: f64) -> Vec<Hyperparameters> {
     let (kernels, variances): (Vec<Box<dyn Kernel>>, Vec<f64>) = match known.kernel {
         Some(kernel) => (vec![kernel.covariance(inputs)], vec![1.0]),
         None => {
@@ -228,8 +228,7 @@ impl Hyperparameters {
         let precision = ones.sum();
         let mean = ones.dot(&numbers) / precision;
         let residual = solved.column(0) - &ones * mean;
-        let log_determinant: f64 =
-            2.0 * factor.factor().diagonal().iter().map(|entry| entry.ln()).sum::<f64>();
+        let log_determinant: f64 = 2.0 * factor.factor().diagonal().iter().map(|entry| entry.ln()).sum::<f64>();
         // (y - m)' S^-1 (y - m), where 1' S^-1 (y - m) = 0.
         let square = residual.dot(&numbers);
         let log_evidence = -0.5 * (log_determinant + precision.ln() + square);
@@ -238,19 +237,11 @@ impl Hyperparameters {
 }
 
 impl FittedPosterior {
-    fn predict(
-        &self,
-        choice: &Hyperparameters,
-        noisy: &NoisyNumbers<'_>,
-        test: &DMatrix<f64>,
-    ) -> DenoisedNumbers {
+    fn predict(&self, choice: &Hyperparameters, noisy: &NoisyNumbers<'_>, test: &DMatrix<f64>) -> DenoisedNumbers {
         let kernel = &choice.kernel.kernel;
         let cross = choice.covariance(&kernel.matrix(noisy.inputs, test), noisy.inputs, test);
         let solved = self.factor.solve(&cross);
-        let mean = transposed_product(
-            &cross,
-            &DMatrix::from_column_slice(cross.nrows(), 1, self.residual.as_slice()),
-        );
+        let mean = transposed_product(&cross, &DMatrix::from_column_slice(cross.nrows(), 1, self.residual.as_slice()));
         let mut found = DenoisedNumbers {
             mean: mean.column(0).add_scalar(self.mean),
             model_variance: DVector::zeros(test.nrows()),
@@ -260,8 +251,7 @@ impl FittedPosterior {
         for (point, prior) in priors.iter().enumerate() {
             let left = 1.0 - self.ones.dot(&cross.column(point));
             let explained = cross.column(point).dot(&solved.column(point));
-            let variance =
-                choice.variance * prior + choice.scatter - explained + left * left / self.precision;
+            let variance = choice.variance * prior + choice.scatter - explained + left * left / self.precision;
             let weights = solved.column(point) + &self.ones * (left / self.precision);
             let noise: f64 = weights.iter().zip(noisy.noise_variances).map(|(a, d)| a * a * d).sum();
             found.noise_variance[point] = noise;
@@ -290,12 +280,11 @@ mod tests {
         let inputs = DMatrix::from_column_slice(6, 1, &INPUTS);
         let noisy = NoisyNumbers::new(&inputs, &NUMBERS, &VARIANCES).unwrap();
         let kernel = known();
-        let model = KnownModel { kernel: Some(&kernel), scatter: Some(0.2) };
+        let model = FixedHyperparameters { kernel: Some(&kernel), scatter: Some(0.2) };
         let test = DMatrix::from_column_slice(3, 1, &[1.0, 3.6, 2.0]);
         let found = denoise_numbers(&noisy, model, &test).unwrap();
         let variances = &found.model_variance + &found.noise_variance;
-        let close =
-            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-10, "{found} for {expected}");
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-10, "{found} for {expected}");
         for (point, (mean, variance)) in [
             (2.888_575_539_830_011_3, 0.686_477_387_998_335),
             (0.613_466_848_691_891_9, 0.411_018_951_679_191_84),
@@ -317,11 +306,11 @@ mod tests {
     fn exact_numbers_stay() {
         let inputs = DMatrix::from_column_slice(6, 1, &INPUTS);
         let noisy = NoisyNumbers::new(&inputs, &NUMBERS, &[0.0; 6]).unwrap();
-        let found = denoise_numbers(&noisy, KnownModel::default(), &inputs).unwrap();
+        let found = denoise_numbers(&noisy, FixedHyperparameters::default(), &inputs).unwrap();
         found.mean.iter().zip(NUMBERS).for_each(|(found, number)| assert!((found - number).abs() < 1e-6));
         let inputs = DMatrix::from_element(1, 1, 4.0);
         let noisy = NoisyNumbers::new(&inputs, &[7.0], &[9.0]).unwrap();
-        let found = denoise_numbers(&noisy, KnownModel::default(), &inputs).unwrap();
+        let found = denoise_numbers(&noisy, FixedHyperparameters::default(), &inputs).unwrap();
         assert!((found.mean[0] - 7.0).abs() < 1e-9 && (found.noise_variance[0] - 9.0).abs() < 1e-9);
     }
 
@@ -330,7 +319,7 @@ mod tests {
     fn constants_stay() {
         let inputs = DMatrix::from_fn(100, 1, |i, _| i as f64);
         let noisy = NoisyNumbers::new(&inputs, &[5.0; 100], &[0.0; 100]).unwrap();
-        let found = denoise_numbers(&noisy, KnownModel::default(), &inputs).unwrap();
+        let found = denoise_numbers(&noisy, FixedHyperparameters::default(), &inputs).unwrap();
         assert!(found.mean.iter().all(|mean| (mean - 5.0).abs() < 1e-6));
     }
 

@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Features;
+use super::KernelFeatures;
 use dpgp_linalg::{Cholesky, LinalgError};
 use dpgp_number::normal_cdf;
 
@@ -21,8 +21,8 @@ use dpgp_number::normal_cdf;
 /// use nalgebra::{DMatrix, DVector};
 ///
 /// // One row with the feature 2, from f = 0: pi = 1/2, W = 1/4, A = 1 + 2 (1/4) 2 = 2, and C = 2 / (2 A) = 1/2.
-/// let step = NewtonStep::from(&DMatrix::from_element(1, 1, 2.0), &DVector::zeros(1))?;
-/// assert!((step.map()[(0, 0)] - 0.5).abs() < 1e-15);
+/// let step = NewtonStep::from_latent_values(&DMatrix::from_element(1, 1, 2.0), &DVector::zeros(1))?;
+/// assert!((step.label_map()[(0, 0)] - 0.5).abs() < 1e-15);
 /// assert!((step.weights(&DVector::from_element(1, -1.0))[0] + 0.5).abs() < 1e-15);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
@@ -37,8 +37,8 @@ impl NewtonStep {
     ///
     /// # Errors
     /// [`LinalgError`] if A cannot be factorised, that is if f is not finite.
-    pub fn from(features: &DMatrix<f64>, latent: &DVector<f64>) -> Result<Self, LinalgError> {
-        let factor = curvature(features, latent)?;
+    pub fn from_latent_values(features: &DMatrix<f64>, latent: &DVector<f64>) -> Result<Self, LinalgError> {
+        let factor = factorise_curvature(features, latent)?;
         let pi = latent.map(logistic);
         let right = DVector::from_fn(pi.len(), |i, _| {
             let curvature = pi[i] * (1.0 - pi[i]);
@@ -50,12 +50,12 @@ impl NewtonStep {
     }
 
     /// Part of the step from the former latent values alone (m).
-    pub fn public(&self) -> &DVector<f64> {
+    pub fn public_part(&self) -> &DVector<f64> {
         &self.public
     }
 
     /// The map from labels to weights (m x n).
-    pub fn map(&self) -> &DMatrix<f64> {
+    pub fn label_map(&self) -> &DMatrix<f64> {
         &self.map
     }
 
@@ -68,7 +68,7 @@ impl NewtonStep {
 /// The weights after each of some Newton steps from zero; no more once they stand still.
 ///
 /// # Errors
-/// [`LinalgError`] as [`NewtonStep::from`].
+/// [`LinalgError`] as [`NewtonStep::from_latent_values`].
 pub fn newton_path(
     features: &DMatrix<f64>,
     labels: &DVector<f64>,
@@ -77,7 +77,7 @@ pub fn newton_path(
     let mut path: Vec<DVector<f64>> = Vec::with_capacity(steps);
     let mut latent = DVector::zeros(features.nrows());
     for _ in 0..steps {
-        let weights = NewtonStep::from(features, &latent)?.weights(labels);
+        let weights = NewtonStep::from_latent_values(features, &latent)?.weights(labels);
         latent = features * &weights;
         let still = path.last().is_some_and(|before| (before - &weights).amax() <= STILL * weights.amax());
         path.push(weights);
@@ -97,15 +97,15 @@ const STILL: f64 = 1e-14;
 /// Source: Rasmussen and Williams 2006, Eq. 3.24.
 ///
 /// # Errors
-/// [`LinalgError`] as [`NewtonStep::from`].
-pub fn latent_variance(features: &Features, latent: &DVector<f64>) -> Result<Vec<f64>, LinalgError> {
-    let explained = curvature(&features.training, latent)?.half_solve(&features.test.transpose());
+/// [`LinalgError`] as [`NewtonStep::from_latent_values`].
+pub fn latent_variance(features: &KernelFeatures, latent: &DVector<f64>) -> Result<Vec<f64>, LinalgError> {
+    let explained = factorise_curvature(&features.training, latent)?.half_solve(&features.test.transpose());
     let with_rest = explained.column_iter().zip(&features.residual);
     Ok(with_rest.map(|(column, left)| column.norm_squared() + left).collect())
 }
 
 /// The factor of `A = I + Phi' W Phi` at latent values.
-fn curvature(features: &DMatrix<f64>, latent: &DVector<f64>) -> Result<Cholesky, LinalgError> {
+fn factorise_curvature(features: &DMatrix<f64>, latent: &DVector<f64>) -> Result<Cholesky, LinalgError> {
     let mut scaled = features.clone();
     for (mut row, f) in scaled.row_iter_mut().zip(latent.iter()) {
         let pi = logistic(*f);
@@ -140,7 +140,7 @@ pub fn logistic(f: f64) -> f64 {
 pub fn averaged_probability(mean: f64, variance: f64) -> f64 {
     let sd = variance.sqrt();
     if sd > WIDE {
-        return averaged_over_logistic(mean, sd);
+        return probability_above_logistic(mean, sd);
     }
     let step = 0.25 * (1.0 / sd).min(1.0);
     let nodes = (REACH / step).ceil() as i32;
@@ -159,7 +159,7 @@ pub fn averaged_probability(mean: f64, variance: f64) -> f64 {
 const WIDE: f64 = 1000.0;
 
 /// `E[Phi((mean - L) / sd)]` for L of the logistic distribution: the probability that a Gaussian lies above L.
-fn averaged_over_logistic(mean: f64, sd: f64) -> f64 {
+fn probability_above_logistic(mean: f64, sd: f64) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     // Beyond 40 lies 1e-17 of the mass; steps of 1/2 leave an error of exp(-4 pi^2), 1e-17.
     for node in -80..=80 {
@@ -183,7 +183,7 @@ pub trait CovarianceFamily {
     fn covariance(&self, logs: &[f64]) -> DMatrix<f64>;
 
     /// Its derivatives with respect to each parameter, which are logarithms (n x n each).
-    fn slopes(&self, logs: &[f64]) -> Vec<DMatrix<f64>>;
+    fn covariance_gradients(&self, logs: &[f64]) -> Vec<DMatrix<f64>>;
 }
 
 /// `-ln p(y) = y' K^-1 y / 2 + ln det K / 2 + n ln(2 pi) / 2`, and its gradient
@@ -208,7 +208,7 @@ pub fn negative_log_likelihood(
     let value = 0.5 * y.dot(&a) + half_log_det + constant;
     // The inverse is formed once: the trace with each slope is then a sum over entries, `n^2` and not `n^3`.
     let weights = cholesky.solve(&DMatrix::identity(n, n)) - &a * a.transpose();
-    let gradient = family.slopes(logs).iter().map(|slope| 0.5 * weights.dot(slope)).collect();
+    let gradient = family.covariance_gradients(logs).iter().map(|slope| 0.5 * weights.dot(slope)).collect();
     Ok((value, gradient))
 }
 
@@ -246,9 +246,8 @@ mod tests {
         let (_, labels, phi) = example();
         let f = DVector::from_fn(15, |i, _| (i as f64 - 7.0) * 0.3);
         for i in 0..15 {
-            let shifted = |h: f64| {
-                log_likelihood(&labels, &(&f + DVector::from_fn(15, |j, _| if i == j { h } else { 0.0 })))
-            };
+            let shifted =
+                |h: f64| log_likelihood(&labels, &(&f + DVector::from_fn(15, |j, _| if i == j { h } else { 0.0 })));
             let h = 1e-4;
             let gradient = (shifted(h) - shifted(-h)) / (2.0 * h);
             let curvature = -(shifted(h) - 2.0 * shifted(0.0) + shifted(-h)) / (h * h);
@@ -264,7 +263,7 @@ mod tests {
         let w = DMatrix::from_diagonal(&f.map(|f| logistic(f) * (1.0 - logistic(f))));
         let right = &w * &f + DVector::from_fn(6, |i, _| 0.5 * (y[i] + 1.0) - logistic(f[i]));
         let textbook = (k.try_inverse().unwrap() + w).try_inverse().unwrap() * right;
-        let ours = &phi6 * NewtonStep::from(&phi6, &f).unwrap().weights(&y);
+        let ours = &phi6 * NewtonStep::from_latent_values(&phi6, &f).unwrap().weights(&y);
         assert!((ours - textbook).amax() < 1e-12);
         assert_eq!(phi.nrows(), 15);
     }
@@ -289,7 +288,7 @@ mod tests {
     #[test]
     fn wide_gaussians_cost_no_more() {
         for mean in [-2000.0, -30.0, 0.0, 1.0, 700.0] {
-            let (narrow, wide) = (averaged_probability(mean, 1e6), averaged_over_logistic(mean, 1e3));
+            let (narrow, wide) = (averaged_probability(mean, 1e6), probability_above_logistic(mean, 1e3));
             assert!((narrow - wide).abs() < 1e-12, "{mean}: {narrow} {wide}");
         }
         for sd in [1e9, 1e30, 1e150] {
@@ -332,7 +331,7 @@ mod likelihood_tests {
         fn covariance(&self, logs: &[f64]) -> DMatrix<f64> {
             DMatrix::identity(self.0, self.0) * logs[0].exp()
         }
-        fn slopes(&self, logs: &[f64]) -> Vec<DMatrix<f64>> {
+        fn covariance_gradients(&self, logs: &[f64]) -> Vec<DMatrix<f64>> {
             vec![self.covariance(logs)]
         }
     }

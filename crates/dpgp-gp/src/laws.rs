@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{exact, fitc};
+use super::{exact_prediction_map, fitc_prediction_map};
 use crate::kernel::{ExponentiatedQuadratic, Kernel};
 
 fn inputs() -> (DMatrix<f64>, DMatrix<f64>, Vec<f64>) {
@@ -17,8 +17,8 @@ fn inputs() -> (DMatrix<f64>, DMatrix<f64>, Vec<f64>) {
 fn fitc_with_all_inputs_is_exact() {
     let (training, test, _) = inputs();
     let kernel = ExponentiatedQuadratic::isotropic(1.5, 0.8);
-    let full = exact(&kernel, 0.2, &training, &test).unwrap().expand();
-    let sparse = fitc(&kernel, 0.2, &training, &training, &test).unwrap().expand();
+    let full = exact_prediction_map(&kernel, 0.2, &training, &test).unwrap().to_full_matrix();
+    let sparse = fitc_prediction_map(&kernel, 0.2, &training, &training, &test).unwrap().to_full_matrix();
     assert!((full - sparse).amax() < 1e-9);
 }
 
@@ -37,7 +37,7 @@ fn fitc_agrees_with_its_dense_definition() {
     }
     let q_star = kernel.matrix(&test, &inducing) * &k_mm_inverse * k_nm.transpose();
     let expected = q_star * dense.try_inverse().unwrap() * DVector::from_vec(targets.clone());
-    let map = fitc(&kernel, 0.2, &inducing, &training, &test).unwrap();
+    let map = fitc_prediction_map(&kernel, 0.2, &inducing, &training, &test).unwrap();
     assert!((map.predict(&targets) - expected).amax() < 1e-10);
 }
 
@@ -46,6 +46,6 @@ fn fitc_agrees_with_its_dense_definition() {
 fn exact_regression_interpolates() {
     let (training, _, targets) = inputs();
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 0.5);
-    let mean = exact(&kernel, 1e-10, &training, &training).unwrap().predict(&targets);
+    let mean = exact_prediction_map(&kernel, 1e-10, &training, &training).unwrap().predict(&targets);
     assert!((mean - DVector::from_vec(targets)).amax() < 1e-6);
 }

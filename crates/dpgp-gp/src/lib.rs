@@ -24,21 +24,23 @@ mod predictive;
 pub mod sites;
 pub mod variational;
 
-pub use averaged::{AveragedPosterior, AveragedPrediction, Combinations, averaged_kernel};
-pub use binned::BinnedFamily;
-pub use binned::jitter_share;
-pub use exact::{Exact, exact, exact_variance};
+pub use averaged::{
+    ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, lengthscale_averaged_kernel,
+};
+pub use binned::BinnedCovarianceFamily;
+pub use binned::jitter_effect_bound;
+pub use exact::{ExactRegression, exact_prediction_map, exact_variance};
 pub use exact::{Representer, exact_representer, fitc_representer};
-pub use features::{Features, exact_features, regressor_features};
-pub use features::{SharedCovariance, SharedFactor};
-pub use fit::{Fit, fit};
-pub use fitc::{Fitc, fitc, fitc_variance};
-pub use grid_counts::{GridAxis, GridHyperparameters, GridPosterior, GridSum, NoisyGrid, denoise_grid};
-pub use kmeans::{KMeans, kmeans};
-pub use known_noise::{DenoisedNumbers, KnownModel, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
+pub use features::{CovarianceFactor, CovarianceRepresentation};
+pub use features::{KernelFeatures, exact_features, inducing_input_features};
+pub use fit::{LikelihoodFit, maximise_marginal_likelihood};
+pub use fitc::{FitcRegression, fitc_prediction_map, fitc_variance};
+pub use grid_counts::{GridAxis, GridHyperparameters, GridPosterior, GridSumEstimate, NoisyGrid, denoise_grid};
+pub use kmeans::{KMeansOptions, kmeans};
+pub use known_noise::{DenoisedNumbers, FixedHyperparameters, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
 pub use laplace::{CovarianceFamily, negative_log_likelihood};
 pub use laplace::{NewtonStep, averaged_probability, latent_variance, logistic, newton_path};
-pub use linear_map::LinearMap;
-pub use linear_map::polynomial;
-pub use moments::{GivenNoisySums, PriorMoments, exact_moments, fitc_moments};
-pub use predictive::{Predictive, WeightedNormals};
+pub use linear_map::PredictionMap;
+pub use linear_map::polynomial_prediction_map;
+pub use moments::{NoisySumsPosterior, PriorMoments, exact_moments, fitc_moments};
+pub use predictive::{PredictiveMixture, WeightedNormals};

@@ -11,23 +11,23 @@ use dpgp_linalg::{Cholesky, LinalgError, gram_factor};
 /// rounding cannot make the sensitivity of two equal inputs differ.
 ///
 /// ```
-/// use dpgp_gp::LinearMap;
+/// use dpgp_gp::PredictionMap;
 /// use nalgebra::DMatrix;
 ///
 /// // Three rows, the first and the last of the same input: two columns, of 2 targets and of 1.
 /// let c = DMatrix::from_row_slice(1, 3, &[0.5, 0.1, 0.5]);
-/// let map = LinearMap::new(&c, &DMatrix::from_column_slice(3, 1, &[7.0, 8.0, 7.0]));
-/// assert_eq!((map.columns().as_slice(), map.counts()), (&[0.5, 0.1][..], vec![2, 1]));
+/// let map = PredictionMap::new(&c, &DMatrix::from_column_slice(3, 1, &[7.0, 8.0, 7.0]));
+/// assert_eq!((map.columns().as_slice(), map.targets_per_column()), (&[0.5, 0.1][..], vec![2, 1]));
 /// assert_eq!(map.predict(&[2.0, 10.0, 4.0])[0], 0.5 * (2.0 + 4.0) + 0.1 * 10.0);
 /// ```
 #[derive(Debug, Clone)]
-pub struct LinearMap {
+pub struct PredictionMap {
     columns: DMatrix<f64>,
     group: Vec<usize>,
     jitter: f64,
 }
 
-impl LinearMap {
+impl PredictionMap {
     /// Merges the columns of `c` (t x n) that belong to equal rows of `inputs` (n x d).
     pub fn new(c: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Self {
         let (first, group) = group_rows(inputs);
@@ -35,7 +35,7 @@ impl LinearMap {
     }
 
     /// The map to no predictions, for which of the inputs (n x d) are equal.
-    pub fn of_no_predictions(inputs: &DMatrix<f64>) -> Self {
+    pub fn without_test_inputs(inputs: &DMatrix<f64>) -> Self {
         Self::new(&DMatrix::zeros(0, inputs.nrows()), inputs)
     }
 
@@ -56,7 +56,7 @@ impl LinearMap {
     }
 
     /// How many targets share each distinct column.
-    pub fn counts(&self) -> Vec<usize> {
+    pub fn targets_per_column(&self) -> Vec<usize> {
         let mut counts = vec![0; self.columns.ncols()];
         for &group in &self.group {
             counts[group] += 1;
@@ -65,7 +65,7 @@ impl LinearMap {
     }
 
     /// Of another map of the same training rows (s x n), the distinct columns (s x k).
-    pub fn distinct(&self, c: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn select_distinct_columns(&self, c: &DMatrix<f64>) -> DMatrix<f64> {
         // Groups are numbered in the order in which they come.
         let mut first = Vec::with_capacity(self.columns.ncols());
         for (row, group) in self.group.iter().enumerate() {
@@ -77,12 +77,12 @@ impl LinearMap {
     }
 
     /// The whole `C` (t x n).
-    pub fn expand(&self) -> DMatrix<f64> {
+    pub fn to_full_matrix(&self) -> DMatrix<f64> {
         self.columns.select_columns(&self.group)
     }
 
     /// Sums the targets of equal inputs: `C y` is the distinct columns times this (k values).
-    pub fn sum_groups(&self, targets: &[f64]) -> DVector<f64> {
+    pub fn sum_targets_by_input(&self, targets: &[f64]) -> DVector<f64> {
         let mut sums = DVector::zeros(self.columns.ncols());
         for (&group, &y) in self.group.iter().zip(targets) {
             sums[group] += y;
@@ -90,8 +90,8 @@ impl LinearMap {
         sums
     }
 
-    /// As [`LinearMap::sum_groups`], of whole numbers, which have no rounding.
-    pub fn sum_whole_groups(&self, targets: &[i64]) -> Vec<i128> {
+    /// As [`PredictionMap::sum_targets_by_input`], of whole numbers, which have no rounding.
+    pub fn sum_integers_by_input(&self, targets: &[i64]) -> Vec<i128> {
         let mut sums = vec![0; self.columns.ncols()];
         for (&group, &y) in self.group.iter().zip(targets) {
             sums[group] += i128::from(y);
@@ -101,7 +101,7 @@ impl LinearMap {
 
     /// `C y`, the predictive mean at the t test inputs.
     pub fn predict(&self, targets: &[f64]) -> DVector<f64> {
-        &self.columns * self.sum_groups(targets)
+        &self.columns * self.sum_targets_by_input(targets)
     }
 }
 
@@ -130,32 +130,32 @@ const SINGULAR: f64 = 1e-12;
 /// Source: Smith et al. 2021, Section 5.1.
 ///
 /// ```
-/// use dpgp_gp::polynomial;
+/// use dpgp_gp::polynomial_prediction_map;
 /// use nalgebra::DMatrix;
 ///
 /// // The line through (0, 1) and (2, 5) is 1 + 2 x; at x = 3 it is 7.
 /// let training = DMatrix::from_column_slice(2, 1, &[0.0, 2.0]);
-/// let map = polynomial(1, &training, &DMatrix::from_element(1, 1, 3.0))?;
+/// let map = polynomial_prediction_map(1, &training, &DMatrix::from_element(1, 1, 3.0))?;
 /// assert!((map.predict(&[1.0, 5.0])[0] - 7.0).abs() < 1e-12);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
 ///
 /// # Errors
 /// [`LinalgError`] if `X'X` is singular, that is if there are fewer distinct inputs than monomials.
-pub fn polynomial(
+pub fn polynomial_prediction_map(
     degree: u32,
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
-) -> Result<LinearMap, LinalgError> {
+) -> Result<PredictionMap, LinalgError> {
     let x = design(degree, training);
     // By QR: monomials of high degree are nearly dependent, and `X'X` would square their condition.
-    let normal = well_determined(gram_factor("X'X", &x)?)?;
+    let normal = ensure_full_rank(gram_factor("X'X", &x)?)?;
     let c = design(degree, test) * normal.solve(&x.transpose());
-    Ok(LinearMap::new(&c, training))
+    Ok(PredictionMap::new(&c, training))
 }
 
 /// Refuses a factor with a pivot that is zero up to rounding.
-fn well_determined(factor: Cholesky) -> Result<Cholesky, LinalgError> {
+fn ensure_full_rank(factor: Cholesky) -> Result<Cholesky, LinalgError> {
     let pivots = factor.factor().diagonal();
     if pivots.min() > SINGULAR * pivots.max() {
         return Ok(factor);
@@ -183,11 +183,11 @@ mod tests {
     fn equal_inputs_share_a_column() {
         let inputs = DMatrix::from_column_slice(4, 1, &[1.0, 2.0, 1.0, -0.0]);
         let c = DMatrix::from_row_slice(2, 4, &[1.0, 2.0, 1.0, 3.0, 4.0, 5.0, 4.0, 6.0]);
-        let map = LinearMap::new(&c, &inputs);
+        let map = PredictionMap::new(&c, &inputs);
         assert_eq!(map.columns().ncols(), 3);
         assert_eq!(map.group, [0, 1, 0, 2]);
-        assert_eq!(map.counts(), [2, 1, 1]);
-        assert_eq!(map.expand(), c);
+        assert_eq!(map.targets_per_column(), [2, 1, 1]);
+        assert_eq!(map.to_full_matrix(), c);
         let y = [1.0, -1.0, 0.5, 2.0];
         let expected = &c * DVector::from_column_slice(&y);
         assert!((map.predict(&y) - expected).amax() < 1e-15);
@@ -197,8 +197,8 @@ mod tests {
     #[test]
     fn zeros_of_either_sign_are_one_input() {
         let inputs = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, -0.0]);
-        let map = LinearMap::new(&DMatrix::from_row_slice(1, 3, &[2.0, 3.0, 2.0]), &inputs);
-        assert_eq!(map.counts(), [2, 1]);
+        let map = PredictionMap::new(&DMatrix::from_row_slice(1, 3, &[2.0, 3.0, 2.0]), &inputs);
+        assert_eq!(map.targets_per_column(), [2, 1]);
     }
 }
 
@@ -210,9 +210,9 @@ mod polynomial_tests {
     fn a_line_is_extrapolated_exactly() {
         let training = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, 3.0]);
         let test = DMatrix::from_column_slice(2, 1, &[2.0, 10.0]);
-        let map = polynomial(1, &training, &test).unwrap();
+        let map = polynomial_prediction_map(1, &training, &test).unwrap();
         let predicted = map.predict(&[1.0, 3.0, 7.0]);
-        assert!(polynomial(3, &training, &test).is_err());
+        assert!(polynomial_prediction_map(3, &training, &test).is_err());
         assert!((predicted[0] - 5.0).abs() < 1e-12 && (predicted[1] - 21.0).abs() < 1e-12);
     }
 }

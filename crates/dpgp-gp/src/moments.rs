@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use super::{LinearMap, SharedCovariance};
+use super::{CovarianceRepresentation, PredictionMap};
 use crate::kernel::Kernel;
-use dpgp_linalg::{Cholesky, LinalgError, smooth_factor};
+use dpgp_linalg::{Cholesky, LinalgError, low_rank_factor};
 
 /// What the diagonal of a covariance may keep beside its low-rank factor, as a part of its sum: it is added to the independent part,
 /// so that nothing is lost.
@@ -23,7 +23,7 @@ pub struct PriorMoments {
     /// Covariances of the latent values with the sums (t x k).
     pub cross: DMatrix<f64>,
     /// S (k x k): what the sums share.
-    pub shared: Arc<SharedCovariance>,
+    pub shared: Arc<CovarianceRepresentation>,
     /// e (k), positive: variances of what each sum has of its own.
     pub own: Vec<f64>,
     /// Variances of the latent values (t).
@@ -34,14 +34,14 @@ pub struct PriorMoments {
 /// `m_u m_v k(x_u, x_v)` and a variance `m_u sigma^2` of their own.
 ///
 /// ```
-/// use dpgp_gp::{exact, exact_moments};
+/// use dpgp_gp::{exact_prediction_map, exact_moments};
 /// use dpgp_gp::kernel::ExponentiatedQuadratic;
 /// use nalgebra::DMatrix;
 ///
 /// // Two rows at one input: their sum has the variance 2^2 3 + 2 1, and 2 3 in common with the value there.
 /// let (kernel, input) = (ExponentiatedQuadratic::isotropic(3.0, 1.0), DMatrix::from_element(2, 1, 0.5));
 /// let point = DMatrix::from_element(1, 1, 0.5);
-/// let moments = exact_moments(&kernel, 1.0, &input, &point, &exact(&kernel, 1.0, &input, &point)?);
+/// let moments = exact_moments(&kernel, 1.0, &input, &point, &exact_prediction_map(&kernel, 1.0, &input, &point)?);
 /// assert!((moments.cross[0] - 6.0).abs() < 1e-12 && (moments.variances[0] - 3.0).abs() < 1e-12);
 /// assert!((moments.shared.largest_variance() + moments.own[0] - 14.0).abs() < 1e-12);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
@@ -51,15 +51,15 @@ pub fn exact_moments(
     noise_variance: f64,
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
-    map: &LinearMap,
+    map: &PredictionMap,
 ) -> PriorMoments {
-    let inputs = map.distinct(&training.transpose()).transpose();
-    let counts = counts(map);
+    let inputs = map.select_distinct_columns(&training.transpose()).transpose();
+    let counts = targets_per_column(map);
     let mut cross = kernel.matrix(test, &inputs);
     scale_columns(&mut cross, &counts);
     let mut own: Vec<f64> = counts.iter().map(|m| m * noise_variance).collect();
-    let sums = SumsOfGroups { kernel, inputs: &inputs, counts: &counts };
-    let shared = shared_by_groups(&sums, counts.len() / SHARE, &mut own);
+    let sums = GroupSumCovariance { kernel, inputs: &inputs, counts: &counts };
+    let shared = factor_group_covariance(&sums, counts.len() / SHARE, &mut own);
     PriorMoments { cross, own, shared: Arc::new(shared), variances: kernel.diagonal(test) }
 }
 
@@ -74,10 +74,10 @@ pub fn fitc_moments(
     inducing: &DMatrix<f64>,
     test: &DMatrix<f64>,
     training: &DMatrix<f64>,
-    map: &LinearMap,
+    map: &PredictionMap,
 ) -> Result<PriorMoments, LinalgError> {
-    let inputs = map.distinct(&training.transpose()).transpose();
-    let counts = counts(map);
+    let inputs = map.select_distinct_columns(&training.transpose()).transpose();
+    let counts = targets_per_column(map);
     let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
     let mut shared = k_mm.half_solve(&kernel.matrix(inducing, &inputs));
     let alone = kernel.diagonal(&inputs).into_iter().zip(shared.column_iter()).zip(&counts);
@@ -85,13 +85,13 @@ pub fn fitc_moments(
     let own = alone.map(|((k, v), m)| m * (noise_variance + (k - v.norm_squared()).max(0.0))).collect();
     scale_columns(&mut shared, &counts);
     let cross = k_mm.half_solve(&kernel.matrix(inducing, test)).tr_mul(&shared);
-    let shared = Arc::new(SharedCovariance::of_factor(shared.transpose()));
+    let shared = Arc::new(CovarianceRepresentation::of_factor(shared.transpose()));
     Ok(PriorMoments { cross, shared, own, variances: kernel.diagonal(test) })
 }
 
 /// The latent values given noisy combinations of the sums.
 #[derive(Debug, Clone)]
-pub struct GivenNoisySums {
+pub struct NoisySumsPosterior {
     /// From the combinations to the mean of the latent values (t x r).
     pub map: DMatrix<f64>,
     /// Their variances (t).
@@ -104,17 +104,21 @@ impl PriorMoments {
     ///
     /// # Errors
     /// [`LinalgError`] if S cannot be factorised.
-    pub fn given(&self, combined: &DMatrix<f64>, noise_sd: f64) -> Result<GivenNoisySums, LinalgError> {
+    pub fn condition_on_noisy_sums(
+        &self,
+        combined: &DMatrix<f64>,
+        noise_sd: f64,
+    ) -> Result<NoisySumsPosterior, LinalgError> {
         let mut own = combined.clone();
         own.column_iter_mut().zip(&self.own).for_each(|(mut column, e)| column *= *e);
-        let mut covariance = self.shared.seen_by(combined) + own * combined.transpose();
+        let mut covariance = self.shared.project_covariance(combined) + own * combined.transpose();
         (0..covariance.nrows()).for_each(|i| covariance[(i, i)] += noise_sd * noise_sd);
         let cholesky = Cholesky::new("W A W' + s^2 I", &covariance)?;
         // Transposed, since solvers take right-hand sides as columns.
         let common = combined * self.cross.transpose();
         let explained = cholesky.half_solve(&common);
         let left = self.variances.iter().zip(explained.column_iter());
-        Ok(GivenNoisySums {
+        Ok(NoisySumsPosterior {
             variances: left.map(|(v, column)| (v - column.norm_squared()).max(0.0)).collect(),
             map: cholesky.upper_solve(&explained).transpose(),
         })
@@ -122,13 +126,13 @@ impl PriorMoments {
 }
 
 /// Groups of rows, each of one input (k x d): the covariances `m_u m_v k(x_u, x_v)` of what their sums have in common.
-struct SumsOfGroups<'a> {
+struct GroupSumCovariance<'a> {
     kernel: &'a dyn Kernel,
     inputs: &'a DMatrix<f64>,
     counts: &'a [f64],
 }
 
-impl SumsOfGroups<'_> {
+impl GroupSumCovariance<'_> {
     fn diagonal(&self) -> Vec<f64> {
         let variances = self.kernel.diagonal(self.inputs);
         self.counts.iter().zip(variances).map(|(m, variance)| m * m * variance).collect()
@@ -140,7 +144,7 @@ impl SumsOfGroups<'_> {
         out.iter_mut().zip(of_group).for_each(|(out, (k, m))| *out = self.counts[u] * m * k);
     }
 
-    fn whole(&self) -> DMatrix<f64> {
+    fn to_full_matrix(&self) -> DMatrix<f64> {
         let mut whole = self.kernel.matrix(self.inputs, self.inputs);
         whole.row_iter_mut().zip(self.counts).for_each(|(mut row, m)| row *= *m);
         scale_columns(&mut whole, self.counts);
@@ -150,20 +154,20 @@ impl SumsOfGroups<'_> {
 
 /// What sums over groups of rows share: by a factor of at most the rank `most`, if there is one; what it leaves out of the diagonal is
 /// added to `own`.
-fn shared_by_groups(sums: &SumsOfGroups<'_>, most: usize, own: &mut [f64]) -> SharedCovariance {
+fn factor_group_covariance(sums: &GroupSumCovariance<'_>, most: usize, own: &mut [f64]) -> CovarianceRepresentation {
     let diagonal = sums.diagonal();
     let remainder = LEFT_OUT * diagonal.iter().sum::<f64>();
-    let Some(factor) = smooth_factor(&diagonal, |u, out| sums.column(u, out), remainder, most) else {
-        return SharedCovariance::Whole(sums.whole());
+    let Some(factor) = low_rank_factor(&diagonal, |u, out| sums.column(u, out), remainder, most) else {
+        return CovarianceRepresentation::Whole(sums.to_full_matrix());
     };
     for (u, own) in own.iter_mut().enumerate() {
         *own += (diagonal[u] - factor.row(u).norm_squared()).max(0.0);
     }
-    SharedCovariance::of_factor(factor)
+    CovarianceRepresentation::of_factor(factor)
 }
 
-fn counts(map: &LinearMap) -> Vec<f64> {
-    map.counts().into_iter().map(|count| count as f64).collect()
+fn targets_per_column(map: &PredictionMap) -> Vec<f64> {
+    map.targets_per_column().into_iter().map(|count| count as f64).collect()
 }
 
 fn scale_columns(matrix: &mut DMatrix<f64>, by: &[f64]) {
@@ -174,10 +178,10 @@ fn scale_columns(matrix: &mut DMatrix<f64>, by: &[f64]) {
 mod tests {
     use super::*;
     use crate::kernel::ExponentiatedQuadratic;
-    use crate::{exact, exact_variance, fitc, fitc_variance};
+    use crate::{exact_prediction_map, exact_variance, fitc_prediction_map, fitc_variance};
 
     /// The best linear prediction from the moments is that of the map, and leaves its variance.
-    fn assert_same(moments: &PriorMoments, map: &LinearMap, variance: &[f64]) {
+    fn assert_same(moments: &PriorMoments, map: &PredictionMap, variance: &[f64]) {
         let mut sums = moments.shared.times(&DMatrix::identity(moments.own.len(), moments.own.len()));
         (0..sums.nrows()).for_each(|u| sums[(u, u)] += moments.own[u]);
         let c = Cholesky::new("A", &sums).unwrap().solve(&moments.cross.transpose()).transpose();
@@ -194,14 +198,14 @@ mod tests {
         let kernel = ExponentiatedQuadratic::isotropic(1.7, 1.4);
         let training = DMatrix::from_fn(9, 1, |i, _| 0.7 * (i / 2) as f64);
         let test = DMatrix::from_fn(4, 1, |i, _| 0.9 * i as f64);
-        let map = exact(&kernel, 0.3, &training, &test).unwrap();
+        let map = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap();
         let moments = exact_moments(&kernel, 0.3, &training, &test, &map);
         let all = DMatrix::identity(5, 5);
-        let none = moments.given(&all, 1e-9).unwrap();
+        let none = moments.condition_on_noisy_sums(&all, 1e-9).unwrap();
         assert!((&none.map - map.columns()).amax() < 1e-9);
         let variance = exact_variance(&kernel, 0.3, &training, &test).unwrap();
         (0..4).for_each(|i| assert!((none.variances[i] - variance[i]).abs() < 1e-9));
-        let much = moments.given(&all, 1e9).unwrap();
+        let much = moments.condition_on_noisy_sums(&all, 1e9).unwrap();
         assert!(much.map.amax() < 1e-9 && much.variances.iter().all(|v| (v - 1.7).abs() < 1e-9));
     }
 
@@ -215,9 +219,9 @@ mod tests {
         let mut seen = Vec::new();
         for (most, is_whole) in [(20, false), (3, true)] {
             let mut own = counts.clone();
-            let sums = SumsOfGroups { kernel: &kernel, inputs: &inputs, counts: &counts };
-            let shared = shared_by_groups(&sums, most, &mut own);
-            assert_eq!(matches!(shared, SharedCovariance::Whole(_)), is_whole);
+            let sums = GroupSumCovariance { kernel: &kernel, inputs: &inputs, counts: &counts };
+            let shared = factor_group_covariance(&sums, most, &mut own);
+            assert_eq!(matches!(shared, CovarianceRepresentation::Whole(_)), is_whole);
             assert!(own.iter().zip(&counts).all(|(own, count)| *own >= *count && *own < count + 1e-12));
             seen.push(shared.times(&rows));
         }
@@ -234,10 +238,10 @@ mod tests {
         let training = DMatrix::from_fn(12, 1, |i, _| 0.8 * (i / 2 + i % 3) as f64);
         let inducing = DMatrix::from_column_slice(3, 1, &[0.5, 2.0, 4.0]);
         let test = DMatrix::from_fn(4, 1, |i, _| 1.6 * i as f64 - 0.4);
-        let map = exact(&kernel, 0.3, &training, &test).unwrap();
+        let map = exact_prediction_map(&kernel, 0.3, &training, &test).unwrap();
         let moments = exact_moments(&kernel, 0.3, &training, &test, &map);
         assert_same(&moments, &map, &exact_variance(&kernel, 0.3, &training, &test).unwrap());
-        let map = fitc(&kernel, 0.3, &inducing, &training, &test).unwrap();
+        let map = fitc_prediction_map(&kernel, 0.3, &inducing, &training, &test).unwrap();
         let moments = fitc_moments(&kernel, 0.3, &inducing, &test, &training, &map).unwrap();
         assert_same(&moments, &map, &fitc_variance(&kernel, 0.3, &inducing, &training, &test).unwrap());
     }

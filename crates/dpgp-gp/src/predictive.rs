@@ -26,24 +26,24 @@ pub struct WeightedNormals {
 /// not known.
 ///
 /// ```
-/// use dpgp_gp::{Predictive, WeightedNormals};
+/// use dpgp_gp::{PredictiveMixture, WeightedNormals};
 /// use nalgebra::DVector;
 /// let normal = |weight, variance| WeightedNormals {
 ///     weight,
 ///     mean: DVector::zeros(1),
 ///     variance: DVector::from_element(1, variance),
 /// };
-/// let mixture = Predictive::mixture(vec![normal(0.5, 1.0), normal(0.5, 9.0)]);
+/// let mixture = PredictiveMixture::mixture(vec![normal(0.5, 1.0), normal(0.5, 9.0)]);
 /// assert_eq!(mixture.variance()[0], 5.0);
 /// // A normal distribution of that variance would have 0.9 within 3.678 of its mean.
-/// assert!(mixture.central_masses(&[3.678])[0] < 0.9);
+/// assert!(mixture.central_interval_masses(&[3.678])[0] < 0.9);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Predictive {
+pub struct PredictiveMixture {
     parts: Vec<WeightedNormals>,
 }
 
-impl Predictive {
+impl PredictiveMixture {
     /// The mixture of these parts, at least one, whose weights add up to 1.
     pub fn mixture(parts: Vec<WeightedNormals>) -> Self {
         Self { parts }
@@ -89,7 +89,7 @@ impl Predictive {
     }
 
     /// The mass of the smallest central interval of each distribution that holds the observation: `1 - 2 min(F(y), 1 - F(y))`.
-    pub fn central_masses(&self, observed: &[f64]) -> Vec<f64> {
+    pub fn central_interval_masses(&self, observed: &[f64]) -> Vec<f64> {
         observed.iter().enumerate().map(|(place, y)| 1.0 - 2.0 * self.smaller_tail(place, *y)).collect()
     }
 
@@ -106,7 +106,7 @@ impl Predictive {
     }
 
     fn log_density(&self, place: usize, y: f64) -> f64 {
-        let logs = self.at(place).map(|normal| normal.weight.ln() + normal.log_density(y));
+        let logs = self.components_at_input(place).map(|normal| normal.weight.ln() + normal.log_density(y));
         let logs: Vec<f64> = logs.collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // One part, or a density that is nowhere: nothing to add up.
@@ -119,7 +119,7 @@ impl Predictive {
     /// The lesser of `F(y)` and `1 - F(y)`, each added up by itself: a mass close to 1 needs its relative accuracy.
     fn smaller_tail(&self, place: usize, y: f64) -> f64 {
         let (mut below, mut above) = (0.0, 0.0);
-        for normal in self.at(place) {
+        for normal in self.components_at_input(place) {
             let z = (y - normal.mean) / normal.variance.sqrt();
             below += normal.weight * normal_cdf(z);
             above += normal.weight * normal_cdf(-z);
@@ -129,18 +129,18 @@ impl Predictive {
 
     fn ranked_probability_score(&self, place: usize, y: f64) -> f64 {
         let mut score = 0.0;
-        for (order, one) in self.at(place).enumerate() {
-            score += one.weight * mean_distance(y - one.mean, one.variance);
-            score -= 0.5 * one.weight * one.weight * mean_distance(0.0, 2.0 * one.variance);
-            for other in self.at(place).take(order) {
-                let apart = mean_distance(one.mean - other.mean, one.variance + other.variance);
+        for (order, one) in self.components_at_input(place).enumerate() {
+            score += one.weight * mean_absolute_normal(y - one.mean, one.variance);
+            score -= 0.5 * one.weight * one.weight * mean_absolute_normal(0.0, 2.0 * one.variance);
+            for other in self.components_at_input(place).take(order) {
+                let apart = mean_absolute_normal(one.mean - other.mean, one.variance + other.variance);
                 score -= one.weight * other.weight * apart;
             }
         }
         score
     }
 
-    fn at(&self, place: usize) -> impl Iterator<Item = WeightedNormal> {
+    fn components_at_input(&self, place: usize) -> impl Iterator<Item = WeightedNormal> {
         self.parts.iter().map(move |part| WeightedNormal {
             weight: part.weight,
             mean: part.mean[place],
@@ -165,7 +165,7 @@ impl WeightedNormal {
 }
 
 /// `E |m + s Z| = m (2 Phi(m / s) - 1) + 2 s phi(m / s)` for a variance of `s^2`.
-fn mean_distance(m: f64, variance: f64) -> f64 {
+fn mean_absolute_normal(m: f64, variance: f64) -> f64 {
     if variance == 0.0 {
         return m.abs();
     }
@@ -174,12 +174,12 @@ fn mean_distance(m: f64, variance: f64) -> f64 {
 }
 
 /// `k(x, x)` at each test input (t x d) less the squared norm of the column that explains it, at least zero.
-pub(super) fn unexplained(kernel: &dyn Kernel, test: &DMatrix<f64>, explained: &DMatrix<f64>) -> Vec<f64> {
-    left(kernel, test, explained.column_iter().map(|column| column.norm_squared()))
+pub(super) fn unexplained_variances(kernel: &dyn Kernel, test: &DMatrix<f64>, explained: &DMatrix<f64>) -> Vec<f64> {
+    remaining_variances(kernel, test, explained.column_iter().map(|column| column.norm_squared()))
 }
 
 /// `k(x, x)` at each test input (t x d) less what is explained of it, at least zero.
-pub(super) fn left(
+pub(super) fn remaining_variances(
     kernel: &dyn Kernel,
     test: &DMatrix<f64>,
     explained: impl Iterator<Item = f64>,
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn masses_and_densities_of_the_normal() {
-        let normal = Predictive::mixture(vec![part(1.0, &[1.0, 0.0], &[3.0, 0.0])]).with_noise(1.0);
-        let masses = normal.central_masses(&[1.0 + 2.0 * 1.644_853_626_951_472_7, -0.5]);
+        let normal = PredictiveMixture::mixture(vec![part(1.0, &[1.0, 0.0], &[3.0, 0.0])]).with_noise(1.0);
+        let masses = normal.central_interval_masses(&[1.0 + 2.0 * 1.644_853_626_951_472_7, -0.5]);
         assert!((masses[0] - 0.9).abs() < 1e-14);
         assert!((masses[1] - 0.382_924_922_548_026).abs() < 1e-14);
         let densities = normal.log_densities(&[3.0, 0.0]);
@@ -211,8 +211,8 @@ mod tests {
         assert!((normal.rmse(&[0.0, 1.0]) - 1.0).abs() < 1e-15);
     }
 
-    fn mixture() -> Predictive {
-        Predictive::mixture(vec![
+    fn mixture() -> PredictiveMixture {
+        PredictiveMixture::mixture(vec![
             part(0.5, &[1.0], &[4.0]),
             part(0.3, &[-0.5], &[0.25]),
             part(0.2, &[2.0], &[9.0]),
@@ -220,9 +220,9 @@ mod tests {
     }
 
     /// Sums over a fine grid: F, and the density as its slope.
-    fn below(mixture: &Predictive, y: f64) -> f64 {
+    fn below(mixture: &PredictiveMixture, y: f64) -> f64 {
         mixture
-            .at(0)
+            .components_at_input(0)
             .map(|normal| normal.weight * normal_cdf((y - normal.mean) / normal.variance.sqrt()))
             .sum()
     }
@@ -234,7 +234,7 @@ mod tests {
             let slope = (below(&mixture, y + 1e-5) - below(&mixture, y - 1e-5)) / 2e-5;
             assert!((mixture.log_densities(&[y])[0].exp() / slope - 1.0).abs() < 1e-6, "{y}");
             let central = (2.0 * below(&mixture, y) - 1.0).abs();
-            assert!((mixture.central_masses(&[y])[0] - central).abs() < 1e-12, "{y}");
+            assert!((mixture.central_interval_masses(&[y])[0] - central).abs() < 1e-12, "{y}");
         }
         // 0.5 + 0.3 (-0.5) + 0.4, and the second moment less its square.
         assert!((mixture.mean()[0] - 0.75).abs() < 1e-15);
@@ -245,7 +245,7 @@ mod tests {
     /// The integral of `(F(u) - [u >= y])^2` by the midpoint rule.
     #[test]
     fn ranked_probability_scores_are_integrals() {
-        let one = Predictive::mixture(vec![part(1.0, &[1.0], &[4.0])]);
+        let one = PredictiveMixture::mixture(vec![part(1.0, &[1.0], &[4.0])]);
         for (distribution, y) in [(mixture(), 2.5), (mixture(), -3.0), (one, 0.3)] {
             let step = 2e-3;
             let squares = (-20_000..20_000).map(|i| {
@@ -255,7 +255,7 @@ mod tests {
             let (expected, found) = (squares.sum::<f64>(), distribution.ranked_probability_scores(&[y])[0]);
             assert!((found - expected).abs() < 1e-6, "{found} {expected}");
         }
-        let certain = Predictive::mixture(vec![part(1.0, &[2.0], &[0.0])]);
+        let certain = PredictiveMixture::mixture(vec![part(1.0, &[2.0], &[0.0])]);
         assert_eq!(certain.ranked_probability_scores(&[1.75]), [0.25]);
     }
 }

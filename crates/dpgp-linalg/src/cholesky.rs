@@ -1,16 +1,14 @@
 //! Blocked, parallel Cholesky factorisation with a jitter ladder that reports the jitter it added.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{
-    LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
-};
+use faer::linalg::cholesky::llt::factor::{LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 use nalgebra::DMatrix;
 
 use super::LinalgError;
-use super::gram::{each_piece, each_tile};
+use super::gram::{for_each_column_tile, for_each_piece};
 use super::gram::{is_finite, view, view_mut};
 
 /// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
@@ -44,7 +42,7 @@ impl Cholesky {
     /// # Errors
     /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite on the last rung.
     pub fn new(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
-        Self::on_ladder(matrix, || a.clone(), &LADDER)
+        Self::with_jitter_ladder(matrix, || a.clone(), &LADDER)
     }
 
     /// As [`Cholesky::new`], in the memory of the matrix that `assemble` makes: of a large one there is no second. It is made again
@@ -52,8 +50,8 @@ impl Cholesky {
     ///
     /// # Errors
     /// As [`Cholesky::new`].
-    pub fn assembled(matrix: &'static str, assemble: impl Fn() -> DMatrix<f64>) -> Result<Self, LinalgError> {
-        Self::on_ladder(matrix, assemble, &LADDER)
+    pub fn new_in_place(matrix: &'static str, assemble: impl Fn() -> DMatrix<f64>) -> Result<Self, LinalgError> {
+        Self::with_jitter_ladder(matrix, assemble, &LADDER)
     }
 
     /// As [`Cholesky::new`], for a matrix that must be positive definite as it is.
@@ -61,10 +59,10 @@ impl Cholesky {
     /// # Errors
     /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite.
     pub fn without_jitter(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
-        Self::on_ladder(matrix, || a.clone(), &LADDER[..1])
+        Self::with_jitter_ladder(matrix, || a.clone(), &LADDER[..1])
     }
 
-    fn on_ladder(
+    fn with_jitter_ladder(
         matrix: &'static str,
         assemble: impl Fn() -> DMatrix<f64>,
         ladder: &[f64],
@@ -117,7 +115,7 @@ impl Cholesky {
 
     /// Replaces b (n x k) by `L^-1 b`.
     pub fn half_solve_mut(&self, b: &mut DMatrix<f64>) {
-        each_tile(b, |_, tile| solve_lower_triangular_in_place(view(&self.factor), tile, Par::Seq));
+        for_each_column_tile(b, |_, tile| solve_lower_triangular_in_place(view(&self.factor), tile, Par::Seq));
     }
 
     /// `(L L')^-1 b` for b (n x k).
@@ -129,7 +127,7 @@ impl Cholesky {
     pub fn upper_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
         let mut x = b.clone();
         let upper = view(&self.factor).transpose();
-        each_tile(&mut x, |_, tile| solve_upper_triangular_in_place(upper, tile, Par::Seq));
+        for_each_column_tile(&mut x, |_, tile| solve_upper_triangular_in_place(upper, tile, Par::Seq));
         x
     }
 }
@@ -140,25 +138,21 @@ const LARGE: usize = 1500;
 /// In the memory of the matrix.
 fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
     let positive = match factor.nrows() {
-        LARGE.. => factorise_in_panels(&mut factor, in_place),
-        _ => in_place(view_mut(&mut factor)),
+        LARGE.. => factorise_in_panels(&mut factor, factorise_lower_triangle),
+        _ => factorise_lower_triangle(view_mut(&mut factor)),
     };
     if !positive {
         return None;
     }
     // The factorisation works on the lower triangle and leaves that of A above it.
     let size = factor.nrows();
-    factor
-        .as_mut_slice()
-        .chunks_exact_mut(size.max(1))
-        .enumerate()
-        .for_each(|(j, column)| column[..j].fill(0.0));
+    factor.as_mut_slice().chunks_exact_mut(size.max(1)).enumerate().for_each(|(j, column)| column[..j].fill(0.0));
     // A pivot that overflowed is infinite, which passes for positive.
     is_finite(&factor).then_some(factor)
 }
 
 /// Replaces the lower triangle of a matrix by its factor, on this thread; false if it is not positive definite.
-pub(super) fn in_place(matrix: MatMut<'_, f64>) -> bool {
+pub(super) fn factorise_lower_triangle(matrix: MatMut<'_, f64>) -> bool {
     let params = Spec::<LltParams, f64>::default();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(matrix.nrows(), Par::Seq, params));
     let stack = MemStack::new(&mut memory);
@@ -186,21 +180,20 @@ pub(super) fn factorise_in_panels(a: &mut DMatrix<f64>, factorise: impl Fn(MatMu
         }
         // The rows below as columns, of which threads take some each.
         let mut rows = vec![0.0; width * below];
-        columns_mut(&mut rows, width)
-            .copy_from(columns(panel, size).submatrix(first, 0, below, width).transpose());
-        let corner = Corner(columns(panel, size).submatrix(start, 0, width, width));
-        each_piece(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
-        let rows = RowBlock { columns: columns(&rows, width), size };
+        columns_mut(&mut rows, width).copy_from(columns(panel, size).submatrix(first, 0, below, width).transpose());
+        let corner = DiagonalBlockFactor(columns(panel, size).submatrix(start, 0, width, width));
+        for_each_piece(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
+        let rows = SubdiagonalRows { columns: columns(&rows, width), size };
         columns_mut(panel, size).submatrix_mut(first, 0, below, width).copy_from(rows.columns.transpose());
-        each_piece(rest.chunks_mut(PANEL * size), |place, tile| rows.subtract(place * PANEL, tile));
+        for_each_piece(rest.chunks_mut(PANEL * size), |place, tile| rows.subtract_products(place * PANEL, tile));
     }
     true
 }
 
 /// The factor of a block of the diagonal (w x w).
-struct Corner<'a>(MatRef<'a, f64>);
+struct DiagonalBlockFactor<'a>(MatRef<'a, f64>);
 
-impl Corner<'_> {
+impl DiagonalBlockFactor<'_> {
     /// Replaces rows, which stand here as columns (w each), by those of the factor.
     fn solve(&self, rows: &mut [f64]) {
         let width = self.0.nrows();
@@ -209,14 +202,14 @@ impl Corner<'_> {
 }
 
 /// The rows of the factor below a block of the diagonal, as columns; they are the last ones of n.
-struct RowBlock<'a> {
+struct SubdiagonalRows<'a> {
     columns: MatRef<'a, f64>,
     size: usize,
 }
 
-impl RowBlock<'_> {
+impl SubdiagonalRows<'_> {
     /// Subtracts their products from some columns of the matrix (n each), the first of which is `above` columns behind the block.
-    fn subtract(&self, above: usize, tile: &mut [f64]) {
+    fn subtract_products(&self, above: usize, tile: &mut [f64]) {
         let (left, here) = (self.columns.ncols() - above, tile.len() / self.size);
         let out = columns_mut(tile, self.size).submatrix_mut(self.size - left, 0, left, here);
         let (rows, others) = (self.columns.subcols(above, left), self.columns.subcols(above, here));
@@ -268,7 +261,7 @@ mod tests {
     #[test]
     fn a_matrix_is_assembled_once_for_each_rung() {
         let made = std::cell::Cell::new(0);
-        let ones = Cholesky::assembled("ones", || {
+        let ones = Cholesky::new_in_place("ones", || {
             made.set(made.get() + 1);
             DMatrix::from_element(6, 6, 1.0)
         });
@@ -303,7 +296,7 @@ mod large_cholesky_tests {
 
     fn lower() -> DMatrix<f64> {
         let mut factor = matrix();
-        assert!(factorise_in_panels(&mut factor, in_place));
+        assert!(factorise_in_panels(&mut factor, factorise_lower_triangle));
         factor.lower_triangle()
     }
 
@@ -312,7 +305,7 @@ mod large_cholesky_tests {
         let factor = lower();
         assert!((&factor * factor.transpose() - matrix()).amax() < 1e-13);
         let mut whole = matrix();
-        assert!(in_place(super::super::gram::view_mut(&mut whole)));
+        assert!(factorise_lower_triangle(super::super::gram::view_mut(&mut whole)));
         assert!((whole.lower_triangle() - &factor).amax() < 1e-12);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         assert_eq!(pool.install(lower), factor);
@@ -323,6 +316,6 @@ mod large_cholesky_tests {
     fn an_indefinite_matrix_is_refused() {
         let mut matrix = matrix();
         matrix[(PANEL + 3, PANEL + 3)] = 0.0;
-        assert!(!factorise_in_panels(&mut matrix, in_place));
+        assert!(!factorise_in_panels(&mut matrix, factorise_lower_triangle));
     }
 }

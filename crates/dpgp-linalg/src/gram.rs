@@ -67,7 +67,7 @@ pub fn transposed_product_into(out: &mut DMatrix<f64>, a: &DMatrix<f64>, b: &DMa
 
 /// `left right`, in place of what `out` holds.
 fn multiply(out: &mut DMatrix<f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
-    each_tile(out, |start, tile| {
+    for_each_column_tile(out, |start, tile| {
         let columns = right.subcols(start, tile.ncols());
         matmul(tile, Accum::Replace, left, columns, 1.0, Par::Seq);
     });
@@ -100,12 +100,12 @@ pub(super) fn owned(matrix: MatRef<'_, f64>) -> DMatrix<f64> {
 /// waits for others would begin another cell, with matrices of its own.
 ///
 /// ```
-/// use dpgp_linalg::each_piece;
+/// use dpgp_linalg::for_each_piece;
 /// let mut numbers = [0, 0, 0];
-/// each_piece(numbers.chunks_mut(2), |place, piece| piece.fill(place + 5));
+/// for_each_piece(numbers.chunks_mut(2), |place, piece| piece.fill(place + 5));
 /// assert_eq!(numbers, [5, 5, 6]);
 /// ```
-pub fn each_piece<'a, T: Send + 'a>(
+pub fn for_each_piece<'a, T: Send + 'a>(
     pieces: impl Iterator<Item = &'a mut [T]>,
     act: impl Fn(usize, &mut [T]) + Sync,
 ) {
@@ -123,14 +123,14 @@ const TILE: usize = 256;
 const WIDE_TILE: usize = 512;
 
 /// Does something to each tile of neighbouring columns of a matrix, with the place of its first column; side by side, where
-/// [`each_piece`] is.
-pub(super) fn each_tile(matrix: &mut DMatrix<f64>, act: impl Fn(usize, MatMut<'_, f64>) + Sync) {
+/// [`for_each_piece`] is.
+pub(super) fn for_each_column_tile(matrix: &mut DMatrix<f64>, act: impl Fn(usize, MatMut<'_, f64>) + Sync) {
     let (rows, columns) = matrix.shape();
     if rows == 0 {
         return;
     }
     let width = columns.div_ceil(4).clamp(TILE, WIDE_TILE);
-    each_piece(matrix.as_mut_slice().chunks_mut(width * rows), |place, tile| {
+    for_each_piece(matrix.as_mut_slice().chunks_mut(width * rows), |place, tile| {
         let columns = tile.len() / rows;
         act(place * width, MatMut::from_column_major_slice_mut(tile, rows, columns));
     });
@@ -187,12 +187,10 @@ mod pieces_tests {
     #[test]
     fn tiles_are_neighbouring_columns() {
         let mut matrix = DMatrix::zeros(2, TILE + 3);
-        each_tile(&mut matrix, |start, mut tile| {
+        for_each_column_tile(&mut matrix, |start, mut tile| {
             (0..tile.ncols()).for_each(|j| tile[(1, j)] = (start + j) as f64);
         });
-        assert!(
-            matrix.column_iter().enumerate().all(|(j, column)| column[0] == 0.0 && column[1] == j as f64)
-        );
-        each_tile(&mut DMatrix::zeros(0, 4), |_, _| unreachable!("a matrix without rows has no tiles"));
+        assert!(matrix.column_iter().enumerate().all(|(j, column)| column[0] == 0.0 && column[1] == j as f64));
+        for_each_column_tile(&mut DMatrix::zeros(0, 4), |_, _| unreachable!("a matrix without rows has no tiles"));
     }
 }

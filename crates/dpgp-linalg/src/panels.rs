@@ -8,7 +8,7 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd, dispatch, f64x8};
 use nalgebra::DMatrix;
 
-use super::largest;
+use super::largest_or_nan;
 
 /// Rows of a panel.
 pub const LANES: usize = 8;
@@ -16,7 +16,7 @@ pub const LANES: usize = 8;
 /// One column of a panel, on a cache line of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(align(64))]
-pub struct Lanes(pub [f64; LANES]);
+pub struct PanelColumn(pub [f64; LANES]);
 
 /// Adds `F F'` to the lower triangle of `out` (k x k, column by column) for a matrix F (k x r) in panels: panel p holds rows
 /// 8 p to 8 p + 7 of all `columns` = r columns one after the other. What stands above the diagonal is left undefined.
@@ -24,7 +24,7 @@ pub struct Lanes(pub [f64; LANES]);
 /// Each entry is summed over the columns in their order, from zero, by fused multiplications and additions, and then
 /// added to `out`: the result is the same on every processor. Costs about `k^2 r` operations. With vectors of eight numbers
 /// a tile of 24 x 8 entries stays in registers; with shorter ones, a tile of 8 x 4.
-pub fn add_outer_panels(out: &mut [f64], panels: &[Lanes], columns: usize) {
+pub fn add_outer_panels(out: &mut [f64], panels: &[PanelColumn], columns: usize) {
     let product = OuterProduct { panels, columns, size: panels.len() / columns.max(1) };
     let level = Level::new();
     dispatch!(level, simd => simd.vectorize(
@@ -35,7 +35,7 @@ pub fn add_outer_panels(out: &mut [f64], panels: &[Lanes], columns: usize) {
 
 /// The panels of F as a product to be added.
 struct OuterProduct<'a> {
-    panels: &'a [Lanes],
+    panels: &'a [PanelColumn],
     columns: usize,
     /// Number of panels.
     size: usize,
@@ -59,19 +59,14 @@ impl OuterProduct<'_> {
 
     /// Adds the entries of I panels of rows up to the diagonal, J columns at a time; returns I.
     #[inline(always)]
-    fn add_rows<S: Simd, const I: usize, const J: usize>(
-        &self,
-        simd: S,
-        first: usize,
-        out: &mut [f64],
-    ) -> usize {
+    fn add_rows<S: Simd, const I: usize, const J: usize>(&self, simd: S, first: usize, out: &mut [f64]) -> usize {
         // Whole tiles up to the right edge of these panels, some entries above the diagonal with them, so that no loop tests
         // for the diagonal.
         let left = std::array::from_fn(|i| self.panel(first + i));
         let size = self.size * LANES;
         for column in (0..(first + I) * LANES).step_by(J) {
             let right = self.panel(column / LANES);
-            let sums = tile::<S, I, J>(simd, left, right, column % LANES);
+            let sums = tile_sums::<S, I, J>(simd, left, right, column % LANES);
             for (j, sums) in sums.into_iter().enumerate() {
                 let place = (column + j) * size + first * LANES;
                 add(simd, sums, &mut out[place..place + I * LANES]);
@@ -81,17 +76,17 @@ impl OuterProduct<'_> {
     }
 
     #[inline(always)]
-    fn panel(&self, number: usize) -> &[Lanes] {
+    fn panel(&self, number: usize) -> &[PanelColumn] {
         &self.panels[number * self.columns..(number + 1) * self.columns]
     }
 }
 
 /// The sums over the columns of I panels times J rows of another one, from `first` on.
 #[inline(always)]
-fn tile<S: Simd, const I: usize, const J: usize>(
+fn tile_sums<S: Simd, const I: usize, const J: usize>(
     simd: S,
-    left: [&[Lanes]; I],
-    right: &[Lanes],
+    left: [&[PanelColumn]; I],
+    right: &[PanelColumn],
     first: usize,
 ) -> [[f64x8<S>; I]; J] {
     let mut sums = [[f64x8::splat(simd, 0.0); I]; J];
@@ -124,7 +119,7 @@ pub fn largest_solved_norm(factor: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64
     // Row by row, so that the substitution runs along memory.
     let rows = factor.transpose();
     let rows: Vec<&[f64]> = (0..rows.ncols()).map(|i| &rows.as_slice()[i * rows.nrows()..][..=i]).collect();
-    largest(columns.column_iter().map(|column| solved_square(&rows, column.as_slice()))).sqrt()
+    largest_or_nan(columns.column_iter().map(|column| solved_square(&rows, column.as_slice()))).sqrt()
 }
 
 /// `|L^-1 c|^2` for the rows of L up to their diagonal entries.
@@ -146,7 +141,7 @@ fn solved_square(rows: &[&[f64]], column: &[f64]) -> f64 {
 
 /// `sqrt(max_j w_j' K w_j)` over columns (m x k) and a symmetric K (m x m).
 pub fn largest_quadratic_norm(k: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64 {
-    largest(columns.column_iter().map(|column| quadratic_form(k, column.as_slice()))).sqrt()
+    largest_or_nan(columns.column_iter().map(|column| quadratic_form(k, column.as_slice()))).sqrt()
 }
 
 /// `w' K w`.
@@ -172,8 +167,8 @@ mod tests {
         for (size, columns) in [(1, 3), (2, 7), (3, 1), (4, 9), (5, 4), (8, 6)] {
             let k = size * LANES;
             let value = |i: usize, r: usize| ((3 * i + 7 * r + 1) as f64).sin();
-            let panels: Vec<Lanes> = (0..size * columns)
-                .map(|at| Lanes(std::array::from_fn(|l| value(at / columns * LANES + l, at % columns))))
+            let panels: Vec<PanelColumn> = (0..size * columns)
+                .map(|at| PanelColumn(std::array::from_fn(|l| value(at / columns * LANES + l, at % columns))))
                 .collect();
             let mut out = vec![0.5; k * k];
             add_outer_panels(&mut out, &panels, columns);

@@ -7,15 +7,11 @@ use nalgebra::DMatrix;
 /// entry. It stops where that is at most `tolerance` times the largest entry of the diagonal, so that no entry
 /// of `A - L L'` is larger; cost `n r^2`. `column(j)` writes column j of A. Source: Harbrecht, Peters and
 /// Schneider 2012, Algorithm 1.
-pub fn pivoted_cholesky(
-    diagonal: &[f64],
-    mut column: impl FnMut(usize, &mut [f64]),
-    tolerance: f64,
-) -> DMatrix<f64> {
-    let mut growing = Growing::new(diagonal);
+pub fn pivoted_cholesky(diagonal: &[f64], mut column: impl FnMut(usize, &mut [f64]), tolerance: f64) -> DMatrix<f64> {
+    let mut growing = PivotedFactorisation::new(diagonal);
     let stop = tolerance * diagonal.iter().copied().fold(0.0, f64::max);
-    while growing.rank < diagonal.len() && growing.left[growing.pivot()] > stop {
-        growing.grow(&mut column);
+    while growing.rank < diagonal.len() && growing.left[growing.next_pivot()] > stop {
+        growing.add_column(&mut column);
     }
     growing.factor()
 }
@@ -24,28 +20,27 @@ pub fn pivoted_cholesky(
 /// none if its rank exceeds `most`, or is about to.
 ///
 /// ```
-/// use dpgp_linalg::smooth_factor;
+/// use dpgp_linalg::low_rank_factor;
 /// // All entries are 1: one column is all of it.
-/// let factor = smooth_factor(&[1.0; 4], |_, column| column.fill(1.0), 1e-12, 2);
+/// let factor = low_rank_factor(&[1.0; 4], |_, column| column.fill(1.0), 1e-12, 2);
 /// assert!(factor.is_some_and(|factor| factor.as_slice() == [1.0; 4]));
 /// ```
-pub fn smooth_factor(
+pub fn low_rank_factor(
     diagonal: &[f64],
     mut column: impl FnMut(usize, &mut [f64]),
     remainder: f64,
     most: usize,
 ) -> Option<DMatrix<f64>> {
-    let mut growing = Growing::new(diagonal);
+    let mut growing = PivotedFactorisation::new(diagonal);
     let whole = growing.trace();
     while growing.trace() > remainder {
         // The eigenvalues of a smooth kernel fall ever more slowly: at best it goes on as it began.
         let fallen = (growing.trace() / whole).ln() * most as f64;
-        let is_slow =
-            growing.rank % PROBE == PROBE - 1 && fallen > (remainder / whole).ln() * growing.rank as f64;
+        let is_slow = growing.rank % PROBE == PROBE - 1 && fallen > (remainder / whole).ln() * growing.rank as f64;
         if growing.rank >= most.min(diagonal.len()) || is_slow {
             return None;
         }
-        growing.grow(&mut column);
+        growing.add_column(&mut column);
     }
     Some(growing.factor())
 }
@@ -54,14 +49,14 @@ pub fn smooth_factor(
 const PROBE: usize = 32;
 
 /// A pivoted factorisation on its way.
-struct Growing {
+struct PivotedFactorisation {
     /// The diagonal of what is left.
     left: Vec<f64>,
     columns: Vec<f64>,
     rank: usize,
 }
 
-impl Growing {
+impl PivotedFactorisation {
     fn new(diagonal: &[f64]) -> Self {
         Self { left: diagonal.to_vec(), columns: Vec::new(), rank: 0 }
     }
@@ -71,12 +66,12 @@ impl Growing {
     }
 
     /// The place of the largest diagonal entry: in a positive semidefinite matrix no entry exceeds it, so that it bounds what is left.
-    fn pivot(&self) -> usize {
+    fn next_pivot(&self) -> usize {
         (0..self.left.len()).fold(0, |best, i| if self.left[i] > self.left[best] { i } else { best })
     }
 
-    fn grow(&mut self, column: &mut impl FnMut(usize, &mut [f64])) {
-        let (n, pivot) = (self.left.len(), self.pivot());
+    fn add_column(&mut self, column: &mut impl FnMut(usize, &mut [f64])) {
+        let (n, pivot) = (self.left.len(), self.next_pivot());
         let mut next = vec![0.0; n];
         column(pivot, &mut next);
         let level = Level::new();
@@ -141,7 +136,7 @@ mod tests {
         for (lengthscale, most, is_found) in [(1.0, 60, true), (1.0, 8, false), (0.01, 200, false)] {
             let k = DMatrix::from_fn(n, n, |i, j| (-0.5 * ((x[i] - x[j]) / lengthscale).powi(2)).exp());
             let mut computed = 0;
-            let factor = smooth_factor(
+            let factor = low_rank_factor(
                 &vec![1.0; n],
                 |j, out| {
                     computed += 1;

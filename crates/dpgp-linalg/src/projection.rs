@@ -8,12 +8,12 @@ use super::{Cholesky, LinalgError};
 /// Cost `n log n`. Source: Held, Wolfe and Crowder 1974.
 ///
 /// ```
-/// use dpgp_linalg::onto_simplex;
+/// use dpgp_linalg::project_onto_simplex;
 /// use nalgebra::DVector;
-/// let nearest = onto_simplex(&DVector::from_column_slice(&[3.0, 2.0, -5.0]), 3.0);
+/// let nearest = project_onto_simplex(&DVector::from_column_slice(&[3.0, 2.0, -5.0]), 3.0);
 /// assert_eq!(nearest.as_slice(), [2.0, 1.0, 0.0]);
 /// ```
-pub fn onto_simplex(v: &DVector<f64>, total: f64) -> DVector<f64> {
+pub fn project_onto_simplex(v: &DVector<f64>, total: f64) -> DVector<f64> {
     let mut sorted: Vec<f64> = v.iter().copied().collect();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let (mut sum, mut shift) = (0.0, 0.0);
@@ -39,23 +39,23 @@ const STEPS: usize = 50;
 /// Source: Wolfe 1976, "Finding the nearest point in a polytope".
 ///
 /// ```
-/// use dpgp_linalg::nearest_in_simplex;
+/// use dpgp_linalg::minimise_quadratic_on_simplex;
 /// use nalgebra::DMatrix;
 /// // Of the segment from (1, 1) to (-1, 1) the middle, (0, 1), is nearest to the origin.
-/// let q = nearest_in_simplex(&DMatrix::from_row_slice(2, 2, &[2.0, 0.0, 0.0, 2.0]), 1e-12)?;
+/// let q = minimise_quadratic_on_simplex(&DMatrix::from_row_slice(2, 2, &[2.0, 0.0, 0.0, 2.0]), 1e-12)?;
 /// assert!(q.iter().all(|weight| (weight - 0.5).abs() < 1e-12));
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
 ///
 /// # Errors
 /// [`LinalgError`] if `M` is not finite or not positive semidefinite.
-pub fn nearest_in_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result<DVector<f64>, LinalgError> {
+pub fn minimise_quadratic_on_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result<DVector<f64>, LinalgError> {
     let vertices = m.nrows();
     let slack = tolerance * m.diagonal().amax();
     let first = m.diagonal().imin();
-    let mut corral = Corral { vertices: vec![first], weights: vec![1.0] };
+    let mut corral = ActiveVertices { vertices: vec![first], weights: vec![1.0] };
     for _ in 0..STEPS * vertices {
-        let slopes = corral.slopes(m);
+        let slopes = corral.half_gradient(m);
         let value: f64 = corral.vertices.iter().zip(&corral.weights).map(|(&g, q)| q * slopes[g]).sum();
         let steepest = slopes.imin();
         // At the minimum over its affine hull the vertices of the corral have equal slopes: one of them is the steepest by
@@ -65,7 +65,7 @@ pub fn nearest_in_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result<DVector<f6
         }
         corral.vertices.push(steepest);
         corral.weights.push(0.0);
-        corral.descend(m)?;
+        corral.move_to_minimum(m)?;
     }
     let mut q = DVector::zeros(vertices);
     corral.vertices.iter().zip(&corral.weights).for_each(|(&g, weight)| q[g] = *weight);
@@ -73,14 +73,14 @@ pub fn nearest_in_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result<DVector<f6
 }
 
 /// Vertices with positive weights.
-struct Corral {
+struct ActiveVertices {
     vertices: Vec<usize>,
     weights: Vec<f64>,
 }
 
-impl Corral {
+impl ActiveVertices {
     /// `M q`, half the gradient of `q' M q` (g).
-    fn slopes(&self, m: &DMatrix<f64>) -> DVector<f64> {
+    fn half_gradient(&self, m: &DMatrix<f64>) -> DVector<f64> {
         let mut slopes = DVector::zeros(m.nrows());
         for (&g, &weight) in self.vertices.iter().zip(&self.weights) {
             slopes.axpy(weight, &m.column(g), 1.0);
@@ -89,7 +89,7 @@ impl Corral {
     }
 
     /// Moves to the minimum over the affine hull, dropping vertices where the way leaves the simplex.
-    fn descend(&mut self, m: &DMatrix<f64>) -> Result<(), LinalgError> {
+    fn move_to_minimum(&mut self, m: &DMatrix<f64>) -> Result<(), LinalgError> {
         loop {
             let target = self.affine_minimum(m)?;
             // The part of the way to the target at which the first weight becomes zero.
@@ -100,12 +100,12 @@ impl Corral {
             if step >= 1.0 {
                 return Ok(());
             }
-            self.drop_smallest();
+            self.drop_zero_vertices();
         }
     }
 
     /// Drops every vertex whose weight has come to zero, at least the lightest one.
-    fn drop_smallest(&mut self) {
+    fn drop_zero_vertices(&mut self) {
         // The weight that met zero may miss it by rounding.
         let least = self.weights.iter().copied().fold(f64::INFINITY, f64::min).max(1e-14);
         let keep: Vec<bool> = self.weights.iter().map(|q| *q > least).collect();
@@ -140,7 +140,7 @@ mod tests {
     fn no_vertex_leads_closer() {
         for seed in 0..20 {
             let v = DVector::from_fn(7, |i, _| (3.0 * (seed * 7 + i) as f64).sin() * 4.0);
-            let x = onto_simplex(&v, 2.5);
+            let x = project_onto_simplex(&v, 2.5);
             assert!((x.sum() - 2.5).abs() < 1e-13 && x.min() >= 0.0);
             for vertex in 0..7 {
                 let mut towards = -&x;
@@ -159,7 +159,7 @@ mod simplex_tests {
     /// point.
     fn assert_optimal(points: &DMatrix<f64>) {
         let m = points.transpose() * points;
-        let q = nearest_in_simplex(&m, 1e-13).unwrap();
+        let q = minimise_quadratic_on_simplex(&m, 1e-13).unwrap();
         assert!((q.sum() - 1.0).abs() < 1e-12 && q.min() >= 0.0);
         let nearest = points * &q;
         for vertex in points.column_iter() {
@@ -176,9 +176,7 @@ mod simplex_tests {
 
     #[test]
     fn optimal_on_points_of_a_curve_that_nearly_depend_on_each_other() {
-        let curve = |i: usize, j: usize| {
-            (-0.5 * (0.125 * j as f64 - i as f64).powi(2)).exp() - 0.1 * (i as f64).cos()
-        };
+        let curve = |i: usize, j: usize| (-0.5 * (0.125 * j as f64 - i as f64).powi(2)).exp() - 0.1 * (i as f64).cos();
         assert_optimal(&DMatrix::from_fn(8, 60, curve));
     }
 }

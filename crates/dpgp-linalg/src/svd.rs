@@ -104,22 +104,22 @@ const SHARE: usize = 4;
 /// # Errors
 /// [`LinalgError`] naming `matrix` if `a` is not finite or the iteration does not converge.
 pub fn leading_svd(matrix: &'static str, a: &DMatrix<f64>, negligible: f64) -> Result<ThinSvd, LinalgError> {
-    let Some(range) = range(a, negligible) else { return thin_svd(matrix, a) };
+    let Some(range) = range_basis(a, negligible) else { return thin_svd(matrix, a) };
     let svd = thin_svd(matrix, &transposed_product(&range, a))?;
     Ok(ThinSvd { u: product(&range, &svd.u), ..svd })
 }
 
 /// An orthonormal basis of the range of `a` but for what is negligible beside its norm; none if it is no small part of the space, or `a` is not finite.
-fn range(a: &DMatrix<f64>, negligible: f64) -> Option<DMatrix<f64>> {
+fn range_basis(a: &DMatrix<f64>, negligible: f64) -> Option<DMatrix<f64>> {
     let most = a.nrows().min(a.ncols()) / SHARE;
     let norm = a.norm();
     let mut stream = Pcg64::seed_from_u64(0);
     let (mut basis, mut remainder) = (DMatrix::zeros(a.nrows(), 0), a.clone());
     while basis.ncols() + BLOCK <= most {
         let omega = DMatrix::from_fn(a.ncols(), BLOCK, |_, _| 2.0 * stream.random::<f64>() - 1.0);
-        let found = apart(&product(&remainder, &omega), &basis);
+        let found = orthogonal_complement_basis(&product(&remainder, &omega), &basis);
         remainder -= product(&found, &transposed_product(&found, &remainder));
-        basis = beside(&basis, &found);
+        basis = concatenate_columns(&basis, &found);
         let left = remainder.norm() / norm;
         if left <= negligible {
             return Some(basis);
@@ -136,7 +136,7 @@ fn range(a: &DMatrix<f64>, negligible: f64) -> Option<DMatrix<f64>> {
 
 /// An orthonormal basis of the columns of `y` (m x b) that is orthogonal to `basis`. Rounding leaves a share of `basis` in
 /// directions where y is small, and a second pass takes it out.
-fn apart(y: &DMatrix<f64>, basis: &DMatrix<f64>) -> DMatrix<f64> {
+fn orthogonal_complement_basis(y: &DMatrix<f64>, basis: &DMatrix<f64>) -> DMatrix<f64> {
     let mut found = y.clone();
     for _ in 0..2 {
         found -= product(basis, &transposed_product(basis, &found));
@@ -146,7 +146,7 @@ fn apart(y: &DMatrix<f64>, basis: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// The columns of both.
-fn beside(left: &DMatrix<f64>, right: &DMatrix<f64>) -> DMatrix<f64> {
+fn concatenate_columns(left: &DMatrix<f64>, right: &DMatrix<f64>) -> DMatrix<f64> {
     let values = left.iter().chain(right.iter()).copied();
     DMatrix::from_iterator(left.nrows(), left.ncols() + right.ncols(), values)
 }
@@ -219,16 +219,16 @@ mod leading_tests {
     fn a_map_of_full_rank_is_decomposed_whole() {
         let mut stream = Pcg64::seed_from_u64(1);
         let a = DMatrix::from_fn(150, 140, |_, _| stream.random::<f64>() - 0.5);
-        assert!(range(&a, 1e-8).is_none());
+        assert!(range_basis(&a, 1e-8).is_none());
         assert_eq!(leading_svd("A", &a, 1e-8).unwrap().s, thin_svd("A", &a).unwrap().s);
     }
 
     #[test]
     fn what_has_no_range_is_left_to_the_whole() {
         for value in [0.0, f64::NAN, f64::INFINITY] {
-            assert!(range(&DMatrix::from_element(200, 200, value), 1e-8).is_none());
+            assert!(range_basis(&DMatrix::from_element(200, 200, value), 1e-8).is_none());
         }
         assert!(leading_svd("A", &DMatrix::from_element(200, 200, f64::NAN), 1e-8).is_err());
-        assert!(range(&DMatrix::zeros(0, 3), 1e-8).is_none());
+        assert!(range_basis(&DMatrix::zeros(0, 3), 1e-8).is_none());
     }
 }

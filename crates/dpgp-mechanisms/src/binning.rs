@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Mechanism;
 use dpgp_number::Count;
-use dpgp_spec::setting::rules::{Checked, fail, range};
-use dpgp_spec::setting::{ChosenBy, Problem};
+use dpgp_spec::setting::rules::{CheckResult, check_range, fail};
+use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 
 /// Noise on a statistic of the targets of each bin. The bins have the same number of intervals along each input and cover the
 /// training inputs.
@@ -16,12 +16,12 @@ pub struct BinningSetting {
     /// Intervals along each input.
     pub bins: Count,
     /// The statistic of each bin that is released.
-    pub statistic: Statistic,
+    pub statistic: BinStatistic,
     /// The distribution of the noise.
-    #[serde(default, skip_serializing_if = "BinNoiseLaw::is_gaussian")]
-    pub noise: BinNoiseLaw,
+    #[serde(default, skip_serializing_if = "BinNoiseDistribution::is_gaussian")]
+    pub noise: BinNoiseDistribution,
     /// How predictions are made from it.
-    pub estimate: BinningEstimate,
+    pub estimate: BinPredictionSetting,
     /// Whether predictions are the best linear predictions given the noisy means, under the process of `[model]`:
     /// post-processing, which costs no
     /// budget. Needs the statistic mean and the estimate bin.
@@ -30,15 +30,15 @@ pub struct BinningSetting {
 }
 
 impl Mechanism for BinningSetting {
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Inputs
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Inputs
     }
 
-    fn denoise(&self) -> Option<bool> {
+    fn denoise_setting(&self) -> Option<bool> {
         self.denoise
     }
 
-    fn fits_all_rows(&self) -> bool {
+    fn needs_row_matrices(&self) -> bool {
         // Means of bins are denoised by a process on all rows.
         self.denoise == Some(true)
     }
@@ -47,7 +47,7 @@ impl Mechanism for BinningSetting {
 /// The distribution of the noise on a statistic of a bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum BinNoiseLaw {
+pub enum BinNoiseDistribution {
     /// Gaussian, by the calibration of `[privacy]`.
     #[default]
     Gaussian,
@@ -56,7 +56,7 @@ pub enum BinNoiseLaw {
     Laplace,
 }
 
-impl BinNoiseLaw {
+impl BinNoiseDistribution {
     fn is_gaussian(&self) -> bool {
         *self == Self::Gaussian
     }
@@ -65,7 +65,7 @@ impl BinNoiseLaw {
 /// How predictions are made from noisy bins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum BinningEstimate {
+pub enum BinPredictionSetting {
     /// The statistic of the bin that holds a point; the centre of the targets where it is empty.
     Bin {},
     /// Regression with the integral kernel, with all its parameters fitted by maximum likelihood.
@@ -84,40 +84,40 @@ impl BinningSetting {
     /// Checks the numbers, for data with this number of inputs.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`], a statistic that says nothing of targets, or [`Problem::NotDenoised`].
-    pub fn check(&self, inputs: usize) -> Checked {
+    /// [`SpecProblem::OutOfRange`], a statistic that says nothing of targets, or [`SpecProblem::NotDenoised`].
+    pub fn check(&self, inputs: usize) -> CheckResult {
         let path = "privacy.mechanism.binning";
         let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins.get()));
-        range(&format!("{path}.bins"), total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
-        if self.statistic == Statistic::Count {
+        check_range(&format!("{path}.bins"), total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
+        if self.statistic == BinStatistic::Count {
             let why = "a count ignores the targets; use \"mean\" or \"median\"".to_owned();
-            return fail(&format!("{path}.statistic"), Problem::Shape(why));
+            return fail(&format!("{path}.statistic"), SpecProblem::Shape(why));
         }
         self.check_denoise(path)
     }
 
-    fn check_denoise(&self, path: &str) -> Checked {
+    fn check_denoise(&self, path: &str) -> CheckResult {
         let needed = match (self.denoise, self.statistic, &self.estimate) {
-            (Some(true), _, _) if self.noise == BinNoiseLaw::Laplace => "noise = \"gaussian\"",
-            (None | Some(false), _, _) | (Some(true), Statistic::Mean, BinningEstimate::Bin {}) => {
+            (Some(true), _, _) if self.noise == BinNoiseDistribution::Laplace => "noise = \"gaussian\"",
+            (None | Some(false), _, _) | (Some(true), BinStatistic::Mean, BinPredictionSetting::Bin {}) => {
                 return Ok(());
             }
-            (Some(true), Statistic::Mean, BinningEstimate::Integral { .. }) => {
+            (Some(true), BinStatistic::Mean, BinPredictionSetting::Integral { .. }) => {
                 "estimate.bin, because the integral kernel already models the noise"
             }
-            (Some(true), Statistic::Mean, BinningEstimate::Offset {}) => {
+            (Some(true), BinStatistic::Mean, BinPredictionSetting::Offset {}) => {
                 "estimate.bin, because an offset is one number"
             }
             (Some(true), _, _) => "statistic = \"mean\", because a median is not linear in the targets",
         };
-        fail(&format!("{path}.denoise"), Problem::NotDenoised { needed })
+        fail(&format!("{path}.denoise"), SpecProblem::NotDenoised { needed })
     }
 }
 
 /// The statistic of a bin that is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Statistic {
+pub enum BinStatistic {
     /// How many records there are; where the records are private.
     Count,
     /// The mean of their targets; where only the targets are private.
@@ -126,7 +126,7 @@ pub enum Statistic {
     Median,
 }
 
-impl Statistic {
+impl BinStatistic {
     /// The statistic of the targets of one bin; none of an empty one, which has no mean.
     pub fn compute(self, targets: &[f64]) -> Option<f64> {
         let n = targets.len();
@@ -154,10 +154,10 @@ impl Statistic {
     /// even number it is the middle of two neighbours in the order, and `m' - m <= (y_(k+1) - y_(k-1)) / 2 <= change / 2`.
     ///
     /// ```
-    /// use dpgp_mechanisms::Statistic;
-    /// assert_eq!(Statistic::Mean.sensitivity(4, 2.0), 0.5);
-    /// assert_eq!(Statistic::Median.sensitivity(4, 2.0), 1.0);
-    /// assert_eq!(Statistic::Median.sensitivity(5, 2.0), 2.0);
+    /// use dpgp_mechanisms::BinStatistic;
+    /// assert_eq!(BinStatistic::Mean.sensitivity(4, 2.0), 0.5);
+    /// assert_eq!(BinStatistic::Median.sensitivity(4, 2.0), 1.0);
+    /// assert_eq!(BinStatistic::Median.sensitivity(5, 2.0), 2.0);
     /// ```
     pub fn sensitivity(self, n: usize, change: f64) -> f64 {
         match self {
@@ -178,14 +178,14 @@ mod tests {
     fn statistics_of_bins_and_how_far_they_move() {
         let targets = [5.0, 1.0, 4.0, 2.0];
         assert_eq!(
-            [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.compute(&targets)),
+            [BinStatistic::Count, BinStatistic::Mean, BinStatistic::Median].map(|which| which.compute(&targets)),
             [Some(4.0), Some(3.0), Some(3.0)]
         );
-        assert_eq!(Statistic::Median.compute(&targets[..3]), Some(4.0));
-        assert_eq!((Statistic::Count.compute(&[]), Statistic::Mean.compute(&[])), (Some(0.0), None));
+        assert_eq!(BinStatistic::Median.compute(&targets[..3]), Some(4.0));
+        assert_eq!((BinStatistic::Count.compute(&[]), BinStatistic::Mean.compute(&[])), (Some(0.0), None));
         for (n, moves) in [(4, [0.0, 0.75, 1.5]), (5, [0.0, 0.6, 3.0])] {
             let found =
-                [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.sensitivity(n, 3.0));
+                [BinStatistic::Count, BinStatistic::Mean, BinStatistic::Median].map(|which| which.sensitivity(n, 3.0));
             assert_eq!(found, moves, "{n}");
         }
     }

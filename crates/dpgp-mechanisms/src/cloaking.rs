@@ -6,25 +6,26 @@ use serde::{Deserialize, Serialize};
 use nalgebra::DMatrix;
 
 use crate::{
-    LinearEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism, PrivacySetting,
-    noisy_predictions,
+    LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism, PrivacySetting,
+    linear_mechanism,
 };
 use dpgp_accounting::{Calibration, CertifiedMechanism};
 use dpgp_cloaking::{
-    Cloak, CloakingOptions, Objective, ReleaseRecipe, RiskDesign, RiskProblem, Solver, cloak, risk_cloak,
+    CloakingNoise, CloakingOptions, DroppedDirectionRule, MinimumRiskDesign, Objective, RiskProblem, Solver,
+    design_cloaking_noise, design_minimum_risk,
 };
-use dpgp_gp::LinearMap;
+use dpgp_gp::PredictionMap;
 use dpgp_noise::PrivacyError;
 use dpgp_number::Tolerance;
-use dpgp_spec::setting::rules::{Checked, SettingError};
-use dpgp_spec::setting::{ChosenBy, Problem};
+use dpgp_spec::setting::rules::{CheckResult, SettingError};
+use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 
 /// The settings of cloaking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloakingSetting {
     /// What the design minimises.
-    pub objective: ObjectiveSetting,
+    pub objective: DesignObjectiveSetting,
     /// Directions whose singular value of C, relative to the largest, is below this are dropped; needed for all objectives except
     /// risk, which drops directions that are not worth their noise. Below 1e-10, rounding may keep the design from its optimum,
     /// which the gap shows.
@@ -35,7 +36,7 @@ pub struct CloakingSetting {
     pub solver: Solver,
     /// What is released when directions are dropped.
     #[serde(default = "projection")]
-    pub release: ReleaseRecipe,
+    pub release: DroppedDirectionRule,
     /// Whether predictions are the best linear predictions given the released values, which costs no budget. `dpgp predict` uses
     /// them unless this is false; experiments use them only if it is true. The objective risk always uses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,15 +44,15 @@ pub struct CloakingSetting {
 }
 
 impl Mechanism for CloakingSetting {
-    fn linear(&self) -> Option<&dyn LinearMechanism> {
+    fn as_linear(&self) -> Option<&dyn LinearMechanism> {
         Some(self)
     }
 
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Inputs
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Inputs
     }
 
-    fn denoise(&self) -> Option<bool> {
+    fn denoise_setting(&self) -> Option<bool> {
         self.denoise
     }
 }
@@ -59,7 +60,7 @@ impl Mechanism for CloakingSetting {
 /// What the design of a release minimises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ObjectiveSetting {
+pub enum DesignObjectiveSetting {
     /// `log det M` for the covariance M of the noise on the predictions of the model, as published; it depends on the rank rule.
     LogDet,
     /// `tr M`, the expected squared noise on the predictions of the model.
@@ -73,15 +74,17 @@ impl CloakingSetting {
     /// The options of the noise on the predictions of the model.
     ///
     /// # Errors
-    /// [`Problem::MissingKey`] without a rank rule, [`Problem::OnlyPredictions`] for the objective that designs predictions
+    /// [`SpecProblem::MissingKey`] without a rank rule, [`SpecProblem::OnlyPredictions`] for the objective that designs predictions
     /// together with their noise.
     pub fn options(&self) -> Result<CloakingOptions, SettingError> {
         let objective = match self.objective {
-            ObjectiveSetting::LogDet => Objective::LogDet,
-            ObjectiveSetting::Trace => Objective::Trace,
-            ObjectiveSetting::Risk => return Err(SettingError::new(OBJECTIVE, Problem::OnlyPredictions)),
+            DesignObjectiveSetting::LogDet => Objective::LogDet,
+            DesignObjectiveSetting::Trace => Objective::Trace,
+            DesignObjectiveSetting::Risk => {
+                return Err(SettingError::new(OBJECTIVE, SpecProblem::OnlyPredictions));
+            }
         };
-        let missing = Problem::MissingKey { key: "rank_tolerance", by: "cloaking" };
+        let missing = SpecProblem::MissingKey { key: "rank_tolerance", by: "cloaking" };
         let rank_tolerance =
             self.rank_tolerance.ok_or_else(|| SettingError::new("privacy.mechanism.cloaking", missing))?;
         Ok(CloakingOptions {
@@ -93,85 +96,86 @@ impl CloakingSetting {
     }
 
     /// Whether predictions and noise are designed together, for a noise that is known.
-    pub fn is_risk(&self) -> bool {
-        self.objective == ObjectiveSetting::Risk
+    pub fn has_risk_objective(&self) -> bool {
+        self.objective == DesignObjectiveSetting::Risk
     }
 }
 
 /// The settings of cloaking by noise on what a model predicts, the mechanism of most tasks.
 ///
 /// # Errors
-/// [`Problem::WrongMechanism`] with another mechanism, [`Problem::OnlyPredictions`] with the objective risk, or what is wrong
+/// [`SpecProblem::WrongMechanism`] with another mechanism, [`SpecProblem::OnlyPredictions`] with the objective risk, or what is wrong
 /// with the settings.
-pub fn cloaking(privacy: &PrivacySetting) -> Result<&CloakingSetting, SettingError> {
+pub fn cloaking_setting(privacy: &PrivacySetting) -> Result<&CloakingSetting, SettingError> {
     let cloaking =
-        privacy.mechanism.downcast::<CloakingSetting>().ok_or_else(|| privacy.wrong("cloaking"))?;
-    noisy_predictions(privacy)?;
+        privacy.mechanism.downcast::<CloakingSetting>().ok_or_else(|| privacy.wrong_mechanism_error("cloaking"))?;
+    linear_mechanism(privacy)?;
     cloaking.options().map(|_| cloaking)
 }
 
 /// A cloak, and what the latent values vary by given its release, where it was designed for that.
-struct CloakedPredictions {
-    cloak: Cloak,
+struct CloakedPredictionNoise {
+    cloak: CloakingNoise,
     variances: Option<Vec<f64>>,
 }
 
 impl LinearMechanism for CloakingSetting {
-    fn check(&self) -> Checked {
-        if self.is_risk() { Ok(()) } else { self.options().map(drop) }
+    fn check(&self) -> CheckResult {
+        if self.has_risk_objective() { Ok(()) } else { self.options().map(drop) }
     }
 
     fn is_for_one_scale(&self) -> bool {
-        self.is_risk()
+        self.has_risk_objective()
     }
 
-    fn design(&self, fit: &dyn LinearFit, scale: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
+    fn design_noise(&self, fit: &dyn LinearFit, scale: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
         let Ok(options) = self.options() else {
             // The least expected squared error, the weighted sum over the test inputs.
-            let even = RiskProblem::even(fit.moments()?);
-            let problem = match fit.weights() {
+            let even = RiskProblem::with_equal_weights(fit.prior_moments()?);
+            let problem = match fit.test_weights() {
                 Some(weights) => RiskProblem { weights: weights.to_vec(), ..even },
                 None => even,
             };
-            let RiskDesign { cloak, variances, .. } = risk_cloak(&problem, scale)?;
-            return Ok(Box::new(CloakedPredictions { cloak, variances: Some(variances) }));
+            let MinimumRiskDesign { cloak, variances, .. } = design_minimum_risk(&problem, scale)?;
+            return Ok(Box::new(CloakedPredictionNoise { cloak, variances: Some(variances) }));
         };
-        let cloak = cloak(fit.map().columns(), &fit.map().counts(), &options)?;
-        Ok(Box::new(CloakedPredictions { cloak, variances: None }))
+        let cloak =
+            design_cloaking_noise(fit.linear_map().columns(), &fit.linear_map().targets_per_column(), &options)?;
+        Ok(Box::new(CloakedPredictionNoise { cloak, variances: None }))
     }
 }
 
-impl LinearNoise for CloakedPredictions {
-    fn map(&self) -> DMatrix<f64> {
+impl LinearNoise for CloakedPredictionNoise {
+    fn noise_map(&self) -> DMatrix<f64> {
         self.cloak.noise_map()
     }
 
-    fn ratio(&self) -> f64 {
+    fn sensitivity_ratio(&self) -> f64 {
         self.cloak.sensitivity
     }
 
-    fn whitened_columns(&self, _: &LinearMap) -> DMatrix<f64> {
+    fn whitened_columns(&self, _: &PredictionMap) -> DMatrix<f64> {
         self.cloak.whitened_columns().clone()
     }
 
-    fn released_columns(&self, _: &LinearMap) -> DMatrix<f64> {
-        self.cloak.mean_columns()
+    fn released_columns(&self, _: &PredictionMap) -> DMatrix<f64> {
+        self.cloak.released_mean_map()
     }
 
-    fn variances(&self) -> Option<Vec<f64>> {
+    fn latent_variances(&self) -> Option<Vec<f64>> {
         self.variances.clone()
     }
 
-    fn gap(&self) -> Option<f64> {
+    fn optimality_gap(&self) -> Option<f64> {
         self.cloak.gap
     }
 
-    fn certified(&self) -> fn(Calibration) -> CertifiedMechanism {
+    fn certified_mechanism(&self) -> fn(Calibration) -> CertifiedMechanism {
         CertifiedMechanism::Cloaking
     }
 
-    fn evidence(&self) -> LinearEvidence {
-        LinearEvidence::Numbers(LinearRelease::from_cloak(&self.cloak))
+    fn audit_evidence(&self) -> LinearAuditEvidence {
+        LinearAuditEvidence::Numbers(LinearRelease::from_cloak(&self.cloak))
     }
 }
 
@@ -181,6 +185,6 @@ fn interior_point() -> Solver {
     Solver::InteriorPoint
 }
 
-fn projection() -> ReleaseRecipe {
-    ReleaseRecipe::Projection
+fn projection() -> DroppedDirectionRule {
+    DroppedDirectionRule::Projection
 }

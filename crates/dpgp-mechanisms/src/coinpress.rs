@@ -10,7 +10,7 @@ const REACH: f64 = 3.0;
 
 /// The radius within which a standard normal vector of d dimensions lies with probability `1 - beta`:
 /// `sqrt(d + 2 sqrt(d ln(1/beta)) + 2 ln(1/beta))`. Source: Laurent and Massart 2000, Lemma 1.
-pub fn tail_bound(d: usize, beta: f64) -> f64 {
+pub fn normal_tail_radius(d: usize, beta: f64) -> f64 {
     let (d, log) = (d as f64, -beta.ln());
     (d + 2.0 * (d * log).sqrt() + 2.0 * log).sqrt()
 }
@@ -46,7 +46,7 @@ pub struct CoinPressStep {
 impl CoinPressStep {
     /// The step on n rows of d dimensions whose mean lies within `radius` of the centre, for `rho`-zCDP.
     pub fn new(n: usize, d: usize, radius: f64, rho: f64) -> Self {
-        let tail = tail_bound(d, BETA);
+        let tail = normal_tail_radius(d, BETA);
         // The lesser of two bounds on a row's distance from the centre: by the deviation along the radius, and by the
         // triangle inequality.
         let clip = (radius * radius + 2.0 * radius * REACH + tail * tail).sqrt().min(radius + tail);
@@ -68,7 +68,7 @@ pub fn coinpress_shares(steps: usize, rho: f64) -> Vec<f64> {
 
 /// The interval `centre +- radius` that a mean is thought to lie in.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Within {
+pub struct MeanInterval {
     /// The middle.
     pub centre: f64,
     /// Half the length.
@@ -81,8 +81,8 @@ pub struct Within {
 ///
 /// Obligation: with shares that sum to rho it is rho-zCDP when one value is replaced, since each step is a
 /// Gaussian mechanism given the releases of the former (composition: Bun and Steinke 2016, Lemma 2.3).
-pub fn coinpress_mean(values: &mut [f64], within: Within, shares: &[f64], stream: &mut impl Rng) -> f64 {
-    let Within { mut centre, mut radius } = within;
+pub fn coinpress_mean(values: &mut [f64], within: MeanInterval, shares: &[f64], stream: &mut impl Rng) -> f64 {
+    let MeanInterval { mut centre, mut radius } = within;
     let n = values.len();
     for &rho in shares {
         let step = CoinPressStep::new(n, 1, radius, rho);
@@ -109,14 +109,14 @@ mod tests {
     /// `d = 4`, `ln(1/beta) = 9`: `4 + 2 sqrt(36) + 18`.
     #[test]
     fn the_tail_bound_has_a_closed_form() {
-        assert!((tail_bound(4, f64::exp(-9.0)).powi(2) - 34.0).abs() < 1e-12);
+        assert!((normal_tail_radius(4, f64::exp(-9.0)).powi(2) - 34.0).abs() < 1e-12);
     }
 
     /// With radius 4 and the tail g of one dimension the clip is the lesser of `sqrt(16 + 24 + g^2)` and `4 + g`; of radius 100 it is the
     /// former. At rho = 2 the noise is half the sensitivity.
     #[test]
     fn a_step_has_the_geometry_of_the_authors() {
-        let tail = tail_bound(1, 0.01);
+        let tail = normal_tail_radius(1, 0.01);
         assert!((tail - (1.0 + 2.0 * 100f64.ln().sqrt() + 2.0 * 100f64.ln()).sqrt()).abs() < 1e-12);
         for radius in [0.5, 4.0, 100.0f64] {
             let step = CoinPressStep::new(50, 1, radius, 2.0);
@@ -141,7 +141,7 @@ mod tests {
         use rand::SeedableRng;
         let mut stream = rand_pcg::Pcg64::seed_from_u64(1);
         let mut values = [0.0, 1.0, 2.0, 3.0, 4.0, 1e9];
-        let within = Within { centre: 2.0, radius: 10.0 };
+        let within = MeanInterval { centre: 2.0, radius: 10.0 };
         let high = 2.0 + CoinPressStep::new(6, 1, 10.0, 1e12).clip;
         let mean = coinpress_mean(&mut values, within, &[1e12], &mut stream);
         assert!((mean - (10.0 + high) / 6.0).abs() < 1e-4, "{mean} {high}");
@@ -153,7 +153,7 @@ mod tests {
     fn noise_is_added_as_it_is_drawn() {
         use rand::SeedableRng;
         let mut streams = [0, 1].map(|_| rand_pcg::Pcg64::seed_from_u64(5));
-        let within = Within { centre: 0.0, radius: 1.0 };
+        let within = MeanInterval { centre: 0.0, radius: 1.0 };
         let step = CoinPressStep::new(5, 1, 1.0, 0.5);
         let mean = coinpress_mean(&mut [0.5; 5], within, &[0.5], &mut streams[0]);
         let drawn: f64 = StandardNormal.sample(&mut streams[1]);

@@ -6,18 +6,18 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{LinearEvidence, LinearFit, LinearMechanism, LinearNoise, Mechanism};
-use dpgp_accounting::{Calibration, CertifiedMechanism, Release};
+use crate::{LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, Mechanism};
+use dpgp_accounting::{Calibration, CertifiedMechanism, ReleaseKind};
 use dpgp_gp::kernel::Kernel;
-use dpgp_gp::{LinearMap, Representer};
-use dpgp_linalg::{Cholesky, LinalgError, largest};
+use dpgp_gp::{PredictionMap, Representer};
+use dpgp_linalg::{Cholesky, LinalgError, largest_or_nan};
 use dpgp_noise::PrivacyError;
-use dpgp_spec::setting::ChosenBy;
+use dpgp_spec::setting::RowChoiceBasis;
 
 /// A sample of the model's process, added to its mean function.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct FunctionSetting {
+pub struct FunctionNoiseSetting {
     /// The sensitivity by which the sample is scaled.
     pub sensitivity: FunctionSensitivity,
     /// Whether predictions are the best linear predictions given the released values, as for cloaking.
@@ -25,16 +25,16 @@ pub struct FunctionSetting {
     pub denoise: Option<bool>,
 }
 
-impl Mechanism for FunctionSetting {
-    fn linear(&self) -> Option<&dyn LinearMechanism> {
+impl Mechanism for FunctionNoiseSetting {
+    fn as_linear(&self) -> Option<&dyn LinearMechanism> {
         Some(self)
     }
 
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Inputs
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Inputs
     }
 
-    fn denoise(&self) -> Option<bool> {
+    fn denoise_setting(&self) -> Option<bool> {
         self.denoise
     }
 }
@@ -70,14 +70,14 @@ impl FunctionSensitivity {
     /// ```
     pub fn bound(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
         match self {
-            Self::Published => largest(weights.row_iter().map(|row| row.lp_norm(1))),
-            Self::Column => largest(weights.column_iter().map(|column| column.lp_norm(1))),
+            Self::Published => largest_or_nan(weights.row_iter().map(|row| row.lp_norm(1))),
+            Self::Column => largest_or_nan(weights.column_iter().map(|column| column.lp_norm(1))),
             Self::SameSign => {
                 let above = weights.row_iter().map(|row| row.iter().map(|v| v.max(0.0)).sum());
                 let below = weights.row_iter().map(|row| row.iter().map(|v| (-v).max(0.0)).sum());
-                largest(above).max(largest(below))
+                largest_or_nan(above).max(largest_or_nan(below))
             }
-            Self::Exact => largest(norms.iter().copied()),
+            Self::Exact => largest_or_nan(norms.iter().copied()),
         }
     }
 }
@@ -114,17 +114,17 @@ impl FunctionNoise {
     }
 }
 
-impl LinearMechanism for FunctionSetting {
+impl LinearMechanism for FunctionNoiseSetting {
     fn releases_function(&self) -> bool {
         true
     }
 
-    fn square_matrices(&self) -> f64 {
+    fn square_matrix_count(&self) -> f64 {
         2.0
     }
 
-    fn design(&self, fit: &dyn LinearFit, _: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
-        let noise = NoisyFunction::new(self.sensitivity, &fit.representer()?, fit.kernel(), fit.test())?;
+    fn design_noise(&self, fit: &dyn LinearFit, _: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
+        let noise = NoisyFunction::new(self.sensitivity, &fit.mean_representer()?, fit.kernel(), fit.test_inputs())?;
         Ok(Box::new(noise))
     }
 }
@@ -162,31 +162,31 @@ impl NoisyFunction {
 }
 
 impl LinearNoise for NoisyFunction {
-    fn map(&self) -> DMatrix<f64> {
+    fn noise_map(&self) -> DMatrix<f64> {
         self.noise.noise_map() * self.bound
     }
 
-    fn ratio(&self) -> f64 {
+    fn sensitivity_ratio(&self) -> f64 {
         self.exact / self.bound
     }
 
-    fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+    fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
         self.noise.whitened(plain.columns()) / self.bound
     }
 
-    fn function_bound(&self) -> Option<f64> {
+    fn function_sensitivity(&self) -> Option<f64> {
         Some(self.bound)
     }
 
-    fn release(&self) -> Release {
-        Release::Function
+    fn release_kind(&self) -> ReleaseKind {
+        ReleaseKind::Function
     }
 
-    fn certified(&self) -> fn(Calibration) -> CertifiedMechanism {
+    fn certified_mechanism(&self) -> fn(Calibration) -> CertifiedMechanism {
         CertifiedMechanism::Function
     }
 
-    fn evidence(&self) -> LinearEvidence {
-        LinearEvidence::Function { mean: Arc::clone(&self.mean), bound: self.bound }
+    fn audit_evidence(&self) -> LinearAuditEvidence {
+        LinearAuditEvidence::Function { mean: Arc::clone(&self.mean), bound: self.bound }
     }
 }

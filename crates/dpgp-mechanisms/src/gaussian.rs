@@ -4,12 +4,12 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{LinearEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism};
+use crate::{LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism};
 use dpgp_accounting::{Calibration, CertifiedMechanism};
-use dpgp_gp::LinearMap;
-use dpgp_linalg::largest;
+use dpgp_gp::PredictionMap;
+use dpgp_linalg::largest_or_nan;
 use dpgp_noise::PrivacyError;
-use dpgp_spec::setting::ChosenBy;
+use dpgp_spec::setting::RowChoiceBasis;
 
 /// Independent Gaussian noise of the same size on every prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,22 +21,22 @@ pub struct GaussianSetting {
 }
 
 impl Mechanism for GaussianSetting {
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Inputs
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Inputs
     }
 
-    fn denoise(&self) -> Option<bool> {
+    fn denoise_setting(&self) -> Option<bool> {
         self.denoise
     }
 
-    fn linear(&self) -> Option<&dyn LinearMechanism> {
+    fn as_linear(&self) -> Option<&dyn LinearMechanism> {
         Some(self)
     }
 }
 
 impl LinearMechanism for GaussianSetting {
-    fn design(&self, fit: &dyn LinearFit, _: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
-        Ok(Box::new(IndependentNoise::new(fit.map())?))
+    fn design_noise(&self, fit: &dyn LinearFit, _: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
+        Ok(Box::new(IndependentNoise::new(fit.linear_map())?))
     }
 }
 
@@ -50,9 +50,9 @@ struct IndependentNoise {
 }
 
 impl IndependentNoise {
-    fn new(map: &LinearMap) -> Result<Self, PrivacyError> {
+    fn new(map: &PredictionMap) -> Result<Self, PrivacyError> {
         let columns = map.columns().clone();
-        let sensitivity = largest(columns.column_iter().map(|column| column.norm()));
+        let sensitivity = largest_or_nan(columns.column_iter().map(|column| column.norm()));
         if sensitivity == 0.0 {
             return Err(PrivacyError::NothingToProtect);
         }
@@ -60,29 +60,29 @@ impl IndependentNoise {
     }
 
     /// The factor of the covariance of the noise, `s I`.
-    fn factor(&self) -> DMatrix<f64> {
+    fn covariance_factor(&self) -> DMatrix<f64> {
         DMatrix::from_diagonal_element(self.columns.nrows(), self.columns.nrows(), self.sensitivity)
     }
 }
 
 impl LinearNoise for IndependentNoise {
-    fn map(&self) -> DMatrix<f64> {
-        self.factor()
+    fn noise_map(&self) -> DMatrix<f64> {
+        self.covariance_factor()
     }
 
-    fn ratio(&self) -> f64 {
-        largest(self.columns.column_iter().map(|column| (column / self.sensitivity).norm()))
+    fn sensitivity_ratio(&self) -> f64 {
+        largest_or_nan(self.columns.column_iter().map(|column| (column / self.sensitivity).norm()))
     }
 
-    fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+    fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
         plain.columns() / self.sensitivity
     }
 
-    fn certified(&self) -> fn(Calibration) -> CertifiedMechanism {
+    fn certified_mechanism(&self) -> fn(Calibration) -> CertifiedMechanism {
         CertifiedMechanism::Gaussian
     }
 
-    fn evidence(&self) -> LinearEvidence {
-        LinearEvidence::Numbers(LinearRelease { columns: self.columns.clone(), factor: self.factor() })
+    fn audit_evidence(&self) -> LinearAuditEvidence {
+        LinearAuditEvidence::Numbers(LinearRelease { columns: self.columns.clone(), factor: self.covariance_factor() })
     }
 }

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Mechanism;
-use dpgp_accounting::{AccountantKind, Relation};
+use dpgp_accounting::{AccountantKind, NeighbourRelation};
 use dpgp_number::{Epsilon, Positive};
-use dpgp_spec::setting::rules::{Checked, fail};
-use dpgp_spec::setting::{ChosenBy, Problem};
+use dpgp_spec::setting::rules::{CheckResult, fail};
+use dpgp_spec::setting::{RowChoiceBasis, SpecProblem};
 
 /// The settings of clipped and noisy gradients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,15 +19,15 @@ pub struct GradientSetting {
     /// The accountant, which computes the privacy cost of the steps.
     pub accountant: AccountantKind,
     /// Which datasets are neighbours.
-    pub relation: Relation,
+    pub relation: NeighbourRelation,
 }
 
 impl Mechanism for GradientSetting {
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Record
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Record
     }
 
-    fn needs_public_rows(&self) -> bool {
+    fn needs_public_row_count(&self) -> bool {
         true
     }
 }
@@ -36,13 +36,13 @@ impl GradientSetting {
     /// Checks the clip, which only a task without privacy can do without.
     ///
     /// # Errors
-    /// [`Problem::MissingKey`], [`Problem::OutOfRange`].
-    pub fn check(&self, epsilon: Epsilon) -> Checked {
+    /// [`SpecProblem::MissingKey`], [`SpecProblem::OutOfRange`].
+    pub fn check(&self, epsilon: Epsilon) -> CheckResult {
         let path = "privacy.mechanism.gradient";
         match self.clip {
             Some(_) => Ok(()),
             None if epsilon.is_unprotected() => Ok(()),
-            None => fail(path, Problem::MissingKey { key: "clip", by: "a finite epsilon" }),
+            None => fail(path, SpecProblem::MissingKey { key: "clip", by: "a finite epsilon" }),
         }
     }
 }

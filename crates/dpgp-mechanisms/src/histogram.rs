@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Mechanism, PrivacySetting};
 use dpgp_accounting::{
-    Certificate, CertifiedMechanism, GaussianEvent, Neighbours, PrivacyUnit, Relation, Release,
+    Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, PrivacyUnit, ReleaseKind,
 };
 use dpgp_gp::kernel::Bins;
 use dpgp_noise::{RoundedGaussian, RoundedNoise};
-use dpgp_number::{Count, OutOfRange, Positive};
-use dpgp_spec::setting::{ChosenBy, DataSetting};
-use dpgp_stream::{CountSummand, RecordsOfRow};
+use dpgp_number::{Count, OutOfRangeError, Positive};
+use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_stream::{CountSummand, RecordsPerRow};
 
 /// Gaussian noise on the counts of a histogram.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HistogramSetting {
     /// Which datasets are neighbours.
-    pub relation: Relation,
+    pub relation: NeighbourRelation,
     /// The maximum number of records of a row; larger numbers are clipped. Neighbours then differ in a row (or in a person, with
     /// data.person), not in one of its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,16 +32,16 @@ pub struct HistogramSetting {
 }
 
 impl Mechanism for HistogramSetting {
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Record
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Record
     }
 
-    fn denoise(&self) -> Option<bool> {
+    fn denoise_setting(&self) -> Option<bool> {
         self.denoise
     }
 
     fn hides_number_of_rows(&self) -> bool {
-        self.relation == Relation::AddRemove
+        self.relation == NeighbourRelation::AddRemove
     }
 }
 
@@ -50,15 +50,15 @@ impl Mechanism for HistogramSetting {
 /// A record added or removed changes one bin by 1; a replaced one may leave a bin and enter another, `sqrt 2`.
 ///
 /// ```
-/// use dpgp_accounting::Relation;
+/// use dpgp_accounting::NeighbourRelation;
 /// use dpgp_mechanisms::count_sensitivity;
-/// assert_eq!(count_sensitivity(Relation::AddRemove), 1.0);
-/// assert_eq!(count_sensitivity(Relation::ReplaceOne), 2f64.sqrt());
+/// assert_eq!(count_sensitivity(NeighbourRelation::AddRemove), 1.0);
+/// assert_eq!(count_sensitivity(NeighbourRelation::ReplaceOne), 2f64.sqrt());
 /// ```
-pub fn count_sensitivity(relation: Relation) -> f64 {
+pub fn count_sensitivity(relation: NeighbourRelation) -> f64 {
     match relation {
-        Relation::AddRemove => 1.0,
-        Relation::ReplaceOne => std::f64::consts::SQRT_2,
+        NeighbourRelation::AddRemove => 1.0,
+        NeighbourRelation::ReplaceOne => std::f64::consts::SQRT_2,
     }
 }
 
@@ -77,8 +77,8 @@ pub struct CountsGuarantee {
 #[derive(Debug, Clone)]
 pub struct HistogramModel {
     bins: Bins,
-    relation: Relation,
-    each: RecordsOfRow,
+    relation: NeighbourRelation,
+    each: RecordsPerRow,
     unit: PrivacyUnit,
 }
 
@@ -86,29 +86,29 @@ impl HistogramModel {
     /// The histogram over these bins.
     pub fn new(bins: Bins, setting: &HistogramSetting, data: &DataSetting) -> Self {
         let most = setting.most_per_row.map(|most| most.get() as u64);
-        let unit = most.map_or_else(|| data.unit(), |most| data.unit().of_rows_with(most));
-        let each = if data.counts_rows() { RecordsOfRow::One } else { RecordsOfRow::Target { most } };
+        let unit = most.map_or_else(|| data.unit(), |most| data.unit().with_records_per_row(most));
+        let each = if data.counts_each_row() { RecordsPerRow::One } else { RecordsPerRow::Target { most } };
         Self { bins, relation: setting.relation, each, unit }
     }
 
     /// Count of the rows of a file: the inputs, the number of records and the columns of the filters.
-    pub fn summand(&self, data: &DataSetting) -> CountSummand {
-        CountSummand { bins: self.bins.clone(), filters: data.comparisons(), each: self.each }
+    pub fn build_summand(&self, data: &DataSetting) -> CountSummand {
+        CountSummand { bins: self.bins.clone(), filters: data.row_comparisons(), each: self.each }
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
     pub fn guarantee(&self, cell: &PrivacySetting) -> CountsGuarantee {
-        let sensitivity = count_sensitivity(self.relation) * self.unit.records() as f64;
+        let sensitivity = count_sensitivity(self.relation) * self.unit.max_records() as f64;
         let sd = sensitivity * cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         let event = GaussianEvent {
-            release: Release::Histogram,
+            release: ReleaseKind::Histogram,
             neighbours: Neighbours::OneRecord(self.relation),
             mechanism: CertifiedMechanism::Histogram,
             calibration: cell.calibration,
             guarantee: cell.guarantee(),
             sensitivity: 1.0,
         };
-        let certificate = event.certificate().about(self.unit.clone());
+        let certificate = event.certificate().with_unit(self.unit.clone());
         CountsGuarantee { sd, certificate, record: RoundedNoise { sensitivity, sd } }
     }
 
@@ -118,13 +118,13 @@ impl HistogramModel {
     }
 
     /// Which datasets are neighbours.
-    pub fn relation(&self) -> Relation {
+    pub fn relation(&self) -> NeighbourRelation {
         self.relation
     }
 
     /// The most records that neighbours differ in: those of one row or person.
-    pub fn records(&self) -> u64 {
-        self.unit.records()
+    pub fn max_records_per_unit(&self) -> u64 {
+        self.unit.max_records()
     }
 }
 
@@ -132,16 +132,16 @@ impl CountsGuarantee {
     /// Counts with exactly rounded noise: whole numbers.
     ///
     /// # Errors
-    /// [`OutOfRange`] for noise beyond the arithmetic.
-    pub fn release(&self, counts: &[u64], source: &mut impl Rng) -> Result<Vec<i64>, OutOfRange> {
+    /// [`OutOfRangeError`] for noise beyond the arithmetic.
+    pub fn release_counts(&self, counts: &[u64], source: &mut impl Rng) -> Result<Vec<i64>, OutOfRangeError> {
         // The noise multiplier and its product with the sensitivity are off by less.
         let noise = RoundedGaussian::new(Positive::new(self.sd * (1.0 + f64::from(-45).exp2()))?)?;
         let exact: Vec<i128> = counts.iter().map(|count| i128::from(*count)).collect();
-        Ok(noise.added(&exact, source).into_iter().map(within_64_bits).collect())
+        Ok(noise.add_noise(&exact, source).into_iter().map(within_64_bits).collect())
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream.
-    pub fn simulated(&self, counts: &[f64], stream: &mut impl Rng) -> Vec<f64> {
+    pub fn simulate_release(&self, counts: &[f64], stream: &mut impl Rng) -> Vec<f64> {
         let noisy = counts.iter().map(|count| {
             let unit: f64 = StandardNormal.sample(stream);
             count + self.sd * unit
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_record_moves_one_bin_or_two() {
-        assert_eq!(count_sensitivity(Relation::AddRemove), 1.0);
-        assert!((count_sensitivity(Relation::ReplaceOne).powi(2) - 2.0).abs() < 1e-15);
+        assert_eq!(count_sensitivity(NeighbourRelation::AddRemove), 1.0);
+        assert!((count_sensitivity(NeighbourRelation::ReplaceOne).powi(2) - 2.0).abs() < 1e-15);
     }
 }

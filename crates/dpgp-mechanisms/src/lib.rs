@@ -21,33 +21,34 @@ mod registry;
 mod selection;
 mod sums;
 
-pub use binning::{BinNoiseLaw, BinningEstimate, BinningSetting, Statistic};
-pub use cloaking::{CloakingSetting, cloaking};
-pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
-pub use function::{FunctionNoise, FunctionSensitivity, FunctionSetting, NoisyFunction};
+pub use binning::{BinNoiseDistribution, BinPredictionSetting, BinStatistic, BinningSetting};
+pub use cloaking::{CloakingSetting, cloaking_setting};
+pub use coinpress::{CoinPressStep, MeanInterval, coinpress_mean, coinpress_shares, normal_tail_radius};
+pub use function::{FunctionNoise, FunctionNoiseSetting, FunctionSensitivity, NoisyFunction};
 pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
 pub use histogram::{CountsGuarantee, HistogramModel, HistogramSetting, count_sensitivity};
 pub use linear::{
-    LinearEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, deviations, noisy_predictions,
+    LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, linear_mechanism, noise_deviations,
 };
 pub use mechanism::Mechanism;
 pub use mechanism::MechanismError;
 pub use moments::{
-    CellsDesign, CellsNoise, CellsRelease, DesignQuestion, Frequencies, IntegerCells, IntegerMoments,
-    LEAST_SIGMA, LeastRisk, MomentFeatures, MomentsDesign, MomentsEvidence, MomentsGuarantee, MomentsModel,
-    MomentsNoise, MomentsPosterior, MomentsRelease, MomentsSetting, PairTable, PhaseTable, RecordDesign,
-    ReleasedCells, ReleasedLevel, ReleasedMoments, ReleasedWaves, SimulatedMoments, SitePrior, SquareRule,
-    SurfacePrediction, WeightSearch, check_moments, check_stationary, moments_certificate, moments_reference,
-    waves_alone, within_box,
+    CellsNoiseEvidence, DesignProblem, FourierSensitivityRule, Frequencies, FrequencyPairTable, IntegerCellSums,
+    IntegerMoments, LEAST_SIGMA, LeastRiskWeights, MomentFeatures, MomentsAuditEvidence, MomentsDesign,
+    MomentsGuarantee, MomentsModel, MomentsNoise, MomentsNoiseEvidence, MomentsPosterior, MomentsSetting,
+    NestedCellsDesign, NestedCellsNoise, PhaseTable, RecordMomentsDesign, ReleasedCellLevel, ReleasedCellSums,
+    ReleasedFourierMoments, ReleasedMoments, SimulatedMoments, SitePrior, SurfacePrediction, WeightSearch,
+    check_moments, check_stationary_kernel, check_waves_only, moments_certificate, moments_reference,
+    scale_to_unit_box,
 };
-pub use newton::PrivateStep;
+pub use newton::PrivateNewtonStep;
 pub use private_selection::PrivateSelection;
-pub use public_targets::public_targets;
+pub use public_targets::public_target_scaling;
 pub use registry::{MechanismSetting, PrivacySetting, Sections};
-pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
+pub use selection::{FoldColumns, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 pub use sums::{
-    Ellipsoid, FeaturesSetting, HeteroscedasticRule, MidpointBounds, NoiseAxes, ProductsSetting,
-    RecordBounds, SumMaps, SummedTargets, SumsNoise, SumsRule, SumsSetting, SumsShape,
+    FeatureBoundSetting, HeteroscedasticSensitivityRule, MidpointBounds, NoiseAxes, NoiseEllipsoid, RecordBounds,
+    SecondSumSetting, SumFeatureMaps, SummedValueKind, SumsNoise, SumsNoiseShape, SumsSensitivityRule, SumsSetting,
     class_sums_sensitivity, free_split,
 };

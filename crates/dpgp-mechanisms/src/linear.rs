@@ -5,13 +5,13 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use crate::{Mechanism, PrivacySetting};
-use dpgp_accounting::{Calibration, CertifiedMechanism, Release};
-use dpgp_cloaking::Cloak;
+use dpgp_accounting::{Calibration, CertifiedMechanism, ReleaseKind};
+use dpgp_cloaking::CloakingNoise;
 use dpgp_gp::kernel::Kernel;
-use dpgp_gp::{LinearMap, PriorMoments, Representer};
+use dpgp_gp::{PredictionMap, PriorMoments, Representer};
 use dpgp_linalg::LinalgError;
 use dpgp_noise::PrivacyError;
-use dpgp_spec::setting::{Checked, SettingError};
+use dpgp_spec::setting::{CheckResult, SettingError};
 
 /// A mechanism that covers predictions `C y` of targets y: a change of one target moves them along a column of C, which is public.
 pub trait LinearMechanism: Mechanism {
@@ -19,7 +19,7 @@ pub trait LinearMechanism: Mechanism {
     ///
     /// # Errors
     /// [`SettingError`] of the first value that is wrong.
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         Ok(())
     }
 
@@ -34,28 +34,28 @@ pub trait LinearMechanism: Mechanism {
     }
 
     /// How many matrices with a row and a column for each training row a design holds, beside those of the model.
-    fn square_matrices(&self) -> f64 {
+    fn square_matrix_count(&self) -> f64 {
         0.0
     }
 
     /// The noise for the predictions of a model, at multiplier 1 and change 1; `scale` is the standard deviation that it will be
     /// multiplied by, in units of the model.
     ///
-    /// Obligation: [`LinearNoise::ratio`] is the true sensitivity of what is released over the one that the noise has, by the matrices
+    /// Obligation: [`LinearNoise::sensitivity_ratio`] is the true sensitivity of what is released over the one that the noise has, by the matrices
     /// that are used.
     ///
     /// # Errors
     /// [`PrivacyError`] if there is no such noise, or a factorisation fails.
-    fn design(&self, fit: &dyn LinearFit, scale: f64) -> Result<Box<dyn LinearNoise>, PrivacyError>;
+    fn design_noise(&self, fit: &dyn LinearFit, scale: f64) -> Result<Box<dyn LinearNoise>, PrivacyError>;
 }
 
 /// A model that is fitted to public training inputs, at test inputs.
 pub trait LinearFit {
     /// From targets at the training inputs to predictions at the test inputs (t x k, a column for each distinct training input).
-    fn map(&self) -> &LinearMap;
+    fn linear_map(&self) -> &PredictionMap;
 
     /// The test inputs (t x d).
-    fn test(&self) -> &DMatrix<f64>;
+    fn test_inputs(&self) -> &DMatrix<f64>;
 
     /// The covariance of the process.
     fn kernel(&self) -> &dyn Kernel;
@@ -64,60 +64,60 @@ pub trait LinearFit {
     ///
     /// # Errors
     /// [`LinalgError`] if a factorisation fails.
-    fn representer(&self) -> Result<Representer, LinalgError>;
+    fn mean_representer(&self) -> Result<Representer, LinalgError>;
 
     /// The joint prior of the latent values at the test inputs and of the sums of targets that the map takes.
     ///
     /// # Errors
     /// [`LinalgError`] if a factorisation fails.
-    fn moments(&self) -> Result<PriorMoments, LinalgError>;
+    fn prior_moments(&self) -> Result<PriorMoments, LinalgError>;
 
     /// Public weights of the test inputs, where not all count alike.
-    fn weights(&self) -> Option<&[f64]>;
+    fn test_weights(&self) -> Option<&[f64]>;
 }
 
 /// Noise for predictions at t test inputs, at multiplier 1 and change 1.
 pub trait LinearNoise: Send + Sync {
     /// Turns standard normal draws into the noise (t x r).
-    fn map(&self) -> DMatrix<f64>;
+    fn noise_map(&self) -> DMatrix<f64>;
 
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
-    fn ratio(&self) -> f64;
+    fn sensitivity_ratio(&self) -> f64;
 
-    /// What independent noise is added to, before [`LinearNoise::map`] maps both (r x k): the columns of `plain`, whitened.
-    fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64>;
+    /// What independent noise is added to, before [`LinearNoise::noise_map`] maps both (r x k): the columns of `plain`, whitened.
+    fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64>;
 
     /// What is released without its noise: from sums over equal inputs to predictions (t x k). `plain` where the noise covers all of it.
-    fn released_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+    fn released_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
         plain.columns().clone()
     }
 
     /// The variances of the latent values given what is released (squared units of the model), for noise that was designed for
     /// one scale.
-    fn variances(&self) -> Option<Vec<f64>> {
+    fn latent_variances(&self) -> Option<Vec<f64>> {
         None
     }
 
     /// The sensitivity of a function at change 1, in its Hilbert space.
-    fn function_bound(&self) -> Option<f64> {
+    fn function_sensitivity(&self) -> Option<f64> {
         None
     }
 
     /// Its distance from the least noise, where a certificate of optimality says it.
-    fn gap(&self) -> Option<f64> {
+    fn optimality_gap(&self) -> Option<f64> {
         None
     }
 
     /// The release, in the words of certificates.
-    fn release(&self) -> Release {
-        Release::Predictions
+    fn release_kind(&self) -> ReleaseKind {
+        ReleaseKind::Predictions
     }
 
     /// How certificates name the mechanism.
-    fn certified(&self) -> fn(Calibration) -> CertifiedMechanism;
+    fn certified_mechanism(&self) -> fn(Calibration) -> CertifiedMechanism;
 
     /// The very matrices that noise is drawn with, for an audit.
-    fn evidence(&self) -> LinearEvidence;
+    fn audit_evidence(&self) -> LinearAuditEvidence;
 }
 
 /// One Gaussian release `q = B y + scale L xi`: the very matrices that were used.
@@ -131,14 +131,14 @@ pub struct LinearRelease {
 
 impl LinearRelease {
     /// The release of a cloak.
-    pub fn from_cloak(cloak: &Cloak) -> Self {
+    pub fn from_cloak(cloak: &CloakingNoise) -> Self {
         Self { columns: cloak.released_columns().clone(), factor: cloak.noise_factor().clone() }
     }
 }
 
 /// Random draws of the noise on predictions.
 #[derive(Debug, Clone)]
-pub enum LinearEvidence {
+pub enum LinearAuditEvidence {
     /// A release of finitely many numbers.
     Numbers(LinearRelease),
     /// A mean function and a sample of its process.
@@ -153,16 +153,16 @@ pub enum LinearEvidence {
 /// The mechanism of a task that releases predictions of a model.
 ///
 /// # Errors
-/// [`WrongMechanism`](dpgp_spec::setting::Problem::WrongMechanism) for a mechanism that covers no predictions, or what is wrong with its settings.
-pub fn noisy_predictions(privacy: &PrivacySetting) -> Result<&dyn LinearMechanism, SettingError> {
-    let mechanism = privacy.mechanism.linear().ok_or_else(|| privacy.wrong("cloaking"))?;
-    privacy.has_change(privacy.mechanism.word())?;
+/// [`WrongMechanism`](dpgp_spec::setting::SpecProblem::WrongMechanism) for a mechanism that covers no predictions, or what is wrong with its settings.
+pub fn linear_mechanism(privacy: &PrivacySetting) -> Result<&dyn LinearMechanism, SettingError> {
+    let mechanism = privacy.mechanism.as_linear().ok_or_else(|| privacy.wrong_mechanism_error("cloaking"))?;
+    privacy.check_target_change(privacy.mechanism.spec_keyword())?;
     mechanism.check()?;
     Ok(mechanism)
 }
 
 /// The standard deviations of noise at multiplier 1, by the rows of its map.
-pub fn deviations(map: &DMatrix<f64>) -> DVector<f64> {
+pub fn noise_deviations(map: &DMatrix<f64>) -> DVector<f64> {
     DVector::from_fn(map.nrows(), |row, _| row_norm(map, row))
 }
 

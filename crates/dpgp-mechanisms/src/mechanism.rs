@@ -7,8 +7,8 @@ use thiserror::Error;
 use crate::LinearMechanism;
 use dpgp_linalg::LinalgError;
 use dpgp_noise::PrivacyError;
-use dpgp_number::OutOfRange;
-use dpgp_spec::setting::ChosenBy;
+use dpgp_number::OutOfRangeError;
+use dpgp_spec::setting::RowChoiceBasis;
 
 /// The settings of a mechanism, and what follows from them alone.
 ///
@@ -17,20 +17,20 @@ use dpgp_spec::setting::ChosenBy;
 pub trait Mechanism: Any {
     /// What of a record the guarantee hides: its target, where inputs are public, or all of it. The rows of a person may be chosen by
     /// what it does not hide.
-    fn chosen_by(&self) -> ChosenBy;
+    fn row_choice_basis(&self) -> RowChoiceBasis;
 
     /// Itself, where it covers predictions that are linear in the targets.
-    fn linear(&self) -> Option<&dyn LinearMechanism> {
+    fn as_linear(&self) -> Option<&dyn LinearMechanism> {
         None
     }
 
     /// Whether a Gaussian process with matrices of all training rows is behind its predictions.
-    fn fits_all_rows(&self) -> bool {
-        self.linear().is_some()
+    fn needs_row_matrices(&self) -> bool {
+        self.as_linear().is_some()
     }
 
     /// Whether predictions are the best ones given what is released, where the settings say it.
-    fn denoise(&self) -> Option<bool> {
+    fn denoise_setting(&self) -> Option<bool> {
         None
     }
 
@@ -45,7 +45,7 @@ pub trait Mechanism: Any {
     }
 
     /// About how many rows there are, where the settings say it from public knowledge.
-    fn stated_rows(&self) -> Option<u64> {
+    fn stated_row_count(&self) -> Option<u64> {
         None
     }
 
@@ -55,7 +55,7 @@ pub trait Mechanism: Any {
     }
 
     /// Whether the number of rows that are used must be public.
-    fn needs_public_rows(&self) -> bool {
+    fn needs_public_row_count(&self) -> bool {
         false
     }
 }
@@ -71,7 +71,7 @@ pub enum MechanismError {
     Linalg(#[from] LinalgError),
     /// A number lies beyond the arithmetic.
     #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
+    OutOfRange(#[from] OutOfRangeError),
     /// Something is missing that the checks of a spec ask for.
     #[error("this mechanism needs {0}")]
     Missing(&'static str),

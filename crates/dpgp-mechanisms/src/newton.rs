@@ -2,27 +2,27 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use dpgp_cloaking::{Cloak, CloakingOptions, ReleaseRecipe, cloak};
-use dpgp_gp::{LinearMap, NewtonStep};
+use dpgp_cloaking::{CloakingNoise, CloakingOptions, DroppedDirectionRule, design_cloaking_noise};
+use dpgp_gp::{NewtonStep, PredictionMap};
 use dpgp_noise::PrivacyError;
 
 /// A Newton step whose labels are cloaked.
 ///
 /// Obligation: the labels enter the new latent values as `Phi C y` alone, with `C` the map of the [`NewtonStep`]. With
 /// `Phi = Q R` (Q orthonormal, public) the mechanism releases `q = B y + s L xi`, where `B = U' R C` are the kept
-/// directions of `R C = U diag(s) V'` and L covers all columns of B ([`Cloak`]). Everything else is post-processing:
+/// directions of `R C = U diag(s) V'` and L covers all columns of B ([`CloakingNoise`]). Everything else is post-processing:
 /// the new weights are `public + C V diag(s)^-1 q`, which for `s = 0` is the step itself up to the dropped directions.
 #[derive(Debug, Clone)]
-pub struct PrivateStep {
+pub struct PrivateNewtonStep {
     public: DVector<f64>,
     /// `C V diag(s)^-1` (m x r): from what is released to weights.
     through: DMatrix<f64>,
     /// `B y` for the sums of the labels of equal inputs (r). Private: it leaves this type with noise only.
     released: DVector<f64>,
-    cloak: Cloak,
+    cloak: CloakingNoise,
 }
 
-impl PrivateStep {
+impl PrivateNewtonStep {
     /// The step for labels -1 and 1; `root` is the upper triangular R (m x m), `inputs` (n x d) tell which columns are
     /// equal.
     ///
@@ -36,19 +36,19 @@ impl PrivateStep {
         options: &CloakingOptions,
     ) -> Result<Self, PrivacyError> {
         // Jitter would add directions that no label enters; here all released ones are mapped back to weights.
-        let options = CloakingOptions { release: ReleaseRecipe::Projection, ..*options };
-        let map = LinearMap::new(&(root * step.map()), inputs);
-        let counts = map.counts();
-        let cloak = cloak(map.columns(), &counts, &options)?;
+        let options = CloakingOptions { release: DroppedDirectionRule::Projection, ..*options };
+        let map = PredictionMap::new(&(root * step.label_map()), inputs);
+        let counts = map.targets_per_column();
+        let cloak = design_cloaking_noise(map.columns(), &counts, &options)?;
         // Row j of B is s_j times row j of V', so V diag(s)^-1 is the transpose of its rows over their squared norms.
         let mut weighted = cloak.released_columns().clone();
         for mut row in weighted.row_iter_mut() {
             let squares: f64 = row.iter().zip(&counts).map(|(b, n)| b * b * *n as f64).sum();
             row.iter_mut().zip(&counts).for_each(|(b, n)| *b *= *n as f64 / squares);
         }
-        let through = map.distinct(step.map()) * weighted.transpose();
-        let released = cloak.released_columns() * map.sum_groups(labels);
-        Ok(Self { public: step.public().clone(), through, released, cloak })
+        let through = map.select_distinct_columns(step.label_map()) * weighted.transpose();
+        let released = cloak.released_columns() * map.sum_targets_by_input(labels);
+        Ok(Self { public: step.public_part().clone(), through, released, cloak })
     }
 
     /// The weights after the step with noise of multiplier `scale` and standard normal draws (r).
@@ -58,7 +58,7 @@ impl PrivateStep {
     }
 
     /// The noise design.
-    pub fn cloak(&self) -> &Cloak {
+    pub fn cloak(&self) -> &CloakingNoise {
         &self.cloak
     }
 }
@@ -71,18 +71,18 @@ mod tests {
     use dpgp_gp::kernel::ExponentiatedQuadratic;
     use dpgp_linalg::gram_factor;
 
-    fn step(inputs: &DMatrix<f64>, labels: &[f64]) -> (PrivateStep, NewtonStep, DMatrix<f64>) {
+    fn step(inputs: &DMatrix<f64>, labels: &[f64]) -> (PrivateNewtonStep, NewtonStep, DMatrix<f64>) {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 3.0);
         let phi = exact_features(&kernel, inputs, inputs).unwrap().training;
-        let plain = NewtonStep::from(&phi, &DVector::zeros(inputs.nrows())).unwrap();
+        let plain = NewtonStep::from_latent_values(&phi, &DVector::zeros(inputs.nrows())).unwrap();
         let root = gram_factor("Phi", &phi).unwrap().factor().transpose();
         let options = CloakingOptions {
             objective: Objective::LogDet,
             rank_tolerance: 1e-10,
             solver: Solver::InteriorPoint,
-            release: ReleaseRecipe::Projection,
+            release: DroppedDirectionRule::Projection,
         };
-        (PrivateStep::new(&plain, &root, inputs, labels, &options).unwrap(), plain, phi)
+        (PrivateNewtonStep::new(&plain, &root, inputs, labels, &options).unwrap(), plain, phi)
     }
 
     fn labels(n: usize) -> Vec<f64> {
@@ -108,8 +108,8 @@ mod tests {
             let mut flipped = labels(30);
             flipped[row] = -flipped[row];
             let (other, _, _) = step(&inputs, &flipped);
-            let moved = private.cloak().noise_factor().clone().try_inverse().unwrap()
-                * (&private.released - &other.released);
+            let moved =
+                private.cloak().noise_factor().clone().try_inverse().unwrap() * (&private.released - &other.released);
             assert!(moved.norm() <= 2.0 * (1.0 + 1e-9), "{row}: {}", moved.norm());
         }
     }

@@ -20,7 +20,7 @@ use dpgp_number::{Budget, Delta, Epsilon};
 /// // Each draw has a third of epsilon, but for 1e-7; the stop comes after 100 draws on average and 1176 at the most.
 /// assert!((selection.draw.epsilon.get() - 1.0).abs() < 1e-6);
 /// assert_eq!(selection.most, 1176);
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateSelection {
@@ -37,7 +37,7 @@ pub struct PrivateSelection {
 impl PrivateSelection {
     /// From the total budget; `None` where it leaves nothing for a draw.
     pub fn new(total: Budget, gamma: f64) -> Option<Self> {
-        let root = root(total.delta.get());
+        let root = solve_smaller_root(total.delta.get());
         // sqrt(2 delta) of one draw, once from epsilon and T times from delta.
         let lost = gamma * root;
         let epsilon = Epsilon::new(total.epsilon.get() / 3.0 - lost).ok()?;
@@ -73,7 +73,7 @@ impl PrivateSelection {
 
 /// The smaller root of `t (1 - ln t) = delta`, by bisection on `ln t`, along which the left side rises on (0,
 /// 1).
-fn root(delta: f64) -> f64 {
+fn solve_smaller_root(delta: f64) -> f64 {
     bisect(2.0 * delta.ln() - 2.0, 0.0, |log| log.exp() * (1.0 - log) > delta).low.exp()
 }
 
@@ -104,11 +104,8 @@ mod tests {
     }
 
     fn chosen(gamma: f64, most: u32, candidates: &[Option<f64>]) -> (Option<usize>, usize) {
-        let selection = PrivateSelection {
-            gamma,
-            most,
-            ..PrivateSelection::new(Budget::new(3.0, 1e-4).unwrap(), 0.5).unwrap()
-        };
+        let selection =
+            PrivateSelection { gamma, most, ..PrivateSelection::new(Budget::new(3.0, 1e-4).unwrap(), 0.5).unwrap() };
         let mut drawn = 0;
         let best = selection.select(&mut Pcg64::seed_from_u64(1), |_| {
             let place = drawn;

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BinningSetting, CloakingSetting, FunctionSetting, GaussianSetting, GradientSetting, HistogramSetting,
+    BinningSetting, CloakingSetting, FunctionNoiseSetting, GaussianSetting, GradientSetting, HistogramSetting,
     LinearMechanism, Mechanism, MomentsSetting, SumsSetting,
 };
-use dpgp_spec::setting::{ChosenBy, MechanismSection};
+use dpgp_spec::setting::{MechanismSection, RowChoiceBasis};
 
 /// The guarantee and the mechanism.
 pub type PrivacySetting = dpgp_spec::setting::PrivacySetting<MechanismSetting>;
@@ -36,7 +36,7 @@ macro_rules! mechanisms {
             }
 
             /// Its word in specs.
-            pub fn word(&self) -> &'static str {
+            pub fn spec_keyword(&self) -> &'static str {
                 match self {
                     $(Self::$name(_) => $word,)*
                 }
@@ -57,7 +57,7 @@ mechanisms! {
     /// Gaussian noise on the counts of a histogram.
     "histogram": Histogram(HistogramSetting),
     /// A sample of the model's process, added to its mean function.
-    "function": Function(FunctionSetting),
+    "function": Function(FunctionNoiseSetting),
     /// Gaussian noise on a statistic of the targets of each bin.
     "binning": Binning(BinningSetting),
     /// Independent Gaussian noise of the same size on every prediction.
@@ -82,31 +82,31 @@ impl MechanismSetting {
 
     /// Whether an experiment takes the best predictions given the released values: only if its spec says so.
     pub fn denoises_experiments(&self) -> bool {
-        self.mechanism().denoise().unwrap_or(false)
+        self.mechanism().denoise_setting().unwrap_or(false)
     }
 
     /// Whether a release does: unless its spec says not to, since it costs no budget.
     pub fn denoises_releases(&self) -> bool {
-        self.mechanism().denoise().unwrap_or(true)
+        self.mechanism().denoise_setting().unwrap_or(true)
     }
 
     /// Values that the rows of a person may be chosen by.
-    pub fn chosen_by(&self) -> ChosenBy {
-        self.mechanism().chosen_by()
+    pub fn row_choice_basis(&self) -> RowChoiceBasis {
+        self.mechanism().row_choice_basis()
     }
 
     /// The mechanism, where it covers predictions that are linear in the targets.
-    pub fn linear(&self) -> Option<&dyn LinearMechanism> {
-        self.mechanism().linear()
+    pub fn as_linear(&self) -> Option<&dyn LinearMechanism> {
+        self.mechanism().as_linear()
     }
 }
 
 impl MechanismSection for MechanismSetting {
-    fn word(&self) -> &'static str {
-        self.word()
+    fn spec_keyword(&self) -> &'static str {
+        self.spec_keyword()
     }
 
-    fn needs_public_rows(&self) -> bool {
-        self.mechanism().needs_public_rows()
+    fn needs_public_row_count(&self) -> bool {
+        self.mechanism().needs_public_row_count()
     }
 }

@@ -5,12 +5,12 @@ use std::borrow::Borrow;
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
-use dpgp_linalg::largest;
+use dpgp_linalg::largest_or_nan;
 
 /// Which bound on the change of the sum of squared errors (SSE) is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum SensitivityRule {
+pub enum SseSensitivityRule {
     /// Smith et al. 2021, Eq. 13: `9 d^2 + sum over folds (smallest dropped) of d^2 max_j |c_jk|^2`.
     /// It omits the cross term `2 e.v` of `|e + v|^2 - |e|^2`, so it is not a valid bound.
     Published,
@@ -42,60 +42,55 @@ pub struct FoldColumns {
 /// `rows` data rows. Units: squared targets.
 ///
 /// ```
-/// use dpgp_mechanisms::{FoldColumns, SensitivityRule, sse_sensitivity};
+/// use dpgp_mechanisms::{FoldColumns, SseSensitivityRule, sse_sensitivity};
 /// use nalgebra::DMatrix;
 /// // Two folds of one row each, which predict the other row by half of their own: q(1) + q(1/2) at T = 4.
 /// let fold = |row| FoldColumns { columns: DMatrix::from_element(1, 1, 0.5), rows: vec![row] };
-/// let found = sse_sensitivity(SensitivityRule::Corrected, &[fold(0), fold(1)], 2, 1.0);
+/// let found = sse_sensitivity(SseSensitivityRule::Corrected, &[fold(0), fold(1)], 2, 1.0);
 /// assert_eq!(found, (8.0 - 1.0) + (4.0 - 0.25));
 /// ```
-pub fn sse_sensitivity<F: Borrow<FoldColumns>>(
-    rule: SensitivityRule,
-    folds: &[F],
-    rows: usize,
-    d: f64,
-) -> f64 {
+pub fn sse_sensitivity<F: Borrow<FoldColumns>>(rule: SseSensitivityRule, folds: &[F], rows: usize, d: f64) -> f64 {
     let folds: Vec<&FoldColumns> = folds.iter().map(F::borrow).collect();
     match rule {
-        SensitivityRule::Published => published(&folds, d),
-        SensitivityRule::Corrected => corrected(&folds, rows, d),
-        SensitivityRule::LargestDropped => largest_dropped(&folds, d),
+        SseSensitivityRule::Published => published_sensitivity(&folds, d),
+        SseSensitivityRule::Corrected => corrected_sensitivity(&folds, rows, d),
+        SseSensitivityRule::LargestDropped => largest_dropped_sensitivity(&folds, d),
     }
 }
 
 /// The longest column of each fold, squared, ascending.
-fn longest(folds: &[&FoldColumns]) -> Vec<f64> {
-    let longest = folds.iter().map(|fold| largest(fold.columns.column_iter().map(|c| c.norm_squared())));
+fn longest_squared_columns(folds: &[&FoldColumns]) -> Vec<f64> {
+    let longest = folds.iter().map(|fold| largest_or_nan(fold.columns.column_iter().map(|c| c.norm_squared())));
     let mut longest: Vec<f64> = longest.collect();
     longest.sort_by(f64::total_cmp);
     longest
 }
 
-fn largest_dropped(folds: &[&FoldColumns], d: f64) -> f64 {
-    let mut alphas = longest(folds);
+fn largest_dropped_sensitivity(folds: &[&FoldColumns], d: f64) -> f64 {
+    let mut alphas = longest_squared_columns(folds);
     alphas.pop();
     9.0 * d * d + d.powi(4) * alphas.iter().sum::<f64>()
 }
 
-fn published(folds: &[&FoldColumns], d: f64) -> f64 {
-    let alphas = longest(folds);
+fn published_sensitivity(folds: &[&FoldColumns], d: f64) -> f64 {
+    let alphas = longest_squared_columns(folds);
     // A row is a test point in one of the folds, where it trains nothing: the smallest is left out, as printed.
     9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
 }
 
-fn corrected(folds: &[&FoldColumns], rows: usize, d: f64) -> f64 {
+fn corrected_sensitivity(folds: &[&FoldColumns], rows: usize, d: f64) -> f64 {
     let threshold = 4.0 * d;
-    let mut change = vec![most(d, threshold); rows];
+    let mut change = vec![max_square_change(d, threshold); rows];
     for fold in folds {
         for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
-            change[row] += column.iter().map(|c| most(d * c.abs(), threshold)).sum::<f64>();
+            change[row] += column.iter().map(|c| max_square_change(d * c.abs(), threshold)).sum::<f64>();
         }
     }
-    largest(change)
+    largest_or_nan(change)
 }
 
 /// `q(v)`: the most that the square of an error clipped at T changes when the error moves by v.
-fn most(v: f64, threshold: f64) -> f64 {
+fn max_square_change(v: f64, threshold: f64) -> f64 {
     if v <= threshold { 2.0 * threshold * v - v * v } else { threshold * threshold }
 }
 
@@ -145,7 +140,7 @@ mod tests {
     /// Without folds a row moves its own error alone, by at most `q(d) = 8 d^2 - d^2`.
     #[test]
     fn a_row_that_trains_nothing_moves_its_own_error() {
-        assert_eq!(sse_sensitivity::<FoldColumns>(SensitivityRule::Corrected, &[], 2, 3.0), 63.0);
+        assert_eq!(sse_sensitivity::<FoldColumns>(SseSensitivityRule::Corrected, &[], 2, 3.0), 63.0);
     }
 
     /// At `d = 3`: `9 * 9` and 9 times the longest column of each fold but the one with the shortest.
@@ -156,12 +151,9 @@ mod tests {
             rows: (0..columns.len()).collect(),
         };
         let folds = [fold(&[3.0, 1.0]), fold(&[0.5, 0.25]), fold(&[1.0, 2.0])];
-        assert_eq!(sse_sensitivity(SensitivityRule::Published, &folds, 2, 3.0), 81.0 + 9.0 * (9.0 + 4.0));
+        assert_eq!(sse_sensitivity(SseSensitivityRule::Published, &folds, 2, 3.0), 81.0 + 9.0 * (9.0 + 4.0));
         // As it was run: the fold of 9 goes, and 9 multiplies the alphas of 9 / 4 and 36 once more.
-        assert_eq!(
-            sse_sensitivity(SensitivityRule::LargestDropped, &folds, 2, 3.0),
-            81.0 + 9.0 * (2.25 + 36.0)
-        );
+        assert_eq!(sse_sensitivity(SseSensitivityRule::LargestDropped, &folds, 2, 3.0), 81.0 + 9.0 * (2.25 + 36.0));
     }
 
     /// Row 1 trains twice. At `d = 1`, T = 4: `q(1) = 7`, `q(1/2) = 15/4`, `q(3) = 15`, and `q(5) = 16`, beyond the clip.
@@ -171,6 +163,6 @@ mod tests {
             FoldColumns { columns: DMatrix::from_row_slice(2, 1, &[0.5, -3.0]), rows: vec![1] },
             FoldColumns { columns: DMatrix::from_row_slice(1, 2, &[5.0, 1.0]), rows: vec![1, 0] },
         ];
-        assert_eq!(sse_sensitivity(SensitivityRule::Corrected, &folds, 2, 1.0), 7.0 + 3.75 + 15.0 + 16.0);
+        assert_eq!(sse_sensitivity(SseSensitivityRule::Corrected, &folds, 2, 1.0), 7.0 + 3.75 + 15.0 + 16.0);
     }
 }

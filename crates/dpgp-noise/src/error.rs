@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use dpgp_linalg::LinalgError;
-use dpgp_number::OutOfRange;
+use dpgp_number::OutOfRangeError;
 
 /// Reasons why a release cannot be made safely.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -14,7 +14,7 @@ pub enum PrivacyError {
     Linalg(#[from] LinalgError),
     /// A number lies outside the range that the proof of a sensitivity needs.
     #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
+    OutOfRange(#[from] OutOfRangeError),
     /// The noise covariance came out as zero: the exact values would be released.
     #[error(
         "the {solver} solver returned a noise covariance of zero, which would release the exact predictions; \

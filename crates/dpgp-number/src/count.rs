@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::OutOfRange;
+use super::OutOfRangeError;
 
 /// A whole number from `LEAST` to `MOST`. The default bounds suit draws, steps, centres and restarts: far beyond any use,
 /// and safely within memory.
@@ -16,7 +16,7 @@ use super::OutOfRange;
 /// assert_eq!(<Count>::new(10)?.get(), 10);
 /// assert!(<Count>::new(0).is_err());
 /// assert_eq!(Count::<1000, 2>::new(1).unwrap_err().to_string(), "must be from 2 to 1000, found 1");
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "usize", into = "usize")]
@@ -32,13 +32,13 @@ impl<const MOST: usize, const LEAST: usize> Count<MOST, LEAST> {
     /// The number, if it lies in the range.
     ///
     /// # Errors
-    /// [`OutOfRange`] with the range in words.
-    pub fn new(number: usize) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] with the range in words.
+    pub fn new(number: usize) -> Result<Self, OutOfRangeError> {
         if (LEAST..=MOST).contains(&number) {
             return Ok(Self(number));
         }
         let range = if LEAST == 0 { format!("at most {MOST}") } else { format!("from {LEAST} to {MOST}") };
-        Err(OutOfRange { range: Cow::Owned(range), found: number as f64 })
+        Err(OutOfRangeError { range: Cow::Owned(range), found: number as f64 })
     }
 
     /// A number that is written in the program: outside the range it does not compile.
@@ -54,9 +54,9 @@ impl<const MOST: usize, const LEAST: usize> Count<MOST, LEAST> {
 }
 
 impl<const MOST: usize, const LEAST: usize> TryFrom<usize> for Count<MOST, LEAST> {
-    type Error = OutOfRange;
+    type Error = OutOfRangeError;
 
-    fn try_from(number: usize) -> Result<Self, OutOfRange> {
+    fn try_from(number: usize) -> Result<Self, OutOfRangeError> {
         Self::new(number)
     }
 }

@@ -7,8 +7,8 @@ mod special;
 pub mod text;
 
 pub use count::Count;
-pub use out_of_range::OutOfRange;
+pub use out_of_range::OutOfRangeError;
 pub use real::Budget;
 pub use real::{Delta, Epsilon, Finite, Fraction, NonNegative, Positive, Probability, Share, Tolerance};
-pub use special::{Turn, bisect};
+pub use special::{BisectionBracket, bisect};
 pub use special::{normal_cdf, normal_pdf};

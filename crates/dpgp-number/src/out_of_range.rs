@@ -6,8 +6,8 @@ use thiserror::Error;
 
 /// A number outside the range of its type.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("must be {range}, found {}", shown(*found))]
-pub struct OutOfRange {
+#[error("must be {range}, found {}", format_number(*found))]
+pub struct OutOfRangeError {
     /// The allowed range, in words.
     pub range: Cow<'static, str>,
     /// The number found.
@@ -15,16 +15,12 @@ pub struct OutOfRange {
 }
 
 /// Numbers that are long in decimals are shown by a power of ten.
-fn shown(x: f64) -> String {
+fn format_number(x: f64) -> String {
     let size = x.abs();
-    if size == 0.0 || !size.is_finite() || (1e-6..1e17).contains(&size) {
-        x.to_string()
-    } else {
-        format!("{x:e}")
-    }
+    if size == 0.0 || !size.is_finite() || (1e-6..1e17).contains(&size) { x.to_string() } else { format!("{x:e}") }
 }
 
-impl OutOfRange {
+impl OutOfRangeError {
     /// A refusal in words that are known beforehand.
     pub fn new(range: &'static str, found: f64) -> Self {
         Self { range: Cow::Borrowed(range), found }
@@ -37,7 +33,7 @@ mod tests {
 
     #[test]
     fn numbers_are_shown_shortly() {
-        let of = |found| OutOfRange::new("1", found).to_string();
+        let of = |found| OutOfRangeError::new("1", found).to_string();
         assert_eq!(
             [0.0, 2.0, 1e-310, f64::INFINITY, -1e300].map(of),
             ["0", "2", "1e-310", "inf", "-1e300"].map(|found| format!("must be 1, found {found}"))

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::OutOfRange;
+use super::OutOfRangeError;
 
 /// Defines a type for the numbers that pass a condition; NaN passes none.
 macro_rules! real {
@@ -20,9 +20,9 @@ macro_rules! real {
             /// The number, if it lies in the range.
             ///
             /// # Errors
-            /// [`OutOfRange`] with the range in words.
-            pub fn new($x: f64) -> Result<Self, OutOfRange> {
-                if $inside { Ok(Self($x)) } else { Err(OutOfRange::new($range, $x)) }
+            /// [`OutOfRangeError`] with the range in words.
+            pub fn new($x: f64) -> Result<Self, OutOfRangeError> {
+                if $inside { Ok(Self($x)) } else { Err(OutOfRangeError::new($range, $x)) }
             }
 
             /// The bare number.
@@ -32,9 +32,9 @@ macro_rules! real {
         }
 
         impl TryFrom<f64> for $name {
-            type Error = OutOfRange;
+            type Error = OutOfRangeError;
 
-            fn try_from(x: f64) -> Result<Self, OutOfRange> {
+            fn try_from(x: f64) -> Result<Self, OutOfRangeError> {
                 Self::new(x)
             }
         }
@@ -74,7 +74,7 @@ real! {
     /// use dpgp_number::Positive;
     /// assert_eq!(Positive::new(2.5)?.get(), 2.5);
     /// assert_eq!(Positive::new(0.0).unwrap_err().to_string(), "must be greater than 0 and finite, found 0");
-    /// # Ok::<(), dpgp_number::OutOfRange>(())
+    /// # Ok::<(), dpgp_number::OutOfRangeError>(())
     /// ```
     Positive(x) = x > 0.0 && x.is_finite(), "greater than 0 and finite", { "exclusiveMinimum": 0 }
 }
@@ -145,7 +145,7 @@ real! {
     /// use dpgp_number::Epsilon;
     /// assert!(Epsilon::new(f64::INFINITY)?.is_unprotected());
     /// assert!(Epsilon::new(-1.0).is_err());
-    /// # Ok::<(), dpgp_number::OutOfRange>(())
+    /// # Ok::<(), dpgp_number::OutOfRangeError>(())
     /// ```
     Epsilon(x) = x > 0.0, "greater than 0 (inf for no privacy)", { "exclusiveMinimum": 0 }
 }
@@ -179,7 +179,7 @@ real! {
 /// let budget = Budget::new(1.0, 1e-6)?;
 /// assert_eq!((budget.epsilon.get(), budget.delta.get()), (1.0, 1e-6));
 /// assert!(Budget::new(1.0, 0.0).is_err());
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -194,8 +194,8 @@ impl Budget {
     /// The budget of two bare numbers.
     ///
     /// # Errors
-    /// [`OutOfRange`] of the first that is wrong.
-    pub fn new(epsilon: f64, delta: f64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] of the first that is wrong.
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, OutOfRangeError> {
         Ok(Self { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? })
     }
 }

@@ -1,15 +1,15 @@
 //! Numbers as text.
 
 /// The shortest text that reads back as exactly this number (at most 17 significant digits), as axes show it.
-pub fn exact(x: f64) -> String {
+pub fn format_exact(x: f64) -> String {
     let text = format!("{x:?}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// Four significant digits, for people.
-pub fn short(x: f64) -> String {
+pub fn format_short(x: f64) -> String {
     if !x.is_finite() || x == 0.0 {
-        return exact(x);
+        return format_exact(x);
     }
     let magnitude = x.abs().log10().floor() as i32;
     if !(-4..=6).contains(&magnitude) {
@@ -19,8 +19,8 @@ pub fn short(x: f64) -> String {
 }
 
 /// Four significant digits without closing zeros, for figures.
-pub fn brief(x: f64) -> String {
-    exact(format!("{x:.3e}").parse().unwrap_or(x))
+pub fn format_brief(x: f64) -> String {
+    format_exact(format!("{x:.3e}").parse().unwrap_or(x))
 }
 
 #[cfg(test)]
@@ -31,19 +31,19 @@ mod tests {
     proptest! {
         #[test]
         fn exact_numbers_read_back(x in prop::num::f64::ANY) {
-            let back: f64 = exact(x).parse().unwrap();
+            let back: f64 = format_exact(x).parse().unwrap();
             prop_assert!(back == x || (back.is_nan() && x.is_nan()));
         }
     }
 
     #[test]
     fn texts() {
-        assert_eq!(exact(1.0), "1");
-        assert_eq!(exact(0.1 + 0.2), "0.30000000000000004");
-        assert_eq!(exact(f64::INFINITY), "inf");
-        assert_eq!([brief(40.0), brief(205.4812), brief(0.1 + 0.2)], ["40", "205.5", "0.3"]);
+        assert_eq!(format_exact(1.0), "1");
+        assert_eq!(format_exact(0.1 + 0.2), "0.30000000000000004");
+        assert_eq!(format_exact(f64::INFINITY), "inf");
+        assert_eq!([format_brief(40.0), format_brief(205.4812), format_brief(0.1 + 0.2)], ["40", "205.5", "0.3"]);
         assert_eq!(
-            [short(13.3571), short(0.0098765), short(1589.495), short(1e-12)],
+            [format_short(13.3571), format_short(0.0098765), format_short(1589.495), format_short(1e-12)],
             ["13.36", "0.009876", "1589", "1.00e-12"]
         );
     }

@@ -5,12 +5,12 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::mark::Anchor;
+use super::mark::TextAnchor;
 use super::palette;
 use super::palette::Colour;
 use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
-use dpgp_data::shown_line;
+use dpgp_data::escape_hidden_line;
 
 /// Shapes stand on a raster so much finer than pixels: curves are smooth.
 pub const FINE: f64 = 4.0;
@@ -22,13 +22,13 @@ const FAMILY: &str = "sans-serif";
 pub struct Font {
     /// In pixels.
     pub size: f64,
-    anchor: Anchor,
+    anchor: TextAnchor,
     colour: Colour,
     upward: bool,
 }
 
 impl Font {
-    pub const fn new(size: f64, anchor: Anchor) -> Self {
+    pub const fn new(size: f64, anchor: TextAnchor) -> Self {
         Self { size, anchor, colour: palette::BLACK, upward: false }
     }
 
@@ -48,13 +48,13 @@ pub struct Canvas<'a> {
 }
 
 /// Paints a white sheet of so many pixels; as SVG text.
-pub fn sheet(
+pub fn paint_sheet(
     width: f64,
     height: f64,
     paint: impl FnOnce(&Canvas<'_>) -> Result<(), PlotError>,
 ) -> Result<String, PlotError> {
     let mut svg = String::new();
-    let size = (fine(width) as u32, fine(height) as u32);
+    let size = (to_raster_units(width) as u32, to_raster_units(height) as u32);
     {
         let canvas = Canvas { area: SVGBackend::with_string(&mut svg, size).into_drawing_area() };
         canvas.area.fill(&WHITE)?;
@@ -66,12 +66,12 @@ pub fn sheet(
     Ok(svg.replacen(&raster, &format!("width=\"{}\" height=\"{}\"", width.ceil(), height.ceil()), 1))
 }
 
-fn fine(pixels: f64) -> i32 {
+fn to_raster_units(pixels: f64) -> i32 {
     (FINE * pixels).round() as i32
 }
 
-fn raster(spot: PlotPoint) -> (i32, i32) {
-    (fine(spot.x), fine(spot.y))
+fn to_raster_point(spot: PlotPoint) -> (i32, i32) {
+    (to_raster_units(spot.x), to_raster_units(spot.y))
 }
 
 fn rgba(colour: Colour) -> RGBAColor {
@@ -92,7 +92,7 @@ impl Canvas<'_> {
     }
 
     fn path(&self, spots: &[PlotPoint], pen: Pen) -> Result<(), PlotError> {
-        let spots: Vec<(i32, i32)> = spots.iter().copied().map(raster).collect();
+        let spots: Vec<(i32, i32)> = spots.iter().copied().map(to_raster_point).collect();
         Ok(self.area.draw(&PathElement::new(spots, style(pen)))?)
     }
 
@@ -101,14 +101,14 @@ impl Canvas<'_> {
         if corners.is_empty() {
             return Ok(());
         }
-        let corners: Vec<(i32, i32)> = corners.iter().copied().map(raster).collect();
+        let corners: Vec<(i32, i32)> = corners.iter().copied().map(to_raster_point).collect();
         Ok(self.area.draw(&Polygon::new(corners, rgba(colour)))?)
     }
 
     /// A filled rectangle.
     pub fn rectangle(&self, rect: Rect, colour: Colour) -> Result<(), PlotError> {
         let ends = [PlotPoint::new(rect.left, rect.top), PlotPoint::new(rect.right(), rect.bottom())];
-        Ok(self.area.draw(&Rectangle::new(ends.map(raster), rgba(colour).filled()))?)
+        Ok(self.area.draw(&Rectangle::new(ends.map(to_raster_point), rgba(colour).filled()))?)
     }
 
     /// The edges of a rectangle.
@@ -120,28 +120,28 @@ impl Canvas<'_> {
 
     /// A filled circle.
     pub fn disc(&self, centre: PlotPoint, radius: f64, colour: Colour) -> Result<(), PlotError> {
-        Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), rgba(colour).filled()))?)
+        Ok(self.area.draw(&Circle::new(to_raster_point(centre), to_raster_units(radius), rgba(colour).filled()))?)
     }
 
     /// A circle.
     pub fn ring(&self, centre: PlotPoint, radius: f64, pen: Pen) -> Result<(), PlotError> {
-        Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), style(pen)))?)
+        Ok(self.area.draw(&Circle::new(to_raster_point(centre), to_raster_units(radius), style(pen)))?)
     }
 
     /// A small mark with arms of so many pixels.
-    pub fn stroke(&self, at: PlotPoint, stroke: Stroke, arm: f64, pen: Pen) -> Result<(), PlotError> {
+    pub fn stroke(&self, at: PlotPoint, stroke: MarkShape, arm: f64, pen: Pen) -> Result<(), PlotError> {
         let upright = [at.moved(0.0, -arm), at.moved(0.0, arm)];
         match stroke {
-            Stroke::Tick => self.line(&upright, pen),
-            Stroke::Square => {
+            MarkShape::Tick => self.line(&upright, pen),
+            MarkShape::Square => {
                 let side = 2.0 * arm;
                 self.outline(Rect { left: at.x - arm, top: at.y - arm, width: side, height: side }, pen)
             }
-            Stroke::Plus => {
+            MarkShape::Plus => {
                 self.line(&upright, pen)?;
                 self.line(&[at.moved(-arm, 0.0), at.moved(arm, 0.0)], pen)
             }
-            Stroke::Times => {
+            MarkShape::Times => {
                 self.line(&[at.moved(-arm, -arm), at.moved(arm, arm)], pen)?;
                 self.line(&[at.moved(-arm, arm), at.moved(arm, -arm)], pen)
             }
@@ -152,19 +152,19 @@ impl Canvas<'_> {
     pub fn text(&self, text: &str, at: PlotPoint, font: Font) -> Result<(), PlotError> {
         let turn = if font.upward { FontTransform::Rotate270 } else { FontTransform::None };
         let style = (FAMILY, FINE * font.size).into_font().transform(turn).color(&rgba(font.colour));
-        Ok(self.area.draw_text(&shown_line(text), &style.pos(position(font.anchor)), raster(at))?)
+        Ok(self.area.draw_text(&escape_hidden_line(text), &style.pos(position(font.anchor)), to_raster_point(at))?)
     }
 }
 
-fn position(anchor: Anchor) -> Pos {
+fn position(anchor: TextAnchor) -> Pos {
     match anchor {
-        Anchor::TopLeft => Pos::new(HPos::Left, VPos::Top),
-        Anchor::Top => Pos::new(HPos::Center, VPos::Top),
-        Anchor::Left => Pos::new(HPos::Left, VPos::Center),
-        Anchor::Middle => Pos::new(HPos::Center, VPos::Center),
-        Anchor::Right => Pos::new(HPos::Right, VPos::Center),
-        Anchor::BottomLeft => Pos::new(HPos::Left, VPos::Bottom),
-        Anchor::Bottom => Pos::new(HPos::Center, VPos::Bottom),
+        TextAnchor::TopLeft => Pos::new(HPos::Left, VPos::Top),
+        TextAnchor::Top => Pos::new(HPos::Center, VPos::Top),
+        TextAnchor::Left => Pos::new(HPos::Left, VPos::Center),
+        TextAnchor::Middle => Pos::new(HPos::Center, VPos::Center),
+        TextAnchor::Right => Pos::new(HPos::Right, VPos::Center),
+        TextAnchor::BottomLeft => Pos::new(HPos::Left, VPos::Bottom),
+        TextAnchor::Bottom => Pos::new(HPos::Center, VPos::Bottom),
     }
 }
 
@@ -173,11 +173,11 @@ const LINE_BY_EM: f64 = 1.24;
 
 /// About the width of a text in pixels, in DejaVu Sans, the widest of the usual fonts.
 pub fn text_width(text: &str, size: f64) -> f64 {
-    size / LINE_BY_EM * text.chars().map(advance).sum::<f64>()
+    size / LINE_BY_EM * text.chars().map(letter_width).sum::<f64>()
 }
 
 /// About the width of a letter in ems.
-fn advance(letter: char) -> f64 {
+fn letter_width(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | ' ' | '.' | ',' | ':' | ';' | '\'' | '!' | '|' => 0.32,
         'f' | 'r' | 't' | '(' | ')' | '[' | ']' | '/' | '-' => 0.4,
@@ -204,14 +204,14 @@ pub fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
 
 impl Rect {
     /// The distance of a point inside each edge; negative outside.
-    fn depths(&self, spot: PlotPoint) -> [f64; 4] {
+    fn edge_distances(&self, spot: PlotPoint) -> [f64; 4] {
         [spot.x - self.left, self.right() - spot.x, spot.y - self.top, self.bottom() - spot.y]
     }
 
     /// The part of a segment inside (Liang and Barsky): its ends, if there is any.
-    fn segment(&self, from: PlotPoint, to: PlotPoint) -> Option<[PlotPoint; 2]> {
+    fn clip_segment(&self, from: PlotPoint, to: PlotPoint) -> Option<[PlotPoint; 2]> {
         let (mut enter, mut leave) = (0.0f64, 1.0f64);
-        for (at_from, at_to) in self.depths(from).into_iter().zip(self.depths(to)) {
+        for (at_from, at_to) in self.edge_distances(from).into_iter().zip(self.edge_distances(to)) {
             if at_from < 0.0 && at_to < 0.0 {
                 return None;
             }
@@ -228,10 +228,10 @@ impl Rect {
     }
 
     /// The runs of a line inside.
-    pub fn line(&self, points: &[PlotPoint]) -> Vec<Vec<PlotPoint>> {
+    pub fn clip_line(&self, points: &[PlotPoint]) -> Vec<Vec<PlotPoint>> {
         let mut runs: Vec<Vec<PlotPoint>> = Vec::new();
         for ends in points.windows(2) {
-            let Some([from, to]) = self.segment(ends[0], ends[1]) else { continue };
+            let Some([from, to]) = self.clip_segment(ends[0], ends[1]) else { continue };
             match runs.last_mut() {
                 Some(run) if run.last() == Some(&from) => run.push(to),
                 _ => runs.push(vec![from, to]),
@@ -241,15 +241,15 @@ impl Rect {
     }
 
     /// The part of an area inside (Sutherland and Hodgman), edge by edge.
-    pub fn area(&self, corners: &[PlotPoint]) -> Vec<PlotPoint> {
-        (0..4).fold(corners.to_vec(), |area, edge| self.cut(&area, edge))
+    pub fn clip_area(&self, corners: &[PlotPoint]) -> Vec<PlotPoint> {
+        (0..4).fold(corners.to_vec(), |area, edge| self.clip_to_edge(&area, edge))
     }
 
-    fn cut(&self, corners: &[PlotPoint], edge: usize) -> Vec<PlotPoint> {
+    fn clip_to_edge(&self, corners: &[PlotPoint], edge: usize) -> Vec<PlotPoint> {
         let mut kept = Vec::with_capacity(corners.len());
         for (i, &to) in corners.iter().enumerate() {
             let from = corners[(i + corners.len() - 1) % corners.len()];
-            let (at_from, at_to) = (self.depths(from)[edge], self.depths(to)[edge]);
+            let (at_from, at_to) = (self.edge_distances(from)[edge], self.edge_distances(to)[edge]);
             if (at_from < 0.0) != (at_to < 0.0) {
                 kept.push(from.towards(to, at_from / (at_from - at_to)));
             }
@@ -328,7 +328,7 @@ impl Pen {
 
 /// The shape of a small mark.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Stroke {
+pub enum MarkShape {
     /// An upright cross.
     Plus,
     /// A diagonal cross.
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_sheet_has_the_size_asked_for_and_a_finer_raster() {
         let ends = [PlotPoint::new(0.0, 0.0), PlotPoint::new(100.0, 49.75)];
-        let svg = sheet(100.0, 50.0, |canvas| canvas.line(&ends, Pen::new(palette::BLACK, 1.0))).unwrap();
+        let svg = paint_sheet(100.0, 50.0, |canvas| canvas.line(&ends, Pen::new(palette::BLACK, 1.0))).unwrap();
         assert!(svg.starts_with("<svg width=\"100\" height=\"50\" viewBox=\"0 0 400 200\""), "{svg}");
         assert!(svg.contains("points=\"0,0 400,199 \""), "{svg}");
     }
@@ -367,31 +367,30 @@ mod clip_tests {
 
     #[test]
     fn a_line_that_leaves_and_returns_has_two_runs() {
-        let runs =
-            UNIT.line(&[(0.0, 0.5), (0.25, 0.5), (0.5, 2.5), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from));
+        let runs = UNIT.clip_line(&[(0.0, 0.5), (0.25, 0.5), (0.5, 2.5), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from));
         let first = [(0.0, 0.5), (0.25, 0.5), (0.3125, 1.0)].map(PlotPoint::from).to_vec();
         let second = [(0.6875, 1.0), (0.75, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
         assert_eq!(runs, [first, second]);
         assert!(
-            UNIT.line(&[(-1.0, 0.5), (0.5, 3.0)].map(PlotPoint::from)).is_empty(),
+            UNIT.clip_line(&[(-1.0, 0.5), (0.5, 3.0)].map(PlotPoint::from)).is_empty(),
             "passes the corner outside"
         );
         let across = [(0.0, 0.5), (1.0, 0.5)].map(PlotPoint::from).to_vec();
-        assert_eq!(UNIT.line(&[(-1.0, 0.5), (3.0, 0.5)].map(PlotPoint::from)), [across]);
+        assert_eq!(UNIT.clip_line(&[(-1.0, 0.5), (3.0, 0.5)].map(PlotPoint::from)), [across]);
     }
 
     #[test]
     fn an_area_is_cut_at_the_edges() {
         let diamond = [(0.5, -0.5), (1.5, 0.5), (0.5, 1.5), (-0.5, 0.5)].map(PlotPoint::from);
-        let corners = UNIT.area(&diamond);
+        let corners = UNIT.clip_area(&diamond);
         let turn = |i: usize| {
             let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
             a.x * b.y - a.y * b.x
         };
         let doubled: f64 = (0..corners.len()).map(turn).sum();
         assert!((doubled - 2.0).abs() < 1e-12, "the diamond holds the unit square: {corners:?}");
-        assert!(UNIT.area(&[(2.0, 2.0), (3.0, 2.0), (3.0, 3.0)].map(PlotPoint::from)).is_empty());
-        assert!(UNIT.area(&[]).is_empty());
+        assert!(UNIT.clip_area(&[(2.0, 2.0), (3.0, 2.0), (3.0, 3.0)].map(PlotPoint::from)).is_empty());
+        assert!(UNIT.clip_area(&[]).is_empty());
     }
 
     #[test]

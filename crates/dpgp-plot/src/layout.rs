@@ -2,9 +2,9 @@
 
 use super::canvas::{Font, Pen, text_width, wrapped};
 use super::ends;
-use super::mark::Anchor;
+use super::mark::TextAnchor;
 use super::palette::{BLACK, DARK, GRID};
-use super::picture::{Panel, Side, Ticks};
+use super::picture::{Panel, PlotAxis, Ticks};
 use super::scale::{Scale, Tick};
 use super::stage::PlotArea;
 use super::surface::{PlotPoint, Rect};
@@ -25,7 +25,7 @@ pub const TICK_TEXT: f64 = 13.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
     columns: Option<usize>,
-    height: Height,
+    height: PanelHeight,
     /// The room for the titles of panels.
     top: f64,
     fitted: Option<FittedWidth>,
@@ -39,7 +39,7 @@ struct FittedWidth {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Height {
+enum PanelHeight {
     /// The height of a panel with its surroundings, in pixels.
     Pixels(f64),
     /// The height between the axes, as a multiple of the width.
@@ -49,12 +49,12 @@ enum Height {
 impl Layout {
     /// A layout with panels of this height, and as many in a row as fit.
     pub const fn new(height: f64) -> Self {
-        Self { columns: None, height: Height::Pixels(height), top: 40.0, fitted: None }
+        Self { columns: None, height: PanelHeight::Pixels(height), top: 40.0, fitted: None }
     }
 
     /// Panels whose axes have this height by width.
-    pub const fn shaped(ratio: f64) -> Self {
-        Self { height: Height::Ratio(ratio), ..Self::new(0.0) }
+    pub const fn with_aspect_ratio(ratio: f64) -> Self {
+        Self { height: PanelHeight::Ratio(ratio), ..Self::new(0.0) }
     }
 
     /// With so many panels in a row, if that is given.
@@ -65,35 +65,35 @@ impl Layout {
 
     /// With so much room for the titles of panels.
     #[must_use]
-    pub const fn titles(self, top: f64) -> Self {
+    pub const fn with_title_height(self, top: f64) -> Self {
         Self { top, ..self }
     }
 
     /// A figure of one panel that is so wide, and so wide between its axes. Its numbers have as much room as they need.
     #[must_use]
-    pub const fn fitted(self, all: f64, inside: f64) -> Self {
+    pub const fn with_fitted_width(self, all: f64, inside: f64) -> Self {
         Self { fitted: Some(FittedWidth { all, inside }), ..self }
     }
 
     /// The places of some panels, the first row at the top.
-    pub fn arranged(&self, panels: &[Panel]) -> Arrangement {
+    pub fn arrange_panels(&self, panels: &[Panel]) -> PanelArrangement {
         if let (Some(fitted), [panel]) = (self.fitted, panels) {
-            return self.arranged_within(fitted, panel);
+            return self.arrange_single_panel(fitted, panel);
         }
         let count: usize = panels.iter().map(|panel| panel.span).sum();
         let fitting = if count <= 3 { count } else { (count as f64).sqrt().ceil() as usize };
         let columns = self.columns.unwrap_or(fitting).min(count).max(1);
         let plots = || panels.iter().flat_map(|panel| &panel.plots);
-        let left = plots().map(|plot| left(&plot.y)).fold(LEFT, f64::max);
-        let right = plots().map(|plot| ends::room(&plot.ends)).fold(RIGHT, f64::max);
+        let left = plots().map(|plot| left_margin(&plot.y)).fold(LEFT, f64::max);
+        let right = plots().map(|plot| ends::end_label_width(&plot.ends)).fold(RIGHT, f64::max);
         let width = WIDTHS[usize::from(columns > 1)] + columns as f64 * (left - LEFT);
         let across = width / columns as f64;
         let between = |panel: &Panel| across * panel.span as f64 - left - right;
         let notes = panels.iter().map(|panel| note_height(panel, between(panel))).fold(0.0, f64::max);
         let top = self.top + notes;
         let height = match self.height {
-            Height::Pixels(height) => height + notes,
-            Height::Ratio(ratio) => ratio * (across - left - right) + top + BOTTOM,
+            PanelHeight::Pixels(height) => height + notes,
+            PanelHeight::Ratio(ratio) => ratio * (across - left - right) + top + BOTTOM,
         };
         let mut slot = 0;
         let mut rects = Vec::with_capacity(panels.len());
@@ -106,7 +106,7 @@ impl Layout {
             });
             slot += panel.span;
         }
-        Arrangement {
+        PanelArrangement {
             width,
             height: height * count.div_ceil(columns) as f64,
             label_offset: left - 26.0,
@@ -116,21 +116,16 @@ impl Layout {
     }
 
     /// One panel in the middle of the room that its axes leave.
-    fn arranged_within(&self, FittedWidth { all, inside }: FittedWidth, panel: &Panel) -> Arrangement {
-        let rooms = panel.plots.iter().map(|plot| axis_room(&plot.x, &plot.y));
+    fn arrange_single_panel(&self, FittedWidth { all, inside }: FittedWidth, panel: &Panel) -> PanelArrangement {
+        let rooms = panel.plots.iter().map(|plot| axis_margins(&plot.x, &plot.y));
         let [left, right] = rooms.fold([0.0f64; 2], |most, own| [0, 1].map(|side| most[side].max(own[side])));
         let height = match self.height {
-            Height::Pixels(height) => height,
-            Height::Ratio(ratio) => ratio * inside + self.top + BOTTOM,
+            PanelHeight::Pixels(height) => height,
+            PanelHeight::Ratio(ratio) => ratio * inside + self.top + BOTTOM,
         };
         let free = (all - left - right - inside).max(0.0);
-        let rect = Rect {
-            left: left + free / 2.0,
-            top: self.top,
-            width: inside,
-            height: height - self.top - BOTTOM,
-        };
-        Arrangement {
+        let rect = Rect { left: left + free / 2.0, top: self.top, width: inside, height: height - self.top - BOTTOM };
+        PanelArrangement {
             width: all,
             height,
             label_offset: left - LABEL_LINE / 2.0 - 2.0,
@@ -141,8 +136,8 @@ impl Layout {
 }
 
 /// The room at the left and at the right of a plot that its numbers and the name of its y axis need, however long they are.
-pub fn axis_room(x: &Side, y: &Side) -> [f64; 2] {
-    let (across, upward) = (half_text(x), texts(y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)));
+pub fn axis_margins(x: &PlotAxis, y: &PlotAxis) -> [f64; 2] {
+    let (across, upward) = (half_label_width(x), tick_texts(y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)));
     let beside = upward.fold(0.0, f64::max) + TICK_GAP;
     let label = if y.label.is_empty() { 0.0 } else { LABEL_LINE + 2.0 };
     [(beside + 6.0 + label).max(across + 4.0), RIGHT.max(across + 4.0)]
@@ -155,12 +150,12 @@ const MOST_ACROSS: usize = 12;
 const TICK_GAP: f64 = 7.0;
 
 /// Half the width of the longest text below an x axis.
-fn half_text(x: &Side) -> f64 {
-    texts(x, MOST_ACROSS).map(|text| text_width(&text, TICK_TEXT) / 2.0).fold(0.0, f64::max)
+fn half_label_width(x: &PlotAxis) -> f64 {
+    tick_texts(x, MOST_ACROSS).map(|text| text_width(&text, TICK_TEXT) / 2.0).fold(0.0, f64::max)
 }
 
 /// The texts beside the ticks of a side, of so many ticks at most.
-fn texts(side: &Side, most: usize) -> impl Iterator<Item = String> {
+fn tick_texts(side: &PlotAxis, most: usize) -> impl Iterator<Item = String> {
     let texts: Vec<String> = match &side.ticks {
         Ticks::Names(names) => names.clone(),
         Ticks::Bare => Vec::new(),
@@ -174,15 +169,15 @@ fn texts(side: &Side, most: usize) -> impl Iterator<Item = String> {
 }
 
 /// As many ticks along so many pixels as have room for their texts, between the words at both ends if there are any.
-fn fitting(scale: &Scale, pixels: f64, ends: Option<&[String; 2]>) -> Vec<Tick> {
+fn fit_ticks(scale: &Scale, pixels: f64, ends: Option<&[String; 2]>) -> Vec<Tick> {
     let at_ends = |[low, high]: &[String; 2]| {
         [(0.0, low), (1.0, high)].map(|(fraction, text)| Tick { fraction, text: text.clone() })
     };
     let at_ends: Vec<Tick> = ends.map(|ends| at_ends(ends).to_vec()).unwrap_or_default();
-    let are_apart = |ticks: &[Tick]| ticks.windows(2).all(|pair| is_free(&pair[0], &pair[1], pixels));
-    for most in (2..=room(pixels / TICK_ROOM[0])).rev() {
+    let are_apart = |ticks: &[Tick]| ticks.windows(2).all(|pair| has_gap_between(&pair[0], &pair[1], pixels));
+    for most in (2..=at_least_two(pixels / TICK_ROOM[0])).rev() {
         let mut ticks = scale.ticks(most);
-        ticks.retain(|tick| at_ends.iter().all(|end| is_free(end, tick, pixels)));
+        ticks.retain(|tick| at_ends.iter().all(|end| has_gap_between(end, tick, pixels)));
         if are_apart(&ticks) {
             ticks.extend(at_ends);
             return ticks;
@@ -192,7 +187,7 @@ fn fitting(scale: &Scale, pixels: f64, ends: Option<&[String; 2]>) -> Vec<Tick> 
 }
 
 /// Whether the texts of two ticks leave a gap between them.
-fn is_free(one: &Tick, other: &Tick, pixels: f64) -> bool {
+fn has_gap_between(one: &Tick, other: &Tick, pixels: f64) -> bool {
     let halves = [one, other].map(|tick| text_width(&tick.text, TICK_TEXT) / 2.0);
     (other.fraction - one.fraction).abs() * pixels >= halves[0] + halves[1] + TEXT_GAP
 }
@@ -200,7 +195,7 @@ fn is_free(one: &Tick, other: &Tick, pixels: f64) -> bool {
 /// The least gap between the texts of two ticks.
 const TEXT_GAP: f64 = 10.0;
 
-const NOTE: Font = Font::new(12.0, Anchor::BottomLeft).coloured(DARK);
+const NOTE: Font = Font::new(12.0, TextAnchor::BottomLeft).coloured(DARK);
 const NOTE_LINE: f64 = 15.0;
 
 /// The lines of a note above a plot that is so wide.
@@ -215,7 +210,7 @@ fn note_height(panel: &Panel, width: f64) -> f64 {
 }
 
 /// The room for a y axis.
-fn left(side: &Side) -> f64 {
+fn left_margin(side: &PlotAxis) -> f64 {
     let Ticks::Names(names) = &side.ticks else { return LEFT };
     let longest = names.iter().map(|name| text_width(name, TICK_TEXT)).fold(0.0, f64::max);
     longest + BESIDE_NAMES[usize::from(!side.label.is_empty())]
@@ -223,7 +218,7 @@ fn left(side: &Side) -> f64 {
 
 /// The places of the panels of a figure.
 #[derive(Debug, Clone)]
-pub struct Arrangement {
+pub struct PanelArrangement {
     pub width: f64,
     /// The height of all rows.
     pub height: f64,
@@ -244,38 +239,38 @@ const LABEL: f64 = 14.0;
 const LABEL_LINE: f64 = 17.0;
 const AXIS: Pen = Pen::new(BLACK, 1.0);
 const ACROSS: Pen = Pen::new(GRID, 1.0);
-const BELOW: Font = Font::new(TICK_TEXT, Anchor::Top);
-const BESIDE: Font = Font::new(TICK_TEXT, Anchor::Right);
+const BELOW: Font = Font::new(TICK_TEXT, TextAnchor::Top);
+const BESIDE: Font = Font::new(TICK_TEXT, TextAnchor::Right);
 
 impl PlotArea<'_, '_> {
     /// The y axis at the left, its label so far from it, then the x axis below.
-    pub fn sides(&self, label_offset: f64) -> Result<(), PlotError> {
-        self.y_side()?;
+    pub fn draw_axes(&self, label_offset: f64) -> Result<(), PlotError> {
+        self.draw_y_axis()?;
         self.y_label(label_offset)?;
-        self.x_side()?;
+        self.draw_x_axis()?;
         if self.plot.x.label.is_empty() {
             return Ok(());
         }
         let below = PlotPoint::new(self.rect.centre().x, self.rect.bottom() + 26.0);
-        self.canvas.text(&self.plot.x.label, below, Font::new(LABEL, Anchor::Top))
+        self.canvas.text(&self.plot.x.label, below, Font::new(LABEL, TextAnchor::Top))
     }
 
-    fn x_side(&self) -> Result<(), PlotError> {
+    fn draw_x_axis(&self) -> Result<(), PlotError> {
         let (left, bottom) = (self.rect.left, self.rect.bottom());
         if let Ticks::Names(names) = &self.plot.x.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
-                let x = self.at(PlotPoint::new(i as f64 + 0.5, 0.0)).x;
+                let x = self.to_canvas(PlotPoint::new(i as f64 + 0.5, 0.0)).x;
                 self.canvas.text(name, PlotPoint::new(x, bottom + TICK_GAP), BELOW)
             });
         }
-        self.x_line()?;
+        self.draw_x_line()?;
         if self.plot.x.ticks == Ticks::Bare {
             return Ok(());
         }
         let (scale, width) = (&self.plot.x.scale, self.rect.width);
         let (ticks, has_lines) = match &self.plot.x.ticks {
-            Ticks::Fitting { ends, lines } => (fitting(scale, width, ends.as_ref()), *lines),
-            other => (scale.ticks(room(width / TICK_ROOM[0])), *other == Ticks::Lines),
+            Ticks::Fitting { ends, lines } => (fit_ticks(scale, width, ends.as_ref()), *lines),
+            other => (scale.ticks(at_least_two(width / TICK_ROOM[0])), *other == Ticks::Lines),
         };
         for tick in ticks {
             let foot = PlotPoint::new(left + width * tick.fraction, bottom);
@@ -294,10 +289,10 @@ impl PlotArea<'_, '_> {
     }
 
     /// The line of the x axis; between two oblique strokes where it is broken.
-    fn x_line(&self) -> Result<(), PlotError> {
+    fn draw_x_line(&self) -> Result<(), PlotError> {
         let bottom = self.rect.bottom();
         let mut ends = vec![self.rect.left];
-        if let Some(gap) = self.plot.x.scale.gap() {
+        if let Some(gap) = self.plot.x.scale.axis_break() {
             ends.extend(gap.map(|fraction| self.rect.left + self.rect.width * fraction));
         }
         for x in &ends[1..] {
@@ -305,20 +300,19 @@ impl PlotArea<'_, '_> {
             self.canvas.line(&[at.moved(-2.5, 6.0), at.moved(2.5, -6.0)], AXIS)?;
         }
         ends.push(self.rect.right());
-        ends.chunks(2).try_for_each(|ends| {
-            self.canvas.line(&[ends[0], ends[1]].map(|x| PlotPoint::new(x, bottom)), AXIS)
-        })
+        ends.chunks(2)
+            .try_for_each(|ends| self.canvas.line(&[ends[0], ends[1]].map(|x| PlotPoint::new(x, bottom)), AXIS))
     }
 
-    fn y_side(&self) -> Result<(), PlotError> {
+    fn draw_y_axis(&self) -> Result<(), PlotError> {
         let (left, bottom) = (self.rect.left, self.rect.bottom());
         if let Ticks::Names(names) = &self.plot.y.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
-                let y = self.at(PlotPoint::new(0.0, i as f64 + 0.5)).y;
+                let y = self.to_canvas(PlotPoint::new(0.0, i as f64 + 0.5)).y;
                 self.canvas.text(name, PlotPoint::new(left - TICK_GAP, y), BESIDE)
             });
         }
-        for tick in self.plot.y.scale.ticks(room(self.rect.height / TICK_ROOM[1])) {
+        for tick in self.plot.y.scale.ticks(at_least_two(self.rect.height / TICK_ROOM[1])) {
             let foot = PlotPoint::new(left, bottom - self.rect.height * tick.fraction);
             if self.plot.y.ticks == Ticks::Lines {
                 self.canvas.line(&[foot, PlotPoint::new(self.rect.right(), foot.y)], ACROSS)?;
@@ -332,11 +326,9 @@ impl PlotArea<'_, '_> {
     fn y_label(&self, offset: f64) -> Result<(), PlotError> {
         let lines = wrapped(&self.plot.y.label, LABEL, self.rect.height + 30.0);
         let nearest = PlotPoint::new(self.rect.left - offset, self.rect.centre().y);
-        let font = Font::new(LABEL, Anchor::Middle).upward();
+        let font = Font::new(LABEL, TextAnchor::Middle).upward();
         let mut lines = lines.iter().rev().enumerate();
-        lines.try_for_each(|(i, line)| {
-            self.canvas.text(line, nearest.moved(-LABEL_LINE * i as f64, 0.0), font)
-        })
+        lines.try_for_each(|(i, line)| self.canvas.text(line, nearest.moved(-LABEL_LINE * i as f64, 0.0), font))
     }
 
     /// The title of the panel above, and its note between them, which has so much room.
@@ -348,7 +340,7 @@ impl PlotArea<'_, '_> {
         let lines = title_lines(title, self.rect.width);
         let above = 8.0 + notes + LABEL_LINE * (lines.len().max(1) - 1) as f64;
         let first = PlotPoint::new(self.rect.centre().x, self.rect.top - above);
-        let font = Font::new(LABEL, Anchor::Bottom);
+        let font = Font::new(LABEL, TextAnchor::Bottom);
         let mut lines = lines.iter().enumerate();
         lines.try_for_each(|(i, line)| self.canvas.text(line, first.moved(0.0, LABEL_LINE * i as f64), font))
     }
@@ -360,17 +352,17 @@ fn title_lines(title: &str, inside: f64) -> Vec<String> {
 }
 
 /// The room that the title of a panel needs.
-pub fn title_room(title: &str, inside: f64) -> f64 {
+pub fn title_height(title: &str, inside: f64) -> f64 {
     23.0 + LABEL_LINE * (title_lines(title, inside).len().max(1) - 1) as f64
 }
 
 /// The most characters of the name of an axis that is so long.
-pub fn letters_along(pixels: f64) -> usize {
+pub fn letters_that_fit(pixels: f64) -> usize {
     (pixels / text_width("x", LABEL)) as usize
 }
 
 /// At least two ticks.
-fn room(ticks: f64) -> usize {
+fn at_least_two(ticks: f64) -> usize {
     (ticks as usize).max(2)
 }
 
@@ -379,8 +371,8 @@ mod tests {
     use super::super::{Panel, Plot};
     use super::*;
 
-    fn side(low: f64, high: f64) -> Side {
-        Side::fitting(Scale::between(low, high), "name")
+    fn side(low: f64, high: f64) -> PlotAxis {
+        PlotAxis::with_fitting_ticks(Scale::between(low, high), "name")
     }
 
     /// The words of both ends stand there, and no number touches them or another one.
@@ -388,13 +380,12 @@ mod tests {
     fn numbers_have_room() {
         for (low, high, pixels) in [(-74.04, -73.93, 360.0), (0.0, 1e6, 200.0), (1234.5, 1234.9, 120.0)] {
             for ends in [None, Some(["<= 1234.5678".to_owned(), ">= 1234.5678".to_owned()])] {
-                let mut ticks = fitting(&Scale::between(low, high), pixels, ends.as_ref());
+                let mut ticks = fit_ticks(&Scale::between(low, high), pixels, ends.as_ref());
                 assert!(
-                    !ticks.is_empty()
-                        && ends.iter().flatten().all(|end| ticks.iter().any(|tick| tick.text == *end))
+                    !ticks.is_empty() && ends.iter().flatten().all(|end| ticks.iter().any(|tick| tick.text == *end))
                 );
                 ticks.sort_by(|a, b| a.fraction.total_cmp(&b.fraction));
-                assert!(ticks.windows(2).all(|pair| is_free(&pair[0], &pair[1], pixels)), "{ticks:?}");
+                assert!(ticks.windows(2).all(|pair| has_gap_between(&pair[0], &pair[1], pixels)), "{ticks:?}");
             }
         }
     }
@@ -403,14 +394,13 @@ mod tests {
     #[test]
     fn a_fitted_panel_holds_its_numbers() {
         let panel = Panel::new("", Plot::new(side(0.0, 1.0), side(-0.000_123_45, 0.000_123_45), Vec::new()));
-        let found = Layout::new(300.0).fitted(460.0, 200.0).arranged(std::slice::from_ref(&panel));
-        let [left, right] = axis_room(&panel.plots[0].x, &panel.plots[0].y);
+        let found = Layout::new(300.0).with_fitted_width(460.0, 200.0).arrange_panels(std::slice::from_ref(&panel));
+        let [left, right] = axis_margins(&panel.plots[0].x, &panel.plots[0].y);
         let rect = found.rects[0];
         assert_eq!((found.width, rect.width), (460.0, 200.0));
         assert!(((rect.left - left) - (460.0 - right - rect.right())).abs() < 1e-9, "{rect:?}");
-        let longest = texts(&panel.plots[0].y, MOST_UPWARD)
-            .map(|text| text_width(&text, TICK_TEXT))
-            .fold(0.0, f64::max);
+        let longest =
+            tick_texts(&panel.plots[0].y, MOST_UPWARD).map(|text| text_width(&text, TICK_TEXT)).fold(0.0, f64::max);
         assert!(longest > 40.0 && found.label_offset - LABEL_LINE / 2.0 >= longest + TICK_GAP, "{found:?}");
         assert!(found.label_offset + LABEL_LINE / 2.0 <= left);
     }

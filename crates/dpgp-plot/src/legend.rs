@@ -1,15 +1,15 @@
 //! The title and legend of a figure.
 
 use super::canvas::{Canvas, Font, text_width, wrapped};
-use super::canvas::{Pen, Stroke};
-use super::mark::Anchor;
+use super::canvas::{MarkShape, Pen};
+use super::mark::TextAnchor;
 use super::palette::{Colour, ramp};
 use super::surface::{PlotPoint, Rect};
 use crate::PlotError;
 
-const TITLE: Font = Font::new(17.0, Anchor::TopLeft);
+const TITLE: Font = Font::new(17.0, TextAnchor::TopLeft);
 const TITLE_LINE: f64 = 22.0;
-const TEXT: Font = Font::new(13.0, Anchor::Left);
+const TEXT: Font = Font::new(13.0, TextAnchor::Left);
 const LINE: f64 = 22.0;
 /// From line to line of one entry.
 const WRAPPED_LINE: f64 = 16.0;
@@ -35,7 +35,7 @@ pub enum Swatch {
     /// A piece of an area with oblique strokes.
     Hatched(Colour, Pen),
     /// A mark with arms of so many pixels.
-    Mark(Stroke, f64, Pen),
+    Mark(MarkShape, f64, Pen),
     /// A disc of so many pixels.
     Disc(f64, Colour),
     /// A disc of so many pixels on a ground of its own.
@@ -62,7 +62,7 @@ impl Swatch {
     }
 
     /// The room that it takes.
-    fn room(self) -> f64 {
+    fn swatch_width(self) -> f64 {
         match self {
             Self::None => 0.0,
             Self::Bar => BAR + 8.0,
@@ -75,18 +75,17 @@ impl Swatch {
         let middle = at.moved(SWATCH / 2.0, 0.0);
         match self {
             Self::Line(pen) => canvas.line(&[at, at.moved(SWATCH, 0.0)], pen),
-            Self::Area(colour) => canvas.rectangle(area(at), colour),
+            Self::Area(colour) => canvas.rectangle(swatch_rect(at), colour),
             // Each colour goes on to the right end, under the next ones, so that nothing shows between them.
             Self::Bar => (0..STEPS).try_for_each(|step| {
                 let part = f64::from(step) / f64::from(STEPS);
-                let rest = Rect { left: at.x + BAR * part, width: BAR * (1.0 - part), ..area(at) };
+                let rest = Rect { left: at.x + BAR * part, width: BAR * (1.0 - part), ..swatch_rect(at) };
                 canvas.rectangle(rest, ramp(part + 0.5 / f64::from(STEPS)))
             }),
             Self::Hatched(colour, pen) => {
-                let Rect { left, top, width, height } = area(at);
-                canvas.rectangle(area(at), colour)?;
-                let feet =
-                    (0..).map(|k| left + APART * f64::from(k)).take_while(|x| x + height <= left + width);
+                let Rect { left, top, width, height } = swatch_rect(at);
+                canvas.rectangle(swatch_rect(at), colour)?;
+                let feet = (0..).map(|k| left + APART * f64::from(k)).take_while(|x| x + height <= left + width);
                 for x in feet {
                     canvas.line(&[PlotPoint::new(x, top + height), PlotPoint::new(x + height, top)], pen)?;
                 }
@@ -107,65 +106,65 @@ impl Swatch {
 }
 
 /// The area of a swatch to the right of a place.
-fn area(at: PlotPoint) -> Rect {
+fn swatch_rect(at: PlotPoint) -> Rect {
     Rect { left: at.x, top: at.y - 6.0, width: SWATCH, height: 12.0 }
 }
 
 /// The head of a figure that is so wide.
-pub struct Head<'a> {
+pub struct FigureHeader<'a> {
     width: f64,
     title: Vec<String>,
-    entries: Vec<HeadEntry<'a>>,
+    entries: Vec<HeaderEntry<'a>>,
 }
 
 /// An entry in lines.
-struct HeadEntry<'a> {
+struct HeaderEntry<'a> {
     swatch: &'a Swatch,
     lines: Vec<String>,
 }
 
-impl HeadEntry<'_> {
+impl HeaderEntry<'_> {
     /// Its width.
-    fn wide(&self) -> f64 {
+    fn entry_width(&self) -> f64 {
         let widest = self.lines.iter().map(|line| text_width(line, TEXT.size)).fold(0.0, f64::max);
-        self.swatch.room() + widest + GAP
+        self.swatch.swatch_width() + widest + GAP
     }
 
     /// The height of the lines after its first.
-    fn more(&self) -> f64 {
+    fn extra_height(&self) -> f64 {
         WRAPPED_LINE * self.lines.len().saturating_sub(1) as f64
     }
 }
 
-impl<'a> Head<'a> {
+impl<'a> FigureHeader<'a> {
     pub fn new(title: &str, entries: &'a [LegendEntry], width: f64) -> Self {
         let entries = entries.iter().map(|LegendEntry { swatch, text }| {
-            let free = width - MARGIN - swatch.room();
+            let free = width - MARGIN - swatch.swatch_width();
             // Spaces of an entry that fits are kept.
             let fits = text_width(text, TEXT.size) <= free;
             let lines = if fits { vec![text.clone()] } else { wrapped(text, TEXT.size, free) };
-            HeadEntry { swatch, lines }
+            HeaderEntry { swatch, lines }
         });
         Self { width, title: wrapped(title, TITLE.size, width - 2.0 * MARGIN), entries: entries.collect() }
     }
 
-    fn below_title(&self) -> f64 {
+    fn title_bottom(&self) -> f64 {
         14.0 + TITLE_LINE * self.title.len() as f64
     }
 
     /// The start of each entry; an entry that does not fit begins a new line.
-    fn places(&self) -> Vec<PlotPoint> {
-        let mut next = PlotPoint::new(MARGIN, self.below_title() + LINE / 2.0);
+    fn entry_positions(&self) -> Vec<PlotPoint> {
+        let mut next = PlotPoint::new(MARGIN, self.title_bottom() + LINE / 2.0);
         let mut places = Vec::with_capacity(self.entries.len());
         let mut tallest: f64 = 0.0;
         for entry in &self.entries {
-            let wide = entry.wide();
+            let wide = entry.entry_width();
             if next.x > MARGIN && next.x + wide - GAP / 2.0 > self.width {
                 next = PlotPoint::new(MARGIN, next.y + LINE + tallest);
                 tallest = 0.0;
             }
             places.push(next);
-            tallest = tallest.max(entry.more());
+            tallest = tallest.max(entry.extra_height());
             next.x += wide;
         }
         places
@@ -173,19 +172,19 @@ impl<'a> Head<'a> {
 
     /// Its height.
     pub fn height(&self) -> f64 {
-        let places = self.places();
-        let feet = places.iter().zip(&self.entries).map(|(place, entry)| place.y + entry.more());
-        feet.fold(self.below_title(), f64::max) + LINE / 2.0 + 4.0
+        let places = self.entry_positions();
+        let feet = places.iter().zip(&self.entries).map(|(place, entry)| place.y + entry.extra_height());
+        feet.fold(self.title_bottom(), f64::max) + LINE / 2.0 + 4.0
     }
 
     pub fn paint(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         for (i, line) in self.title.iter().enumerate() {
             canvas.text(line, PlotPoint::new(MARGIN, 12.0 + TITLE_LINE * i as f64), TITLE)?;
         }
-        for (entry, at) in self.entries.iter().zip(self.places()) {
+        for (entry, at) in self.entries.iter().zip(self.entry_positions()) {
             entry.swatch.paint(canvas, at)?;
             for (i, line) in entry.lines.iter().enumerate() {
-                canvas.text(line, at.moved(entry.swatch.room(), WRAPPED_LINE * i as f64), TEXT)?;
+                canvas.text(line, at.moved(entry.swatch.swatch_width(), WRAPPED_LINE * i as f64), TEXT)?;
             }
         }
         Ok(())
@@ -201,10 +200,10 @@ mod tests {
     fn a_long_entry_wraps() {
         let long = Swatch::None.means("word ".repeat(40));
         let entries = [long, Swatch::None.means("short")];
-        let head = Head::new("", &entries, 300.0);
+        let head = FigureHeader::new("", &entries, 300.0);
         let lines = head.entries[0].lines.len();
         assert!(lines > 3 && head.entries[0].lines.iter().all(|line| text_width(line, TEXT.size) <= 284.0));
-        let [first, second] = head.places()[..] else { panic!("two entries") };
+        let [first, second] = head.entry_positions()[..] else { panic!("two entries") };
         assert!(second.y - first.y > WRAPPED_LINE * (lines - 1) as f64 && second.x == first.x);
         assert!(head.height() > second.y);
     }

@@ -2,7 +2,7 @@
 
 use std::iter::zip;
 
-use super::canvas::{Pen, Stroke};
+use super::canvas::{MarkShape, Pen};
 use super::palette::Colour;
 use super::surface::PlotPoint;
 use super::surface::Surface;
@@ -22,7 +22,7 @@ pub enum Mark {
     /// A line from edge to edge, at a place of the x axis.
     Upright(f64, Pen),
     /// Small marks with arms of so many pixels.
-    Strokes(Vec<PlotPoint>, Stroke, f64, Pen),
+    Strokes(Vec<PlotPoint>, MarkShape, f64, Pen),
     /// Strokes on the lower edge.
     Rug(Vec<f64>, Pen),
     /// Circles of so many pixels.
@@ -32,7 +32,7 @@ pub enum Mark {
     /// The contour lines of a surface at multiples of a step, with their levels.
     Contours(Surface, f64, Pen),
     /// Words.
-    Words(Words),
+    Words(TextLabel),
 }
 
 /// A filled circle.
@@ -59,7 +59,7 @@ pub enum DiscUnit {
 
 /// A text at a spot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Words {
+pub struct TextLabel {
     /// The text.
     pub text: String,
     /// The spot.
@@ -67,14 +67,14 @@ pub struct Words {
     /// The shift to the right and down, in pixels.
     pub offset: PlotPoint,
     /// The point of the text that stands there.
-    pub anchor: Anchor,
+    pub anchor: TextAnchor,
     /// Their colour.
     pub colour: Colour,
 }
 
 /// The point of a text, or of the box around it, that stands where it is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub enum TextAnchor {
     /// The upper left corner.
     TopLeft,
     /// The middle of the upper side.
@@ -120,22 +120,22 @@ impl Mark {
 }
 
 /// The curve moved up by a multiple of another column.
-pub fn shifted(curve: &[PlotPoint], factor: f64, column: &[f64]) -> Vec<PlotPoint> {
+pub fn shift_curve(curve: &[PlotPoint], factor: f64, column: &[f64]) -> Vec<PlotPoint> {
     zip(curve, column).map(|(spot, value)| spot.moved(0.0, factor * value)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::palette::BLACK;
-    use super::super::surface::spots;
+    use super::super::surface::points_from_columns;
     use super::*;
 
     #[test]
     fn a_band_goes_there_above_and_back_below() {
-        let curve = spots(&[0.0, 1.0], &[5.0, 6.0]);
-        let [low, high] = [-2.0, 2.0].map(|factor| shifted(&curve, factor, &[1.0, 2.0]));
+        let curve = points_from_columns(&[0.0, 1.0], &[5.0, 6.0]);
+        let [low, high] = [-2.0, 2.0].map(|factor| shift_curve(&curve, factor, &[1.0, 2.0]));
         let corners = [(0.0, 7.0), (1.0, 10.0), (1.0, 2.0), (0.0, 3.0)];
         assert_eq!(Mark::band(&low, &high, BLACK), Mark::area(corners, BLACK));
-        assert!(shifted(&curve, 2.0, &[]).is_empty(), "no such column");
+        assert!(shift_curve(&curve, 2.0, &[]).is_empty(), "no such column");
     }
 }

@@ -20,7 +20,7 @@ impl Colour {
     }
 
     /// Black on light colours and white on dark ones.
-    pub fn readable(self) -> Self {
+    pub fn contrasting_colour(self) -> Self {
         let light = 0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2);
         if light > 140.0 { BLACK } else { WHITE }
     }
@@ -76,15 +76,15 @@ const VIRIDIS: [Colour; 9] = [
 
 /// The colour of a fraction from 0 to 1.
 pub fn ramp(fraction: f64) -> Colour {
-    along(&RAMP, fraction)
+    interpolate_palette(&RAMP, fraction)
 }
 
 /// The same by a map of colours that is perceptually uniform.
 pub fn viridis(fraction: f64) -> Colour {
-    along(&VIRIDIS, fraction)
+    interpolate_palette(&VIRIDIS, fraction)
 }
 
-fn along(colours: &[Colour], fraction: f64) -> Colour {
+fn interpolate_palette(colours: &[Colour], fraction: f64) -> Colour {
     let place = fraction.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
     let step = (place as usize).min(colours.len() - 2);
     mixed(colours[step], colours[step + 1], place - step as f64)
@@ -92,10 +92,10 @@ fn along(colours: &[Colour], fraction: f64) -> Colour {
 
 /// The colour a fraction of the way from one to another.
 fn mixed(from: Colour, to: Colour, t: f64) -> Colour {
-    Colour::rgb(part(from.0, to.0, t), part(from.1, to.1, t), part(from.2, to.2, t))
+    Colour::rgb(mix_channel(from.0, to.0, t), mix_channel(from.1, to.1, t), mix_channel(from.2, to.2, t))
 }
 
-fn part(from: u8, to: u8, t: f64) -> u8 {
+fn mix_channel(from: u8, to: u8, t: f64) -> u8 {
     (f64::from(from) + t * (f64::from(to) - f64::from(from))).round() as u8
 }
 

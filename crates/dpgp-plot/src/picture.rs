@@ -1,6 +1,6 @@
 //! A figure before it is drawn: marks between axes, in panels below a legend.
 
-use super::ends::LineEnd;
+use super::ends::LineEndLabel;
 use super::layout::Layout;
 use super::legend::LegendEntry;
 use super::mark::Mark;
@@ -21,7 +21,7 @@ pub struct Picture {
 impl Picture {
     /// With a letter before the title of each panel, if there are several.
     #[must_use]
-    pub fn lettered(mut self) -> Self {
+    pub fn with_panel_letters(mut self) -> Self {
         if self.panels.len() > 1 {
             for (panel, letter) in self.panels.iter_mut().zip('A'..='Z') {
                 panel.title = format!("({letter}) {}", panel.title);
@@ -57,20 +57,20 @@ pub struct Plot {
     /// The ground behind the marks.
     pub backdrop: Backdrop,
     /// The horizontal axis.
-    pub x: Side,
+    pub x: PlotAxis,
     /// The vertical axis.
-    pub y: Side,
+    pub y: PlotAxis,
     /// The marks, the first at the bottom.
     pub marks: Vec<Mark>,
     /// The names of lines, at their ends.
-    pub ends: Vec<LineEnd>,
+    pub ends: Vec<LineEndLabel>,
     /// What the plot leaves out, above it.
     pub note: String,
 }
 
 impl Plot {
     /// A plot on a plain ground.
-    pub fn new(x: Side, y: Side, marks: Vec<Mark>) -> Self {
+    pub fn new(x: PlotAxis, y: PlotAxis, marks: Vec<Mark>) -> Self {
         Self { share: 1.0, backdrop: Backdrop::Plain, x, y, marks, ends: Vec::new(), note: String::new() }
     }
 }
@@ -88,7 +88,7 @@ pub enum Backdrop {
 
 /// An axis of a plot.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct PlotAxis {
     /// From values to places.
     pub scale: Scale,
     /// The quantity, with units.
@@ -119,36 +119,36 @@ pub enum Ticks {
     Names(Vec<String>),
 }
 
-impl Side {
+impl PlotAxis {
     /// An axis with numbers.
-    pub fn values(scale: Scale, label: impl Into<String>) -> Self {
+    pub fn with_numbers(scale: Scale, label: impl Into<String>) -> Self {
         Self { scale, label: label.into(), ticks: Ticks::Values, infinity: "inf" }
     }
 
     /// An axis with numbers, and lines across the plot.
-    pub fn lines(scale: Scale, label: impl Into<String>) -> Self {
-        Self { ticks: Ticks::Lines, ..Self::values(scale, label) }
+    pub fn with_grid_lines(scale: Scale, label: impl Into<String>) -> Self {
+        Self { ticks: Ticks::Lines, ..Self::with_numbers(scale, label) }
     }
 
     /// An axis with as many numbers as have room.
-    pub fn fitting(scale: Scale, label: impl Into<String>) -> Self {
-        Self { ticks: Ticks::Fitting { ends: None, lines: false }, ..Self::values(scale, label) }
+    pub fn with_fitting_ticks(scale: Scale, label: impl Into<String>) -> Self {
+        Self { ticks: Ticks::Fitting { ends: None, lines: false }, ..Self::with_numbers(scale, label) }
     }
 
     /// With another word for infinity.
     #[must_use]
-    pub fn infinite(self, infinity: &'static str) -> Self {
+    pub fn with_infinity_name(self, infinity: &'static str) -> Self {
         Self { infinity, ..self }
     }
 
     /// An axis without numbers: the plot below shows them.
-    pub fn bare(scale: Scale) -> Self {
-        Self { ticks: Ticks::Bare, ..Self::values(scale, "") }
+    pub fn without_ticks(scale: Scale) -> Self {
+        Self { ticks: Ticks::Bare, ..Self::with_numbers(scale, "") }
     }
 
     /// An axis with a name in each of its rooms of width 1.
-    pub fn names(names: Vec<String>, label: impl Into<String>) -> Self {
+    pub fn with_names(names: Vec<String>, label: impl Into<String>) -> Self {
         let scale = Scale::between(0.0, names.len() as f64);
-        Self { ticks: Ticks::Names(names), ..Self::values(scale, label) }
+        Self { ticks: Ticks::Names(names), ..Self::with_numbers(scale, label) }
     }
 }

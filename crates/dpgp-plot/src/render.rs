@@ -3,14 +3,14 @@
 use plotters::drawing::DrawingAreaErrorKind;
 use thiserror::Error;
 
-use super::canvas::{Canvas, FINE, Font, sheet, wrapped};
-use super::layout::Arrangement;
-use super::legend::Head;
-use super::mark::Anchor;
+use super::canvas::{Canvas, FINE, Font, paint_sheet, wrapped};
+use super::layout::PanelArrangement;
+use super::legend::FigureHeader;
+use super::mark::TextAnchor;
 use super::picture::{Panel, Picture};
 use super::stage::PlotArea;
 use super::surface::{PlotPoint, Rect};
-use dpgp_data::shown_line;
+use dpgp_data::escape_hidden_line;
 
 /// The group around the caption of a figure.
 pub const CAPTION_GROUP: &str = "<g class=\"caption\">";
@@ -24,11 +24,11 @@ const FOOT: f64 = 6.0;
 /// # Errors
 /// [`PlotError`] if the drawing library fails.
 pub fn render(title: &str, picture: &Picture, caption: &[String]) -> Result<String, PlotError> {
-    Ok(described(render_captioned(title, picture, caption)?.svg, title, picture, caption))
+    Ok(add_description(render_captioned(title, picture, caption)?.svg, title, picture, caption))
 }
 
 /// A figure and the places of its plots.
-pub struct Rendered {
+pub struct RenderedFigure {
     /// SVG text.
     pub svg: String,
     /// Between the axes of each plot, in units of the view box.
@@ -39,26 +39,26 @@ pub struct Rendered {
 ///
 /// # Errors
 /// [`PlotError`] if the drawing library fails.
-pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> Result<Rendered, PlotError> {
-    let arrangement = picture.layout.arranged(&picture.panels);
-    let head = Head::new(title, &picture.legend, arrangement.width);
-    let foot = Foot::new(caption, arrangement.width);
+pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> Result<RenderedFigure, PlotError> {
+    let arrangement = picture.layout.arrange_panels(&picture.panels);
+    let head = FigureHeader::new(title, &picture.legend, arrangement.width);
+    let foot = FigureFooter::new(caption, arrangement.width);
     let below = head.height() + arrangement.height + FOOT;
     let panels = picture.panels.iter().zip(&arrangement.rects);
     let panels: Vec<(&Panel, Vec<Rect>)> = panels
         .map(|(panel, rect)| (panel, plot_rects(panel, Rect { top: head.height() + rect.top, ..*rect })))
         .collect();
-    let svg = sheet(arrangement.width, below + foot.height(), |canvas| {
+    let svg = paint_sheet(arrangement.width, below + foot.height(), |canvas| {
         head.paint(canvas)?;
         panels.iter().try_for_each(|(panel, rects)| paint(canvas, panel, rects, &arrangement))?;
         foot.paint(canvas, below)
     })?;
     let plots = panels.iter().flat_map(|(_, rects)| rects.iter().map(|rect| rect.times(FINE)));
-    Ok(Rendered { svg: grouped(svg, foot.lines.len()), plots: plots.collect() })
+    Ok(RenderedFigure { svg: group_caption_texts(svg, foot.lines.len()), plots: plots.collect() })
 }
 
 /// The last so many texts, those of the caption, in a group of their own: a page may say them in its own letters.
-fn grouped(svg: String, lines: usize) -> String {
+fn group_caption_texts(svg: String, lines: usize) -> String {
     let first = lines.checked_sub(1).and_then(|before| svg.rmatch_indices("<text ").nth(before));
     let Some((at, _)) = first else { return svg };
     let (above, caption) = svg.split_at(at);
@@ -78,37 +78,32 @@ fn plot_rects(panel: &Panel, rect: Rect) -> Vec<Rect> {
     rects
 }
 
-fn paint(
-    canvas: &Canvas<'_>,
-    panel: &Panel,
-    rects: &[Rect],
-    arrangement: &Arrangement,
-) -> Result<(), PlotError> {
+fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], arrangement: &PanelArrangement) -> Result<(), PlotError> {
     for (i, (plot, rect)) in panel.plots.iter().zip(rects).enumerate() {
         let stage = PlotArea { canvas, plot, rect: *rect };
-        stage.ground()?;
-        stage.sides(arrangement.label_offset)?;
+        stage.draw_background()?;
+        stage.draw_axes(arrangement.label_offset)?;
         if i == 0 {
             stage.title(&panel.title, arrangement.notes)?;
         }
-        stage.marks()?;
-        stage.ends()?;
+        stage.draw_marks()?;
+        stage.draw_end_labels()?;
     }
     Ok(())
 }
 
-const TEXT: Font = Font::new(12.0, Anchor::TopLeft);
+const TEXT: Font = Font::new(12.0, TextAnchor::TopLeft);
 const LINE: f64 = 16.0;
 const MARGIN: f64 = 16.0;
 /// The room above and below the lines.
 const ROOM: f64 = 8.0;
 
 /// Paragraphs below a figure that is so wide.
-pub struct Foot {
+pub struct FigureFooter {
     lines: Vec<String>,
 }
 
-impl Foot {
+impl FigureFooter {
     pub fn new(paragraphs: &[String], width: f64) -> Self {
         let lines = paragraphs.iter().flat_map(|text| wrapped(text, TEXT.size, width - 2.0 * MARGIN));
         Self { lines: lines.collect() }
@@ -121,22 +116,17 @@ impl Foot {
 
     pub fn paint(&self, canvas: &Canvas<'_>, top: f64) -> Result<(), PlotError> {
         let mut lines = self.lines.iter().enumerate();
-        lines.try_for_each(|(i, line)| {
-            canvas.text(line, PlotPoint::new(MARGIN, top + ROOM + LINE * i as f64), TEXT)
-        })
+        lines.try_for_each(|(i, line)| canvas.text(line, PlotPoint::new(MARGIN, top + ROOM + LINE * i as f64), TEXT))
     }
 }
 
 /// The elements that name and describe a picture, the first of an SVG text; none without a title.
-pub(super) fn described(svg: String, title: &str, picture: &Picture, caption: &[String]) -> String {
+pub(super) fn add_description(svg: String, title: &str, picture: &Picture, caption: &[String]) -> String {
     if title.is_empty() {
         return svg;
     }
-    let words = format!(
-        "<title>{}</title>\n<desc>{}</desc>\n",
-        escaped(title),
-        escaped(&description(picture, caption))
-    );
+    let words =
+        format!("<title>{}</title>\n<desc>{}</desc>\n", escape_xml(title), escape_xml(&description(picture, caption)));
     match svg.split_once('\n') {
         Some((root, marks)) => format!("{root}\n{words}{marks}"),
         None => svg,
@@ -145,7 +135,7 @@ pub(super) fn described(svg: String, title: &str, picture: &Picture, caption: &[
 
 /// Describes the axes of each panel, its marks and the caption.
 fn description(picture: &Picture, caption: &[String]) -> String {
-    let mut sentences: Vec<String> = picture.panels.iter().flat_map(axes).collect();
+    let mut sentences: Vec<String> = picture.panels.iter().flat_map(describe_axes).collect();
     let mut shown: Vec<&str> = Vec::new();
     let ends = picture.panels.iter().flat_map(|panel| &panel.plots).flat_map(|plot| &plot.ends);
     let meanings = picture.legend.iter().map(|entry| &entry.text);
@@ -162,7 +152,7 @@ fn description(picture: &Picture, caption: &[String]) -> String {
 }
 
 /// "A: y by x", for each plot of a panel whose axes have names.
-fn axes(panel: &Panel) -> Vec<String> {
+fn describe_axes(panel: &Panel) -> Vec<String> {
     let x = panel.plots.iter().map(|plot| plot.x.label.as_str()).rfind(|label| !label.is_empty());
     let mut sentences = Vec::new();
     for plot in &panel.plots {
@@ -172,8 +162,7 @@ fn axes(panel: &Panel) -> Vec<String> {
             Some(x) => format!("along {x}"),
             None => y.to_owned(),
         };
-        let parts: Vec<&str> =
-            [panel.title.as_str(), &axes].into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = [panel.title.as_str(), &axes].into_iter().filter(|part| !part.is_empty()).collect();
         if !parts.is_empty() {
             sentences.push(parts.join(": "));
         }
@@ -186,8 +175,8 @@ fn axes(panel: &Panel) -> Vec<String> {
 }
 
 /// A text as the contents of an element.
-fn escaped(text: &str) -> String {
-    shown_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+fn escape_xml(text: &str) -> String {
+    escape_hidden_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// The drawing library refused.
@@ -197,11 +186,11 @@ pub struct PlotError(#[from] DrawingAreaErrorKind<std::io::Error>);
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Layout, Plot, Scale, Side, Swatch};
+    use super::super::{Layout, Plot, PlotAxis, Scale, Swatch};
     use super::*;
 
     fn picture() -> Picture {
-        let [x, y, bare] = ["x", "y < 1", ""].map(|label| Side::values(Scale::between(0.0, 1.0), label));
+        let [x, y, bare] = ["x", "y < 1", ""].map(|label| PlotAxis::with_numbers(Scale::between(0.0, 1.0), label));
         let panels = vec![
             Panel::new("(A) a", Plot::new(x.clone(), y, Vec::new())),
             Panel::new("", Plot::new(x, bare, Vec::new())),
@@ -230,10 +219,7 @@ mod tests {
         let svg = render("", &picture(), &caption).unwrap();
         let (marks, group) = svg.split_once(CAPTION_GROUP).unwrap();
         assert!(marks.contains("mean &amp; sd") && !marks.contains("\none\n"), "{marks}");
-        assert!(
-            group.contains("\none\n") && group.contains("\ntwo\n") && group.ends_with("</g>\n</svg>\n"),
-            "{group}"
-        );
+        assert!(group.contains("\none\n") && group.contains("\ntwo\n") && group.ends_with("</g>\n</svg>\n"), "{group}");
         assert!(!render("", &picture(), &[]).unwrap().contains("<g "));
     }
 }

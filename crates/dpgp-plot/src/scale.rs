@@ -1,6 +1,6 @@
 //! Scales of values, with limits and ticks.
 
-use dpgp_number::text::exact;
+use dpgp_number::text::format_exact;
 
 /// Ticks stand at 1, 2 and 5 times powers of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
@@ -42,7 +42,7 @@ impl Scale {
 
     /// A scale that shows some values, with a little room; from 0 to 1 without any.
     pub fn covering(log: bool, values: impl IntoIterator<Item = f64>) -> Self {
-        match ends(values.into_iter().map(|value| place(log, value))) {
+        match min_max(values.into_iter().map(|value| scale_coordinate(log, value))) {
             None => Self { log, ..Self::between(0.0, 1.0) },
             Some([low, high]) => {
                 let room = ROOM * (high - low).max(1e-9);
@@ -53,13 +53,13 @@ impl Scale {
 
     /// A linear scale that begins at zero, or at the least of some values that is negative, with room above them.
     pub fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
-        let [low, high] = ends(values.into_iter().chain([0.0])).unwrap_or([0.0, 0.0]);
+        let [low, high] = min_max(values.into_iter().chain([0.0])).unwrap_or([0.0, 0.0]);
         Self::between(low, high + ROOM * (high - low).max(1e-9))
     }
 
     /// A linear scale from the least to the largest of some values, without room; one value stands in the middle.
     pub fn tight(values: impl IntoIterator<Item = f64>) -> Self {
-        match ends(values) {
+        match min_max(values) {
             None => Self::between(0.0, 1.0),
             Some([low, high]) if low == high => Self::between(low - 0.5, high + 0.5),
             Some([low, high]) => Self::between(low, high),
@@ -67,7 +67,7 @@ impl Scale {
     }
 
     /// With a little room at both ends.
-    pub fn roomy(self) -> Self {
+    pub fn with_default_margin(self) -> Self {
         self.wider(ROOM * (self.high - self.low))
     }
 
@@ -78,12 +78,12 @@ impl Scale {
 
     /// With ends that were asked for.
     pub fn within(self, least: Option<f64>, most: Option<f64>) -> Self {
-        let low = least.map_or(self.low, |end| place(self.log, end));
-        Self { low, high: most.map_or(self.high, |end| place(self.log, end)), ..self }
+        let low = least.map_or(self.low, |end| scale_coordinate(self.log, end));
+        Self { low, high: most.map_or(self.high, |end| scale_coordinate(self.log, end)), ..self }
     }
 
     /// A scale that shows some places along an axis, infinity beyond a break.
-    pub fn along(log: bool, values: &[f64]) -> Self {
+    pub fn covering_with_infinity(log: bool, values: &[f64]) -> Self {
         let finite = values.iter().copied().filter(|value| value.is_finite());
         Self::covering(log, finite).with_infinity(values.iter().copied())
     }
@@ -100,45 +100,45 @@ impl Scale {
     /// The place of a value: 0 at the beginning, 1 at the end.
     pub fn fraction(&self, value: f64) -> f64 {
         match self.finite {
-            Some(range) if value == f64::INFINITY => self.of_place(self.low + (1.0 + BEYOND) * range),
-            _ => self.of_place(place(self.log, value)),
+            Some(range) if value == f64::INFINITY => self.place_fraction(self.low + (1.0 + BEYOND) * range),
+            _ => self.place_fraction(scale_coordinate(self.log, value)),
         }
     }
 
     /// The ends of the break in the axis, if it has one.
-    pub fn gap(&self) -> Option<[f64; 2]> {
-        self.finite.map(|range| BREAK.map(|part| self.of_place(self.low + (1.0 + part) * range)))
+    pub fn axis_break(&self) -> Option<[f64; 2]> {
+        self.finite.map(|range| BREAK.map(|part| self.place_fraction(self.low + (1.0 + part) * range)))
     }
 
-    fn of_place(&self, place: f64) -> f64 {
+    fn place_fraction(&self, place: f64) -> f64 {
         (place - self.low) / (self.high - self.low)
     }
 
     /// No more than about so many ticks: on a logarithmic scale powers of ten alone if need be.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
         let high = self.finite.map_or(self.high, |range| self.low + range);
-        let places = if self.log { self.decimal_places(high, most) } else { linear(self.low, high, most) };
+        let places = if self.log { self.log_ticks(high, most) } else { linear_ticks(self.low, high, most) };
         let shown = places.into_iter().filter(|place| (self.low..=high).contains(place));
-        let ticks = shown.map(|place| Tick { fraction: self.of_place(place), text: self.text(place) });
+        let ticks = shown.map(|place| Tick { fraction: self.place_fraction(place), text: self.text(place) });
         let infinity = self.finite.map(|_| f64::INFINITY);
-        ticks.chain(infinity.map(|x| Tick { fraction: self.fraction(x), text: exact(x) })).collect()
+        ticks.chain(infinity.map(|x| Tick { fraction: self.fraction(x), text: format_exact(x) })).collect()
     }
 
     /// The places of ticks on a logarithmic scale, up to one: round numbers as on a linear one where less than two of the usual ones
     /// would be there.
-    fn decimal_places(&self, high: f64, most: usize) -> Vec<f64> {
-        let all: Vec<f64> = decades(self.low.floor(), high)
+    fn log_ticks(&self, high: f64, most: usize) -> Vec<f64> {
+        let all: Vec<f64> = decade_values(self.low.floor(), high)
             .map(f64::log10)
             .filter(|place| (self.low..=high).contains(place))
             .collect();
         if all.len() < 2 {
-            let round = linear(10f64.powf(self.low), 10f64.powf(high), most);
+            let round = linear_ticks(10f64.powf(self.low), 10f64.powf(high), most);
             return round.into_iter().map(f64::log10).collect();
         }
         if all.len() <= most {
             return all;
         }
-        let powers = linear(self.low, high, most).into_iter().filter(|place| place.fract() == 0.0);
+        let powers = linear_ticks(self.low, high, most).into_iter().filter(|place| place.fract() == 0.0);
         let powers: Vec<f64> = powers.filter(|place| (self.low..=high).contains(place)).collect();
         // A single power of ten is no scale: every second, third, ... of the usual ones instead.
         let every = all.len().div_ceil(most.max(1));
@@ -147,12 +147,12 @@ impl Scale {
 
     fn text(&self, place: f64) -> String {
         let value = if self.log { 10f64.powf(place) } else { place };
-        exact(format!("{value:.6e}").parse().unwrap_or(value))
+        format_exact(format!("{value:.6e}").parse().unwrap_or(value))
     }
 }
 
 /// The least and the largest of some values.
-pub fn ends(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
+pub fn min_max(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
     let none = [f64::INFINITY, f64::NEG_INFINITY];
     let ends = values.into_iter().fold(none, |ends, value| [ends[0].min(value), ends[1].max(value)]);
     (ends[0] <= ends[1]).then_some(ends)
@@ -173,20 +173,20 @@ pub fn distinct(values: &[f64]) -> Vec<f64> {
 }
 
 /// Zero and negative values lie below every logarithmic scale.
-fn place(log: bool, value: f64) -> f64 {
+fn scale_coordinate(log: bool, value: f64) -> f64 {
     if log { value.max(f64::MIN_POSITIVE).log10() } else { value }
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten from one place to beyond another, so many at most between them.
-fn linear(low: f64, high: f64, most: usize) -> Vec<f64> {
+fn linear_ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
     let (span, most) = (high - low, most as f64);
-    let step = decades((span / most).log10().floor(), span.log10()).find(|s| span / s <= most);
+    let step = decade_values((span / most).log10().floor(), span.log10()).find(|s| span / s <= most);
     let step = step.unwrap_or(span);
     (0..=most as i32 + 1).map(|i| step * (f64::from(i) + (low / step).ceil())).collect()
 }
 
 /// 1, 2 and 5 times the powers of ten from one exponent to another, as far as numbers reach.
-fn decades(from: f64, to: f64) -> impl Iterator<Item = f64> {
+fn decade_values(from: f64, to: f64) -> impl Iterator<Item = f64> {
     let exponents = (from.floor().max(LEAST_EXPONENT) as i32)..=(to.ceil().min(MOST_EXPONENT) as i32);
     exponents.flat_map(|e| STEPS.into_iter().map(move |step| step * 10f64.powi(e)))
 }
@@ -236,11 +236,11 @@ mod tests {
         let scale = finite.with_infinity([0.1, f64::INFINITY]);
         let texts: Vec<String> = scale.ticks(11).into_iter().map(|tick| tick.text).collect();
         assert_eq!(texts, ["0.1", "0.2", "0.5", "1", "2", "inf"]);
-        let [from, to] = scale.gap().unwrap();
+        let [from, to] = scale.axis_break().unwrap();
         let order = [scale.fraction(2.0), from, to, scale.fraction(f64::INFINITY), 1.0];
         assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
         assert_eq!(finite.with_infinity([0.1, 2.0]), finite, "without infinity nothing changes");
-        assert!(finite.gap().is_none() && finite.fraction(f64::INFINITY) > 1.0);
+        assert!(finite.axis_break().is_none() && finite.fraction(f64::INFINITY) > 1.0);
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         let scale = Scale::covering(true, [1.0, 100.0]).within(Some(0.1), Some(1000.0));
         assert!((scale.fraction(1.0) - 0.25).abs() < 1e-12, "{scale:?}");
         assert!(scale.fraction(0.0) < 0.0, "zero lies below a logarithmic scale");
-        assert_eq!(Scale::tight([]).roomy(), Scale::between(-0.04, 1.04));
+        assert_eq!(Scale::tight([]).with_default_margin(), Scale::between(-0.04, 1.04));
         assert_eq!(Scale::tight([3.0]), Scale::between(2.5, 3.5));
         assert_eq!(Scale::from_zero([50.0, 100.0]), Scale::between(0.0, 104.0));
         assert_eq!(Scale::from_zero([-50.0, 50.0]).low, -50.0);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::iter::zip;
 
-use super::scale::{distinct, ends};
+use super::scale::{distinct, min_max};
 
 /// Values on a regular grid.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +40,7 @@ impl Surface {
     }
 
     /// The sides of the first square of the grid.
-    pub fn cell(&self) -> PlotPoint {
+    pub fn cell_size(&self) -> PlotPoint {
         PlotPoint::new(self.x[1] - self.x[0], self.y[1] - self.y[0])
     }
 
@@ -50,27 +50,26 @@ impl Surface {
 
     /// The multiples of a step between the least and the largest value, at most a hundred.
     pub fn levels(&self, step: f64) -> Vec<f64> {
-        let [least, most] = ends(self.values.iter().copied()).unwrap_or([0.0, 0.0]);
+        let [least, most] = min_max(self.values.iter().copied()).unwrap_or([0.0, 0.0]);
         let first = (least / step).ceil();
         (0..100).map(|i| (first + f64::from(i)) * step).take_while(|level| *level <= most).collect()
     }
 
     /// The lines along which the surface has this value.
-    pub fn lines(&self, level: f64) -> Vec<Vec<PlotPoint>> {
+    pub fn contour_lines(&self, level: f64) -> Vec<Vec<PlotPoint>> {
         let squares = (1..self.x.len()).flat_map(|i| (1..self.y.len()).map(move |j| (i - 1, j - 1)));
-        let segments: Vec<ContourPiece> = squares.flat_map(|(i, j)| self.square(i, j, level)).collect();
-        let chains = chains(&segments).into_iter();
+        let segments: Vec<ContourPiece> = squares.flat_map(|(i, j)| self.square_segments(i, j, level)).collect();
+        let chains = join_segments(&segments).into_iter();
         chains.map(|line| line.into_iter().map(|edge| self.crossing(edge, level)).collect()).collect()
     }
 
     /// The segments in a square, each from edge to edge. A saddle is cut by the mean of its corners.
-    fn square(&self, i: usize, j: usize, level: f64) -> Vec<ContourPiece> {
+    fn square_segments(&self, i: usize, j: usize, level: f64) -> Vec<ContourPiece> {
         let corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)].map(|(i, j)| self.value(i, j));
         let above = corners.map(|corner| corner > level);
         let edges = [(i, j, true), (i + 1, j, false), (i, j + 1, true), (i, j, false)];
         let edges = edges.map(|(i, j, along_x)| GridEdge::new(i, j, along_x));
-        let crossed: Vec<GridEdge> =
-            (0..4).filter(|k| above[*k] != above[(k + 1) % 4]).map(|k| edges[k]).collect();
+        let crossed: Vec<GridEdge> = (0..4).filter(|k| above[*k] != above[(k + 1) % 4]).map(|k| edges[k]).collect();
         let middle = corners.iter().sum::<f64>() / 4.0 > level;
         match crossed[..] {
             [from, to] => vec![[from, to]],
@@ -90,7 +89,7 @@ impl Surface {
 }
 
 /// Segments joined at their ends: open lines first, then rings.
-fn chains(segments: &[ContourPiece]) -> Vec<Vec<GridEdge>> {
+fn join_segments(segments: &[ContourPiece]) -> Vec<Vec<GridEdge>> {
     let mut at: BTreeMap<GridEdge, Vec<usize>> = BTreeMap::new();
     for (i, segment) in segments.iter().enumerate() {
         segment.iter().for_each(|edge| at.entry(*edge).or_default().push(i));
@@ -98,12 +97,12 @@ fn chains(segments: &[ContourPiece]) -> Vec<Vec<GridEdge>> {
     let mut used = vec![false; segments.len()];
     let open = at.iter().filter(|(_, met)| met.len() == 1).map(|(edge, _)| *edge);
     let starts: Vec<GridEdge> = open.chain(segments.iter().map(|segment| segment[0])).collect();
-    let walked = starts.into_iter().map(|start| walk(start, segments, &at, &mut used));
+    let walked = starts.into_iter().map(|start| follow_contour(start, segments, &at, &mut used));
     walked.filter(|line| line.len() > 1).collect()
 }
 
 /// From edge to edge along segments that were not used before.
-fn walk(
+fn follow_contour(
     start: GridEdge,
     segments: &[ContourPiece],
     at: &BTreeMap<GridEdge, Vec<usize>>,
@@ -158,7 +157,7 @@ impl From<(f64, f64)> for PlotPoint {
 }
 
 /// Two columns as spots.
-pub fn spots(x: &[f64], y: &[f64]) -> Vec<PlotPoint> {
+pub fn points_from_columns(x: &[f64], y: &[f64]) -> Vec<PlotPoint> {
     zip(x, y).map(|(x, y)| PlotPoint::new(*x, *y)).collect()
 }
 
@@ -193,8 +192,7 @@ impl Rect {
 
     /// The same in a unit that is so many times smaller.
     pub fn times(&self, factor: f64) -> Self {
-        let [left, top, width, height] =
-            [self.left, self.top, self.width, self.height].map(|side| factor * side);
+        let [left, top, width, height] = [self.left, self.top, self.width, self.height].map(|side| factor * side);
         Self { left, top, width, height }
     }
 
@@ -216,7 +214,7 @@ mod tests {
 
     #[test]
     fn the_contour_of_a_plane_is_one_straight_line() {
-        let lines = surface(5, |x, y| x + 10.0 * y).lines(3.0);
+        let lines = surface(5, |x, y| x + 10.0 * y).contour_lines(3.0);
         assert_eq!(lines.len(), 1);
         assert!(lines[0].iter().all(|at| (at.x + 10.0 * at.y - 3.0).abs() < 1e-12), "{lines:?}");
         assert_eq!((lines[0].len(), lines[0][0].x.abs(), lines[0][4].x.abs()), (5, 2.0, 2.0));
@@ -224,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_contour_of_a_bowl_is_a_ring() {
-        let lines = surface(21, |x, y| x * x + y * y).lines(40.0);
+        let lines = surface(21, |x, y| x * x + y * y).contour_lines(40.0);
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0].first(), lines[0].last());
         assert!(lines[0].iter().all(|at| (at.x.hypot(at.y) - 40f64.sqrt()).abs() < 0.03));
@@ -234,14 +232,11 @@ mod tests {
     fn a_saddle_has_two_lines_that_do_not_cross() {
         let saddle = Surface { x: vec![0.0, 1.0], y: vec![0.0, 1.0], values: vec![2.0, 0.0, 0.0, 2.0] };
         let sides = |level| {
-            let lines = saddle.lines(level);
+            let lines = saddle.contour_lines(level);
             assert_eq!(lines.len(), 2);
             lines.into_iter().map(|line| line[0].towards(line[1], 0.5)).map(|middle| middle.x + middle.y)
         };
-        assert!(
-            sides(0.9).all(|sum| (sum - 1.0).abs() < 0.2),
-            "the middle is above: both low corners are cut off"
-        );
+        assert!(sides(0.9).all(|sum| (sum - 1.0).abs() < 0.2), "the middle is above: both low corners are cut off");
         assert!(sides(1.1).all(|sum| (sum - 1.0).abs() > 0.5), "the middle is below: both high corners are");
     }
 

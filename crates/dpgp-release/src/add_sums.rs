@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
-use super::sum_rows::{SummedRows, distinct_files};
-use dpgp_data::{Fingerprint, whole_text};
-use dpgp_stream::{BLOCK, PartSums, Record, Sum};
+use super::sum_rows::{IdentifiedSums, refuse_equal_files};
+use dpgp_data::{Fingerprint, read_limited_text};
+use dpgp_stream::{BLOCK, MergeableSum, PartialSums, StoredPartialSums};
 
 /// The difference of sums whose rows are identified by different keys.
 pub(super) const OTHER_KEYS: &str = "keys (set DPGP_STATE to the same folder for all parts)";
@@ -13,63 +13,63 @@ pub(super) const OTHER_KEYS: &str = "keys (set DPGP_STATE to the same folder for
 /// The sums of one file.
 struct SumsRecordFile<'p, S> {
     path: &'p PathBuf,
-    record: Record<S>,
+    record: StoredPartialSums<S>,
 }
 
 /// Adds the sums of shards. They must have this identity and cover all blocks.
 ///
 /// # Errors
 /// [`ReleaseError`] if a file holds no such sums, or a block is missing.
-pub(super) fn added<S: Sum>(
+pub(super) fn add_shard_sums<S: MergeableSum>(
     paths: &[PathBuf],
     identity: &str,
     zero: &S,
-) -> Result<SummedRows<S>, ReleaseError> {
+) -> Result<IdentifiedSums<S>, ReleaseError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
-        parts.push(SumsRecordFile { path, record: read(path, zero)? });
+        parts.push(SumsRecordFile { path, record: read_sums_file(path, zero)? });
     }
     let Some(first) = parts.first() else {
-        let part = PartSums { blocks: 0..0, sums: zero.clone() };
-        return Ok(SummedRows { files: Vec::new(), identity: None, part, unchecked: Vec::new() });
+        let part = PartialSums { blocks: 0..0, sums: zero.clone() };
+        return Ok(IdentifiedSums { files: Vec::new(), identity: None, part, unchecked: Vec::new() });
     };
     if first.record.summand != identity {
-        return Err(other_summand(first.path));
+        return Err(wrong_summand_error(first.path));
     }
-    parts.iter().try_for_each(|part| part.belongs_to(first))?;
-    let mut found: Vec<&PartSums<S>> = parts.iter().map(|part| &part.record.part).collect();
+    parts.iter().try_for_each(|part| part.ensure_same_sums(first))?;
+    let mut found: Vec<&PartialSums<S>> = parts.iter().map(|part| &part.record.part).collect();
     found.sort_by_key(|part| (part.blocks.start, part.blocks.end));
-    let part = whole(&found, first.record.blocks().unwrap_or(u64::MAX), zero)?;
-    let (files, identity) = (first.record.files.clone(), identity_of(&parts));
-    distinct_files(&files, identity.as_ref())?;
+    let part = join_block_sums(&found, first.record.block_count().unwrap_or(u64::MAX), zero)?;
+    let (files, identity) = (first.record.files.clone(), combine_fingerprints(&parts));
+    refuse_equal_files(&files, identity.as_ref())?;
     let unchecked = parts.iter().filter(|part| part.record.checksum.is_none());
     let unchecked = unchecked.map(|part| part.path.clone()).collect();
-    Ok(SummedRows { files, identity, part, unchecked })
+    Ok(IdentifiedSums { files, identity, part, unchecked })
 }
 
 /// Returns the identity of all rows, or nothing if some part was summed without a key.
-fn identity_of<S>(parts: &[SumsRecordFile<'_, S>]) -> Option<Fingerprint> {
+fn combine_fingerprints<S>(parts: &[SumsRecordFile<'_, S>]) -> Option<Fingerprint> {
     let (first, others) = parts.split_first()?;
     let mut whole = first.record.identity.clone()?;
     for part in others {
-        whole.add(part.record.identity.as_ref()?);
+        whole.add_rows(part.record.identity.as_ref()?);
     }
     Some(whole)
 }
 
 impl<S> SumsRecordFile<'_, S> {
     /// The name of the key that its rows are known by.
-    fn key(&self) -> Option<&str> {
+    fn key_name(&self) -> Option<&str> {
         self.record.identity.as_ref().map(|identity| identity.key.as_str())
     }
 
     /// Both must hold the same sums over the same files.
-    fn belongs_to(&self, first: &Self) -> Result<(), ReleaseError> {
+    fn ensure_same_sums(&self, first: &Self) -> Result<(), ReleaseError> {
         let what = if self.record.summand != first.record.summand {
             "summands"
         } else if self.record.files != first.record.files {
             "files"
-        } else if self.key().is_some() && first.key().is_some() && self.key() != first.key() {
+        } else if self.key_name().is_some() && first.key_name().is_some() && self.key_name() != first.key_name() {
             OTHER_KEYS
         } else {
             return Ok(());
@@ -79,10 +79,14 @@ impl<S> SumsRecordFile<'_, S> {
 }
 
 /// Adds parts in the order of their blocks. Together they must have every block once.
-fn whole<S: Sum>(parts: &[&PartSums<S>], all: u64, zero: &S) -> Result<PartSums<S>, ReleaseError> {
-    let mut whole = PartSums { blocks: 0..0, sums: zero.clone() };
+fn join_block_sums<S: MergeableSum>(
+    parts: &[&PartialSums<S>],
+    all: u64,
+    zero: &S,
+) -> Result<PartialSums<S>, ReleaseError> {
+    let mut whole = PartialSums { blocks: 0..0, sums: zero.clone() };
     for part in parts {
-        if whole.add(part) {
+        if whole.append_if_adjacent(part) {
             continue;
         }
         let start = part.blocks.start;
@@ -98,23 +102,27 @@ fn whole<S: Sum>(parts: &[&PartSums<S>], all: u64, zero: &S) -> Result<PartSums<
     Ok(whole)
 }
 
-fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {
-    parsed(path, &whole_text(path).map_err(ReleaseError::io(path))?, zero)
+fn read_sums_file<S: MergeableSum>(path: &Path, zero: &S) -> Result<StoredPartialSums<S>, ReleaseError> {
+    parse_sums_text(path, &read_limited_text(path).map_err(ReleaseError::io(path))?, zero)
 }
 
 /// The error for sums of another spec.
-pub(super) fn other_summand(path: &Path) -> ReleaseError {
+pub(super) fn wrong_summand_error(path: &Path) -> ReleaseError {
     let other = "the columns, bounds, kernel, inducing inputs, classes or bins differ";
     ReleaseError::NotSums { path: path.to_owned(), cause: other.to_owned() }
 }
 
 /// Parses the text of a file of sums.
-pub(super) fn parsed<S: Sum>(path: &Path, text: &str, zero: &S) -> Result<Record<S>, ReleaseError> {
-    let cause = match serde_json::from_str::<Record<S>>(text) {
-        Ok(record) if !record.is_as_written() => {
+pub(super) fn parse_sums_text<S: MergeableSum>(
+    path: &Path,
+    text: &str,
+    zero: &S,
+) -> Result<StoredPartialSums<S>, ReleaseError> {
+    let cause = match serde_json::from_str::<StoredPartialSums<S>>(text) {
+        Ok(record) if !record.has_valid_checksum() => {
             "the checksum does not match: the file was edited or is damaged".to_owned()
         }
-        Ok(record) if record.is_sound(zero) => return Ok(record),
+        Ok(record) if record.is_consistent_with(zero) => return Ok(record),
         Ok(_) => "the block size or the number of inducing inputs, classes or bins differs".to_owned(),
         Err(error) => error.to_string(),
     };
@@ -130,9 +138,9 @@ mod tests {
     use super::*;
     use crate::StreamedRelease;
     use dpgp_data::DataKey;
-    use dpgp_data::rows::InMemory;
-    use dpgp_run::{DataPlaces, Pool, Project};
-    use dpgp_stream::Counts;
+    use dpgp_data::rows::InMemoryRows;
+    use dpgp_run::{DataLocations, Pool, Project};
+    use dpgp_stream::BinCounts;
 
     const SPEC: &str = r#"experiment.title = "a histogram"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
@@ -148,21 +156,20 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
 
     impl Shard {
         fn text(&self) -> (String, String) {
-            let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+            let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
             let experiment = project.parse("histogram", SPEC).unwrap();
-            let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap()
-            else {
+            let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
                 panic!("counts")
             };
             let row = [self.blocks.start as f64 / 2.0];
-            let mut rows = InMemory::new(vec![&row[..], &[1.0]]);
+            let mut rows = InMemoryRows::new(vec![&row[..], &[1.0]]);
             let pool = Pool::new(1).unwrap();
-            let total = streamed.sum_held("rows", &mut rows, &pool, self.key.as_ref()).unwrap();
-            let mut record: serde_json::Value = serde_json::from_str(&total.text().unwrap()).unwrap();
+            let total = streamed.sum_rows_in_memory("rows", &mut rows, &pool, self.key.as_ref()).unwrap();
+            let mut record: serde_json::Value = serde_json::from_str(&total.to_json().unwrap()).unwrap();
             record["files"][0]["rows"] = json!(3 * BLOCK);
             record["part"]["blocks"] = json!(self.blocks);
             record.as_object_mut().unwrap().remove("checksum");
-            (record.to_string(), streamed.identity())
+            (record.to_string(), streamed.settings_identity())
         }
     }
 
@@ -176,8 +183,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
             paths.push(folder.path().join(format!("{place}.json")));
             std::fs::write(&paths[place], text).unwrap();
         }
-        let zero = Counts { rows: 0, outside: 0, bins: vec![0; 2], clipped: 0 };
-        added(&paths, &identity, &zero).map(|sum| (sum.part.sums.rows, sum.identity.is_some()))
+        let zero = BinCounts { rows: 0, outside: 0, bins: vec![0; 2], clipped: 0 };
+        add_shard_sums(&paths, &identity, &zero).map(|sum| (sum.part.sums.rows, sum.identity.is_some()))
     }
 
     fn shard(blocks: Range<u64>, key: Option<u8>) -> Shard {

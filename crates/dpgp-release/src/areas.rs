@@ -5,21 +5,21 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::ReleaseError;
-use dpgp_data::whole_text;
-use dpgp_task::PartOfBin;
+use dpgp_data::read_limited_text;
+use dpgp_task::BinAreaOverlap;
 
 /// Named areas of the plane.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Areas {
+pub struct NamedAreas {
     /// What the names are: a property of the file, or `area`.
     pub called: String,
     /// In the order of the file, each name once.
-    all: Vec<Area>,
+    all: Vec<NamedArea>,
 }
 
 /// An area of one or several polygons.
 #[derive(Debug, Clone, PartialEq)]
-struct Area {
+struct NamedArea {
     name: String,
     polygons: Vec<Polygon>,
 }
@@ -32,24 +32,23 @@ type Ring = Vec<[f64; 2]>;
 
 /// The parts of the cells of a grid in an area, and how much of the area lies beyond all cells.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct AreaParts {
+pub(super) struct AreaOverlap {
     pub name: String,
     /// By cell; the second axis varies fastest.
-    pub parts: Vec<PartOfBin>,
+    pub parts: Vec<BinAreaOverlap>,
     /// From 0 to 1.
     pub beyond: f64,
 }
 
-impl Areas {
+impl NamedAreas {
     /// Reads the polygons of a file. Their names are those of a property, else their `id`, else their places from 1. Features of
     /// one name are one area.
     ///
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotAreas`] with what is wrong, and where.
     pub fn read(path: &Path, property: Option<&str>) -> Result<Self, ReleaseError> {
-        let text = whole_text(path).map_err(ReleaseError::io(path))?;
-        Self::parse(&text, property)
-            .map_err(|problem| ReleaseError::NotAreas { path: path.to_path_buf(), problem })
+        let text = read_limited_text(path).map_err(ReleaseError::io(path))?;
+        Self::parse(&text, property).map_err(|problem| ReleaseError::NotAreas { path: path.to_path_buf(), problem })
     }
 
     fn parse(text: &str, property: Option<&str>) -> Result<Self, String> {
@@ -63,7 +62,7 @@ impl Areas {
             Some(_) => &single[..],
             None => return Err("is not GeoJSON: its \"type\" is missing or not text".to_owned()),
         };
-        let mut all: Vec<Area> = Vec::new();
+        let mut all: Vec<NamedArea> = Vec::new();
         for (place, feature) in features.iter().enumerate() {
             let at = format!("features[{place}]");
             let geometry = feature.get("geometry").unwrap_or(feature);
@@ -71,11 +70,11 @@ impl Areas {
             if geometry.is_null() {
                 continue;
             }
-            let name = name_of(feature, place, property).map_err(|why| format!("{at} {why}"))?;
-            let polygons = polygons(geometry).map_err(|why| format!("{at} {why}"))?;
+            let name = feature_name(feature, place, property).map_err(|why| format!("{at} {why}"))?;
+            let polygons = parse_polygons(geometry).map_err(|why| format!("{at} {why}"))?;
             match all.iter_mut().find(|area| area.name == name) {
                 Some(area) => area.polygons.extend(polygons),
-                None => all.push(Area { name, polygons }),
+                None => all.push(NamedArea { name, polygons }),
             }
         }
         if all.is_empty() {
@@ -90,26 +89,26 @@ impl Areas {
     }
 
     /// The part of each cell of a grid that lies in each area. `edges` are the ends of the cells along x and y, rising.
-    pub(super) fn parts(&self, edges: [&[f64]; 2]) -> Vec<AreaParts> {
-        self.all.iter().map(|area| area.parts(edges)).collect()
+    pub(super) fn cell_overlaps(&self, edges: [&[f64]; 2]) -> Vec<AreaOverlap> {
+        self.all.iter().map(|area| area.cell_overlaps(edges)).collect()
     }
 }
 
 /// The name of a feature.
-fn name_of(feature: &Value, place: usize, property: Option<&str>) -> Result<String, String> {
+fn feature_name(feature: &Value, place: usize, property: Option<&str>) -> Result<String, String> {
     let Some(property) = property else {
-        return Ok(feature.get("id").and_then(text_of).unwrap_or_else(|| (place + 1).to_string()));
+        return Ok(feature.get("id").and_then(text_or_number).unwrap_or_else(|| (place + 1).to_string()));
     };
     let none = Map::new();
     let properties = feature.get("properties").and_then(Value::as_object).unwrap_or(&none);
-    properties.get(property).and_then(text_of).ok_or_else(|| {
+    properties.get(property).and_then(text_or_number).ok_or_else(|| {
         let known: Vec<String> = properties.keys().map(|key| format!("{key:?}")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         format!("has no property {property:?} with a text or number; its properties are: {known}")
     })
 }
 
-fn text_of(value: &Value) -> Option<String> {
+fn text_or_number(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -118,22 +117,22 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// The polygons of a geometry.
-fn polygons(geometry: &Value) -> Result<Vec<Polygon>, String> {
+fn parse_polygons(geometry: &Value) -> Result<Vec<Polygon>, String> {
     let kind = geometry.get("type").and_then(Value::as_str).unwrap_or_default();
     let coordinates = geometry.get("coordinates").and_then(Value::as_array);
     match (kind, coordinates) {
-        ("Polygon", Some(rings)) => Ok(vec![polygon(rings)?]),
+        ("Polygon", Some(rings)) => Ok(vec![parse_polygon(rings)?]),
         ("MultiPolygon", Some(polygons)) => {
             let rings = polygons.iter().map(|each| each.as_array().ok_or("has a polygon that is not a list"));
-            rings.map(|rings| polygon(rings?)).collect()
+            rings.map(|rings| parse_polygon(rings?)).collect()
         }
         ("Polygon" | "MultiPolygon", None) => Err(format!("has the type {kind}, but no coordinates")),
         _ => Err(format!("has the type {kind:?}; an area is a Polygon or a MultiPolygon")),
     }
 }
 
-fn polygon(rings: &[Value]) -> Result<Polygon, String> {
-    let ring = |ring: &Value| -> Option<Ring> { ring.as_array()?.iter().map(corner).collect() };
+fn parse_polygon(rings: &[Value]) -> Result<Polygon, String> {
+    let ring = |ring: &Value| -> Option<Ring> { ring.as_array()?.iter().map(parse_corner).collect() };
     let wrong = || "has a border that is not a list of positions, each of two numbers below 1e100".to_owned();
     rings.iter().map(|each| ring(each).ok_or_else(wrong)).collect()
 }
@@ -142,27 +141,27 @@ fn polygon(rings: &[Value]) -> Result<Polygon, String> {
 const MOST_FAR: f64 = 1e100;
 
 /// A corner; a height may follow.
-fn corner(value: &Value) -> Option<[f64; 2]> {
+fn parse_corner(value: &Value) -> Option<[f64; 2]> {
     let [x, y, ..] = value.as_array()?.as_slice() else { return None };
     let (x, y) = (x.as_f64()?, y.as_f64()?);
     (x.abs() < MOST_FAR && y.abs() < MOST_FAR).then_some([x, y])
 }
 
-impl Area {
-    fn parts(&self, [columns, rows]: [&[f64]; 2]) -> AreaParts {
+impl NamedArea {
+    fn cell_overlaps(&self, [columns, rows]: [&[f64]; 2]) -> AreaOverlap {
         let (across, down) = (columns.len().saturating_sub(1), rows.len().saturating_sub(1));
         let (mut inside, mut whole) = (vec![RingMoments::default(); across * down], RingMoments::default());
         for polygon in &self.polygons {
             for (place, ring) in polygon.iter().enumerate() {
                 // The first border encloses an area, and the others are holes in it.
                 let sign = if place == 0 { 1.0 } else { -1.0 };
-                whole.add(sign, enclosed(ring, [0.0; 2]));
+                whole.add(sign, ring_moments(ring, [0.0; 2]));
                 for i in 0..across {
-                    let strip = between(ring, 0, columns[i], columns[i + 1]);
+                    let strip = clip_ring(ring, 0, columns[i], columns[i + 1]);
                     for j in 0..if strip.is_empty() { 0 } else { down } {
                         let middle = [(columns[i] + columns[i + 1]) / 2.0, (rows[j] + rows[j + 1]) / 2.0];
-                        let part = between(&strip, 1, rows[j], rows[j + 1]);
-                        inside[i * down + j].add(sign, enclosed(&part, middle));
+                        let part = clip_ring(&strip, 1, rows[j], rows[j + 1]);
+                        inside[i * down + j].add(sign, ring_moments(&part, middle));
                     }
                 }
             }
@@ -172,9 +171,9 @@ impl Area {
         let mut parts = Vec::with_capacity(inside.len());
         for (cell, part) in inside.iter().enumerate() {
             let (i, j) = (cell / down, cell % down);
-            parts.push(part.of_cell([columns[i + 1] - columns[i], rows[j + 1] - rows[j]]));
+            parts.push(part.into_cell_part([columns[i + 1] - columns[i], rows[j + 1] - rows[j]]));
         }
-        AreaParts { name: self.name.clone(), parts, beyond }
+        AreaOverlap { name: self.name.clone(), parts, beyond }
     }
 }
 
@@ -194,26 +193,26 @@ impl RingMoments {
     }
 
     /// Converts moments about the middle of a cell to the part of that cell.
-    fn of_cell(self, widths: [f64; 2]) -> PartOfBin {
+    fn into_cell_part(self, widths: [f64; 2]) -> BinAreaOverlap {
         // Rounding, or polygons that overlap.
         let share = (self.area / (widths[0] * widths[1])).clamp(0.0, 1.0);
         let offset = [0, 1].map(|axis| {
             let middle = self.moments[axis] / self.area / widths[axis];
             if middle.is_finite() { middle.clamp(-0.5, 0.5) } else { 0.0 }
         });
-        PartOfBin { share, offset }
+        BinAreaOverlap { share, offset }
     }
 }
 
 /// The part of a ring between two values of a coordinate (0 for x): the ring cut at both lines (Sutherland and Hodgman, 1974).
 /// Parts may be joined along the lines, where they enclose nothing.
-fn between(ring: &[[f64; 2]], axis: usize, low: f64, high: f64) -> Ring {
-    let above = cut(ring, |at| at[axis] - low);
-    cut(&above, |at| high - at[axis])
+fn clip_ring(ring: &[[f64; 2]], axis: usize, low: f64, high: f64) -> Ring {
+    let above = clip_by_line(ring, |at| at[axis] - low);
+    clip_by_line(&above, |at| high - at[axis])
 }
 
 /// The part of a ring where a linear function of a coordinate is not negative.
-fn cut(ring: &[[f64; 2]], of: impl Fn(&[f64; 2]) -> f64) -> Ring {
+fn clip_by_line(ring: &[[f64; 2]], of: impl Fn(&[f64; 2]) -> f64) -> Ring {
     let mut kept = Vec::with_capacity(ring.len());
     let Some(last) = ring.last() else { return kept };
     let mut before = last;
@@ -232,16 +231,13 @@ fn cut(ring: &[[f64; 2]], of: impl Fn(&[f64; 2]) -> f64) -> Ring {
 }
 
 /// What a ring encloses, with moments about an origin (shoelace formula).
-fn enclosed(ring: &[[f64; 2]], origin: [f64; 2]) -> RingMoments {
+fn ring_moments(ring: &[[f64; 2]], origin: [f64; 2]) -> RingMoments {
     let mut sums = RingMoments::default();
     for (one, other) in ring.iter().zip(ring.iter().cycle().skip(1)) {
         // From the origin, so that large coordinates do not cancel.
         let [[a, b], [c, d]] = [one, other].map(|at| [at[0] - origin[0], at[1] - origin[1]]);
         let twice = a * d - b * c;
-        sums.add(
-            1.0,
-            RingMoments { area: twice / 2.0, moments: [twice * (a + c) / 6.0, twice * (b + d) / 6.0] },
-        );
+        sums.add(1.0, RingMoments { area: twice / 2.0, moments: [twice * (a + c) / 6.0, twice * (b + d) / 6.0] });
     }
     // Clockwise or not.
     let mut positive = RingMoments::default();
@@ -259,8 +255,8 @@ mod tests {
     }
 
     /// Parts of a single area.
-    fn parts(value: &Value, edges: [&[f64]; 2]) -> AreaParts {
-        Areas::parse(&value.to_string(), None).unwrap().parts(edges).remove(0)
+    fn parts(value: &Value, edges: [&[f64]; 2]) -> AreaOverlap {
+        NamedAreas::parse(&value.to_string(), None).unwrap().cell_overlaps(edges).remove(0)
     }
 
     fn shares(value: &Value, edges: [&[f64]; 2]) -> Vec<f64> {
@@ -295,8 +291,7 @@ mod tests {
     #[test]
     fn pieces_of_a_border_add_up() {
         let u = json!([[0, 0], [3, 0], [3, 2], [2, 2], [2, 1], [1, 1], [1, 2], [0, 2]]);
-        let found =
-            shares(&json!({ "type": "Polygon", "coordinates": [u] }), [&[0.0, 3.0], &[0.0, 1.0, 1.5, 2.0]]);
+        let found = shares(&json!({ "type": "Polygon", "coordinates": [u] }), [&[0.0, 3.0], &[0.0, 1.0, 1.5, 2.0]]);
         let expected = [1.0, 2.0 / 3.0, 2.0 / 3.0];
         assert!(found.iter().zip(expected).all(|(one, other): (&f64, f64)| (one - other).abs() < 1e-15));
     }
@@ -310,8 +305,7 @@ mod tests {
         for _ in 0..20 {
             let corners: Vec<[f64; 2]> = (0..9)
                 .map(|corner| {
-                    let (turn, far) =
-                        (f64::from(corner) * std::f64::consts::TAU / 9.0, random.random_range(0.1..0.7));
+                    let (turn, far) = (f64::from(corner) * std::f64::consts::TAU / 9.0, random.random_range(0.1..0.7));
                     [0.5 + far * turn.cos(), 0.5 + far * turn.sin()]
                 })
                 .collect();
@@ -336,9 +330,7 @@ mod tests {
     fn encloses(ring: &[[f64; 2]], [x, y]: [f64; 2]) -> bool {
         let mut inside = false;
         for (one, other) in ring.iter().zip(ring.iter().cycle().skip(1)) {
-            if (one[1] > y) != (other[1] > y)
-                && x < one[0] + (y - one[1]) / (other[1] - one[1]) * (other[0] - one[0])
-            {
+            if (one[1] > y) != (other[1] > y) && x < one[0] + (y - one[1]) / (other[1] - one[1]) * (other[0] - one[0]) {
                 inside = !inside;
             }
         }
@@ -351,10 +343,9 @@ mod tests {
             json!({ "type": "Feature", "id": 7, "properties": { "name": name },
             "geometry": { "type": "MultiPolygon", "coordinates": [[square(0.0, corner)]] } })
         };
-        let text =
-            |features: &[Value]| json!({ "type": "FeatureCollection", "features": features }).to_string();
+        let text = |features: &[Value]| json!({ "type": "FeatureCollection", "features": features }).to_string();
         let named = |features: &[Value], property: Option<&str>| {
-            let areas = Areas::parse(&text(features), property)?;
+            let areas = NamedAreas::parse(&text(features), property)?;
             Ok::<Vec<String>, String>(areas.names().map(str::to_owned).collect())
         };
         let three = [feature(json!("a"), 1.0), feature(json!(12), 2.0), feature(json!("a"), 3.0)];
@@ -374,11 +365,7 @@ mod tests {
                 "has the type \"Point\"; an area is a Polygon",
             ),
             (&[json!({ "type": "Polygon" })], None, "has the type Polygon, but no coordinates"),
-            (
-                &[json!({ "type": "Polygon", "coordinates": [[["0", 0]]] })],
-                None,
-                "has a border that is not a list",
-            ),
+            (&[json!({ "type": "Polygon", "coordinates": [[["0", 0]]] })], None, "has a border that is not a list"),
             (
                 &[json!({ "type": "Polygon", "coordinates": [[[0, 0], [1e300, 0], [0, 1]]] })],
                 None,
@@ -389,7 +376,7 @@ mod tests {
             assert!(problem.contains(says), "{problem}");
         }
         for text in ["", "{", "[1]", "{\"type\": \"FeatureCollection\"}"] {
-            assert!(Areas::parse(text, None).is_err(), "{text}");
+            assert!(NamedAreas::parse(text, None).is_err(), "{text}");
         }
     }
 }

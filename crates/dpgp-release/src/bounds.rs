@@ -36,10 +36,10 @@ impl CountsFile {
     /// # Errors
     /// [`ReleaseError::NotOneColumn`], or [`ReleaseError::NoBounds`] if no bin stands out from the noise.
     pub fn bounds(&self) -> Result<ReleasedBounds, ReleaseError> {
-        let (column, edges) = self.only_axis().ok_or(ReleaseError::NotOneColumn)?;
-        let found = bins_within(self.noisy_counts(), self.sd());
+        let (column, edges) = self.single_column_edges().ok_or(ReleaseError::NotOneColumn)?;
+        let found = bins_with_rows(self.noisy_counts(), self.sd());
         let (first, last) = found.ok_or(ReleaseError::NoBounds { sd: self.sd() })?;
-        let (low, high) = (rounded(edges[first], f64::floor), rounded(edges[last], f64::ceil));
+        let (low, high) = (round_bound(edges[first], f64::floor), round_bound(edges[last], f64::ceil));
         let (mu, guarantee) = (self.mu(), self.guarantee().to_owned());
         Ok(ReleasedBounds { column: column.to_owned(), low, high, mu, guarantee })
     }
@@ -51,7 +51,7 @@ impl CountsFile {
 /// Noise alone passes one of `M` such limits with a probability of at most `M exp(-z^2 / 2) / 2`, which is one in a hundred at
 /// `z = sqrt(2 ln(M / 0.02))`. From the outermost of them inwards the counts are then added up, until they are a fiftieth of all and two
 /// and a half standard deviations of their own noise.
-fn bins_within(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
+fn bins_with_rows(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
     let sums: Vec<i64> = std::iter::once(0)
         .chain(counts.iter().scan(0, |sum: &mut i64, count| {
             *sum = sum.saturating_add(*count);
@@ -64,8 +64,7 @@ fn bins_within(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
     let (mut first, mut last) = (usize::MAX, 0);
     for length in WINDOWS {
         let limit = z * sd * (length as f64).sqrt();
-        let mut holding =
-            (0..(counts.len() + 1).saturating_sub(length)).filter(|at| sum(*at, at + length) > limit);
+        let mut holding = (0..(counts.len() + 1).saturating_sub(length)).filter(|at| sum(*at, at + length) > limit);
         if let Some(at) = holding.next() {
             first = first.min(at);
             last = last.max(holding.next_back().unwrap_or(at) + length);
@@ -76,17 +75,14 @@ fn bins_within(counts: &[i64], sd: f64) -> Option<(usize, usize)> {
     }
     let all = sum(first, last);
     let counts_for = |sum: f64, bins: usize| sum >= (BEYOND * all).max(NOTICED * sd * (bins as f64).sqrt());
-    let low =
-        (first + 1..=last).find(|end| counts_for(sum(first, *end), end - first)).map_or(first, |end| end - 1);
-    let high = (first..last)
-        .rev()
-        .find(|start| counts_for(sum(*start, last), last - start))
-        .map_or(last, |start| start + 1);
+    let low = (first + 1..=last).find(|end| counts_for(sum(first, *end), end - first)).map_or(first, |end| end - 1);
+    let high =
+        (first..last).rev().find(|start| counts_for(sum(*start, last), last - start)).map_or(last, |start| start + 1);
     (low < high).then_some((low, high))
 }
 
 /// To three digits, away from the rows.
-fn rounded(bound: f64, away: fn(f64) -> f64) -> f64 {
+fn round_bound(bound: f64, away: fn(f64) -> f64) -> f64 {
     if bound == 0.0 {
         return 0.0;
     }
@@ -112,11 +108,11 @@ mod tests {
         let mut counts = vec![0; 40];
         (counts[3], counts[4], counts[20], counts[30], counts[31]) = (10, 9, 961, 10, 10);
         // From below, 10 + 9 + 961 are the first that make 2 %, and end in bin 20; from above, 10 + 10 begin in bin 30.
-        assert_eq!(bins_within(&counts, 0.1), Some((20, 31)));
+        assert_eq!(bins_with_rows(&counts, 0.1), Some((20, 31)));
         (counts[4], counts[20]) = (10, 960);
-        assert_eq!(bins_within(&counts, 0.1), Some((4, 31)));
-        assert_eq!(bins_within(&[0; 40], 0.1), None);
-        assert_eq!(bins_within(&[7], 0.1), Some((0, 1)));
+        assert_eq!(bins_with_rows(&counts, 0.1), Some((4, 31)));
+        assert_eq!(bins_with_rows(&[0; 40], 0.1), None);
+        assert_eq!(bins_with_rows(&[7], 0.1), Some((0, 1)));
     }
 
     /// Noise alone gives bounds about once in a hundred draws, and never more than three in a hundred here.
@@ -126,7 +122,7 @@ mod tests {
         let draws = 300;
         let found = (0..draws).filter(|_| {
             let counts: Vec<i64> = (0..960).map(|_| noise.sample(&mut random) as i64).collect();
-            bins_within(&counts, 20.0).is_some()
+            bins_with_rows(&counts, 20.0).is_some()
         });
         let found = found.count();
         assert!(found <= 9, "{found} of {draws}");
@@ -141,9 +137,8 @@ mod tests {
         for _ in 0..50 {
             let mut exact = vec![0i64; 960];
             (0..5000).for_each(|_| exact[rows.sample(&mut random) as usize] += 1);
-            let counts: Vec<i64> =
-                exact.iter().map(|count| count + noise.sample(&mut random) as i64).collect();
-            let (first, last) = bins_within(&counts, 19.0).unwrap();
+            let counts: Vec<i64> = exact.iter().map(|count| count + noise.sample(&mut random) as i64).collect();
+            let (first, last) = bins_with_rows(&counts, 19.0).unwrap();
             let beyond = [exact[..first].iter().sum::<i64>(), exact[last..].iter().sum()];
             assert!(beyond.iter().all(|rows| *rows <= 400), "{beyond:?}");
             assert!(first > 300 - 56 && last < 300 + 56, "{first} {last}");
@@ -161,7 +156,7 @@ mod tests {
             (8.302e-7, 8.3e-7, 8.31e-7),
             (999.9, 999.0, 1000.0),
         ] {
-            assert_eq!((rounded(bound, f64::floor), rounded(bound, f64::ceil)), (low, high));
+            assert_eq!((round_bound(bound, f64::floor), round_bound(bound, f64::ceil)), (low, high));
         }
     }
 }

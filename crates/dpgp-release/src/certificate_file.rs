@@ -10,20 +10,20 @@ use serde_json::{Map, Value, json};
 
 use super::combinations_file::combinations_digest;
 use super::content_digest::with_digest;
-use super::grid::outside_warning;
+use super::grid::outside_box_warning;
 use super::prediction_files::{COLUMNS, PredictionRows};
-use super::predictions::little_known;
-use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError};
+use super::predictions::uninformative_points_warning;
+use super::{DrawnRelease, PredictionFormat, PrivatePredictions, ReleaseError};
 use dpgp_accounting::{Neighbours, PrivacyUnit, epsilon_of};
 use dpgp_data::Digest;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_mechanisms::{MomentFeatures, MomentsSetting};
-use dpgp_number::text::exact;
+use dpgp_number::text::format_exact;
 use dpgp_run::PROGRAM;
 use dpgp_spec::setting::{DataSetting, NormaliseSetting, SourceSetting};
-use dpgp_task::{Predictions, Setting, TaskSetting};
+use dpgp_task::{CellSetting, Predictions, TaskSetting};
 
-impl Charged<PrivatePredictions<'_>> {
+impl DrawnRelease<PrivatePredictions<'_>> {
     /// The predictions.
     pub fn predictions(&self) -> &Predictions {
         &self.value().predictions
@@ -41,7 +41,7 @@ impl Charged<PrivatePredictions<'_>> {
     ///
     /// # Errors
     /// [`ReleaseError`] if the rows cannot be written.
-    pub fn bytes(&self, form: PredictionForm) -> Result<Vec<u8>, ReleaseError> {
+    pub fn bytes(&self, form: PredictionFormat) -> Result<Vec<u8>, ReleaseError> {
         self.rows().bytes(form)
     }
 
@@ -71,7 +71,7 @@ impl Charged<PrivatePredictions<'_>> {
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
         let mut file = json!({
             "guarantee": certificate.to_string(),
-            "neighbours": certificate.between(),
+            "neighbours": certificate.describe_neighbours(),
             "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
             "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact,
@@ -79,13 +79,13 @@ impl Charged<PrivatePredictions<'_>> {
             "risk": self.risk_json(),
             "noise": self.noise_json(),
             "caveats": caveats,
-            "not_covered": self.not_covered(),
+            "not_covered": self.guarantee_limits(),
             "release_id": self.release_id(),
-            "all_releases": self.all_releases(),
+            "all_releases": self.ledger_account_json(),
             "warnings": self.all_warnings(),
-            "whole_width": self.whole_width().map(WiderChange::json),
+            "whole_width": self.whole_width_guarantee().map(WholeWidthGuarantee::json),
             "certificate": certificate,
-            "columns": columns_about(self.meaning()),
+            "columns": describe_columns(self.columns_meaning()),
             "intervals": setting.privacy.mechanism.downcast::<MomentsSetting>().map(|_| INTERVALS),
             "points": self.points(),
             "target": setting.data.target,
@@ -128,30 +128,30 @@ impl Charged<PrivatePredictions<'_>> {
         let (outside, long) = match setting.privacy.mechanism.downcast::<MomentsSetting>() {
             Some(moments) => {
                 let model = setting.model.as_deref();
-                let long = model.and_then(|model| long_lengthscales(&model.kernel, moments, &setting.data));
-                (outside_warning(moments, points), long)
+                let long = model.and_then(|model| long_lengthscale_warning(&model.kernel, moments, &setting.data));
+                (outside_box_warning(moments, points), long)
             }
             None => (None, None),
         };
         let far = match self.hides_records() {
             true if matches!(*setting.task, TaskSetting::Density(_)) => None,
-            true => little_known(predictions),
+            true => uninformative_points_warning(predictions),
             // Their gp_sd follows from the release: a warning about it would differ from draw to draw.
-            false if is_averaged(setting) => None,
-            false => far_warning(self.value()),
+            false if has_averaged_hyperparameters(setting) => None,
+            false => distant_points_warning(self.value()),
         };
         self.warnings().into_iter().chain(outside).chain(long).chain(far).collect()
     }
 
     /// Limits of the guarantee.
-    pub fn not_covered(&self) -> Vec<String> {
-        let mut list = self.taken_as_public().into_iter().collect::<Vec<String>>();
+    pub fn guarantee_limits(&self) -> Vec<String> {
+        let mut list = self.data_assumed_public().into_iter().collect::<Vec<String>>();
         list.extend(ALWAYS_OPEN.map(str::to_owned));
         list.push(match self.value().setting.data.person.as_deref() {
-            Some(column) => several_names(column),
+            Some(column) => several_names_limit(column),
             None => SEVERAL_ROWS.to_owned(),
         });
-        list.extend(self.larger_change());
+        list.extend(self.larger_change_limit());
         if self.account().is_none() {
             list.push(NOT_COUNTED.to_owned());
         }
@@ -159,10 +159,12 @@ impl Charged<PrivatePredictions<'_>> {
     }
 
     /// What the columns mean.
-    fn meaning(&self) -> ColumnsMeaning {
+    fn columns_meaning(&self) -> ColumnsMeaning {
         match *self.value().setting.task {
             TaskSetting::Density(_) => ColumnsMeaning::Counts,
-            _ if self.hides_records() || is_averaged(self.value().setting) => ColumnsMeaning::FromNoisySums,
+            _ if self.hides_records() || has_averaged_hyperparameters(self.value().setting) => {
+                ColumnsMeaning::FromNoisySums
+            }
             _ => ColumnsMeaning::NoisyPredictions,
         }
     }
@@ -174,7 +176,7 @@ impl Charged<PrivatePredictions<'_>> {
 
     /// The data that the guarantee assumes to be public. Nothing if whole records of persons are private: not even
     /// their number.
-    fn taken_as_public(&self) -> Option<String> {
+    fn data_assumed_public(&self) -> Option<String> {
         let data = &self.value().setting.data;
         if self.value().setting.privacy.mechanism.mechanism().hides_number_of_rows() {
             return None;
@@ -183,26 +185,26 @@ impl Charged<PrivatePredictions<'_>> {
             return data.person.is_none().then(|| ROWS_PUBLIC[usize::from(data.drops_missing())].to_owned());
         }
         let inputs = data.inputs.join(", ");
-        let end = end_of_public(data.person.as_deref(), data.drops_missing());
+        let end = public_limit_ending(data.person.as_deref(), data.drops_missing());
         Some(format!("{INPUTS_PUBLIC}{inputs}{end}"))
     }
 
     /// A change of a target larger than the protected one, if the bounds allow one.
-    fn larger_change(&self) -> Option<String> {
+    fn larger_change_limit(&self) -> Option<String> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let normalise = &self.value().setting.normalise;
         let width = match normalise.width() {
             Some(_) => normalise.width_beyond(change)?,
             None => f64::INFINITY,
         };
-        Some(wider_than(change, width))
+        Some(change_limit_text(change, width))
     }
 
     /// The guarantee for a change of a target by the whole width of the bounds, if the protected change is smaller.
-    pub fn whole_width(&self) -> Option<WiderChange> {
+    pub fn whole_width_guarantee(&self) -> Option<WholeWidthGuarantee> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let width = self.value().setting.normalise.width_beyond(change)?;
-        Some(WiderChange::new(width, change, self.mu(), self.certificate().delta()?))
+        Some(WholeWidthGuarantee::new(width, change, self.mu(), self.certificate().delta()?))
     }
 }
 
@@ -212,11 +214,11 @@ const FAR: f64 = 0.95;
 /// Warns about points so far from public inputs, in lengthscales, that predictions are those of the prior. The warning
 /// is public, as `gp_sd` is. For a sum of functions, one term may be unknown while the others are known. So the largest
 /// variance of a term counts.
-pub(super) fn far_warning(release: &PrivatePredictions<'_>) -> Option<String> {
+pub(super) fn distant_points_warning(release: &PrivatePredictions<'_>) -> Option<String> {
     let NormaliseSetting::Bounds { scale, .. } = *release.setting.normalise else { return None };
     let kernel = &release.setting.model.as_deref()?.kernel;
     let prior = match kernel {
-        KernelSetting::Additive(sum) => vec![sum.largest(); release.points.nrows()],
+        KernelSetting::Additive(sum) => vec![sum.largest_term_variance(); release.points.nrows()],
         kernel => kernel.covariance(release.points).diagonal(release.points),
     };
     let known = release.predictions.gp_sd.iter().zip(prior);
@@ -236,7 +238,7 @@ const HARDLY: f64 = 0.7;
 
 /// Warns about inputs along which the kernel makes the function nearly equal at both ends of the public box. Intervals
 /// assume this even if the rows contradict it. Sums of functions get no warning.
-pub(super) fn long_lengthscales(
+pub(super) fn long_lengthscale_warning(
     kernel: &KernelSetting,
     moments: &MomentsSetting,
     data: &DataSetting,
@@ -307,14 +309,14 @@ const INTERVAL: &str =
     "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)";
 
 /// Describes the columns of a file of predictions.
-pub(super) fn columns_about(meaning: ColumnsMeaning) -> Value {
+pub(super) fn describe_columns(meaning: ColumnsMeaning) -> Value {
     let about = ABOUT[meaning as usize];
     let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
     Value::Object(columns.collect::<Map<String, Value>>())
 }
 
 /// Whether the release weighs the hyperparameters, so that standard deviations follow from it, too.
-pub(super) fn is_averaged(setting: &Setting) -> bool {
+pub(super) fn has_averaged_hyperparameters(setting: &CellSetting) -> bool {
     setting.model.as_deref().is_some_and(|model| model.averaged)
 }
 
@@ -339,18 +341,18 @@ pub(super) const INPUTS_PUBLIC: &str = "the inputs (";
 const FILTERS_PUBLIC: &str = " and the columns that rows are filtered by, which are assumed to be public";
 
 /// The end of that list, behind the names of the inputs.
-pub(super) fn end_of_public(person: Option<&str>, drops_missing: bool) -> String {
+pub(super) fn public_limit_ending(person: Option<&str>, drops_missing: bool) -> String {
     let person = person.map(|person| format!(", which rows belong to one person ({person})"));
     let dropped = if drops_missing { ", which rows were dropped because they lack an input," } else { "" };
     format!("), the number of rows{}{dropped}{FILTERS_PUBLIC}", person.unwrap_or_default())
 }
 
 /// The limit for a change of a target larger than the protected one.
-pub(super) fn wider_than(change: f64, width: f64) -> String {
+pub(super) fn change_limit_text(change: f64, width: f64) -> String {
     format!(
         "a change of a target by more than {} (privacy.change), although targets may differ by {}",
-        exact(change),
-        exact(width)
+        format_exact(change),
+        format_exact(width)
     )
 }
 
@@ -360,10 +362,8 @@ pub(super) const SEVERAL_ROWS: &str = "several rows of one person together: the 
                                        identifies them)";
 
 /// The limit of a column of persons: persons with several names.
-pub(super) fn several_names(column: &str) -> String {
-    format!(
-        "a person with several names in the column {column:?}: each name is protected as a separate person"
-    )
+pub(super) fn several_names_limit(column: &str) -> String {
+    format!("a person with several names in the column {column:?}: each name is protected as a separate person")
 }
 
 /// The limit of a release that no ledger counts: other releases.
@@ -371,9 +371,9 @@ pub(super) const NOT_COUNTED: &str = "other releases about the same data: this o
                                       (--no-ledger), so nothing adds up their privacy losses";
 
 /// Limits of the guarantee of released sums.
-pub(super) fn not_covered_of_sums(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
+pub(super) fn sums_guarantee_limits(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
     let mut list = vec![match unit {
-        PrivacyUnit::Person { column, .. } => several_names(column),
+        PrivacyUnit::Person { column, .. } => several_names_limit(column),
         _ => SEVERAL_ROWS.to_owned(),
     }];
     if !counted {
@@ -394,7 +394,7 @@ pub(super) const INTERVALS: &str = "Intervals rely on the kernel and on the rele
 /// `change`, and `mu` grows by the same factor. The exact delta follows from that `mu` (Balle and Wang 2018, Theorem
 /// 8).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WiderChange {
+pub struct WholeWidthGuarantee {
     /// The change, in units of the target.
     pub change: f64,
     /// The sensitivity to this change divided by the standard deviation of the noise.
@@ -405,7 +405,7 @@ pub struct WiderChange {
     pub delta: f64,
 }
 
-impl WiderChange {
+impl WholeWidthGuarantee {
     /// Scales the guarantee of a release with this `mu` for a change by `change`.
     pub(super) fn new(width: f64, change: f64, mu: f64, delta: f64) -> Self {
         let mu = mu * (width / change);
@@ -417,7 +417,7 @@ impl WiderChange {
     }
 }
 
-impl fmt::Display for WiderChange {
+impl fmt::Display for WholeWidthGuarantee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { change, epsilon, delta, .. } = self;
         write!(f, "for a change by {change:?}, the whole width of the bounds: ({epsilon:.4}, {delta:?})-DP")
@@ -432,8 +432,13 @@ mod tests {
     /// The certificate of a release of this spec, which no ledger counts.
     fn certificate(spec: &str) -> Value {
         with_request(spec, |request| {
-            let charged =
-                request.offer(false).unwrap().charge(None, &request.subject(), None).unwrap().draw().unwrap();
+            let charged = request
+                .design_release(false)
+                .unwrap()
+                .charge(None, &request.release_spec(), None)
+                .unwrap()
+                .draw()
+                .unwrap();
             charged.certificate_json(b"1,2,3")
         })
     }
@@ -448,20 +453,17 @@ mod tests {
     fn a_certificate_says_how_many_points_and_what_is_not_covered() {
         let narrow = certificate(TWO_ROWS);
         assert_eq!(narrow["points"], 3);
-        let expected =
-            "a change of a target by more than 3 (privacy.change), although targets may differ by 10";
+        let expected = "a change of a target by more than 3 (privacy.change), although targets may differ by 10";
         assert_eq!(told(&narrow), [expected]);
         let whole = certificate(&TWO_ROWS.replace("change = 3.0", "change = 10.0"));
-        assert!(
-            told(&whole).is_empty() && whole["whole_width"].is_null() && !narrow["whole_width"].is_null()
-        );
+        assert!(told(&whole).is_empty() && whole["whole_width"].is_null() && !narrow["whole_width"].is_null());
     }
 }
 
 #[cfg(test)]
 mod long_lengthscales_tests {
     use super::*;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
 
     const SPEC: &str = r#"experiment.title = "moments"
 data = { source.csv.path = "rows.csv", inputs = ["x", "y"], target = "z" }
@@ -474,13 +476,13 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 5.
     /// At a distance of 4 and a lengthscale of 5 the correlation is `exp(-.32) = .73`, of 4.5 `exp(-.395) = .67`.
     #[test]
     fn a_lengthscale_beyond_the_box_is_named() {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         for (lengthscale, named) in [("5.0", true), ("4.5", false)] {
             let experiment = project.parse("moments", &SPEC.replace("LONG", lengthscale)).unwrap();
             let setting = experiment.cells[0].setting();
             let moments = setting.privacy.mechanism.downcast::<MomentsSetting>().unwrap();
             let kernel = &setting.model.as_deref().unwrap().kernel;
-            let said = long_lengthscales(kernel, moments, &setting.data);
+            let said = long_lengthscale_warning(kernel, moments, &setting.data);
             assert_eq!(said.is_some_and(|said| said.contains("along \"y\":")), named, "{lengthscale}");
         }
     }

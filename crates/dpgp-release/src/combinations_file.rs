@@ -7,12 +7,12 @@ use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::grid::held;
+use super::grid::points_from_matrix;
 use super::moments_file::{FilePredictions, data_without_rows};
 use super::new_file::SignedFile;
-use super::{CertificateSummary, Charged, PrivatePredictions, PublicPoints, ReleaseError, SigningKey};
-use dpgp_data::{Digest, whole_text};
-use dpgp_task::{Points, ReleasedCombinations, Setting};
+use super::{CertificateSummary, DrawnRelease, PrivatePredictions, PublicPoints, ReleaseError, SigningKey};
+use dpgp_data::{Digest, read_limited_text};
+use dpgp_task::{CellSetting, PredictionPoints, ReleasedCombinations};
 
 /// A new file of such a release, opened before anything is charged.
 pub struct NewCombinationsFile<'k>(SignedFile<'k>);
@@ -25,11 +25,11 @@ impl<'k> NewCombinationsFile<'k> {
     /// # Errors
     /// [`ReleaseError::NoCombinations`] if the model of the setting is not averaged over hyperparameters; [`ReleaseError::InputsTell`] if rows
     /// are chosen by their targets; [`ReleaseError::Exists`] or [`ReleaseError::Io`].
-    pub fn open(path: &Path, setting: &Setting, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
+    pub fn open(path: &Path, setting: &CellSetting, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
         if !setting.model.as_deref().is_some_and(|model| model.averaged) {
             return Err(ReleaseError::NoCombinations);
         }
-        if setting.data.chosen_by_target() {
+        if setting.data.selects_by_target() {
             return Err(ReleaseError::InputsTell);
         }
         SignedFile::open(path, key).map(Self)
@@ -39,8 +39,8 @@ impl<'k> NewCombinationsFile<'k> {
     ///
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NoCombinations`].
-    pub fn write(self, charged: &Charged<PrivatePredictions<'_>>) -> Result<(), ReleaseError> {
-        self.0.put(&format!("{:#}\n", charged.combinations_json()?))
+    pub fn write(self, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<(), ReleaseError> {
+        self.0.write_signed_text(&format!("{:#}\n", charged.combinations_json()?))
     }
 }
 
@@ -54,12 +54,12 @@ pub(super) fn combinations_digest(combinations: &ReleasedCombinations) -> Option
 #[derive(Debug)]
 pub struct CombinationsFile {
     path: PathBuf,
-    whole: WholeFile,
+    whole: CombinationsJson,
 }
 
 #[derive(Debug, Deserialize)]
-struct WholeFile {
-    model: ModelOfFile,
+struct CombinationsJson {
+    model: CombinationsModelJson,
     certificate: Value,
     /// The predictions that the certificate is of.
     predictions: String,
@@ -68,7 +68,7 @@ struct WholeFile {
 
 /// The public settings beside the combinations.
 #[derive(Debug, Deserialize)]
-struct ModelOfFile {
+struct CombinationsModelJson {
     inputs: Vec<String>,
     #[serde(default)]
     encode: BTreeMap<String, Vec<String>>,
@@ -81,7 +81,7 @@ impl CombinationsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotCombinations`] if its numbers do not fit each other.
     pub fn read(path: &Path) -> Result<Option<Self>, ReleaseError> {
-        Self::parse(path, &whole_text(path).map_err(ReleaseError::io(path))?)
+        Self::parse(path, &read_limited_text(path).map_err(ReleaseError::io(path))?)
     }
 
     /// As [`CombinationsFile::read`], of a text.
@@ -94,8 +94,8 @@ impl CombinationsFile {
         if value.get("combinations").is_none() {
             return Ok(None);
         }
-        let whole: WholeFile = serde_json::from_value(value).map_err(|error| fail(error.to_string()))?;
-        match whole.combinations.problem(whole.model.inputs.len()) {
+        let whole: CombinationsJson = serde_json::from_value(value).map_err(|error| fail(error.to_string()))?;
+        match whole.combinations.find_mismatch(whole.model.inputs.len()) {
             Some(problem) => Err(fail(problem.to_owned())),
             None => Ok(Some(Self { path: path.to_path_buf(), whole })),
         }
@@ -112,7 +112,7 @@ impl CombinationsFile {
     }
 
     /// Whether the certificate names these combinations.
-    pub(super) fn is_named(&self) -> bool {
+    pub(super) fn has_matching_digest(&self) -> bool {
         let named = self.whole.certificate.get("combinations_sha256").and_then(Value::as_str);
         combinations_digest(&self.whole.combinations).is_some_and(|digest| named == Some(&digest))
     }
@@ -121,9 +121,9 @@ impl CombinationsFile {
     ///
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if it is none.
-    pub fn statement(&self) -> Result<CertificateSummary, ReleaseError> {
-        if !self.is_named() {
-            return Ok(CertificateSummary::failed("the certificate belongs to other combinations"));
+    pub fn certificate_summary(&self) -> Result<CertificateSummary, ReleaseError> {
+        if !self.has_matching_digest() {
+            return Ok(CertificateSummary::from_failed_checks("the certificate belongs to other combinations"));
         }
         CertificateSummary::parse(&self.path, &self.certificate().to_string(), Some(self.predictions()))
     }
@@ -133,16 +133,16 @@ impl CombinationsFile {
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read or do not fit the inputs, or a covariance cannot be factorised.
     pub fn predict(self, at: PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
-        let WholeFile { model: ModelOfFile { inputs, encode, target }, combinations, .. } = self.whole;
+        let CombinationsJson { model: CombinationsModelJson { inputs, encode, target }, combinations, .. } = self.whole;
         let data = data_without_rows(inputs, target, encode);
         let points = match at {
             PublicPoints::File(file) => file.read(&data)?,
             PublicPoints::Grid(grid) => {
                 let own = &combinations.inputs;
                 let own = DMatrix::from_fn(own.len(), data.inputs.len(), |i, d| own[i][d]);
-                Points::even(grid.points(&data, Some(own))?)
+                PredictionPoints::with_equal_weights(grid.points(&data, Some(own))?)
             }
-            PublicPoints::Held(points) => held(points, &data)?,
+            PublicPoints::Held(points) => points_from_matrix(points, &data)?,
         };
         let predictions = combinations.predict(&points.inputs)?;
         Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })

@@ -22,7 +22,7 @@ pub(super) fn content_digest(file: &Value) -> String {
         Value::Object(fields) => {
             append_fields(fields.iter().filter(|(name, _)| *name != FIELD), &mut text);
         }
-        other => append(other, &mut text),
+        other => append_canonical_value(other, &mut text),
     }
     Digest::of_bytes(text.as_bytes()).to_string()
 }
@@ -37,12 +37,12 @@ fn append_fields<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, text
         }
         text.push_str(&Value::from(name.as_str()).to_string());
         text.push(':');
-        append(value, text);
+        append_canonical_value(value, text);
     }
     text.push('}');
 }
 
-fn append(value: &Value, text: &mut String) {
+fn append_canonical_value(value: &Value, text: &mut String) {
     match value {
         Value::Object(fields) => append_fields(fields.iter(), text),
         Value::Array(items) => {
@@ -51,7 +51,7 @@ fn append(value: &Value, text: &mut String) {
                 if place > 0 {
                     text.push(',');
                 }
-                append(item, text);
+                append_canonical_value(item, text);
             }
             text.push(']');
         }
@@ -79,11 +79,9 @@ mod tests {
     fn every_part_counts() {
         let file = with_digest(json!({ "a": [1.0, 2.0], "b": "x" }));
         assert_eq!(file[FIELD], content_digest(&file));
-        for changed in [
-            json!({ "a": [1.0, 2.5], "b": "x" }),
-            json!({ "a": [2.0, 1.0], "b": "x" }),
-            json!({ "a": [1.0, 2.0] }),
-        ] {
+        for changed in
+            [json!({ "a": [1.0, 2.5], "b": "x" }), json!({ "a": [2.0, 1.0], "b": "x" }), json!({ "a": [1.0, 2.0] })]
+        {
             assert_ne!(file[FIELD], content_digest(&changed));
         }
     }

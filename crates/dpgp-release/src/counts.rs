@@ -3,44 +3,44 @@
 use rand::Rng;
 use serde_json::{Value, json};
 
-use super::draw::Guaranteed;
-use super::sums_model::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
-use super::sums_model::{NoisyNumber, SumsModel, list, number};
-use dpgp_accounting::Relation;
+use super::draw::ReleaseGuarantee;
+use super::sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFacts};
+use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
+use dpgp_accounting::NeighbourRelation;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{CountsGuarantee, HistogramModel};
-use dpgp_spec::setting::CutSetting;
-use dpgp_stream::{CountSummand, Counts, RecordsOfRow};
-use dpgp_task::{DensityTask, Setting, TaskError, TaskSetting};
+use dpgp_spec::setting::BinRangeSetting;
+use dpgp_stream::{BinCounts, CountSummand, RecordsPerRow};
+use dpgp_task::{CellSetting, DensityTask, TaskError, TaskSetting};
 
 /// Counts of records in the bins of a public grid.
 #[derive(Debug, Clone)]
 pub struct CountsRelease {
     model: HistogramModel,
     rows: CountSummand,
-    bins: Vec<CutSetting>,
+    bins: Vec<BinRangeSetting>,
 }
 
 impl CountsRelease {
     /// That of a cell; none if it has another task or mechanism.
-    pub(super) fn from_setting(setting: &Setting) -> Option<Self> {
+    pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
         let model = DensityTask::histogram(setting)?;
-        let (rows, bins) = (model.summand(&setting.data), task.bins.clone());
+        let (rows, bins) = (model.build_summand(&setting.data), task.bins.clone());
         Some(Self { model, rows, bins })
     }
 
     /// The most records that a row stands for, if there is a limit.
-    fn most(&self) -> Option<u64> {
+    fn max_records_per_row(&self) -> Option<u64> {
         match self.rows.each {
-            RecordsOfRow::One => None,
-            RecordsOfRow::Target { most } => most,
+            RecordsPerRow::One => None,
+            RecordsPerRow::Target { most } => most,
         }
     }
 
     /// The record beyond all bins, or in the first and the last of them where neighbours have as many records.
-    fn moved(&self, record: &[f64]) -> Vec<Vec<f64>> {
-        let at = |place: fn(&CutSetting) -> f64| {
+    fn moved_records(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let at = |place: fn(&BinRangeSetting) -> f64| {
             let mut other = record.to_vec();
             other.iter_mut().zip(&self.bins).for_each(|(cell, cut)| *cell = place(cut));
             // The first input stands where a target would.
@@ -49,12 +49,10 @@ impl CountsRelease {
         };
         let beyond = at(|cut| cut.to + (cut.to - cut.from));
         match self.model.relation() {
-            Relation::AddRemove => vec![beyond],
-            Relation::ReplaceOne => vec![
-                beyond,
-                at(|cut| cut.from),
-                at(|cut| cut.edges()[cut.bins - 1..].iter().sum::<f64>() / 2.0),
-            ],
+            NeighbourRelation::AddRemove => vec![beyond],
+            NeighbourRelation::ReplaceOne => {
+                vec![beyond, at(|cut| cut.from), at(|cut| cut.edges()[cut.bins - 1..].iter().sum::<f64>() / 2.0)]
+            }
         }
     }
 }
@@ -62,18 +60,18 @@ impl CountsRelease {
 impl SumsModel for CountsRelease {
     type Rows = CountSummand;
 
-    fn rows(&self) -> &CountSummand {
+    fn summand(&self) -> &CountSummand {
         &self.rows
     }
 
     const NOISY: &'static [&'static str] = &["counts"];
 
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
-        let sd = number(&file["sd"]);
-        list(&file["counts"]).map(|count| NoisyNumber::new(number(count), sd)).collect()
+        let sd = number_or_infinity(&file["sd"]);
+        list_elements(&file["counts"]).map(|count| NoisyNumber::new(number_or_infinity(count), sd)).collect()
     }
 
-    fn exact_numbers(&self, _: &PrivacySetting, counts: &Counts) -> Result<Vec<f64>, TaskError> {
+    fn exact_numbers(&self, _: &PrivacySetting, counts: &BinCounts) -> Result<Vec<f64>, TaskError> {
         Ok(counts.bins.iter().map(|count| *count as f64).collect())
     }
 
@@ -81,7 +79,7 @@ impl SumsModel for CountsRelease {
     /// that stands for several has one record more, or, where rows are protected, none or as many as a row can have. (A
     /// record that is replaced leaves its bin, too: another row, which this attack does not change, so that it finds less
     /// than the sensitivity.)
-    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+    fn extreme_replacements(&self, record: &[f64]) -> Vec<Vec<f64>> {
         let weight = self.rows.bins.dimensions();
         let with = |extreme: f64| {
             let mut other = record.to_vec();
@@ -89,38 +87,38 @@ impl SumsModel for CountsRelease {
             other
         };
         match self.rows.each {
-            RecordsOfRow::One => self.moved(record),
-            RecordsOfRow::Target { most: None } => vec![with(record[weight] + 1.0)],
-            RecordsOfRow::Target { most: Some(_) } => vec![with(0.0), with(f64::from(u32::MAX))],
+            RecordsPerRow::One => self.moved_records(record),
+            RecordsPerRow::Target { most: None } => vec![with(record[weight] + 1.0)],
+            RecordsPerRow::Target { most: Some(_) } => vec![with(0.0), with(f64::from(u32::MAX))],
         }
     }
 
     fn protects_rows(&self) -> bool {
-        self.rows.each != RecordsOfRow::Target { most: None }
+        self.rows.each != RecordsPerRow::Target { most: None }
     }
 
-    fn depends_on(&self, _: &Setting) -> Value {
-        match self.most() {
+    fn settings_of_sums(&self, _: &CellSetting) -> Value {
+        match self.max_records_per_row() {
             None => json!({ "bins": self.bins }),
             Some(most) => json!({ "bins": self.bins, "most_per_row": most }),
         }
     }
 
-    fn described(&self, counts: &Counts) -> HeldDescription {
-        let Counts { rows, outside, bins, clipped } = counts;
+    fn describe_sums(&self, counts: &BinCounts) -> HolderDescription {
+        let BinCounts { rows, outside, bins, clipped } = counts;
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
         let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} outside");
-        if let Some(most) = self.most() {
+        if let Some(most) = self.max_records_per_row() {
             counts += &format!("; {clipped} rows had more than {most} records each and were clipped");
         }
-        HeldDescription {
-            private: HeldFacts {
+        HolderDescription {
+            private: PrivateFacts {
                 rows: *rows,
                 records: Some(inside),
                 outside: Some(*outside),
-                clipped: self.most().map(|_| *clipped),
+                clipped: self.max_records_per_row().map(|_| *clipped),
                 classes: None,
-                not_private: NotPrivate::default(),
+                not_private: NotPrivateMark::default(),
             },
             counts,
             public: PublicFacts { bins: Some(bins), ..PublicFacts::default() },
@@ -128,22 +126,22 @@ impl SumsModel for CountsRelease {
         }
     }
 
-    fn guaranteed(&self, privacy: &PrivacySetting, _: &Counts) -> Result<Guaranteed, TaskError> {
+    fn release_guarantee(&self, privacy: &PrivacySetting, _: &BinCounts) -> Result<ReleaseGuarantee, TaskError> {
         let CountsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
-        Ok(Guaranteed { certificate, noise: record })
+        Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
     /// In the order of the bins: the last input varies fastest. Neither the number of rows nor that of records outside
     /// all bins is there: both are private, and nothing is spent on them.
-    fn noisy(
+    fn draw_release(
         &self,
-        setting: &Setting,
+        setting: &CellSetting,
         privacy: &PrivacySetting,
-        counts: &Counts,
+        counts: &BinCounts,
         noise: &mut impl Rng,
     ) -> Result<Value, TaskError> {
         let guarantee = self.model.guarantee(privacy);
-        let noisy = guarantee.release(&counts.bins, noise)?;
+        let draw_release = guarantee.release_counts(&counts.bins, noise)?;
         let data = &setting.data;
         let mut histogram = json!({
             "inputs": data.inputs, "records": data.target, "filter": data.filter, "bins": self.bins,
@@ -153,7 +151,7 @@ impl SumsModel for CountsRelease {
         }
         Ok(json!({
             "histogram": histogram,
-            "counts": noisy,
+            "counts": draw_release,
             "sd": guarantee.sd,
         }))
     }

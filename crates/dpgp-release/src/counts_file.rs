@@ -7,41 +7,41 @@ use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::areas::{AreaParts, Areas};
-use super::moments_file::{FilePredictions, GuaranteeOfFile, data_without_rows};
+use super::areas::{AreaOverlap, NamedAreas};
+use super::moments_file::{FilePredictions, GuaranteeJson, data_without_rows};
 use super::{GridChoice, PublicPoints, ReleaseError};
-use dpgp_data::whole_text;
+use dpgp_data::read_limited_text;
 use dpgp_gp::kernel::Bins;
 use dpgp_number::Positive;
-use dpgp_spec::setting::{CutSetting, cuts};
-use dpgp_task::{CountEstimates, Points, count_axes};
+use dpgp_spec::setting::{BinRangeSetting, check_bin_ranges};
+use dpgp_task::{CountEstimates, PredictionPoints, build_count_axes};
 
 /// The part of a counts release from `dpgp sum --release` that the estimates need.
 #[derive(Debug)]
 pub struct CountsFile {
-    histogram: HistogramOfFile,
+    histogram: HistogramJson,
     counts: Vec<i64>,
     sd: Positive,
-    guarantee: GuaranteeOfFile,
+    guarantee: GuaranteeJson,
 }
 
 /// The parts of the file that are read.
 #[derive(Deserialize)]
-struct WholeFile {
-    histogram: HistogramOfFile,
+struct CountsJson {
+    histogram: HistogramJson,
     counts: Vec<i64>,
     sd: Positive,
-    guarantee: GuaranteeOfFile,
+    guarantee: GuaranteeJson,
 }
 
 /// The public settings beside the counts.
 #[derive(Debug, Deserialize)]
-struct HistogramOfFile {
+struct HistogramJson {
     inputs: Vec<String>,
     #[serde(default)]
     encode: BTreeMap<String, Vec<String>>,
     records: Option<String>,
-    bins: Vec<CutSetting>,
+    bins: Vec<BinRangeSetting>,
 }
 
 impl CountsFile {
@@ -50,7 +50,7 @@ impl CountsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotCounts`] if counts are missing, or their number is not that of the bins.
     pub fn read(path: &Path) -> Result<Option<Self>, ReleaseError> {
-        let text = whole_text(path).map_err(ReleaseError::io(path))?;
+        let text = read_limited_text(path).map_err(ReleaseError::io(path))?;
         Self::parse(&text).map_err(|cause| ReleaseError::NotCounts { path: path.to_path_buf(), cause })
     }
 
@@ -59,9 +59,9 @@ impl CountsFile {
         if value.get("histogram").is_none() {
             return Ok(None);
         }
-        let file: WholeFile = serde_json::from_value(value).map_err(|error| error.to_string())?;
-        let WholeFile { histogram, counts, sd, guarantee } = file;
-        let checked = cuts("histogram.bins", &histogram.bins, histogram.inputs.len());
+        let file: CountsJson = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let CountsJson { histogram, counts, sd, guarantee } = file;
+        let checked = check_bin_ranges("histogram.bins", &histogram.bins, histogram.inputs.len());
         checked.map_err(|fault| format!("{}: {}", fault.path, fault.problem))?;
         let bins: usize = histogram.bins.iter().map(|cut| cut.bins).product();
         if bins != counts.len() {
@@ -76,7 +76,7 @@ impl CountsFile {
     }
 
     /// The one column whose values are counted, with the ends of its bins; none if there are several, or words.
-    pub(super) fn only_axis(&self) -> Option<(&str, Vec<f64>)> {
+    pub(super) fn single_column_edges(&self) -> Option<(&str, Vec<f64>)> {
         match (&self.histogram.inputs[..], &self.histogram.bins[..]) {
             ([input], [cut]) if self.histogram.encode.is_empty() => Some((input, cut.edges())),
             _ => None,
@@ -107,27 +107,25 @@ impl CountsFile {
         if !matches!(at, PublicPoints::Grid(GridChoice::Auto)) {
             return Err(ReleaseError::NotBins);
         }
-        let predictions = self.estimates()?.cells();
-        let HistogramOfFile { inputs, encode, records, bins } = self.histogram;
-        let ends: Vec<Vec<f64>> = bins.iter().map(CutSetting::edges).collect();
-        let points = Points::even(Bins::between(&ends).centres());
+        let predictions = self.estimate_counts()?.estimate_bins();
+        let HistogramJson { inputs, encode, records, bins } = self.histogram;
+        let ends: Vec<Vec<f64>> = bins.iter().map(BinRangeSetting::edges).collect();
+        let points = PredictionPoints::with_equal_weights(Bins::from_edges(&ends).centres());
         let data = data_without_rows(inputs, records, encode);
         Ok(FilePredictions { data, points, predictions, warnings: Vec::new() })
     }
 
-    /// Estimates the exact counts of areas, summed over all inputs but the two of the plane ([`CountEstimates::areas`]).
+    /// Estimates the exact counts of areas, summed over all inputs but the two of the plane ([`CountEstimates::estimate_areas`]).
     ///
     /// # Errors
     /// As [`CountsFile::predict`]; [`ReleaseError::NoPlane`].
-    pub fn predict_areas(self, areas: &Areas) -> Result<FilePredictions, ReleaseError> {
-        let HistogramOfFile { inputs, encode, records, bins } = &self.histogram;
-        let plane: Vec<usize> =
-            (0..inputs.len()).filter(|input| !encode.contains_key(&inputs[*input])).collect();
+    pub fn predict_areas(self, areas: &NamedAreas) -> Result<FilePredictions, ReleaseError> {
+        let HistogramJson { inputs, encode, records, bins } = &self.histogram;
+        let plane: Vec<usize> = (0..inputs.len()).filter(|input| !encode.contains_key(&inputs[*input])).collect();
         let [first, second, ..] = plane[..] else { return Err(ReleaseError::NoPlane) };
-        let [x, y] =
-            if are_reversed(&inputs[first], &inputs[second]) { [second, first] } else { [first, second] };
+        let [x, y] = if is_latitude_first(&inputs[first], &inputs[second]) { [second, first] } else { [first, second] };
         let [columns, rows] = [x, y].map(|input| bins[input].edges());
-        let found = areas.parts([&columns, &rows]);
+        let found = areas.cell_overlaps([&columns, &rows]);
         let mut parts = Vec::with_capacity(found.len());
         for area in &found {
             let part = |bin: usize| {
@@ -139,32 +137,32 @@ impl CountsFile {
             };
             parts.push((0..self.counts.len()).map(part).collect());
         }
-        let predictions = self.estimates()?.areas([x, y], &parts);
+        let predictions = self.estimate_counts()?.estimate_areas([x, y], &parts);
         let names: Vec<String> = areas.names().map(str::to_owned).collect();
         let codes = DMatrix::from_fn(names.len(), 1, |area, _| area as f64);
         let words = BTreeMap::from([(areas.called.clone(), names)]);
         let data = data_without_rows(vec![areas.called.clone()], records.clone(), words);
-        let warnings = beyond_all_bins(&found);
-        Ok(FilePredictions { data, points: Points::even(codes), predictions, warnings })
+        let warnings = outside_bins_warning(&found);
+        Ok(FilePredictions { data, points: PredictionPoints::with_equal_weights(codes), predictions, warnings })
     }
 
-    fn estimates(&self) -> Result<CountEstimates, ReleaseError> {
-        let HistogramOfFile { inputs, encode, bins, .. } = &self.histogram;
-        let axes = count_axes(inputs, encode, bins).map_err(ReleaseError::NotReleasable)?;
+    fn estimate_counts(&self) -> Result<CountEstimates, ReleaseError> {
+        let HistogramJson { inputs, encode, bins, .. } = &self.histogram;
+        let axes = build_count_axes(inputs, encode, bins).map_err(ReleaseError::NotReleasable)?;
         let noisy = self.counts.iter().map(|count| *count as f64).collect();
         Ok(CountEstimates::new(&axes, noisy, self.sd.get().powi(2))?)
     }
 }
 
 /// Whether two names say that the latitude comes before the longitude. A file of areas has them the other way round.
-fn are_reversed(first: &str, second: &str) -> bool {
+fn is_latitude_first(first: &str, second: &str) -> bool {
     let [first, second] = [first, second].map(str::to_lowercase);
     first.contains("lat") && (second.contains("lon") || second.contains("lng"))
 }
 
 /// Names the areas of which more than a hundredth lies beyond all bins.
-fn beyond_all_bins(areas: &[AreaParts]) -> Vec<String> {
-    let mut out: Vec<&AreaParts> = areas.iter().filter(|area| area.beyond > 0.01).collect();
+fn outside_bins_warning(areas: &[AreaOverlap]) -> Vec<String> {
+    let mut out: Vec<&AreaOverlap> = areas.iter().filter(|area| area.beyond > 0.01).collect();
     out.sort_by(|one, other| other.beyond.total_cmp(&one.beyond));
     let Some(most) = out.first() else { return Vec::new() };
     vec![format!(
@@ -212,7 +210,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("areas.geojson");
         std::fs::write(&path, quarters).unwrap();
-        let areas = Areas::read(&path, None).unwrap();
+        let areas = NamedAreas::read(&path, None).unwrap();
         for (inputs, counts, expected) in [
             (r#"["lon", "lat", "hour"]"#, "[1000, 200, 0, 0, 50, 10, 7000, 0]", [1200.0, 60.0, 7000.0]),
             (r#"["lat", "lon", "hour"]"#, "[1000, 200, 0, 0, 50, 10, 7000, 0]", [1200.0, 0.0, 7060.0]),
@@ -245,10 +243,10 @@ mod tests {
         let Predictions { mean, gp_sd, noise_sd, .. } = &found.predictions;
         assert!((mean[0] - 50.0).abs() < 4.0);
         for bin in 0..4 {
-            let (low, high) = found.predictions.interval(bin);
+            let (low, high) = found.predictions.central_interval(bin);
             assert!(low >= 0.0 && mean[bin] >= low && high >= mean[bin]);
             assert!(gp_sd[bin].hypot(noise_sd[bin]) <= 2.0 * (1.0 + 1e-12), "a noisy count alone errs by 2");
         }
-        assert_eq!(found.predictions.interval(1).0, 0.0);
+        assert_eq!(found.predictions.central_interval(1).0, 0.0);
     }
 }

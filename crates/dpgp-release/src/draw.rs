@@ -1,12 +1,12 @@
 //! The order of a release: check the budget, charge the ledger, draw the noise.
 //!
-//! This is the only file that uses the randomness of the system, and its types enforce the order. An [`Offer`] holds
-//! the cost of a release and a way to draw it, but no noise. Only [`Offer::charge`] makes [`Paid`], and only
-//! [`Paid::draw`] makes [`Charged`], which the functions that write a release accept.
+//! This is the only file that uses the randomness of the system, and its types enforce the order. An [`UnchargedRelease`] holds
+//! the cost of a release and a way to draw it, but no noise. Only [`UnchargedRelease::charge_ledgers`] makes [`ChargedRelease`], and only
+//! [`ChargedRelease::draw`] makes [`DrawnRelease`], which the functions that write a release accept.
 //!
 //! Obligation: if a charge is refused, everything visible (exit code, message, files) depends on the ledger and on
 //! public settings alone. *Proof.* An offer consists of public data: its certificate and the size of its noise. Noise
-//! cannot be drawn without [`Paid`], so that no private number has been shown when the ledger refuses.
+//! cannot be drawn without [`ChargedRelease`], so that no private number has been shown when the ledger refuses.
 //!
 //! Obligation: every draw has been charged. A draw with numbers that are not finite is an error after the charge, and
 //! its cost is spent: the failure itself is part of the release.
@@ -20,10 +20,12 @@ use rand::{Rng, TryRng};
 use serde_json::{Value, json};
 
 use super::ReleaseError;
-use super::exceptions::{design_warning, large_delta, refuse_exceptions, warnings};
-use super::ledger::{Account, Charge, LedgerEntry, LedgerError, LedgerPlace, Receipt, charge, preview};
-use super::numbers::WrittenNumbers;
-use super::subject::Subject;
+use super::exceptions::{large_delta_warning, noise_design_warning, refuse_exceptions, weak_guarantee_warnings};
+use super::ledger::{
+    ChargeReceipt, LedgerAccount, LedgerEntry, LedgerError, LedgerLocation, PendingCharge, charge_ledgers, check_charge,
+};
+use super::numbers::ReleasedNumbers;
+use super::subject::ReleaseSpec;
 use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE};
 use dpgp_data::Fingerprint;
 use dpgp_noise::RoundedNoise;
@@ -33,11 +35,11 @@ use dpgp_task::TaskError;
 const WORDS: usize = 256;
 
 /// The randomness of the operating system.
-pub struct SystemNoise {
+pub struct SystemRandomness {
     words: Vec<u64>,
 }
 
-impl SystemNoise {
+impl SystemRandomness {
     /// # Errors
     /// [`ReleaseError::Randomness`] if the system provides none.
     fn new() -> Result<Self, ReleaseError> {
@@ -47,12 +49,12 @@ impl SystemNoise {
     }
 
     /// Draws the id of a release: 128 random bits, which reveal nothing about the data.
-    fn id(&mut self) -> String {
-        format!("{:016x}{:016x}", self.word(), self.word())
+    fn draw_release_id(&mut self) -> String {
+        format!("{:016x}{:016x}", self.next_word(), self.next_word())
     }
 
     /// Returns the next word. Each is used once.
-    fn word(&mut self) -> u64 {
+    fn next_word(&mut self) -> u64 {
         if self.words.is_empty() {
             let mut bytes = [0; 8 * WORDS];
             UnwrapErr(SysRng).fill_bytes(&mut bytes);
@@ -63,15 +65,15 @@ impl SystemNoise {
     }
 }
 
-impl TryRng for SystemNoise {
+impl TryRng for SystemRandomness {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(self.word() as u32)
+        Ok(self.next_word() as u32)
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.word())
+        Ok(self.next_word())
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
@@ -82,7 +84,7 @@ impl TryRng for SystemNoise {
 
 /// The guarantee of a release and its noise. Both are public.
 #[derive(Debug, Clone)]
-pub struct Guaranteed {
+pub struct ReleaseGuarantee {
     /// The certificate of the guarantee.
     pub certificate: Certificate,
     /// The size of the noise and the sensitivity that it hides.
@@ -90,7 +92,7 @@ pub struct Guaranteed {
 }
 
 /// How a release is drawn.
-type Draw<'a, T> = Box<dyn FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a>;
+type DrawFunction<'a, T> = Box<dyn FnOnce(&mut SystemRandomness) -> Result<T, TaskError> + 'a>;
 
 /// A release that could be made: its guarantee, and a way to draw its noise.
 ///
@@ -102,35 +104,35 @@ type Draw<'a, T> = Box<dyn FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a
 ///     offer.draw().ok()?.csv().ok()
 /// }
 /// ```
-pub struct Offer<'a, T> {
-    guaranteed: Guaranteed,
+pub struct UnchargedRelease<'a, T> {
+    guaranteed: ReleaseGuarantee,
     /// Whether delta was compared with a public number of rows.
     compared: bool,
-    draw: Draw<'a, T>,
+    draw: DrawFunction<'a, T>,
 }
 
 /// A release that has been charged to its ledger, if it has one, and may be drawn.
 /// ```
-/// use dpgp_release::{Paid, PrivatePredictions};
+/// use dpgp_release::{ChargedRelease, PrivatePredictions};
 ///
-/// fn shown(paid: Paid<'_, PrivatePredictions<'_>>) -> Option<String> {
+/// fn input_text(paid: ChargedRelease<'_, PrivatePredictions<'_>>) -> Option<String> {
 ///     paid.draw().ok()?.csv().ok()
 /// }
 /// ```
-pub struct Paid<'a, T> {
-    offer: Offer<'a, T>,
-    receipt: Option<Receipt>,
+pub struct ChargedRelease<'a, T> {
+    offer: UnchargedRelease<'a, T>,
+    receipt: Option<ChargeReceipt>,
 }
 
 /// A release that was charged, then drawn, and may be shown.
-pub struct Charged<T> {
+pub struct DrawnRelease<T> {
     value: T,
-    guaranteed: Guaranteed,
+    guaranteed: ReleaseGuarantee,
     compared: bool,
-    receipt: Option<Receipt>,
+    receipt: Option<ChargeReceipt>,
 }
 
-impl<'a, T: WrittenNumbers> Offer<'a, T> {
+impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
     /// An offer with this guarantee.
     ///
     /// Obligations: `guaranteed` depends on public things alone; all noise that `draw` adds comes from its argument.
@@ -138,8 +140,8 @@ impl<'a, T: WrittenNumbers> Offer<'a, T> {
     /// # Errors
     /// [`ReleaseError::Task`] for noise that is not finite.
     pub(super) fn new(
-        guaranteed: Guaranteed,
-        draw: impl FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a,
+        guaranteed: ReleaseGuarantee,
+        draw: impl FnOnce(&mut SystemRandomness) -> Result<T, TaskError> + 'a,
     ) -> Result<Self, ReleaseError> {
         let RoundedNoise { sensitivity, sd } = guaranteed.noise;
         if sensitivity.is_finite() && sd.is_finite() {
@@ -153,7 +155,7 @@ impl<'a, T: WrittenNumbers> Offer<'a, T> {
     ///
     /// # Errors
     /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
-    pub fn without_exceptions(self, public_rows: Option<u64>, allowed: bool) -> Result<Self, ReleaseError> {
+    pub fn refuse_exceptions(self, public_rows: Option<u64>, allowed: bool) -> Result<Self, ReleaseError> {
         refuse_exceptions(&self.guaranteed.certificate, public_rows, allowed)?;
         Ok(Self { compared: public_rows.is_some(), ..self })
     }
@@ -166,41 +168,41 @@ impl<'a, T: WrittenNumbers> Offer<'a, T> {
     /// provides none. This is found before the charge.
     pub fn charge(
         self,
-        place: Option<&LedgerPlace>,
-        subject: &Subject<'_>,
+        place: Option<&LedgerLocation>,
+        subject: &ReleaseSpec<'_>,
         rows: Option<&Fingerprint>,
-    ) -> Result<Paid<'a, T>, ReleaseError> {
-        let id = SystemNoise::new()?.id();
-        let Some(place) = place else { return Ok(Paid { offer: self, receipt: None }) };
+    ) -> Result<ChargedRelease<'a, T>, ReleaseError> {
+        let id = SystemRandomness::new()?.draw_release_id();
+        let Some(place) = place else { return Ok(ChargedRelease { offer: self, receipt: None }) };
         let rows = rows.ok_or(LedgerError::NoIdentity)?;
-        let Guaranteed { certificate, noise } = &self.guaranteed;
-        let entry = LedgerEntry { id, ..subject.entry(certificate, noise.mu())? };
-        let next = Charge { place, rows, entry };
-        preview(&next)?;
-        let receipt = charge(&next)?;
-        Ok(Paid { offer: self, receipt: Some(receipt) })
+        let ReleaseGuarantee { certificate, noise } = &self.guaranteed;
+        let entry = LedgerEntry { id, ..subject.ledger_entry(certificate, noise.mu())? };
+        let next = PendingCharge { place, rows, entry };
+        check_charge(&next)?;
+        let receipt = charge_ledgers(&next)?;
+        Ok(ChargedRelease { offer: self, receipt: Some(receipt) })
     }
 }
 
-impl<T: WrittenNumbers> Paid<'_, T> {
+impl<T: ReleasedNumbers> ChargedRelease<'_, T> {
     /// Draws the noise.
     ///
     /// # Errors
     /// [`ReleaseError::AfterCharge`] with the cause. The cost of the release is spent.
-    pub fn draw(self) -> Result<Charged<T>, ReleaseError> {
-        let Self { offer: Offer { guaranteed, compared, draw }, receipt } = self;
-        let drawn = SystemNoise::new().and_then(|mut noise| Ok(draw(&mut noise)?)).and_then(|value| {
+    pub fn draw(self) -> Result<DrawnRelease<T>, ReleaseError> {
+        let Self { offer: UnchargedRelease { guaranteed, compared, draw }, receipt } = self;
+        let drawn = SystemRandomness::new().and_then(|mut noise| Ok(draw(&mut noise)?)).and_then(|value| {
             let not_finite = || TaskError::NotFinite { metric: "a released number".to_owned() };
             if value.are_finite() { Ok(value) } else { Err(not_finite().into()) }
         });
         match drawn {
-            Ok(value) => Ok(Charged { value, guaranteed, compared, receipt }),
-            Err(cause) => Err(cause.charged(receipt.as_ref())),
+            Ok(value) => Ok(DrawnRelease { value, guaranteed, compared, receipt }),
+            Err(cause) => Err(cause.mark_charged(receipt.as_ref())),
         }
     }
 }
 
-impl<T> Charged<T> {
+impl<T> DrawnRelease<T> {
     /// The released value.
     pub(super) fn value(&self) -> &T {
         &self.value
@@ -226,7 +228,7 @@ impl<T> Charged<T> {
     }
 
     /// The statement of files about all releases of the ledger. Nothing without a ledger.
-    pub(super) fn all_releases(&self) -> Option<Value> {
+    pub(super) fn ledger_account_json(&self) -> Option<Value> {
         let delta = self.certificate().delta()?;
         self.account().map(|account| account.json(delta))
     }
@@ -243,7 +245,7 @@ impl<T> Charged<T> {
     }
 
     /// The account of all releases of the ledger, this one included. None without a ledger.
-    pub fn account(&self) -> Option<&Account> {
+    pub fn account(&self) -> Option<&LedgerAccount> {
         self.receipt.as_ref().map(|receipt| &receipt.account)
     }
 
@@ -251,12 +253,12 @@ impl<T> Charged<T> {
     /// design that is not optimal.
     pub fn warnings(&self) -> Vec<String> {
         let certificate = &self.guaranteed.certificate;
-        let delta = large_delta(certificate).filter(|_| !self.compared);
-        warnings(certificate).into_iter().chain(delta).chain(design_warning(certificate)).collect()
+        let delta = large_delta_warning(certificate).filter(|_| !self.compared);
+        weak_guarantee_warnings(certificate).into_iter().chain(delta).chain(noise_design_warning(certificate)).collect()
     }
 
     /// The receipt of the charge. None without a ledger.
-    pub fn receipt(&self) -> Option<&Receipt> {
+    pub fn receipt(&self) -> Option<&ChargeReceipt> {
         self.receipt.as_ref()
     }
 }
@@ -277,7 +279,7 @@ pub(super) fn risk_json(certificate: &Certificate, mu: f64) -> Value {
 
 /// The sentence for people about a release.
 pub(super) fn risk_in_words(certificate: &Certificate, mu: f64) -> Option<String> {
-    Some(certificate.risk(mu)?.about(&certificate.alternatives()?))
+    Some(certificate.risk(mu)?.describe_risk(&certificate.describe_alternatives()?))
 }
 
 #[cfg(test)]
@@ -290,7 +292,7 @@ mod tests {
     /// returns.
     #[test]
     fn every_word_is_used_once() {
-        let mut noise = SystemNoise::new().unwrap();
+        let mut noise = SystemRandomness::new().unwrap();
         let words: BTreeSet<u64> = (0..3 * WORDS).map(|_| noise.next_u64()).collect();
         assert_eq!(words.len(), 3 * WORDS);
         let short: BTreeSet<u32> = (0..8).map(|_| noise.next_u32()).collect();

@@ -43,10 +43,7 @@ const EARLIER: [(&str, &str); 24] = [
         "the hyperparameters, the bounds and all other settings of the spec, which are assumed to be \
          public: if you chose them by looking at private data, they reveal something about it",
     ),
-    (
-        "the points of the grid, which are taken as public",
-        "the points of the grid, which are assumed to be public",
-    ),
+    ("the points of the grid, which are taken as public", "the points of the grid, which are assumed to be public"),
     (
         "the number of rows of the file, which is taken as public: a record is replaced by another, which \
          filters may keep or drop",
@@ -86,10 +83,7 @@ const EARLIER: [(&str, &str); 24] = [
          intervals",
     ),
     (" as it is has such a delta", " unchanged has such a delta"),
-    (
-        ": what somebody believes of what it hides may become e^",
-        ": the protected data can make any conclusion e^",
-    ),
+    (": what somebody believes of what it hides may become e^", ": the protected data can make any conclusion e^"),
     (
         " times as likely by this release, which hides hardly anything",
         " times as likely, so this release hides hardly anything",
@@ -123,16 +117,14 @@ const EARLIER: [(&str, &str); 24] = [
 /// The same certificate in the wording of today.
 pub(super) fn in_current_wording(certificate: &Value) -> Value {
     match certificate {
-        Value::String(text) => Value::String(reworded(text)),
+        Value::String(text) => Value::String(replace_earlier_wording(text)),
         Value::Array(list) => list.iter().map(in_current_wording).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, value)| (name.clone(), in_current_wording(value))).collect()
-        }
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), in_current_wording(value))).collect(),
         other => other.clone(),
     }
 }
 
-fn reworded(text: &str) -> String {
+fn replace_earlier_wording(text: &str) -> String {
     EARLIER.iter().fold(text.to_owned(), |text, (before, now)| text.replace(before, now))
 }
 
@@ -145,17 +137,15 @@ mod tests {
     #[test]
     fn sentences_of_today_stay() {
         for (before, now) in EARLIER {
-            assert_eq!(reworded(before), now);
-            assert_eq!(reworded(now), now);
+            assert_eq!(replace_earlier_wording(before), now);
+            assert_eq!(replace_earlier_wording(now), now);
         }
     }
 
     #[test]
     fn sentences_are_reworded_wherever_they_stand() {
-        let before =
-            json!({ "not_covered": ["the points of the grid, which are taken as public"], "mu": 0.5 });
-        let now =
-            json!({ "not_covered": ["the points of the grid, which are assumed to be public"], "mu": 0.5 });
+        let before = json!({ "not_covered": ["the points of the grid, which are taken as public"], "mu": 0.5 });
+        let now = json!({ "not_covered": ["the points of the grid, which are assumed to be public"], "mu": 0.5 });
         assert_eq!(in_current_wording(&before), now);
     }
 }

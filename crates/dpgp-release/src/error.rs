@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::ledger::{LedgerError, Receipt};
+use super::ledger::{ChargeReceipt, LedgerError};
 use super::{GridError, SignatureError};
 use dpgp_data::DataError;
 use dpgp_mechanisms::MechanismError;
@@ -172,7 +172,7 @@ pub enum ReleaseError {
         value: f64,
     },
     /// A failure after the charge.
-    #[error("{cause}\n{}", spent_in(ledger))]
+    #[error("{cause}\n{}", spent_message(ledger))]
     AfterCharge {
         /// The failure.
         cause: Box<Self>,
@@ -270,9 +270,7 @@ pub enum ReleaseError {
     #[error("nothing was released or charged: {0}")]
     CannotSign(SignatureError),
     /// A key that signed before the release was drawn, and did not after it was charged.
-    #[error(
-        "the release was drawn but could not be signed: {0}. Nothing was written, so the release is lost"
-    )]
+    #[error("the release was drawn but could not be signed: {0}. Nothing was written, so the release is lost")]
     Unsigned(SignatureError),
     /// A signature that could not be checked.
     #[error("the signature was not checked: {0}")]
@@ -311,18 +309,16 @@ impl From<MechanismError> for ReleaseError {
 }
 
 /// Explains a failure after the charge.
-pub fn spent_in(ledger: &Path) -> String {
+pub fn spent_message(ledger: &Path) -> String {
     format!("The release was already charged to the ledger {}; the charge remains", ledger.display())
 }
 
 impl ReleaseError {
     /// Marks the error as one after a charge, if there was one.
     #[must_use]
-    pub(super) fn charged(self, receipt: Option<&Receipt>) -> Self {
+    pub(super) fn mark_charged(self, receipt: Option<&ChargeReceipt>) -> Self {
         match receipt {
-            Some(Receipt { ledger, .. }) => {
-                Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() }
-            }
+            Some(ChargeReceipt { ledger, .. }) => Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() },
             None => self,
         }
     }

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::add_sums::{OTHER_KEYS, other_summand, parsed};
+use super::add_sums::{OTHER_KEYS, parse_sums_text, wrong_summand_error};
 use super::new_file::new_file;
-use super::sum_rows::{SummedRows, columns, distinct_files};
+use super::sum_rows::{IdentifiedSums, columns_to_read, refuse_equal_files};
 use super::sums_model::SumsOf;
-use super::{ReleaseError, Streamed, StreamedTotal, SumsModel};
-use dpgp_data::rows::{HeldRows, OtherColumns, PresentRows, Rows};
-use dpgp_data::{DataKey, FilePart, Fingerprint};
-use dpgp_fs::{NewFile, Readers};
+use super::{ExactSums, ReleaseError, StreamedModel, SumsModel};
+use dpgp_data::rows::{CompleteFlagRows, ExtraColumns, FingerprintedRows, RowStream};
+use dpgp_data::{DataKey, Fingerprint, RowSetDigest};
+use dpgp_fs::{NewFile, ReadAccess};
 use dpgp_run::Pool;
-use dpgp_stream::{BLOCK, FileRecord, Sum, SumRows, collect};
+use dpgp_stream::{BLOCK, MergeableSum, RowFileSummary, RowSummand, sum_blocks};
 
 /// A new file of exact sums, which only the holder of the rows can read. It gets its name in [`ExactSumsFile::finish`],
 /// so that a failed release leaves no file.
@@ -26,16 +26,16 @@ impl ExactSumsFile {
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path) -> Result<Self, ReleaseError> {
-        Ok(Self { path: path.to_path_buf(), file: new_file(path, Readers::Holder)? })
+        Ok(Self { path: path.to_path_buf(), file: new_file(path, ReadAccess::Holder)? })
     }
 
     /// Writes sums to the file.
     ///
     /// # Errors
     /// [`ReleaseError::Io`].
-    pub fn fill<M: SumsModel>(&mut self, total: &StreamedTotal<M>) -> Result<(), ReleaseError> {
+    pub fn write_sums<M: SumsModel>(&mut self, total: &ExactSums<M>) -> Result<(), ReleaseError> {
         let filled =
-            total.text().map_err(std::io::Error::other).and_then(|text| self.file.fill(text.as_bytes()));
+            total.to_json().map_err(std::io::Error::other).and_then(|text| self.file.append_bytes(text.as_bytes()));
         filled.map_err(ReleaseError::io(&self.path))
     }
 
@@ -49,29 +49,29 @@ impl ExactSumsFile {
 }
 
 /// Rows that a program holds.
-pub struct HeldTable<'t> {
+pub struct TableInMemory<'t> {
     /// What messages call them.
     pub name: &'t str,
     /// The columns that are summed.
-    pub rows: &'t mut dyn Rows,
+    pub rows: &'t mut dyn RowStream,
     /// The other columns of the table, if it has any.
-    pub others: Option<&'t mut dyn OtherColumns>,
+    pub others: Option<&'t mut dyn ExtraColumns>,
 }
 
-impl<M: SumsModel> Streamed<'_, M> {
+impl<M: SumsModel> StreamedModel<'_, M> {
     /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
     pub fn columns(&self) -> Vec<String> {
-        columns(&self.setting().data)
+        columns_to_read(&self.setting().data)
     }
 
-    /// Sums rows with the columns of [`Streamed::columns`]. The sums equal those of a file with these rows, to the last
+    /// Sums rows with the columns of [`StreamedModel::columns`]. The sums equal those of a file with these rows, to the last
     /// bit. With a key, they identify their rows. Messages call the rows `name`. If the spec drops rows with missing
     /// cells, NaN is a missing cell.
     ///
     /// ```
-    /// use dpgp_data::rows::InMemory;
+    /// use dpgp_data::rows::InMemoryRows;
     /// use dpgp_release::StreamedRelease;
-    /// use dpgp_run::{DataPlaces, Pool, Project};
+    /// use dpgp_run::{DataLocations, Pool, Project};
     ///
     /// const SPEC: &str = r#"
     /// experiment.title = "a histogram"
@@ -79,44 +79,44 @@ impl<M: SumsModel> Streamed<'_, M> {
     /// task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
     /// privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.histogram = { relation = "add-remove" } }
     /// "#;
-    /// let project = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
+    /// let project = Project::open_at(std::env::temp_dir(), &DataLocations::default())?;
     /// let experiment = project.parse("histogram", SPEC)?;
     /// let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment)? else { unreachable!() };
     /// let pool = Pool::new(1)?;
-    /// let mut first = InMemory::new(vec![&[0.5, 1.5], &[1.0, 2.0]]);
-    /// let mut total = streamed.sum_held("rows", &mut first, &pool, None)?;
-    /// let mut second = InMemory::new(vec![&[1.7], &[1.0]]);
-    /// total.extend(streamed.sum_held("rows", &mut second, &pool, None)?)?;
+    /// let mut first = InMemoryRows::new(vec![&[0.5, 1.5], &[1.0, 2.0]]);
+    /// let mut total = streamed.sum_rows_in_memory("rows", &mut first, &pool, None)?;
+    /// let mut second = InMemoryRows::new(vec![&[1.7], &[1.0]]);
+    /// total.extend(streamed.sum_rows_in_memory("rows", &mut second, &pool, None)?)?;
     /// assert_eq!(total.rows(), 3);
-    /// let read = streamed.parse("rows".as_ref(), &total.text()?)?;
-    /// assert_eq!(read.text()?, total.text()?);
+    /// let read = streamed.parse("rows".as_ref(), &total.to_json()?)?;
+    /// assert_eq!(read.to_json()?, total.to_json()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// [`ReleaseError::Data`] for a row with a number that is not finite;
     /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice.
-    pub fn sum_held(
+    pub fn sum_rows_in_memory(
         &self,
         name: &str,
-        rows: &mut dyn Rows,
+        rows: &mut dyn RowStream,
         pool: &Pool,
         key: Option<&DataKey>,
-    ) -> Result<StreamedTotal<M>, ReleaseError> {
-        self.sum_table(HeldTable { name, rows, others: None }, pool, key)
+    ) -> Result<ExactSums<M>, ReleaseError> {
+        self.sum_table(TableInMemory { name, rows, others: None }, pool, key)
     }
 
     /// The same for rows of a table with further columns, which also identify the rows.
     ///
     /// # Errors
-    /// As [`Streamed::sum_held`].
+    /// As [`StreamedModel::sum_rows_in_memory`].
     pub fn sum_table(
         &self,
-        table: HeldTable<'_>,
+        table: TableInMemory<'_>,
         pool: &Pool,
         key: Option<&DataKey>,
-    ) -> Result<StreamedTotal<M>, ReleaseError> {
-        let HeldTable { name, rows, others } = table;
+    ) -> Result<ExactSums<M>, ReleaseError> {
+        let TableInMemory { name, rows, others } = table;
         let data = &self.setting().data;
         if data.person.is_some() {
             return Err(ReleaseError::NotReleasable(
@@ -124,63 +124,68 @@ impl<M: SumsModel> Streamed<'_, M> {
             ));
         }
         let columns = self.columns();
-        let held = HeldRows::new(rows, Path::new(name), &columns, key).lacking(data.missing);
+        let held = FingerprintedRows::new(rows, Path::new(name), &columns, key).with_missing_policy(data.missing);
         let mut held = match others {
-            Some(others) => held.with_others(key, others),
+            Some(others) => held.with_extra_columns(key, others),
             None => held,
         };
-        let (summand, threads) = (self.model().rows(), pool.threads());
+        let (summand, threads) = (self.model().summand(), pool.threads());
         let part = match data.drops_missing() {
-            true => collect(&mut PresentRows::new(&mut held), 0..u64::MAX, summand, threads)?,
-            false => collect(&mut held, 0..u64::MAX, summand, threads)?,
+            true => sum_blocks(&mut CompleteFlagRows::new(&mut held), 0..u64::MAX, summand, threads)?,
+            false => sum_blocks(&mut held, 0..u64::MAX, summand, threads)?,
         };
-        let rows = held.rows();
+        let rows = held.rows_read();
         let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
-        let files = vec![FileRecord { name: name.to_owned(), bytes, rows }];
-        Ok(self.total(SummedRows { files, identity: held.fingerprint(), part, unchecked: Vec::new() }))
+        let files = vec![RowFileSummary { name: name.to_owned(), bytes, rows }];
+        Ok(self.build_exact_sums(IdentifiedSums {
+            files,
+            identity: held.into_fingerprint(),
+            part,
+            unchecked: Vec::new(),
+        }))
     }
 
-    /// Sums from their text: all of some rows, as [`StreamedTotal::text`] and `dpgp sum --out` write them.
+    /// Sums from their text: all of some rows, as [`ExactSums::to_json`] and `dpgp sum --out` write them.
     ///
     /// # Errors
     /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of
     /// a shard.
-    pub fn parse(&self, name: &Path, text: &str) -> Result<StreamedTotal<M>, ReleaseError> {
-        let record = parsed(name, text, &self.model().rows().zero())?;
-        if record.summand != self.identity() {
-            return Err(other_summand(name));
+    pub fn parse(&self, name: &Path, text: &str) -> Result<ExactSums<M>, ReleaseError> {
+        let record = parse_sums_text(name, text, &self.model().summand().zero())?;
+        if record.summand != self.settings_identity() {
+            return Err(wrong_summand_error(name));
         }
-        let (all, blocks) = (record.blocks().unwrap_or(u64::MAX), &record.part.blocks);
+        let (all, blocks) = (record.block_count().unwrap_or(u64::MAX), &record.part.blocks);
         if *blocks != (0..all) {
             let missing = all.saturating_sub(blocks.end - blocks.start);
             return Err(ReleaseError::SumsIncomplete { missing, all });
         }
         let unchecked = record.checksum.is_none().then(|| name.to_path_buf());
-        Ok(StreamedTotal { record, unchecked: unchecked.into_iter().collect(), batches: Vec::new() })
+        Ok(ExactSums { record, unchecked: unchecked.into_iter().collect(), batches: Vec::new() })
     }
 }
 
-impl<M: SumsModel> StreamedTotal<M> {
+impl<M: SumsModel> ExactSums<M> {
     /// Fails if the rows of a batch were already added, as far as the rows of both are known: a batch that was added
     /// before, or rows that make up the same batch. A row that counts twice can change sums twice as much as a release
     /// hides.
     ///
     /// # Errors
     /// [`ReleaseError::RowsAgain`].
-    pub fn ensure_other_rows(&self, more: &Self) -> Result<(), ReleaseError> {
+    pub fn ensure_no_repeated_rows(&self, more: &Self) -> Result<(), ReleaseError> {
         let known = self.batches();
         let mut again = more.batches().iter().any(|batch| batch.rows > 0 && known.contains(batch));
         if let (Some(one), Some(other)) = (self.fingerprint(), more.fingerprint()) {
-            again |= one.key == other.key && beside(one, other).repeated().is_some();
+            again |= one.key == other.key && join_fingerprints(one, other).find_repeated_files().is_some();
         }
         if again {
-            return Err(ReleaseError::RowsAgain(more.name().display().to_string()));
+            return Err(ReleaseError::RowsAgain(more.display_path().display().to_string()));
         }
         Ok(())
     }
 
     /// The parts that its rows were added in, as far as they are known.
-    fn batches(&self) -> &[FilePart] {
+    fn batches(&self) -> &[RowSetDigest] {
         let of_tables = self.fingerprint().map_or(&[][..], |rows| &rows.parts);
         if self.batches.is_empty() { of_tables } else { &self.batches }
     }
@@ -190,7 +195,7 @@ impl<M: SumsModel> StreamedTotal<M> {
     /// # Errors
     /// [`ReleaseError::SumsDiffer`] for rows that are known by another key, or sums of another spec.
     pub fn extend(&mut self, more: Self) -> Result<(), ReleaseError> {
-        self.ensure_fits(&more)?;
+        self.ensure_compatible_sums(&more)?;
         self.batches = [self.batches(), more.batches()].concat();
         for (file, more) in self.record.files.iter_mut().zip(&more.record.files) {
             file.bytes = file.bytes.saturating_add(more.bytes);
@@ -198,7 +203,7 @@ impl<M: SumsModel> StreamedTotal<M> {
         }
         let identity = self.record.identity.take().zip(more.record.identity.as_ref());
         self.record.identity = identity.map(|(mut identity, more)| {
-            identity.add(more);
+            identity.add_rows(more);
             identity
         });
         self.add_sums(&more.record.part.sums);
@@ -208,14 +213,14 @@ impl<M: SumsModel> StreamedTotal<M> {
     /// Takes the rows of other tables.
     ///
     /// # Errors
-    /// As [`StreamedTotal::extend`]; [`ReleaseError::SameRows`] for a table whose rows are there already.
+    /// As [`ExactSums::extend`]; [`ReleaseError::SameRows`] for a table whose rows are there already.
     pub fn merge(&mut self, other: Self) -> Result<(), ReleaseError> {
-        self.ensure_fits(&other)?;
+        self.ensure_compatible_sums(&other)?;
         let record = &self.record;
-        let files = record.files.iter().chain(&other.record.files).cloned().collect::<Vec<FileRecord>>();
+        let files = record.files.iter().chain(&other.record.files).cloned().collect::<Vec<RowFileSummary>>();
         let identities = record.identity.as_ref().zip(other.record.identity.as_ref());
-        let identity = identities.map(|(one, other)| beside(one, other));
-        distinct_files(&files, identity.as_ref())?;
+        let identity = identities.map(|(one, other)| join_fingerprints(one, other));
+        refuse_equal_files(&files, identity.as_ref())?;
         self.batches = [self.batches(), other.batches()].concat();
         (self.record.files, self.record.identity) = (files, identity);
         self.add_sums(&other.record.part.sums);
@@ -228,7 +233,7 @@ impl<M: SumsModel> StreamedTotal<M> {
         self.record.part.blocks = 0..self.rows().div_ceil(BLOCK as u64);
     }
 
-    fn ensure_fits(&self, other: &Self) -> Result<(), ReleaseError> {
+    fn ensure_compatible_sums(&self, other: &Self) -> Result<(), ReleaseError> {
         let keys = [self, other].map(|total| total.fingerprint().map(|rows| rows.key.as_str()));
         let what = if self.record.summand != other.record.summand {
             "summands"
@@ -239,17 +244,17 @@ impl<M: SumsModel> StreamedTotal<M> {
         } else {
             return Ok(());
         };
-        Err(ReleaseError::SumsDiffer { what, first: self.name(), second: other.name() })
+        Err(ReleaseError::SumsDiffer { what, first: self.display_path(), second: other.display_path() })
     }
 
     /// What messages call it.
-    fn name(&self) -> PathBuf {
+    fn display_path(&self) -> PathBuf {
         self.record.files.first().map_or_else(PathBuf::new, |file| PathBuf::from(&file.name))
     }
 }
 
 /// The rows of both, one table after the other.
-fn beside(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
+fn join_fingerprints(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
     let mut both = one.clone();
     both.add_files(other);
     both
@@ -259,8 +264,8 @@ fn beside(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
 mod tests {
     use super::*;
     use crate::StreamedRelease;
-    use dpgp_data::rows::InMemory;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_data::rows::InMemoryRows;
+    use dpgp_run::{DataLocations, Project};
 
     const SPEC: &str = r#"experiment.title = "a histogram"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
@@ -270,21 +275,21 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
 
     /// What happens to rows with these numbers of trips, by a spec; the text of their sums, or why there are none.
     fn summed(spec: &str, trips: &[f64], read: Option<&str>) -> Result<String, String> {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("histogram", spec).unwrap();
         let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("counts")
         };
         let places = vec![0.5; trips.len()];
-        let mut rows = InMemory::new(vec![&places[..], trips]);
+        let mut rows = InMemoryRows::new(vec![&places[..], trips]);
         let mut total =
-            streamed.sum_held("rows", &mut rows, &Pool::new(1).unwrap(), None).map_err(|e| e.to_string())?;
+            streamed.sum_rows_in_memory("rows", &mut rows, &Pool::new(1).unwrap(), None).map_err(|e| e.to_string())?;
         if let Some(text) = read {
             total
                 .merge(streamed.parse("other".as_ref(), text).map_err(|e| e.to_string())?)
                 .map_err(|e| e.to_string())?;
         }
-        total.text().map_err(|e| e.to_string())
+        total.to_json().map_err(|e| e.to_string())
     }
 
     #[test]
@@ -303,8 +308,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
     fn rows_that_lack_a_cell_are_left_out() {
         let lacking = SPEC.replace("target = \"trips\"", "target = \"trips\", missing = \"drop\"");
         let bins = |trips: &[f64]| {
-            let record: serde_json::Value =
-                serde_json::from_str(&summed(&lacking, trips, None).unwrap()).unwrap();
+            let record: serde_json::Value = serde_json::from_str(&summed(&lacking, trips, None).unwrap()).unwrap();
             (record["files"][0]["rows"].as_u64(), record["part"]["sums"]["bins"].clone())
         };
         let (rows, full) = bins(&[1.0, 2.0]);
@@ -316,7 +320,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
     /// A batch that is added again, and sums that hold it; rows of another key or of none are not known.
     #[test]
     fn rows_that_are_there_already_are_found() {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("histogram", SPEC).unwrap();
         let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("counts")
@@ -324,23 +328,23 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         let pool = Pool::new(1).unwrap();
         let batch = |places: &[f64], key: Option<&[u8]>| {
             let trips = vec![1.0; places.len()];
-            let mut rows = InMemory::new(vec![places, &trips]);
-            streamed.sum_held("rows", &mut rows, &pool, key.map(DataKey::new).as_ref()).unwrap()
+            let mut rows = InMemoryRows::new(vec![places, &trips]);
+            streamed.sum_rows_in_memory("rows", &mut rows, &pool, key.map(DataKey::new).as_ref()).unwrap()
         };
         let mut total = batch(&[0.1, 0.2], Some(b"k"));
         for more in [&[0.3, 0.4][..], &[0.5]] {
             let more = batch(more, Some(b"k"));
-            total.ensure_other_rows(&more).unwrap();
+            total.ensure_no_repeated_rows(&more).unwrap();
             total.extend(more).unwrap();
         }
         for again in [&[0.2, 0.1][..], &[0.4, 0.3], &[0.5], &[0.1, 0.2, 0.3, 0.4, 0.5]] {
-            let found = total.ensure_other_rows(&batch(again, Some(b"k")));
+            let found = total.ensure_no_repeated_rows(&batch(again, Some(b"k")));
             assert!(matches!(found, Err(ReleaseError::RowsAgain(name)) if name == "rows"), "{again:?}");
         }
-        assert!(batch(&[0.5], Some(b"k")).ensure_other_rows(&total).is_err());
-        total.ensure_other_rows(&batch(&[0.2, 0.3], Some(b"k"))).unwrap();
-        total.ensure_other_rows(&batch(&[0.5], Some(b"other"))).unwrap();
-        total.ensure_other_rows(&batch(&[0.5], None)).unwrap();
+        assert!(batch(&[0.5], Some(b"k")).ensure_no_repeated_rows(&total).is_err());
+        total.ensure_no_repeated_rows(&batch(&[0.2, 0.3], Some(b"k"))).unwrap();
+        total.ensure_no_repeated_rows(&batch(&[0.5], Some(b"other"))).unwrap();
+        total.ensure_no_repeated_rows(&batch(&[0.5], None)).unwrap();
     }
 
     #[test]

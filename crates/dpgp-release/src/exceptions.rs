@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::ReleaseError;
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_number::text::exact;
-use dpgp_spec::setting::ChosenBy;
-use dpgp_task::Setting;
+use dpgp_number::text::format_exact;
+use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_task::CellSetting;
 
 /// Above this epsilon hardly anything is hidden: odds of one in 22,000 may become even.
 const WEAK: f64 = 10.0;
@@ -21,7 +21,7 @@ const WEAK: f64 = 10.0;
 /// `1 / delta`. Both verbs of release call this before the charge.
 ///
 /// Obligation: a refusal depends on public data alone. If the number of rows is private, no delta is refused. A large
-/// one gets a warning with the release ([`large_delta`]).
+/// one gets a warning with the release ([`large_delta_warning`]).
 ///
 /// # Errors
 /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`]; none if exceptions are `allowed`.
@@ -37,7 +37,7 @@ pub(super) fn refuse_exceptions(
         let list = certificate.caveats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         return Err(ReleaseError::Caveats(list));
     }
-    certificate.delta().zip(public_rows).map_or(Ok(()), |(delta, rows)| refuse_large(delta, rows))
+    certificate.delta().zip(public_rows).map_or(Ok(()), |(delta, rows)| refuse_large_delta(delta, rows))
 }
 
 /// Refuses a spec that filters by its private target while inputs are public. This comes before a row is read, because
@@ -45,9 +45,9 @@ pub(super) fn refuse_exceptions(
 ///
 /// # Errors
 /// [`ReleaseError::Caveats`]; none if exceptions are `allowed`.
-pub fn refuse_private_filter(setting: &Setting, allowed: bool) -> Result<(), ReleaseError> {
-    let inputs_are_public = setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs;
-    if allowed || !inputs_are_public || !setting.data.chosen_by_target() {
+pub fn refuse_private_filter(setting: &CellSetting, allowed: bool) -> Result<(), ReleaseError> {
+    let inputs_are_public = setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
+    if allowed || !inputs_are_public || !setting.data.selects_by_target() {
         return Ok(());
     }
     Err(ReleaseError::Caveats(Caveat::PrivateFilter.to_string()))
@@ -57,15 +57,15 @@ pub fn refuse_private_filter(setting: &Setting, allowed: bool) -> Result<(), Rel
 ///
 /// # Errors
 /// [`ReleaseError::LargeDelta`].
-pub(super) fn refuse_large(delta: f64, rows: u64) -> Result<(), ReleaseError> {
-    if is_large(delta, rows) {
+pub(super) fn refuse_large_delta(delta: f64, rows: u64) -> Result<(), ReleaseError> {
+    if is_large_delta(delta, rows) {
         return Err(ReleaseError::LargeDelta(delta));
     }
     Ok(())
 }
 
 /// Whether a mechanism that publishes one random row unchanged has at most this delta.
-fn is_large(delta: f64, rows: u64) -> bool {
+fn is_large_delta(delta: f64, rows: u64) -> bool {
     rows > 0 && delta * rows as f64 >= 1.0
 }
 
@@ -73,27 +73,27 @@ fn is_large(delta: f64, rows: u64) -> bool {
 const LARGE_DELTA: f64 = 1e-4;
 
 /// Warns about a large delta if the number of rows is private and so cannot be compared with it.
-pub(super) fn large_delta(certificate: &Certificate) -> Option<String> {
+pub(super) fn large_delta_warning(certificate: &Certificate) -> Option<String> {
     let delta = certificate.delta().filter(|delta| *delta >= LARGE_DELTA)?;
     Some(format!(
         "delta = {} should be far below one over the number of people: a mechanism that publishes one row in \
          {} unchanged has such a delta",
-        exact(delta),
+        format_exact(delta),
         (1.0 / delta).ceil()
     ))
 }
 
 /// Warns about a guarantee that hides little.
-pub(super) fn warnings(certificate: &Certificate) -> Vec<String> {
+pub(super) fn weak_guarantee_warnings(certificate: &Certificate) -> Vec<String> {
     let epsilon = certificate.epsilon();
     if epsilon <= WEAK || epsilon.is_infinite() {
         return Vec::new();
     }
-    let shown = exact(epsilon);
+    let shown = format_exact(epsilon);
     vec![format!(
         "epsilon = {shown} is above {}: the protected data can make any conclusion e^{shown} times as \
          likely, so this release hides hardly anything",
-        exact(WEAK)
+        format_exact(WEAK)
     )]
 }
 
@@ -102,7 +102,7 @@ const WIDE_GAP: f64 = 1e-4;
 
 /// Warns about a noise design that is not optimal. Rounding keeps the solver from resolving directions whose singular
 /// value is near the machine precision.
-pub(super) fn design_warning(certificate: &Certificate) -> Option<String> {
+pub(super) fn noise_design_warning(certificate: &Certificate) -> Option<String> {
     let gap = certificate.gap.filter(|gap| *gap > WIDE_GAP)?;
     Some(format!(
         "the noise design is only certified to lie within {gap:.1e} of the best one (relative; nats for \
@@ -122,22 +122,22 @@ const MOST: f64 = 1e50;
 ///
 /// # Errors
 /// [`ReleaseError::Magnitude`] with the key of the number.
-pub(super) fn ensure_moderate(setting: &Setting, privacy: &PrivacySetting) -> Result<(), ReleaseError> {
-    named("model", &setting.model.as_deref())?;
-    named("normalise", &*setting.normalise)?;
-    named("task", &*setting.task)?;
-    named("privacy.epsilon", &privacy.epsilon)?;
-    named("privacy.change", &privacy.change)?;
-    named("privacy.mechanism", &privacy.mechanism)
+pub(super) fn check_magnitudes(setting: &CellSetting, privacy: &PrivacySetting) -> Result<(), ReleaseError> {
+    check_section_magnitudes("model", &setting.model.as_deref())?;
+    check_section_magnitudes("normalise", &*setting.normalise)?;
+    check_section_magnitudes("task", &*setting.task)?;
+    check_section_magnitudes("privacy.epsilon", &privacy.epsilon)?;
+    check_section_magnitudes("privacy.change", &privacy.change)?;
+    check_section_magnitudes("privacy.mechanism", &privacy.mechanism)
 }
 
-fn named(key: &str, section: &impl Serialize) -> Result<(), ReleaseError> {
+fn check_section_magnitudes(key: &str, section: &impl Serialize) -> Result<(), ReleaseError> {
     // A value that is not JSON holds no numbers. Infinite numbers become null in JSON. They are public choices (no
     // effect of an input).
-    checked(key, &serde_json::to_value(section).unwrap_or(Value::Null))
+    check_value_magnitudes(key, &serde_json::to_value(section).unwrap_or(Value::Null))
 }
 
-fn checked(key: &str, value: &Value) -> Result<(), ReleaseError> {
+fn check_value_magnitudes(key: &str, value: &Value) -> Result<(), ReleaseError> {
     match value {
         Value::Number(number) => match number.as_f64().map(f64::abs) {
             Some(size) if size != 0.0 && !(1.0 / MOST..=MOST).contains(&size) => {
@@ -145,9 +145,9 @@ fn checked(key: &str, value: &Value) -> Result<(), ReleaseError> {
             }
             _ => Ok(()),
         },
-        Value::Array(values) => values.iter().try_for_each(|value| checked(key, value)),
+        Value::Array(values) => values.iter().try_for_each(|value| check_value_magnitudes(key, value)),
         Value::Object(values) => {
-            values.iter().try_for_each(|(name, value)| checked(&format!("{key}.{name}"), value))
+            values.iter().try_for_each(|(name, value)| check_value_magnitudes(&format!("{key}.{name}"), value))
         }
         Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
     }
@@ -160,12 +160,14 @@ fn checked(key: &str, value: &Value) -> Result<(), ReleaseError> {
 /// inputs, so the same rows pass the filters, except for a filter by the target. If records are replaced and every row
 /// counts, both have the same number. The number that a spec states for moments is a setting. In all other cases the
 /// result is nothing: added or removed records, filters, missing cells and persons change the number.
-pub(super) fn public_rows(setting: &Setting, rows: u64) -> Option<u64> {
+pub(super) fn public_row_count(setting: &CellSetting, rows: u64) -> Option<u64> {
     let mechanism = setting.privacy.mechanism.mechanism();
-    match mechanism.chosen_by() {
-        ChosenBy::Inputs => (!setting.data.chosen_by_target()).then_some(rows),
-        ChosenBy::Record if mechanism.hides_number_of_rows() => None,
-        ChosenBy::Record => mechanism.stated_rows().or_else(|| setting.data.keeps_all_rows().then_some(rows)),
+    match mechanism.row_choice_basis() {
+        RowChoiceBasis::Inputs => (!setting.data.selects_by_target()).then_some(rows),
+        RowChoiceBasis::Record if mechanism.hides_number_of_rows() => None,
+        RowChoiceBasis::Record => {
+            mechanism.stated_row_count().or_else(|| setting.data.keeps_all_rows().then_some(rows))
+        }
     }
 }
 
@@ -174,7 +176,7 @@ mod tests {
     use super::*;
 
     fn told_of(gap: Option<f64>) -> Option<String> {
-        design_warning(&Certificate::none().with_gap(gap))
+        noise_design_warning(&Certificate::none().with_gap(gap))
     }
 
     #[test]
@@ -188,7 +190,7 @@ mod tests {
 #[cfg(test)]
 mod magnitudes_tests {
     use super::*;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
 
     const SPEC: &str = r#"experiment.title = "moments"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
@@ -199,10 +201,10 @@ privacy = { epsilon = 1.0, delta = 1e-60, mechanism.moments = { target_bound = 1
 "#;
 
     fn refused(spec: &str) -> Option<String> {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("moments", spec).unwrap();
         let setting = experiment.cells[0].setting();
-        match ensure_moderate(setting, &setting.privacy) {
+        match check_magnitudes(setting, &setting.privacy) {
             Err(ReleaseError::Magnitude { key, .. }) => Some(key),
             Err(other) => panic!("{other}"),
             Ok(()) => None,
@@ -246,7 +248,7 @@ privacy = { epsilon = 1.0, delta = 1e-60, mechanism.moments = { target_bound = 1
 #[cfg(test)]
 mod public_rows_tests {
     use super::*;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
 
     const SPEC: &str = r#"experiment.title = "rows"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
@@ -260,9 +262,9 @@ privacy = { epsilon = 1.0, delta = 1e-6, MECHANISM }
     const DENSITY: &str = "task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }";
 
     fn public(spec: &str) -> Option<u64> {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("rows", spec).unwrap();
-        public_rows(experiment.cells[0].setting(), 7)
+        public_row_count(experiment.cells[0].setting(), 7)
     }
 
     fn spec(task: &str, mechanism: &str) -> String {
@@ -285,10 +287,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, MECHANISM }
         for (relation, rows) in [("replace-one", Some(7)), ("add-remove", None)] {
             let histogram = spec(DENSITY, &format!("mechanism.histogram = {{ relation = \"{relation}\" }}"));
             assert_eq!(public(&histogram), rows, "{relation}");
-            let filtered = histogram.replace(
-                "target = \"y\"",
-                "target = \"y\", filter = [{ column = \"x\", is = \">\", value = 1.0 }]",
-            );
+            let filtered = histogram
+                .replace("target = \"y\"", "target = \"y\", filter = [{ column = \"x\", is = \">\", value = 1.0 }]");
             assert_eq!(public(&filtered), None, "{relation}");
         }
         // Inputs and filters are public.
@@ -296,10 +296,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, MECHANISM }
             "task.prediction.grid = [{ from = 0.0, to = 4.0, points = 2 }]",
             "change = 10.0, mechanism.cloaking.objective = \"risk\"",
         );
-        let filtered = cloaking.replace(
-            "target = \"y\"",
-            "target = \"y\", filter = [{ column = \"x\", is = \">\", value = 1.0 }]",
-        );
+        let filtered = cloaking
+            .replace("target = \"y\"", "target = \"y\", filter = [{ column = \"x\", is = \">\", value = 1.0 }]");
         assert_eq!(public(&filtered), Some(7));
     }
 }

@@ -12,7 +12,7 @@ use dpgp_mechanisms::MomentsSetting;
 use dpgp_run::load_points;
 use dpgp_spec::setting::rules::MOST_POINTS;
 use dpgp_spec::setting::{DataSetting, RangeSetting};
-use dpgp_task::{DensityTask, Points, Setting, TaskSetting};
+use dpgp_task::{CellSetting, DensityTask, PredictionPoints, TaskSetting};
 
 /// The word for the places that the spec names.
 const AUTO: &str = "auto";
@@ -68,7 +68,7 @@ impl FromStr for GridChoice {
                 return Err(GridError::Twice(input.name.clone()));
             }
         }
-        let points = inputs.iter().fold(1, |points: usize, input| points.saturating_mul(input.points()));
+        let points = inputs.iter().fold(1, |points: usize, input| points.saturating_mul(input.point_count()));
         if points > MOST_POINTS { Err(GridError::TooMany(points)) } else { Ok(Self::Inputs(inputs)) }
     }
 }
@@ -81,19 +81,19 @@ impl GridInput {
             part.rsplit_once('=').filter(|(name, places)| !name.is_empty() && !places.is_empty())
         else {
             let is_number = part.starts_with(|first: char| first.is_ascii_digit());
-            return Err(wrong(
+            return Err(grid_part_error(
                 part,
                 if is_number { CUT } else { "expected INPUT=FROM..TO:POINTS or INPUT=VALUE" },
             ));
         };
         let places = match places.split_once("..") {
-            Some((from, rest)) => GridPlaces::Range(range(part, from, rest)?),
+            Some((from, rest)) => GridPlaces::Range(parse_range(part, from, rest)?),
             None => GridPlaces::Value(places.to_owned()),
         };
         Ok(Self { part: part.to_owned(), name: name.to_owned(), places })
     }
 
-    fn points(&self) -> usize {
+    fn point_count(&self) -> usize {
         match &self.places {
             GridPlaces::Range(range) => range.points,
             GridPlaces::Value(_) => 1,
@@ -101,44 +101,46 @@ impl GridInput {
     }
 
     /// The numbers of the input, words by their codes.
-    fn column(&self, data: &DataSetting) -> Result<Vec<f64>, GridError> {
+    fn input_values(&self, data: &DataSetting) -> Result<Vec<f64>, GridError> {
         let words = data.encode.get(&self.name);
         match (&self.places, words) {
-            (GridPlaces::Range(range), None) => Ok((0..range.points).map(|place| range.at(place)).collect()),
+            (GridPlaces::Range(range), None) => Ok((0..range.points).map(|place| range.value_at(place)).collect()),
             (GridPlaces::Value(value), Some(words)) => match words.iter().position(|word| word == value) {
                 Some(code) => Ok(vec![code as f64]),
-                None => Err(self.no_word(words)),
+                None => Err(self.unknown_word_error(words)),
             },
-            (GridPlaces::Range(_), Some(words)) => Err(self.no_word(words)),
+            (GridPlaces::Range(_), Some(words)) => Err(self.unknown_word_error(words)),
             (GridPlaces::Value(value), None) => {
                 let number = value.parse().ok().filter(|number: &f64| number.is_finite());
-                number.map(|number| vec![number]).ok_or_else(|| wrong(&self.part, "not a finite number"))
+                number.map(|number| vec![number]).ok_or_else(|| grid_part_error(&self.part, "not a finite number"))
             }
         }
     }
 
-    fn no_word(&self, words: &[String]) -> GridError {
+    fn unknown_word_error(&self, words: &[String]) -> GridError {
         GridError::NoWord { part: self.part.clone(), words: words.to_vec() }
     }
 }
 
 /// `FROM..TO:POINTS` after its first dots.
-fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> {
+fn parse_range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> {
     // A third dot could belong to either end: 0...40 is 0 to .40, or 0. to 40.
     if from.ends_with('.') || rest.starts_with('.') || rest.contains("..") {
-        return Err(wrong(part, DOTS));
+        return Err(grid_part_error(part, DOTS));
     }
     let Some((to, points)) = rest.rsplit_once(':') else {
-        return Err(wrong(part, "a range needs a number of points, as in FROM..TO:40"));
+        return Err(grid_part_error(part, "a range needs a number of points, as in FROM..TO:40"));
     };
     let ends = [from, to].map(|end| end.trim().parse().ok().filter(|end: &f64| end.is_finite()));
-    let [Some(from), Some(to)] = ends else { return Err(wrong(part, ENDS)) };
+    let [Some(from), Some(to)] = ends else { return Err(grid_part_error(part, ENDS)) };
     // The width must be finite, too, for the points between.
     if to <= from || !(to - from).is_finite() {
-        return Err(wrong(part, ENDS));
+        return Err(grid_part_error(part, ENDS));
     }
     let points = points.trim().parse().ok().filter(|points| (2..=MOST_POINTS).contains(points));
-    let Some(points) = points else { return Err(wrong(part, "a range must have 2 to 20000 points")) };
+    let Some(points) = points else {
+        return Err(grid_part_error(part, "a range must have 2 to 20000 points"));
+    };
     Ok(RangeSetting { from, to, points })
 }
 
@@ -150,7 +152,7 @@ const DOTS: &str = "separate the ends of a range with exactly two dots, as in 0.
 const CUT: &str =
     "expected INPUT=FROM..TO:POINTS or INPUT=VALUE; a comma separates inputs, so write decimals with a point";
 
-fn wrong(part: &str, why: &'static str) -> GridError {
+fn grid_part_error(part: &str, why: &'static str) -> GridError {
     GridError::Part { part: part.to_owned(), why }
 }
 
@@ -159,11 +161,7 @@ impl GridChoice {
     ///
     /// # Errors
     /// [`GridError`] unless the parts name each input of the data, and nothing else.
-    pub(super) fn points(
-        &self,
-        data: &DataSetting,
-        own: Option<DMatrix<f64>>,
-    ) -> Result<DMatrix<f64>, GridError> {
+    pub(super) fn points(&self, data: &DataSetting, own: Option<DMatrix<f64>>) -> Result<DMatrix<f64>, GridError> {
         let Self::Inputs(inputs) = self else { return own.ok_or(GridError::NoPlaces) };
         if let Some(input) = inputs.iter().find(|input| !data.inputs.contains(&input.name)) {
             return Err(GridError::Unknown { name: input.name.clone(), known: data.inputs.clone() });
@@ -171,16 +169,16 @@ impl GridChoice {
         let (mut columns, mut missing) = (Vec::new(), Vec::new());
         for name in &data.inputs {
             match inputs.iter().find(|input| input.name == *name) {
-                Some(input) => columns.push(input.column(data)?),
+                Some(input) => columns.push(input.input_values(data)?),
                 None => missing.push(name.clone()),
             }
         }
-        if missing.is_empty() { Ok(product(&columns)) } else { Err(GridError::Missing(missing)) }
+        if missing.is_empty() { Ok(cartesian_product(&columns)) } else { Err(GridError::Missing(missing)) }
     }
 }
 
 /// Returns the places that a setting names. They are public.
-pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
+pub(super) fn points_of_setting(setting: &CellSetting) -> Option<DMatrix<f64>> {
     if let Some(histogram) = DensityTask::histogram(setting) {
         return Some(histogram.bins().centres());
     }
@@ -188,13 +186,13 @@ pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
         TaskSetting::Surface(surface) if !surface.map.is_empty() => return Some(surface.points_of_map()),
         TaskSetting::Prediction(prediction) => {
             let columns =
-                prediction.grid.iter().map(|range| (0..range.points).map(|place| range.at(place)).collect());
-            return Some(product(&columns.collect::<Vec<Vec<f64>>>()));
+                prediction.grid.iter().map(|range| (0..range.points).map(|place| range.value_at(place)).collect());
+            return Some(cartesian_product(&columns.collect::<Vec<Vec<f64>>>()));
         }
         _ => {}
     }
     let domain = setting.privacy.mechanism.mechanism().domain()?;
-    let mut columns = columns_of_box(domain);
+    let mut columns = box_axes(domain);
     for (column, name) in columns.iter_mut().zip(&setting.data.inputs) {
         // Between the codes of words there is nothing.
         if let Some(words) = setting.data.encode.get(name) {
@@ -205,27 +203,27 @@ pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
             };
         }
     }
-    Some(product(&columns))
+    Some(cartesian_product(&columns))
 }
 
 /// Makes points over the first two inputs of a box, from end to end, at the middle of the others.
-pub(super) fn of_box(domain: &[[f64; 2]]) -> DMatrix<f64> {
-    product(&columns_of_box(domain))
+pub(super) fn box_grid(domain: &[[f64; 2]]) -> DMatrix<f64> {
+    cartesian_product(&box_axes(domain))
 }
 
 /// The places of each input of a box.
-fn columns_of_box(domain: &[[f64; 2]]) -> Vec<Vec<f64>> {
+fn box_axes(domain: &[[f64; 2]]) -> Vec<Vec<f64>> {
     let points = if domain.len() == 1 { LINE } else { SIDE };
     let columns = domain.iter().enumerate().map(|(input, &[from, to])| {
         let range = RangeSetting { from, to, points };
         let middle = vec![from + (to - from) / 2.0];
-        if input < 2 { (0..points).map(|place| range.at(place)).collect() } else { middle }
+        if input < 2 { (0..points).map(|place| range.value_at(place)).collect() } else { middle }
     });
     columns.collect()
 }
 
 /// Makes all combinations, one for each row. The last column varies fastest.
-pub(super) fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
+pub(super) fn cartesian_product(columns: &[Vec<f64>]) -> DMatrix<f64> {
     let rows: usize = columns.iter().map(Vec::len).product();
     DMatrix::from_fn(rows, columns.len(), |i, d| {
         let inner: usize = columns[d + 1..].iter().map(Vec::len).product();
@@ -249,7 +247,7 @@ pub enum GridError {
     #[error("the input {0:?} is named twice")]
     Twice(String),
     /// An unknown input.
-    #[error("the spec has no input {name:?}{}; it has {}", meant(name, known), known.join(", "))]
+    #[error("the spec has no input {name:?}{}; it has {}", did_you_mean(name, known), known.join(", "))]
     Unknown {
         /// The name.
         name: String,
@@ -278,7 +276,7 @@ pub enum GridError {
     NoPlaces,
 }
 
-fn meant(name: &str, known: &[String]) -> String {
+fn did_you_mean(name: &str, known: &[String]) -> String {
     let near = closest(name, known.iter().map(String::as_str));
     near.map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default()
 }
@@ -302,7 +300,7 @@ impl<'a> From<PointsFile<'a>> for PublicPoints<'a> {
 
 impl PublicPoints<'_> {
     /// Whether the points have weights.
-    pub(super) fn have_weights(self) -> bool {
+    pub(super) fn has_weights(self) -> bool {
         matches!(self, Self::File(PointsFile { weights: Some(_), .. }))
     }
 
@@ -310,14 +308,16 @@ impl PublicPoints<'_> {
     ///
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read or holds no points, or if a grid does not fit the inputs.
-    pub(super) fn read(self, setting: &Setting) -> Result<Points, ReleaseError> {
+    pub(super) fn read(self, setting: &CellSetting) -> Result<PredictionPoints, ReleaseError> {
         if matches!(*setting.task, TaskSetting::Density(_)) && !matches!(self, Self::Grid(GridChoice::Auto)) {
             return Err(ReleaseError::NotBins);
         }
         match self {
             Self::File(file) => file.read(&setting.data),
-            Self::Grid(grid) => Ok(Points::even(grid.points(&setting.data, own_places(setting))?)),
-            Self::Held(points) => held(points, &setting.data),
+            Self::Grid(grid) => {
+                Ok(PredictionPoints::with_equal_weights(grid.points(&setting.data, points_of_setting(setting))?))
+            }
+            Self::Held(points) => points_from_matrix(points, &setting.data),
         }
     }
 }
@@ -326,16 +326,16 @@ impl PublicPoints<'_> {
 ///
 /// # Errors
 /// [`ReleaseError::OutsideBox`].
-pub(super) fn ensure_inside(moments: &MomentsSetting, points: &DMatrix<f64>) -> Result<(), ReleaseError> {
-    match moments.outside(points) == points.nrows() {
+pub(super) fn ensure_inside_box(moments: &MomentsSetting, points: &DMatrix<f64>) -> Result<(), ReleaseError> {
+    match moments.count_outside_box(points) == points.nrows() {
         true => Err(ReleaseError::OutsideBox),
         false => Ok(()),
     }
 }
 
 /// The warning about points (t x d) outside the public box, where the model knows nothing. None if all lie in it.
-pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -> Option<String> {
-    let (outside, all) = (moments.outside(points), points.nrows());
+pub(super) fn outside_box_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -> Option<String> {
+    let (outside, all) = (moments.count_outside_box(points), points.nrows());
     (outside > 0).then(|| {
         format!(
             "{outside} of {all} points lie outside the public box privacy.mechanism.moments.domain; each \
@@ -348,12 +348,12 @@ pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -
 ///
 /// # Errors
 /// [`ReleaseError::NotReleasable`] if they have other inputs or numbers that are not finite.
-pub(super) fn held(points: &DMatrix<f64>, data: &DataSetting) -> Result<Points, ReleaseError> {
+pub(super) fn points_from_matrix(points: &DMatrix<f64>, data: &DataSetting) -> Result<PredictionPoints, ReleaseError> {
     if points.ncols() != data.inputs.len() {
         return Err(ReleaseError::NotReleasable("the points have the wrong number of inputs"));
     }
     match points.iter().all(|x| x.is_finite()) {
-        true => Ok(Points::even(points.clone())),
+        true => Ok(PredictionPoints::with_equal_weights(points.clone())),
         false => Err(ReleaseError::NotReleasable("a point has a coordinate that is not finite")),
     }
 }
@@ -372,12 +372,12 @@ impl PointsFile<'_> {
     ///
     /// # Errors
     /// [`ReleaseError`] if it cannot be read, holds no point, or if a weight is negative or none is positive.
-    pub(super) fn read(self, data: &DataSetting) -> Result<Points, ReleaseError> {
+    pub(super) fn read(self, data: &DataSetting) -> Result<PredictionPoints, ReleaseError> {
         let points = load_points(self.path, data, self.weights)?;
         if points.inputs.nrows() == 0 {
             return Err(ReleaseError::NoPoints(self.path.to_path_buf()));
         }
-        if !points.weights.as_deref().is_none_or(can_weigh) {
+        if !points.weights.as_deref().is_none_or(has_valid_weights) {
             return Err(ReleaseError::BadWeights(self.path.to_path_buf()));
         }
         Ok(points)
@@ -385,7 +385,7 @@ impl PointsFile<'_> {
 }
 
 /// Whether none is negative and their sum is above zero and finite.
-fn can_weigh(weights: &[f64]) -> bool {
+fn has_valid_weights(weights: &[f64]) -> bool {
     let sum: f64 = weights.iter().sum();
     weights.iter().all(|weight| *weight >= 0.0) && sum > 0.0 && sum.is_finite()
 }
@@ -393,31 +393,22 @@ fn can_weigh(weights: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
 
     #[test]
     fn the_last_input_varies_fastest() {
-        let grid = product(&[vec![0.0, 1.0], vec![7.0], vec![5.0, 5.5, 6.0]]);
-        let expected = [
-            [0.0, 7.0, 5.0],
-            [0.0, 7.0, 5.5],
-            [0.0, 7.0, 6.0],
-            [1.0, 7.0, 5.0],
-            [1.0, 7.0, 5.5],
-            [1.0, 7.0, 6.0],
-        ];
+        let grid = cartesian_product(&[vec![0.0, 1.0], vec![7.0], vec![5.0, 5.5, 6.0]]);
+        let expected =
+            [[0.0, 7.0, 5.0], [0.0, 7.0, 5.5], [0.0, 7.0, 6.0], [1.0, 7.0, 5.0], [1.0, 7.0, 5.5], [1.0, 7.0, 6.0]];
         assert_eq!(grid, DMatrix::from_row_slice(6, 3, expected.as_flattened()));
     }
 
     #[test]
     fn a_box_is_covered_from_end_to_end() {
-        let points = of_box(&[[0.0, 4.0], [-1.0, 1.0], [10.0, 20.0]]);
-        assert_eq!(
-            (points.nrows(), points.column(0).max(), points.column(1).min()),
-            (SIDE * SIDE, 4.0, -1.0)
-        );
+        let points = box_grid(&[[0.0, 4.0], [-1.0, 1.0], [10.0, 20.0]]);
+        assert_eq!((points.nrows(), points.column(0).max(), points.column(1).min()), (SIDE * SIDE, 4.0, -1.0));
         assert!(points.column(2).iter().all(|x| *x == 15.0));
-        assert_eq!(of_box(&[[0.0, 1.0]]).nrows(), LINE);
+        assert_eq!(box_grid(&[[0.0, 1.0]]).nrows(), LINE);
     }
 
     #[test]
@@ -480,8 +471,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { o
 
     /// The places that a spec names.
     fn places_of(spec: &str) -> Option<DMatrix<f64>> {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
-        own_places(project.parse("places", spec).unwrap().cells[0].setting())
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
+        points_of_setting(project.parse("places", spec).unwrap().cells[0].setting())
     }
 
     /// How many places a spec names.
@@ -534,18 +525,17 @@ mod points_file_tests {
     #[test]
     fn points_in_memory_have_the_inputs_of_the_spec() {
         let data: DataSetting =
-            toml::from_str("source.csv.path = \"rows.csv\"\ninputs = [\"x\", \"z\"]\ntarget = \"y\"\n")
-                .unwrap();
+            toml::from_str("source.csv.path = \"rows.csv\"\ninputs = [\"x\", \"z\"]\ntarget = \"y\"\n").unwrap();
         let points = DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(held(&points, &data).unwrap().inputs, points);
+        assert_eq!(points_from_matrix(&points, &data).unwrap().inputs, points);
         let said = [DMatrix::zeros(2, 1), points.map(|x| x / 0.0)]
-            .map(|wrong| held(&wrong, &data).unwrap_err().to_string());
+            .map(|wrong| points_from_matrix(&wrong, &data).unwrap_err().to_string());
         assert!(said[0].contains("wrong number of inputs") && said[1].contains("not finite"), "{said:?}");
     }
 
     #[test]
     fn weights_must_weigh() {
-        assert!(can_weigh(&[0.0, 2.0]));
-        assert!(!can_weigh(&[0.0]) && !can_weigh(&[-1.0, 2.0]) && !can_weigh(&[f64::INFINITY]));
+        assert!(has_valid_weights(&[0.0, 2.0]));
+        assert!(!has_valid_weights(&[0.0]) && !has_valid_weights(&[-1.0, 2.0]) && !has_valid_weights(&[f64::INFINITY]));
     }
 }

@@ -5,10 +5,10 @@
 //! | step | type | what it may do |
 //! |---|---|---|
 //! | read | [`PredictionRequest`], [`SumsRequest`] | refuse invalid requests, read the rows, fit, design the noise |
-//! | offer | [`Offer`] | be charged: it states its cost and holds no noise |
-//! | charge | [`Paid`] | be drawn: its cost is in the ledger |
-//! | draw | [`Charged`] | be written |
-//! | write | [`PredictionFiles`], [`SumsPlace`] | |
+//! | offer | [`UnchargedRelease`] | be charged: it states its cost and holds no noise |
+//! | charge | [`ChargedRelease`] | be drawn: its cost is in the ledger |
+//! | draw | [`DrawnRelease`] | be written |
+//! | write | [`PredictionFiles`], [`NewSumsFile`] | |
 //!
 //! [`publish`] runs them in this order, for the command and for Python.
 //!
@@ -17,9 +17,9 @@
 //! A histogram of the rows of a file, charged to a ledger that holds one such release:
 //!
 //! ```
-//! use dpgp_release::ledger::{BudgetSetting, LedgerPlace};
-//! use dpgp_release::{ReleaseError, StreamedRelease, SumsPlace, SumsRequest, Terms, publish};
-//! use dpgp_run::{DataPlaces, Pool, Project, StateFolder};
+//! use dpgp_release::ledger::{BudgetSetting, LedgerLocation};
+//! use dpgp_release::{ReleaseError, StreamedRelease, NewSumsFile, SumsRequest, ReleaseOptions, publish};
+//! use dpgp_run::{DataLocations, Pool, Project, StateFolder};
 //!
 //! const SPEC: &str = r#"
 //! experiment.title = "a histogram"
@@ -31,18 +31,18 @@
 //! let folder = tempfile::tempdir()?;
 //! let rows = folder.path().join("rows.csv");
 //! std::fs::write(&rows, "x,trips\n0.5,1\n1.5,1\n1.7,2\n")?;
-//! let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
+//! let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default())?;
 //! let experiment = project.parse("histogram", SPEC)?;
 //! let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment)? else { unreachable!() };
-//! let state = StateFolder::at(&folder.path().join("state"))?; // its key identifies the rows
+//! let state = StateFolder::open_at(&folder.path().join("state"))?; // its key identifies the rows
 //! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
 //!
 //! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
-//! let place = LedgerPlace { state, file: None, budget, other_people: false };
-//! let privacy = streamed.privacy(None)?;
+//! let place = LedgerLocation { state, file: None, budget, other_people: false };
+//! let privacy = streamed.resolve_privacy_setting(None)?;
 //! let request = SumsRequest { streamed: &streamed, total: &total, privacy: &privacy, known: true };
-//! let terms = Terms { place: Some(&place), allow_exceptions: false };
-//! let file = SumsPlace::open(&folder.path().join("counts.json"), None)?; // before anything is charged
+//! let terms = ReleaseOptions { place: Some(&place), allow_exceptions: false };
+//! let file = NewSumsFile::open(&folder.path().join("counts.json"), None)?; // before anything is charged
 //! publish(&request, &terms, || Ok(()), |charged| -> Result<(), ReleaseError> {
 //!     assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
 //!     file.write(charged)
@@ -93,40 +93,40 @@ mod verify;
 #[cfg(test)]
 mod worst_records;
 
-pub use areas::Areas;
+pub use areas::NamedAreas;
 pub use bounds::ReleasedBounds;
-pub use certificate_file::WiderChange;
+pub use certificate_file::WholeWidthGuarantee;
 pub use combinations_file::{CombinationsFile, NewCombinationsFile};
 pub use counts::CountsRelease;
 pub use counts_file::CountsFile;
-pub use draw::{Charged, Guaranteed, Offer, Paid};
-pub use end_to_end::{EndToEndCheck, FileCells, PairedRelease, ReplacedCell};
-pub use error::{ReleaseError, spent_in};
+pub use draw::{ChargedRelease, DrawnRelease, ReleaseGuarantee, UnchargedRelease};
+pub use end_to_end::{EmpiricalNoiseMetric, EndToEndCheck, FileCells, ReplacedCell};
+pub use error::{ReleaseError, spent_message};
 pub use exact_sums::ExactSumsFile;
-pub use exact_sums::HeldTable;
+pub use exact_sums::TableInMemory;
 pub use exceptions::refuse_private_filter;
 pub use grid::GridError;
 pub use grid::{GridChoice, GridInput};
 pub use grid::{PointsFile, PublicPoints};
 pub use moments::MomentsRelease;
 pub use moments_file::MomentsSurface;
-pub use moments_file::{FilePredictions, MomentsFile, OtherModel, write_predictions};
+pub use moments_file::{FilePredictions, ModelOverride, MomentsFile, write_predictions};
 pub use prediction_files::PredictionFiles;
-pub use prediction_files::PredictionForm;
-pub use predictions::most_uncertainty;
+pub use prediction_files::PredictionFormat;
+pub use predictions::informative_uncertainty_limit;
 pub use predictions::{PredictionRequest, PrivatePredictions};
 pub use predictions::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
-pub use publish::{AfterCharge, Release, SumsRequest, Terms, publish};
-pub use published::{NoiseLaw, PublishedNoise, PublishedNumbers};
-pub use signature::{NAMESPACE, SignatureError, Signers, SigningKey};
+pub use publish::{AfterChargeError, ReleaseOptions, RequestedRelease, SumsRequest, publish};
+pub use published::{NoiseDistribution, PublishedNoise, PublishedNumbers};
+pub use signature::{AllowedSigners, NAMESPACE, SignatureError, SigningKey};
 pub use statement::CertificateSummary;
-pub use streamed::{Streamed, StreamedRelease, StreamedTotal};
-pub use subject::Subject;
+pub use streamed::{ExactSums, StreamedModel, StreamedRelease};
+pub use subject::ReleaseSpec;
 pub use subject::chosen_cell;
 pub use sums_model::SumsModel;
-pub use sums_model::{HeldDescription, HeldFacts, NotPrivate, PublicFacts, SumsDescription, SumsFacts};
-pub use sums_model::{SumsFile, SumsPlace};
+pub use sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFacts, SumsDescription, SumsFacts};
+pub use sums_model::{NewSumsFile, ReleasedSums};
 pub use surface_sums::ClassSumsRelease;
 pub use surface_sums::SurfaceSumsRelease;
-pub use unrepeated::unrepeated;
+pub use unrepeated::parse_unique_keys;
 pub use verify::{VerifiedFact, VerifiedRelease, verify};

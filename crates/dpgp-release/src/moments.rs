@@ -5,13 +5,13 @@ use rand::Rng;
 use serde_json::{Value, json};
 
 use super::certificate_file::INTERVALS;
-use super::draw::Guaranteed;
-use super::sums_model::{HeldDescription, HeldFacts, PublicFacts};
-use super::sums_model::{NoisyNumber, SumsModel, list, number};
+use super::draw::ReleaseGuarantee;
+use super::sums_model::{HolderDescription, PrivateFacts, PublicFacts};
+use super::sums_model::{NoisyNumber, SumsModel, list_elements, number_or_infinity};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{MomentsGuarantee, MomentsModel, SurfacePrediction};
 use dpgp_stream::{LatticeSummand, LatticeSums};
-use dpgp_task::{Setting, TaskError, TaskSetting};
+use dpgp_task::{CellSetting, TaskError, TaskSetting};
 
 /// A surface from Fourier moments of rows.
 #[derive(Debug, Clone)]
@@ -23,13 +23,13 @@ pub struct MomentsRelease {
 
 impl MomentsRelease {
     /// That of a cell; none if it has another task or mechanism.
-    pub(super) fn from_setting(setting: &Setting) -> Option<Self> {
+    pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Surface(task) = &*setting.task else { return None };
         Some(Self { model: MomentsModel::new(setting)?, map: task.points_of_map() })
     }
 
     /// The surface on the grid of the spec, in units of the target.
-    fn surface(&self, prediction: &SurfacePrediction) -> Vec<Value> {
+    fn surface_json(&self, prediction: &SurfacePrediction) -> Vec<Value> {
         let mut points = Vec::with_capacity(self.map.nrows());
         for (i, point) in self.map.row_iter().enumerate() {
             let at: Vec<f64> = point.iter().copied().collect();
@@ -43,11 +43,11 @@ impl MomentsRelease {
 impl SumsModel for MomentsRelease {
     type Rows = LatticeSummand;
 
-    fn rows(&self) -> &LatticeSummand {
+    fn summand(&self) -> &LatticeSummand {
         self.model.summand()
     }
 
-    fn bare(&self) -> Self {
+    fn without_postprocessing(&self) -> Self {
         Self { map: DMatrix::zeros(0, self.map.ncols()), ..self.clone() }
     }
 
@@ -56,21 +56,19 @@ impl SumsModel for MomentsRelease {
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
         let moments = &file["moments"];
         let mut found = Vec::new();
-        for level in list(&moments["levels"]) {
+        for level in list_elements(&moments["levels"]) {
             for (numbers, sd) in [("sums", "sums_sd"), ("counts", "counts_sd")] {
-                let sd = number(&level[sd]);
-                found.extend(list(&level[numbers]).map(|n| NoisyNumber::new(number(n), sd)));
+                let sd = number_or_infinity(&level[sd]);
+                found.extend(list_elements(&level[numbers]).map(|n| NoisyNumber::new(number_or_infinity(n), sd)));
             }
         }
         for (numbers, sds) in [("weighted", "weighted_sd"), ("plain", "plain_sd")] {
-            let pairs = list(&moments[numbers]).zip(list(&moments[sds]));
-            found.extend(pairs.map(|(n, sd)| NoisyNumber::new(number(n), number(sd))));
+            let pairs = list_elements(&moments[numbers]).zip(list_elements(&moments[sds]));
+            found.extend(pairs.map(|(n, sd)| NoisyNumber::new(number_or_infinity(n), number_or_infinity(sd))));
         }
         // A model needs a row, so that no fewer are released.
-        for (number_of, sd_of, least) in
-            [("squares", "squares_sd", f64::NEG_INFINITY), ("rows", "rows_sd", 1.0)]
-        {
-            let (of, sd) = (number(&moments[number_of]), number(&moments[sd_of]));
+        for (number_of, sd_of, least) in [("squares", "squares_sd", f64::NEG_INFINITY), ("rows", "rows_sd", 1.0)] {
+            let (of, sd) = (number_or_infinity(&moments[number_of]), number_or_infinity(&moments[sd_of]));
             // A number of rows without noise is public.
             found.extend((sd > 0.0).then_some(NoisyNumber { number: of, sd, least }));
         }
@@ -78,11 +76,11 @@ impl SumsModel for MomentsRelease {
     }
 
     fn exact_numbers(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<Vec<f64>, TaskError> {
-        Ok(self.model.exact(sums, privacy)?)
+        Ok(self.model.exact_moments(sums, privacy)?)
     }
 
     /// Opposite targets at the same place are the furthest apart for most frequencies; other places move the plain sums.
-    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+    fn extreme_replacements(&self, record: &[f64]) -> Vec<Vec<f64>> {
         let domain = &self.model.mechanism().domain;
         let mut records = Vec::new();
         for part in [0.0, 0.25, 0.5, 1.0] {
@@ -96,37 +94,37 @@ impl SumsModel for MomentsRelease {
         records
     }
 
-    fn depends_on(&self, setting: &Setting) -> Value {
+    fn settings_of_sums(&self, setting: &CellSetting) -> Value {
         let mechanism = self.model.mechanism();
         json!({
             "normalise": *setting.normalise, "domain": mechanism.domain, "bound": mechanism.target_bound,
-            "cells": self.rows().lattice.side(),
+            "cells": self.summand().lattice.cells_per_side(),
         })
     }
 
-    fn described(&self, sums: &LatticeSums) -> HeldDescription {
-        let (rows, clipped, lattice) = (sums.rows, sums.clipped, self.rows().lattice);
+    fn describe_sums(&self, sums: &LatticeSums) -> HolderDescription {
+        let (rows, clipped, lattice) = (sums.rows, sums.clipped, self.summand().lattice);
         let cells = lattice.len();
         let of_box = match lattice.is_small() {
             true => format!("{cells} cells of the box"),
-            false => format!("cells of the box, {} along each input", lattice.side()),
+            false => format!("cells of the box, {} along each input", lattice.cells_per_side()),
         };
-        HeldDescription {
-            private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
+        HolderDescription {
+            private: PrivateFacts { rows, clipped: Some(clipped), ..PrivateFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
             public: PublicFacts { cells: Some(cells), ..PublicFacts::default() },
             text: format!("{of_box}; moments of any frequency can be computed from them"),
         }
     }
 
-    fn guaranteed(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<Guaranteed, TaskError> {
+    fn release_guarantee(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<ReleaseGuarantee, TaskError> {
         let MomentsGuarantee { certificate, record, .. } = self.model.guarantee(sums, privacy)?;
-        Ok(Guaranteed { certificate, noise: record })
+        Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
-    fn noisy(
+    fn draw_release(
         &self,
-        setting: &Setting,
+        setting: &CellSetting,
         privacy: &PrivacySetting,
         sums: &LatticeSums,
         noise: &mut impl Rng,
@@ -135,7 +133,7 @@ impl SumsModel for MomentsRelease {
         let released = model.release(sums, privacy, noise)?;
         let surface = match self.map.nrows() {
             0 => Vec::new(),
-            _ => self.surface(&model.predict(&model.posterior(&released)?, &self.map)?),
+            _ => self.surface_json(&model.predict(&model.posterior(&released)?, &self.map)?),
         };
         Ok(json!({
             "model": {
@@ -156,7 +154,7 @@ impl SumsModel for MomentsRelease {
 mod tests {
     use super::*;
     use crate::StreamedRelease;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
 
     const SPEC: &str = r#"experiment.title = "moments"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
@@ -166,11 +164,10 @@ task.surface = { map = [{ from = 0.5, to = 3.5, points = 2 }] }
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.5, domain = [[0.0, 4.0]] } }
 "#;
 
-    fn with_model(test: fn(&MomentsRelease, &Setting)) {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+    fn with_model(test: fn(&MomentsRelease, &CellSetting)) {
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
-        let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap()
-        else {
+        let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("moments")
         };
         test(streamed.model(), streamed.setting());
@@ -180,16 +177,11 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
     #[test]
     fn the_surface_has_both_standard_deviations() {
         with_model(|release, _| {
-            let prediction = SurfacePrediction {
-                mean: vec![1.0, 2.0],
-                model_sd: vec![3.0, 5.0],
-                noise_sd: vec![4.0, 12.0],
-            };
-            let expected = [
-                json!({ "at": [0.5], "mean": 1.0, "sd": 5.0 }),
-                json!({ "at": [3.5], "mean": 2.0, "sd": 13.0 }),
-            ];
-            assert_eq!(release.surface(&prediction), expected);
+            let prediction =
+                SurfacePrediction { mean: vec![1.0, 2.0], model_sd: vec![3.0, 5.0], noise_sd: vec![4.0, 12.0] };
+            let expected =
+                [json!({ "at": [0.5], "mean": 1.0, "sd": 5.0 }), json!({ "at": [3.5], "mean": 2.0, "sd": 13.0 })];
+            assert_eq!(release.surface_json(&prediction), expected);
         });
     }
 
@@ -207,7 +199,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
     }
 
     fn with_numbers(file: &Value, expected: &[(f64, f64)]) {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("moments", SPEC).unwrap();
         let release = MomentsRelease::from_setting(experiment.cells[0].setting()).unwrap();
         let found = release.noisy_numbers(file).into_iter().map(|noisy| (noisy.number, noisy.sd));
@@ -217,7 +209,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
     #[test]
     fn moments_depend_on_box_and_bound() {
         with_model(|release, setting| {
-            let depends = release.depends_on(setting);
+            let depends = release.settings_of_sums(setting);
             assert_eq!((&depends["bound"], &depends["domain"]), (&json!(1.5), &json!([[0.0, 4.0]])));
             assert!(depends["cells"].as_u64().is_some_and(|cells| cells > 1));
             assert_eq!(depends["normalise"]["bounds"]["high"], 10.0);

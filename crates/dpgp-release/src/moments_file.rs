@@ -8,37 +8,37 @@ use nalgebra::DMatrix;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::grid::{ensure_inside, held, of_box, outside_warning};
-use super::new_file::{new_file, put};
+use super::grid::{box_grid, ensure_inside_box, outside_box_warning, points_from_matrix};
+use super::new_file::{new_file, write_new_file};
 use super::prediction_files::PredictionRows;
-use super::predictions::little_known;
-use super::{PredictionForm, PublicPoints, ReleaseError};
-use dpgp_data::{Missing, whole_text};
-use dpgp_fs::Readers;
+use super::predictions::uninformative_points_warning;
+use super::{PredictionFormat, PublicPoints, ReleaseError};
+use dpgp_data::{MissingCellPolicy, read_limited_text};
+use dpgp_fs::ReadAccess;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
 use dpgp_mechanisms::{MomentsModel, MomentsPosterior, MomentsSetting, ReleasedMoments, SurfacePrediction};
 use dpgp_number::Positive;
 use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting, SourceSetting};
-use dpgp_task::{Points, Predictions};
+use dpgp_task::{PredictionPoints, Predictions};
 
 /// What `dpgp sum --release` wrote of moments, as far as predictions need it.
 pub struct MomentsFile {
-    model: ModelOfFile,
+    model: MomentsModelJson,
     moments: ReleasedMoments,
     guarantee: String,
 }
 
 /// The parts of the file that are read.
 #[derive(Deserialize)]
-struct WholeFile {
-    model: ModelOfFile,
+struct MomentsJson {
+    model: MomentsModelJson,
     moments: ReleasedMoments,
-    guarantee: GuaranteeOfFile,
+    guarantee: GuaranteeJson,
 }
 
 /// The guarantee in a file of any release.
 #[derive(Debug, Deserialize)]
-pub(super) struct GuaranteeOfFile {
+pub(super) struct GuaranteeJson {
     pub text: String,
     pub mu: Option<Positive>,
 }
@@ -46,7 +46,7 @@ pub(super) struct GuaranteeOfFile {
 /// The public settings beside the moments.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ModelOfFile {
+struct MomentsModelJson {
     inputs: Vec<String>,
     #[serde(default)]
     encode: BTreeMap<String, Vec<String>>,
@@ -59,7 +59,7 @@ struct ModelOfFile {
 
 /// Hyperparameters that replace those of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct OtherModel {
+pub struct ModelOverride {
     /// The kernel.
     pub kernel: Option<KernelSetting>,
     /// The noise variance, in squared units of the normalised target.
@@ -69,7 +69,7 @@ pub struct OtherModel {
 /// Predictions from a file.
 pub struct FilePredictions {
     pub(super) data: DataSetting,
-    pub(super) points: Points,
+    pub(super) points: PredictionPoints,
     pub(super) predictions: Predictions,
     pub(super) warnings: Vec<String>,
 }
@@ -80,7 +80,7 @@ impl MomentsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotMoments`] if it holds no moments.
     pub fn read(path: &Path) -> Result<Self, ReleaseError> {
-        Self::parse(path, &whole_text(path).map_err(ReleaseError::io(path))?)
+        Self::parse(path, &read_limited_text(path).map_err(ReleaseError::io(path))?)
     }
 
     /// Parses the text of a release.
@@ -88,15 +88,15 @@ impl MomentsFile {
     /// # Errors
     /// [`ReleaseError::NotMoments`] if it holds no moments.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ReleaseError> {
-        Self::parsed(text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
+        Self::from_json(text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
     }
 
-    fn parsed(text: &str) -> Result<Self, String> {
-        let file: WholeFile = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let WholeFile { model, moments, guarantee } = file;
+    fn from_json(text: &str) -> Result<Self, String> {
+        let file: MomentsJson = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let MomentsJson { model, moments, guarantee } = file;
         let inputs = model.inputs.len();
         model.mechanism.check(inputs).map_err(|fault| format!("{}: {}", fault.path, fault.problem))?;
-        if !moments.is_sound(inputs) {
+        if !moments.is_valid(inputs) {
             return Err("numbers are missing, not finite, or without noise".to_owned());
         }
         Ok(Self { model, moments, guarantee: guarantee.text })
@@ -111,34 +111,34 @@ impl MomentsFile {
     ///
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read, or if the points or the kernel do not fit the inputs.
-    pub fn predict(self, at: PublicPoints<'_>, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
-        let known = self.known(other)?;
+    pub fn predict(self, at: PublicPoints<'_>, other: ModelOverride) -> Result<FilePredictions, ReleaseError> {
+        let known = self.with_model(other)?;
         // Read the points first, because the posterior takes long.
-        let points = known.points(at)?;
-        known.surface()?.at_points(points)
+        let points = known.read_points(at)?;
+        known.fit_surface()?.predict_points(points)
     }
 
     /// Returns the data for points, posterior and predictions.
     ///
     /// # Errors
     /// [`ReleaseError`] if the kernel does not fit.
-    pub(super) fn known(self, other: OtherModel) -> Result<KnownMoments, ReleaseError> {
-        let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
+    pub(super) fn with_model(self, other: ModelOverride) -> Result<ModelledMoments, ReleaseError> {
+        let MomentsModelJson { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
         let kernel = other.kernel.unwrap_or(kernel);
-        if kernel.fits(inputs.len()).is_err() {
+        if kernel.check_input_count(inputs.len()).is_err() {
             return Err(ReleaseError::NotReleasable("the kernel has the wrong number of inputs"));
         }
-        if !BoxKernel::new(&kernel, mechanism.sides()).is_some_and(|kernel| kernel.has_moments()) {
+        if !BoxKernel::new(&kernel, mechanism.box_sides()).is_some_and(|kernel| kernel.has_fourier_moments()) {
             return Err(ReleaseError::NotReleasable("the kernel is not stationary, or has too many inputs"));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
         let data = data_without_rows(inputs, Some(target), encode);
-        let places = of_box(&mechanism.domain);
+        let places = box_grid(&mechanism.domain);
         let model = ModelSetting { kernel, noise_variance, averaged: false, sparse: None };
-        let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
+        let Some(model) = MomentsModel::from_parts(mechanism, model, &normalise, &data) else {
             return Err(ReleaseError::NotReleasable("the targets have no public bounds"));
         };
-        Ok(KnownMoments { data, places, model, moments: self.moments })
+        Ok(ModelledMoments { data, places, model, moments: self.moments })
     }
 }
 
@@ -187,7 +187,7 @@ pub(super) fn data_without_rows(
         inputs,
         target,
         encode,
-        missing: Missing::Refuse,
+        missing: MissingCellPolicy::Refuse,
         filter: Vec::new(),
         person: None,
         rows_per_person: None,
@@ -200,12 +200,12 @@ pub(super) fn data_without_rows(
 /// # Errors
 /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
 pub fn write_predictions(path: &Path, predictions: &FilePredictions) -> Result<(), ReleaseError> {
-    let bytes = predictions.rows().bytes(PredictionForm::from_path(path)?)?;
-    put(new_file(path, Readers::All)?, path, &bytes)
+    let bytes = predictions.rows().bytes(PredictionFormat::from_path(path)?)?;
+    write_new_file(new_file(path, ReadAccess::All)?, path, &bytes)
 }
 
 /// A release and a model of it.
-pub(super) struct KnownMoments {
+pub(super) struct ModelledMoments {
     pub data: DataSetting,
     /// Where a grid without a file has its points.
     pub places: DMatrix<f64>,
@@ -215,20 +215,22 @@ pub(super) struct KnownMoments {
 
 /// The posterior of a release: computed once, then asked at any points. It follows from noisy numbers alone.
 pub struct MomentsSurface {
-    known: KnownMoments,
+    known: ModelledMoments,
     posterior: MomentsPosterior,
 }
 
-impl KnownMoments {
+impl ModelledMoments {
     /// The points to predict at.
     ///
     /// # Errors
     /// [`ReleaseError`] if they cannot be read or are none of the inputs.
-    pub fn points(&self, at: PublicPoints<'_>) -> Result<Points, ReleaseError> {
+    pub fn read_points(&self, at: PublicPoints<'_>) -> Result<PredictionPoints, ReleaseError> {
         match at {
             PublicPoints::File(file) => file.read(&self.data),
-            PublicPoints::Grid(grid) => Ok(Points::even(grid.points(&self.data, Some(self.places.clone()))?)),
-            PublicPoints::Held(points) => held(points, &self.data),
+            PublicPoints::Grid(grid) => {
+                Ok(PredictionPoints::with_equal_weights(grid.points(&self.data, Some(self.places.clone()))?))
+            }
+            PublicPoints::Held(points) => points_from_matrix(points, &self.data),
         }
     }
 
@@ -236,7 +238,7 @@ impl KnownMoments {
     ///
     /// # Errors
     /// [`ReleaseError::Task`] if a covariance cannot be factorised.
-    pub fn surface(self) -> Result<MomentsSurface, ReleaseError> {
+    pub fn fit_surface(self) -> Result<MomentsSurface, ReleaseError> {
         let posterior = self.model.posterior(&self.moments)?;
         Ok(MomentsSurface { known: self, posterior })
     }
@@ -247,8 +249,8 @@ impl MomentsFile {
     ///
     /// # Errors
     /// [`ReleaseError`] if the kernel does not fit, or a covariance cannot be factorised.
-    pub fn surface(self, other: OtherModel) -> Result<MomentsSurface, ReleaseError> {
-        self.known(other)?.surface()
+    pub fn fit_surface(self, other: ModelOverride) -> Result<MomentsSurface, ReleaseError> {
+        self.with_model(other)?.fit_surface()
     }
 }
 
@@ -258,16 +260,16 @@ impl MomentsSurface {
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read or are none of the inputs.
     pub fn predict(&self, at: PublicPoints<'_>) -> Result<FilePredictions, ReleaseError> {
-        self.at_points(self.known.points(at)?)
+        self.predict_points(self.known.read_points(at)?)
     }
 
-    pub(super) fn at_points(&self, points: Points) -> Result<FilePredictions, ReleaseError> {
-        ensure_inside(self.known.model.mechanism(), &points.inputs)?;
+    pub(super) fn predict_points(&self, points: PredictionPoints) -> Result<FilePredictions, ReleaseError> {
+        ensure_inside_box(self.known.model.mechanism(), &points.inputs)?;
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
         let predictions = Predictions { mean, gp_sd: model_sd, noise_sd, least: None, combinations: None };
-        let outside = outside_warning(self.known.model.mechanism(), &points.inputs);
-        let warnings = outside.into_iter().chain(little_known(&predictions)).collect();
+        let outside = outside_box_warning(self.known.model.mechanism(), &points.inputs);
+        let warnings = outside.into_iter().chain(uninformative_points_warning(&predictions)).collect();
         Ok(FilePredictions { data: self.known.data.clone(), points, predictions, warnings })
     }
 }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{ReleaseError, SigningKey};
-use dpgp_fs::{NewFile, Readers, with_ending};
+use dpgp_fs::{NewFile, ReadAccess, with_ending};
 
 /// A new file, with its signature beside it if there is a key. It is opened before the charge, so that nothing is spent
 /// on a file that cannot be written.
@@ -24,7 +24,7 @@ struct NewSignature<'k> {
 ///
 /// # Errors
 /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
-pub(super) fn new_file(path: &Path, readers: Readers) -> Result<NewFile, ReleaseError> {
+pub(super) fn new_file(path: &Path, readers: ReadAccess) -> Result<NewFile, ReleaseError> {
     NewFile::open(path, readers).map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => ReleaseError::Exists(path.to_path_buf()),
         _ => ReleaseError::Io { path: path.to_path_buf(), cause },
@@ -35,9 +35,9 @@ pub(super) fn new_file(path: &Path, readers: Readers) -> Result<NewFile, Release
 ///
 /// # Errors
 /// [`ReleaseError::Io`]: then no file has this name, or another process made it.
-pub(super) fn put(mut file: NewFile, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
+pub(super) fn write_new_file(mut file: NewFile, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
     let io = ReleaseError::io(path);
-    file.fill(bytes).map_err(&io)?;
+    file.append_bytes(bytes).map_err(&io)?;
     file.finish().map_err(&io)
 }
 
@@ -48,14 +48,14 @@ impl<'k> SignedFile<'k> {
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
-        let file = new_file(path, Readers::All)?;
+        let file = new_file(path, ReadAccess::All)?;
         let path = path.to_path_buf();
         let Some(key) = key else { return Ok(Self { path, file, signature: None }) };
         if file.is_stream() {
             return Err(ReleaseError::Exists(path));
         }
-        let beside = signature_of(&path);
-        let signature = NewSignature { file: new_file(&beside, Readers::All)?, path: beside, key };
+        let beside = signature_path(&path);
+        let signature = NewSignature { file: new_file(&beside, ReadAccess::All)?, path: beside, key };
         Ok(Self { path, file, signature: Some(signature) })
     }
 
@@ -63,15 +63,15 @@ impl<'k> SignedFile<'k> {
     ///
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
-    pub fn put(self, text: &str) -> Result<(), ReleaseError> {
+    pub fn write_signed_text(self, text: &str) -> Result<(), ReleaseError> {
         if let Some(NewSignature { path, file, key }) = self.signature {
-            put(file, &path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
+            write_new_file(file, &path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
         }
-        put(self.file, &self.path, text.as_bytes())
+        write_new_file(self.file, &self.path, text.as_bytes())
     }
 }
 
 /// The path of the signature of a file, as for `ssh-keygen`.
-pub(super) fn signature_of(path: &Path) -> PathBuf {
+pub(super) fn signature_path(path: &Path) -> PathBuf {
     with_ending(path, ".sig")
 }

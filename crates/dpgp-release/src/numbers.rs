@@ -3,29 +3,29 @@
 use serde_json::Value;
 
 use super::PrivatePredictions;
-use super::sums_model::SumsFile;
+use super::sums_model::ReleasedSums;
 
 /// Fields of a file that hold settings, not computed numbers.
 const SETTINGS: [&str; 3] = ["model", "histogram", "rows"];
 
 /// Values whose numbers are written.
-pub trait WrittenNumbers {
+pub trait ReleasedNumbers {
     /// Whether all of them are finite.
     fn are_finite(&self) -> bool;
 }
 
-impl WrittenNumbers for PrivatePredictions<'_> {
+impl ReleasedNumbers for PrivatePredictions<'_> {
     fn are_finite(&self) -> bool {
         let Self { points, predictions, .. } = self;
         let columns = [&predictions.mean, &predictions.gp_sd, &predictions.noise_sd];
-        let mut ends = (0..points.nrows()).map(|row| predictions.interval(row));
+        let mut ends = (0..points.nrows()).map(|row| predictions.central_interval(row));
         points.iter().all(|x| x.is_finite())
             && columns.into_iter().flatten().all(|x| x.is_finite())
             && ends.all(|(low, high)| low.is_finite() && high.is_finite())
     }
 }
 
-impl WrittenNumbers for SumsFile {
+impl ReleasedNumbers for ReleasedSums {
     /// JSON has null for a number that is not finite.
     fn are_finite(&self) -> bool {
         let Value::Object(parts) = &self.value else { return false };
@@ -48,7 +48,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
     use dpgp_task::Predictions;
 
     const SPEC: &str = r#"experiment.title = "a row"
@@ -60,7 +60,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { o
 "#;
 
     fn finite(value: Value) -> bool {
-        SumsFile { value }.are_finite()
+        ReleasedSums { value }.are_finite()
     }
 
     fn sums(x: f64) -> Value {
@@ -77,7 +77,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { o
 
     /// Whether the numbers of one point are finite: its place, then prediction, model and noise.
     fn finite_at(place: f64, [mean, gp_sd, noise_sd]: [f64; 3]) -> bool {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("one", SPEC).unwrap();
         let predictions = Predictions {
             mean: vec![mean],

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-use super::new_file::{SignedFile, new_file, put};
-use super::{Charged, PrivatePredictions, ReleaseError, SigningKey};
-use dpgp_data::{WrittenCells, WrittenColumn, csv_cell, parquet_table};
-use dpgp_fs::{NewFile, Readers, with_ending};
-use dpgp_number::text::exact;
+use super::new_file::{SignedFile, new_file, write_new_file};
+use super::{DrawnRelease, PrivatePredictions, ReleaseError, SigningKey};
+use dpgp_data::{OutputCells, OutputColumn, csv_cell, encode_parquet_table};
+use dpgp_fs::{NewFile, ReadAccess, with_ending};
+use dpgp_number::text::format_exact;
 use dpgp_spec::setting::DataSetting;
 use dpgp_task::Predictions;
 
 /// Both files, before a release is charged.
 pub struct PredictionFiles<'k> {
     path: PathBuf,
-    form: PredictionForm,
+    form: PredictionFormat,
     predictions: NewFile,
     certificate: SignedFile<'k>,
 }
@@ -28,8 +28,8 @@ impl<'k> PredictionFiles<'k> {
     /// # Errors
     /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
-        let form = PredictionForm::from_path(path)?;
-        let predictions = new_file(path, Readers::All)?;
+        let form = PredictionFormat::from_path(path)?;
+        let predictions = new_file(path, ReadAccess::All)?;
         if predictions.is_stream() {
             // Without a file, there is no place for its certificate.
             return Err(ReleaseError::Exists(path.to_path_buf()));
@@ -43,11 +43,11 @@ impl<'k> PredictionFiles<'k> {
     ///
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
-    pub fn write(self, charged: &Charged<PrivatePredictions<'_>>) -> Result<Value, ReleaseError> {
+    pub fn write(self, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<Value, ReleaseError> {
         let bytes = charged.bytes(self.form)?;
         let certificate = charged.certificate_json(&bytes);
-        self.certificate.put(&format!("{certificate:#}\n"))?;
-        put(self.predictions, &self.path, &bytes)?;
+        self.certificate.write_signed_text(&format!("{certificate:#}\n"))?;
+        write_new_file(self.predictions, &self.path, &bytes)?;
         Ok(certificate)
     }
 }
@@ -55,14 +55,14 @@ impl<'k> PredictionFiles<'k> {
 /// The format of predictions, from the ending of their file.
 ///
 /// ```
-/// use dpgp_release::PredictionForm;
-/// assert_eq!(PredictionForm::from_path("p.parquet".as_ref())?, PredictionForm::Parquet);
-/// assert_eq!(PredictionForm::from_path("p".as_ref())?, PredictionForm::Csv);
-/// assert!(PredictionForm::from_path("p.xlsx".as_ref()).is_err());
+/// use dpgp_release::PredictionFormat;
+/// assert_eq!(PredictionFormat::from_path("p.parquet".as_ref())?, PredictionFormat::Parquet);
+/// assert_eq!(PredictionFormat::from_path("p".as_ref())?, PredictionFormat::Csv);
+/// assert!(PredictionFormat::from_path("p.xlsx".as_ref()).is_err());
 /// # Ok::<(), dpgp_release::ReleaseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PredictionForm {
+pub enum PredictionFormat {
     /// Comma-separated text with a header: `.csv`, and names without an ending.
     Csv,
     /// A row for each point and a column for each of those of the text: `.parquet`.
@@ -74,7 +74,7 @@ pub enum PredictionForm {
 /// Ends of names of maps.
 const MAPS: [&str; 3] = ["geojson", "svg", "html"];
 
-impl PredictionForm {
+impl PredictionFormat {
     /// The form of a file of this name.
     ///
     /// # Errors
@@ -117,8 +117,8 @@ impl PredictionRows<'_> {
         writer.write_record(names.chain(COLUMNS.map(str::to_owned)))?;
         for row in 0..self.points.nrows() {
             let cells = inputs.iter().enumerate();
-            let cells = cells.map(|(d, name)| shown(self.data, name, self.points[(row, d)]));
-            writer.write_record(cells.chain(self.row(row).map(exact)))?;
+            let cells = cells.map(|(d, name)| input_text(self.data, name, self.points[(row, d)]));
+            writer.write_record(cells.chain(self.row(row).map(format_exact)))?;
         }
         let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -128,31 +128,28 @@ impl PredictionRows<'_> {
     ///
     /// # Errors
     /// [`ReleaseError::Csv`] or [`ReleaseError::Parquet`] if the rows cannot be written.
-    pub fn bytes(&self, form: PredictionForm) -> Result<Vec<u8>, ReleaseError> {
+    pub fn bytes(&self, form: PredictionFormat) -> Result<Vec<u8>, ReleaseError> {
         match form {
-            PredictionForm::Csv => Ok(self.csv()?.into_bytes()),
-            PredictionForm::Json => Ok(format!("{:#}\n", self.json()).into_bytes()),
-            PredictionForm::Parquet => parquet_table(&self.columns()).map_err(ReleaseError::Parquet),
+            PredictionFormat::Csv => Ok(self.csv()?.into_bytes()),
+            PredictionFormat::Json => Ok(format!("{:#}\n", self.json()).into_bytes()),
+            PredictionFormat::Parquet => encode_parquet_table(&self.columns()).map_err(ReleaseError::Parquet),
         }
     }
 
     /// The inputs, words as text, and the columns of numbers after them.
-    fn columns(&self) -> Vec<WrittenColumn> {
+    fn columns(&self) -> Vec<OutputColumn> {
         let mut columns = Vec::new();
         for (d, name) in self.data.inputs.iter().enumerate() {
             let numbers = (0..self.points.nrows()).map(|row| self.points[(row, d)]);
             let cells = match self.data.encode.contains_key(name) {
-                true => WrittenCells::Words(numbers.map(|code| shown(self.data, name, code)).collect()),
-                false => WrittenCells::Numbers(numbers.collect()),
+                true => OutputCells::Words(numbers.map(|code| input_text(self.data, name, code)).collect()),
+                false => OutputCells::Numbers(numbers.collect()),
             };
-            columns.push(WrittenColumn { name: name.clone(), cells });
+            columns.push(OutputColumn { name: name.clone(), cells });
         }
         for (place, name) in COLUMNS.iter().enumerate() {
             let numbers = (0..self.points.nrows()).map(|row| self.row(row)[place]);
-            columns.push(WrittenColumn {
-                name: (*name).to_owned(),
-                cells: WrittenCells::Numbers(numbers.collect()),
-            });
+            columns.push(OutputColumn { name: (*name).to_owned(), cells: OutputCells::Numbers(numbers.collect()) });
         }
         columns
     }
@@ -176,13 +173,13 @@ impl PredictionRows<'_> {
     /// In the order of [`COLUMNS`].
     fn row(&self, row: usize) -> [f64; 5] {
         let predictions = self.predictions;
-        let (low, high) = predictions.interval(row);
+        let (low, high) = predictions.central_interval(row);
         [predictions.mean[row], predictions.gp_sd[row], predictions.noise_sd[row], low, high]
     }
 }
 
 /// An input as the user wrote it: the word of a code.
-fn shown(data: &DataSetting, name: &str, value: f64) -> String {
+fn input_text(data: &DataSetting, name: &str, value: f64) -> String {
     let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
-    word.map_or_else(|| exact(value), |word| csv_cell(word).into_owned())
+    word.map_or_else(|| format_exact(value), |word| csv_cell(word).into_owned())
 }

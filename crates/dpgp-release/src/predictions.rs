@@ -6,25 +6,25 @@ use std::path::Path;
 
 use nalgebra::DMatrix;
 
-use super::draw::{Guaranteed, Offer};
-use super::exceptions::{ensure_moderate, public_rows, refuse_large};
-use super::grid::{PublicPoints, ensure_inside, held};
-use super::ledger::{LedgerPlace, ensure_protected};
+use super::draw::{ReleaseGuarantee, UnchargedRelease};
+use super::exceptions::{check_magnitudes, public_row_count, refuse_large_delta};
+use super::grid::{PublicPoints, ensure_inside_box, points_from_matrix};
+use super::ledger::{LedgerLocation, refuse_protected_columns};
 use super::prediction_files::{COLUMNS, PredictionRows};
-use super::subject::Subject;
+use super::subject::ReleaseSpec;
 use super::{CertificateSummary, ReleaseError};
-use dpgp_data::{Fingerprint, Progress, whole_text};
+use dpgp_data::{Fingerprint, Progress, read_limited_text};
 use dpgp_fs::with_ending;
 use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySetting};
 use dpgp_number::Epsilon;
 use dpgp_run::{
-    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
-    load_sample, load_witnessed, passing_key, streams, witness_text,
+    CellFailure, ClippedCounts, FingerprintedSample, Project, RunError, clipped_targets, ensure_memory,
+    load_distinct_sample, load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams, temporary_key,
 };
-use dpgp_spec::setting::ChosenBy;
+use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{
-    Cell, DensityTask, Experiment, ModelMemory, Points, Predictions, PreparedRelease, Preview, PreviewInput,
-    Sample, Setting, TaskError, TaskSetting, preview_moments, refusal,
+    Cell, CellSetting, DensityTask, Experiment, ModelMemory, PredictionPoints, Predictions, PreparedRelease,
+    PreviewInput, ReleasePreview, Sample, TaskError, TaskSetting, preview_moments, refusal_reason,
 };
 
 /// The most points if none are named.
@@ -36,7 +36,7 @@ const FITTED_POINTS: usize = 400;
 pub struct PredictionRequest<'a> {
     experiment: &'a Experiment,
     cell: &'a Cell,
-    points: Points,
+    points: PredictionPoints,
     sample: Sample,
     fingerprint: Option<Fingerprint>,
 }
@@ -44,7 +44,7 @@ pub struct PredictionRequest<'a> {
 /// Predictions with their noise, and their origin.
 pub struct PrivatePredictions<'a> {
     /// The setting of the cell.
-    pub(super) setting: &'a Setting,
+    pub(super) setting: &'a CellSetting,
     /// The text of the spec.
     pub(super) spec: &'a str,
     /// The settings that the release has changed, as `path = value`.
@@ -68,33 +68,31 @@ impl<'a> PredictionRequest<'a> {
         cell: &'a Cell,
         points: impl Into<PublicPoints<'a>>,
         progress: &dyn Progress,
-        place: Option<&LedgerPlace>,
+        place: Option<&LedgerLocation>,
     ) -> Result<Self, ReleaseError> {
         let (setting, points) = (cell.setting(), points.into());
-        let weighs = setting.privacy.mechanism.linear().is_some_and(LinearMechanism::is_for_one_scale);
-        if points.have_weights() && !weighs {
-            return Err(ReleaseError::NotReleasable(
-                "point weights need mechanism.cloaking with objective = \"risk\"",
-            ));
+        let weighs = setting.privacy.mechanism.as_linear().is_some_and(LinearMechanism::is_for_one_scale);
+        if points.has_weights() && !weighs {
+            return Err(ReleaseError::NotReleasable("point weights need mechanism.cloaking with objective = \"risk\""));
         }
-        ensure_moderate(setting, &setting.privacy)?;
+        check_magnitudes(setting, &setting.privacy)?;
         let at = points.read(setting)?;
         if let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() {
-            ensure_inside(moments, &at.inputs)?;
+            ensure_inside_box(moments, &at.inputs)?;
         }
         let (sample, fingerprint) = match place {
             Some(place) => {
-                let public = Subject { experiment, setting, privacy: &setting.privacy }.public();
+                let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
                 let allowed =
-                    |rows: &Fingerprint| ensure_protected(place, rows, &public).map_err(ReleaseError::from);
+                    |rows: &Fingerprint| refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from);
                 let key = place.state.key();
-                let WitnessedSample { sample, fingerprint } =
-                    load_witnessed(experiment, setting, project, progress, key, allowed)?;
+                let FingerprintedSample { sample, fingerprint } =
+                    load_fingerprinted_sample(experiment, setting, project, progress, key, allowed)?;
                 (sample, Some(fingerprint))
             }
-            None => (load_compared(experiment, setting, project, progress)?, None),
+            None => (load_distinct_sample(experiment, setting, project, progress)?, None),
         };
-        Self { experiment, cell, points: at, sample, fingerprint }.checked()
+        Self { experiment, cell, points: at, sample, fingerprint }.ensure_rows_and_memory()
     }
 
     /// As [`PredictionRequest::read`], but for rows in memory, as CSV text. Without points, it predicts at some of the inputs, evenly over
@@ -102,42 +100,40 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// As [`PredictionRequest::read`].
-    pub fn of_text(
+    pub fn from_csv_text(
         experiment: &'a Experiment,
         cell: &'a Cell,
         text: &str,
         points: Option<&DMatrix<f64>>,
-        place: Option<&LedgerPlace>,
+        place: Option<&LedgerLocation>,
     ) -> Result<Self, ReleaseError> {
         let setting = cell.setting();
-        ensure_moderate(setting, &setting.privacy)?;
-        let inputs_are_public = setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs;
+        check_magnitudes(setting, &setting.privacy)?;
+        let inputs_are_public = setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
         if points.is_none() && !inputs_are_public {
-            return Err(ReleaseError::NotReleasable(
-                "the inputs are private, so name public prediction points",
-            ));
+            return Err(ReleaseError::NotReleasable("the inputs are private, so name public prediction points"));
         }
         // Whoever holds rows in memory keeps the release, which lists their inputs.
-        if setting.data.chosen_by_target() {
+        if setting.data.selects_by_target() {
             return Err(ReleaseError::InputsTell);
         }
-        let points = points.map(|points| held(points, &setting.data)).transpose()?;
+        let points = points.map(|points| points_from_matrix(points, &setting.data)).transpose()?;
         let (sample, fingerprint) = match place {
             Some(place) => {
-                let public = Subject { experiment, setting, privacy: &setting.privacy }.public();
+                let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
                 let allowed =
-                    |rows: &Fingerprint| ensure_protected(place, rows, &public).map_err(ReleaseError::from);
-                let WitnessedSample { sample, fingerprint } =
-                    witness_text(text, setting, place.state.key(), allowed)?;
+                    |rows: &Fingerprint| refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from);
+                let FingerprintedSample { sample, fingerprint } =
+                    load_sample_from_text(text, setting, place.state.key(), allowed)?;
                 (sample, Some(fingerprint))
             }
             None => {
                 let all = |_: &Fingerprint| Ok::<(), ReleaseError>(());
-                (witness_text(text, setting, &passing_key().map_err(RunError::from)?, all)?.sample, None)
+                (load_sample_from_text(text, setting, &temporary_key().map_err(RunError::from)?, all)?.sample, None)
             }
         };
-        let points = points.unwrap_or_else(|| some_inputs(&sample, FITTED_POINTS));
-        Self { experiment, cell, points, sample, fingerprint }.checked()
+        let points = points.unwrap_or_else(|| evenly_spaced_inputs(&sample, FITTED_POINTS));
+        Self { experiment, cell, points, sample, fingerprint }.ensure_rows_and_memory()
     }
 
     /// Fits the model to all rows and designs the noise. Refuses a guarantee with exceptions, or a delta that is too
@@ -145,13 +141,16 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
-    pub fn offer(&self, allow_caveats: bool) -> Result<Offer<'_, PrivatePredictions<'_>>, ReleaseError> {
-        let (privacy, rows) = (&self.setting().privacy, self.public_rows());
+    pub fn design_release(
+        &self,
+        allow_caveats: bool,
+    ) -> Result<UnchargedRelease<'_, PrivatePredictions<'_>>, ReleaseError> {
+        let (privacy, rows) = (&self.setting().privacy, self.public_row_count());
         // Checked first, because a model of many rows takes minutes.
         if let Some(rows) = rows.filter(|_| !allow_caveats && !privacy.epsilon.is_unprotected()) {
-            refuse_large(privacy.delta.get(), rows)?;
+            refuse_large_delta(privacy.delta.get(), rows)?;
         }
-        self.offer_of(self.releasable(&self.sample)?)?.without_exceptions(rows, allow_caveats)
+        self.uncharged_release(self.prepare_release(&self.sample)?)?.refuse_exceptions(rows, allow_caveats)
     }
 
     /// Estimates the error of predictions at each epsilon under the model, from inputs and settings alone. Nothing is
@@ -159,57 +158,52 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release of predictions, or a number cannot be computed.
-    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<Preview, ReleaseError> {
+    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<ReleasePreview, ReleaseError> {
         let setting = self.setting();
-        if let Some(reason) = refusal(setting) {
+        if let Some(reason) = refusal_reason(setting) {
             return Err(ReleaseError::NotReleasable(reason));
         }
         if matches!(&*setting.task, TaskSetting::Density(_)) {
             return Err(ReleaseError::NoExpectedError);
         }
         if let Some(model) = MomentsModel::new(setting) {
-            let rows = self.sample.rows();
+            let rows = self.sample.row_count();
             let preview = preview_moments(&model, rows, epsilons, &setting.privacy);
-            return preview.map_err(|cause| self.failed(cause));
+            return preview.map_err(|cause| self.wrap_task_error(cause));
         }
         if matches!(&*setting.task, TaskSetting::Surface(_)) {
             return Err(ReleaseError::NotReleasable(
                 "mechanism.sums has no preview; use cloaking, function or moments",
             ));
         }
-        let streams = streams(self.cell, self.experiment.meta.seed, 0);
-        let foreknown =
-            PreviewInput { setting, inputs: &self.sample.inputs, points: &self.points, streams: &streams };
-        foreknown.preview(epsilons).map_err(|cause| self.failed(cause))
+        let streams = random_streams(self.cell, self.experiment.meta.seed, 0);
+        let foreknown = PreviewInput { setting, inputs: &self.sample.inputs, points: &self.points, streams: &streams };
+        foreknown.preview(epsilons).map_err(|cause| self.wrap_task_error(cause))
     }
 
     /// The standard deviation of the noise of each count at an epsilon, from settings alone; none for other releases.
-    pub fn count_noise(&self, epsilon: Epsilon) -> Option<f64> {
+    pub fn count_noise_sd(&self, epsilon: Epsilon) -> Option<f64> {
         let setting = self.setting();
         let histogram = DensityTask::histogram(setting)?;
         Some(histogram.guarantee(&PrivacySetting { epsilon, ..(*setting.privacy).clone() }).sd)
     }
 
-    fn failed(&self, cause: TaskError) -> ReleaseError {
-        let failures = vec![CellFailure {
-            cell: self.cell.place(),
-            cells: Vec::new(),
-            replicate: 0,
-            cause: cause.into(),
-        }];
+    fn wrap_task_error(&self, cause: TaskError) -> ReleaseError {
+        let failures =
+            vec![CellFailure { cell: self.cell.joined_labels(), cells: Vec::new(), replicate: 0, cause: cause.into() }];
         RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }.into()
     }
 
     /// The release of what was prepared, whatever its exceptions.
     ///
     /// # Errors
-    /// As [`PredictionRequest::offer`].
-    pub(super) fn offer_of(
+    /// As [`PredictionRequest::design_release`].
+    pub(super) fn uncharged_release(
         &self,
         prepared: PreparedRelease,
-    ) -> Result<Offer<'_, PrivatePredictions<'_>>, ReleaseError> {
-        let guaranteed = Guaranteed { certificate: prepared.certificate.clone(), noise: prepared.noise };
-        Offer::new(guaranteed, move |source| {
+    ) -> Result<UnchargedRelease<'_, PrivatePredictions<'_>>, ReleaseError> {
+        let guaranteed = ReleaseGuarantee { certificate: prepared.certificate.clone(), noise: prepared.noise };
+        UnchargedRelease::new(guaranteed, move |source| {
             let predictions = prepared.draw(source)?;
             let (setting, spec) = (self.setting(), self.experiment.source.text());
             let changes = &self.experiment.changes;
@@ -224,21 +218,16 @@ impl<'a> PredictionRequest<'a> {
     /// [`ReleaseError::Csv`] if the rows cannot be written.
     pub fn blank_csv(&self) -> Result<String, ReleaseError> {
         let zeros = vec![0.0; self.points.inputs.nrows()];
-        let predictions = Predictions {
-            mean: zeros.clone(),
-            gp_sd: zeros.clone(),
-            noise_sd: zeros,
-            least: None,
-            combinations: None,
-        };
+        let predictions =
+            Predictions { mean: zeros.clone(), gp_sd: zeros.clone(), noise_sd: zeros, least: None, combinations: None };
         let data = &self.setting().data;
         Ok(PredictionRows { data, points: &self.points.inputs, predictions: &predictions }.csv()?)
     }
 
     /// The subject of the release.
-    pub fn subject(&self) -> Subject<'a> {
+    pub fn release_spec(&self) -> ReleaseSpec<'a> {
         let setting = self.cell.setting();
-        Subject { experiment: self.experiment, setting, privacy: &setting.privacy }
+        ReleaseSpec { experiment: self.experiment, setting, privacy: &setting.privacy }
     }
 
     /// The identity of the rows for ledgers. None if they were read without a key.
@@ -248,16 +237,16 @@ impl<'a> PredictionRequest<'a> {
 
     /// The number of rows that are used.
     pub fn rows(&self) -> u64 {
-        self.sample.rows() as u64
+        self.sample.row_count() as u64
     }
 
     /// The number of rows that a delta is compared with.
-    pub(super) fn public_rows(&self) -> Option<u64> {
-        public_rows(self.setting(), self.rows())
+    pub(super) fn public_row_count(&self) -> Option<u64> {
+        public_row_count(self.setting(), self.rows())
     }
 
     /// How many targets were clipped to public bounds, for the holder of the data alone.
-    pub fn clipped(&self) -> Option<Clipped> {
+    pub fn count_clipped_targets(&self) -> Option<ClippedCounts> {
         clipped_targets(self.cell.setting(), &self.sample)
     }
 
@@ -265,26 +254,26 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read, or there are no rows.
-    pub fn at_inputs(
+    pub fn read_at_inputs(
         project: &Project,
         experiment: &'a Experiment,
         cell: &'a Cell,
         progress: &dyn Progress,
     ) -> Result<Self, ReleaseError> {
         let sample = load_sample(experiment, cell.setting(), project, progress)?;
-        let points = some_inputs(&sample, POINTS);
-        Self { experiment, cell, points, sample, fingerprint: None }.checked()
+        let points = evenly_spaced_inputs(&sample, POINTS);
+        Self { experiment, cell, points, sample, fingerprint: None }.ensure_rows_and_memory()
     }
 
     /// The request, if there are rows and enough memory for the matrices of their model. A private number of rows may
     /// be zero.
-    fn checked(self) -> Result<Self, ReleaseError> {
-        let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
-        let inputs_are_public = self.setting().privacy.mechanism.chosen_by() == ChosenBy::Inputs;
-        if self.public_rows() == Some(0) || (rows == 0 && inputs_are_public) {
+    fn ensure_rows_and_memory(self) -> Result<Self, ReleaseError> {
+        let (rows, points) = (self.sample.row_count(), self.points.inputs.nrows());
+        let inputs_are_public = self.setting().privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
+        if self.public_row_count() == Some(0) || (rows == 0 && inputs_are_public) {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }
-        ensure_memory(self.experiment, ModelMemory::of_release(self.setting(), rows, points))?;
+        ensure_memory(self.experiment, ModelMemory::estimate_release(self.setting(), rows, points))?;
         Ok(self)
     }
 
@@ -296,29 +285,29 @@ impl<'a> PredictionRequest<'a> {
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
-    pub(super) fn releasable(&self, sample: &Sample) -> Result<PreparedRelease, ReleaseError> {
+    pub(super) fn prepare_release(&self, sample: &Sample) -> Result<PreparedRelease, ReleaseError> {
         let setting = self.cell.setting();
-        if let Some(reason) = refusal(setting) {
+        if let Some(reason) = refusal_reason(setting) {
             return Err(ReleaseError::NotReleasable(reason));
         }
-        let streams = streams(self.cell, self.experiment.meta.seed, 0);
-        PreparedRelease::new(setting, sample, &self.points, &streams).map_err(|cause| self.failed(cause))
+        let streams = random_streams(self.cell, self.experiment.meta.seed, 0);
+        PreparedRelease::new(setting, sample, &self.points, &streams).map_err(|cause| self.wrap_task_error(cause))
     }
 
     pub(super) fn sample(&self) -> &Sample {
         &self.sample
     }
 
-    pub(super) fn setting(&self) -> &Setting {
+    pub(super) fn setting(&self) -> &CellSetting {
         self.cell.setting()
     }
 }
 
 /// Some inputs of a sample, evenly over its rows.
-fn some_inputs(sample: &Sample, most: usize) -> Points {
-    let step = sample.rows().div_ceil(most).max(1);
-    let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
-    Points::even(sample.inputs.select_rows(&rows))
+fn evenly_spaced_inputs(sample: &Sample, most: usize) -> PredictionPoints {
+    let step = sample.row_count().div_ceil(most).max(1);
+    let rows: Vec<usize> = (0..sample.row_count()).step_by(step).collect();
+    PredictionPoints::with_equal_weights(sample.inputs.select_rows(&rows))
 }
 
 /// The contents of a file from `dpgp predict`, and the statement about its guarantee.
@@ -363,11 +352,11 @@ impl ReleasedPredictions {
     /// [`ReleaseError::Io`], [`ReleaseError::NotPredictions`]; [`ReleaseError::NoCertificate`] if what stands beside it
     /// is none.
     pub fn read(path: &Path) -> Result<Self, ReleaseError> {
-        let csv = whole_text(path).map_err(ReleaseError::io(path))?;
+        let csv = read_limited_text(path).map_err(ReleaseError::io(path))?;
         let beside = with_ending(path, ".certificate.json");
-        let statement = match whole_text(&beside) {
+        let statement = match read_limited_text(&beside) {
             Ok(text) => CertificateSummary::parse(&beside, &text, Some(&csv))?,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => CertificateSummary::none(),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => CertificateSummary::without_certificate(),
             Err(cause) => return Err(ReleaseError::Io { path: beside, cause }),
         };
         Self::parse(path, &csv, statement)
@@ -378,12 +367,12 @@ impl ReleasedPredictions {
     /// # Errors
     /// [`ReleaseError::NotPredictions`] if it is none.
     pub fn parse(path: &Path, csv: &str, statement: CertificateSummary) -> Result<Self, ReleaseError> {
-        parsed(csv, statement)
+        parse_predictions(csv, statement)
             .map_err(|cause| ReleaseError::NotPredictions { path: path.to_path_buf(), cause })
     }
 }
 
-fn parsed(text: &str, statement: CertificateSummary) -> Result<ReleasedPredictions, String> {
+fn parse_predictions(text: &str, statement: CertificateSummary) -> Result<ReleasedPredictions, String> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let dimensions = header.len().checked_sub(COLUMNS.len()).filter(|inputs| *inputs > 0);
@@ -420,7 +409,7 @@ const FEWEST: usize = 10;
 
 impl ReleasedPoint {
     fn new(predictions: &Predictions, point: usize) -> Self {
-        let (low, high) = predictions.interval(point);
+        let (low, high) = predictions.central_interval(point);
         let Predictions { mean, gp_sd, noise_sd, .. } = predictions;
         Self { mean: mean[point], gp_sd: gp_sd[point], noise_sd: noise_sd[point], low, high }
     }
@@ -437,7 +426,7 @@ impl ReleasedPoint {
 /// noise_sd^2`, by the law of total variance. Given the point, v is left: a point explains `1 - v / S^2` of the
 /// variance over all points, and less than half of it if `sqrt v > S / sqrt 2`. Both parts of v count, because gp_sd
 /// shows that no row is near.
-pub fn most_uncertainty(points: &[ReleasedPoint]) -> f64 {
+pub fn informative_uncertainty_limit(points: &[ReleasedPoint]) -> f64 {
     let number = points.len() as f64;
     let mean = points.iter().map(|point| point.mean / number).sum::<f64>();
     let squares = points.iter().map(|point| (point.mean - mean).powi(2) + point.uncertainty().powi(2));
@@ -445,10 +434,10 @@ pub fn most_uncertainty(points: &[ReleasedPoint]) -> f64 {
 }
 
 /// Warns if most points of a release about private inputs are uninformative. The warning follows from the release.
-pub(super) fn little_known(predictions: &Predictions) -> Option<String> {
+pub(super) fn uninformative_points_warning(predictions: &Predictions) -> Option<String> {
     let all = predictions.mean.len();
     let points: Vec<ReleasedPoint> = (0..all).map(|point| ReleasedPoint::new(predictions, point)).collect();
-    let most = most_uncertainty(&points);
+    let most = informative_uncertainty_limit(&points);
     let little = points.iter().filter(|point| point.uncertainty() > most).count();
     (all >= FEWEST && 2 * little > all).then(|| {
         format!(
@@ -471,11 +460,8 @@ mod tests {
         let path = folder.path().join("p.csv");
         std::fs::write(&path, format!("x,{}\n1,2,3,4,5,6\n", COLUMNS.join(","))).unwrap();
         let read = ReleasedPredictions::read(&path).unwrap();
-        assert_eq!(read.statement, CertificateSummary::none());
-        assert_eq!(
-            read.points,
-            [ReleasedPoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]
-        );
+        assert_eq!(read.statement, CertificateSummary::without_certificate());
+        assert_eq!(read.points, [ReleasedPoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]);
         std::fs::create_dir(with_ending(&path, ".certificate.json")).unwrap();
         assert!(matches!(ReleasedPredictions::read(&path), Err(ReleaseError::Io { .. })));
     }
@@ -487,7 +473,7 @@ mod little_known_tests {
 
     fn said(sds: &[f64]) -> Option<String> {
         let mean = (0..sds.len()).map(|point| point as f64).collect();
-        little_known(&Predictions {
+        uninformative_points_warning(&Predictions {
             mean,
             gp_sd: sds.to_vec(),
             noise_sd: vec![0.0; sds.len()],
@@ -514,7 +500,7 @@ mod little_known_tests {
 #[cfg(test)]
 mod of_text_tests {
     use super::*;
-    use dpgp_run::DataPlaces;
+    use dpgp_run::DataLocations;
 
     const SPEC: &str = r#"
 experiment.title = "rows in memory"
@@ -532,10 +518,10 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.moments = { target_bound = 5.
 "#;
 
     fn refusal_of(spec: &str) -> Option<String> {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("rows", spec).unwrap();
         let request =
-            PredictionRequest::of_text(&experiment, &experiment.cells[0], "x,y\n1,2\n3,4\n", None, None);
+            PredictionRequest::from_csv_text(&experiment, &experiment.cells[0], "x,y\n1,2\n3,4\n", None, None);
         request.err().map(|error| error.to_string())
     }
 
@@ -544,11 +530,9 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.moments = { target_bound = 5.
     fn inputs_that_tell_something_are_refused() {
         assert_eq!(refusal_of(&format!("{SPEC}{TARGETS}")), None);
         let records = refusal_of(&format!("{SPEC}{RECORDS}")).unwrap();
-        assert!(records.contains("private inputs are no points"), "{records}");
-        let filtered = SPEC.replace(
-            "target = \"y\" }",
-            "target = \"y\", filter = [{ column = \"y\", is = \">\", value = 3.0 }] }",
-        );
+        assert!(records.contains("the inputs are private, so name public prediction points"), "{records}");
+        let filtered = SPEC
+            .replace("target = \"y\" }", "target = \"y\", filter = [{ column = \"y\", is = \">\", value = 3.0 }] }");
         let chosen = refusal_of(&format!("{filtered}{TARGETS}")).unwrap();
         assert!(chosen.contains("would show which rows pass"), "{chosen}");
     }

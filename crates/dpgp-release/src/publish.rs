@@ -10,23 +10,22 @@
 //! | draw | the noise is drawn | the rows |
 //! | write | the draw is written | the draw |
 //!
-//! The first two make a [`Release`], and [`publish`] does the rest. The types ensure that no noise is drawn before the
-//! charge ([`Offer`](crate::Offer)). The proof that a refused release shows nothing private is there, too.
+//! The first two make a [`RequestedRelease`], and [`publish`] does the rest. The types ensure that no noise is drawn before the
+//! charge ([`UnchargedRelease`](crate::Offer)). The proof that a refused release shows nothing private is there, too.
 
-use super::draw::{Charged, Offer};
-use super::ledger::{LedgerPlace, Receipt};
-use super::numbers::WrittenNumbers;
+use super::draw::{DrawnRelease, UnchargedRelease};
+use super::ledger::{ChargeReceipt, LedgerLocation};
+use super::numbers::ReleasedNumbers;
 use super::{
-    PredictionRequest, PrivatePredictions, ReleaseError, Streamed, StreamedTotal, Subject, SumsFile,
-    SumsModel,
+    ExactSums, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseSpec, ReleasedSums, StreamedModel, SumsModel,
 };
 use dpgp_data::Fingerprint;
 use dpgp_mechanisms::PrivacySetting;
 
 /// Rows and the release that is requested of them.
-pub trait Release {
+pub trait RequestedRelease {
     /// The released value.
-    type Value<'a>: WrittenNumbers
+    type Value<'a>: ReleasedNumbers
     where
         Self: 'a;
 
@@ -34,33 +33,33 @@ pub trait Release {
     ///
     /// # Errors
     /// [`ReleaseError`] for exceptions to the guarantee, unless they are allowed, or if the noise cannot be designed.
-    fn offer(&self, allow_exceptions: bool) -> Result<Offer<'_, Self::Value<'_>>, ReleaseError>;
+    fn design_release(&self, allow_exceptions: bool) -> Result<UnchargedRelease<'_, Self::Value<'_>>, ReleaseError>;
 
     /// The subject for the entry of a ledger.
-    fn subject(&self) -> Subject<'_>;
+    fn release_spec(&self) -> ReleaseSpec<'_>;
 
     /// The identity of the rows for ledgers. None if they were read without a key.
-    fn rows(&self) -> Option<&Fingerprint>;
+    fn row_fingerprint(&self) -> Option<&Fingerprint>;
 }
 
 /// The terms of a release.
-pub struct Terms<'a> {
+pub struct ReleaseOptions<'a> {
     /// The place of ledgers. Without one the release is not counted, and its certificate says so.
-    pub place: Option<&'a LedgerPlace>,
+    pub place: Option<&'a LedgerLocation>,
     /// Whether a guarantee may have exceptions.
     pub allow_exceptions: bool,
 }
 
 /// An error that may happen after a release was charged.
-pub trait AfterCharge: From<ReleaseError> {
+pub trait AfterChargeError: From<ReleaseError> {
     /// Adds the cost that was spent.
     #[must_use]
-    fn after_charge(self, receipt: Option<&Receipt>) -> Self;
+    fn with_charge_receipt(self, receipt: Option<&ChargeReceipt>) -> Self;
 }
 
-impl AfterCharge for ReleaseError {
-    fn after_charge(self, receipt: Option<&Receipt>) -> Self {
-        self.charged(receipt)
+impl AfterChargeError for ReleaseError {
+    fn with_charge_receipt(self, receipt: Option<&ChargeReceipt>) -> Self {
+        self.mark_charged(receipt)
     }
 }
 
@@ -70,35 +69,38 @@ impl AfterCharge for ReleaseError {
 /// no cost. `write` gets the drawn release, and its error states what was spent.
 ///
 /// # Errors
-/// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write` fails with.
-pub fn publish<'r, R: Release, W, E: AfterCharge>(
+/// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write_index` fails with.
+pub fn publish<'r, R: RequestedRelease, W, E: AfterChargeError>(
     release: &'r R,
-    terms: &Terms<'_>,
+    terms: &ReleaseOptions<'_>,
     ready: impl FnOnce() -> Result<(), E>,
-    write: impl FnOnce(&Charged<R::Value<'r>>) -> Result<W, E>,
+    write: impl FnOnce(&DrawnRelease<R::Value<'r>>) -> Result<W, E>,
 ) -> Result<W, E> {
-    let offer = release.offer(terms.allow_exceptions)?;
+    let offer = release.design_release(terms.allow_exceptions)?;
     ready()?;
-    let paid = offer.charge(terms.place, &release.subject(), release.rows())?;
+    let paid = offer.charge(terms.place, &release.release_spec(), release.row_fingerprint())?;
     let charged = paid.draw()?;
-    write(&charged).map_err(|cause| cause.after_charge(charged.receipt()))
+    write(&charged).map_err(|cause| cause.with_charge_receipt(charged.receipt()))
 }
 
-impl<'r> Release for PredictionRequest<'r> {
+impl<'r> RequestedRelease for PredictionRequest<'r> {
     type Value<'a>
         = PrivatePredictions<'a>
     where
         'r: 'a;
 
-    fn offer(&self, allow_exceptions: bool) -> Result<Offer<'_, PrivatePredictions<'_>>, ReleaseError> {
-        self.offer(allow_exceptions)
+    fn design_release(
+        &self,
+        allow_exceptions: bool,
+    ) -> Result<UnchargedRelease<'_, PrivatePredictions<'_>>, ReleaseError> {
+        self.design_release(allow_exceptions)
     }
 
-    fn subject(&self) -> Subject<'_> {
-        self.subject()
+    fn release_spec(&self) -> ReleaseSpec<'_> {
+        self.release_spec()
     }
 
-    fn rows(&self) -> Option<&Fingerprint> {
+    fn row_fingerprint(&self) -> Option<&Fingerprint> {
         self.fingerprint()
     }
 }
@@ -106,30 +108,30 @@ impl<'r> Release for PredictionRequest<'r> {
 /// Sums over any number of rows, released for a guarantee.
 pub struct SumsRequest<'a, M: SumsModel> {
     /// The spec that they are of.
-    pub streamed: &'a Streamed<'a, M>,
+    pub streamed: &'a StreamedModel<'a, M>,
     /// The exact sums.
-    pub total: &'a StreamedTotal<M>,
+    pub total: &'a ExactSums<M>,
     /// The guarantee.
     pub privacy: &'a PrivacySetting,
     /// Whether the rows are identified. If not, they belong to no ledger.
     pub known: bool,
 }
 
-impl<'r, M: SumsModel> Release for SumsRequest<'r, M> {
+impl<'r, M: SumsModel> RequestedRelease for SumsRequest<'r, M> {
     type Value<'a>
-        = SumsFile
+        = ReleasedSums
     where
         'r: 'a;
 
-    fn offer(&self, allow_exceptions: bool) -> Result<Offer<'_, SumsFile>, ReleaseError> {
-        self.streamed.offer(self.total, self.privacy, allow_exceptions)
+    fn design_release(&self, allow_exceptions: bool) -> Result<UnchargedRelease<'_, ReleasedSums>, ReleaseError> {
+        self.streamed.design_release(self.total, self.privacy, allow_exceptions)
     }
 
-    fn subject(&self) -> Subject<'_> {
-        self.streamed.subject(self.privacy)
+    fn release_spec(&self) -> ReleaseSpec<'_> {
+        self.streamed.release_spec(self.privacy)
     }
 
-    fn rows(&self) -> Option<&Fingerprint> {
+    fn row_fingerprint(&self) -> Option<&Fingerprint> {
         self.total.fingerprint().filter(|_| self.known)
     }
 }

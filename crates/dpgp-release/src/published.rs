@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use nalgebra::DMatrix;
 
-use super::grid::held;
-use super::moments_file::{FilePredictions, OtherModel, data_without_rows};
+use super::grid::points_from_matrix;
+use super::moments_file::{FilePredictions, ModelOverride, data_without_rows};
 use super::{PublicPoints, ReleaseError};
-use dpgp_gp::{DenoisedNumbers, KnownModel, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
+use dpgp_gp::{DenoisedNumbers, FixedHyperparameters, MOST_NOISY_NUMBERS, NoisyNumbers, denoise_numbers};
 use dpgp_number::Positive;
 use dpgp_run::load_points;
-use dpgp_task::{Points, Predictions};
+use dpgp_task::{PredictionPoints, Predictions};
 
 /// The noise of published numbers, as their publisher states it.
 ///
@@ -27,7 +27,7 @@ use dpgp_task::{Points, Predictions};
 #[derive(Debug, Clone, PartialEq)]
 pub enum PublishedNoise {
     /// The same distribution for each number.
-    Law(NoiseLaw, Positive),
+    Law(NoiseDistribution, Positive),
     /// A column with the variance of each number.
     Variances(String),
     /// A column with the standard deviation of each number.
@@ -36,7 +36,7 @@ pub enum PublishedNoise {
 
 /// The noise distributions that agencies use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoiseLaw {
+pub enum NoiseDistribution {
     /// Given by its standard deviation.
     Gaussian,
     /// On integers, given by the standard deviation of the Gaussian density that it is proportional to.
@@ -54,15 +54,14 @@ impl FromStr for PublishedNoise {
         let expected = || {
             "expected gaussian=SD, discrete-gaussian=SD, laplace=SCALE, discrete-laplace=SCALE, variance=COLUMN or sd=COLUMN".to_owned()
         };
-        let (name, value) =
-            text.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(expected)?;
+        let (name, value) = text.split_once('=').filter(|(_, value)| !value.is_empty()).ok_or_else(expected)?;
         let law = match name {
             "variance" => return Ok(Self::Variances(value.to_owned())),
             "sd" => return Ok(Self::StandardDeviations(value.to_owned())),
-            "gaussian" => NoiseLaw::Gaussian,
-            "discrete-gaussian" => NoiseLaw::DiscreteGaussian,
-            "laplace" => NoiseLaw::Laplace,
-            "discrete-laplace" => NoiseLaw::DiscreteLaplace,
+            "gaussian" => NoiseDistribution::Gaussian,
+            "discrete-gaussian" => NoiseDistribution::DiscreteGaussian,
+            "laplace" => NoiseDistribution::Laplace,
+            "discrete-laplace" => NoiseDistribution::DiscreteLaplace,
             _ => return Err(expected()),
         };
         let number: f64 = value.parse().map_err(|_| format!("{value:?} is not a number"))?;
@@ -79,9 +78,9 @@ impl PublishedNoise {
         let Self::Law(law, number) = self else { return None };
         let number = number.get();
         Some(match law {
-            NoiseLaw::Gaussian | NoiseLaw::DiscreteGaussian => number * number,
-            NoiseLaw::Laplace => 2.0 * number * number,
-            NoiseLaw::DiscreteLaplace => 0.5 / (0.5 / number).sinh().powi(2),
+            NoiseDistribution::Gaussian | NoiseDistribution::DiscreteGaussian => number * number,
+            NoiseDistribution::Laplace => 2.0 * number * number,
+            NoiseDistribution::DiscreteLaplace => 0.5 / (0.5 / number).sinh().powi(2),
         })
     }
 
@@ -110,18 +109,12 @@ impl PublishedNumbers {
     /// # Errors
     /// [`ReleaseError`] if the file or a column cannot be read, a column is named twice, there are no rows or more than the model can
     /// take, or a variance is negative.
-    pub fn read(
-        path: &Path,
-        inputs: &[String],
-        target: &str,
-        noise: &PublishedNoise,
-    ) -> Result<Self, ReleaseError> {
+    pub fn read(path: &Path, inputs: &[String], target: &str, noise: &PublishedNoise) -> Result<Self, ReleaseError> {
         let fail = |cause: String| ReleaseError::NotPublished { path: path.to_path_buf(), cause };
         let mut columns = inputs.to_vec();
         columns.push(target.to_owned());
         columns.extend(noise.column().map(str::to_owned));
-        if let Some(twice) = (1..columns.len()).find(|column| columns[..*column].contains(&columns[*column]))
-        {
+        if let Some(twice) = (1..columns.len()).find(|column| columns[..*column].contains(&columns[*column])) {
             return Err(fail(format!("the column {:?} is named twice", columns[twice])));
         }
         let rows = load_points(path, &data_without_rows(columns, None, BTreeMap::new()), None)?.inputs;
@@ -163,25 +156,26 @@ impl PublishedNumbers {
     ///
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read, the kernel has other inputs, or a covariance cannot be factorised.
-    pub fn predict(&self, at: PublicPoints<'_>, model: &OtherModel) -> Result<FilePredictions, ReleaseError> {
-        if model.kernel.as_ref().is_some_and(|kernel| kernel.fits(self.inputs.len()).is_err()) {
+    pub fn predict(&self, at: PublicPoints<'_>, model: &ModelOverride) -> Result<FilePredictions, ReleaseError> {
+        if model.kernel.as_ref().is_some_and(|kernel| kernel.check_input_count(self.inputs.len()).is_err()) {
             return Err(ReleaseError::NotReleasable("the kernel has the wrong number of inputs"));
         }
         let data = data_without_rows(self.inputs.clone(), Some(self.target.clone()), BTreeMap::new());
         let points = match at {
             PublicPoints::File(file) => file.read(&data)?,
-            PublicPoints::Grid(grid) => Points::even(grid.points(&data, Some(self.places.clone()))?),
-            PublicPoints::Held(points) => held(points, &data)?,
+            PublicPoints::Grid(grid) => {
+                PredictionPoints::with_equal_weights(grid.points(&data, Some(self.places.clone()))?)
+            }
+            PublicPoints::Held(points) => points_from_matrix(points, &data)?,
         };
         let Some(noisy) = NoisyNumbers::new(&self.places, &self.numbers, &self.noise_variances) else {
             return Err(ReleaseError::NotReleasable("a published number is not finite"));
         };
         let known =
-            KnownModel { kernel: model.kernel.as_ref(), scatter: model.noise_variance.map(Positive::get) };
+            FixedHyperparameters { kernel: model.kernel.as_ref(), scatter: model.noise_variance.map(Positive::get) };
         let found = denoise_numbers(&noisy, known, &points.inputs).map_err(dpgp_task::TaskError::from)?;
         let DenoisedNumbers { mean, model_variance, noise_variance } = found;
-        let roots =
-            |variances: &nalgebra::DVector<f64>| variances.iter().map(|variance| variance.sqrt()).collect();
+        let roots = |variances: &nalgebra::DVector<f64>| variances.iter().map(|variance| variance.sqrt()).collect();
         let predictions = Predictions {
             mean: mean.as_slice().to_vec(),
             gp_sd: roots(&model_variance),
@@ -205,8 +199,7 @@ mod tests {
             ("discrete-laplace=20", |k| (-k / 20.0).exp()),
             ("discrete-gaussian=1.5", |k| (-k * k / 4.5).exp()),
         ] {
-            let weights =
-                |power: i32| (1..2000).map(|k| f64::from(k).powi(power) * density(f64::from(k))).sum::<f64>();
+            let weights = |power: i32| (1..2000).map(|k| f64::from(k).powi(power) * density(f64::from(k))).sum::<f64>();
             let exact = 2.0 * weights(2) / (1.0 + 2.0 * weights(0));
             let variance = text.parse::<PublishedNoise>().unwrap().variance().unwrap();
             assert!((variance / exact - 1.0).abs() < 1e-6, "{text}: {variance} {exact}");

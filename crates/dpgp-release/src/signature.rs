@@ -46,7 +46,7 @@ impl SignatureError {
 ///
 /// ```no_run
 /// use dpgp_release::SigningKey;
-/// let key = SigningKey::tried("/home/me/.ssh/id_ed25519".as_ref())?;
+/// let key = SigningKey::from_tested_file("/home/me/.ssh/id_ed25519".as_ref())?;
 /// assert!(key.sign("a text")?.starts_with("-----BEGIN SSH SIGNATURE-----"));
 /// # Ok::<(), dpgp_release::SignatureError>(())
 /// ```
@@ -60,7 +60,7 @@ impl SigningKey {
     ///
     /// # Errors
     /// [`SignatureError`] if it does not sign.
-    pub fn tried(path: &Path) -> Result<Self, SignatureError> {
+    pub fn from_tested_file(path: &Path) -> Result<Self, SignatureError> {
         let key = Self { path: path.to_path_buf() };
         key.sign("whether this key can sign\n")?;
         Ok(key)
@@ -88,7 +88,7 @@ impl SigningKey {
 
 /// Those whose signatures are accepted: a file in the format `allowed_signers` of OpenSSH.
 #[derive(Debug, Clone)]
-pub struct Signers {
+pub struct AllowedSigners {
     /// The file.
     pub file: PathBuf,
     /// The required signer. Without one, any signer in the file.
@@ -104,7 +104,7 @@ pub(crate) struct SignatureFound {
     pub good: bool,
 }
 
-impl Signers {
+impl AllowedSigners {
     /// Checks the signature in a file, of a text.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Signers {
         }
         let signer = match &self.signer {
             Some(signer) => signer.clone(),
-            None => match self.owner(signature)? {
+            None => match self.find_signer(signature)? {
                 Ok(signer) => signer,
                 Err(said) => return Ok(SignatureFound { said, good: false }),
             },
@@ -123,13 +123,13 @@ impl Signers {
         let mut command = ssh_keygen("verify");
         command.args(["-n", NAMESPACE, "-I", &signer, "-f"]).arg(&self.file).arg("-s").arg(signature);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = fed(command.spawn().map_err(SignatureError::NoProgram)?, text)
+        let output = run_with_input(command.spawn().map_err(SignatureError::NoProgram)?, text)
             .map_err(SignatureError::io(signature))?;
-        Ok(SignatureFound { said: said(&output), good: output.status.success() })
+        Ok(SignatureFound { said: output_on_one_line(&output), good: output.status.success() })
     }
 
     /// Whose key it is, or what `ssh-keygen` says if it is nobody's.
-    fn owner(&self, signature: &Path) -> Result<Result<String, String>, SignatureError> {
+    fn find_signer(&self, signature: &Path) -> Result<Result<String, String>, SignatureError> {
         let mut command = ssh_keygen("find-principals");
         command.arg("-f").arg(&self.file).arg("-s").arg(signature).stdin(Stdio::null());
         let output = command.output().map_err(SignatureError::NoProgram)?;
@@ -138,13 +138,13 @@ impl Signers {
         let first = found.split(['\n', ',']).find(|name| !name.trim().is_empty());
         Ok(match first.filter(|_| output.status.success()) {
             Some(name) => Ok(name.trim().to_owned()),
-            None => Err(said(&output)),
+            None => Err(output_on_one_line(&output)),
         })
     }
 }
 
 /// Feeds a text to a program and returns its output.
-fn fed(mut child: Child, text: &str) -> std::io::Result<Output> {
+fn run_with_input(mut child: Child, text: &str) -> std::io::Result<Output> {
     if let Some(mut input) = child.stdin.take() {
         match input.write_all(text.as_bytes()) {
             // The program has read enough. Its exit code is the result.
@@ -156,7 +156,7 @@ fn fed(mut child: Child, text: &str) -> std::io::Result<Output> {
 }
 
 /// Joins the output of a program on one line.
-fn said(output: &Output) -> String {
+fn output_on_one_line(output: &Output) -> String {
     let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let text = text.concat();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

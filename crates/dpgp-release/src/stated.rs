@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::certificate_file::{
-    ALWAYS_OPEN, ColumnsMeaning, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS,
-    columns_about, end_of_public, not_covered_of_sums, several_names, wider_than,
+    ALWAYS_OPEN, ColumnsMeaning, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS, change_limit_text,
+    describe_columns, public_limit_ending, several_names_limit, sums_guarantee_limits,
 };
 use super::content_digest::{FIELD, content_digest};
 use super::draw::risk_json;
 use super::earlier_wording::in_current_wording;
-use super::exceptions::{design_warning, large_delta, warnings};
+use super::exceptions::{large_delta_warning, noise_design_warning, weak_guarantee_warnings};
 use super::verify::VerifiedFact;
 use dpgp_accounting::{
-    Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, Relation, epsilon_of,
+    Certificate, CertifiedMechanism, NeighbourRelation, Neighbours, PrivacyBudget, PrivacyUnit, epsilon_of,
 };
 use dpgp_noise::RoundedNoise;
 
@@ -20,7 +20,7 @@ use dpgp_noise::RoundedNoise;
 const PRECISION: f64 = 1e-6;
 
 /// A published file beside the certificate in it.
-pub(super) struct Stated<'a> {
+pub(super) struct StatementChecker<'a> {
     whole: &'a Value,
     /// The certificate as it is written, whatever its wording.
     written: &'a Value,
@@ -38,51 +38,51 @@ pub(super) struct Stated<'a> {
 }
 
 /// The results.
-pub(super) struct StatedChecks {
+pub(super) struct StatementChecks {
     pub checks: Vec<VerifiedFact>,
     /// Fields that are missing because an earlier version wrote the file. They were not checked.
     pub skipped: Vec<String>,
 }
 
-impl<'a> Stated<'a> {
+impl<'a> StatementChecker<'a> {
     /// Checks all fields that follow from the certificate and its noise.
-    pub fn checks(written: &'a Value, certificate: &'a Certificate, mu: f64) -> StatedChecks {
+    pub fn check_statements(written: &'a Value, certificate: &'a Certificate, mu: f64) -> StatementChecks {
         let whole = in_current_wording(written);
-        Stated::of_wording(&whole, written, certificate, mu)
+        StatementChecker::check_in_wording(&whole, written, certificate, mu)
     }
 
-    fn of_wording(
+    fn check_in_wording(
         whole: &'a Value,
         written: &'a Value,
         certificate: &'a Certificate,
         mu: f64,
-    ) -> StatedChecks {
+    ) -> StatementChecks {
         let of_sums = whole.get("guarantee").is_some_and(Value::is_object);
         let spoken = if of_sums { &whole["guarantee"] } else { whole };
         let (same, absent, contradictions) = (Vec::new(), Vec::new(), Vec::new());
         let mut stated = Self { whole, written, spoken, certificate, mu, same, absent, contradictions };
-        stated.numbers();
+        stated.check_guarantee_numbers();
         match of_sums {
-            true => stated.of_sums(),
-            false => stated.of_predictions(),
+            true => stated.check_sums_fields(),
+            false => stated.check_prediction_fields(),
         }
-        stated.ledger();
-        stated.digest();
-        stated.found()
+        stated.check_ledger_account();
+        stated.check_digest();
+        stated.into_checks()
     }
 
-    fn found(self) -> StatedChecks {
+    fn into_checks(self) -> StatementChecks {
         let mut checks = Vec::new();
         if !self.same.is_empty() {
             let fact = format!("consistent with the certificate inside: {}", self.same.join(", "));
             checks.push(VerifiedFact::new(fact, true));
         }
         checks.extend(self.contradictions.into_iter().map(|fact| VerifiedFact::new(fact, false)));
-        StatedChecks { checks, skipped: self.absent }
+        StatementChecks { checks, skipped: self.absent }
     }
 
     /// Compares a field with its expected value, if it is present.
-    fn compare(&mut self, name: &str, found: Option<&Value>, expected: &Value) {
+    fn compare_field(&mut self, name: &str, found: Option<&Value>, expected: &Value) {
         match found {
             None => self.absent.push(name.to_owned()),
             Some(found) if is_same(found, expected) => self.same.push(name.to_owned()),
@@ -93,124 +93,122 @@ impl<'a> Stated<'a> {
         }
     }
 
-    fn spoken(&mut self, name: &str, expected: &Value) {
+    fn compare_guarantee_field(&mut self, name: &str, expected: &Value) {
         let spoken = self.spoken;
-        self.compare(name, spoken.get(name), expected);
+        self.compare_field(name, spoken.get(name), expected);
     }
 
     /// Records whether a condition on present fields holds.
-    fn hold(&mut self, name: &str, holds: bool, why: &str) {
+    fn record_condition(&mut self, name: &str, holds: bool, why: &str) {
         match holds {
             true => self.same.push(name.to_owned()),
             false => self.contradictions.push(format!("{name}: {why}")),
         }
     }
 
-    fn numbers(&mut self) {
+    fn check_guarantee_numbers(&mut self) {
         let certificate = self.certificate;
-        self.spoken("epsilon", &json!(certificate.guarantee.map(|claimed| claimed.epsilon)));
-        self.spoken("delta", &json!(certificate.delta()));
-        self.spoken("delta_exact", &json!(certificate.delta_exact));
-        self.spoken("risk", &risk_json(certificate, self.mu));
+        self.compare_guarantee_field("epsilon", &json!(certificate.guarantee.map(|claimed| claimed.epsilon)));
+        self.compare_guarantee_field("delta", &json!(certificate.delta()));
+        self.compare_guarantee_field("delta_exact", &json!(certificate.delta_exact));
+        self.compare_guarantee_field("risk", &risk_json(certificate, self.mu));
         let made = self.spoken.pointer("/noise/made");
-        self.compare("noise.made", made, &Value::from(RoundedNoise::MADE));
+        self.compare_field("noise.made", made, &Value::from(RoundedNoise::MADE));
     }
 
-    fn of_sums(&mut self) {
+    fn check_sums_fields(&mut self) {
         let certificate = self.certificate;
-        self.spoken("text", &Value::from(certificate.to_string()));
+        self.compare_guarantee_field("text", &Value::from(certificate.to_string()));
         if self.whole.get("risk").is_some() {
-            self.hold("risk", false, "a file of sums states it only inside its guarantee");
+            self.record_condition("risk", false, "a file of sums states it only inside its guarantee");
         }
         // Files with a private number of rows may warn about a large delta. The certificate does not say whether it was
         // private.
-        let [own, with_delta] = [false, true].map(|delta| json!(own_warnings(certificate, delta)));
+        let [own, with_delta] = [false, true].map(|delta| json!(guarantee_warnings(certificate, delta)));
         let told = self.spoken.get("warnings") == Some(&with_delta);
-        self.spoken("warnings", if told { &with_delta } else { &own });
+        self.compare_guarantee_field("warnings", if told { &with_delta } else { &own });
         let whole = self.whole;
         // The limits depend on whether a ledger counts the release.
-        let [counted, alone] =
-            [true, false].map(|counted| json!(not_covered_of_sums(&certificate.unit, counted)));
+        let [counted, alone] = [true, false].map(|counted| json!(sums_guarantee_limits(&certificate.unit, counted)));
         // A file without an id does not say whether a ledger counts it, so both are true of it.
         let said = whole.get("not_covered");
         let unsaid = whole.get("release_id").is_none() && said == Some(&counted);
         let expected = if unsaid || !whole["release_id"].is_null() { counted } else { alone };
-        self.compare("not_covered", said, &expected);
+        self.compare_field("not_covered", said, &expected);
         // Only releases of waves have this field.
         if let Some(intervals) = self.whole.get("intervals").filter(|intervals| !intervals.is_null()) {
-            self.compare("intervals", Some(intervals), &Value::from(INTERVALS));
+            self.compare_field("intervals", Some(intervals), &Value::from(INTERVALS));
         }
     }
 
-    fn of_predictions(&mut self) {
+    fn check_prediction_fields(&mut self) {
         let certificate = self.certificate;
-        self.spoken("guarantee", &Value::from(certificate.to_string()));
-        self.spoken("neighbours", &json!(certificate.between()));
+        self.compare_guarantee_field("guarantee", &Value::from(certificate.to_string()));
+        self.compare_guarantee_field("neighbours", &json!(certificate.describe_neighbours()));
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
-        self.spoken("caveats", &json!(caveats));
+        self.compare_guarantee_field("caveats", &json!(caveats));
         let hides_records = matches!(certificate.neighbours, Some(Neighbours::OneRecord(_)));
         // With public inputs the certificate does not say whether the release weighed hyperparameters.
-        let from_release = columns_about(ColumnsMeaning::FromNoisySums);
+        let from_release = describe_columns(ColumnsMeaning::FromNoisySums);
         let averaged = self.spoken.get("columns") == Some(&from_release);
         let own = match certificate.mechanism {
-            CertifiedMechanism::Histogram(_) => columns_about(ColumnsMeaning::Counts),
+            CertifiedMechanism::Histogram(_) => describe_columns(ColumnsMeaning::Counts),
             _ if hides_records || averaged => from_release,
-            _ => columns_about(ColumnsMeaning::NoisyPredictions),
+            _ => describe_columns(ColumnsMeaning::NoisyPredictions),
         };
-        self.spoken("columns", &own);
+        self.compare_guarantee_field("columns", &own);
         let moments = matches!(certificate.mechanism, CertifiedMechanism::NoisyMoments(_));
-        self.spoken("intervals", &json!(moments.then_some(INTERVALS)));
-        self.warnings();
-        self.whole_width();
-        self.not_covered();
+        self.compare_guarantee_field("intervals", &json!(moments.then_some(INTERVALS)));
+        self.check_warnings();
+        self.check_whole_width();
+        self.check_guarantee_limits();
     }
 
     /// Checks the warnings of the guarantee. Others follow from the points.
-    fn warnings(&mut self) {
-        let Some(said) = texts(self.whole, "warnings") else {
+    fn check_warnings(&mut self) {
+        let Some(said) = text_list_field(self.whole, "warnings") else {
             return self.absent.push("warnings".to_owned());
         };
-        let missing =
-            own_warnings(self.certificate, false).into_iter().find(|own| !said.contains(&own.as_str()));
+        let missing = guarantee_warnings(self.certificate, false).into_iter().find(|own| !said.contains(&own.as_str()));
         let why = format!("it lacks {:?}", missing.clone().unwrap_or_default());
-        self.hold("warnings", missing.is_none(), &why);
+        self.record_condition("warnings", missing.is_none(), &why);
     }
 
-    fn whole_width(&mut self) {
+    fn check_whole_width(&mut self) {
         let Some(wider) = self.whole.get("whole_width") else {
             return self.absent.push("whole_width".to_owned());
         };
         let Some(width) = wider.get("change").and_then(Value::as_f64) else {
-            return self.hold("whole_width", wider.is_null(), "it lacks a change");
+            return self.record_condition("whole_width", wider.is_null(), "it lacks a change");
         };
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate.neighbours else {
-            return self.hold(
+            return self.record_condition(
                 "whole_width",
                 false,
                 "the certificate inside does not protect a change of one target",
             );
         };
         let Some(delta) = self.certificate.delta() else {
-            return self.hold("whole_width", false, "the certificate inside has no guarantee");
+            return self.record_condition("whole_width", false, "the certificate inside has no guarantee");
         };
         let mu = self.mu * (width / change);
         let expected = json!({ "change": width, "mu": mu, "epsilon": epsilon_of(mu, delta), "delta": delta });
-        self.hold(
+        self.record_condition(
             "whole_width.change",
             width > change,
             "it does not exceed the change in the certificate inside",
         );
-        self.compare("whole_width", Some(wider), &expected);
+        self.compare_field("whole_width", Some(wider), &expected);
     }
 
-    fn not_covered(&mut self) {
-        let Some(said) = texts(self.whole, "not_covered") else {
+    fn check_guarantee_limits(&mut self) {
+        let Some(said) = text_list_field(self.whole, "not_covered") else {
             return self.absent.push("not_covered".to_owned());
         };
         let mut left = said;
-        let missing = self.required().into_iter().find(|one| !one.taken_from(&mut left));
+        let missing = self.required_limits().into_iter().find(|one| !one.remove_from(&mut left));
         let optional = self.certificate.neighbours.and_then(|neighbours| match neighbours {
-            Neighbours::OneTargetChanges(change) => Some(wider_than(change, f64::INFINITY)),
+            Neighbours::OneTargetChanges(change) => Some(change_limit_text(change, f64::INFINITY)),
             Neighbours::OneRecord(_) => None,
         });
         left.retain(|text| Some(*text) != optional.as_deref());
@@ -218,106 +216,106 @@ impl<'a> Stated<'a> {
             left.retain(|text| *text != NOT_COUNTED);
         }
         let why = match (&missing, left.first()) {
-            (Some(missing), _) => format!("it lacks {:?}", missing.shown()),
+            (Some(missing), _) => format!("it lacks {:?}", missing.display_text()),
             (None, Some(more)) => {
                 format!("it has {more:?}, which does not follow from the certificate inside")
             }
             (None, None) => String::new(),
         };
-        self.hold("not_covered", missing.is_none() && left.is_empty(), &why);
+        self.record_condition("not_covered", missing.is_none() && left.is_empty(), &why);
     }
 
     /// The limits that a certificate of predictions must state.
-    fn required(&self) -> Vec<Line> {
+    fn required_limits(&self) -> Vec<ExpectedLine> {
         let (certificate, mut lines) = (self.certificate, Vec::new());
-        lines.extend(ALWAYS_OPEN.map(|text| Line::OneOf(vec![text.to_owned()])));
+        lines.extend(ALWAYS_OPEN.map(|text| ExpectedLine::OneOf(vec![text.to_owned()])));
         let person = match &certificate.unit {
-            PrivacyUnit::Person { column, .. } => Some(several_names(column)),
+            PrivacyUnit::Person { column, .. } => Some(several_names_limit(column)),
             _ => None,
         };
         let is_person = person.is_some();
-        lines.push(Line::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
+        lines.push(ExpectedLine::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
         match certificate.neighbours {
             Some(Neighbours::OneTargetChanges(change)) => {
                 let person = match &certificate.unit {
                     PrivacyUnit::Person { column, .. } => Some(column.as_str()),
                     PrivacyUnit::Record | PrivacyUnit::Row { .. } => None,
                 };
-                let ends = [false, true].map(|dropped| end_of_public(person, dropped));
-                lines.push(Line::Between(INPUTS_PUBLIC, ends));
+                let ends = [false, true].map(|dropped| public_limit_ending(person, dropped));
+                lines.push(ExpectedLine::Between(INPUTS_PUBLIC, ends));
                 let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
-                lines.extend(width.map(|width| Line::OneOf(vec![wider_than(change, width)])));
+                lines.extend(width.map(|width| ExpectedLine::OneOf(vec![change_limit_text(change, width)])));
             }
-            Some(Neighbours::OneRecord(Relation::ReplaceOne)) if !is_person => {
-                lines.push(Line::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
+            Some(Neighbours::OneRecord(NeighbourRelation::ReplaceOne)) if !is_person => {
+                lines.push(ExpectedLine::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
             }
             _ => {}
         }
         // A file without an id does not say whether a ledger counts it.
         if self.whole.get("release_id").is_some_and(Value::is_null) {
-            lines.push(Line::OneOf(vec![NOT_COUNTED.to_owned()]));
+            lines.push(ExpectedLine::OneOf(vec![NOT_COUNTED.to_owned()]));
         }
         lines
     }
 
     /// Checks the statement about all releases of a ledger.
-    fn ledger(&mut self) {
+    fn check_ledger_account(&mut self) {
         let [id, all] = ["release_id", "all_releases"].map(|name| self.whole.get(name));
         let (Some(id), Some(all)) = (id, all) else { return self.absent.push("all_releases".to_owned()) };
         if id.is_null() || all.is_null() {
-            return self.hold(
+            return self.record_condition(
                 "all_releases",
                 id.is_null() && all.is_null(),
                 "either both it and release_id must be present, or neither",
             );
         }
-        let [mu, delta] = ["mu", "delta"].map(|name| number(all, name).unwrap_or(f64::NAN));
+        let [mu, delta] = ["mu", "delta"].map(|name| number_field(all, name).unwrap_or(f64::NAN));
         // If something is not counted, mu is not the total cost.
         let open = all.get("not_counted").is_some_and(|why| !why.is_null());
-        self.hold(
+        self.record_condition(
             "all_releases.mu",
             open || mu >= self.mu * (1.0 - PRECISION),
             "it is less than the mu of this release alone",
         );
-        self.compare("all_releases.delta", all.get("delta"), &json!(self.certificate.delta()));
+        self.compare_field("all_releases.delta", all.get("delta"), &json!(self.certificate.delta()));
         if mu.is_finite() && delta > 0.0 {
-            self.compare("all_releases.epsilon", all.get("epsilon"), &json!(epsilon_of(mu, delta)));
+            self.compare_field("all_releases.epsilon", all.get("epsilon"), &json!(epsilon_of(mu, delta)));
         }
-        if let (Some(epsilon), Some(delta)) = (number(all, "budget_epsilon"), number(all, "budget_delta")) {
-            let exact = Budget { epsilon, delta }.delta_at(mu);
-            self.compare("all_releases.delta_exact", all.get("delta_exact"), &json!(exact));
+        if let (Some(epsilon), Some(delta)) = (number_field(all, "budget_epsilon"), number_field(all, "budget_delta")) {
+            let exact = PrivacyBudget { epsilon, delta }.delta_at(mu);
+            self.compare_field("all_releases.delta_exact", all.get("delta_exact"), &json!(exact));
         }
         let releases = all.get("releases").and_then(Value::as_u64).unwrap_or(0);
         let alone = open || releases > 1 || is_near(mu, self.mu);
-        self.hold(
+        self.record_condition(
             "all_releases.releases",
             releases > 0 && alone,
             "if there is one release, its mu must be that of this release",
         );
     }
 
-    fn digest(&mut self) {
+    fn check_digest(&mut self) {
         match self.written.get(FIELD) {
             None => self.absent.push(FIELD.to_owned()),
             Some(found) => {
                 let holds = *found == content_digest(self.written);
                 let why = "it does not match the file, which was edited or is damaged";
-                self.hold(FIELD, holds, why);
+                self.record_condition(FIELD, holds, why);
             }
         }
     }
 }
 
 /// A line of a list.
-enum Line {
+enum ExpectedLine {
     OneOf(Vec<String>),
     /// A line with this start and one of these ends; between them stand names of columns.
     Between(&'static str, [String; 2]),
 }
 
-impl Line {
+impl ExpectedLine {
     /// Removes the line from a list. Returns whether it was present.
-    fn taken_from(&self, list: &mut Vec<&str>) -> bool {
+    fn remove_from(&self, list: &mut Vec<&str>) -> bool {
         let found = list.iter().position(|text| match self {
             Self::OneOf(texts) => texts.iter().any(|one| one == text),
             Self::Between(start, ends) => {
@@ -327,7 +325,7 @@ impl Line {
         found.map(|place| list.remove(place)).is_some()
     }
 
-    fn shown(&self) -> String {
+    fn display_text(&self) -> String {
         match self {
             Self::OneOf(texts) => texts.first().cloned().unwrap_or_default(),
             Self::Between(start, [end, _]) => format!("{start}...{end}"),
@@ -336,18 +334,18 @@ impl Line {
 }
 
 /// The warnings about the guarantee itself, with or without that about its delta.
-fn own_warnings(certificate: &Certificate, delta: bool) -> Vec<String> {
-    let delta = large_delta(certificate).filter(|_| delta);
-    warnings(certificate).into_iter().chain(delta).chain(design_warning(certificate)).collect()
+fn guarantee_warnings(certificate: &Certificate, delta: bool) -> Vec<String> {
+    let delta = large_delta_warning(certificate).filter(|_| delta);
+    weak_guarantee_warnings(certificate).into_iter().chain(delta).chain(noise_design_warning(certificate)).collect()
 }
 
 /// Reads a list of texts, if it is present. Items that are not texts become empty, which matches nothing.
-fn texts<'v>(file: &'v Value, name: &str) -> Option<Vec<&'v str>> {
+fn text_list_field<'v>(file: &'v Value, name: &str) -> Option<Vec<&'v str>> {
     let list = file.get(name)?.as_array().map_or(&[][..], Vec::as_slice);
     Some(list.iter().map(|text| text.as_str().unwrap_or_default()).collect())
 }
 
-fn number(object: &Value, name: &str) -> Option<f64> {
+fn number_field(object: &Value, name: &str) -> Option<f64> {
     object.get(name).and_then(Value::as_f64)
 }
 
@@ -377,14 +375,19 @@ mod tests {
     /// The certificate of predictions that no ledger counts, with some of its fields edited: what is contradicted.
     fn contradicted(edit: impl FnOnce(&mut Value)) -> Vec<String> {
         let mut file = with_request(TWO_ROWS, |request| {
-            let charged =
-                request.offer(false).unwrap().charge(None, &request.subject(), None).unwrap().draw().unwrap();
+            let charged = request
+                .design_release(false)
+                .unwrap()
+                .charge(None, &request.release_spec(), None)
+                .unwrap()
+                .draw()
+                .unwrap();
             charged.certificate_json(b"1,2,3")
         });
         edit(&mut file);
         let certificate: Certificate = serde_json::from_value(file["certificate"].clone()).unwrap();
         let mu = file["mu"].as_f64().unwrap();
-        let found = Stated::checks(&file, &certificate, mu);
+        let found = StatementChecker::check_statements(&file, &certificate, mu);
         found.checks.into_iter().filter(|check| !check.holds).map(|check| check.fact).collect()
     }
 
@@ -416,10 +419,7 @@ mod tests {
             });
             assert!(!found.is_empty(), "{name}");
             let said = if name == "release_id" { "all_releases" } else { name };
-            assert!(
-                found.iter().any(|fact| fact.starts_with(said) || name == "whole_width"),
-                "{name}: {found:?}"
-            );
+            assert!(found.iter().any(|fact| fact.starts_with(said) || name == "whole_width"), "{name}: {found:?}");
         }
         let made = contradicted(|file| {
             file["noise"]["made"] = json!("by hand");

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ReleaseError;
 use super::draw::risk_in_words;
-use super::verify::{VerifiedText, verify_text};
+use super::verify::{VerifiedCertificateText, verify_certificate_text};
 use dpgp_accounting::CertifiedMechanism;
 
 /// The statement of a certificate that holds.
@@ -35,23 +35,22 @@ pub struct CertificateSummary {
 
 impl CertificateSummary {
     /// The statement for numbers without a certificate.
-    pub fn none() -> Self {
-        Self::nothing("No certificate beside the file: nothing is claimed.".to_owned())
+    pub fn without_certificate() -> Self {
+        Self::without_claim("No certificate beside the file: nothing is claimed.".to_owned())
     }
 
     /// The statement for estimates from numbers that others published with noise.
-    pub fn of_published(target: &str) -> Self {
-        let said =
-            "Computed only from published numbers with noise; their publisher's guarantee covers the result.";
-        Self { target: Some(target.to_owned()), ..Self::nothing(said.to_owned()) }
+    pub fn from_published_numbers(target: &str) -> Self {
+        let said = "Computed only from published numbers with noise; their publisher's guarantee covers the result.";
+        Self { target: Some(target.to_owned()), ..Self::without_claim(said.to_owned()) }
     }
 
     /// The statement for a certificate that fails.
-    pub(super) fn failed(checks: &str) -> Self {
-        Self::nothing(format!("Nothing is claimed, because these checks of the certificate fail: {checks}."))
+    pub(super) fn from_failed_checks(checks: &str) -> Self {
+        Self::without_claim(format!("Nothing is claimed, because these checks of the certificate fail: {checks}."))
     }
 
-    fn nothing(said: String) -> Self {
+    fn without_claim(said: String) -> Self {
         Self {
             guarantee: None,
             epsilon: None,
@@ -70,25 +69,22 @@ impl CertificateSummary {
     /// # Errors
     /// [`ReleaseError::NoCertificate`] if the text is not a certificate.
     pub fn parse(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
-        let VerifiedText { certificate, mu, checks } = verify_text(path, text, predictions)?;
+        let VerifiedCertificateText { certificate, mu, checks } = verify_certificate_text(path, text, predictions)?;
         let whole: Value = serde_json::from_str(text).unwrap_or_default();
         let counts = matches!(certificate.mechanism, CertifiedMechanism::Histogram(_));
-        let target = ["/target", "/model/target", "/histogram/records"]
-            .iter()
-            .find_map(|place| whole.pointer(place)?.as_str());
+        let target =
+            ["/target", "/model/target", "/histogram/records"].iter().find_map(|place| whole.pointer(place)?.as_str());
         let target = target.map(str::to_owned);
-        let failed: Vec<&str> =
-            checks.iter().filter(|check| !check.holds).map(|check| check.fact.as_str()).collect();
+        let failed: Vec<&str> = checks.iter().filter(|check| !check.holds).map(|check| check.fact.as_str()).collect();
         if !failed.is_empty() {
-            return Ok(Self { target, counts, ..Self::failed(&failed.join("; ")) });
+            return Ok(Self { target, counts, ..Self::from_failed_checks(&failed.join("; ")) });
         }
         let guarantee = certificate.to_string();
-        let not_covered: Vec<String> = texts(whole.get("not_covered"));
-        let made =
-            ["/noise/made", "/guarantee/noise/made"].iter().find_map(|place| whole.pointer(place)?.as_str());
+        let not_covered: Vec<String> = text_list(whole.get("not_covered"));
+        let made = ["/noise/made", "/guarantee/noise/made"].iter().find_map(|place| whole.pointer(place)?.as_str());
         // Of the numbers that were checked, not of what the file says.
         let mut said: Vec<String> = risk_in_words(&certificate, mu).into_iter().collect();
-        said.extend([format!("Guarantee: {guarantee}."), noise(made)]);
+        said.extend([format!("Guarantee: {guarantee}."), noise_source_sentence(made)]);
         if !not_covered.is_empty() {
             said.push(format!("Not covered: {}.", not_covered.join("; ")));
         }
@@ -96,7 +92,7 @@ impl CertificateSummary {
         Ok(Self {
             epsilon: certificate.guarantee.map(|claimed| claimed.epsilon),
             delta: certificate.delta(),
-            neighbours: certificate.between(),
+            neighbours: certificate.describe_neighbours(),
             guarantee: Some(guarantee),
             not_covered,
             said,
@@ -106,13 +102,13 @@ impl CertificateSummary {
     }
 }
 
-fn texts(list: Option<&Value>) -> Vec<String> {
+fn text_list(list: Option<&Value>) -> Vec<String> {
     let list = list.and_then(Value::as_array).into_iter().flatten();
     list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
 /// States the source of the noise. The certificate holds, so `made` is the text of this program if it is present.
-fn noise(made: Option<&str>) -> String {
+fn noise_source_sentence(made: Option<&str>) -> String {
     let said = match made {
         Some(_) => "The certificate says that the noise came from the operating system.",
         None => "The certificate does not say where the noise came from.",
@@ -128,7 +124,7 @@ mod tests {
 
     #[test]
     fn texts_are_those_of_a_list() {
-        assert_eq!(texts(Some(&json!(["one", 2, "three"]))), ["one", "three"]);
-        assert!(texts(Some(&json!("one"))).is_empty() && texts(None).is_empty());
+        assert_eq!(text_list(Some(&json!(["one", 2, "three"]))), ["one", "three"]);
+        assert!(text_list(Some(&json!("one"))).is_empty() && text_list(None).is_empty());
     }
 }

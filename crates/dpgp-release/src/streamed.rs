@@ -5,54 +5,54 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::counts::CountsRelease;
-use super::draw::Offer;
-use super::exceptions::ensure_moderate;
-use super::exceptions::public_rows;
+use super::draw::UnchargedRelease;
+use super::exceptions::check_magnitudes;
+use super::exceptions::public_row_count;
 use super::moments::MomentsRelease;
-use super::subject::Subject;
-use super::sum_rows::{RowSource, SummedRows, summed};
-use super::sums_model::HeldDescription;
-use super::sums_model::SumsFile;
+use super::subject::ReleaseSpec;
+use super::sum_rows::{IdentifiedSums, RowSource, sum_row_files};
+use super::sums_model::HolderDescription;
+use super::sums_model::ReleasedSums;
 use super::sums_model::{SumsModel, SumsOf};
 use super::surface_sums::ClassSumsRelease;
 use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
-use dpgp_data::{DataKey, FilePart, Fingerprint};
+use dpgp_data::{DataKey, Fingerprint, RowSetDigest};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
 use dpgp_run::{Pool, Shard};
-use dpgp_spec::Identity;
-use dpgp_stream::{Record, SumRows};
-use dpgp_task::{ClassModel, Experiment, Setting};
+use dpgp_spec::TextDigest;
+use dpgp_stream::{RowSummand, StoredPartialSums};
+use dpgp_task::{CellSetting, DirichletModel, Experiment};
 
 /// The sums over rows that a spec defines.
 #[derive(Debug, Clone)]
 pub enum StreamedRelease<'a> {
     /// Covariances with inducing inputs, times the target and squared.
-    Surface(Streamed<'a, SurfaceSumsRelease>),
+    Surface(StreamedModel<'a, SurfaceSumsRelease>),
     /// Rows and their targets in the cells of a box, for Fourier moments.
-    Moments(Streamed<'a, MomentsRelease>),
+    Moments(StreamedModel<'a, MomentsRelease>),
     /// The same over the rows of each class.
-    Classes(Streamed<'a, ClassSumsRelease>),
+    Classes(StreamedModel<'a, ClassSumsRelease>),
     /// Records in each bin.
-    Counts(Streamed<'a, CountsRelease>),
+    Counts(StreamedModel<'a, CountsRelease>),
 }
 
 /// A model whose sums are released, and its spec.
 #[derive(Debug, Clone)]
-pub struct Streamed<'a, M> {
+pub struct StreamedModel<'a, M> {
     experiment: &'a Experiment,
-    setting: &'a Setting,
+    setting: &'a CellSetting,
     model: M,
 }
 
 /// Exact sums over all rows, which are as private as the rows.
-pub struct StreamedTotal<M: SumsModel> {
-    pub(super) record: Record<SumsOf<M>>,
+pub struct ExactSums<M: SumsModel> {
+    pub(super) record: StoredPartialSums<SumsOf<M>>,
     /// Files of sums that have no checksum.
     pub(super) unchecked: Vec<PathBuf>,
     /// The batches that they were added in, if those are more than the tables.
-    pub(super) batches: Vec<FilePart>,
+    pub(super) batches: Vec<RowSetDigest>,
 }
 
 impl<'a> StreamedRelease<'a> {
@@ -64,49 +64,49 @@ impl<'a> StreamedRelease<'a> {
         let Some(first) = experiment.cells.first() else {
             return Err(ReleaseError::NoSums(experiment.name.clone()));
         };
-        let streamed = Self::of_setting(experiment, first.setting())?;
-        let identity = streamed.identity();
+        let streamed = Self::from_setting(experiment, first.setting())?;
+        let identity = streamed.settings_identity();
         for cell in &experiment.cells {
             // A cell that sums nothing differs, too.
-            let other = Self::of_setting(experiment, cell.setting());
-            if !other.is_ok_and(|other| other.identity() == identity) {
+            let other = Self::from_setting(experiment, cell.setting());
+            if !other.is_ok_and(|other| other.settings_identity() == identity) {
                 return Err(ReleaseError::SeveralSums(experiment.name.clone()));
             }
         }
         Ok(streamed)
     }
 
-    fn of_setting(experiment: &'a Experiment, setting: &'a Setting) -> Result<Self, ReleaseError> {
+    fn from_setting(experiment: &'a Experiment, setting: &'a CellSetting) -> Result<Self, ReleaseError> {
         let name = &experiment.name;
         if let Some(model) = SurfaceSumsRelease::from_setting(setting) {
-            return Ok(Self::Surface(Streamed { experiment, setting, model }));
+            return Ok(Self::Surface(StreamedModel { experiment, setting, model }));
         }
         if let Some(model) = MomentsRelease::from_setting(setting) {
-            return Ok(Self::Moments(Streamed { experiment, setting, model }));
+            return Ok(Self::Moments(StreamedModel { experiment, setting, model }));
         }
-        if let Some(model) = ClassModel::from_setting(setting) {
+        if let Some(model) = DirichletModel::from_setting(setting) {
             return match ClassSumsRelease::new(model, setting) {
-                Some(model) => Ok(Self::Classes(Streamed { experiment, setting, model })),
+                Some(model) => Ok(Self::Classes(StreamedModel { experiment, setting, model })),
                 None => Err(ReleaseError::WeightedSums(name.clone())),
             };
         }
         match CountsRelease::from_setting(setting) {
-            Some(model) => Ok(Self::Counts(Streamed { experiment, setting, model })),
+            Some(model) => Ok(Self::Counts(StreamedModel { experiment, setting, model })),
             None => Err(ReleaseError::NoSums(name.clone())),
         }
     }
 
-    fn identity(&self) -> String {
+    fn settings_identity(&self) -> String {
         match self {
-            Self::Surface(streamed) => streamed.identity(),
-            Self::Moments(streamed) => streamed.identity(),
-            Self::Classes(streamed) => streamed.identity(),
-            Self::Counts(streamed) => streamed.identity(),
+            Self::Surface(streamed) => streamed.settings_identity(),
+            Self::Moments(streamed) => streamed.settings_identity(),
+            Self::Classes(streamed) => streamed.settings_identity(),
+            Self::Counts(streamed) => streamed.settings_identity(),
         }
     }
 }
 
-impl<'a, M: SumsModel> Streamed<'a, M> {
+impl<'a, M: SumsModel> StreamedModel<'a, M> {
     /// Sums the rows of CSV or Parquet files in order, or those of one shard. With a key, the sums identify their rows,
     /// which a ledger needs.
     ///
@@ -118,10 +118,10 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         shard: Option<Shard>,
         pool: &Pool,
         key: Option<&DataKey>,
-    ) -> Result<StreamedTotal<M>, ReleaseError> {
+    ) -> Result<ExactSums<M>, ReleaseError> {
         let source = RowSource { files, shard, data: &self.setting.data, key };
-        let total = self.total(summed(&source, self.model.rows(), pool)?);
-        if shard.is_none() && public_rows(self.setting, total.rows()) == Some(0) {
+        let total = self.build_exact_sums(sum_row_files(&source, self.model.summand(), pool)?);
+        if shard.is_none() && public_row_count(self.setting, total.rows()) == Some(0) {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
         }
         Ok(total)
@@ -131,8 +131,12 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     ///
     /// # Errors
     /// [`ReleaseError`] if a file holds no such sums, or they do not cover all rows.
-    pub fn add(&self, parts: &[PathBuf]) -> Result<StreamedTotal<M>, ReleaseError> {
-        Ok(self.total(add_sums::added(parts, &self.identity(), &self.model.rows().zero())?))
+    pub fn add_shard_files(&self, parts: &[PathBuf]) -> Result<ExactSums<M>, ReleaseError> {
+        Ok(self.build_exact_sums(add_sums::add_shard_sums(
+            parts,
+            &self.settings_identity(),
+            &self.model.summand().zero(),
+        )?))
     }
 
     /// The guarantee of a release of the sums, and the way to draw its noise. A guarantee with exceptions, or a delta that is too
@@ -140,55 +144,55 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     ///
     /// # Errors
     /// [`ReleaseError`] if no noise can be designed; [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
-    pub fn offer<'t>(
+    pub fn design_release<'t>(
         &'t self,
-        total: &'t StreamedTotal<M>,
+        total: &'t ExactSums<M>,
         privacy: &'t PrivacySetting,
         allow_caveats: bool,
-    ) -> Result<Offer<'t, SumsFile>, ReleaseError> {
-        let rows = public_rows(self.setting, total.rows());
+    ) -> Result<UnchargedRelease<'t, ReleasedSums>, ReleaseError> {
+        let rows = public_row_count(self.setting, total.rows());
         if rows == Some(0) {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }
-        self.offer_of(&total.record.part.sums, privacy)?.without_exceptions(rows, allow_caveats)
+        self.uncharged_release(&total.record.part.sums, privacy)?.refuse_exceptions(rows, allow_caveats)
     }
 
     /// The same for sums of rows in memory, whatever its exceptions.
     ///
     /// # Errors
-    /// As [`Streamed::offer`].
-    pub(super) fn offer_of<'t>(
+    /// As [`StreamedModel::design_release`].
+    pub(super) fn uncharged_release<'t>(
         &'t self,
         sums: &'t SumsOf<M>,
         privacy: &'t PrivacySetting,
-    ) -> Result<Offer<'t, SumsFile>, ReleaseError> {
-        Offer::new(self.model.guaranteed(privacy, sums)?, move |noise| {
-            let value = self.model.noisy(self.setting, privacy, sums, noise)?;
-            Ok(SumsFile { value })
+    ) -> Result<UnchargedRelease<'t, ReleasedSums>, ReleaseError> {
+        UnchargedRelease::new(self.model.release_guarantee(privacy, sums)?, move |noise| {
+            let value = self.model.draw_release(self.setting, privacy, sums, noise)?;
+            Ok(ReleasedSums { value })
         })
     }
 
-    /// As [`SumsModel::bare`].
-    pub(super) fn bare(&self) -> Self {
-        Self { experiment: self.experiment, setting: self.setting, model: self.model.bare() }
+    /// As [`SumsModel::without_postprocessing`].
+    pub(super) fn without_postprocessing(&self) -> Self {
+        Self { experiment: self.experiment, setting: self.setting, model: self.model.without_postprocessing() }
     }
 
     pub(super) fn model(&self) -> &M {
         &self.model
     }
 
-    pub(super) fn setting(&self) -> &Setting {
+    pub(super) fn setting(&self) -> &CellSetting {
         self.setting
     }
 
     /// A description of the sums, for everybody and for the holder of the rows.
-    pub fn described(&self, total: &StreamedTotal<M>) -> HeldDescription {
-        self.model.described(&total.record.part.sums)
+    pub fn describe_sums(&self, total: &ExactSums<M>) -> HolderDescription {
+        self.model.describe_sums(&total.record.part.sums)
     }
 
     /// The subject of a release with this guarantee.
-    pub fn subject<'s>(&'s self, privacy: &'s PrivacySetting) -> Subject<'s> {
-        Subject { experiment: self.experiment, setting: self.setting, privacy }
+    pub fn release_spec<'s>(&'s self, privacy: &'s PrivacySetting) -> ReleaseSpec<'s> {
+        ReleaseSpec { experiment: self.experiment, setting: self.setting, privacy }
     }
 
     /// The guarantee of a release: that of the cells, if they have one finite epsilon, or with the epsilon that is named. Cells without
@@ -197,7 +201,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     /// # Errors
     /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
     /// [`ReleaseError::BadEpsilon`]; [`ReleaseError::Magnitude`] for settings whose numbers could overflow.
-    pub fn privacy(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
+    pub fn resolve_privacy_setting(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
         let cells = self.experiment.cells.iter();
         let mut found: Vec<PrivacySetting> = cells.map(|cell| (*cell.setting().privacy).clone()).collect();
         if found.iter().any(|privacy| !privacy.epsilon.is_unprotected()) {
@@ -216,12 +220,12 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         if privacy.epsilon.is_unprotected() {
             return Err(ReleaseError::NoGuarantee);
         }
-        ensure_moderate(self.setting, &privacy)?;
+        check_magnitudes(self.setting, &privacy)?;
         Ok(privacy)
     }
 
     /// The identity of the sums: all settings that they depend on.
-    pub(super) fn identity(&self) -> String {
+    pub(super) fn settings_identity(&self) -> String {
         let data = &self.setting.data;
         let mut all = json!({ "inputs": data.inputs, "target": data.target, "filter": data.filter });
         if let Some(limit) = data.person_limit() {
@@ -233,39 +237,39 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         if data.drops_missing() {
             all["missing"] = json!(data.missing);
         }
-        if let Value::Object(of_model) = self.model.depends_on(self.setting) {
+        if let Value::Object(of_model) = self.model.settings_of_sums(self.setting) {
             of_model.into_iter().for_each(|(name, value)| all[name] = value);
         }
-        Identity::of_text(&all.to_string()).to_string()
+        TextDigest::of_text(&all.to_string()).to_string()
     }
 
-    pub(super) fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
-        let SummedRows { files, identity, part, unchecked } = summed;
-        let record = Record::new(self.identity(), files, part).identified(identity);
-        StreamedTotal { record, unchecked, batches: Vec::new() }
+    pub(super) fn build_exact_sums(&self, summed: IdentifiedSums<SumsOf<M>>) -> ExactSums<M> {
+        let IdentifiedSums { files, identity, part, unchecked } = summed;
+        let record = StoredPartialSums::new(self.settings_identity(), files, part).with_fingerprint(identity);
+        ExactSums { record, unchecked, batches: Vec::new() }
     }
 }
 
-impl<M: SumsModel> StreamedTotal<M> {
+impl<M: SumsModel> ExactSums<M> {
     /// The exact sums as text, which is what their file holds.
     ///
     /// # Errors
     /// [`serde_json::Error`] if they cannot be written.
-    pub fn text(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&self.record.clone().checked()?)
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&self.record.clone().with_checksum()?)
     }
 
     /// The added files of sums that an earlier version wrote without a checksum.
-    pub fn unchecked(&self) -> &[PathBuf] {
+    pub fn files_without_checksum(&self) -> &[PathBuf] {
         &self.unchecked
     }
 
     /// The same text without the identity of the rows.
     ///
     /// # Errors
-    /// As [`StreamedTotal::text`].
-    pub fn unknown_text(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&Record { identity: None, ..self.record.clone() }.checked()?)
+    /// As [`ExactSums::to_json`].
+    pub fn to_json_without_identity(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&StoredPartialSums { identity: None, ..self.record.clone() }.with_checksum()?)
     }
 
     /// The identity of their rows for ledgers. None for sums that were made without a key.
@@ -282,7 +286,7 @@ impl<M: SumsModel> StreamedTotal<M> {
 #[cfg(test)]
 mod tests {
     use crate::{ReleaseError, StreamedRelease};
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
 
     /// What becomes of counts with cells of these epsilons.
     fn privacy(epsilons: &str, named: Option<f64>) -> Result<f64, ReleaseError> {
@@ -292,12 +296,12 @@ mod tests {
              privacy = {{ epsilon = 1.0, delta = 1e-6, mechanism.histogram = {{ relation = \"add-remove\" }} }}\n\
              grid.\"privacy.epsilon\" = {epsilons}\n"
         );
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("counts", &spec).unwrap();
         let StreamedRelease::Counts(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("counts")
         };
-        streamed.privacy(named).map(|privacy| privacy.epsilon.get())
+        streamed.resolve_privacy_setting(named).map(|privacy| privacy.epsilon.get())
     }
 
     /// Cells without privacy are there to compare with; of several with privacy one must be named.

@@ -4,30 +4,30 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::ReleaseError;
-use super::ledger::{LedgerEntry, utc};
+use super::ledger::{LedgerEntry, format_utc};
 use dpgp_accounting::Certificate;
-use dpgp_data::{Digest, RowTotal};
+use dpgp_data::{Digest, RowDigestSum};
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_spec::setting::ChosenBy;
-use dpgp_task::{Cell, Experiment, Setting};
+use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_task::{Cell, CellSetting, Experiment};
 
 /// The spec of a release and the requested guarantee.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct ReleaseSpec<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
     /// The setting of the cell.
-    pub setting: &'a Setting,
+    pub setting: &'a CellSetting,
     /// Epsilon, delta and calibration of the release.
     pub privacy: &'a PrivacySetting,
 }
 
-impl Subject<'_> {
+impl ReleaseSpec<'_> {
     /// Makes the entry of a ledger for a release with this certificate.
     ///
     /// # Errors
     /// [`ReleaseError::NotReleasable`] without a guarantee.
-    pub(super) fn entry(&self, certificate: &Certificate, mu: f64) -> Result<LedgerEntry, ReleaseError> {
+    pub(super) fn ledger_entry(&self, certificate: &Certificate, mu: f64) -> Result<LedgerEntry, ReleaseError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let source = &self.experiment.source;
         // A release without a guarantee must never be charged as if it had one.
@@ -38,11 +38,11 @@ impl Subject<'_> {
             return Err(ReleaseError::NotReleasable("the stated sensitivity is not an upper bound"));
         };
         Ok(LedgerEntry {
-            time: utc(now),
-            spec: self.spec(),
+            time: format_utc(now),
+            spec: self.spec_description(),
             spec_sha256: Digest::of_bytes(source.text().as_bytes()).to_string(),
             target: self.setting.data.target_column().to_owned(),
-            public: self.public(),
+            public: self.public_columns(),
             epsilon: self.privacy.epsilon.get(),
             delta: self.privacy.delta.get(),
             delta_exact,
@@ -54,13 +54,13 @@ impl Subject<'_> {
             number: 0,
             id: String::new(),
             columns: BTreeMap::new(),
-            data: RowTotal::default(),
+            data: RowDigestSum::default(),
             link: String::new(),
         })
     }
 
     /// The file of the spec, and the settings that were changed, which its digest does not cover.
-    fn spec(&self) -> String {
+    fn spec_description(&self) -> String {
         let file = self.experiment.source.file().display().to_string();
         match &self.experiment.changes[..] {
             [] => file,
@@ -69,15 +69,15 @@ impl Subject<'_> {
     }
 
     /// The columns that the release treats as public: none if whole records are private.
-    pub(super) fn public(&self) -> Vec<String> {
+    pub(super) fn public_columns(&self) -> Vec<String> {
         let data = &self.setting.data;
-        match self.privacy.mechanism.chosen_by() {
-            ChosenBy::Inputs => {
+        match self.privacy.mechanism.row_choice_basis() {
+            RowChoiceBasis::Inputs => {
                 let filtered = data.filter.iter().map(|filter| &filter.column);
                 // Which rows are those of one person is public where inputs are.
                 data.inputs.iter().chain(filtered).chain(&data.person).cloned().collect()
             }
-            ChosenBy::Record => Vec::new(),
+            RowChoiceBasis::Record => Vec::new(),
         }
     }
 }
@@ -94,7 +94,7 @@ pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<
         let place = experiment.axes.iter().position(|a| a.name == axis);
         cells.retain(|cell| place.is_some_and(|place| cell.labels()[place] == label));
         if cells.is_empty() {
-            return Err(ReleaseError::NoCell { choice: choice.clone(), axes: axes(experiment) });
+            return Err(ReleaseError::NoCell { choice: choice.clone(), axes: describe_axes(experiment) });
         }
     }
     if cells.len() > 1 {
@@ -102,12 +102,12 @@ pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<
     }
     match cells[..] {
         [cell] => Ok(cell),
-        _ => Err(ReleaseError::SeveralCells { cells: cells.len(), axes: axes(experiment) }),
+        _ => Err(ReleaseError::SeveralCells { cells: cells.len(), axes: describe_axes(experiment) }),
     }
 }
 
 /// The axes and their labels, for messages.
-fn axes(experiment: &Experiment) -> String {
+fn describe_axes(experiment: &Experiment) -> String {
     if experiment.axes.is_empty() {
         return "the spec has one cell and no axes; omit --cell".to_owned();
     }

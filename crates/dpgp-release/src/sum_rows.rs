@@ -2,9 +2,9 @@
 //!
 //! Obligation: each row enters a sum at most once, and each person with at most `rows_per_person` rows. *Proof.*
 //!
-//! 1. No file is read twice ([`named_once`]), and files with the same rows are refused ([`distinct_files`]).
-//! 2. With `data.person`, a first pass over all files chooses the rows of each person ([`used_rows`]). The second pass
-//!    sums these alone. It fails if a file changed in between ([`UsedRows::ensure_unchanged`]).
+//! 1. No file is read twice ([`refuse_repeated_paths`]), and files with the same rows are refused ([`refuse_equal_files`]).
+//! 2. With `data.person`, a first pass over all files chooses the rows of each person ([`choose_rows_per_person`]). The second pass
+//!    sums these alone. It fails if a file changed in between ([`ChosenRows::ensure_unchanged`]).
 //! 3. A shard sums whole blocks of rows. Blocks are numbered over all files, so that no two shards share a row.
 
 use std::collections::BTreeMap;
@@ -12,11 +12,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
-use dpgp_data::rows::{FileState, Files, MarkedRows, PresentRows, RowFile, Rows, is_address, row_files};
-use dpgp_data::{Comparison, DataError, DataKey, Fingerprint, KeptRows, PersonId, PersonRows};
-use dpgp_run::{Pool, RunError, Shard, passing_key};
-use dpgp_spec::setting::{ChosenBy, DataSetting};
-use dpgp_stream::{BLOCK, FileRecord, PartSums, SumRows, collect};
+use dpgp_data::rows::{
+    CompleteFlagRows, FileState, KeptFlagRows, RowFile, RowFilesReader, RowStream, find_row_files, is_cloud_address,
+};
+use dpgp_data::{Comparison, DataError, DataKey, Fingerprint, KeptRows, PersonId, PersonRowSampler};
+use dpgp_run::{Pool, RunError, Shard, temporary_key};
+use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_stream::{BLOCK, PartialSums, RowFileSummary, RowSummand, sum_blocks};
 
 /// The files to sum, and how to read their rows.
 pub(super) struct RowSource<'a> {
@@ -30,10 +32,10 @@ pub(super) struct RowSource<'a> {
 }
 
 /// Sums of rows, and the identity of these rows.
-pub(super) struct SummedRows<S> {
-    pub files: Vec<FileRecord>,
+pub(super) struct IdentifiedSums<S> {
+    pub files: Vec<RowFileSummary>,
     pub identity: Option<Fingerprint>,
-    pub part: PartSums<S>,
+    pub part: PartialSums<S>,
     /// Files of sums without a checksum.
     pub unchecked: Vec<PathBuf>,
 }
@@ -43,55 +45,55 @@ pub(super) struct SummedRows<S> {
 /// # Errors
 /// [`ReleaseError::Data`] for a row that cannot be read or summed. [`ReleaseError::SameRows`] for a file that is named
 /// twice, or for two files with the same rows.
-pub(super) fn summed<T: SumRows>(
+pub(super) fn sum_row_files<T: RowSummand>(
     source: &RowSource<'_>,
     summand: &T,
     pool: &Pool,
-) -> Result<SummedRows<T::Sum>, ReleaseError> {
-    summed_rows(source, summand, pool).map_err(|error| match error {
+) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
+    sum_rows_in_passes(source, summand, pool).map_err(|error| match error {
         // Whole records are private here, so that the error may suggest to drop rows.
-        ReleaseError::Data(error) => source.data.offering_drop(error, ChosenBy::Record).into(),
+        ReleaseError::Data(error) => source.data.suggest_drop(error, RowChoiceBasis::Record).into(),
         error => error,
     })
 }
 
-fn summed_rows<T: SumRows>(
+fn sum_rows_in_passes<T: RowSummand>(
     source: &RowSource<'_>,
     summand: &T,
     pool: &Pool,
-) -> Result<SummedRows<T::Sum>, ReleaseError> {
+) -> Result<IdentifiedSums<T::Sum>, ReleaseError> {
     // No file is read twice.
-    let found = row_files(Path::new(""), source.files)?;
-    named_once(&found)?;
+    let found = find_row_files(Path::new(""), source.files)?;
+    refuse_repeated_paths(&found)?;
 
     // First pass, with `data.person` only: the rows that count for each person, chosen over all files.
-    let used = used_rows(&found, source.data, pool)?;
+    let used = choose_rows_per_person(&found, source.data, pool)?;
 
     // The key to compare rows of several files: that of ledgers, or one for this call alone.
-    let (layout, columns) = (source.data.source.text_layout(), columns(source.data));
+    let (layout, columns) = (source.data.source.text_layout(), columns_to_read(source.data));
     let compared = source.key.is_none() && found.len() > 1;
-    let passing = compared.then(passing_key).transpose().map_err(RunError::from)?;
+    let passing = compared.then(temporary_key).transpose().map_err(RunError::from)?;
     let files = match source.key.or(passing.as_ref()) {
-        Some(key) => Files::witnessed(&found, &layout, &columns, source.data.cell_rules(), key)?,
-        None => Files::open(&found, &layout, &columns, source.data.cell_rules())?,
+        Some(key) => RowFilesReader::open_fingerprinted(&found, &layout, &columns, source.data.cell_rules(), key)?,
+        None => RowFilesReader::open(&found, &layout, &columns, source.data.cell_rules())?,
     };
 
     // The blocks to sum: those of the shard, of all rows of all files.
-    let counted = source.shard.map(|_| files.count()).transpose()?;
+    let counted = source.shard.map(|_| files.count_rows()).transpose()?;
     let blocks = match (source.shard, &counted) {
-        (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
+        (Some(shard), Some(rows)) => shard.contiguous_range(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
         _ => 0..u64::MAX,
     };
     let expected = counted.as_ref().map(|_| (blocks.end - blocks.start) * BLOCK as u64);
 
     // Second pass: sums of all rows, of those without missing cells, or of those chosen in the first pass.
-    let mut files = files.watched(pool.row_meter("summing", expected))?;
+    let mut files = files.with_progress_bar(pool.row_meter("summing", expected))?;
     let part = match &used {
         None if source.data.drops_missing() => {
-            of_blocks(&mut PresentRows::new(&mut files), blocks, summand, pool)
+            skip_and_sum_blocks(&mut CompleteFlagRows::new(&mut files), blocks, summand, pool)
         }
-        None => of_blocks(&mut files, blocks, summand, pool),
-        Some(used) => of_blocks(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
+        None => skip_and_sum_blocks(&mut files, blocks, summand, pool),
+        Some(used) => skip_and_sum_blocks(&mut KeptFlagRows::new(&mut files, &used.kept), blocks, summand, pool),
     }?;
     // The numbers of the chosen rows mean the same rows only if no file has changed.
     if let Some(used) = &used {
@@ -99,32 +101,32 @@ fn summed_rows<T: SumRows>(
     }
 
     // The identity of the rows. Several shards check for equal files when their sums are added.
-    let rows = counted.unwrap_or_else(|| files.rows().to_vec());
-    let (files, identity) = (records(&found, &rows)?, files.fingerprint());
+    let rows = counted.unwrap_or_else(|| files.rows_per_file().to_vec());
+    let (files, identity) = (file_records(&found, &rows)?, files.into_fingerprint());
     if source.shard.is_none() {
-        distinct_files(&files, identity.as_ref())?;
+        refuse_equal_files(&files, identity.as_ref())?;
     }
     // A key of this call alone identifies rows for nobody else.
     let identity = identity.filter(|_| !compared);
-    Ok(SummedRows { files, identity, part, unchecked: Vec::new() })
+    Ok(IdentifiedSums { files, identity, part, unchecked: Vec::new() })
 }
 
 /// Sums some blocks of rows.
-fn of_blocks<T: SumRows>(
-    rows: &mut dyn Rows,
+fn skip_and_sum_blocks<T: RowSummand>(
+    rows: &mut dyn RowStream,
     blocks: Range<u64>,
     summand: &T,
     pool: &Pool,
-) -> Result<PartSums<T::Sum>, DataError> {
+) -> Result<PartialSums<T::Sum>, DataError> {
     rows.skip(blocks.start * BLOCK as u64)?;
-    collect(rows, blocks, summand, pool.threads())
+    sum_blocks(rows, blocks, summand, pool.threads())
 }
 
 /// Refuses two paths to one file.
-fn named_once(files: &[RowFile]) -> Result<(), ReleaseError> {
+fn refuse_repeated_paths(files: &[RowFile]) -> Result<(), ReleaseError> {
     let mut seen: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
     for RowFile { path, .. } in files {
-        let file = if is_address(path) { Ok(path.clone()) } else { std::fs::canonicalize(path) };
+        let file = if is_cloud_address(path) { Ok(path.clone()) } else { std::fs::canonicalize(path) };
         // A missing file is reported when it is opened.
         let Ok(file) = file else { continue };
         if let Some(first) = seen.insert(file, path) {
@@ -135,28 +137,25 @@ fn named_once(files: &[RowFile]) -> Result<(), ReleaseError> {
 }
 
 /// Refuses two files with the same rows.
-pub(super) fn distinct_files(
-    files: &[FileRecord],
-    identity: Option<&Fingerprint>,
-) -> Result<(), ReleaseError> {
-    match identity.and_then(Fingerprint::repeated) {
+pub(super) fn refuse_equal_files(files: &[RowFileSummary], identity: Option<&Fingerprint>) -> Result<(), ReleaseError> {
+    match identity.and_then(Fingerprint::find_repeated_files) {
         Some((first, second)) => Err(ReleaseError::same_rows(&files[first].name, &files[second].name)),
         None => Ok(()),
     }
 }
 
 /// Lists the columns to read: the inputs, the target and those of the filters.
-pub(super) fn columns(data: &DataSetting) -> Vec<String> {
+pub(super) fn columns_to_read(data: &DataSetting) -> Vec<String> {
     let filters = data.filter.iter().map(|filter| filter.column.as_str());
     let record = data.inputs.iter().map(String::as_str).chain([data.target_column()]);
     record.chain(filters).map(str::to_owned).collect()
 }
 
-fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {
+fn file_records(files: &[RowFile], rows: &[u64]) -> Result<Vec<RowFileSummary>, ReleaseError> {
     let mut records = Vec::with_capacity(files.len());
     for (file, &rows) in files.iter().zip(rows) {
         let bytes = FileState::read(&file.path)?.bytes;
-        records.push(FileRecord { name: file.name(), bytes, rows });
+        records.push(RowFileSummary { name: file.name(), bytes, rows });
     }
     Ok(records)
 }
@@ -169,34 +168,35 @@ fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseEr
 ///
 /// # Errors
 /// [`ReleaseError::Data`] for a row that cannot be read, or names no person.
-pub(super) fn used_rows(
+pub(super) fn choose_rows_per_person(
     files: &[RowFile],
     data: &DataSetting,
     pool: &Pool,
-) -> Result<Option<UsedRows>, ReleaseError> {
+) -> Result<Option<ChosenRows>, ReleaseError> {
     let Some(limit) = data.person_limit() else { return Ok(None) };
-    let names = columns(data);
-    let rows = Files::of_persons(files, &data.source.text_layout(), &names, limit.column, data.cell_rules())?;
-    let mut rows = rows.watched(pool.row_meter("choosing", None))?;
+    let names = columns_to_read(data);
+    let rows =
+        RowFilesReader::open_with_persons(files, &data.source.text_layout(), &names, limit.column, data.cell_rules())?;
+    let mut rows = rows.with_progress_bar(pool.row_meter("choosing", None))?;
     let before = file_states(files)?;
-    let mut offered = OfferedRows::new(data, limit.rows);
-    let mut block = HeldRows::new(names.len());
-    while rows.read_persons(&mut block.columns, &mut block.persons, BLOCK)? > 0 {
-        offered.block(&block);
+    let mut offered = PersonRowChooser::new(data, limit.rows);
+    let mut block = RowsInMemory::new(names.len());
+    while rows.read_with_persons(&mut block.columns, &mut block.persons, BLOCK)? > 0 {
+        offered.choose_from_block(&block);
         block.clear();
     }
-    Ok(Some(UsedRows { kept: offered.chosen.kept(), before }))
+    Ok(Some(ChosenRows { kept: offered.chosen.into_kept_rows(), before }))
 }
 
 /// The rows that count, and the state of the files before they were read.
 #[derive(Debug)]
-pub(super) struct UsedRows {
+pub(super) struct ChosenRows {
     /// The rows.
     pub kept: KeptRows,
     before: Vec<FileState>,
 }
 
-impl UsedRows {
+impl ChosenRows {
     /// Fails if a file changed since then: the numbers of the chosen rows could mean other rows.
     ///
     /// # Errors
@@ -219,19 +219,19 @@ fn file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
 /// Reads all rows of the files, folders and patterns into memory.
 ///
 /// # Errors
-/// As [`used_rows`].
-pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows, ReleaseError> {
-    let files = &row_files(Path::new(""), files)?;
-    let (names, layout) = (columns(data), data.source.text_layout());
-    let mut all = HeldRows::new(names.len());
+/// As [`choose_rows_per_person`].
+pub(super) fn read_all_rows(files: &[PathBuf], data: &DataSetting) -> Result<RowsInMemory, ReleaseError> {
+    let files = &find_row_files(Path::new(""), files)?;
+    let (names, layout) = (columns_to_read(data), data.source.text_layout());
+    let mut all = RowsInMemory::new(names.len());
     match &data.person {
         None => {
-            let mut rows = Files::open(files, &layout, &names, data.cell_rules())?;
+            let mut rows = RowFilesReader::open(files, &layout, &names, data.cell_rules())?;
             while rows.read(&mut all.columns, BLOCK)? > 0 {}
         }
         Some(person) => {
-            let mut rows = Files::of_persons(files, &layout, &names, person, data.cell_rules())?;
-            while rows.read_persons(&mut all.columns, &mut all.persons, BLOCK)? > 0 {}
+            let mut rows = RowFilesReader::open_with_persons(files, &layout, &names, person, data.cell_rules())?;
+            while rows.read_with_persons(&mut all.columns, &mut all.persons, BLOCK)? > 0 {}
         }
     }
     Ok(all)
@@ -239,14 +239,14 @@ pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows
 
 /// Rows in memory.
 #[derive(Debug, Clone)]
-pub(super) struct HeldRows {
+pub(super) struct RowsInMemory {
     /// One list for each column that is read. A missing cell is NaN.
     pub columns: Vec<Vec<f64>>,
     /// The person of each row, if it has one. Empty without `data.person`.
     pub persons: Vec<Option<PersonId>>,
 }
 
-impl HeldRows {
+impl RowsInMemory {
     fn new(columns: usize) -> Self {
         Self { columns: vec![Vec::new(); columns], persons: Vec::new() }
     }
@@ -267,22 +267,20 @@ impl HeldRows {
     }
 
     /// The rows of the same person as a row. Without `data.person`, only that row.
-    pub fn rows_with(&self, row: usize) -> Vec<usize> {
+    pub fn rows_of_same_person(&self, row: usize) -> Vec<usize> {
         match self.persons.get(row) {
-            Some(Some(person)) => {
-                (0..self.rows()).filter(|other| self.persons[*other] == Some(*person)).collect()
-            }
+            Some(Some(person)) => (0..self.rows()).filter(|other| self.persons[*other] == Some(*person)).collect(),
             Some(None) | None => vec![row],
         }
     }
 
     /// The columns to sum. With `data.person` or missing cells, a last column marks the rows that count.
-    pub fn marked(&self, data: &DataSetting) -> Vec<Vec<f64>> {
+    pub fn columns_with_marks(&self, data: &DataSetting) -> Vec<Vec<f64>> {
         let mut columns = self.columns.clone();
         if let Some(limit) = data.person_limit() {
-            let mut offered = OfferedRows::new(data, limit.rows);
-            offered.block(self);
-            columns.push(offered.chosen.kept().marks(0, self.rows()).collect());
+            let mut offered = PersonRowChooser::new(data, limit.rows);
+            offered.choose_from_block(self);
+            columns.push(offered.chosen.into_kept_rows().row_indicators(0, self.rows()).collect());
         } else if data.drops_missing() {
             let rows = (0..self.rows()).map(|row| self.record(row));
             columns.push(rows.map(|row| f64::from(u8::from(!lacks_cell(&row)))).collect());
@@ -297,32 +295,29 @@ fn lacks_cell(record: &[f64]) -> bool {
 }
 
 /// Rows of persons, block by block, and those chosen so far.
-struct OfferedRows {
-    chosen: PersonRows,
+struct PersonRowChooser {
+    chosen: PersonRowSampler,
     filters: Vec<(Comparison, f64)>,
     /// The number of columns of a record: the inputs and the target. Those of the filters follow.
     record: usize,
     next: u64,
 }
 
-impl OfferedRows {
+impl PersonRowChooser {
     /// Chooses at most this many rows of each person.
     fn new(data: &DataSetting, most: usize) -> Self {
         let filters = data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
-        Self { chosen: PersonRows::new(most), filters, record: data.inputs.len() + 1, next: 0 }
+        Self { chosen: PersonRowSampler::new(most), filters, record: data.inputs.len() + 1, next: 0 }
     }
 
     /// Offers the next rows.
-    fn block(&mut self, rows: &HeldRows) {
+    fn choose_from_block(&mut self, rows: &RowsInMemory) {
         for (row, person) in rows.persons.iter().enumerate() {
             let cells = rows.record(row);
             let Some(person) = person.filter(|_| !lacks_cell(&cells)) else { continue };
             let (record, tested) = cells.split_at(self.record);
-            let passes = self
-                .filters
-                .iter()
-                .zip(tested)
-                .all(|(filter, cell)| filter.0.holds(cell.partial_cmp(&filter.1)));
+            let passes =
+                self.filters.iter().zip(tested).all(|(filter, cell)| filter.0.holds(cell.partial_cmp(&filter.1)));
             if passes {
                 self.chosen.insert(person, record, self.next + row as u64);
             }
@@ -344,7 +339,7 @@ mod tests {
         std::fs::write(&one, "x\n1\n").unwrap();
         std::fs::write(&two, "x\n1\n").unwrap();
         let named = |paths: &[PathBuf]| {
-            named_once(&paths.iter().map(|path| RowFile::named(path)).collect::<Vec<RowFile>>())
+            refuse_repeated_paths(&paths.iter().map(|path| RowFile::from_path(path)).collect::<Vec<RowFile>>())
         };
         let nowhere = folder.path().join("nowhere.csv");
         named(&[one.clone(), two, nowhere.clone(), nowhere]).unwrap();
@@ -356,7 +351,7 @@ mod tests {
 #[cfg(test)]
 mod person_rows_tests {
     use super::*;
-    use dpgp_data::Manifest;
+    use dpgp_data::DatasetManifest;
     use dpgp_task::Experiment;
 
     const SPEC: &str = r#"experiment.title = "bins"
@@ -368,14 +363,14 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
     /// Guards against wrong rows after a file grew between the two passes.
     #[test]
     fn files_must_stay_as_they_are() {
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let files = [RowFile::named(&folder.path().join("rows.csv"))];
+        let files = [RowFile::from_path(&folder.path().join("rows.csv"))];
         std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n").unwrap();
         let (data, pool) = (&spec.cells[0].setting().data, Pool::new(1).unwrap());
-        let used = used_rows(&files, data, &pool).unwrap().unwrap();
-        assert_eq!((used.kept.rows(), used.kept.contains(2)), (2, true));
+        let used = choose_rows_per_person(&files, data, &pool).unwrap().unwrap();
+        assert_eq!((used.kept.row_count(), used.kept.contains(2)), (2, true));
         used.ensure_unchanged(&files).unwrap();
         std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n4,1,b\n").unwrap();
         assert!(matches!(used.ensure_unchanged(&files), Err(ReleaseError::FileChanged(_))));
@@ -384,27 +379,27 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
     /// Guards against lost rows or marks beyond one block, with a missing cell in the second of three rows.
     #[test]
     fn all_rows_are_held_and_those_that_lack_a_cell_are_marked() {
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let text = SPEC.replace(", person = \"id\", rows_per_person = 1", ", missing = \"drop\"");
         let spec = Experiment::parse("s", "s.toml".as_ref(), text, &manifest).unwrap();
         let data = &spec.cells[0].setting().data;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, format!("x,n\n{}", "1,1\n,1\n3,1\n".repeat(BLOCK))).unwrap();
-        let held = all_rows(&[path], data).unwrap();
+        let held = read_all_rows(&[path], data).unwrap();
         assert_eq!((held.rows(), held.record(2)), (3 * BLOCK, vec![3.0, 1.0]));
-        let marks = held.marked(data).pop().unwrap();
+        let marks = held.columns_with_marks(data).pop().unwrap();
         assert_eq!(marks[..6], [1.0, 0.0, 1.0, 1.0, 0.0, 1.0]);
     }
 
     #[test]
     fn all_rows_of_persons_are_held() {
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, format!("x,n,id\n{}", "1,1,a\n2,1,b\n".repeat(BLOCK))).unwrap();
-        let held = all_rows(&[path], &spec.cells[0].setting().data).unwrap();
-        assert_eq!((held.rows(), held.rows_with(3).len()), (2 * BLOCK, BLOCK));
+        let held = read_all_rows(&[path], &spec.cells[0].setting().data).unwrap();
+        assert_eq!((held.rows(), held.rows_of_same_person(3).len()), (2 * BLOCK, BLOCK));
     }
 }

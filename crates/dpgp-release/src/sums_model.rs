@@ -8,28 +8,28 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::certificate_file::not_covered_of_sums;
+use super::certificate_file::sums_guarantee_limits;
 use super::content_digest::with_digest;
-use super::draw::Guaranteed;
+use super::draw::ReleaseGuarantee;
 use super::new_file::SignedFile;
-use super::{Charged, ReleaseError, SigningKey};
-use dpgp_gp::variational::{NoisyStatistics, Statistics, SumsUnits};
+use super::{DrawnRelease, ReleaseError, SigningKey};
+use dpgp_gp::variational::{IntegerSumUnits, NoisySufficientStatistics, SufficientStatistics};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_run::PROGRAM;
-use dpgp_stream::{SumRows, Sums};
-use dpgp_task::{Setting, TaskError};
+use dpgp_stream::{KernelSums, RowSummand};
+use dpgp_task::{CellSetting, TaskError};
 
 /// A model whose sums over rows are released.
 pub trait SumsModel: Clone {
     /// What is summed over the rows.
-    type Rows: SumRows;
+    type Rows: RowSummand;
 
     /// What is summed over the rows.
-    fn rows(&self) -> &Self::Rows;
+    fn summand(&self) -> &Self::Rows;
 
     /// The same without what follows from noisy numbers and takes time to compute.
     #[must_use]
-    fn bare(&self) -> Self {
+    fn without_postprocessing(&self) -> Self {
         self.clone()
     }
 
@@ -46,7 +46,7 @@ pub trait SumsModel: Clone {
     fn exact_numbers(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Vec<f64>, TaskError>;
 
     /// The most extreme replacements of a record in a neighbour, with all columns that are read, in order.
-    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;
+    fn extreme_replacements(&self, record: &[f64]) -> Vec<Vec<f64>>;
 
     /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is
     /// protected.
@@ -55,10 +55,10 @@ pub trait SumsModel: Clone {
     }
 
     /// The settings of the task that the sums depend on, by name.
-    fn depends_on(&self, setting: &Setting) -> Value;
+    fn settings_of_sums(&self, setting: &CellSetting) -> Value;
 
     /// Describes exact sums to the holder of the rows.
-    fn described(&self, sums: &SumsOf<Self>) -> HeldDescription;
+    fn describe_sums(&self, sums: &SumsOf<Self>) -> HolderDescription;
 
     /// What a release guarantees, and the size of its noise.
     ///
@@ -66,16 +66,16 @@ pub trait SumsModel: Clone {
     ///
     /// # Errors
     /// [`TaskError`] if no noise can be designed.
-    fn guaranteed(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Guaranteed, TaskError>;
+    fn release_guarantee(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<ReleaseGuarantee, TaskError>;
 
     /// The file of a release without the statement of its guarantee. Everything in it that depends on rows is computed
     /// from the noisy sums.
     ///
     /// # Errors
     /// [`TaskError`] for a matrix that cannot be inverted.
-    fn noisy(
+    fn draw_release(
         &self,
-        setting: &Setting,
+        setting: &CellSetting,
         privacy: &PrivacySetting,
         sums: &SumsOf<Self>,
         noise: &mut impl Rng,
@@ -100,22 +100,23 @@ impl NoisyNumber {
     }
 
     /// Those of A and of the lower triangle of B, of the sums in a file.
-    pub(super) fn of_sums(sums: &Value) -> Vec<Self> {
-        let [sd_a, sd_b] = ["sd_a", "sd_b"].map(|name| number(&sums[name]));
-        let mut found: Vec<Self> = list(&sums["a"]).map(|value| Self::new(number(value), sd_a)).collect();
-        for (i, row) in list(&sums["b"]).enumerate() {
-            for (j, value) in list(row).take(i + 1).enumerate() {
+    pub(super) fn from_sums_json(sums: &Value) -> Vec<Self> {
+        let [sd_a, sd_b] = ["sd_a", "sd_b"].map(|name| number_or_infinity(&sums[name]));
+        let mut found: Vec<Self> =
+            list_elements(&sums["a"]).map(|value| Self::new(number_or_infinity(value), sd_a)).collect();
+        for (i, row) in list_elements(&sums["b"]).enumerate() {
+            for (j, value) in list_elements(row).take(i + 1).enumerate() {
                 let sd = if i == j { sd_b } else { sd_b * std::f64::consts::FRAC_1_SQRT_2 };
-                found.push(Self::new(number(value), sd));
+                found.push(Self::new(number_or_infinity(value), sd));
             }
         }
         found
     }
 }
 
-/// A and the lower triangle of B without noise, in the order of [`NoisyNumber::of_sums`].
-pub(super) fn exact_sums(sums: &Sums, units: SumsUnits) -> Vec<f64> {
-    let Statistics { a, b, .. } = sums.statistics(units);
+/// A and the lower triangle of B without noise, in the order of [`NoisyNumber::from_sums_json`].
+pub(super) fn exact_sums(sums: &KernelSums, units: IntegerSumUnits) -> Vec<f64> {
+    let SufficientStatistics { a, b, .. } = sums.statistics(units);
     let mut numbers = a.as_slice().to_vec();
     for (i, row) in b.row_iter().enumerate() {
         numbers.extend(row.iter().take(i + 1));
@@ -124,17 +125,17 @@ pub(super) fn exact_sums(sums: &Sums, units: SumsUnits) -> Vec<f64> {
 }
 
 /// What is no number is none of a release, and as far from others as can be.
-pub(super) fn number(value: &Value) -> f64 {
+pub(super) fn number_or_infinity(value: &Value) -> f64 {
     value.as_f64().unwrap_or(f64::INFINITY)
 }
 
 /// The elements of a list; nothing of what is none.
-pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn list_elements(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
 /// The sums of a model.
-pub type SumsOf<M> = <<M as SumsModel>::Rows as SumRows>::Sum;
+pub type SumsOf<M> = <<M as SumsModel>::Rows as RowSummand>::Sum;
 
 /// A matrix, row by row.
 pub(super) fn matrix_rows(matrix: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
@@ -142,11 +143,11 @@ pub(super) fn matrix_rows(matrix: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
 }
 
 /// Sums or counts with noise, and what follows from them.
-pub struct SumsFile {
+pub struct ReleasedSums {
     pub(super) value: Value,
 }
 
-impl Charged<SumsFile> {
+impl DrawnRelease<ReleasedSums> {
     /// The release and what is guaranteed of it.
     pub fn json(&self) -> Value {
         let (mut value, certificate) = (self.value().value.clone(), self.certificate());
@@ -156,16 +157,16 @@ impl Charged<SumsFile> {
             "certificate": certificate, "warnings": self.warnings(), "program": PROGRAM,
         });
         value["release_id"] = json!(self.release_id());
-        value["all_releases"] = json!(self.all_releases());
-        value["not_covered"] = json!(not_covered_of_sums(&certificate.unit, self.account().is_some()));
+        value["all_releases"] = json!(self.ledger_account_json());
+        value["not_covered"] = json!(sums_guarantee_limits(&certificate.unit, self.account().is_some()));
         with_digest(value)
     }
 }
 
 /// Where a release is written, before it is charged: a new file, with its signature if there is a key, or a pipe.
-pub struct SumsPlace<'k>(SignedFile<'k>);
+pub struct NewSumsFile<'k>(SignedFile<'k>);
 
-impl<'k> SumsPlace<'k> {
+impl<'k> NewSumsFile<'k> {
     /// Checks that the file, and its signature if there is a key, can be written and do not exist yet, so that no
     /// charged release is replaced.
     ///
@@ -179,13 +180,13 @@ impl<'k> SumsPlace<'k> {
     ///
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
-    pub fn write(self, charged: &Charged<SumsFile>) -> Result<(), ReleaseError> {
-        self.0.put(&format!("{:#}\n", charged.json()))
+    pub fn write(self, charged: &DrawnRelease<ReleasedSums>) -> Result<(), ReleaseError> {
+        self.0.write_signed_text(&format!("{:#}\n", charged.json()))
     }
 }
 
 /// Sums with noise, which are whole numbers of the units beside them, to the nearest double.
-pub(super) fn sums_json(noisy: &NoisyStatistics, units: SumsUnits) -> Value {
+pub(super) fn sums_json(noisy: &NoisySufficientStatistics, units: IntegerSumUnits) -> Value {
     json!({
         "a": noisy.a.as_slice(), "b": matrix_rows(&noisy.b), "sd_a": noisy.sd_a, "sd_b": noisy.sd_b,
         "unit_a": units.a, "unit_b": units.b,
@@ -206,7 +207,7 @@ pub struct SumsDescription {
 pub struct SumsFacts {
     /// Facts for the holder of the rows only. None if they are not shown.
     #[serde(flatten)]
-    pub private: Option<HeldFacts>,
+    pub private: Option<PrivateFacts>,
     /// Facts that follow from the spec alone.
     #[serde(flatten)]
     pub public: PublicFacts,
@@ -214,9 +215,9 @@ pub struct SumsFacts {
 
 /// Exact numbers that are as private as the rows.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-pub struct HeldFacts {
+pub struct PrivateFacts {
     /// Always `true`: marks the numbers beside it as exact and not protected.
-    pub not_private: NotPrivate,
+    pub not_private: NotPrivateMark,
     /// The number of rows.
     pub rows: u64,
     /// The number of rows that were clipped to public bounds.
@@ -236,9 +237,9 @@ pub struct HeldFacts {
 /// The mark `true` of exact numbers that are not protected.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct NotPrivate(bool);
+pub struct NotPrivateMark(bool);
 
-impl Default for NotPrivate {
+impl Default for NotPrivateMark {
     fn default() -> Self {
         Self(true)
     }
@@ -260,9 +261,9 @@ pub struct PublicFacts {
 
 /// A description that includes facts for the holder of the rows only.
 #[derive(Debug, Clone)]
-pub struct HeldDescription {
+pub struct HolderDescription {
     /// Exact numbers that are as private as the rows, for programs.
-    pub private: HeldFacts,
+    pub private: PrivateFacts,
     /// The same for people.
     pub counts: String,
     /// The facts that follow from the spec alone, for programs.
@@ -271,15 +272,15 @@ pub struct HeldDescription {
     pub text: String,
 }
 
-impl HeldDescription {
+impl HolderDescription {
     /// The description for everybody.
-    pub fn of_all(self) -> SumsDescription {
+    pub fn into_public_description(self) -> SumsDescription {
         let Self { public, text, .. } = self;
         SumsDescription { facts: SumsFacts { private: None, public }, text: format!("{text}\n") }
     }
 
     /// The description for the holder.
-    pub fn of_holder(self) -> SumsDescription {
+    pub fn into_holder_description(self) -> SumsDescription {
         let Self { private, counts, public, text } = self;
         let facts = SumsFacts { private: Some(private), public };
         let text = format!("exact, do not publish: {counts}\n{text}\n");
@@ -294,9 +295,8 @@ mod tests {
     /// What stands beside the diagonal has noise that is `sqrt 2` times smaller.
     #[test]
     fn noisy_numbers_know_their_noise() {
-        let sums =
-            serde_json::json!({ "sd_a": 2.0, "sd_b": 4.0, "a": [1.0, 5.0], "b": [[6.0, 7.0], [7.0, 8.0]] });
-        let found = NoisyNumber::of_sums(&sums);
+        let sums = serde_json::json!({ "sd_a": 2.0, "sd_b": 4.0, "a": [1.0, 5.0], "b": [[6.0, 7.0], [7.0, 8.0]] });
+        let found = NoisyNumber::from_sums_json(&sums);
         let numbers: Vec<f64> = found.iter().map(|noisy| noisy.number).collect();
         assert_eq!(numbers, [1.0, 5.0, 6.0, 7.0, 8.0]);
         for (noisy, sd) in found.iter().zip([2.0, 2.0, 4.0, 8f64.sqrt(), 4.0]) {

@@ -3,14 +3,15 @@
 use rand::Rng;
 use serde_json::{Value, json};
 
-use super::draw::Guaranteed;
+use super::draw::ReleaseGuarantee;
 use super::sums_model::{
-    HeldDescription, HeldFacts, NoisyNumber, PublicFacts, SumsModel, exact_sums, list, matrix_rows, sums_json,
+    HolderDescription, NoisyNumber, PrivateFacts, PublicFacts, SumsModel, exact_sums, list_elements, matrix_rows,
+    sums_json,
 };
-use dpgp_gp::variational::{Located, WeightPosterior};
+use dpgp_gp::variational::{ConditionalFeatures, WeightPosterior};
 use dpgp_mechanisms::{PrivacySetting, SumsSetting};
-use dpgp_stream::{ClassSummand, ClassSums, Summand, Sums};
-use dpgp_task::{ClassModel, Setting, SumsGuarantee, SurfaceModel, TaskError};
+use dpgp_stream::{ClassSummand, ClassSums, KernelSummand, KernelSums};
+use dpgp_task::{CellSetting, DirichletModel, SumsGuarantee, SurfaceModel, TaskError};
 
 /// A surface from sums over rows.
 #[derive(Debug, Clone)]
@@ -20,18 +21,18 @@ pub struct SurfaceSumsRelease {
 
 impl SurfaceSumsRelease {
     /// That of a cell; none if it has another task or model.
-    pub(super) fn from_setting(setting: &Setting) -> Option<Self> {
+    pub(super) fn from_setting(setting: &CellSetting) -> Option<Self> {
         Some(Self { model: SurfaceModel::new(setting)? })
     }
 
     /// The surface on the grid of the spec, in units of the target; empty without a grid.
-    fn surface(&self, located: &Located, posterior: &WeightPosterior) -> Vec<Value> {
-        let (map, prediction) = (self.model.map(), posterior.predict(located));
+    fn surface_json(&self, located: &ConditionalFeatures, posterior: &WeightPosterior) -> Vec<Value> {
+        let (map, prediction) = (self.model.figure_points(), posterior.predict(located));
         let mut points = Vec::with_capacity(map.nrows());
         for (i, point) in map.row_iter().enumerate() {
             let at: Vec<f64> = point.iter().copied().collect();
-            let mean = self.model.in_units(prediction.mean[i]);
-            let sd = self.model.scale() * prediction.variance[i].sqrt();
+            let mean = self.model.to_target_units(prediction.mean[i]);
+            let sd = self.model.target_scale() * prediction.variance[i].sqrt();
             points.push(json!({ "at": at, "mean": mean, "sd": sd }));
         }
         points
@@ -39,26 +40,26 @@ impl SurfaceSumsRelease {
 }
 
 impl SumsModel for SurfaceSumsRelease {
-    type Rows = Summand;
+    type Rows = KernelSummand;
 
-    fn rows(&self) -> &Summand {
+    fn summand(&self) -> &KernelSummand {
         self.model.summand()
     }
 
     const NOISY: &'static [&'static str] = &["sums", "weights", "surface"];
 
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
-        NoisyNumber::of_sums(&file["sums"])
+        NoisyNumber::from_sums_json(&file["sums"])
     }
 
-    fn exact_numbers(&self, _: &PrivacySetting, sums: &Sums) -> Result<Vec<f64>, TaskError> {
-        Ok(exact_sums(sums, self.rows().units()))
+    fn exact_numbers(&self, _: &PrivacySetting, sums: &KernelSums) -> Result<Vec<f64>, TaskError> {
+        Ok(exact_sums(sums, self.summand().units()))
     }
 
     /// Opposite targets at the same place are the furthest apart; the other ends of the inputs and places without any
     /// correlation are tried, too.
-    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
-        let inputs = self.rows().inputs;
+    fn extreme_replacements(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let inputs = self.summand().inputs;
         let mut records = Vec::new();
         for place in [0.0, 1e3, 1e300] {
             for target in [-f64::MAX, f64::MAX] {
@@ -72,7 +73,7 @@ impl SumsModel for SurfaceSumsRelease {
         records
     }
 
-    fn depends_on(&self, setting: &Setting) -> Value {
+    fn settings_of_sums(&self, setting: &CellSetting) -> Value {
         let bound = setting.privacy.mechanism.downcast::<SumsSetting>().and_then(|sums| sums.target_bound);
         json!({
             "kernel": setting.model.as_deref().map(|model| &model.kernel), "normalise": *setting.normalise,
@@ -80,43 +81,43 @@ impl SumsModel for SurfaceSumsRelease {
         })
     }
 
-    fn described(&self, sums: &Sums) -> HeldDescription {
+    fn describe_sums(&self, sums: &KernelSums) -> HolderDescription {
         let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
-        HeldDescription {
-            private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
+        HolderDescription {
+            private: PrivateFacts { rows, clipped: Some(clipped), ..PrivateFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
             public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
             text: format!("{m} inducing inputs"),
         }
     }
 
-    fn guaranteed(&self, privacy: &PrivacySetting, _: &Sums) -> Result<Guaranteed, TaskError> {
+    fn release_guarantee(&self, privacy: &PrivacySetting, _: &KernelSums) -> Result<ReleaseGuarantee, TaskError> {
         let SumsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
-        Ok(Guaranteed { certificate, noise: record })
+        Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
-    fn noisy(
+    fn draw_release(
         &self,
-        setting: &Setting,
+        setting: &CellSetting,
         privacy: &PrivacySetting,
-        sums: &Sums,
+        sums: &KernelSums,
         noise: &mut impl Rng,
     ) -> Result<Value, TaskError> {
         let model = &self.model;
-        let noisy = model.release(sums, privacy, noise)?;
-        let inducing = model.inducing()?;
-        let posterior = model.posterior(&inducing, &noisy)?;
+        let draw_release = model.release(sums, privacy, noise)?;
+        let inducing = model.factorise_inducing()?;
+        let posterior = model.posterior(&inducing, &draw_release)?;
         Ok(json!({
             "rows": setting.data.keeps_all_rows().then_some(sums.rows),
             "model": {
                 "inputs": setting.data.inputs, "target": setting.data.target, "normalise": *setting.normalise,
                 "kernel": setting.model.as_ref().map(|model| &model.kernel),
                 "noise_variance": setting.model.as_ref().and_then(|model| model.noise_variance),
-                "inducing": matrix_rows(&model.points()),
+                "inducing": matrix_rows(&model.inducing_inputs()),
             },
-            "sums": sums_json(&noisy, self.rows().units()),
+            "sums": sums_json(&draw_release, self.summand().units()),
             "weights": { "mean": posterior.mean.as_slice(), "covariance": matrix_rows(&posterior.covariance) },
-            "surface": self.surface(&inducing.locate(&model.map()), &posterior),
+            "surface": self.surface_json(&inducing.conditional_features(&model.figure_points()), &posterior),
         }))
     }
 }
@@ -124,13 +125,13 @@ impl SumsModel for SurfaceSumsRelease {
 /// A classifier from sums over the rows of each class.
 #[derive(Debug, Clone)]
 pub struct ClassSumsRelease {
-    model: ClassModel,
+    model: DirichletModel,
     rows: ClassSummand,
 }
 
 impl ClassSumsRelease {
     /// None if the model releases weighted sums, which are not sums over the rows of each class.
-    pub(super) fn new(model: ClassModel, setting: &Setting) -> Option<Self> {
+    pub(super) fn new(model: DirichletModel, setting: &CellSetting) -> Option<Self> {
         let rows = model.summand(&setting.data)?;
         Some(Self { model, rows })
     }
@@ -139,14 +140,14 @@ impl ClassSumsRelease {
 impl SumsModel for ClassSumsRelease {
     type Rows = ClassSummand;
 
-    fn rows(&self) -> &ClassSummand {
+    fn summand(&self) -> &ClassSummand {
         &self.rows
     }
 
     const NOISY: &'static [&'static str] = &["sums", "weights"];
 
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
-        list(&file["sums"]).flat_map(NoisyNumber::of_sums).collect()
+        list_elements(&file["sums"]).flat_map(NoisyNumber::from_sums_json).collect()
     }
 
     fn exact_numbers(&self, _: &PrivacySetting, sums: &ClassSums) -> Result<Vec<f64>, TaskError> {
@@ -154,7 +155,7 @@ impl SumsModel for ClassSumsRelease {
     }
 
     /// Every class, at the same place and at one without any correlation.
-    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+    fn extreme_replacements(&self, record: &[f64]) -> Vec<Vec<f64>> {
         let inputs = self.rows.inputs;
         let mut records = Vec::new();
         for place in [0.0, 1e300] {
@@ -168,7 +169,7 @@ impl SumsModel for ClassSumsRelease {
         records
     }
 
-    fn depends_on(&self, setting: &Setting) -> Value {
+    fn settings_of_sums(&self, setting: &CellSetting) -> Value {
         let task = self.model.task();
         json!({
             "kernel": setting.model.as_deref().map(|model| &model.kernel), "inducing": task.inducing,
@@ -176,36 +177,36 @@ impl SumsModel for ClassSumsRelease {
         })
     }
 
-    fn described(&self, sums: &ClassSums) -> HeldDescription {
+    fn describe_sums(&self, sums: &ClassSums) -> HolderDescription {
         let of_class: Vec<u64> = sums.0.iter().map(|sums| sums.rows).collect();
-        let (rows, m) = (of_class.iter().sum::<u64>(), self.rows.kernel.size());
+        let (rows, m) = (of_class.iter().sum::<u64>(), self.rows.kernel.inducing_count());
         let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        HeldDescription {
-            private: HeldFacts { rows, classes: Some(of_class), ..HeldFacts::default() },
+        HolderDescription {
+            private: PrivateFacts { rows, classes: Some(of_class), ..PrivateFacts::default() },
             counts: format!("{rows} rows, by class {list}"),
             public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
             text: format!("{m} inducing inputs"),
         }
     }
 
-    fn guaranteed(&self, privacy: &PrivacySetting, _: &ClassSums) -> Result<Guaranteed, TaskError> {
+    fn release_guarantee(&self, privacy: &PrivacySetting, _: &ClassSums) -> Result<ReleaseGuarantee, TaskError> {
         let SumsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
-        Ok(Guaranteed { certificate, noise: record })
+        Ok(ReleaseGuarantee { certificate, noise: record })
     }
 
     /// Not even numbers of rows are there, for those of the classes are private.
-    fn noisy(
+    fn draw_release(
         &self,
-        setting: &Setting,
+        setting: &CellSetting,
         privacy: &PrivacySetting,
         sums: &ClassSums,
         noise: &mut impl Rng,
     ) -> Result<Value, TaskError> {
         let (model, task) = (&self.model, self.model.task());
-        let noisy = model.release(sums, self.rows.units(), privacy, noise)?;
-        let inducing = model.inducing()?;
+        let draw_release = model.release(sums, self.rows.units(), privacy, noise)?;
+        let inducing = model.factorise_inducing()?;
         let mut weights = Vec::new();
-        for posterior in model.posteriors(&inducing, &noisy)? {
+        for posterior in model.posteriors(&inducing, &draw_release)? {
             let covariance = matrix_rows(&posterior.covariance);
             weights.push(json!({ "mean": posterior.mean.as_slice(), "covariance": covariance }));
         }
@@ -213,9 +214,9 @@ impl SumsModel for ClassSumsRelease {
             "model": {
                 "inputs": setting.data.inputs, "target": setting.data.target, "filter": setting.data.filter,
                 "kernel": setting.model.as_ref().map(|model| &model.kernel),
-                "inducing": matrix_rows(&model.points()), "classes": task.classes, "alpha": task.alpha,
+                "inducing": matrix_rows(&model.inducing_inputs()), "classes": task.classes, "alpha": task.alpha,
             },
-            "sums": noisy.iter().map(|sums| sums_json(sums, self.rows.units())).collect::<Vec<Value>>(),
+            "sums": draw_release.iter().map(|sums| sums_json(sums, self.rows.units())).collect::<Vec<Value>>(),
             "weights": weights,
         }))
     }
@@ -227,7 +228,7 @@ mod tests {
 
     use super::*;
     use crate::StreamedRelease;
-    use dpgp_run::{DataPlaces, Project};
+    use dpgp_run::{DataLocations, Project};
 
     /// At the first of three inducing inputs, and where nothing correlates.
     const SPEC: &str = r#"experiment.title = "sums"
@@ -238,11 +239,10 @@ task.surface = { inducing = [{ from = 0.0, to = 20.0, points = 3 }], posterior =
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, features = { supremum = [[0.0, 20.0]] }, sensitivity = "exact", split = 0.3 } }
 "#;
 
-    fn with_model(test: fn(&SurfaceSumsRelease, &Setting)) {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+    fn with_model(test: fn(&SurfaceSumsRelease, &CellSetting)) {
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("sums", SPEC).unwrap();
-        let StreamedRelease::Surface(streamed) = StreamedRelease::from_experiment(&experiment).unwrap()
-        else {
+        let StreamedRelease::Surface(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
             panic!("a surface")
         };
         test(streamed.model(), streamed.setting());
@@ -254,13 +254,14 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, 
     #[test]
     fn the_surface_is_in_units_of_the_target() {
         with_model(|release, _| {
-            let inducing = release.model.inducing().unwrap();
+            let inducing = release.model.factorise_inducing().unwrap();
             let posterior = WeightPosterior {
                 mean: DVector::from_column_slice(&[8.0, 0.0, 0.0]),
                 covariance: 16.0 * DMatrix::identity(3, 3),
                 jitter: 0.0,
             };
-            let surface = release.surface(&inducing.locate(&release.model.map()), &posterior);
+            let surface =
+                release.surface_json(&inducing.conditional_features(&release.model.figure_points()), &posterior);
             for (point, expected) in surface.iter().zip([[0.0, 15.0, 4.0], [1000.0, 7.0, 2.0]]) {
                 let found = [&point["at"][0], &point["mean"], &point["sd"]].map(|x| x.as_f64().unwrap());
                 let apart = found.iter().zip(expected).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
@@ -273,11 +274,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, 
     #[test]
     fn sums_depend_on_the_bound() {
         with_model(|release, setting| {
-            let depends = release.depends_on(setting);
-            assert_eq!(
-                (&depends["bound"], &depends["normalise"]["bounds"]["high"]),
-                (&json!(1.5), &json!(12.0))
-            );
+            let depends = release.settings_of_sums(setting);
+            assert_eq!((&depends["bound"], &depends["normalise"]["bounds"]["high"]), (&json!(1.5), &json!(12.0)));
             assert!(depends["kernel"].is_object() && depends["inducing"].is_array());
         });
     }

@@ -1,8 +1,8 @@
 //! A request for predictions from two rows, for tests.
 
 use super::{GridChoice, PredictionRequest, PublicPoints};
-use dpgp_data::Silent;
-use dpgp_run::{DataPlaces, Project};
+use dpgp_data::SilentProgress;
+use dpgp_run::{DataLocations, Project};
 
 /// Targets from 2 to 12, of which 4 and 5 lie within; a change of 3 is protected.
 pub const TWO_ROWS: &str = r#"experiment.title = "two rows"
@@ -15,8 +15,8 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 3.0, relation = "metric", mech
 
 /// Calls a test with a request by such a spec.
 pub fn with_request<T>(spec: &str, test: impl FnOnce(&PredictionRequest<'_>) -> T) -> T {
-    let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+    let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
     let experiment = project.parse("two", spec).unwrap();
     let (cell, points) = (&experiment.cells[0], PublicPoints::Grid(&GridChoice::Auto));
-    test(&PredictionRequest::read(&project, &experiment, cell, points, &Silent, None).unwrap())
+    test(&PredictionRequest::read(&project, &experiment, cell, points, &SilentProgress, None).unwrap())
 }

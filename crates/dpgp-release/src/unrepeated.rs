@@ -8,29 +8,29 @@ use serde_json::{Map, Number, Value};
 /// Parses a text.
 ///
 /// ```
-/// use dpgp_release::unrepeated;
-/// assert_eq!(unrepeated("{\"a\": [1, {}]}").unwrap()["a"][0], 1);
-/// assert!(unrepeated("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("appears twice"));
+/// use dpgp_release::parse_unique_keys;
+/// assert_eq!(parse_unique_keys("{\"a\": [1, {}]}").unwrap()["a"][0], 1);
+/// assert!(parse_unique_keys("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("appears twice"));
 /// ```
 ///
 /// # Errors
 /// [`serde_json::Error`] for text that is not JSON, or for an object with a repeated key.
-pub fn unrepeated(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str::<Unrepeated>(text).map(|Unrepeated(value)| value)
+pub fn parse_unique_keys(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str::<UniqueKeyValue>(text).map(|UniqueKeyValue(value)| value)
 }
 
 /// A value without repeated keys.
-struct Unrepeated(Value);
+struct UniqueKeyValue(Value);
 
-impl<'de> Deserialize<'de> for Unrepeated {
+impl<'de> Deserialize<'de> for UniqueKeyValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Values).map(Self)
+        deserializer.deserialize_any(UniqueKeyVisitor).map(Self)
     }
 }
 
-struct Values;
+struct UniqueKeyVisitor;
 
-impl<'de> Visitor<'de> for Values {
+impl<'de> Visitor<'de> for UniqueKeyVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,7 +63,7 @@ impl<'de> Visitor<'de> for Values {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(Unrepeated(value)) = list.next_element()? {
+        while let Some(UniqueKeyValue(value)) = list.next_element()? {
             values.push(value);
         }
         Ok(Value::Array(values))
@@ -72,7 +72,7 @@ impl<'de> Visitor<'de> for Values {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut values = Map::new();
         while let Some(key) = map.next_key::<String>()? {
-            let Unrepeated(value) = map.next_value()?;
+            let UniqueKeyValue(value) = map.next_value()?;
             if values.contains_key(&key) {
                 return Err(A::Error::custom(format_args!("the key {key:?} appears twice")));
             }

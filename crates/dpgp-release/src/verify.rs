@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::combinations_file::CombinationsFile;
-use super::new_file::signature_of;
-use super::stated::{Stated, StatedChecks};
-use super::unrepeated::unrepeated;
-use super::{ReleaseError, Signers};
+use super::new_file::signature_path;
+use super::stated::{StatementChecker, StatementChecks};
+use super::unrepeated::parse_unique_keys;
+use super::{AllowedSigners, ReleaseError};
 use dpgp_accounting::{Certificate, gaussian_delta};
-use dpgp_data::{Digest, Progress, watched_stamp, whole_text};
+use dpgp_data::{Digest, Progress, compute_stamp_with_progress, read_limited_text};
 use dpgp_noise::RoundedNoise;
 
 /// The relative tolerance for numbers of a certificate, which were computed from calibrations in doubles.
@@ -19,7 +19,7 @@ const PRECISION: f64 = 1e-9;
 
 /// The certificate of a file of predictions, or inside a file of sums or counts.
 #[derive(Debug, Deserialize)]
-struct CertificateRead {
+struct ParsedCertificate {
     certificate: Certificate,
     mu: f64,
     noise: RoundedNoise,
@@ -78,47 +78,47 @@ impl VerifiedRelease {
 pub fn verify(
     path: &Path,
     predictions: Option<&Path>,
-    signers: Option<&Signers>,
+    signers: Option<&AllowedSigners>,
     progress: &dyn Progress,
 ) -> Result<VerifiedRelease, ReleaseError> {
-    let text = whole_text(path).map_err(ReleaseError::io(path))?;
+    let text = read_limited_text(path).map_err(ReleaseError::io(path))?;
     let combinations = CombinationsFile::parse(path, &text)?;
     let within = combinations.as_ref().map(|file| file.certificate().to_string());
-    let PublishedFile { whole, published } = read(path, within.as_deref().unwrap_or(&text))?;
+    let PublishedFile { whole, published } = parse_published_file(path, within.as_deref().unwrap_or(&text))?;
     let mut checks = Vec::new();
     if let Some(signers) = signers {
         // The signature of the text that was read, not of a second read.
-        let found = signers.check(&text, &signature_of(path)).map_err(ReleaseError::CannotVerify)?;
+        let found = signers.check(&text, &signature_path(path)).map_err(ReleaseError::CannotVerify)?;
         checks.push(VerifiedFact::new(format!("the signature: {}", found.said), found.good));
     }
     if let Some(file) = &combinations {
         let digest = Some(Digest::of_bytes(file.predictions().as_bytes()).to_string());
-        checks.push(digest_fact("the combinations", file.is_named()));
+        checks.push(digest_fact("the combinations", file.has_matching_digest()));
         checks.push(digest_fact("the predictions", published.predictions_sha256 == digest));
     }
     match (published.predictions_sha256.as_ref().filter(|_| combinations.is_none()), predictions) {
         (Some(claimed), Some(file)) => {
-            let found = watched_stamp(file, progress).map_err(ReleaseError::io(file))?;
+            let found = compute_stamp_with_progress(file, progress).map_err(ReleaseError::io(file))?;
             let holds = found.digest.to_string() == *claimed;
             checks.push(digest_fact(&file.display().to_string(), holds));
         }
-        (Some(_), None) => return Err(no_certificate(path, "pass its file of predictions as well")),
+        (Some(_), None) => return Err(no_certificate_error(path, "pass its file of predictions as well")),
         (None, Some(_)) => {
-            return Err(no_certificate(path, "it does not refer to another file; pass it alone"));
+            return Err(no_certificate_error(path, "it does not refer to another file; pass it alone"));
         }
         (None, None) => {}
     }
     checks.extend(guarantee_checks(&published));
-    let StatedChecks { checks: stated, skipped } =
-        Stated::checks(&whole, &published.certificate, published.noise.mu());
+    let StatementChecks { checks: stated, skipped } =
+        StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu());
     checks.extend(stated);
-    let CertificateRead { certificate, program, .. } = published;
-    let unchecked = Some(signature_of(path)).filter(|file| signers.is_none() && file.exists());
+    let ParsedCertificate { certificate, program, .. } = published;
+    let unchecked = Some(signature_path(path)).filter(|file| signers.is_none() && file.exists());
     Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks, skipped, unchecked })
 }
 
 /// A certificate whose text was checked.
-pub(super) struct VerifiedText {
+pub(super) struct VerifiedCertificateText {
     /// The certificate.
     pub certificate: Certificate,
     /// The sensitivity over the standard deviation of its noise.
@@ -132,12 +132,12 @@ pub(super) struct VerifiedText {
 ///
 /// # Errors
 /// [`ReleaseError::NoCertificate`] if it is none.
-pub(super) fn verify_text(
+pub(super) fn verify_certificate_text(
     path: &Path,
     text: &str,
     predictions: Option<&str>,
-) -> Result<VerifiedText, ReleaseError> {
-    let PublishedFile { whole, published } = read(path, text)?;
+) -> Result<VerifiedCertificateText, ReleaseError> {
+    let PublishedFile { whole, published } = parse_published_file(path, text)?;
     let mut checks = Vec::new();
     if let Some(csv) = predictions {
         let found = Some(Digest::of_bytes(csv.as_bytes()).to_string());
@@ -145,28 +145,27 @@ pub(super) fn verify_text(
         checks.push(digest_fact("the predictions", holds));
     }
     checks.extend(guarantee_checks(&published));
-    checks.extend(Stated::checks(&whole, &published.certificate, published.noise.mu()).checks);
-    Ok(VerifiedText { certificate: published.certificate, mu: published.noise.mu(), checks })
+    checks.extend(StatementChecker::check_statements(&whole, &published.certificate, published.noise.mu()).checks);
+    Ok(VerifiedCertificateText { certificate: published.certificate, mu: published.noise.mu(), checks })
 }
 
 /// A file that was published, and the certificate in it.
 struct PublishedFile {
     whole: Value,
-    published: CertificateRead,
+    published: ParsedCertificate,
 }
 
-fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
-    let whole = unrepeated(text).map_err(|error| {
+fn parse_published_file(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
+    let whole = parse_unique_keys(text).map_err(|error| {
         let order = "name the certificate first: dpgp verify FILE.certificate.json FILE";
-        no_certificate(path, &format!("not a JSON certificate ({error}); {order}"))
+        no_certificate_error(path, &format!("not a JSON certificate ({error}); {order}"))
     })?;
     // The certificate of predictions is a file. Files of sums and counts hold theirs.
     let value = match whole.get("guarantee") {
         Some(inner) if inner.is_object() => inner.clone(),
         _ => whole.clone(),
     };
-    let published =
-        serde_json::from_value(value).map_err(|error| no_certificate(path, &error.to_string()))?;
+    let published = serde_json::from_value(value).map_err(|error| no_certificate_error(path, &error.to_string()))?;
     Ok(PublishedFile { whole, published })
 }
 
@@ -176,13 +175,13 @@ fn digest_fact(file: &str, holds: bool) -> VerifiedFact {
     VerifiedFact::new(format!("the digest {verb} {file}"), holds)
 }
 
-fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
+fn no_certificate_error(path: &Path, cause: &str) -> ReleaseError {
     ReleaseError::NoCertificate { path: PathBuf::from(path), cause: cause.to_owned() }
 }
 
 /// Checks that need only the numbers of the certificate.
-fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
-    let CertificateRead { certificate, mu, noise, .. } = published;
+fn guarantee_checks(published: &ParsedCertificate) -> Vec<VerifiedFact> {
+    let ParsedCertificate { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;
     let sound = noise.is_sound() && is_close(*mu, noise.mu());
     let is = if sound { "is" } else { "is not" };
@@ -207,9 +206,7 @@ fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
     let is = if within { "is at most" } else { "exceeds" };
     checks.push(VerifiedFact::new(format!("it {is} the claimed delta, {:?}", claimed.delta), within));
     let exceptions = certificate.caveats.iter();
-    checks.extend(
-        exceptions.map(|one| VerifiedFact::new(format!("the guarantee has an exception: {one}"), false)),
-    );
+    checks.extend(exceptions.map(|one| VerifiedFact::new(format!("the guarantee has an exception: {one}"), false)));
     checks
 }
 
@@ -233,13 +230,7 @@ mod tests {
     /// A certificate of predictions that is about no file, with these checks.
     fn of_checks(holds: &[bool]) -> VerifiedRelease {
         let checks = holds.iter().map(|holds| VerifiedFact::new(String::new(), *holds)).collect();
-        VerifiedRelease {
-            guarantee: String::new(),
-            program: None,
-            checks,
-            skipped: Vec::new(),
-            unchecked: None,
-        }
+        VerifiedRelease { guarantee: String::new(), program: None, checks, skipped: Vec::new(), unchecked: None }
     }
 
     #[test]

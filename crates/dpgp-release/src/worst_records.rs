@@ -2,7 +2,7 @@
 
 use super::StreamedRelease;
 use super::sums_model::SumsModel;
-use dpgp_data::Manifest;
+use dpgp_data::DatasetManifest;
 use dpgp_task::Experiment;
 
 const MOMENTS: &str = r#"experiment.title = "moments"
@@ -35,16 +35,16 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
 "#;
 
 fn experiment(spec: &str) -> Experiment {
-    Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &Manifest::shipped().unwrap()).unwrap()
+    Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &DatasetManifest::load_shipped().unwrap()).unwrap()
 }
 
 /// What stands in the place of a record in the sums of a spec.
 fn replaced(spec: &str, record: &[f64]) -> Vec<Vec<f64>> {
     match StreamedRelease::from_experiment(&experiment(spec)).unwrap() {
-        StreamedRelease::Surface(streamed) => streamed.model().replaced(record),
-        StreamedRelease::Moments(streamed) => streamed.model().replaced(record),
-        StreamedRelease::Classes(streamed) => streamed.model().replaced(record),
-        StreamedRelease::Counts(streamed) => streamed.model().replaced(record),
+        StreamedRelease::Surface(streamed) => streamed.model().extreme_replacements(record),
+        StreamedRelease::Moments(streamed) => streamed.model().extreme_replacements(record),
+        StreamedRelease::Classes(streamed) => streamed.model().extreme_replacements(record),
+        StreamedRelease::Counts(streamed) => streamed.model().extreme_replacements(record),
     }
 }
 

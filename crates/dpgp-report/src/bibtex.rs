@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::report::{Report, ReportRow};
 use dpgp_data::Dataset;
-use dpgp_number::text::exact;
+use dpgp_number::text::format_exact;
 use dpgp_spec::setting::SourceSetting;
-use dpgp_spec::{Coverage, DeviationKind, PublishedIn};
+use dpgp_spec::{DeviationKind, PaperCoverage, PublishedIn};
 
 /// An entry of BibTeX.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -24,12 +24,11 @@ pub struct BibliographyEntry {
 
 impl BibliographyEntry {
     /// This program, as `CITATION.cff` has it.
-    pub fn program() -> Self {
+    pub fn for_program() -> Self {
         let fields = vec![
             (
                 "title",
-                "dpgp: reproduce, certify and extend works on differentially private Gaussian processes"
-                    .to_owned(),
+                "dpgp: reproduce, certify and extend works on differentially private Gaussian processes".to_owned(),
             ),
             ("author", "{The dpgp authors}".to_owned()),
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
@@ -39,16 +38,16 @@ impl BibliographyEntry {
     }
 
     /// A paper, from the file beside its experiments.
-    pub fn paper(paper: &Coverage) -> Self {
+    pub fn paper(paper: &PaperCoverage) -> Self {
         let title = paper.title.as_ref().unwrap_or(&paper.reference);
-        let mut fields = vec![("title", format!("{{{}}}", escaped(title)))];
+        let mut fields = vec![("title", format!("{{{}}}", escape_tex(title)))];
         if !paper.authors.is_empty() {
-            let authors: Vec<String> = paper.authors.iter().map(|author| escaped(author)).collect();
+            let authors: Vec<String> = paper.authors.iter().map(|author| escape_tex(author)).collect();
             fields.push(("author", authors.join(" and ")));
         }
         fields.extend(paper.year.map(|year| ("year", year.to_string())));
         let PublishedIn { journal, volume, number, pages, doi, arxiv, url } = &paper.published;
-        fields.extend(journal.as_ref().map(|journal| ("journal", escaped(journal))));
+        fields.extend(journal.as_ref().map(|journal| ("journal", escape_tex(journal))));
         fields.extend(volume.map(|volume| ("volume", volume.to_string())));
         fields.extend(number.map(|number| ("number", number.to_string())));
         fields.extend(pages.as_ref().map(|pages| ("pages", pages.clone())));
@@ -57,26 +56,26 @@ impl BibliographyEntry {
             fields.extend([("eprint", arxiv.clone()), ("archiveprefix", "arXiv".to_owned())]);
         }
         fields.extend(url.as_ref().map(|url| ("url", url.clone())));
-        fields.extend(paper.note.as_ref().map(|note| ("note", escaped(note))));
+        fields.extend(paper.note.as_ref().map(|note| ("note", escape_tex(note))));
         let kind = if journal.is_some() { "article" } else { "misc" };
-        Self { kind, key: escaped_key(&paper.paper), fields }
+        Self { kind, key: to_bibtex_key(&paper.paper), fields }
     }
 
     /// A dataset, from its entry in the manifest. The manifest gives the citation as one sentence, so it becomes a
     /// note.
     pub fn dataset(dataset: &Dataset) -> Self {
         let fields = vec![
-            ("title", format!("{{{}}}", escaped(&dataset.title))),
-            ("howpublished", escaped(&dataset.source)),
-            ("note", format!("{} Licence: {}", escaped(&dataset.citation), escaped(&dataset.licence))),
+            ("title", format!("{{{}}}", escape_tex(&dataset.title))),
+            ("howpublished", escape_tex(&dataset.source)),
+            ("note", format!("{} Licence: {}", escape_tex(&dataset.citation), escape_tex(&dataset.licence))),
         ];
-        Self { kind: "misc", key: format!("data-{}", escaped_key(&dataset.name)), fields }
+        Self { kind: "misc", key: format!("data-{}", to_bibtex_key(&dataset.name)), fields }
     }
 
     /// The entry as text.
     ///
     /// ```
-    /// let text = dpgp_report::BibliographyEntry::program().text();
+    /// let text = dpgp_report::BibliographyEntry::for_program().text();
     /// assert!(text.starts_with("@software{dpgp,\n") && text.ends_with("}\n"));
     /// ```
     pub fn text(&self) -> String {
@@ -89,7 +88,7 @@ impl BibliographyEntry {
 }
 
 /// A text without characters that BibTeX or TeX interprets.
-fn escaped(text: &str) -> String {
+fn escape_tex(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -105,7 +104,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// A key has only letters, digits and hyphens.
-fn escaped_key(name: &str) -> String {
+fn to_bibtex_key(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
@@ -113,7 +112,7 @@ fn escaped_key(name: &str) -> String {
 const NAMED: usize = 6;
 
 /// The caption of a report.
-pub fn caption(report: &Report<'_>) -> String {
+pub fn report_caption(report: &Report<'_>) -> String {
     let meta = &report.experiment.meta;
     let replicates = match meta.replicates {
         1 => "1 replicate".to_owned(),
@@ -122,22 +121,22 @@ pub fn caption(report: &Report<'_>) -> String {
     let parts = [
         meta.rows.as_ref().map(|rows| format!("n: {rows}")),
         Some(replicates),
-        privacy(report),
-        data(report).map(|data| format!("data: {data}")),
+        privacy_sentence(report),
+        data_sentence(report).map(|data| format!("data: {data}")),
     ];
     format!("{}.", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
 /// The guarantees of all rows; what a program claims of itself is marked, and one without a claim has nothing to tell.
-fn privacy(report: &Report<'_>) -> Option<String> {
+fn privacy_sentence(report: &Report<'_>) -> Option<String> {
     let is_ours = report.experiment.cells.iter().any(|cell| cell.setting().task.reads_rows());
     let claimed = |row: &ReportRow| row.row.certificate.unchecked.as_ref().map(|claim| claim.guarantee);
     let [epsilons, deltas] = if is_ours {
-        let epsilons = numbers(report, |row| Some(row.row.certificate.epsilon()));
-        [epsilons, numbers(report, |row| row.row.certificate.delta())]
+        let epsilons = format_distinct_values(report, |row| Some(row.row.certificate.epsilon()));
+        [epsilons, format_distinct_values(report, |row| row.row.certificate.delta())]
     } else {
-        let delta = numbers(report, |row| claimed(row).map(|guarantee| guarantee.delta));
-        let epsilons = numbers(report, |row| claimed(row).map(|guarantee| guarantee.epsilon));
+        let delta = format_distinct_values(report, |row| claimed(row).map(|guarantee| guarantee.delta));
+        let epsilons = format_distinct_values(report, |row| claimed(row).map(|guarantee| guarantee.epsilon));
         [epsilons, delta.map(|delta| format!("{delta} (claimed by programs, unchecked)"))]
     };
     let deltas = deltas.map_or_else(String::new, |deltas| format!("; delta: {deltas}"));
@@ -145,30 +144,32 @@ fn privacy(report: &Report<'_>) -> Option<String> {
 }
 
 /// The different numbers of all rows, by size; none without any.
-fn numbers(report: &Report<'_>, of: impl Fn(&ReportRow) -> Option<f64>) -> Option<String> {
+fn format_distinct_values(report: &Report<'_>, of: impl Fn(&ReportRow) -> Option<f64>) -> Option<String> {
     let mut all: Vec<f64> = report.rows.iter().filter_map(of).collect();
     all.sort_by(f64::total_cmp);
     all.dedup();
     match all[..] {
         [] => None,
-        [least, .., most] if all.len() > NAMED => Some(format!("{} to {}", shown(least), shown(most))),
-        _ => Some(all.iter().map(|one| shown(*one)).collect::<Vec<_>>().join(", ")),
+        [least, .., most] if all.len() > NAMED => {
+            Some(format!("{} to {}", format_epsilon(least), format_epsilon(most)))
+        }
+        _ => Some(all.iter().map(|one| format_epsilon(*one)).collect::<Vec<_>>().join(", ")),
     }
 }
 
-fn shown(number: f64) -> String {
-    if number == f64::INFINITY { "none (no privacy)".to_owned() } else { exact(number) }
+fn format_epsilon(number: f64) -> String {
+    if number == f64::INFINITY { "none (no privacy)".to_owned() } else { format_exact(number) }
 }
 
 /// The data of all cells, and whether they are the paper's.
-fn data(report: &Report<'_>) -> Option<String> {
+fn data_sentence(report: &Report<'_>) -> Option<String> {
     let experiment = report.experiment;
     let mut names: Vec<String> = Vec::new();
     for cell in &experiment.cells {
         let setting = cell.setting();
         // Tasks that read no rows have an empty inline source.
         let is_told = setting.task.reads_rows() || !matches!(setting.data.source, SourceSetting::Inline(_));
-        let name = source(&setting.data.source);
+        let name = source_name(&setting.data.source);
         if is_told && !names.contains(&name) {
             names.push(name);
         }
@@ -181,7 +182,7 @@ fn data(report: &Report<'_>) -> Option<String> {
     Some(format!("{}{of_paper}", names.join(", ")))
 }
 
-fn source(source: &SourceSetting) -> String {
+fn source_name(source: &SourceSetting) -> String {
     match source {
         SourceSetting::Dataset(name) => name.clone(),
         SourceSetting::Images(images) => images.dataset.clone(),
@@ -198,8 +199,8 @@ mod tests {
 
     #[test]
     fn nothing_of_a_text_closes_its_field() {
-        assert_eq!(escaped("a_b & 50 % {x} \\end\n"), "a\\_b \\& 50 \\%  x   end ");
-        assert_eq!(escaped_key("a b,c}"), "a-b-c-");
+        assert_eq!(escape_tex("a_b & 50 % {x} \\end\n"), "a\\_b \\& 50 \\%  x   end ");
+        assert_eq!(to_bibtex_key("a b,c}"), "a-b-c-");
     }
 }
 
@@ -213,7 +214,7 @@ mod caption_tests {
         let mut experiment = fabricated::experiment(&["a", "b"], "");
         experiment.meta.rows = Some("4 points".to_owned());
         let rows = vec![fabricated::row(0, "rmse", 1.0, None)];
-        let said = caption(&Report::new(&experiment, rows, Vec::new()));
+        let said = report_caption(&Report::new(&experiment, rows, Vec::new()));
         assert_eq!(said, "n: 4 points; 1 replicate; epsilon: none (no privacy); data: points in the spec.");
     }
 }

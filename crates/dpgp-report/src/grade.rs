@@ -7,17 +7,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::results::{Committed, OutcomeCounts, VerdictCounts};
-use crate::table::Predictive;
+use crate::results::{ClaimOutcomeCounts, CommittedResults, VerdictCounts};
+use crate::table::PredictiveInterval;
 use crate::table::claims::{ClaimOutcome, ClaimRow, check};
-use crate::table::verdict::{Conditions, Verdict, verdict_by};
+use crate::table::verdict::{ComparisonConditions, NumberVerdict, verdict_from_interval};
 use dpgp_accounting::Certificate;
 use dpgp_data::csv_cell;
 use dpgp_data::suggest::closest;
-use dpgp_spec::{
-    Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue, SpreadKind, TaskSection,
-};
-use dpgp_task::{Experiment, Row};
+use dpgp_spec::{Axis, ClaimOwner, DeviationKind, FIXED_COLUMNS, ReferenceValue, SpreadKind, TaskSection, ValueOwner};
+use dpgp_task::{Experiment, MetricSummary};
 
 /// Reasons why a table cannot be judged.
 #[derive(Debug, Error)]
@@ -108,7 +106,7 @@ pub enum GradeError {
 
 /// A number with its spread and interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Given {
+pub(super) struct SubmittedNumber {
     pub value: f64,
     pub spread: Option<f64>,
     pub spread_kind: SpreadKind,
@@ -119,13 +117,13 @@ pub(super) struct Given {
 }
 
 /// Values of one number, one for each replicate: its place in the order of replicates, the value and its line.
-type Replicates = Vec<(f64, f64, u64)>;
+type ReplicateValues = Vec<(f64, f64, u64)>;
 
 /// The mean of replicates and their spread. A single replicate has no spread.
 ///
 /// # Errors
 /// [`GradeError::Twice`] if two are the same replicate.
-fn mean_of(mut replicates: Replicates) -> Result<(Given, Vec<f64>), GradeError> {
+fn average_replicates(mut replicates: ReplicateValues) -> Result<(SubmittedNumber, Vec<f64>), GradeError> {
     replicates.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
     if let Some(twice) = replicates.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(GradeError::Twice { line: twice[1].2 });
@@ -135,7 +133,7 @@ fn mean_of(mut replicates: Replicates) -> Result<(Given, Vec<f64>), GradeError> 
     let value = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
     let several = values.len() > 1;
-    let given = Given {
+    let given = SubmittedNumber {
         value,
         spread: several.then(|| (squares / (count - 1.0)).sqrt()),
         spread_kind: if several { SpreadKind::SdReplicates } else { SpreadKind::None },
@@ -148,8 +146,8 @@ fn mean_of(mut replicates: Replicates) -> Result<(Given, Vec<f64>), GradeError> 
 
 /// All numbers of a table, by the index of their cell and their metric.
 #[derive(Debug, Default)]
-pub(super) struct GivenTable {
-    pub numbers: BTreeMap<(usize, String), Given>,
+pub(super) struct SubmittedTable {
+    pub numbers: BTreeMap<(usize, String), SubmittedNumber>,
     /// The single values of those that are given by replicates.
     pub replicates: BTreeMap<(usize, String), Vec<f64>>,
     /// Numbers of no cell, such as those of another method: their labels and metric, and their values.
@@ -162,30 +160,28 @@ pub(super) struct GivenTable {
     pub unknown_metrics: BTreeMap<String, u64>,
 }
 
-impl GivenTable {
+impl SubmittedTable {
     /// Reads a table. Columns that are not needed are ignored.
     pub fn read(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
         let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
-        let columns = Columns { headings: reader.headers()?.clone() };
-        let axes = columns.all_of(experiment)?;
+        let columns = TableHeadings { headings: reader.headers()?.clone() };
+        let axes = columns.axis_columns(experiment)?;
         let known = known_metrics(experiment);
         let (mut table, mut rows) = (Self::default(), 0);
-        let by_replicate = columns.at("replicate").is_some();
-        let mut replicates: BTreeMap<(usize, String), Replicates> = BTreeMap::new();
+        let by_replicate = columns.column_index("replicate").is_some();
+        let mut replicates: BTreeMap<(usize, String), ReplicateValues> = BTreeMap::new();
         for record in reader.records() {
             let record = record?;
             let line = record.position().map_or(0, csv::Position::line);
             rows += 1;
-            let row = NumberedRow { columns: &columns, record: &record, line };
+            let row = SubmittedRow { columns: &columns, record: &record, line };
             let metric = columns.field(&record, "metric").to_owned();
             if !known.contains(metric.strip_suffix("-replicates").unwrap_or(&metric)) {
                 table.unknown_metrics.entry(metric.clone()).or_insert(line);
             }
-            let Some(cell) = cell_of(experiment, &axes, &record) else {
+            let Some(cell) = find_cell(experiment, &axes, &record) else {
                 table.unknown += 1;
-                let label = |at: &Option<usize>| {
-                    at.and_then(|at| record.get(at)).unwrap_or_default().trim().to_owned()
-                };
+                let label = |at: &Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default().trim().to_owned();
                 let labels = axes.iter().map(label).collect();
                 table.others.entry((labels, metric)).or_default().extend(row.number("value")?);
                 let found = || unknown_label(experiment, &axes, &record);
@@ -199,12 +195,12 @@ impl GivenTable {
                 replicates.entry((cell, metric)).or_default().push((order, value, line));
                 continue;
             }
-            if table.numbers.insert((cell, metric), row.given(value)?).is_some() {
+            if table.numbers.insert((cell, metric), row.to_submitted_number(value)?).is_some() {
                 return Err(GradeError::Twice { line });
             }
         }
         for (number, values) in replicates {
-            let (given, values) = mean_of(values)?;
+            let (given, values) = average_replicates(values)?;
             table.numbers.insert(number.clone(), given);
             table.replicates.insert(number, values);
         }
@@ -223,32 +219,31 @@ fn known_metrics(experiment: &Experiment) -> BTreeSet<String> {
     measured.chain(printed).chain(experiment.claims.iter().map(|claim| claim.metric.clone())).collect()
 }
 
-struct Columns {
+struct TableHeadings {
     headings: StringRecord,
 }
 
-impl Columns {
-    fn at(&self, name: &str) -> Option<usize> {
+impl TableHeadings {
+    fn column_index(&self, name: &str) -> Option<usize> {
         self.headings.iter().position(|heading| heading.trim() == name || heading == csv_cell(name))
     }
 
     fn field<'a>(&self, record: &'a StringRecord, name: &str) -> &'a str {
-        self.at(name).and_then(|at| record.get(at)).unwrap_or_default().trim()
+        self.column_index(name).and_then(|at| record.get(at)).unwrap_or_default().trim()
     }
 
     /// The column of an axis: its name, or its whole path where a fixed column has the name.
-    fn of_axis(&self, axis: &Axis) -> Option<usize> {
+    fn axis_column(&self, axis: &Axis) -> Option<usize> {
         let is_fixed = FIXED_COLUMNS.contains(&axis.name.as_str());
-        self.at(&axis.path).filter(|_| is_fixed).or_else(|| self.at(&axis.name))
+        self.column_index(&axis.path).filter(|_| is_fixed).or_else(|| self.column_index(&axis.name))
     }
 
     /// The columns of the axes. An axis with one label needs none.
-    fn all_of(&self, experiment: &Experiment) -> Result<Vec<Option<usize>>, GradeError> {
-        let needed = ["metric", "value"].into_iter().filter(|name| self.at(name).is_none());
+    fn axis_columns(&self, experiment: &Experiment) -> Result<Vec<Option<usize>>, GradeError> {
+        let needed = ["metric", "value"].into_iter().filter(|name| self.column_index(name).is_none());
         let mut missing: Vec<String> = needed.map(str::to_owned).collect();
-        let axes: Vec<Option<usize>> = experiment.axes.iter().map(|axis| self.of_axis(axis)).collect();
-        let without =
-            experiment.axes.iter().zip(&axes).filter(|(axis, at)| axis.labels.len() > 1 && at.is_none());
+        let axes: Vec<Option<usize>> = experiment.axes.iter().map(|axis| self.axis_column(axis)).collect();
+        let without = experiment.axes.iter().zip(&axes).filter(|(axis, at)| axis.labels.len() > 1 && at.is_none());
         missing.extend(without.map(|(axis, _)| axis.name.clone()));
         if missing.is_empty() {
             return Ok(axes);
@@ -258,7 +253,7 @@ impl Columns {
 }
 
 /// The cell whose labels a row has.
-fn cell_of(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> Option<usize> {
+fn find_cell(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> Option<usize> {
     experiment.cells.iter().position(|cell| {
         let mut labels = cell.labels().iter().zip(axes);
         labels.all(|(label, at)| at.is_none_or(|at| is_label(record.get(at).unwrap_or_default(), label)))
@@ -274,16 +269,16 @@ fn unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &Strin
 
 /// A label may be written as in our tables, where the start of a formula is quoted.
 fn is_label(found: &str, label: &str) -> bool {
-    dpgp_task::is_label(found, label) || found.trim() == csv_cell(label)
+    dpgp_task::is_same_label(found, label) || found.trim() == csv_cell(label)
 }
 
-struct NumberedRow<'a> {
-    columns: &'a Columns,
+struct SubmittedRow<'a> {
+    columns: &'a TableHeadings,
     record: &'a StringRecord,
     line: u64,
 }
 
-impl NumberedRow<'_> {
+impl SubmittedRow<'_> {
     /// A number; none if the field is empty.
     fn number(&self, column: &'static str) -> Result<Option<f64>, GradeError> {
         let found = self.columns.field(self.record, column);
@@ -298,17 +293,16 @@ impl NumberedRow<'_> {
     /// The kind of a spread; the default kind if the field is empty.
     fn spread_kind(&self) -> Result<SpreadKind, GradeError> {
         let found = self.columns.field(self.record, "spread_kind");
-        SpreadKind::named(found)
-            .ok_or_else(|| GradeError::NoKind { line: self.line, found: found.to_owned() })
+        SpreadKind::named(found).ok_or_else(|| GradeError::NoKind { line: self.line, found: found.to_owned() })
     }
 
-    fn given(&self, value: f64) -> Result<Given, GradeError> {
+    fn to_submitted_number(&self, value: f64) -> Result<SubmittedNumber, GradeError> {
         let repeats = self.number("repeats")?;
         let spread = self.number("spread")?;
         if let Some(found) = spread.filter(|spread| *spread < 0.0) {
             return Err(GradeError::NegativeSpread { line: self.line, found });
         }
-        Ok(Given {
+        Ok(SubmittedNumber {
             value,
             spread,
             spread_kind: self.spread_kind()?,
@@ -347,14 +341,14 @@ pub struct GradedNumber {
     pub(crate) printed: ReferenceValue,
     /// The verdict, for its mark.
     #[serde(skip)]
-    pub(crate) judged: Verdict,
+    pub(crate) judged: NumberVerdict,
     /// The reason why it is not judged; none if it is.
     pub reason: Option<&'static str>,
 }
 
 /// A number of the table beside ours and the printed one.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct BesideNumber {
+pub struct NumberComparison {
     /// The label on each axis.
     pub labels: Vec<String>,
     /// The metric.
@@ -368,7 +362,8 @@ pub struct BesideNumber {
 }
 
 /// The reason why a number without a spread is not judged.
-const NO_SPREAD: &str = "it has no spread over runs and no interval, and our results do not show that it is the same in every run";
+const NO_SPREAD: &str =
+    "it has no spread over runs and no interval, and our results do not show that it is the same in every run";
 
 /// The reason why a number with another kind of spread is not judged.
 const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
@@ -386,7 +381,7 @@ pub struct UnknownMetric {
 
 /// The verdicts on a table.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Graded {
+pub struct TableGrade {
     /// The numbers that the paper prints as well, in grid order.
     pub numbers: Vec<GradedNumber>,
     /// The claims of the experiment, checked by the rows of the table.
@@ -394,7 +389,7 @@ pub struct Graded {
     /// The verdicts, counted.
     pub verdicts: VerdictCounts,
     /// The outcomes of the claims, counted.
-    pub outcomes: OutcomeCounts,
+    pub outcomes: ClaimOutcomeCounts,
     /// Rows that match no cell of the experiment.
     pub unknown_rows: usize,
     /// The first of them: its line, and its unknown label.
@@ -407,10 +402,10 @@ pub struct Graded {
     pub missing_claims: usize,
     /// The numbers of the table, ours and the printed ones, for every cell and each metric of the table.
     /// Rows that match no cell, such as another method, come last.
-    pub beside: Vec<BesideNumber>,
+    pub beside: Vec<NumberComparison>,
 }
 
-impl Graded {
+impl TableGrade {
     /// Whether a number differs or a claim fails.
     pub fn fails(&self) -> bool {
         self.verdicts.differs + self.outcomes.fails > 0
@@ -427,16 +422,16 @@ impl Graded {
 ///
 /// # Errors
 /// [`GradeError`], with all columns that are missing, or the line that is wrong.
-pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> Result<Graded, GradeError> {
-    let table = GivenTable::read(table, experiment)?;
+pub fn grade(experiment: &Experiment, ours: Option<&CommittedResults>, table: &str) -> Result<TableGrade, GradeError> {
+    let table = SubmittedTable::read(table, experiment)?;
     let stand_in = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
-    let conditions = Conditions { stand_in, reduced: experiment.quick };
-    let printed = experiment.counterparts.iter().filter(|one| one.owner == Owner::Paper);
+    let conditions = ComparisonConditions { stand_in, reduced: experiment.quick };
+    let printed = experiment.counterparts.iter().filter(|one| one.owner == ValueOwner::Paper);
     let mut numbers: BTreeMap<(usize, &str), GradedNumber> = BTreeMap::new();
     let mut missing = 0;
     for counterpart in printed {
-        let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, counterpart.cell, &counterpart.metric));
-        match table.judged(experiment, counterpart, Ours { conditions, fixed })? {
+        let fixed = ours.is_some_and(|ours| ours.is_deterministic(experiment, counterpart.cell, &counterpart.metric));
+        match table.grade_number(experiment, counterpart, NumberConditions { conditions, fixed })? {
             Some(number) => {
                 numbers.insert((counterpart.cell, &counterpart.metric), number);
             }
@@ -444,39 +439,34 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
         }
     }
     let told = table.numbers.keys();
-    let rows: Vec<Row> = told
+    let rows: Vec<MetricSummary> = told
         .map(|(cell, metric)| {
-            let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, *cell, metric));
-            table.row(*cell, metric, fixed)
+            let fixed = ours.is_some_and(|ours| ours.is_deterministic(experiment, *cell, metric));
+            table.build_result_row(*cell, metric, fixed)
         })
         .collect();
-    let printed_of = |row: &Row| {
-        let own = |one: &&ReferenceValue| {
-            one.owner == Owner::Paper && one.cell == row.cell && one.metric == row.metric
-        };
+    let printed_of = |row: &MetricSummary| {
+        let own =
+            |one: &&ReferenceValue| one.owner == ValueOwner::Paper && one.cell == row.cell && one.metric == row.metric;
         experiment.counterparts.iter().find(own).map(|one| [one.value, one.precision])
     };
-    let seen = rows.iter().map(|row| ClaimRow {
-        labels: experiment.cells[row.cell].labels(),
-        row,
-        printed: printed_of(row),
-    });
+    let seen =
+        rows.iter().map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row, printed: printed_of(row) });
     let seen: Vec<ClaimRow<'_>> = seen.collect();
     let all = experiment.claims.iter().map(|claim| check(claim, &seen, stand_in));
     // A claim about no pair of rows says nothing of the table.
     let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
     if numbers.is_empty() && claims.is_empty() {
         let known = experiment.counterparts.iter().map(|one| one.metric.clone());
-        let known: BTreeSet<String> =
-            known.chain(experiment.claims.iter().map(|claim| claim.metric.clone())).collect();
+        let known: BTreeSet<String> = known.chain(experiment.claims.iter().map(|claim| claim.metric.clone())).collect();
         let found: BTreeSet<String> = table.numbers.keys().map(|(_, metric)| metric.clone()).collect();
         let (found, known) = (found.into_iter().collect(), known.into_iter().collect());
         return Err(GradeError::NothingPrinted { found, known, experiment: experiment.name.clone() });
     }
-    let mut outcomes = OutcomeCounts::count(&claims, ClaimOwner::Paper);
-    outcomes.add(OutcomeCounts::count(&claims, ClaimOwner::Ours));
-    Ok(Graded {
-        beside: table.beside(experiment, ours),
+    let mut outcomes = ClaimOutcomeCounts::count(&claims, ClaimOwner::Paper);
+    outcomes.add(ClaimOutcomeCounts::count(&claims, ClaimOwner::Ours));
+    Ok(TableGrade {
+        beside: table.compare_numbers(experiment, ours),
         verdicts: VerdictCounts::count(numbers.values().map(|number| number.verdict)),
         missing_numbers: missing,
         missing_claims: experiment.claims.len() - claims.len(),
@@ -502,15 +492,15 @@ fn unknown_metrics(found: &BTreeMap<String, u64>, experiment: &Experiment) -> Ve
 
 /// Conditions from our own results for judging a number.
 #[derive(Debug, Clone, Copy)]
-struct Ours {
-    conditions: Conditions,
+struct NumberConditions {
+    conditions: ComparisonConditions,
     /// Whether nothing in it is random.
     fixed: bool,
 }
 
-impl Committed {
+impl CommittedResults {
     /// The row of a number.
-    fn row_of(&self, experiment: &Experiment, cell: usize, metric: &str) -> Option<&[String]> {
+    fn find_row(&self, experiment: &Experiment, cell: usize, metric: &str) -> Option<&[String]> {
         let labels = experiment.cells[cell].labels();
         let own = self.rows.iter().find(|row| {
             let mut axes = experiment.axes.iter().zip(labels);
@@ -521,25 +511,25 @@ impl Committed {
     }
 
     /// Whether nothing is random in a number: the row of it has no spread.
-    fn is_fixed(&self, experiment: &Experiment, cell: usize, metric: &str) -> bool {
-        self.row_of(experiment, cell, metric).is_some_and(|row| self.field(row, "spread").is_empty())
+    fn is_deterministic(&self, experiment: &Experiment, cell: usize, metric: &str) -> bool {
+        self.find_row(experiment, cell, metric).is_some_and(|row| self.field(row, "spread").is_empty())
     }
 
     fn value(&self, experiment: &Experiment, cell: usize, metric: &str) -> Option<f64> {
-        self.field(self.row_of(experiment, cell, metric)?, "value").parse().ok()
+        self.field(self.find_row(experiment, cell, metric)?, "value").parse().ok()
     }
 }
 
-impl GivenTable {
-    fn beside(&self, experiment: &Experiment, ours: Option<&Committed>) -> Vec<BesideNumber> {
+impl SubmittedTable {
+    fn compare_numbers(&self, experiment: &Experiment, ours: Option<&CommittedResults>) -> Vec<NumberComparison> {
         let metrics: BTreeSet<&str> = self.numbers.keys().map(|(_, metric)| metric.as_str()).collect();
         let mut all = Vec::new();
         for (cell, about) in experiment.cells.iter().enumerate() {
             for metric in &metrics {
                 let printed = |one: &&ReferenceValue| {
-                    one.owner == Owner::Paper && one.cell == cell && one.metric == **metric
+                    one.owner == ValueOwner::Paper && one.cell == cell && one.metric == **metric
                 };
-                let number = BesideNumber {
+                let number = NumberComparison {
                     labels: about.labels().to_vec(),
                     metric: (*metric).to_owned(),
                     theirs: self.get(cell, metric).map(|given| given.value),
@@ -555,42 +545,41 @@ impl GivenTable {
             let (labels, metric) = (labels.clone(), metric.clone());
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             let theirs = mean.is_finite().then_some(mean);
-            all.push(BesideNumber { labels, metric, theirs, ours: None, published: None });
+            all.push(NumberComparison { labels, metric, theirs, ours: None, published: None });
         }
         all
     }
 
-    fn get(&self, cell: usize, metric: &str) -> Option<&Given> {
+    fn get(&self, cell: usize, metric: &str) -> Option<&SubmittedNumber> {
         self.numbers.get(&(cell, metric.to_owned()))
     }
 
-    fn judged(
+    fn grade_number(
         &self,
         experiment: &Experiment,
         counterpart: &ReferenceValue,
-        ours: Ours,
+        ours: NumberConditions,
     ) -> Result<Option<GradedNumber>, GradeError> {
         let ReferenceValue { cell, metric, .. } = counterpart;
         let Some(given) = self.get(*cell, metric) else { return Ok(None) };
         let interval = match given.interval {
             // Ends may be rounded as the paper prints.
             Some([low, high])
-                if given.value < low - counterpart.precision
-                    || given.value > high + counterpart.precision =>
+                if given.value < low - counterpart.precision || given.value > high + counterpart.precision =>
             {
                 return Err(GradeError::Outside { line: given.line, value: given.value, low, high });
             }
-            Some([low, high]) => Some(Predictive::told(low, high)),
+            Some([low, high]) => Some(PredictiveInterval::from_bounds(low, high)),
             None => {
                 let widened = counterpart.tolerance.unwrap_or(0.0);
                 let own = self.predictive(*cell, metric, counterpart.runs, ours.fixed);
-                own.map(|own| own.printed_to(counterpart.precision).widened(widened))
+                own.map(|own| own.widen_by_rounding(counterpart.precision).widened(widened))
             }
         };
-        let verdict = verdict_by(interval, counterpart, ours.conditions);
+        let verdict = verdict_from_interval(interval, counterpart, ours.conditions);
         let reason = if given.spread.is_none() { NO_SPREAD } else { OTHER_SPREAD };
         Ok(Some(GradedNumber {
-            reason: (verdict == Verdict::NotJudged).then_some(reason),
+            reason: (verdict == NumberVerdict::NotJudged).then_some(reason),
             labels: experiment.cells[*cell].labels().to_vec(),
             metric: metric.clone(),
             value: given.value,
@@ -603,28 +592,28 @@ impl GivenTable {
     }
 
     /// The interval of the mean of more runs, if the table gives it. A fixed number is the same in every run.
-    fn predictive(&self, cell: usize, metric: &str, runs: u32, fixed: bool) -> Option<Predictive> {
+    fn predictive(&self, cell: usize, metric: &str, runs: u32, fixed: bool) -> Option<PredictiveInterval> {
         let given = self.get(cell, metric)?;
-        let over_runs = self.over_runs(cell, metric);
+        let over_runs = self.number_with_run_spread(cell, metric);
         match (over_runs.and_then(|one| Some((one.spread?, one.repeats?))), given.spread) {
             (Some((spread, count)), _) if count > 1 => {
-                Some(Predictive::of_moments(given.value, spread, count, runs))
+                Some(PredictiveInterval::from_moments(given.value, spread, count, runs))
             }
-            (_, None) if fixed => Some(Predictive::told(given.value, given.value)),
+            (_, None) if fixed => Some(PredictiveInterval::from_bounds(given.value, given.value)),
             _ => None,
         }
     }
 
     /// The row with the spread over runs.
-    fn over_runs(&self, cell: usize, metric: &str) -> Option<&Given> {
+    fn number_with_run_spread(&self, cell: usize, metric: &str) -> Option<&SubmittedNumber> {
         let own = self.get(cell, metric).filter(|given| given.spread_kind == SpreadKind::SdReplicates);
         own.or_else(|| self.get(cell, &format!("{metric}-replicates")))
     }
 
     /// A row for checking claims. Its error is that of the mean over runs if the table gives their spread, and zero if
     /// nothing is random. Otherwise it is NaN, and no claim about the row is decided.
-    fn row(&self, cell: usize, metric: &str, fixed: bool) -> Row {
-        let none = Given {
+    fn build_result_row(&self, cell: usize, metric: &str, fixed: bool) -> MetricSummary {
+        let none = SubmittedNumber {
             value: f64::NAN,
             spread: None,
             spread_kind: SpreadKind::None,
@@ -633,9 +622,9 @@ impl GivenTable {
             line: 0,
         };
         let given = self.get(cell, metric).copied().unwrap_or(none);
-        let error_of = self.over_runs(cell, metric).copied().unwrap_or(given);
+        let error_of = self.number_with_run_spread(cell, metric).copied().unwrap_or(given);
         let is_known = fixed || error_of.spread.is_some();
-        Row {
+        MetricSummary {
             cell,
             metric: metric.to_owned(),
             value: given.value,

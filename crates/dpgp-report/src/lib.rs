@@ -12,20 +12,20 @@ mod results;
 mod table;
 
 pub use bibtex::BibliographyEntry;
-pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
-pub use grade::{BesideNumber, GradeError, Graded, GradedNumber, UnknownMetric, grade};
+pub use figure::{AccuracyGoal, FigureError, figure_svg, preview_svg};
+pub use grade::{GradeError, GradedNumber, NumberComparison, TableGrade, UnknownMetric, grade};
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
-pub use page::{OfPapers, is_report, report_html};
-pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};
-pub use reference::reference;
+pub use page::{PaperFacts, is_report, report_html};
+pub use ranking::{ProtectedUnit, ProtectedUnitError, RankedMethod, Ranking, RankingFilter};
+pub use reference::schema_markdown;
 pub use report::{Report, ReportRow};
 pub use results::{
-    CHECKS, Committed, Guarantees, OutcomeCounts, PlaceVerdict, PublishError, REPRODUCTION, ResultsSource,
-    Tally, ToldPaper, ToldRow, VerdictCounts, checks_markdown, closing_sentence, ensure_no_links, publish,
-    reproduction_markdown, stale, told_papers,
+    CHECKS, ClaimOutcomeCounts, CommittedResults, FindingRow, FindingVerdict, GuaranteeCounts, PaperFindings,
+    PaperVerdictCounts, PublishError, REPRODUCTION, ResultsSource, VerdictCounts, agreement_summary, checks_markdown,
+    collect_findings, ensure_no_links, find_stale_results, publish, reproduction_markdown,
 };
 pub use table::{
-    ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Pivot, Predictive, RowPair, TableLanguage,
-    Verdict, compare_tables, exact, first_screen, first_screen_graded, folded, plain_table,
-    plain_table_sparing, short, side_by_side, table_csv, table_markdown, table_terminal,
+    ClaimOutcome, ClaimOutcomeKind, NOT_PRIVATE, NumberVerdict, PivotTable, PredictiveInterval, ReferenceComparison,
+    RowPair, TableDifference, TableOutputFormat, compare_tables, first_screen, first_screen_graded, format_exact,
+    format_short, pair_rows, plain_table, plain_table_fitted, table_csv, table_markdown, table_terminal, wrap_prose,
 };

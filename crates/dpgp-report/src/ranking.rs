@@ -6,16 +6,16 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::report::named;
-use super::results::Committed;
+use super::report::label_with_axis;
+use super::results::CommittedResults;
 use super::table::verdict::standard_error;
-use dpgp_spec::{Axis, Best, SpreadKind, TableLayout};
+use dpgp_spec::{Axis, BestDirection, SpreadKind, TableLayout};
 use dpgp_task::Experiment;
 
 /// The unit that a guarantee hides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Hides {
+pub enum ProtectedUnit {
     /// The target of a record; its inputs are public.
     Targets,
     /// A whole record.
@@ -27,13 +27,13 @@ pub enum Hides {
 /// A word that names no unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not one of targets, records and persons")]
-pub struct UnknownHidden(String);
+pub struct ProtectedUnitError(String);
 
-impl Hides {
+impl ProtectedUnit {
     const ALL: [Self; 3] = [Self::Targets, Self::Records, Self::Persons];
 
     /// The unit in the sentence of a guarantee; none if it guarantees nothing.
-    fn parse(guarantee: &str) -> Option<Self> {
+    fn from_guarantee(guarantee: &str) -> Option<Self> {
         // A statement about a person also mentions their targets or records.
         let said = [
             (Self::Persons, ["one person"].as_slice()),
@@ -45,7 +45,7 @@ impl Hides {
     }
 }
 
-impl fmt::Display for Hides {
+impl fmt::Display for ProtectedUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Targets => "targets",
@@ -55,14 +55,13 @@ impl fmt::Display for Hides {
     }
 }
 
-impl FromStr for Hides {
-    type Err = UnknownHidden;
+impl FromStr for ProtectedUnit {
+    type Err = ProtectedUnitError;
 
-    fn from_str(word: &str) -> Result<Self, UnknownHidden> {
-        let found = Self::ALL
-            .into_iter()
-            .find(|hides| hides.to_string().trim_end_matches('s') == word.trim_end_matches('s'));
-        found.ok_or_else(|| UnknownHidden(word.to_owned()))
+    fn from_str(word: &str) -> Result<Self, ProtectedUnitError> {
+        let found =
+            Self::ALL.into_iter().find(|hides| hides.to_string().trim_end_matches('s') == word.trim_end_matches('s'));
+        found.ok_or_else(|| ProtectedUnitError(word.to_owned()))
     }
 }
 
@@ -72,7 +71,7 @@ pub struct RankingFilter {
     /// Only those at this epsilon.
     pub epsilon: Option<f64>,
     /// Only those that hide this; methods that hide nothing stay for comparison.
-    pub hides: Option<Hides>,
+    pub hides: Option<ProtectedUnit>,
 }
 
 /// The methods of one column of a leaderboard, the best first; those that guarantee nothing come last.
@@ -104,7 +103,7 @@ pub struct RankedMethod {
     /// Whether it differs from the best by less than two standard errors of a difference: their order may change in another run.
     pub level_with_best: bool,
     /// The unit that it hides; none if it guarantees nothing.
-    pub hides: Option<Hides>,
+    pub hides: Option<ProtectedUnit>,
     /// Its guarantee.
     pub guarantee: String,
 }
@@ -112,12 +111,12 @@ pub struct RankedMethod {
 impl Ranking {
     /// The rankings of an experiment, one for each column of its layout; none if its spec does not say which number is
     /// best.
-    pub fn rank_all(experiment: &Experiment, committed: &Committed, filter: &RankingFilter) -> Vec<Self> {
+    pub fn rank_all(experiment: &Experiment, committed: &CommittedResults, filter: &RankingFilter) -> Vec<Self> {
         let Some(layout) = &experiment.layout else { return Vec::new() };
         let Some(best) = layout.best else { return Vec::new() };
-        let board = Board { experiment, committed, layout };
+        let board = MethodLeaderboard { experiment, committed, layout };
         let mut rankings: Vec<Self> = Vec::new();
-        for row in committed.rows.iter().filter(|row| board.is_asked_for(row, filter)) {
+        for row in committed.rows.iter().filter(|row| board.is_selected(row, filter)) {
             let (column, method) = (board.labels(row, &layout.columns), board.method(row));
             match rankings.iter_mut().find(|ranking| ranking.column == column) {
                 Some(ranking) => ranking.methods.push(method),
@@ -125,40 +124,41 @@ impl Ranking {
                     experiment: experiment.name.clone(),
                     column,
                     metric: layout.metric.clone(),
-                    greatest: best == Best::Greatest,
+                    greatest: best == BestDirection::Greatest,
                     methods: vec![method],
                 }),
             }
         }
         // Methods that hide nothing only accompany others.
-        rankings.retain(|ranking| {
-            filter.hides.is_none() || ranking.methods.iter().any(|method| method.hides.is_some())
-        });
+        rankings
+            .retain(|ranking| filter.hides.is_none() || ranking.methods.iter().any(|method| method.hides.is_some()));
         rankings.iter_mut().for_each(Self::rank);
         rankings
     }
 
     /// The epsilons of the ranked rows, one for each row; none if the spec does not say which number is best.
-    pub fn epsilons(experiment: &Experiment, committed: &Committed) -> Vec<f64> {
+    pub fn epsilons(experiment: &Experiment, committed: &CommittedResults) -> Vec<f64> {
         let Some(layout) = experiment.layout.as_ref().filter(|layout| layout.best.is_some()) else {
             return Vec::new();
         };
-        let board = Board { experiment, committed, layout };
+        let board = MethodLeaderboard { experiment, committed, layout };
         let all = RankingFilter::default();
-        let rows = committed.rows.iter().filter(|row| board.is_asked_for(row, &all));
+        let rows = committed.rows.iter().filter(|row| board.is_selected(row, &all));
         rows.filter_map(|row| board.epsilon(row)).collect()
     }
 
     /// The method for comparison: the first that guarantees nothing, if others guarantee something.
-    pub fn reference(&self) -> Option<&RankedMethod> {
+    pub fn nonprivate_reference(&self) -> Option<&RankedMethod> {
         let last = self.methods.iter().find(|method| method.hides.is_none());
         last.filter(|_| self.methods.iter().any(|method| method.hides.is_some()))
     }
 
     /// Whether the best method is worse than the one that guarantees nothing, or better by less than two standard errors of the
     /// difference.
-    pub fn is_no_better(&self) -> bool {
-        let (Some(best), Some(reference)) = (self.methods.first(), self.reference()) else { return false };
+    pub fn has_insignificant_gain(&self) -> bool {
+        let (Some(best), Some(reference)) = (self.methods.first(), self.nonprivate_reference()) else {
+            return false;
+        };
         let gain = if self.greatest { best.value - reference.value } else { reference.value - best.value };
         gain <= 2.0 * best.standard_error.hypot(reference.standard_error)
     }
@@ -190,26 +190,26 @@ impl Ranking {
 }
 
 /// A leaderboard and where its numbers stand.
-struct Board<'a> {
+struct MethodLeaderboard<'a> {
     experiment: &'a Experiment,
-    committed: &'a Committed,
+    committed: &'a CommittedResults,
     layout: &'a TableLayout,
 }
 
-impl Board<'_> {
+impl MethodLeaderboard<'_> {
     fn number(&self, row: &[String], column: &str) -> Option<f64> {
         self.committed.field(row, column).parse().ok()
     }
 
-    fn is_asked_for(&self, row: &[String], filter: &RankingFilter) -> bool {
-        let hides = Hides::parse(self.committed.field(row, "guarantee"));
+    fn is_selected(&self, row: &[String], filter: &RankingFilter) -> bool {
+        let hides = ProtectedUnit::from_guarantee(self.committed.field(row, "guarantee"));
         self.committed.field(row, "metric") == self.layout.metric
-            && filter.epsilon.is_none_or(|epsilon| self.is_of(row, epsilon))
+            && filter.epsilon.is_none_or(|epsilon| self.has_epsilon(row, epsilon))
             && (filter.hides.is_none() || hides.is_none() || hides == filter.hides)
     }
 
     /// Whether a row is of an epsilon. What guarantees nothing is known by its label where there is an axis of epsilons.
-    fn is_of(&self, row: &[String], epsilon: f64) -> bool {
+    fn has_epsilon(&self, row: &[String], epsilon: f64) -> bool {
         let own = self.epsilon(row);
         match self.epsilon_axis() {
             Some(_) => own == Some(epsilon),
@@ -230,7 +230,7 @@ impl Board<'_> {
 
     fn labels(&self, row: &[String], axes: &[String]) -> String {
         let named_axes = axes.iter().filter_map(|name| self.axis(name));
-        let labels = named_axes.map(|axis| named(axis, self.committed.label(row, axis)));
+        let labels = named_axes.map(|axis| label_with_axis(axis, self.committed.label(row, axis)));
         labels.collect::<Vec<_>>().join(", ")
     }
 
@@ -253,7 +253,7 @@ impl Board<'_> {
             value: value.unwrap_or(f64::NAN),
             standard_error: standard_error(self.number(row, "spread"), kind, repeats),
             level_with_best: false,
-            hides: Hides::parse(guarantee),
+            hides: ProtectedUnit::from_guarantee(guarantee),
             guarantee: guarantee.to_owned(),
         }
     }
@@ -262,7 +262,7 @@ impl Board<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpgp_accounting::Relation;
+    use dpgp_accounting::NeighbourRelation;
     use dpgp_accounting::{Neighbours, PrivacyUnit};
 
     #[test]
@@ -270,15 +270,24 @@ mod tests {
         let person = PrivacyUnit::Person { column: "rider".to_owned(), rows: 3, records_per_row: 1 };
         let row = PrivacyUnit::Row { records: 4 };
         let target = Neighbours::OneTargetChanges(2.0);
-        let records = [Relation::ReplaceOne, Relation::AddRemove].map(Neighbours::OneRecord);
-        assert_eq!(Hides::parse(&PrivacyUnit::Record.between(target)), Some(Hides::Targets));
-        assert_eq!(Hides::parse(&row.between(target)), Some(Hides::Targets));
+        let records = [NeighbourRelation::ReplaceOne, NeighbourRelation::AddRemove].map(Neighbours::OneRecord);
+        assert_eq!(
+            ProtectedUnit::from_guarantee(&PrivacyUnit::Record.describe_neighbours(target)),
+            Some(ProtectedUnit::Targets)
+        );
+        assert_eq!(ProtectedUnit::from_guarantee(&row.describe_neighbours(target)), Some(ProtectedUnit::Targets));
         for record in records {
-            assert_eq!(Hides::parse(&PrivacyUnit::Record.between(record)), Some(Hides::Records));
-            assert_eq!(Hides::parse(&row.between(record)), Some(Hides::Records));
-            assert_eq!(Hides::parse(&person.between(record)), Some(Hides::Persons));
+            assert_eq!(
+                ProtectedUnit::from_guarantee(&PrivacyUnit::Record.describe_neighbours(record)),
+                Some(ProtectedUnit::Records)
+            );
+            assert_eq!(ProtectedUnit::from_guarantee(&row.describe_neighbours(record)), Some(ProtectedUnit::Records));
+            assert_eq!(
+                ProtectedUnit::from_guarantee(&person.describe_neighbours(record)),
+                Some(ProtectedUnit::Persons)
+            );
         }
-        assert_eq!(Hides::parse(&person.between(target)), Some(Hides::Persons));
-        assert_eq!(Hides::parse("none"), None);
+        assert_eq!(ProtectedUnit::from_guarantee(&person.describe_neighbours(target)), Some(ProtectedUnit::Persons));
+        assert_eq!(ProtectedUnit::from_guarantee("none"), None);
     }
 }

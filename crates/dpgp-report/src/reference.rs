@@ -17,18 +17,18 @@ const HEADINGS: &str = "\n| key | type | default | meaning |\n|---|---|---|---|\
 ///     "title": "recipe",
 ///     "properties": { "minutes": { "type": "integer", "minimum": 1, "default": 30, "description": "In the oven." } },
 /// });
-/// let page = dpgp_report::reference(&schema);
+/// let page = dpgp_report::schema_markdown(&schema);
 /// assert!(page.contains("| `minutes` | integer, at least 1 | `30` | In the oven. |"));
 /// ```
-pub fn reference(schema: &Value) -> String {
+pub fn schema_markdown(schema: &Value) -> String {
     let title = text(schema, "title").unwrap_or("Reference");
-    let mut page = Page { schema, text: format!("# {title}\n\n{ORIGIN}\n"), told: BTreeMap::new() };
-    page.section("", schema);
+    let mut page = ReferencePage { schema, text: format!("# {title}\n\n{ORIGIN}\n"), told: BTreeMap::new() };
+    page.write_section("", schema);
     page.text
 }
 
 /// The page so far.
-struct Page<'a> {
+struct ReferencePage<'a> {
     schema: &'a Value,
     text: String,
     /// The path that describes each named type.
@@ -36,20 +36,20 @@ struct Page<'a> {
 }
 
 /// A type described after the table that first names it.
-struct Pending<'a> {
+struct PendingType<'a> {
     path: String,
     schema: &'a Value,
 }
 
 /// The keys of one section.
 #[derive(Default)]
-struct Table<'a> {
+struct KeyTable<'a> {
     rows: String,
-    pending: Vec<Pending<'a>>,
+    pending: Vec<PendingType<'a>>,
 }
 
-impl<'a> Page<'a> {
-    fn section(&mut self, path: &str, schema: &'a Value) {
+impl<'a> ReferencePage<'a> {
+    fn write_section(&mut self, path: &str, schema: &'a Value) {
         if !path.is_empty() {
             let level = if path.contains('.') { "###" } else { "##" };
             let _ = write!(self.text, "\n{level} `{path}`\n");
@@ -57,21 +57,21 @@ impl<'a> Page<'a> {
         if let Some(description) = text(schema, "description") {
             let _ = write!(self.text, "\n{}\n", one_line(description));
         }
-        let mut table = Table::default();
-        self.keys(&mut table, path, schema);
+        let mut table = KeyTable::default();
+        self.add_keys(&mut table, path, schema);
         if !table.rows.is_empty() {
             self.text += HEADINGS;
             self.text += &table.rows;
         }
-        for Pending { path, schema } in table.pending {
-            self.section(&path, schema);
+        for PendingType { path, schema } in table.pending {
+            self.write_section(&path, schema);
         }
     }
 
     /// A row for each key and each variant of a type.
-    fn keys(&mut self, table: &mut Table<'a>, path: &str, schema: &'a Value) {
+    fn add_keys(&mut self, table: &mut KeyTable<'a>, path: &str, schema: &'a Value) {
         for (key, value) in fields(schema, "properties") {
-            self.key(table, &joined(path, key), value, required(schema, key));
+            self.add_key(table, &join_path(path, key), value, required(schema, key));
         }
         for variant in list(schema, "oneOf") {
             if let Some(word) = variant.get("const") {
@@ -80,44 +80,44 @@ impl<'a> Page<'a> {
             }
             // The only key of a variant carries what the variant says.
             for (key, value) in fields(variant, "properties") {
-                let path = joined(path, key);
+                let path = join_path(path, key);
                 let meaning = text(variant, "description").or(text(value, "description"));
-                self.row(table, &path, value, "", meaning);
-                self.keys(table, &path, value);
+                self.add_row(table, &path, value, "", meaning);
+                self.add_keys(table, &path, value);
             }
         }
     }
 
-    fn key(&mut self, table: &mut Table<'a>, path: &str, value: &'a Value, required: bool) {
+    fn add_key(&mut self, table: &mut KeyTable<'a>, path: &str, value: &'a Value, required: bool) {
         let default = value.get("default").map(|default| format!("`{default}`"));
         let default = default.unwrap_or_else(|| if required { "required".to_owned() } else { String::new() });
-        let named = self.named(value).or_else(|| self.named(value.get("items")?));
+        let named = self.referenced_type(value).or_else(|| self.referenced_type(value.get("items")?));
         let meaning = text(value, "description").or_else(|| text(named?.1, "description"));
-        self.row(table, path, value, &default, meaning);
-        self.keys(table, path, value);
+        self.add_row(table, path, value, &default, meaning);
+        self.add_keys(table, path, value);
     }
 
-    fn row(
+    fn add_row(
         &mut self,
-        table: &mut Table<'a>,
+        table: &mut KeyTable<'a>,
         path: &str,
         value: &'a Value,
         default: &str,
         meaning: Option<&str>,
     ) {
-        let kind = self.kind(table, path, value);
+        let kind = self.describe_type(table, path, value);
         let meaning = one_line(meaning.unwrap_or_default());
         let _ = writeln!(table.rows, "| `{path}` | {kind} | {default} | {meaning} |");
     }
 
     /// The type of a value in words, with its range; a link where the type has keys or variants of its own.
-    fn kind(&mut self, table: &mut Table<'a>, path: &str, value: &'a Value) -> String {
-        if let Some((name, definition)) = self.named(value) {
+    fn describe_type(&mut self, table: &mut KeyTable<'a>, path: &str, value: &'a Value) -> String {
+        if let Some((name, definition)) = self.referenced_type(value) {
             if definition.get("properties").is_none() && definition.get("oneOf").is_none() {
-                return self.kind(table, path, definition);
+                return self.describe_type(table, path, definition);
             }
             let told = self.told.entry(name).or_insert_with(|| {
-                table.pending.push(Pending { path: path.to_owned(), schema: definition });
+                table.pending.push(PendingType { path: path.to_owned(), schema: definition });
                 path.to_owned()
             });
             let word = if definition.get("oneOf").is_some() { "choice" } else { "table" };
@@ -125,12 +125,12 @@ impl<'a> Page<'a> {
             return format!("[{words}](#{})", anchor(told));
         }
         if let Some(items) = value.get("items") {
-            let items = self.kind(table, path, items);
-            return format!("{}{}{items}", list_of(value), if items.is_empty() { "" } else { " of " });
+            let items = self.describe_type(table, path, items);
+            return format!("{}{}{items}", describe_list(value), if items.is_empty() { "" } else { " of " });
         }
         let inner = value.get("additionalProperties").filter(|inner| inner.is_object());
         if let Some(inner) = inner {
-            let inner = self.kind(table, &joined(path, "NAME"), inner);
+            let inner = self.describe_type(table, &join_path(path, "NAME"), inner);
             return format!("table (name = {inner})");
         }
         let word = match text(value, "type") {
@@ -140,18 +140,18 @@ impl<'a> Page<'a> {
             Some(other) => other,
             None => "",
         };
-        format!("{word}{}", range(value))
+        format!("{word}{}", describe_range(value))
     }
 
     /// The name and schema of the type that a value refers to.
-    fn named(&self, value: &'a Value) -> Option<(&'a str, &'a Value)> {
+    fn referenced_type(&self, value: &'a Value) -> Option<(&'a str, &'a Value)> {
         let name = text(value, "$ref")?.strip_prefix("#/$defs/")?;
         Some((name, self.schema.get("$defs")?.get(name)?))
     }
 }
 
 /// The limits of a value, in words.
-fn range(value: &Value) -> String {
+fn describe_range(value: &Value) -> String {
     let limits = [
         ("minimum", "at least"),
         ("exclusiveMinimum", "above"),
@@ -164,7 +164,7 @@ fn range(value: &Value) -> String {
 }
 
 /// A list with its length, if the schema gives one.
-fn list_of(value: &Value) -> String {
+fn describe_list(value: &Value) -> String {
     match (value.get("minItems"), value.get("maxItems")) {
         (Some(least), Some(most)) if least == most => format!("list (length {least})"),
         (Some(least), _) => format!("list (length {least} or more)"),
@@ -172,7 +172,7 @@ fn list_of(value: &Value) -> String {
     }
 }
 
-fn joined(path: &str, key: &str) -> String {
+fn join_path(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 

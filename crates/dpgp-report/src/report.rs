@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::table::claims::{ClaimOutcome, ClaimRow, Outcome, check};
-use super::table::verdict::{Conditions, Judged, Verdict, standard_error};
-use dpgp_number::text::exact;
+use super::table::claims::{ClaimOutcome, ClaimOutcomeKind, ClaimRow, check};
+use super::table::verdict::{ComparisonConditions, NumberVerdict, ReferenceComparison, standard_error};
+use dpgp_number::text::format_exact;
 use dpgp_run::FailedCell;
-use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, Owner, ReferenceValue};
-use dpgp_task::{Experiment, Frame, Row};
+use dpgp_spec::{Axis, DeviationKind, FIXED_COLUMNS, ReferenceValue, ValueOwner};
+use dpgp_task::{Experiment, FigureFrame, MetricSummary};
 
 /// A row with its labels and the numbers of others.
 #[derive(Debug, Clone)]
@@ -17,23 +17,23 @@ pub struct ReportRow {
     /// The cell's label on each axis.
     pub labels: Vec<String>,
     /// The result.
-    pub row: Row,
+    pub row: MetricSummary,
     /// The paper's number.
-    pub published: Option<Judged>,
+    pub published: Option<ReferenceComparison>,
     /// The number in its authors' files or code.
-    pub authors: Option<Judged>,
+    pub authors: Option<ReferenceComparison>,
     /// The number of an independent computation.
-    pub reference: Option<Judged>,
+    pub reference: Option<ReferenceComparison>,
 }
 
 impl ReportRow {
     /// The verdict on the paper's number.
-    pub fn verdict(&self) -> Verdict {
-        self.published.as_ref().map_or(Verdict::None, |judged| judged.verdict)
+    pub fn verdict(&self) -> NumberVerdict {
+        self.published.as_ref().map_or(NumberVerdict::None, |judged| judged.verdict)
     }
 
     /// All numbers that stand beside it, the paper's first.
-    pub fn beside(&self) -> impl Iterator<Item = &Judged> {
+    pub fn reference_comparisons(&self) -> impl Iterator<Item = &ReferenceComparison> {
         [&self.published, &self.authors, &self.reference].into_iter().flatten()
     }
 
@@ -43,11 +43,11 @@ impl ReportRow {
     }
 
     /// Its place along an axis, infinite for an infinite label; none if the label is not a number.
-    pub(super) fn place(&self, axis: usize) -> Option<f64> {
+    pub(super) fn axis_value(&self, axis: usize) -> Option<f64> {
         self.labels[axis].parse().ok().filter(|x: &f64| !x.is_nan())
     }
 
-    fn for_claims(&self) -> ClaimRow<'_> {
+    fn to_claim_row(&self) -> ClaimRow<'_> {
         ClaimRow::new(&self.labels, &self.row, self.published.as_ref())
     }
 }
@@ -60,7 +60,7 @@ pub struct Report<'a> {
     /// Its rows, in grid order.
     pub rows: Vec<ReportRow>,
     /// The further data of its figure: the index of a cell and one of its frames, in grid order.
-    pub frames: Vec<(usize, Frame)>,
+    pub frames: Vec<(usize, FigureFrame)>,
     /// Its claims, checked.
     pub claims: Vec<ClaimOutcome>,
     /// The cells that could not be computed, and so have no row.
@@ -69,69 +69,68 @@ pub struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Puts the rows beside the numbers of others.
-    pub fn new(experiment: &'a Experiment, rows: Vec<Row>, frames: Vec<(usize, Frame)>) -> Self {
-        let beside = Beside::from_experiment(experiment);
+    pub fn new(experiment: &'a Experiment, rows: Vec<MetricSummary>, frames: Vec<(usize, FigureFrame)>) -> Self {
+        let beside = ReferenceIndex::from_experiment(experiment);
         let mut report_rows = Vec::with_capacity(rows.len());
         for row in rows {
             let cell = &experiment.cells[row.cell];
             report_rows.push(ReportRow {
                 cell_id: cell.id().short(),
                 labels: cell.labels().to_vec(),
-                published: beside.judged(&row, Owner::Paper),
-                authors: beside.judged(&row, Owner::Authors),
-                reference: beside.judged(&row, Owner::Reference),
+                published: beside.compare_row(&row, ValueOwner::Paper),
+                authors: beside.compare_row(&row, ValueOwner::Authors),
+                reference: beside.compare_row(&row, ValueOwner::Reference),
                 row,
             });
         }
         let rows = report_rows;
-        let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::for_claims).collect();
-        let claims =
-            experiment.claims.iter().map(|claim| check(claim, &seen, beside.conditions.stand_in)).collect();
+        let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::to_claim_row).collect();
+        let claims = experiment.claims.iter().map(|claim| check(claim, &seen, beside.conditions.stand_in)).collect();
         Self { experiment, rows, frames, claims, failed: Vec::new() }
     }
 
     /// Adds cells that could not be computed; claims about them are undecided.
     #[must_use]
-    pub fn with_failed(mut self, failed: Vec<FailedCell>) -> Self {
+    pub fn with_failed_cells(mut self, failed: Vec<FailedCell>) -> Self {
         for (claim, outcome) in self.experiment.claims.iter().zip(&mut self.claims) {
-            if outcome.outcome != Outcome::StandIn
-                && failed.iter().any(|failed| claim.looks_at(self.experiment.cells[failed.cell].labels()))
+            if outcome.outcome != ClaimOutcomeKind::StandIn
+                && failed.iter().any(|failed| claim.compares_cell(self.experiment.cells[failed.cell].labels()))
             {
-                outcome.outcome = Outcome::Undecided;
+                outcome.outcome = ClaimOutcomeKind::Undecided;
             }
         }
         Self { failed, ..self }
     }
 
     /// Sentences on the cells that could not be computed.
-    pub(super) fn failures(&self) -> impl Iterator<Item = String> {
-        self.failed.iter().map(|failed| format!("{}: {}", self.place_of(failed.cell), failed.reason))
+    pub(super) fn failure_sentences(&self) -> impl Iterator<Item = String> {
+        self.failed.iter().map(|failed| format!("{}: {}", self.describe_cell(failed.cell), failed.reason))
     }
 
     /// A cell by its labels; a number is named by its axis.
-    pub(super) fn place_of(&self, cell: usize) -> String {
+    pub(super) fn describe_cell(&self, cell: usize) -> String {
         let cell = &self.experiment.cells[cell];
-        let labels = self.experiment.axes.iter().zip(cell.labels()).map(|(axis, label)| named(axis, label));
+        let labels = self.experiment.axes.iter().zip(cell.labels()).map(|(axis, label)| label_with_axis(axis, label));
         let labels: Vec<String> = labels.collect();
-        if labels.is_empty() { cell.place() } else { labels.join(", ") }
+        if labels.is_empty() { cell.joined_labels() } else { labels.join(", ") }
     }
 
     /// The labels of a row; a number is named by its axis.
     pub fn labels(&self, row: &ReportRow) -> impl Iterator<Item = String> {
         let axes = self.experiment.axes.iter().zip(&row.labels);
-        axes.map(|(axis, label)| named(axis, label)).collect::<Vec<_>>().into_iter()
+        axes.map(|(axis, label)| label_with_axis(axis, label)).collect::<Vec<_>>().into_iter()
     }
 
     /// The part of it that its figure shows.
-    pub(super) fn shown(&self) -> Self {
+    pub(super) fn restrict_to_figure(&self) -> Self {
         let mut shown = self.clone();
         // Undefined numbers have no place in a figure.
-        shown.rows.retain(|row| self.is_shown(row.row.cell) && row.row.undefined.is_none());
-        shown.frames.retain(|(cell, _)| self.is_shown(*cell));
+        shown.rows.retain(|row| self.is_in_figure(row.row.cell) && row.row.undefined.is_none());
+        shown.frames.retain(|(cell, _)| self.is_in_figure(*cell));
         shown
     }
 
-    fn is_shown(&self, cell: usize) -> bool {
+    fn is_in_figure(&self, cell: usize) -> bool {
         self.experiment.figure_cells.selects(self.experiment.cells[cell].labels())
     }
 
@@ -146,32 +145,32 @@ impl<'a> Report<'a> {
     }
 
     /// The place of a cell's label among those of an axis.
-    pub(super) fn rank(&self, cell: usize, axis: usize) -> usize {
+    pub(super) fn label_position(&self, cell: usize, axis: usize) -> usize {
         let label = self.label(cell, axis);
         self.experiment.axes[axis].labels.iter().position(|other| other == label).unwrap_or(0)
     }
 
     /// The labels of an axis that cells with rows or frames have; numbers are named by the axis.
-    pub(super) fn shown_labels(&self, axis: usize) -> Vec<String> {
-        let cells: Vec<usize> = (0..self.experiment.cells.len()).filter(|cell| self.holds(*cell)).collect();
+    pub(super) fn labels_with_results(&self, axis: usize) -> Vec<String> {
+        let cells: Vec<usize> = (0..self.experiment.cells.len()).filter(|cell| self.has_cell(*cell)).collect();
         let axis_labels = self.experiment.axes[axis].labels.iter();
         let shown = axis_labels.filter(|label| cells.iter().any(|cell| self.label(*cell, axis) == *label));
-        shown.map(|label| self.said(axis, label)).collect()
+        shown.map(|label| self.display_label_with_axis(axis, label)).collect()
     }
 
     /// On how many axes two cells have different labels.
-    pub(super) fn differences(&self, cell: usize, other: usize) -> usize {
+    pub(super) fn count_label_differences(&self, cell: usize, other: usize) -> usize {
         let axes = 0..self.experiment.axes.len();
         axes.filter(|axis| self.label(cell, *axis) != self.label(other, *axis)).count()
     }
 
     /// Whether it holds a row or a frame of a cell.
-    pub(super) fn holds(&self, cell: usize) -> bool {
+    pub(super) fn has_cell(&self, cell: usize) -> bool {
         self.rows.iter().any(|row| row.row.cell == cell) || self.frames.iter().any(|(of, _)| *of == cell)
     }
 
     /// The frames of a cell that have this name.
-    pub(super) fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b Frame> {
+    pub(super) fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b FigureFrame> {
         let own = self.frames.iter().filter(move |(of, frame)| *of == cell && frame.name == name);
         own.map(|(_, frame)| frame)
     }
@@ -184,45 +183,43 @@ impl<'a> Report<'a> {
     /// The axes that get a column of their own: all but those that one of the `shown` columns repeats, row by row.
     pub fn axis_columns(&self, shown: &[&str]) -> Vec<(usize, &str)> {
         let axes = self.experiment.axes.iter().enumerate();
-        axes.filter(|(i, axis)| !(shown.contains(&axis.name.as_str()) && self.is_repeated(*i, &axis.name)))
-            .map(|(i, axis)| {
-                (i, if FIXED_COLUMNS.contains(&axis.name.as_str()) { &*axis.path } else { &*axis.name })
-            })
+        axes.filter(|(i, axis)| !(shown.contains(&axis.name.as_str()) && self.is_axis_repeated(*i, &axis.name)))
+            .map(|(i, axis)| (i, if FIXED_COLUMNS.contains(&axis.name.as_str()) { &*axis.path } else { &*axis.name }))
             .collect()
     }
 
     /// Whether a column shows the labels of an axis, row by row.
-    fn is_repeated(&self, axis: usize, column: &str) -> bool {
-        self.rows.iter().all(|row| shown_value(row, column) == Some(row.labels[axis].clone()))
+    fn is_axis_repeated(&self, axis: usize, column: &str) -> bool {
+        self.rows.iter().all(|row| column_value(row, column) == Some(row.labels[axis].clone()))
     }
 }
 
 /// The numbers beside the rows of an experiment.
-struct Beside<'a> {
-    known: BTreeMap<(Owner, usize, &'a str), &'a ReferenceValue>,
-    conditions: Conditions,
+struct ReferenceIndex<'a> {
+    known: BTreeMap<(ValueOwner, usize, &'a str), &'a ReferenceValue>,
+    conditions: ComparisonConditions,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> ReferenceIndex<'a> {
     fn from_experiment(experiment: &'a Experiment) -> Self {
         let mut known = BTreeMap::new();
         for one in &experiment.counterparts {
             known.insert((one.owner, one.cell, one.metric.as_str()), one);
         }
         let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
-        Self { known, conditions: Conditions { stand_in, reduced: experiment.quick } }
+        Self { known, conditions: ComparisonConditions { stand_in, reduced: experiment.quick } }
     }
 
-    fn judged(&self, row: &Row, owner: Owner) -> Option<Judged> {
+    fn compare_row(&self, row: &MetricSummary, owner: ValueOwner) -> Option<ReferenceComparison> {
         let counterpart = self.known.get(&(owner, row.cell, row.metric.as_str()))?;
         // Other data than the paper's do not excuse us from our own references.
-        let stand_in = self.conditions.stand_in && owner != Owner::Reference;
-        Some(Judged::new(row, counterpart, Conditions { stand_in, ..self.conditions }))
+        let stand_in = self.conditions.stand_in && owner != ValueOwner::Reference;
+        Some(ReferenceComparison::new(row, counterpart, ComparisonConditions { stand_in, ..self.conditions }))
     }
 }
 
 /// A label as text; a number is named by its axis.
-pub fn named(axis: &Axis, label: &str) -> String {
+pub fn label_with_axis(axis: &Axis, label: &str) -> String {
     match label.parse::<f64>() {
         Ok(_) => format!("{} = {label}", axis.name),
         Err(_) => label.to_owned(),
@@ -230,11 +227,11 @@ pub fn named(axis: &Axis, label: &str) -> String {
 }
 
 /// The value of a row in a column that an axis may share, as a label.
-fn shown_value(row: &ReportRow, column: &str) -> Option<String> {
+fn column_value(row: &ReportRow, column: &str) -> Option<String> {
     let certificate = &row.row.certificate;
     match column {
-        "epsilon" => Some(exact(certificate.epsilon())),
-        "delta" => certificate.delta().map(exact),
+        "epsilon" => Some(format_exact(certificate.epsilon())),
+        "delta" => certificate.delta().map(format_exact),
         _ => None,
     }
 }

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::load::{Columns, Loader, SampleId, SourceRows, inline, joined_for_release, used};
-use super::state::passing_key;
-use super::{Pool, Project, RunError, Unit, Watcher, data_caveats};
-use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
-use dpgp_evidence::{Attacks, AuditVerdict, Finding, audit as audit_block};
+use super::load::{
+    DataLoader, ParquetColumns, SampleId, SourceRows, join_tables_for_release, numeric_columns, sample_from_columns,
+};
+use super::state::temporary_key;
+use super::{Pool, Project, RunError, RunWatcher, WorkUnit, data_caveats};
+use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowFingerprinter, Table};
+use dpgp_evidence::{AttackContext, AuditFinding, AuditVerdict, audit as audit_block};
 use dpgp_mechanisms::{PrivacySetting, Sections};
-use dpgp_spec::setting::{ChosenBy, DataSetting};
-use dpgp_task::{Cell, Experiment, RunCache, Sample, Setting, TaskSetting};
+use dpgp_spec::setting::{DataSetting, RowChoiceBasis};
+use dpgp_task::{Cell, CellSetting, Experiment, RunCache, Sample, TaskSetting};
 
 /// How experiments are audited.
 #[derive(Clone, Copy)]
@@ -20,7 +22,7 @@ pub struct AuditOptions<'a> {
     /// The threads.
     pub pool: &'a Pool,
     /// Watcher of downloads.
-    pub watcher: &'a dyn Watcher,
+    pub watcher: &'a dyn RunWatcher,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,
     /// The seed of what is measured and of attacks; that of the spec where none is named.
@@ -35,7 +37,7 @@ pub struct AuditedCell<'e> {
     /// The cell.
     pub cell: &'e Cell,
     /// The finding.
-    pub finding: Finding,
+    pub finding: AuditFinding,
     /// The spec's note on a break.
     pub announced: Option<&'e str>,
 }
@@ -61,8 +63,9 @@ pub fn audit<'e>(
     experiment: &'e Experiment,
     options: &AuditOptions<'_>,
 ) -> Result<Vec<AuditedCell<'e>>, RunError> {
-    let units: Vec<Unit> = (0..experiment.blocks.len()).map(|block| Unit::whole(experiment, block)).collect();
-    let loader = Loader { experiment, project, progress: options.watcher.downloads() };
+    let units: Vec<WorkUnit> =
+        (0..experiment.blocks.len()).map(|block| WorkUnit::from_block(experiment, block)).collect();
+    let loader = DataLoader { experiment, project, progress: options.watcher.downloads() };
     let samples = loader.samples(&units)?;
     let (empty, known) = (Sample::new(&[], Vec::new()), RunCache::default());
     let outcomes = options.pool.each(&units, |_, unit| {
@@ -71,60 +74,59 @@ pub fn audit<'e>(
         }
         let id = SampleId::from_cell(&experiment.cells[unit.missing[0]]);
         let sample = samples.get(&id).unwrap_or(&empty);
-        let found = audited(experiment, unit, sample, &known, options)?;
+        let found = audit_unit(experiment, unit, sample, &known, options)?;
         Ok(found
             .into_iter()
             .map(|(cell, finding)| {
                 let setting = experiment.cells[cell].setting();
                 let progress = options.watcher.downloads();
-                (cell, finding.except(data_caveats(experiment, project, setting, sample, progress)))
+                (cell, finding.with_reasons(data_caveats(experiment, project, setting, sample, progress)))
             })
             .collect::<Vec<_>>())
     });
-    let mut found: Vec<(usize, Finding)> = Vec::new();
+    let mut found: Vec<(usize, AuditFinding)> = Vec::new();
     for outcome in outcomes {
         found.extend(outcome?);
     }
     found.sort_by_key(|(cell, _)| *cell);
-    Ok(found.into_iter().map(|(cell, finding)| announced(experiment, cell, finding)).collect())
+    Ok(found.into_iter().map(|(cell, finding)| build_audited_cell(experiment, cell, finding)).collect())
 }
 
 /// The cells of one unit that claim privacy, by their numbers.
-fn audited(
+fn audit_unit(
     experiment: &Experiment,
-    unit: &Unit,
+    unit: &WorkUnit,
     sample: &Sample,
     known: &RunCache,
     options: &AuditOptions<'_>,
-) -> Result<Vec<(usize, Finding)>, RunError> {
+) -> Result<Vec<(usize, AuditFinding)>, RunError> {
     let mut cells = unit.missing.clone();
-    cells.retain(|&cell| claims(experiment.cells[cell].setting()));
+    cells.retain(|&cell| can_claim_privacy(experiment.cells[cell].setting()));
     let Some(first) = cells.first().map(|&cell| &experiment.cells[cell]) else { return Ok(Vec::new()) };
-    let settings: Vec<&PrivacySetting> =
-        cells.iter().map(|&cell| &*experiment.cells[cell].setting().privacy).collect();
-    let streams = super::streams(first, options.seed.unwrap_or(experiment.meta.seed), unit.replicate);
-    let attacks = Attacks { streams, known, confidence: options.confidence };
+    let settings: Vec<&PrivacySetting> = cells.iter().map(|&cell| &*experiment.cells[cell].setting().privacy).collect();
+    let streams = super::random_streams(first, options.seed.unwrap_or(experiment.meta.seed), unit.replicate);
+    let attacks = AttackContext { streams, known, confidence: options.confidence };
     let findings = audit_block(first.setting(), &settings, sample, &attacks).map_err(|cause| {
-        let (experiment, cell) = (experiment.name.clone(), first.place());
+        let (experiment, cell) = (experiment.name.clone(), first.joined_labels());
         RunError::NotAudited { experiment, cell, cause: Box::new(cause) }
     })?;
     Ok(cells.into_iter().zip(findings).filter_map(|(cell, finding)| Some((cell, finding?))).collect())
 }
 
 /// Whether a cell may claim privacy: without noise there is nothing to measure. A selection has an epsilon of its own.
-fn claims(setting: &Setting) -> bool {
+fn can_claim_privacy(setting: &CellSetting) -> bool {
     let selects = matches!(&*setting.task, TaskSetting::Selection(task) if task.epsilon.get().is_finite());
     setting.privacy.epsilon.get().is_finite() || selects
 }
 
-fn announced(experiment: &Experiment, cell: usize, finding: Finding) -> AuditedCell<'_> {
+fn build_audited_cell(experiment: &Experiment, cell: usize, finding: AuditFinding) -> AuditedCell<'_> {
     let cell = &experiment.cells[cell];
     let announced = experiment.broken.iter().find(|broken| broken.cells.selects(cell.labels()));
     AuditedCell { cell, finding, announced: announced.map(|broken| broken.note.as_str()) }
 }
 
 /// A sample, and the identity of all rows of its data, also of those that no filter lets pass.
-pub struct WitnessedSample {
+pub struct FingerprintedSample {
     /// The rows that are used.
     pub sample: Sample,
     /// All rows, with all their columns, as they were parsed for the sample.
@@ -137,26 +139,26 @@ pub struct WitnessedSample {
 ///
 /// # Errors
 /// As [`super::load_sample`], and if two of its files hold the same rows; those of `allowed`.
-pub fn load_witnessed<E: From<RunError>>(
+pub fn load_fingerprinted_sample<E: From<RunError>>(
     experiment: &Experiment,
     setting: &Sections,
     project: &Project,
     progress: &dyn Progress,
     key: &DataKey,
     allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
-) -> Result<WitnessedSample, E> {
-    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
-    let loader = Loader { experiment, project, progress };
-    match loader.rows(data, Columns::All)? {
-        SourceRows::Tables(tables) => witness_tables(tables, data, chosen_by, key, allowed),
+) -> Result<FingerprintedSample, E> {
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
+    let loader = DataLoader { experiment, project, progress };
+    match loader.rows(data, ParquetColumns::All)? {
+        SourceRows::Tables(tables) => load_sample_from_tables(tables, data, chosen_by, key, allowed),
         SourceRows::Inline(columns) => {
-            let fingerprint = witnessed_inline(columns, data, key);
+            let fingerprint = fingerprint_inline_rows(columns, data, key);
             allowed(&fingerprint)?;
-            Ok(WitnessedSample { sample: inline(columns, data, chosen_by), fingerprint })
+            Ok(FingerprintedSample { sample: sample_from_columns(columns, data, chosen_by), fingerprint })
         }
         SourceRows::Other(sample) => {
-            let fingerprint = RowWitness::new(key, &[], &[]).fingerprint(0);
-            Ok(WitnessedSample { sample, fingerprint })
+            let fingerprint = RowFingerprinter::new(key, &[], &[]).into_fingerprint(0);
+            Ok(FingerprintedSample { sample, fingerprint })
         }
     }
 }
@@ -164,80 +166,80 @@ pub fn load_witnessed<E: From<RunError>>(
 /// The same for rows that a program holds as the text of a CSV file, in place of those that the spec names.
 ///
 /// # Errors
-/// As [`load_witnessed`].
-pub fn witness_text<E: From<RunError>>(
+/// As [`load_fingerprinted_sample`].
+pub fn load_sample_from_text<E: From<RunError>>(
     text: &str,
     setting: &Sections,
     key: &DataKey,
     allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
-) -> Result<WitnessedSample, E> {
-    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
-    let table = Table::parse_text(Path::new("rows"), text, &data.source.text_layout().format());
+) -> Result<FingerprintedSample, E> {
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
+    let table = Table::parse_text(Path::new("rows"), text, &data.source.text_layout().to_csv_format());
     let table = table.map_err(|error| RunError::from(Box::new(error)))?;
-    witness_tables(vec![table], data, chosen_by, key, allowed)
+    load_sample_from_tables(vec![table], data, chosen_by, key, allowed)
 }
 
-fn witness_tables<E: From<RunError>>(
+fn load_sample_from_tables<E: From<RunError>>(
     tables: Vec<Table>,
     data: &DataSetting,
-    chosen_by: ChosenBy,
+    chosen_by: RowChoiceBasis,
     key: &DataKey,
     allowed: impl FnOnce(&Fingerprint) -> Result<(), E>,
-) -> Result<WitnessedSample, E> {
-    let fingerprint = witnessed(&tables, data, key);
+) -> Result<FingerprintedSample, E> {
+    let fingerprint = fingerprint_tables(&tables, data, key);
     allowed(&fingerprint)?;
     ensure_distinct(&tables, &fingerprint).map_err(|error| RunError::from(Box::new(error)))?;
-    Ok(WitnessedSample { sample: joined_for_release(tables, data, chosen_by)?, fingerprint })
+    Ok(FingerprintedSample { sample: join_tables_for_release(tables, data, chosen_by)?, fingerprint })
 }
 
 /// The sample of one data section, for which nothing remembers its rows: its files are compared with each other alone.
 ///
 /// # Errors
-/// As [`load_witnessed`].
-pub fn load_compared(
+/// As [`load_fingerprinted_sample`].
+pub fn load_distinct_sample(
     experiment: &Experiment,
     setting: &Sections,
     project: &Project,
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
     let all = |_: &Fingerprint| Ok::<(), RunError>(());
-    Ok(load_witnessed(experiment, setting, project, progress, &passing_key()?, all)?.sample)
+    Ok(load_fingerprinted_sample(experiment, setting, project, progress, &temporary_key()?, all)?.sample)
 }
 
 /// The identity of the rows of tables.
-fn witnessed(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint {
+fn fingerprint_tables(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint {
     let columns = tables.first().map(Table::columns).unwrap_or_default();
-    let mut witness = RowWitness::new(key, &columns, &used(data)).of_files(tables.len());
+    let mut witness = RowFingerprinter::new(key, &columns, &numeric_columns(data)).with_file_count(tables.len());
     for (number, table) in tables.iter().enumerate() {
         witness.begin_file(number, &table.columns());
-        table.show(&mut witness);
+        table.fingerprint_rows(&mut witness);
     }
-    witness.fingerprint(tables.len())
+    witness.into_fingerprint(tables.len())
 }
 
 /// Fails if two files hold the same rows: the guarantee is about rows that are used once.
 fn ensure_distinct(tables: &[Table], fingerprint: &Fingerprint) -> Result<(), DataError> {
-    let Some((first, second)) = fingerprint.repeated() else { return Ok(()) };
+    let Some((first, second)) = fingerprint.find_repeated_files() else { return Ok(()) };
     let [first, second] = [first, second].map(|place| tables[place].file().to_path_buf());
     Err(DataError::SameRows { first, second })
 }
 
 /// The identity of the rows of columns in the spec. They are known among rows of specs alone: whether guessed rows stand in a
 /// file is not to be asked by writing them into a spec.
-fn witnessed_inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
+fn fingerprint_inline_rows(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
     let names: Vec<String> = columns.keys().cloned().collect();
-    let mut witness =
-        RowWitness::new(&key.for_purpose("dpgp rows of specs"), &names, &used(data)).named_by(key);
+    let mut witness = RowFingerprinter::new(&key.for_purpose("dpgp rows of specs"), &names, &numeric_columns(data))
+        .with_key_name(key);
     witness.begin_file(0, &names);
     for row in 0..columns.get(data.target_column()).map_or(0, Vec::len) {
         for (name, column) in columns {
-            let read = witness.reads(name);
+            let read = witness.is_spec_column(name);
             match column.get(row) {
-                Some(number) => witness.number(*number, read),
-                None => witness.missing(read),
+                Some(number) => witness.add_number(*number, read),
+                None => witness.add_missing_cell(read),
             }
         }
         witness.end_row();
     }
-    witness.fingerprint(1)
+    witness.into_fingerprint(1)
 }

@@ -5,17 +5,17 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::load::Loader;
+use super::load::DataLoader;
 use super::{Project, RunError};
 use dpgp_data::Progress;
 use dpgp_mechanisms::{MomentsSetting, SumsSetting};
 use dpgp_spec::setting::{NormaliseSetting, prior_mean};
-use dpgp_task::{Experiment, Sample, Setting};
+use dpgp_task::{CellSetting, Experiment, Sample};
 
 /// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
 /// of the data, and no part of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Clipped {
+pub struct ClippedCounts {
     /// The least value of a target.
     pub low: f64,
     /// The greatest.
@@ -29,19 +29,13 @@ pub struct Clipped {
     pub outside: Option<usize>,
 }
 
-impl fmt::Display for Clipped {
+impl fmt::Display for ClippedCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { low, high, clipped, rows, outside } = self;
-        write!(
-            f,
-            "{clipped} of {rows} targets lie outside the public bounds [{low}, {high}] and were clipped"
-        )?;
+        write!(f, "{clipped} of {rows} targets lie outside the public bounds [{low}, {high}] and were clipped")?;
         if let Some(outside) = outside.filter(|outside| *outside > 0) {
-            let who = if outside == *rows {
-                "all rows lie".to_owned()
-            } else {
-                format!("{outside} of {rows} rows lie")
-            };
+            let who =
+                if outside == *rows { "all rows lie".to_owned() } else { format!("{outside} of {rows} rows lie") };
             write!(
                 f,
                 "; {who} outside the public box privacy.mechanism.moments.domain and were moved to the nearest point in it"
@@ -52,35 +46,33 @@ impl fmt::Display for Clipped {
 }
 
 /// The count for one setting; none if it has no public bounds.
-pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
-    let (low, high) = bounds(setting)?;
+pub fn clipped_targets(setting: &CellSetting, sample: &Sample) -> Option<ClippedCounts> {
+    let (low, high) = target_bounds(setting)?;
     let clipped = sample.targets.iter().filter(|y| !(low..=high).contains(*y)).count();
-    let outside = moments(setting).map(|moments| moments.outside(&sample.inputs));
-    Some(Clipped { low, high, clipped, rows: sample.rows(), outside })
+    let outside = moments(setting).map(|moments| moments.count_outside_box(&sample.inputs));
+    Some(ClippedCounts { low, high, clipped, rows: sample.row_count(), outside })
 }
 
 /// The mechanism with the box of private inputs; none if inputs have none.
-fn moments(setting: &Setting) -> Option<&MomentsSetting> {
+fn moments(setting: &CellSetting) -> Option<&MomentsSetting> {
     setting.privacy.mechanism.downcast()
 }
 
-fn bounds(setting: &Setting) -> Option<(f64, f64)> {
+fn target_bounds(setting: &CellSetting) -> Option<(f64, f64)> {
     let mechanism = &setting.privacy.mechanism;
     if mechanism.downcast::<SumsSetting>().is_some() || mechanism.downcast::<MomentsSetting>().is_some() {
-        return within(&setting.normalise, mechanism.mechanism().target_bound()?);
+        return bounds_in_target_units(&setting.normalise, mechanism.mechanism().target_bound()?);
     }
     match *setting.normalise {
         NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
             Some((low.get(), high.get()))
         }
-        NormaliseSetting::None | NormaliseSetting::Private { .. } | NormaliseSetting::Constants { .. } => {
-            None
-        }
+        NormaliseSetting::None | NormaliseSetting::Private { .. } | NormaliseSetting::Constants { .. } => None,
     }
 }
 
 /// The targets, in their own units, that stay within the bound of a mechanism after normalisation by public constants.
-fn within(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
+fn bounds_in_target_units(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
     match *normalise {
         NormaliseSetting::None => Some((-bound, bound)),
         NormaliseSetting::Constants { centre, scale } => {
@@ -103,18 +95,18 @@ pub(super) fn clipped_in_own_files(
     experiment: &Experiment,
     project: &Project,
     progress: &dyn Progress,
-) -> Result<Vec<Clipped>, RunError> {
-    let loader = Loader { experiment, project, progress };
+) -> Result<Vec<ClippedCounts>, RunError> {
+    let loader = DataLoader { experiment, project, progress };
     let mut seen = Vec::new();
     let mut counts = Vec::new();
     for cell in &experiment.cells {
         let setting = cell.setting();
-        let key = (cell.data_id(), bounds(setting), moments(setting).map(|moments| &moments.domain));
+        let key = (cell.data_id(), target_bounds(setting), moments(setting).map(|moments| &moments.domain));
         if setting.data.source.own_file().is_none() || key.1.is_none() || seen.contains(&key) {
             continue;
         }
         seen.push(key);
-        let sample = loader.sample(&setting.data, setting.privacy.mechanism.chosen_by())?;
+        let sample = loader.sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?;
         counts.extend(clipped_targets(setting, &sample));
     }
     Ok(counts)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
-use super::load::Loader;
+use super::load::DataLoader;
 use super::own_tables::own_files;
 use super::program::version_line;
 use super::{Project, RunError, StateFolder};
@@ -13,10 +13,10 @@ use dpgp_data::rows::keyed_tag;
 use dpgp_data::{Digest, Progress};
 use dpgp_number::Positive;
 use dpgp_spec::setting::{
-    ChosenBy, DataSetting, ImagesSetting, NormaliseSetting, Problem, SourceSetting, TripsSetting,
+    DataSetting, ImagesSetting, NormaliseSetting, RowChoiceBasis, SourceSetting, SpecProblem, TripsSetting,
 };
-use dpgp_spec::{Identity, SpecError};
-use dpgp_task::{Cell, CommandTask, Experiment, GivenTask, Sample, Setting, TaskSetting};
+use dpgp_spec::{SpecError, TextDigest};
+use dpgp_task::{Cell, CellSetting, CommandTask, Experiment, GivenNumbersTask, Sample, TaskSetting};
 
 /// A data file and its digest: SHA-256 of a dataset that anybody can have, and HMAC-SHA-256 under the key of the state folder
 /// of a file of the user's own, so that nobody can check a guess of its rows.
@@ -37,9 +37,9 @@ pub struct PublicDigest {
 /// The files of each data block; none while a digest is not known because a file has not been fetched yet.
 #[derive(Debug, Clone)]
 pub struct DataDigests {
-    blocks: BTreeMap<Identity, Option<Vec<FileDigest>>>,
+    blocks: BTreeMap<TextDigest, Option<Vec<FileDigest>>>,
     /// The files of each program, by the cell.
-    programs: BTreeMap<Identity, Vec<FileDigest>>,
+    programs: BTreeMap<TextDigest, Vec<FileDigest>>,
 }
 
 impl DataDigests {
@@ -48,23 +48,23 @@ impl DataDigests {
     ///
     /// # Errors
     /// [`RunError::Data`] if a file of the user's own or the lock file cannot be read; [`RunError::State`] without a key.
-    pub fn known(experiment: &Experiment, project: &Project) -> Result<Self, RunError> {
+    pub fn read_local(experiment: &Experiment, project: &Project) -> Result<Self, RunError> {
         let (mut blocks, mut programs) = (BTreeMap::new(), BTreeMap::new());
         let mut of_programs = BTreeMap::new();
         for cell in &experiment.cells {
             if let Entry::Vacant(vacant) = blocks.entry(cell.data_id()) {
-                vacant.insert(files(experiment, &cell.setting().data, project)?);
+                vacant.insert(source_file_digests(experiment, &cell.setting().data, project)?);
             }
             // Cells of one program or table differ in what they ask of it, so that its files are read once.
             let found = match &*cell.setting().task {
                 TaskSetting::Command(CommandTask { files, run, version, .. }) => {
                     let asked = version.then(|| run[0].as_str());
                     let key = ("task.command.files", files.as_slice(), asked);
-                    of_programs.entry(key).or_insert_with(|| read(experiment, key)).clone()
+                    of_programs.entry(key).or_insert_with(|| digest_program_files(experiment, key)).clone()
                 }
-                TaskSetting::Given(GivenTask { table: Some(table), .. }) => {
+                TaskSetting::Given(GivenNumbersTask { table: Some(table), .. }) => {
                     let key = ("task.given.table", std::slice::from_ref(table), None);
-                    of_programs.entry(key).or_insert_with(|| read(experiment, key)).clone()
+                    of_programs.entry(key).or_insert_with(|| digest_program_files(experiment, key)).clone()
                 }
                 _ => continue,
             };
@@ -77,30 +77,30 @@ impl DataDigests {
     ///
     /// # Errors
     /// [`RunError::Data`], also of the download.
-    pub fn fetched(
+    pub fn fetch_missing(
         experiment: &Experiment,
         project: &Project,
         progress: &dyn Progress,
     ) -> Result<Self, RunError> {
-        let known = Self::known(experiment, project)?;
+        let known = Self::read_local(experiment, project)?;
         if known.blocks.values().all(Option::is_some) {
             return Ok(known);
         }
         for name in experiment.datasets() {
             let dataset = project.manifest.get(name).map_err(Box::new)?;
-            project.cache.ensure(dataset, progress).map_err(Box::new)?;
+            project.cache.ensure_dataset_files(dataset, progress).map_err(Box::new)?;
         }
-        Self::known(experiment, project)
+        Self::read_local(experiment, project)
     }
 
     /// The files of a data block, if all their digests are known.
-    pub fn of_data(&self, block: &Identity) -> Option<&[FileDigest]> {
+    pub fn data_files(&self, block: &TextDigest) -> Option<&[FileDigest]> {
         self.blocks.get(block)?.as_deref()
     }
 
     /// The files that a cell depends on, with those of its program, if all digests of its data are known.
-    pub fn of_cell(&self, cell: &Cell) -> Option<Vec<FileDigest>> {
-        let mut files = self.of_data(&cell.data_id())?.to_vec();
+    pub fn cell_files(&self, cell: &Cell) -> Option<Vec<FileDigest>> {
+        let mut files = self.data_files(&cell.data_id())?.to_vec();
         files.extend(self.programs.get(&cell.id()).into_iter().flatten().cloned());
         Some(files)
     }
@@ -115,7 +115,7 @@ impl DataDigests {
     }
 
     /// Every file, once, as others may read it.
-    pub fn public(&self) -> Vec<PublicDigest> {
+    pub fn public_digests(&self) -> Vec<PublicDigest> {
         let mut public = Vec::new();
         for (file, digest) in self.files() {
             let sha256 = (!digest.starts_with(KEYED)).then_some(digest);
@@ -126,25 +126,23 @@ impl DataDigests {
 }
 
 /// The files that names and patterns mean, relative to the spec. A name that is there is never a pattern.
-fn expanded(experiment: &Experiment, key: &str, names: &[String]) -> Result<Vec<String>, SpecError> {
-    let folder = experiment.beside("");
+fn expand_file_patterns(experiment: &Experiment, key: &str, names: &[String]) -> Result<Vec<String>, SpecError> {
+    let folder = experiment.resolve_path("");
     let mut files = Vec::new();
     for name in names {
-        let whole = experiment.beside(name);
+        let whole = experiment.resolve_path(name);
         if !name.contains(['*', '?', '[']) || whole.exists() {
             files.push(name.clone());
             continue;
         }
-        let wrong = |why: String| experiment.fault(key, Problem::Shape(format!("names {name:?}, {why}")));
+        let wrong = |why: String| experiment.fault(key, SpecProblem::Shape(format!("names {name:?}, {why}")));
         let pattern = whole.to_string_lossy().into_owned();
-        let paths =
-            glob::glob(&pattern).map_err(|cause| wrong(format!("which is not a valid pattern: {cause}")))?;
+        let paths = glob::glob(&pattern).map_err(|cause| wrong(format!("which is not a valid pattern: {cause}")))?;
         let found: Vec<PathBuf> = paths.flatten().filter(|path| path.is_file()).collect();
         if found.is_empty() {
             return Err(wrong("which matches no file".to_owned()));
         }
-        let relative =
-            |path: &PathBuf| path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
+        let relative = |path: &PathBuf| path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
         files.extend(found.iter().map(relative));
     }
     files.sort();
@@ -153,20 +151,20 @@ fn expanded(experiment: &Experiment, key: &str, names: &[String]) -> Result<Vec<
 }
 
 /// The digests of the files that a key names, and of the version of a program.
-fn read(
+fn digest_program_files(
     experiment: &Experiment,
     (key, files, program): (&str, &[String], Option<&str>),
 ) -> Result<Vec<FileDigest>, SpecError> {
     let mut digests = Vec::with_capacity(files.len());
-    for file in &expanded(experiment, key, files)? {
-        let bytes = std::fs::read(experiment.beside(file)).map_err(|cause| {
-            experiment.fault(key, Problem::Shape(format!("names {file:?}, which cannot be read: {cause}")))
+    for file in &expand_file_patterns(experiment, key, files)? {
+        let bytes = std::fs::read(experiment.resolve_path(file)).map_err(|cause| {
+            experiment.fault(key, SpecProblem::Shape(format!("names {file:?}, which cannot be read: {cause}")))
         })?;
         digests.push((file.clone(), Digest::of_bytes(&bytes).to_string()));
     }
     if let Some(program) = program {
-        let line = version_line(&experiment.beside("."), program).map_err(|why| {
-            experiment.fault("task.command.version", Problem::Shape(format!("cannot be read: {why}")))
+        let line = version_line(&experiment.resolve_path("."), program).map_err(|why| {
+            experiment.fault("task.command.version", SpecProblem::Shape(format!("cannot be read: {why}")))
         })?;
         digests.push((format!("{program} --version"), Digest::of_bytes(line.as_bytes()).to_string()));
     }
@@ -174,9 +172,9 @@ fn read(
 }
 
 /// The digests of the user's own files that a spec names.
-fn keyed(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<FileDigest>, RunError> {
+fn keyed_file_digests(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<FileDigest>, RunError> {
     // Files that are not there make no key.
-    let (found, folder) = (own_files(experiment, source)?, experiment.beside(""));
+    let (found, folder) = (own_files(experiment, source)?, experiment.resolve_path(""));
     let key = StateFolder::open()?.key().for_purpose("dpgp files");
     let mut digests = Vec::new();
     for file in found {
@@ -191,7 +189,7 @@ fn keyed(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<FileDige
     Ok(digests)
 }
 
-fn files(
+fn source_file_digests(
     experiment: &Experiment,
     data: &DataSetting,
     project: &Project,
@@ -199,7 +197,7 @@ fn files(
     match &data.source {
         SourceSetting::Inline(_) | SourceSetting::Synthetic(_) => Ok(Some(Vec::new())),
         SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => {
-            keyed(experiment, &data.source).map(Some)
+            keyed_file_digests(experiment, &data.source).map(Some)
         }
         SourceSetting::Dataset(name)
         | SourceSetting::Images(ImagesSetting { dataset: name, .. })
@@ -207,7 +205,7 @@ fn files(
             let dataset = project.manifest.get(name).map_err(Box::new)?;
             let mut files = Vec::new();
             for file in &dataset.files {
-                let known = project.cache.digest(file).map_err(Box::new)?;
+                let known = project.cache.expected_digest(file).map_err(Box::new)?;
                 files.push(known.map(|digest| (file.path.clone(), digest.to_string())));
             }
             Ok(files.into_iter().collect())
@@ -225,28 +223,26 @@ const COPY: f64 = 1.0 - 1e-9;
 pub fn data_caveats(
     experiment: &Experiment,
     project: &Project,
-    setting: &Setting,
+    setting: &CellSetting,
     sample: &Sample,
     progress: &dyn Progress,
 ) -> Vec<String> {
     let Some(change) = setting.privacy.change.map(Positive::get) else { return Vec::new() };
-    let mut reasons: Vec<String> =
-        bounds_caveat(&setting.normalise, change, &sample.targets).into_iter().collect();
+    let mut reasons: Vec<String> = bounds_caveat(&setting.normalise, change, &sample.targets).into_iter().collect();
     let columns = sample.inputs.column_iter();
     for (name, column) in setting.data.inputs.iter().zip(columns) {
         let column: Vec<f64> = column.iter().copied().collect();
-        if are_copies(&column, &sample.targets) {
+        if are_linear_copies(&column, &sample.targets) {
             reasons.push(format!("the public input {name:?} is a copy of the target"));
         }
     }
     for column in filter_columns(&setting.data) {
         let (filter, inputs) = (Vec::new(), vec![column.clone()]);
-        let all =
-            DataSetting { filter, inputs, person: None, rows_per_person: None, ..(*setting.data).clone() };
-        let loader = Loader { experiment, project, progress };
+        let all = DataSetting { filter, inputs, person: None, rows_per_person: None, ..(*setting.data).clone() };
+        let loader = DataLoader { experiment, project, progress };
         // A column that cannot be read as numbers is no copy of them. Rows that lack either show none.
-        let Ok(all) = loader.sample(&all, ChosenBy::Record) else { continue };
-        if are_copies(all.inputs.column(0).as_slice(), &all.targets) {
+        let Ok(all) = loader.sample(&all, RowChoiceBasis::Record) else { continue };
+        if are_linear_copies(all.inputs.column(0).as_slice(), &all.targets) {
             reasons.push(format!("rows are filtered by {column:?}, a copy of the target"));
         }
     }
@@ -258,7 +254,7 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
     match *normalise {
         NormaliseSetting::None | NormaliseSetting::Constants { .. } => {
             // Without bounds the change is an assumption, which the targets of the data may refute.
-            let range = spread(targets);
+            let range = target_range(targets);
             (range > change).then(|| {
                 format!(
                     "targets are not clipped to public bounds and differ by {range:?}, but only a change of {change:?} is protected"
@@ -273,8 +269,10 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
                 ));
             }
             let at_ends = [low.get(), high.get()];
-            is_read_off(targets, at_ends).then(|| {
-                format!("the bounds {at_ends:?} are the smallest and largest targets in the data, each from a single row")
+            are_bounds_from_data(targets, at_ends).then(|| {
+                format!(
+                    "the bounds {at_ends:?} are the smallest and largest targets in the data, each from a single row"
+                )
             })
         }
         // The certificate says already that private statistics were used.
@@ -283,13 +281,13 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
 }
 
 /// The greatest less the least.
-fn spread(targets: &[f64]) -> f64 {
+fn target_range(targets: &[f64]) -> f64 {
     let least = targets.iter().copied().fold(f64::INFINITY, f64::min);
     targets.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
 }
 
 /// Whether both ends are extremes of the targets that one row alone has: values of two people.
-fn is_read_off(targets: &[f64], [low, high]: [f64; 2]) -> bool {
+fn are_bounds_from_data(targets: &[f64], [low, high]: [f64; 2]) -> bool {
     let extremes = targets.iter().all(|y| (low..=high).contains(y));
     let times = [low, high].map(|end| targets.iter().filter(|y| **y == end).count());
     extremes && times == [1, 1]
@@ -305,14 +303,13 @@ fn filter_columns(data: &DataSetting) -> Vec<String> {
 }
 
 /// Whether one list is the other up to a shift and a factor.
-fn are_copies(one: &[f64], other: &[f64]) -> bool {
+fn are_linear_copies(one: &[f64], other: &[f64]) -> bool {
     let n = one.len() as f64;
     let (mean_one, mean_other) = (one.iter().sum::<f64>() / n, other.iter().sum::<f64>() / n);
     let (mut squares_one, mut squares_other, mut products) = (0.0, 0.0, 0.0);
     for (x, y) in one.iter().zip(other) {
         let (x, y) = (x - mean_one, y - mean_other);
-        (squares_one, squares_other, products) =
-            (squares_one + x * x, squares_other + y * y, products + x * y);
+        (squares_one, squares_other, products) = (squares_one + x * x, squares_other + y * y, products + x * y);
     }
     // A few points lie on a line by chance, or because an example is made of them.
     one.len() >= FEW && squares_one > 0.0 && products.abs() > COPY * (squares_one * squares_other).sqrt()
@@ -326,19 +323,23 @@ mod tests {
     fn copies_are_found_in_any_units() {
         let y: Vec<f64> = (0..12).map(|i| f64::from(i * i % 7)).collect();
         let shifted: Vec<f64> = y.iter().map(|y| 32.0 - 1.8 * y).collect();
-        assert!(are_copies(&y, &y) && are_copies(&shifted, &y));
+        assert!(are_linear_copies(&y, &y) && are_linear_copies(&shifted, &y));
         let mut other = y.clone();
         other[3] += 0.1;
-        assert!(!are_copies(&other, &y) && !are_copies(&[3.0; 12], &y) && !are_copies(&y[..5], &y[..5]));
+        assert!(
+            !are_linear_copies(&other, &y)
+                && !are_linear_copies(&[3.0; 12], &y)
+                && !are_linear_copies(&y[..5], &y[..5])
+        );
     }
 
     #[test]
     fn bounds_that_two_rows_give_away_are_found() {
-        assert!(is_read_off(&[3.0, 9.5, 4.0], [3.0, 9.5]));
+        assert!(are_bounds_from_data(&[3.0, 9.5, 4.0], [3.0, 9.5]));
         for (targets, bounds) in
             [([3.0, 9.5, 9.5], [3.0, 9.5]), ([3.0, 9.5, 4.0], [3.0, 10.0]), ([3.0, 9.5, 11.0], [3.0, 9.5])]
         {
-            assert!(!is_read_off(&targets, bounds));
+            assert!(!are_bounds_from_data(&targets, bounds));
         }
     }
 }

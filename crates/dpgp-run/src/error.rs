@@ -11,7 +11,7 @@ use super::store::{RunHeader, StoreError};
 use dpgp_data::DataError;
 use dpgp_evidence::AuditError;
 use dpgp_spec::{CoverageError, SpecError};
-use dpgp_task::{GivenError, TaskError};
+use dpgp_task::{GivenNumbersError, TaskError};
 
 /// A failure of a run, by cause.
 #[derive(Debug, Error)]
@@ -82,7 +82,7 @@ pub enum RunError {
     #[error("two specs are named {0}, so their results would collide; run them with different --results")]
     SameName(String),
     /// A name that should mean one experiment.
-    #[error("{name:?} matches {} experiments ({}); choose one", means.len(), some(means, ", "))]
+    #[error("{name:?} matches {} experiments ({}); choose one", means.len(), first_names(means, ", "))]
     NotOne {
         /// The name.
         name: String,
@@ -165,7 +165,7 @@ pub enum RunError {
 impl RunError {
     /// The error of a run whose store is thrown away.
     #[must_use]
-    pub fn discarded(self) -> Self {
+    pub fn into_discarded(self) -> Self {
         match self {
             Self::Interrupted { done, all } => Self::Discarded { done, all },
             other => other,
@@ -173,7 +173,7 @@ impl RunError {
     }
 
     /// The blocks that were computed, if all others were tried and failed.
-    pub(super) fn computed_beside(&self) -> Option<usize> {
+    pub(super) fn computed_despite_failures(&self) -> Option<usize> {
         match self {
             Self::Cells { failures, done, all, .. } if done + failures.len() == *all => Some(*done),
             _ => None,
@@ -217,7 +217,7 @@ pub enum CellError {
     Program(#[from] ProgramError),
     /// The table of somebody else's numbers lacks them.
     #[error(transparent)]
-    Given(#[from] GivenError),
+    Given(#[from] GivenNumbersError),
 }
 
 impl fmt::Display for CellFailure {
@@ -230,7 +230,7 @@ impl fmt::Display for CellFailure {
 const MOST_NAMES: usize = 6;
 
 /// The first names of a list.
-fn some(names: &[String], separator: &str) -> String {
+fn first_names(names: &[String], separator: &str) -> String {
     let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(separator);
     if names.len() <= MOST_NAMES { first } else { format!("{first} and {} more", names.len() - MOST_NAMES) }
 }
@@ -241,9 +241,7 @@ fn listing(failures: &[CellFailure]) -> String {
     for failure in failures {
         let cause = failure.cause.to_string();
         match causes.iter_mut().find(|(known, ..)| *known == cause) {
-            Some((_, _, alike)) => {
-                alike.push(format!("cell {}, replicate {}", failure.cell, failure.replicate))
-            }
+            Some((_, _, alike)) => alike.push(format!("cell {}, replicate {}", failure.cell, failure.replicate)),
             None => causes.push((cause, failure, Vec::new())),
         }
     }
@@ -251,7 +249,7 @@ fn listing(failures: &[CellFailure]) -> String {
     for (_, failure, alike) in causes {
         lines.push(format!("  {failure}"));
         // Labels have commas.
-        lines.extend((!alike.is_empty()).then(|| format!("  for the same reason: {}", some(&alike, "; "))));
+        lines.extend((!alike.is_empty()).then(|| format!("  for the same reason: {}", first_names(&alike, "; "))));
     }
     lines.join("\n")
 }

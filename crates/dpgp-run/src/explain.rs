@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use super::store::{NUMERICS, Store, StoreError, Stored};
+use super::store::{NUMERICS, ResultStore, ResultWithRun, StoreError};
 use dpgp_task::Cell;
 
 /// One thing that changed since a cell was last computed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum RecomputeReason {
     /// No earlier run has a cell with these labels.
     NeverComputed,
     /// A value of the spec.
@@ -53,9 +53,9 @@ pub enum Reason {
 
 /// Replicates of cells that are not stored for one and the same reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Stale {
+pub struct StaleResults {
     /// What changed.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<RecomputeReason>,
     /// The cells and replicates.
     pub places: Vec<String>,
 }
@@ -64,30 +64,31 @@ pub struct Stale {
 ///
 /// # Errors
 /// [`StoreError`].
-pub(super) fn explain(plan: &Plan<'_>, store: &Store) -> Result<Vec<Stale>, StoreError> {
-    let earlier = store.of_experiment(&plan.experiment.name)?;
-    let mut latest: BTreeMap<(&[String], u32), &Stored> = BTreeMap::new();
+pub(super) fn explain(plan: &Plan<'_>, store: &ResultStore) -> Result<Vec<StaleResults>, StoreError> {
+    let earlier = store.experiment_results(&plan.experiment.name)?;
+    let mut latest: BTreeMap<(&[String], u32), &ResultWithRun> = BTreeMap::new();
     for stored in &earlier {
         latest.insert((&stored.record.about.labels, stored.record.about.replicate), stored);
     }
     // Groups stand in the order of their first cell.
-    let (mut stale, mut places): (Vec<Stale>, BTreeMap<Vec<Reason>, usize>) = (Vec::new(), BTreeMap::new());
+    let (mut stale, mut places): (Vec<StaleResults>, BTreeMap<Vec<RecomputeReason>, usize>) =
+        (Vec::new(), BTreeMap::new());
     for (number, cell) in plan.experiment.cells.iter().enumerate() {
         for replicate in 0..plan.experiment.meta.replicates {
             if plan.is_stored(number, replicate) {
                 continue;
             }
             let reasons = match latest.get(&(cell.labels(), replicate)) {
-                None => vec![Reason::NeverComputed],
-                Some(stored) => differences(plan, cell, stored, store)?,
+                None => vec![RecomputeReason::NeverComputed],
+                Some(stored) => compare_with_stored(plan, cell, stored, store)?,
             };
             let group = *places.entry(reasons).or_insert_with_key(|reasons| {
-                stale.push(Stale { reasons: reasons.clone(), places: Vec::new() });
+                stale.push(StaleResults { reasons: reasons.clone(), places: Vec::new() });
                 stale.len() - 1
             });
             let place = match plan.experiment.meta.replicates {
-                1 => cell.place(),
-                _ => format!("{}, replicate {replicate}", cell.place()),
+                1 => cell.joined_labels(),
+                _ => format!("{}, replicate {replicate}", cell.joined_labels()),
             };
             stale[group].places.push(place);
         }
@@ -95,38 +96,38 @@ pub(super) fn explain(plan: &Plan<'_>, store: &Store) -> Result<Vec<Stale>, Stor
     Ok(stale)
 }
 
-fn differences(
+fn compare_with_stored(
     plan: &Plan<'_>,
     cell: &Cell,
-    stored: &Stored,
-    store: &Store,
-) -> Result<Vec<Reason>, StoreError> {
-    let Stored { run, record } = stored;
+    stored: &ResultWithRun,
+    store: &ResultStore,
+) -> Result<Vec<RecomputeReason>, StoreError> {
+    let ResultWithRun { run, record } = stored;
     let mut reasons = Vec::new();
     if run.seed != plan.seed {
-        reasons.push(Reason::Seed { from: run.seed, to: plan.seed });
+        reasons.push(RecomputeReason::Seed { from: run.seed, to: plan.seed });
     }
     if run.numerics != NUMERICS {
-        reasons.push(Reason::Numerics { from: run.numerics, to: NUMERICS });
+        reasons.push(RecomputeReason::Numerics { from: run.numerics, to: NUMERICS });
     }
     let (mut before, mut now) = (BTreeMap::new(), BTreeMap::new());
     for (name, id) in &record.about.sections {
-        if let Some(text) = store.text(id)? {
-            leaves(name.clone(), &text, &mut before);
+        if let Some(text) = store.section_text(id)? {
+            collect_leaves(name.clone(), &text, &mut before);
         }
     }
     for (name, text) in cell.sections() {
-        leaves(name.to_owned(), &text.canonical, &mut now);
+        collect_leaves(name.to_owned(), &text.canonical, &mut now);
     }
-    for StaleChange { key: path, from, to } in changes(before, now) {
-        reasons.push(Reason::Spec { path, from, to });
+    for ValueChange { key: path, from, to } in changes(before, now) {
+        reasons.push(RecomputeReason::Spec { path, from, to });
     }
-    match plan.digests.of_cell(cell) {
-        None => reasons.push(Reason::DataUnknown),
+    match plan.digests.cell_files(cell) {
+        None => reasons.push(RecomputeReason::DataUnknown),
         Some(now) => {
             let before = record.about.data.iter().cloned().collect();
-            for StaleChange { key: file, from, to } in changes(before, now.iter().cloned().collect()) {
-                reasons.push(Reason::Data { file, from, to });
+            for ValueChange { key: file, from, to } in changes(before, now.iter().cloned().collect()) {
+                reasons.push(RecomputeReason::Data { file, from, to });
             }
         }
     }
@@ -134,34 +135,34 @@ fn differences(
 }
 
 /// A key whose value is another than it was.
-struct StaleChange {
+struct ValueChange {
     key: String,
     from: Option<String>,
     to: Option<String>,
 }
 
 /// The changes from one set of values to another, by key.
-fn changes(mut before: BTreeMap<String, String>, mut now: BTreeMap<String, String>) -> Vec<StaleChange> {
+fn changes(mut before: BTreeMap<String, String>, mut now: BTreeMap<String, String>) -> Vec<ValueChange> {
     let keys: BTreeSet<String> = before.keys().chain(now.keys()).cloned().collect();
     let mut changes = Vec::new();
     for key in keys {
         let (from, to) = (before.remove(&key), now.remove(&key));
         if from != to {
-            changes.push(StaleChange { key, from, to });
+            changes.push(ValueChange { key, from, to });
         }
     }
     changes
 }
 
 /// Collects the values of a canonical text by dotted path. The text is not JSON only in that infinities stand in it bare.
-fn leaves(path: String, text: &str, found: &mut BTreeMap<String, String>) {
+fn collect_leaves(path: String, text: &str, found: &mut BTreeMap<String, String>) {
     match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
         Some(inside) if !inside.is_empty() => {
-            for entry in top_level(inside) {
+            for entry in split_top_level(inside) {
                 // Keys are names, so that no quote stands in them.
                 let entry = entry.strip_prefix('"').and_then(|entry| entry.split_once("\":"));
                 if let Some((key, value)) = entry {
-                    leaves(format!("{path}.{key}"), value, found);
+                    collect_leaves(format!("{path}.{key}"), value, found);
                 }
             }
         }
@@ -172,7 +173,7 @@ fn leaves(path: String, text: &str, found: &mut BTreeMap<String, String>) {
 }
 
 /// Cuts at the commas outside brackets and strings.
-fn top_level(text: &str) -> Vec<&str> {
+fn split_top_level(text: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut escaped, mut start, mut parts) = (0usize, false, false, 0, Vec::new());
     for (at, character) in text.char_indices() {
         match character {
@@ -199,15 +200,14 @@ mod tests {
     #[test]
     fn only_the_paths_that_differ_are_named() {
         let (mut before, mut now) = (BTreeMap::new(), BTreeMap::new());
+        let text = r#"{"kernel":{"eq":{"lengthscale":15.0,"variance":10.0}},"note":"a,\"{b","list":[1.0,inf]}"#;
+        collect_leaves("model".to_owned(), text, &mut before);
         let text =
-            r#"{"kernel":{"eq":{"lengthscale":15.0,"variance":10.0}},"note":"a,\"{b","list":[1.0,inf]}"#;
-        leaves("model".to_owned(), text, &mut before);
-        let text = r#"{"kernel":{"eq":{"lengthscale":16.0,"variance":10.0}},"note":"a,\"{b","list":[1.0,2.0],"new":{}}"#;
-        leaves("model".to_owned(), text, &mut now);
+            r#"{"kernel":{"eq":{"lengthscale":16.0,"variance":10.0}},"note":"a,\"{b","list":[1.0,2.0],"new":{}}"#;
+        collect_leaves("model".to_owned(), text, &mut now);
         let found: Vec<_> = changes(before, now).into_iter().map(|c| (c.key, c.from, c.to)).collect();
-        let change = |path: &str, from: Option<&str>, to: &str| {
-            (path.to_owned(), from.map(str::to_owned), Some(to.to_owned()))
-        };
+        let change =
+            |path: &str, from: Option<&str>, to: &str| (path.to_owned(), from.map(str::to_owned), Some(to.to_owned()));
         let expected = [
             change("model.kernel.eq.lengthscale", Some("15.0"), "16.0"),
             change("model.list", Some("[1.0,inf]"), "[1.0,2.0]"),

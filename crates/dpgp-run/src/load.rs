@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use nalgebra::DMatrix;
 
 use super::memory::ensure_memory;
-use super::own_tables::{limited, own_files};
-use super::{Project, RunError, Unit};
+use super::own_tables::{limit_person_rows, own_files};
+use super::{Project, RunError, WorkUnit};
 use dpgp_data::{
-    CellProblem, DataError, DataFile, Downscale, ExpectedCell, Filter, FilterValue, Format, IdxArray,
-    Missing, PersonId, Progress, Table, TableError, Trips, read_own,
+    DataError, DataFile, DatasetFormat, ExpectedCell, FilterValue, IdxArray, ImageDownscaler, MissingCellPolicy,
+    PersonId, Progress, RowFilter, Table, TableCellError, TableError, TripTable, read_user_table,
 };
 use dpgp_mechanisms::Sections;
-use dpgp_spec::Identity;
-use dpgp_spec::setting::{ChosenBy, DataSetting, ImagesSetting, Problem, SourceSetting, TripsSetting};
-use dpgp_task::{Cell, Experiment, ModelMemory, Points, QuestionData, Sample, TaskSetting};
+use dpgp_spec::TextDigest;
+use dpgp_spec::setting::{DataSetting, ImagesSetting, RowChoiceBasis, SourceSetting, SpecProblem, TripsSetting};
+use dpgp_task::{Cell, Experiment, ModelMemory, PredictionPoints, RequestData, Sample, TaskSetting};
 
 /// Reads the data of an experiment; datasets that are not here are fetched.
-pub(super) struct Loader<'a> {
+pub(super) struct DataLoader<'a> {
     pub experiment: &'a Experiment,
     pub project: &'a Project,
     pub progress: &'a dyn Progress,
@@ -34,8 +34,8 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
 /// Identity of the sample of a cell: its data section, and the rule that chooses the rows of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SampleId {
-    data: Identity,
-    chosen_by: ChosenBy,
+    data: TextDigest,
+    chosen_by: RowChoiceBasis,
 }
 
 impl SampleId {
@@ -44,8 +44,8 @@ impl SampleId {
         // Where no rows are left out, all cells with the same data section share a sample.
         let data = &setting.data;
         let chosen_by = match data.person_limit().is_some() || data.drops_missing() {
-            true => setting.privacy.mechanism.chosen_by(),
-            false => ChosenBy::Inputs,
+            true => setting.privacy.mechanism.row_choice_basis(),
+            false => RowChoiceBasis::Inputs,
         };
         Self { data: cell.data_id(), chosen_by }
     }
@@ -61,11 +61,11 @@ pub fn load_sample(
     project: &Project,
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
-    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
-    let loader = Loader { experiment, project, progress };
-    match loader.rows(data, Columns::Used)? {
-        SourceRows::Tables(tables) => joined_for_release(tables, data, chosen_by),
-        SourceRows::Inline(columns) => Ok(inline(columns, data, chosen_by)),
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.row_choice_basis());
+    let loader = DataLoader { experiment, project, progress };
+    match loader.rows(data, ParquetColumns::Used)? {
+        SourceRows::Tables(tables) => join_tables_for_release(tables, data, chosen_by),
+        SourceRows::Inline(columns) => Ok(sample_from_columns(columns, data, chosen_by)),
         SourceRows::Other(sample) => Ok(sample),
     }
 }
@@ -74,21 +74,21 @@ pub fn load_sample(
 ///
 /// # Errors
 /// [`RunError::Data`] if the file cannot be read, lacks a column, or holds a cell that is no number.
-pub fn load_points(path: &Path, data: &DataSetting, weights: Option<&str>) -> Result<Points, RunError> {
+pub fn load_points(path: &Path, data: &DataSetting, weights: Option<&str>) -> Result<PredictionPoints, RunError> {
     // An input may be the weight, too.
     let names: BTreeSet<&str> = data.inputs.iter().map(String::as_str).chain(weights).collect();
-    let table = read_own(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
+    let table = read_user_table(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
     let columns = input_columns(&table, data).map_err(Box::new)?;
-    let weights = weights.map(|column| table.numeric(column)).transpose().map_err(Box::new)?;
-    Ok(Points { inputs: DMatrix::from_fn(table.rows(), columns.len(), |i, j| columns[j][i]), weights })
+    let weights = weights.map(|column| table.numeric_column(column)).transpose().map_err(Box::new)?;
+    Ok(PredictionPoints { inputs: DMatrix::from_fn(table.rows(), columns.len(), |i, j| columns[j][i]), weights })
 }
 
-impl Loader<'_> {
+impl DataLoader<'_> {
     /// The samples that units of work read.
     ///
     /// # Errors
     /// As [`load_sample`], and if there are fewer rows than a split has folds.
-    pub fn samples(&self, units: &[Unit]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
+    pub fn samples(&self, units: &[WorkUnit]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
         let mut samples = BTreeMap::new();
         let cells = &self.experiment.cells;
         // A program reads its data itself.
@@ -96,17 +96,17 @@ impl Loader<'_> {
         for &cell in units.iter().flat_map(|unit| &unit.missing).filter(reads_rows) {
             if let Entry::Vacant(vacant) = samples.entry(SampleId::from_cell(&cells[cell])) {
                 let setting = cells[cell].setting();
-                vacant.insert(self.sample(&setting.data, setting.privacy.mechanism.chosen_by())?);
+                vacant.insert(self.sample(&setting.data, setting.privacy.mechanism.row_choice_basis())?);
             }
         }
         // All data are read before the first fault of a spec is reported, so that missing data come first.
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
             if let Some(sample) = samples.get(&SampleId::from_cell(&cells[cell])) {
-                let fits = cells[cell].check_rows(sample.rows());
+                let fits = cells[cell].check_rows(sample.row_count());
                 fits.map_err(|fault| Box::new(self.experiment.fault(&fault.path, fault.problem)))?;
                 let setting = cells[cell].setting();
-                let rows = setting.data.rows_drawn(sample.rows());
-                ensure_memory(self.experiment, ModelMemory::of_block(setting, rows))?;
+                let rows = setting.data.rows_drawn(sample.row_count());
+                ensure_memory(self.experiment, ModelMemory::estimate_block(setting, rows))?;
             }
         }
         Ok(samples)
@@ -116,13 +116,12 @@ impl Loader<'_> {
     ///
     /// # Errors
     /// [`RunError::Data`] if a file is not there or cannot be fetched.
-    pub fn program_data(&self, units: &[Unit]) -> Result<BTreeMap<Identity, QuestionData>, RunError> {
+    pub fn program_data(&self, units: &[WorkUnit]) -> Result<BTreeMap<TextDigest, RequestData>, RunError> {
         let mut data = BTreeMap::new();
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
             let cell = &self.experiment.cells[cell];
             let setting = cell.setting();
-            if let (TaskSetting::Command(_), Entry::Vacant(vacant)) =
-                (&*setting.task, data.entry(cell.data_id()))
+            if let (TaskSetting::Command(_), Entry::Vacant(vacant)) = (&*setting.task, data.entry(cell.data_id()))
                 && let Some(files) = self.data_files(&setting.data.source)?
             {
                 vacant.insert(files);
@@ -131,40 +130,36 @@ impl Loader<'_> {
         Ok(data)
     }
 
-    fn data_files(&self, source: &SourceSetting) -> Result<Option<QuestionData>, RunError> {
+    fn data_files(&self, source: &SourceSetting) -> Result<Option<RequestData>, RunError> {
         if let Some(name) = source.dataset() {
             let dataset = self.project.manifest.get(name).map_err(Box::new)?;
-            let files = self.project.cache.ensure(dataset, self.progress).map_err(Box::new)?;
+            let files = self.project.cache.ensure_dataset_files(dataset, self.progress).map_err(Box::new)?;
             let digest = match dataset.files.first() {
-                Some(file) => self.project.cache.digest(file).map_err(Box::new)?,
+                Some(file) => self.project.cache.expected_digest(file).map_err(Box::new)?,
                 None => None,
             };
             let sha256 = digest.map(|digest| digest.to_string());
-            return Ok(files.first().cloned().map(|path| QuestionData { path, sha256, files }));
+            return Ok(files.first().cloned().map(|path| RequestData { path, sha256, files }));
         }
         let own = own_files(self.experiment, source)?;
         let files: Vec<PathBuf> = own.iter().map(|file| absolute(&file.path)).collect();
-        Ok(files.first().cloned().map(|path| QuestionData { path, sha256: None, files }))
+        Ok(files.first().cloned().map(|path| RequestData { path, sha256: None, files }))
     }
 
     /// The sample of one data section.
     ///
     /// # Errors
     /// As [`load_sample`].
-    pub fn sample(&self, data: &DataSetting, chosen_by: ChosenBy) -> Result<Sample, RunError> {
-        match self.rows(data, Columns::Used)? {
-            SourceRows::Tables(tables) => joined(tables, data, chosen_by),
-            SourceRows::Inline(columns) => Ok(inline(columns, data, chosen_by)),
+    pub fn sample(&self, data: &DataSetting, chosen_by: RowChoiceBasis) -> Result<Sample, RunError> {
+        match self.rows(data, ParquetColumns::Used)? {
+            SourceRows::Tables(tables) => join_tables(tables, data, chosen_by),
+            SourceRows::Inline(columns) => Ok(sample_from_columns(columns, data, chosen_by)),
             SourceRows::Other(sample) => Ok(sample),
         }
     }
 
     /// The rows of one data section before its filters.
-    pub(super) fn rows<'d>(
-        &self,
-        data: &'d DataSetting,
-        columns: Columns,
-    ) -> Result<SourceRows<'d>, RunError> {
+    pub(super) fn rows<'d>(&self, data: &'d DataSetting, columns: ParquetColumns) -> Result<SourceRows<'d>, RunError> {
         let table = match &data.source {
             SourceSetting::Inline(columns) => return Ok(SourceRows::Inline(columns)),
             // Generated anew in each replicate.
@@ -185,7 +180,7 @@ impl Loader<'_> {
 
 /// Which columns of a Parquet file are read; of text all are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Columns {
+pub(super) enum ParquetColumns {
     /// Those that the spec names.
     Used,
     /// All that a table can hold.
@@ -203,49 +198,49 @@ pub(super) enum SourceRows<'d> {
 }
 
 /// The rows of all tables that pass the filters, as many of each person as are used.
-pub(super) fn joined(
+pub(super) fn join_tables(
     tables: Vec<Table>,
     data: &DataSetting,
-    chosen_by: ChosenBy,
+    chosen_by: RowChoiceBasis,
 ) -> Result<Sample, RunError> {
     let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
     for table in tables {
-        let part = part(table, data, chosen_by, &mut persons);
-        parts.push(part.map_err(|error| Box::new(data.offering_drop(error, chosen_by)))?);
+        let part = sample_from_table(table, data, chosen_by, &mut persons);
+        parts.push(part.map_err(|error| Box::new(data.suggest_drop(error, chosen_by)))?);
     }
     let whole = match <[Sample; 1]>::try_from(parts) {
         Ok([only]) => only,
         Err(parts) => Sample::concat(&parts),
     };
-    Ok(used_rows(whole, &persons, data, chosen_by))
+    Ok(apply_person_limit(whole, &persons, data, chosen_by))
 }
 
 /// The same for a private release, whose rows are refused by public rules alone.
-pub(super) fn joined_for_release(
+pub(super) fn join_tables_for_release(
     tables: Vec<Table>,
     data: &DataSetting,
-    chosen_by: ChosenBy,
+    chosen_by: RowChoiceBasis,
 ) -> Result<Sample, RunError> {
     let mut released_tables = Vec::with_capacity(tables.len());
     for table in tables {
-        let table = released(table, data, chosen_by);
-        released_tables.push(table.map_err(|error| Box::new(data.offering_drop(error, chosen_by)))?);
+        let table = prepare_release_table(table, data, chosen_by);
+        released_tables.push(table.map_err(|error| Box::new(data.suggest_drop(error, chosen_by)))?);
     }
-    joined(released_tables, data, chosen_by)
+    join_tables(released_tables, data, chosen_by)
 }
 
 /// The rows of a table that are used, before those of a person are limited; whose they are follows in the list.
-fn part(
+fn sample_from_table(
     table: Table,
     data: &DataSetting,
-    chosen_by: ChosenBy,
+    chosen_by: RowChoiceBasis,
     persons: &mut Vec<PersonId>,
 ) -> Result<Sample, DataError> {
     let table = match data.missing {
-        Missing::Refuse => filtered(table, data)?,
-        Missing::Drop => complete(table, data, chosen_by)?,
+        MissingCellPolicy::Refuse => filter_table(table, data)?,
+        MissingCellPolicy::Drop => drop_incomplete_rows(table, data, chosen_by)?,
     };
-    let sample = extracted(&table, data)?;
+    let sample = extract_sample(&table, data)?;
     if let Some(limit) = data.person_limit() {
         persons.extend(table.persons(limit.column)?);
     }
@@ -253,52 +248,52 @@ fn part(
 }
 
 /// The rows of columns in the spec that pass the filters, as many of each person as are used.
-pub(super) fn inline(
+pub(super) fn sample_from_columns(
     columns: &BTreeMap<String, Vec<f64>>,
     data: &DataSetting,
-    chosen_by: ChosenBy,
+    chosen_by: RowChoiceBasis,
 ) -> Sample {
     let mut kept: Vec<usize> = (0..columns.get(data.target_column()).map_or(0, Vec::len)).collect();
     for filter in &data.filter {
         let column = columns.get(&filter.column).map(Vec::as_slice).unwrap_or_default();
         kept.retain(|&row| filter.is.holds(column[row].partial_cmp(&filter.value)));
     }
-    let inputs: Vec<Vec<f64>> = data.inputs.iter().map(|name| rows_of(columns, name, &kept)).collect();
+    let inputs: Vec<Vec<f64>> = data.inputs.iter().map(|name| column_values(columns, name, &kept)).collect();
     let targets = match &data.target {
-        Some(target) => rows_of(columns, target, &kept),
+        Some(target) => column_values(columns, target, &kept),
         None => vec![1.0; kept.len()],
     };
     let sample = Sample::new(&inputs, targets);
-    let persons = data.person.iter().flat_map(|name| rows_of(columns, name, &kept));
+    let persons = data.person.iter().flat_map(|name| column_values(columns, name, &kept));
     // All numbers of a spec are finite.
     let persons: Vec<PersonId> = persons.filter_map(PersonId::of_number).collect();
-    used_rows(sample, &persons, data, chosen_by)
+    apply_person_limit(sample, &persons, data, chosen_by)
 }
 
 /// As many rows of each person as are used; all rows where they are not those of persons.
-fn used_rows(sample: Sample, persons: &[PersonId], data: &DataSetting, chosen_by: ChosenBy) -> Sample {
+fn apply_person_limit(sample: Sample, persons: &[PersonId], data: &DataSetting, chosen_by: RowChoiceBasis) -> Sample {
     match data.person_limit() {
-        Some(limit) => limited(&sample, persons, limit, chosen_by),
+        Some(limit) => limit_person_rows(&sample, persons, limit, chosen_by),
         None => sample,
     }
 }
 
-fn rows_of(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize]) -> Vec<f64> {
+fn column_values(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize]) -> Vec<f64> {
     let column = columns.get(name).map(Vec::as_slice).unwrap_or_default();
     rows.iter().filter_map(|&row| column.get(row).copied()).collect()
 }
 
 /// The rows of a table that pass the filters.
-pub(super) fn filtered(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
+pub(super) fn filter_table(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
     for filter in &data.filter {
         let value = FilterValue::Number(filter.value);
-        table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;
+        table = table.filter(&RowFilter { column: filter.column.clone(), is: filter.is, value })?;
     }
     Ok(table)
 }
 
 /// Inputs and targets of a table.
-fn extracted(table: &Table, data: &DataSetting) -> Result<Sample, DataError> {
+fn extract_sample(table: &Table, data: &DataSetting) -> Result<Sample, DataError> {
     let inputs = input_columns(table, data)?;
     let targets = match &data.target {
         Some(target) => numbers(table, data, target)?,
@@ -314,20 +309,20 @@ fn input_columns(table: &Table, data: &DataSetting) -> Result<Vec<Vec<f64>>, Dat
 /// A column as numbers, or as codes where it has some.
 pub(super) fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, DataError> {
     match data.encode.get(name) {
-        Some(codes) => table.coded(name, codes),
-        None => table.numeric(name),
+        Some(codes) => table.category_indices(name, codes),
+        None => table.numeric_column(name),
     }
 }
 
 /// The columns that a data section reads, that of persons among them, each once.
-pub(super) fn parsed(data: &DataSetting) -> Vec<&str> {
-    let mut columns = used(data);
-    columns.extend(data.person.as_deref().filter(|person| !used(data).contains(person)));
+pub(super) fn required_columns(data: &DataSetting) -> Vec<&str> {
+    let mut columns = numeric_columns(data);
+    columns.extend(data.person.as_deref().filter(|person| !numeric_columns(data).contains(person)));
     columns
 }
 
 /// The columns whose numbers a data section reads, each once.
-pub(super) fn used(data: &DataSetting) -> Vec<&str> {
+pub(super) fn numeric_columns(data: &DataSetting) -> Vec<&str> {
     let filters = data.filter.iter().map(|filter| &filter.column);
     let all = data.inputs.iter().chain(&data.target).chain(filters);
     let distinct: BTreeSet<&str> = all.map(String::as_str).collect();
@@ -342,16 +337,20 @@ pub(super) fn used(data: &DataSetting) -> Vec<&str> {
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, a cell that is there and cannot be read, and a target that is missing where
 /// inputs are public.
-pub(super) fn complete(table: Table, data: &DataSetting, chosen_by: ChosenBy) -> Result<Table, DataError> {
+pub(super) fn drop_incomplete_rows(
+    table: Table,
+    data: &DataSetting,
+    chosen_by: RowChoiceBasis,
+) -> Result<Table, DataError> {
     let filters = data.filter.iter().map(|filter| filter.column.as_str());
-    let table = filtered(without_missing(&table, filters, data)?, data)?;
+    let table = filter_table(without_missing(&table, filters, data)?, data)?;
     let public = data.inputs.iter().chain(&data.person).map(String::as_str);
     match chosen_by {
-        ChosenBy::Record => without_missing(&table, public.chain(data.target.as_deref()), data),
-        ChosenBy::Inputs => {
+        RowChoiceBasis::Record => without_missing(&table, public.chain(data.target.as_deref()), data),
+        RowChoiceBasis::Inputs => {
             let table = without_missing(&table, public, data)?;
             let target = data.target_column();
-            table.ensure_complete(target, expected(data, target), &CellProblem::NoTarget)?;
+            table.ensure_complete(target, expected(data, target), &TableCellError::NoTarget)?;
             Ok(table)
         }
     }
@@ -365,10 +364,10 @@ fn without_missing<'c>(
 ) -> Result<Table, DataError> {
     let mut keep = vec![true; table.rows()];
     for column in columns {
-        let missing = table.missing(column, expected(data, column))?;
+        let missing = table.missing_mask(column, expected(data, column))?;
         keep.iter_mut().zip(missing).for_each(|(keep, missing)| *keep &= !missing);
     }
-    table.keep(&keep)
+    table.keep_marked_rows(&keep)
 }
 
 /// Content that a data section expects in a column.
@@ -383,28 +382,32 @@ pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<
 /// The rows of a table by the rules of a release.
 ///
 /// Obligation: whether a file is refused depends on whether its columns hold what the spec reads, by all rows and whatever the filters
-/// are, and not on which rows pass a filter or which word a word is. *Proof.* Where whole records are private ([`ChosenBy::Record`]),
+/// are, and not on which rows pass a filter or which word a word is. *Proof.* Where whole records are private ([`RowChoiceBasis::Record`]),
 /// every cell that is read is looked at before any filter. A word outside of `data.encode` counts as the first of them, as a clip to
 /// public bounds would have it, so that every row still counts; where rows without a cell are left out, it is a missing cell. Where the
 /// target alone is private, inputs, filters and their words are public, and a target outside of its codes counts as the first.
 ///
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, or a cell that is not what is expected.
-pub(super) fn released(table: Table, data: &DataSetting, chosen_by: ChosenBy) -> Result<Table, DataError> {
+pub(super) fn prepare_release_table(
+    table: Table,
+    data: &DataSetting,
+    chosen_by: RowChoiceBasis,
+) -> Result<Table, DataError> {
     match chosen_by {
-        ChosenBy::Inputs => match data.encode.get(data.target_column()) {
-            Some(codes) => table.with_first_code(data.target_column(), codes),
+        RowChoiceBasis::Inputs => match data.encode.get(data.target_column()) {
+            Some(codes) => table.replace_unlisted_categories(data.target_column(), codes),
             None => Ok(table),
         },
-        ChosenBy::Record => {
+        RowChoiceBasis::Record => {
             let mut table = table;
             for (column, codes) in &data.encode {
                 table = match data.drops_missing() {
-                    true => table.of_codes(column, codes)?,
-                    false => table.with_first_code(column, codes)?,
+                    true => table.filter_by_categories(column, codes)?,
+                    false => table.replace_unlisted_categories(column, codes)?,
                 };
             }
-            for column in parsed(data) {
+            for column in required_columns(data) {
                 ensure_readable(&table, data, column)?;
             }
             Ok(table)
@@ -415,7 +418,7 @@ pub(super) fn released(table: Table, data: &DataSetting, chosen_by: ChosenBy) ->
 /// Fails at the first cell of a column that cannot be read, in a row that passes the filters or not.
 fn ensure_readable(table: &Table, data: &DataSetting, column: &str) -> Result<(), DataError> {
     if data.drops_missing() {
-        return table.missing(column, expected(data, column)).map(drop);
+        return table.missing_mask(column, expected(data, column)).map(drop);
     }
     match data.person.as_deref() == Some(column) {
         true => table.persons(column).map(drop),
@@ -424,19 +427,19 @@ fn ensure_readable(table: &Table, data: &DataSetting, column: &str) -> Result<()
 }
 
 /// The files of a dataset, all of them here.
-type HereFiles<'a> = Vec<(&'a DataFile, PathBuf)>;
+type LocalDatasetFiles<'a> = Vec<(&'a DataFile, PathBuf)>;
 
-impl Loader<'_> {
-    fn files(&self, dataset: &str) -> Result<HereFiles<'_>, RunError> {
+impl DataLoader<'_> {
+    fn files(&self, dataset: &str) -> Result<LocalDatasetFiles<'_>, RunError> {
         let dataset = self.project.manifest.get(dataset).map_err(Box::new)?;
-        let paths = self.project.cache.ensure(dataset, self.progress).map_err(Box::new)?;
+        let paths = self.project.cache.ensure_dataset_files(dataset, self.progress).map_err(Box::new)?;
         Ok(dataset.files.iter().zip(paths).collect())
     }
 
     /// The first table of a dataset.
     pub(super) fn dataset(&self, name: &str) -> Result<Table, RunError> {
         for (file, path) in self.files(name)? {
-            if let Format::Csv(format) = &file.format {
+            if let DatasetFormat::Csv(format) = &file.format {
                 return Ok(Table::read(&path, format).map_err(Box::new)?);
             }
         }
@@ -450,16 +453,15 @@ impl Loader<'_> {
             .ok_or_else(|| self.no_table("data.source.images.images", &setting.dataset))?;
         let (_, labels) = array(&files, &setting.labels)?
             .ok_or_else(|| self.no_table("data.source.images.labels", &setting.dataset))?;
-        let sample = scaled(&images, &labels, setting.side.get());
-        Ok(sample.map_err(|reason| Box::new(DataError::table(path, TableError::NotIdx(reason))))?)
+        let sample = downscale_images(&images, &labels, setting.side.get());
+        Ok(sample.map_err(|reason| Box::new(DataError::from_table_error(path, TableError::NotIdx(reason))))?)
     }
 
     /// The trips of one file or of all, joined with their stations; says how many have none.
     pub(super) fn trips(&self, setting: &TripsSetting) -> Result<Vec<Table>, RunError> {
         let files = self.files(&setting.dataset)?;
         let list = setting.stations.as_ref();
-        let stations =
-            files.iter().find(|(file, _)| Some(&file.path) == list).map(|(_, path)| path.as_path());
+        let stations = files.iter().find(|(file, _)| Some(&file.path) == list).map(|(_, path)| path.as_path());
         let mut tables = Vec::new();
         for (file, path) in &files {
             let wanted = match &setting.journeys {
@@ -469,12 +471,11 @@ impl Loader<'_> {
             if !wanted {
                 continue;
             }
-            let Trips { table, dropped } = Trips::read(path, stations).map_err(Box::new)?;
+            let TripTable { table, dropped } = TripTable::read(path, stations).map_err(Box::new)?;
             if dropped > 0 {
                 let list = setting.stations.as_deref().unwrap_or_default();
                 let name = &file.path;
-                self.progress
-                    .note(&format!("{name}: dropped {dropped} trips whose stations are not in {list}"));
+                self.progress.note(&format!("{name}: dropped {dropped} trips whose stations are not in {list}"));
             }
             tables.push(table);
         }
@@ -485,18 +486,18 @@ impl Loader<'_> {
     }
 
     fn no_table(&self, path: &str, dataset: &str) -> RunError {
-        let problem = Problem::NotATable { name: dataset.to_owned() };
+        let problem = SpecProblem::NotATable { name: dataset.to_owned() };
         Box::new(self.experiment.fault(path, problem)).into()
     }
 }
 
 /// The array in the file of this name, if the dataset has it.
-fn array<'f>(files: &'f HereFiles<'_>, name: &str) -> Result<Option<(&'f Path, IdxArray)>, RunError> {
+fn array<'f>(files: &'f LocalDatasetFiles<'_>, name: &str) -> Result<Option<(&'f Path, IdxArray)>, RunError> {
     let Some((_, path)) = files.iter().find(|(file, _)| file.path == name) else { return Ok(None) };
     Ok(Some((path.as_path(), IdxArray::read(path).map_err(Box::new)?)))
 }
 
-fn scaled(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &'static str> {
+fn downscale_images(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &'static str> {
     let [count, height, width] = images.shape[..] else {
         return Err("the images do not have three dimensions");
     };
@@ -506,9 +507,9 @@ fn scaled(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &
     if labels.shape != [count] {
         return Err("the number of labels differs from the number of images");
     }
-    let scale = Downscale::new(height, side);
+    let scale = ImageDownscaler::new(height, side);
     let mut pixels = Vec::with_capacity(count * side * side);
-    images.bytes.chunks_exact(height * width).for_each(|image| pixels.extend(scale.apply(image)));
+    images.bytes.chunks_exact(height * width).for_each(|image| pixels.extend(scale.scale_image(image)));
     let inputs = DMatrix::from_row_slice(count, side * side, &pixels);
     let targets: Vec<f64> = labels.bytes.iter().map(|label| f64::from(*label)).collect();
     Ok(Sample { inputs, targets, persons: Vec::new() })

@@ -6,8 +6,8 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::RunError;
-use dpgp_data::rows::RowMeter;
-use dpgp_task::{Cell, Experiment, ModelMemory, Streams};
+use dpgp_data::rows::RowProgressBar;
+use dpgp_task::{Cell, Experiment, ModelMemory, RandomStreams};
 
 /// Assumed memory where the system does not say: 16 GiB.
 const UNKNOWN: u64 = 16 << 30;
@@ -15,11 +15,11 @@ const UNKNOWN: u64 = 16 << 30;
 /// The bytes that this process may still take: what Linux has without swapping, and no more than its control group and its limit on
 /// addresses (`ulimit -v`) leave. Where the system says nothing, 16 GiB.
 pub(super) fn available_memory() -> u64 {
-    let machine = read("/proc/meminfo".as_ref()).and_then(|text| of_machine(&text));
+    let machine = read("/proc/meminfo".as_ref()).and_then(|text| machine_memory(&text));
     let group =
-        read("/proc/self/cgroup".as_ref()).and_then(|text| of_group(&text, "/sys/fs/cgroup".as_ref()));
+        read("/proc/self/cgroup".as_ref()).and_then(|text| control_group_memory(&text, "/sys/fs/cgroup".as_ref()));
     let [limits, status] = ["/proc/self/limits", "/proc/self/status"].map(|path| read(path.as_ref()));
-    let process = limits.zip(status).and_then(|(limits, status)| of_process(&limits, &status));
+    let process = limits.zip(status).and_then(|(limits, status)| process_memory(&limits, &status));
     machine.into_iter().chain(group).chain(process).min().unwrap_or(UNKNOWN)
 }
 
@@ -42,7 +42,7 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 /// `MemAvailable` of `/proc/meminfo`.
-fn of_machine(text: &str) -> Option<u64> {
+fn machine_memory(text: &str) -> Option<u64> {
     kibibytes(text, "MemAvailable:")
 }
 
@@ -53,14 +53,14 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
 }
 
 /// The limit on addresses less those in use; none if there is no limit.
-fn of_process(limits: &str, status: &str) -> Option<u64> {
+fn process_memory(limits: &str, status: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(limit.saturating_sub(kibibytes(status, "VmSize:")?))
 }
 
 /// The limit of a control group (version 2) less what it holds; files that were read and can be dropped do not count.
-fn of_group(groups: &str, root: &Path) -> Option<u64> {
+fn control_group_memory(groups: &str, root: &Path) -> Option<u64> {
     let name = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
     let folder = root.join(name);
     let (limit, held) = (number(&folder.join("memory.max"))?, number(&folder.join("memory.current"))?);
@@ -100,21 +100,20 @@ impl Pool {
 
     /// The same, with a bar on a terminal while rows are read.
     #[must_use]
-    pub fn showing_rows(self, shows_rows: bool) -> Self {
+    pub fn with_row_progress(self, shows_rows: bool) -> Self {
         Self { shows_rows, ..self }
     }
 
     /// The bar for work on so many expected rows; none if it is not wanted.
-    pub fn row_meter(&self, what: &'static str, expected: Option<u64>) -> Option<RowMeter> {
-        self.shows_rows.then(|| RowMeter::stderr(what, expected))
+    pub fn row_meter(&self, what: &'static str, expected: Option<u64>) -> Option<RowProgressBar> {
+        self.shows_rows.then(|| RowProgressBar::stderr(what, expected))
     }
 
     /// Applies `work` to each item and its number, with results in the order of the items. A thread takes one item at a
     /// time.
     pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
-        self.threads.install(|| {
-            items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect()
-        })
+        self.threads
+            .install(|| items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect())
     }
 
     /// The threads themselves, for sums over streamed rows.
@@ -124,8 +123,8 @@ impl Pool {
 }
 
 /// The streams of one replicate of the block that a cell belongs to.
-pub fn streams(cell: &Cell, seed: u32, replicate: u32) -> Streams {
-    Streams { seed, data: cell.data_id().to_string(), block: cell.block_id().to_string(), replicate }
+pub fn random_streams(cell: &Cell, seed: u32, replicate: u32) -> RandomStreams {
+    RandomStreams { seed, data: cell.data_id().to_string(), block: cell.block_id().to_string(), replicate }
 }
 
 #[cfg(test)]
@@ -135,16 +134,17 @@ mod tests {
     #[test]
     fn linux_says_what_there_is() {
         let text = "MemTotal:       32617424 kB\nMemFree:  1 kB\nMemAvailable:   23739488 kB\n";
-        assert_eq!(of_machine(text), Some(23_739_488 * 1024));
-        assert_eq!(of_machine("MemTotal: 5 kB\n"), None);
+        assert_eq!(machine_memory(text), Some(23_739_488 * 1024));
+        assert_eq!(machine_memory("MemTotal: 5 kB\n"), None);
     }
 
     #[test]
     fn a_process_may_have_a_limit_on_addresses() {
-        let limits = "Max data size     unlimited    unlimited   bytes\nMax address space 5000000   unlimited    bytes\n";
-        assert_eq!(of_process(limits, "VmPeak:  9 kB\nVmSize:\t 1000 kB\n"), Some(5_000_000 - 1000 * 1024));
-        assert_eq!(of_process(&limits.replace("5000000", "unlimited"), "VmSize: 1 kB\n"), None);
-        assert_eq!(of_process("Max address space 10 20 bytes\n", "VmSize: 1 kB\n"), Some(0));
+        let limits =
+            "Max data size     unlimited    unlimited   bytes\nMax address space 5000000   unlimited    bytes\n";
+        assert_eq!(process_memory(limits, "VmPeak:  9 kB\nVmSize:\t 1000 kB\n"), Some(5_000_000 - 1000 * 1024));
+        assert_eq!(process_memory(&limits.replace("5000000", "unlimited"), "VmSize: 1 kB\n"), None);
+        assert_eq!(process_memory("Max address space 10 20 bytes\n", "VmSize: 1 kB\n"), Some(0));
     }
 
     #[test]
@@ -152,15 +152,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("job/7");
         std::fs::create_dir_all(&folder).unwrap();
-        let put = [
-            ("memory.max", "1000\n"),
-            ("memory.current", "600\n"),
-            ("memory.stat", "anon 200\ninactive_file 350\n"),
-        ];
+        let put =
+            [("memory.max", "1000\n"), ("memory.current", "600\n"), ("memory.stat", "anon 200\ninactive_file 350\n")];
         put.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
-        assert_eq!(of_group("0::/job/7\n", root.path()), Some(1000 - (600 - 350)));
+        assert_eq!(control_group_memory("0::/job/7\n", root.path()), Some(1000 - (600 - 350)));
         std::fs::write(folder.join("memory.max"), "max\n").unwrap();
-        assert_eq!(of_group("0::/job/7\n", root.path()), None);
-        assert_eq!(of_group("4:memory:/job/7\n", root.path()), None);
+        assert_eq!(control_group_memory("0::/job/7\n", root.path()), None);
+        assert_eq!(control_group_memory("4:memory:/job/7\n", root.path()), None);
     }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::{Clipped, Pool, PublicDigest, Shard, Watcher};
-use dpgp_data::Silent;
+use super::{ClippedCounts, Pool, PublicDigest, RunWatcher, Shard};
+use dpgp_data::SilentProgress;
 
 /// How the missing part of an experiment is computed. None of it changes a number but the seed.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct RunOptions<'a> {
     /// The threads.
     pub pool: &'a Pool,
     /// Receiver of progress.
-    pub watcher: &'a dyn Watcher,
+    pub watcher: &'a dyn RunWatcher,
     /// Set from outside to finish what is in flight and stop.
     pub stop: &'a AtomicBool,
     /// The seed; that of the spec where none is named.
@@ -29,7 +29,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 impl<'a> RunOptions<'a> {
     /// All of the work with the seed of the spec, in silence.
     pub fn new(pool: &'a Pool) -> Self {
-        Self { pool, watcher: &Silent, stop: &NEVER, seed: None, shard: Shard::WHOLE, fail_fast: false }
+        Self { pool, watcher: &SilentProgress, stop: &NEVER, seed: None, shard: Shard::WHOLE, fail_fast: false }
     }
 }
 
@@ -60,5 +60,5 @@ pub struct Provenance {
     /// When the last result was finished, in seconds since 1970.
     pub finished: u64,
     /// Targets of the user's own files outside public bounds; not private.
-    pub clipped: Vec<Clipped>,
+    pub clipped: Vec<ClippedCounts>,
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::RunError;
-use super::load::{Columns, Loader, parsed};
-use dpgp_data::rows::{RowFile, is_address, row_files};
-use dpgp_data::{DataError, PersonId, PersonRows, Table, tell_outside};
-use dpgp_spec::setting::{ChosenBy, DataSetting, PersonLimit, SourceSetting};
+use super::load::{DataLoader, ParquetColumns, required_columns};
+use dpgp_data::rows::{RowFile, find_row_files, is_cloud_address};
+use dpgp_data::{DataError, PersonId, PersonRowSampler, Table, report_outside_file};
+use dpgp_spec::setting::{DataSetting, PersonRowLimit, RowChoiceBasis, SourceSetting};
 use dpgp_task::{Experiment, Sample};
 
 /// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none if it names none. Those
@@ -18,13 +18,13 @@ use dpgp_task::{Experiment, Sample};
 /// [`RunError::Data`] where a folder or a pattern leads to no file.
 pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<RowFile>, RunError> {
     let names: Vec<&str> = source.own_file().into_iter().collect();
-    let folder = experiment.beside("");
+    let folder = experiment.resolve_path("");
     // To ask what stands at an address is to read it.
-    for name in names.iter().map(Path::new).filter(|name| is_address(name)) {
-        tell_outside(name, &folder, "spec");
+    for name in names.iter().map(Path::new).filter(|name| is_cloud_address(name)) {
+        report_outside_file(name, &folder, "spec");
     }
-    let files = row_files(&folder, &names).map_err(Box::new)?;
-    files.iter().for_each(|file| tell_outside(&file.path, &folder, "spec"));
+    let files = find_row_files(&folder, &names).map_err(Box::new)?;
+    files.iter().for_each(|file| report_outside_file(&file.path, &folder, "spec"));
     Ok(files)
 }
 
@@ -32,14 +32,14 @@ pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Resu
 ///
 /// # Errors
 /// [`RunError::Data`] where a folder or a pattern leads to no file.
-pub fn tell_own_files(experiment: &Experiment) -> Result<(), RunError> {
+pub fn note_outside_files(experiment: &Experiment) -> Result<(), RunError> {
     let first = experiment.cells.first().map(|cell| &cell.setting().data.source);
     first.map_or(Ok(()), |source| own_files(experiment, source).map(drop))
 }
 
-impl Loader<'_> {
+impl DataLoader<'_> {
     /// A table for each of them, with the columns that its path names.
-    pub(super) fn own_tables(&self, data: &DataSetting, columns: Columns) -> Result<Vec<Table>, RunError> {
+    pub(super) fn own_tables(&self, data: &DataSetting, columns: ParquetColumns) -> Result<Vec<Table>, RunError> {
         let mut tables = Vec::new();
         for file in own_files(self.experiment, &data.source)? {
             let table = table(&file, data, columns).and_then(|table| table.with_partitions(&file));
@@ -47,25 +47,23 @@ impl Loader<'_> {
         }
         // Of a release the number of rows may be private: it is refused only where it is not.
         match tables.first() {
-            Some(first)
-                if columns == Columns::Used && tables.iter().all(|table: &Table| table.rows() == 0) =>
-            {
-                Err(Box::new(first.without_rows()).into())
+            Some(first) if columns == ParquetColumns::Used && tables.iter().all(|table: &Table| table.rows() == 0) => {
+                Err(Box::new(first.no_rows_error()).into())
             }
             _ => Ok(tables),
         }
     }
 }
 
-fn table(file: &RowFile, data: &DataSetting, columns: Columns) -> Result<Table, DataError> {
+fn table(file: &RowFile, data: &DataSetting, columns: ParquetColumns) -> Result<Table, DataError> {
     if let SourceSetting::Csv { .. } = data.source {
-        return Table::read(&file.path, &data.source.text_layout().format());
+        return Table::read(&file.path, &data.source.text_layout().to_csv_format());
     }
-    let mut names = parsed(data);
+    let mut names = required_columns(data);
     names.retain(|name| file.partition(name).is_none());
     match columns {
-        Columns::Used => Table::read_parquet(&file.path, &names),
-        Columns::All => Table::read_whole_parquet(&file.path, &names),
+        ParquetColumns::Used => Table::read_parquet(&file.path, &names),
+        ParquetColumns::All => Table::read_whole_parquet(&file.path, &names),
     }
 }
 
@@ -80,24 +78,24 @@ const PARTS: [&str; 4] = ["", "experiments", "data", "data/datasets.toml"];
 ///
 /// # Errors
 /// [`RunError::OtherOwner`].
-pub(super) fn ensure_own(folder: &Path, is_project: bool) -> Result<(), RunError> {
+pub(super) fn ensure_trusted_owner(folder: &Path, is_project: bool) -> Result<(), RunError> {
     let parts = PARTS.iter().skip(usize::from(!is_project));
     for path in parts.map(|part| if part.is_empty() { folder.to_path_buf() } else { folder.join(part) }) {
         if let Some(owner) = other_owner(&path)
-            && !is_safe(folder)
+            && !is_trusted_folder(folder)
         {
-            let folder = dpgp_fs::real(folder);
+            let folder = dpgp_fs::resolve_links(folder);
             return Err(RunError::OtherOwner { folder, path, owner });
         }
     }
     Ok(())
 }
 
-fn is_safe(folder: &Path) -> bool {
+fn is_trusted_folder(folder: &Path) -> bool {
     let named = std::env::var_os(SAFE).unwrap_or_default();
-    let folder = dpgp_fs::real(folder);
+    let folder = dpgp_fs::resolve_links(folder);
     let mut named = std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty());
-    named.any(|path| path == Path::new("*") || dpgp_fs::real(&path) == folder)
+    named.any(|path| path == Path::new("*") || dpgp_fs::resolve_links(&path) == folder)
 }
 
 /// The owner of a file, or of the link in its place, if it is nobody who is trusted anyway.
@@ -106,7 +104,7 @@ fn other_owner(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let found = [path.symlink_metadata(), path.metadata()];
     let mut owners = found.into_iter().flatten().map(|found| found.uid());
-    owners.find(|owner| !trusted().contains(&Some(*owner))).map(named)
+    owners.find(|owner| !trusted_user_ids().contains(&Some(*owner))).map(user_name)
 }
 
 #[cfg(not(unix))]
@@ -116,7 +114,7 @@ fn other_owner(_: &Path) -> Option<String> {
 
 /// Root, who could change the program itself; this user; and the one for whom root acts.
 #[cfg(unix)]
-fn trusted() -> [Option<u32>; 3] {
+fn trusted_user_ids() -> [Option<u32>; 3] {
     let own = rustix::process::geteuid().as_raw();
     let caller = std::env::var("SUDO_UID").ok().filter(|_| own == 0);
     [Some(0), Some(own), caller.and_then(|caller| caller.parse().ok())]
@@ -124,7 +122,7 @@ fn trusted() -> [Option<u32>; 3] {
 
 /// A user by name, where the system lists it in a file.
 #[cfg(unix)]
-fn named(owner: u32) -> String {
+fn user_name(owner: u32) -> String {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let mut users = users.lines().map(|line| line.split(':'));
     let name = users.find_map(|mut user| {
@@ -135,28 +133,28 @@ fn named(owner: u32) -> String {
 }
 
 /// A sample that passed the filters, with at most so many rows of each person, in their order.
-pub(super) fn limited(
+pub(super) fn limit_person_rows(
     sample: &Sample,
     persons: &[PersonId],
-    limit: PersonLimit<'_>,
-    chosen_by: ChosenBy,
+    limit: PersonRowLimit<'_>,
+    chosen_by: RowChoiceBasis,
 ) -> Sample {
-    let mut chosen = PersonRows::new(limit.rows);
+    let mut chosen = PersonRowSampler::new(limit.rows);
     for (row, person) in persons.iter().enumerate() {
         let mut cells: Vec<f64> = sample.inputs.row(row).iter().copied().collect();
-        if chosen_by == ChosenBy::Record {
+        if chosen_by == RowChoiceBasis::Record {
             cells.push(sample.targets[row]);
         }
         chosen.insert(*person, &cells, row as u64);
     }
-    let kept = chosen.kept();
-    let rows: Vec<usize> = (0..sample.rows()).filter(|row| kept.contains(*row as u64)).collect();
-    let persons = numbered(rows.iter().map(|row| persons[*row]));
+    let kept = chosen.into_kept_rows();
+    let rows: Vec<usize> = (0..sample.row_count()).filter(|row| kept.contains(*row as u64)).collect();
+    let persons = number_persons(rows.iter().map(|row| persons[*row]));
     Sample { persons, ..sample.select(&rows) }
 }
 
 /// The number of each person, in the order in which they come.
-fn numbered(persons: impl Iterator<Item = PersonId>) -> Vec<usize> {
+fn number_persons(persons: impl Iterator<Item = PersonId>) -> Vec<usize> {
     let mut numbers = BTreeMap::new();
     let mut numbered = Vec::new();
     for person in persons {
@@ -174,11 +172,11 @@ mod tests {
         PersonId::parse(name).unwrap()
     }
 
-    fn used(targets: &[f64], chosen_by: ChosenBy) -> Sample {
+    fn used(targets: &[f64], chosen_by: RowChoiceBasis) -> Sample {
         let inputs: Vec<f64> = (0..targets.len()).map(|row| row as f64).collect();
         let persons: Vec<PersonId> = (0..targets.len()).map(|row| person(["a", "b", "c"][row % 3])).collect();
-        let limit = PersonLimit { column: "id", rows: 2 };
-        limited(&Sample::new(&[inputs], targets.to_vec()), &persons, limit, chosen_by)
+        let limit = PersonRowLimit { column: "id", rows: 2 };
+        limit_person_rows(&Sample::new(&[inputs], targets.to_vec()), &persons, limit, chosen_by)
     }
 
     /// Where the target alone is private, which inputs are used does not depend on it.
@@ -186,21 +184,19 @@ mod tests {
     fn targets_do_not_choose_where_inputs_are_public() {
         let [one, other] =
             [1.0, -7.5].map(|factor| (0..30).map(|i| factor * f64::from(i * i % 11)).collect::<Vec<f64>>());
-        let by_inputs = [&one, &other].map(|targets| used(targets, ChosenBy::Inputs).inputs);
+        let by_inputs = [&one, &other].map(|targets| used(targets, RowChoiceBasis::Inputs).inputs);
         assert_eq!(by_inputs[0], by_inputs[1]);
-        let by_records = [&one, &other].map(|targets| used(targets, ChosenBy::Record).inputs);
+        let by_records = [&one, &other].map(|targets| used(targets, RowChoiceBasis::Record).inputs);
         assert_ne!(by_records[0], by_records[1]);
     }
 
     #[test]
     fn rows_know_their_persons() {
-        let sample = used(&[0.0; 30], ChosenBy::Inputs);
-        assert_eq!((sample.rows(), sample.persons.len()), (6, 6));
+        let sample = used(&[0.0; 30], RowChoiceBasis::Inputs);
+        assert_eq!((sample.row_count(), sample.persons.len()), (6, 6));
         for number in 0..3 {
-            let of_one: Vec<f64> = (0..6)
-                .filter(|row| sample.persons[*row] == number)
-                .map(|row| sample.inputs[row] % 3.0)
-                .collect();
+            let of_one: Vec<f64> =
+                (0..6).filter(|row| sample.persons[*row] == number).map(|row| sample.inputs[row] % 3.0).collect();
             assert_eq!((of_one.len(), of_one[0]), (2, of_one[1]));
         }
     }

@@ -4,14 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::DataDigests;
-use super::store::{Key, RunHeader, Store, key};
-use dpgp_spec::Identity;
+use super::store::{ResultKey, ResultStore, RunHeader, key};
+use dpgp_spec::TextDigest;
 use dpgp_task::Experiment;
 
 /// All replicates of all cells of an experiment, each with its key.
 ///
 /// ```
-/// use dpgp_run::{DataPlaces, Project, Study};
+/// use dpgp_run::{DataLocations, Project, Study};
 ///
 /// # const SPEC: &str = r#"
 /// # experiment = { title = "planned", replicates = 3 }
@@ -21,11 +21,11 @@ use dpgp_task::Experiment;
 /// # privacy = { epsilon = 1.0, delta = 0.01, change = 4.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
 /// # "#;
 /// let folder = tempfile::tempdir()?;
-/// let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
+/// let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default())?;
 /// let experiment = project.parse("planned", SPEC)?; // one cell, three replicates
 /// let study = Study::open(&project, folder.path())?;
 /// let plan = study.plan(&experiment, None)?;
-/// assert_eq!((plan.total(), plan.done()), (3, 0));
+/// assert_eq!((plan.replicate_count(), plan.stored_count()), (3, 0));
 /// // Two shards share out the work.
 /// assert_eq!(plan.units("1/2".parse()?).len() + plan.units("2/2".parse()?).len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -39,13 +39,13 @@ pub struct Plan<'a> {
     /// The digests of the data.
     pub digests: DataDigests,
     /// By cell and replicate; none while the data's digests are not known.
-    keys: Vec<Option<Key>>,
+    keys: Vec<Option<ResultKey>>,
     stored: Vec<bool>,
 }
 
 /// One replicate of one block: the piece of work that is computed at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
+pub struct WorkUnit {
     /// Index of the block.
     pub block: usize,
     /// The replicate, from 0.
@@ -54,29 +54,29 @@ pub struct Unit {
     pub missing: Vec<usize>,
 }
 
-impl Unit {
+impl WorkUnit {
     /// The first replicate of all cells of a block.
-    pub(super) fn whole(experiment: &Experiment, block: usize) -> Self {
+    pub(super) fn from_block(experiment: &Experiment, block: usize) -> Self {
         Self { block, replicate: 0, missing: experiment.blocks[block].cells.clone() }
     }
 }
 
 impl<'a> Plan<'a> {
     /// Looks up which results a store holds.
-    pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &Store) -> Self {
+    pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &ResultStore) -> Self {
         let mut keys = Vec::with_capacity(experiment.cells.len() * experiment.meta.replicates as usize);
         for cell in &experiment.cells {
-            let data = digests.of_cell(cell);
+            let data = digests.cell_files(cell);
             for replicate in 0..experiment.meta.replicates {
                 keys.push(data.as_ref().map(|data| key(cell.id(), seed, replicate, data)));
             }
         }
-        let stored = keys.iter().map(|key| key.as_ref().is_some_and(|key| store.holds(key))).collect();
+        let stored = keys.iter().map(|key| key.as_ref().is_some_and(|key| store.has_result(key))).collect();
         Self { experiment, seed, digests, keys, stored }
     }
 
     /// The key of a replicate of a cell.
-    pub fn key(&self, cell: usize, replicate: u32) -> Option<Key> {
+    pub fn key(&self, cell: usize, replicate: u32) -> Option<ResultKey> {
         self.keys[self.index(cell, replicate)]
     }
 
@@ -86,40 +86,39 @@ impl<'a> Plan<'a> {
     }
 
     /// Replicates of cells in all.
-    pub fn total(&self) -> usize {
+    pub fn replicate_count(&self) -> usize {
         self.stored.len()
     }
 
     /// Replicates of cells that are stored.
-    pub fn done(&self) -> usize {
+    pub fn stored_count(&self) -> usize {
         self.stored.iter().filter(|stored| **stored).count()
     }
 
     /// The cells with every replicate stored.
-    pub fn whole_cells(&self) -> Vec<usize> {
+    pub fn complete_cells(&self) -> Vec<usize> {
         let replicates = self.experiment.meta.replicates;
         let cells = 0..self.experiment.cells.len();
         cells.filter(|cell| (0..replicates).all(|replicate| self.is_stored(*cell, replicate))).collect()
     }
 
     /// The keys of all replicates of some cells.
-    pub fn keys_of(&self, cells: &[usize]) -> Vec<Key> {
+    pub fn keys_of(&self, cells: &[usize]) -> Vec<ResultKey> {
         let replicates = 0..self.experiment.meta.replicates;
-        let all =
-            cells.iter().flat_map(|cell| replicates.clone().map(|replicate| self.key(*cell, replicate)));
+        let all = cells.iter().flat_map(|cell| replicates.clone().map(|replicate| self.key(*cell, replicate)));
         all.flatten().collect()
     }
 
     /// The keys of what is stored.
-    pub fn stored_keys(&self) -> Vec<Key> {
+    pub fn stored_keys(&self) -> Vec<ResultKey> {
         let stored = self.keys.iter().zip(&self.stored).filter(|(_, stored)| **stored);
         stored.filter_map(|(key, _)| *key).collect()
     }
 
     /// The units of a shard that have something left to compute. Shards deal out all units round-robin in the order
     /// of their block's identity, whatever is stored, so that a shard is the same set at every resume.
-    pub fn units(&self, shard: Shard) -> Vec<Unit> {
-        let mut all: Vec<(Identity, u32, usize)> = Vec::new();
+    pub fn units(&self, shard: Shard) -> Vec<WorkUnit> {
+        let mut all: Vec<(TextDigest, u32, usize)> = Vec::new();
         for (number, block) in self.experiment.blocks.iter().enumerate() {
             all.extend((0..self.experiment.meta.replicates).map(|replicate| (block.id, replicate, number)));
         }
@@ -129,7 +128,7 @@ impl<'a> Plan<'a> {
         let mut units = Vec::new();
         for (rank, (_, replicate, block)) in all.into_iter().enumerate() {
             if shard.owns(rank) {
-                let mut unit = Unit { replicate, ..Unit::whole(self.experiment, block) };
+                let mut unit = WorkUnit { replicate, ..WorkUnit::from_block(self.experiment, block) };
                 unit.missing.retain(|&cell| !self.is_stored(cell, replicate));
                 units.push(unit);
             }
@@ -145,7 +144,7 @@ impl<'a> Plan<'a> {
             experiment: experiment.name.clone(),
             quick: experiment.quick,
             spec: experiment.source.file().to_string_lossy().into_owned(),
-            spec_sha256: Identity::of_text(experiment.source.text()),
+            spec_sha256: TextDigest::of_text(experiment.source.text()),
             axes: experiment.axes.iter().map(|axis| axis.name.clone()).collect(),
             seed: self.seed,
             numerics: super::store::NUMERICS,
@@ -163,7 +162,7 @@ impl<'a> Plan<'a> {
 /// ```
 /// let shard: dpgp_run::Shard = "2/3".parse()?;
 /// assert!(shard.owns(1) && !shard.owns(2));
-/// assert_eq!(shard.run(10), 3..6);
+/// assert_eq!(shard.contiguous_range(10), 3..6);
 /// assert!("4/3".parse::<dpgp_run::Shard>().is_err());
 /// # Ok::<(), String>(())
 /// ```
@@ -178,12 +177,12 @@ impl Shard {
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 
     /// The part of `total` things that it takes where each takes a run of them.
-    pub fn run(self, total: u64) -> std::ops::Range<u64> {
-        self.before(self.number - 1, total)..self.before(self.number, total)
+    pub fn contiguous_range(self, total: u64) -> std::ops::Range<u64> {
+        self.start_of_part(self.number - 1, total)..self.start_of_part(self.number, total)
     }
 
     /// The first of `total` things after so many parts.
-    fn before(self, parts: usize, total: u64) -> u64 {
+    fn start_of_part(self, parts: usize, total: u64) -> u64 {
         (u128::from(total) * parts as u128 / self.count as u128) as u64
     }
 
@@ -221,7 +220,7 @@ mod tests {
         for rank in 0..10 {
             assert_eq!(shards.iter().filter(|shard| shard.owns(rank)).count(), 1);
         }
-        let runs: Vec<_> = shards.iter().map(|shard| shard.run(10)).collect();
+        let runs: Vec<_> = shards.iter().map(|shard| shard.contiguous_range(10)).collect();
         assert_eq!(runs, [0..3, 3..6, 6..10]);
         assert_eq!(shards[1].to_string(), "2/3");
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use dpgp_task::{AnswerError, CommandTask, Measured, ProgramQuestion, QuestionData};
+use dpgp_task::{CellMeasurements, CommandTask, ProgramRequest, RequestData, ResponseError};
 
 /// Why a program gave no numbers.
 #[derive(Debug, Error)]
@@ -52,7 +52,7 @@ pub enum ProgramError {
         /// The program.
         program: String,
         /// What is wrong.
-        cause: AnswerError,
+        cause: ResponseError,
         /// The end of what it printed.
         tail: LogTail,
     },
@@ -87,7 +87,7 @@ pub(super) struct ProgramRun<'a> {
     pub task: &'a CommandTask,
     /// The folder of the spec.
     pub folder: &'a Path,
-    pub data: Option<&'a QuestionData>,
+    pub data: Option<&'a RequestData>,
     pub seed: u64,
     pub replicate: u32,
     /// Whether the run is to end.
@@ -104,12 +104,12 @@ impl ProgramRun<'_> {
     ///
     /// # Errors
     /// [`ProgramError`].
-    pub fn measured(&self) -> Result<Measured, ProgramError> {
-        let program = self.task.line();
+    pub fn run_program(&self) -> Result<CellMeasurements, ProgramError> {
+        let program = self.task.command_line();
         let start = |cause| ProgramError::Start { program: program.clone(), cause };
         let scratch = tempfile::tempdir().map_err(start)?;
         let Self { task, seed, replicate, .. } = *self;
-        let question = ProgramQuestion {
+        let question = ProgramRequest {
             cell: &task.with,
             seed,
             replicate,
@@ -123,8 +123,8 @@ impl ProgramRun<'_> {
         let (ended, output, log) = thread::scope(|threads| {
             // A program may end without reading its question.
             threads.spawn(move || stdin.map(|mut stdin| stdin.write_all(&question)));
-            let output = threads.spawn(move || whole(stdout));
-            let log = threads.spawn(move || whole(stderr));
+            let output = threads.spawn(move || read_to_text(stdout));
+            let log = threads.spawn(move || read_to_text(stderr));
             let ended = self.wait(&mut child);
             (ended, output.join().unwrap_or_default(), log.join().unwrap_or_default())
         });
@@ -134,17 +134,15 @@ impl ProgramRun<'_> {
             ProgramEnd::Stopped => Err(ProgramError::Interrupted(program)),
             ProgramEnd::TimedOut => Err(ProgramError::Timeout { program, seconds, tail }),
             ProgramEnd::Itself(status) if status.success() => {
-                task.answer(&output).map_err(|cause| ProgramError::Answer { program, cause, tail })
+                task.parse_response(&output).map_err(|cause| ProgramError::Answer { program, cause, tail })
             }
-            ProgramEnd::Itself(status) => {
-                Err(ProgramError::Failed { program, status: status.to_string(), tail })
-            }
+            ProgramEnd::Itself(status) => Err(ProgramError::Failed { program, status: status.to_string(), tail }),
         }
     }
 
     fn command(&self) -> Command {
         let (name, arguments) = self.task.run.split_first().map_or(("", &[][..]), |(name, all)| (name, all));
-        let mut command = Command::new(started(self.folder, name));
+        let mut command = Command::new(program_path(self.folder, name));
         command.args(arguments).current_dir(self.folder).env_clear();
         let passed = PASSED_ON.into_iter().chain(self.task.env.iter().map(String::as_str));
         command.envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
@@ -175,7 +173,7 @@ impl ProgramRun<'_> {
 }
 
 /// What is started: a path is relative to the folder of the spec, a bare name is looked up in PATH.
-fn started(folder: &Path, name: &str) -> OsString {
+fn program_path(folder: &Path, name: &str) -> OsString {
     match Path::new(name).components().count() {
         0 | 1 if !name.starts_with('.') => name.into(),
         _ => folder.join(name).into(),
@@ -187,7 +185,7 @@ fn started(folder: &Path, name: &str) -> OsString {
 /// # Errors
 /// The reason in words.
 pub(super) fn version_line(folder: &Path, program: &str) -> Result<String, String> {
-    let mut command = Command::new(started(folder, program));
+    let mut command = Command::new(program_path(folder, program));
     let output = command.arg("--version").current_dir(folder).stdin(Stdio::null()).output();
     let output = output.map_err(|cause| format!("{program:?} cannot be started: {cause}"))?;
     // Some programs print their version to standard error.
@@ -207,15 +205,12 @@ enum ProgramEnd {
 fn kill_group(child: &mut Child) {
     // Errors mean that nothing is left.
     #[cfg(unix)]
-    let _ = rustix::process::kill_process_group(
-        rustix::process::Pid::from_child(child),
-        rustix::process::Signal::KILL,
-    );
+    let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
     let _ = child.kill();
 }
 
 /// All that a program writes. Bytes that are no text become question marks.
-fn whole(stream: Option<impl Read>) -> String {
+fn read_to_text(stream: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
     // What was read before an error counts.
     let _ = stream.map(|mut stream| stream.read_to_end(&mut bytes));

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 
 use super::RunError;
 use super::memory::Pool;
-use super::own_tables::ensure_own;
+use super::own_tables::ensure_trusted_owner;
 use super::store::RunHeader;
 use dpgp_data::suggest::closest;
-use dpgp_data::{Cache, DataError, Manifest};
-use dpgp_fs::{folder_of, leads_out, refuse_links};
+use dpgp_data::{DataError, DatasetCache, DatasetManifest};
+use dpgp_fs::{folder_of, is_outside_folder, refuse_links};
 use dpgp_spec::setting::SourceSetting;
-use dpgp_spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, PaperPage, SpecError, spec_name};
+use dpgp_spec::{Catalogue, CoverageError, NamedSpec, PaperCoverage, PaperPage, SpecChange, SpecError, spec_name};
 use dpgp_task::Experiment;
 
 /// Where datasets are found: by default in the cache of the project, and missing ones are downloaded.
 #[derive(Debug, Clone, Default)]
-pub struct DataPlaces {
+pub struct DataLocations {
     /// A folder with datasets in the layout of the cache, whose files are used in place.
     pub mirror: Option<PathBuf>,
     /// The cache for downloads, if it is not the project's `data/cache`.
@@ -27,9 +27,9 @@ pub struct DataPlaces {
     pub local_urls: bool,
 }
 
-impl DataPlaces {
+impl DataLocations {
     /// Whether the environment lets a manifest name this machine and its networks: `DPGP_LOCAL_URLS=1`.
-    pub fn lets_local_urls() -> bool {
+    pub fn allows_local_urls() -> bool {
         std::env::var_os("DPGP_LOCAL_URLS").is_some_and(|value| value == "1")
     }
 }
@@ -38,10 +38,10 @@ impl DataPlaces {
 /// that come with the program run.
 ///
 /// ```
-/// use dpgp_run::{DataPlaces, Project, RunError};
+/// use dpgp_run::{DataLocations, Project, RunError};
 ///
-/// let empty = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
-/// assert!(empty.is_shipped() && empty.only("smith2021/toy").is_ok());
+/// let empty = Project::open_at(std::env::temp_dir(), &DataLocations::default())?;
+/// assert!(empty.is_shipped() && empty.find_one_experiment("smith2021/toy").is_ok());
 /// assert!(empty.manifest.get("howell1").is_ok());
 /// # Ok::<(), RunError>(())
 /// ```
@@ -51,9 +51,9 @@ pub struct Project {
     catalogue: Catalogue,
     shipped: bool,
     /// The manifest of all datasets.
-    pub manifest: Manifest,
+    pub manifest: DatasetManifest,
     /// The cache that datasets are read from.
-    pub cache: Cache,
+    pub cache: DatasetCache,
 }
 
 impl Project {
@@ -61,20 +61,20 @@ impl Project {
     /// experiments that come with the program. The first one found must belong to this user, or to somebody whom this user trusts.
     ///
     /// # Errors
-    /// [`RunError::OtherOwner`]; as [`Project::at`].
-    pub fn open(places: &DataPlaces) -> Result<Self, RunError> {
+    /// [`RunError::OtherOwner`]; as [`Project::open_at`].
+    pub fn open(places: &DataLocations) -> Result<Self, RunError> {
         let found = ancestors().into_iter().find(|folder| is_project(folder));
         let is_found = found.is_some();
         let root = found.unwrap_or_else(|| PathBuf::from("."));
-        ensure_own(&root, is_found)?;
-        Self::at(root, places)
+        ensure_trusted_owner(&root, is_found)?;
+        Self::open_at(root, places)
     }
 
     /// The project in a folder, with the experiments and the manifest that come with the program if it has none of its own.
     ///
     /// # Errors
     /// [`RunError`] if a folder or the manifest cannot be read.
-    pub fn at(root: PathBuf, places: &DataPlaces) -> Result<Self, RunError> {
+    pub fn open_at(root: PathBuf, places: &DataLocations) -> Result<Self, RunError> {
         let specs = root.join("experiments");
         let shipped = !is_project(&root);
         let catalogue = match shipped {
@@ -84,8 +84,8 @@ impl Project {
         let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
         // A folder that the user names is his; of the project's own none may be a link.
         let vouched = places.cache.clone().unwrap_or_else(|| root.clone());
-        let cache = Cache::new(directory, root.join("data"))
-            .within(vouched)
+        let cache = DatasetCache::new(directory, root.join("data"))
+            .with_trusted_folder(vouched)
             .with_local_urls(places.local_urls)
             .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))
             .with_offline(places.offline);
@@ -93,9 +93,9 @@ impl Project {
         let manifest = match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let shown = path.strip_prefix(".").unwrap_or(&path);
-                Manifest::parse(&text, shown).map_err(|error| unshown(error, &root, &path))?
+                DatasetManifest::parse(&text, shown).map_err(|error| hide_manifest_line(error, &root, &path))?
             }
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Manifest::shipped().map_err(Box::new)?,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => DatasetManifest::load_shipped().map_err(Box::new)?,
             Err(cause) => return Err(RunError::Io { path, cause }),
         };
         Ok(Self { root, catalogue, shipped, manifest, cache })
@@ -107,7 +107,7 @@ impl Project {
     }
 
     /// Whether it was found in a folder above the working directory.
-    pub fn is_above(&self) -> bool {
+    pub fn is_in_parent_folder(&self) -> bool {
         self.root.is_absolute()
             && std::env::current_dir().is_ok_and(|here| here != self.root && here.starts_with(&self.root))
     }
@@ -118,7 +118,7 @@ impl Project {
     }
 
     /// A path inside the project, as messages show it.
-    pub fn own(&self, name: &str) -> PathBuf {
+    pub fn path_inside(&self, name: &str) -> PathBuf {
         let own = self.root.join(name);
         own.strip_prefix(".").unwrap_or(&own).to_path_buf()
     }
@@ -128,7 +128,7 @@ impl Project {
     /// # Errors
     /// [`RunError::Io`].
     pub fn ensure_no_links(&self, store: &Path) -> Result<(), RunError> {
-        let own = self.own("data/store");
+        let own = self.path_inside("data/store");
         if store != own {
             return Ok(());
         }
@@ -168,25 +168,24 @@ impl Project {
     /// Whether an experiment reads rows of the user's own: a file, or columns in a spec that is not a shipped one.
     pub fn reads_own_rows(&self, experiment: &Experiment) -> bool {
         let mut sources = experiment.cells.iter().map(|cell| &cell.setting().data.source);
-        sources.any(|source| source.own_file().is_some()) || self.reads_own_rows_of_spec(experiment)
+        sources.any(|source| source.own_file().is_some()) || self.has_rows_in_spec(experiment)
     }
 
     /// Whether columns of rows stand in a spec that is not a shipped one.
-    pub fn reads_own_rows_of_spec(&self, experiment: &Experiment) -> bool {
+    pub fn has_rows_in_spec(&self, experiment: &Experiment) -> bool {
         // Tasks that read no rows have an empty inline source.
         let settings = experiment.cells.iter().map(|cell| cell.setting());
-        let mut sources =
-            settings.filter(|setting| setting.task.reads_rows()).map(|setting| &setting.data.source);
+        let mut sources = settings.filter(|setting| setting.task.reads_rows()).map(|setting| &setting.data.source);
         let file = experiment.source.file();
         sources.any(|source| matches!(source, SourceSetting::Inline(_)))
-            && !self.catalogue.specs().iter().any(|spec| is_at(spec, file))
+            && !self.catalogue.specs().iter().any(|spec| is_spec_path(spec, file))
     }
 
     /// The experiments that names mean, each once; all shipped ones without names; with reduced settings if `quick`.
     ///
     /// # Errors
     /// [`RunError`] if a name means nothing, or two files have one name and so one place for results.
-    pub fn selected(&self, names: &[String], quick: bool) -> Result<Vec<Experiment>, RunError> {
+    pub fn select_experiments(&self, names: &[String], quick: bool) -> Result<Vec<Experiment>, RunError> {
         let mut experiments: Vec<Experiment> = Vec::new();
         if names.is_empty() {
             experiments = self.experiments()?;
@@ -200,26 +199,26 @@ impl Project {
                 }
             }
         }
-        if quick { experiments.into_iter().map(|each| self.reduced(each)).collect() } else { Ok(experiments) }
+        if quick { experiments.into_iter().map(|each| self.reduce_experiment(each)).collect() } else { Ok(experiments) }
     }
 
     /// The same experiments with other settings.
     ///
     /// # Errors
     /// [`RunError::Spec`] if the settings are wrong.
-    pub fn changed(
+    pub fn change_experiments(
         &self,
         experiments: Vec<Experiment>,
-        changes: &[Change],
+        changes: &[SpecChange],
     ) -> Result<Vec<Experiment>, RunError> {
-        experiments.into_iter().map(|each| self.changed_one(each, changes)).collect()
+        experiments.into_iter().map(|each| self.change_experiment(each, changes)).collect()
     }
 
     /// One experiment with other settings.
     ///
     /// # Errors
-    /// As [`Project::changed`].
-    pub fn changed_one(&self, experiment: Experiment, changes: &[Change]) -> Result<Experiment, RunError> {
+    /// As [`Project::change_experiments`].
+    pub fn change_experiment(&self, experiment: Experiment, changes: &[SpecChange]) -> Result<Experiment, RunError> {
         Ok(experiment.with_changes(changes, &self.manifest).map_err(Box::new)?)
     }
 
@@ -227,9 +226,9 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.
-    pub fn coverage(&self) -> Result<Vec<Coverage>, RunError> {
-        let files = self.catalogue.coverage().iter();
-        files.map(|spec| Coverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
+    pub fn coverage(&self) -> Result<Vec<PaperCoverage>, RunError> {
+        let files = self.catalogue.coverage_files().iter();
+        files.map(|spec| PaperCoverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
     /// Reads the page of each paper.
@@ -237,7 +236,7 @@ impl Project {
     /// # Errors
     /// [`RunError::Coverage`] for a file that cannot be used.
     pub fn pages(&self) -> Result<Vec<PaperPage>, RunError> {
-        let files = self.catalogue.pages().iter();
+        let files = self.catalogue.page_files().iter();
         files.map(|spec| PaperPage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
@@ -248,7 +247,7 @@ impl Project {
     pub fn find(&self, name: &str) -> Result<Vec<Experiment>, RunError> {
         let path = Path::new(name);
         if path.extension().is_some_and(|ending| ending == "toml") {
-            return Ok(vec![self.load(&self.by_path(path))?]);
+            return Ok(vec![self.load(&self.spec_at_path(path))?]);
         }
         let named = self.catalogue.find(name);
         if !named.is_empty() {
@@ -263,11 +262,11 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError::NotOne`] if it means several; as [`Project::find`].
-    pub fn only(&self, name: &str) -> Result<Experiment, RunError> {
+    pub fn find_one_experiment(&self, name: &str) -> Result<Experiment, RunError> {
         let found = self.find(name)?;
         let means: Vec<String> = found.iter().map(|experiment| experiment.name.clone()).collect();
-        let [only] = <[Experiment; 1]>::try_from(found)
-            .map_err(|_| RunError::NotOne { name: name.to_owned(), means })?;
+        let [only] =
+            <[Experiment; 1]>::try_from(found).map_err(|_| RunError::NotOne { name: name.to_owned(), means })?;
         Ok(only)
     }
 
@@ -275,12 +274,12 @@ impl Project {
     ///
     /// # Errors
     /// [`RunError::SpecChanged`] if its spec is not here.
-    pub fn of_run(&self, header: &RunHeader) -> Result<Experiment, RunError> {
+    pub fn experiment_of_run(&self, header: &RunHeader) -> Result<Experiment, RunError> {
         let mut found = self.find(&header.experiment).unwrap_or_default();
         found.extend(self.find(&header.spec).unwrap_or_default());
         match found.into_iter().find(|experiment| experiment.name == header.experiment) {
             None => Err(RunError::spec_changed(header)),
-            Some(experiment) if header.quick => self.reduced(experiment),
+            Some(experiment) if header.quick => self.reduce_experiment(experiment),
             Some(experiment) => Ok(experiment),
         }
     }
@@ -290,7 +289,7 @@ impl Project {
     /// # Errors
     /// [`RunError::Spec`] with the place of the first thing that is wrong.
     pub fn parse(&self, name: &str, text: &str) -> Result<Experiment, RunError> {
-        let file = self.own(&format!("{name}.toml"));
+        let file = self.path_inside(&format!("{name}.toml"));
         Ok(Experiment::parse(name, &file, text.to_owned(), &self.manifest).map_err(Box::new)?)
     }
 
@@ -299,17 +298,17 @@ impl Project {
     /// # Errors
     /// [`RunError`] if it cannot be read or is wrong.
     pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
-        let text = spec.text().map_err(|cause| unread(spec, cause))?;
+        let text = spec.text().map_err(|cause| unread_spec_error(spec, cause))?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
         let parsed = Experiment::parse(&spec.name, path, text, &self.manifest);
-        parsed.map_err(|error| if self.is_linked(spec) { linked(&error) } else { Box::new(error).into() })
+        parsed.map_err(|error| if self.is_linked(spec) { linked_spec_error(&error) } else { Box::new(error).into() })
     }
 
     /// Whether a link leads to a spec from another folder: from the project, or from the folder that a path names.
     fn is_linked(&self, spec: &NamedSpec) -> bool {
         let is_own = spec.path.starts_with(self.root.join("experiments"));
         let folder = if is_own { &self.root } else { folder_of(&spec.path) };
-        !spec.shipped && leads_out(folder, &spec.path)
+        !spec.shipped && is_outside_folder(folder, &spec.path)
     }
 
     fn coverage_error(&self, spec: &NamedSpec, error: CoverageError) -> RunError {
@@ -320,13 +319,13 @@ impl Project {
         RunError::Io { path: spec.path.clone(), cause: std::io::Error::new(ErrorKind::InvalidData, why) }
     }
 
-    fn reduced(&self, experiment: Experiment) -> Result<Experiment, RunError> {
-        Ok(experiment.reduced(&self.manifest).map_err(Box::new)?)
+    fn reduce_experiment(&self, experiment: Experiment) -> Result<Experiment, RunError> {
+        Ok(experiment.with_quick_settings(&self.manifest).map_err(Box::new)?)
     }
 
     /// A shipped spec keeps its name however it is addressed; any other is named after its file.
-    fn by_path(&self, path: &Path) -> NamedSpec {
-        let known = self.catalogue.specs().iter().find(|spec| is_at(spec, path));
+    fn spec_at_path(&self, path: &Path) -> NamedSpec {
+        let known = self.catalogue.specs().iter().find(|spec| is_spec_path(spec, path));
         known.cloned().unwrap_or_else(|| NamedSpec::file(spec_name(path), path.to_path_buf()))
     }
 
@@ -336,7 +335,7 @@ impl Project {
         if count == 0 {
             return RunError::NoProject;
         }
-        let hint = match experiment(name, names) {
+        let hint = match closest_experiment_name(name, names) {
             Some(meant) => format!(" (did you mean {meant}?)"),
             None if Path::new(name).with_added_extension("toml").is_file() => {
                 format!(" (did you mean the spec {name}.toml?)")
@@ -351,15 +350,15 @@ impl Project {
 }
 
 /// The error of a manifest without the line that it shows, if a link leads to it from another folder.
-fn unshown(error: DataError, folder: &Path, path: &Path) -> Box<DataError> {
-    Box::new(if leads_out(folder, path) { DataError::linked_manifest(path) } else { error })
+fn hide_manifest_line(error: DataError, folder: &Path, path: &Path) -> Box<DataError> {
+    Box::new(if is_outside_folder(folder, path) { DataError::linked_manifest_error(path) } else { error })
 }
 
-fn linked(error: &SpecError) -> RunError {
+fn linked_spec_error(error: &SpecError) -> RunError {
     RunError::LinkedSpec { file: error.file.clone(), line: error.line, column: error.column }
 }
 
-fn unread(spec: &NamedSpec, cause: std::io::Error) -> RunError {
+fn unread_spec_error(spec: &NamedSpec, cause: std::io::Error) -> RunError {
     let path = spec.path.clone();
     if cause.kind() != ErrorKind::NotFound {
         return RunError::Io { path, cause };
@@ -381,12 +380,11 @@ fn has_spec(folder: &Path) -> bool {
 }
 
 /// Whether a path means a spec of the catalogue. A file that is there is never one of those that come with the program.
-fn is_at(spec: &NamedSpec, path: &Path) -> bool {
+fn is_spec_path(spec: &NamedSpec, path: &Path) -> bool {
     if spec.shipped {
         return spec.path == path && !path.exists();
     }
-    std::fs::canonicalize(path)
-        .is_ok_and(|file| std::fs::canonicalize(&spec.path).is_ok_and(|own| own == file))
+    std::fs::canonicalize(path).is_ok_and(|file| std::fs::canonicalize(&spec.path).is_ok_and(|own| own == file))
 }
 
 /// The working directory as `.`, then its parents.
@@ -397,7 +395,7 @@ fn ancestors() -> Vec<PathBuf> {
 }
 
 /// The experiment: by its whole name, or by the last part alone.
-pub(super) fn experiment<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
+pub(super) fn closest_experiment_name<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
     closest(name, names.clone()).or_else(|| {
         let last = closest(name, names.clone().map(last_part))?;
         names.clone().find(|name| last_part(name) == last)
@@ -413,8 +411,7 @@ pub(super) fn nearest_spec(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
     let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
-    let mut stems: Vec<String> =
-        names.filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned())).collect();
+    let mut stems: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned())).collect();
     // A folder has no order of its own.
     stems.sort_unstable();
     let near = closest(path.file_stem()?.to_str()?, stems.iter().map(String::as_str))?;

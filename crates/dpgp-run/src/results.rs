@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
 use super::plan::Plan;
-use super::store::Store;
+use super::store::ResultStore;
 use super::{CellFailure, RunError};
-use dpgp_data::{Bars, Progress, Silent, shown_line};
-use dpgp_task::{Frame, Row, summarise};
+use dpgp_data::{Progress, ProgressBars, SilentProgress, escape_hidden_line};
+use dpgp_task::{FigureFrame, MetricSummary, summarise};
 
 /// The results of a whole experiment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Results {
+pub struct RunResults {
     /// The rows, in grid order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MetricSummary>,
     /// Data of the figure beyond them: the index of a cell, and a frame of it.
-    pub frames: Vec<(usize, Frame)>,
+    pub frames: Vec<(usize, FigureFrame)>,
     /// Seconds that the computation took, over all threads.
     pub seconds: f64,
     /// When the last result was finished, in seconds since 1970.
@@ -44,44 +44,44 @@ const CELLS_AT_ONCE: usize = 1024;
 ///
 /// # Errors
 /// [`RunError::Store`].
-pub(super) fn results(plan: &Plan<'_>, store: &Store) -> Result<Option<Results>, RunError> {
-    let cells = plan.whole_cells();
+pub(super) fn results(plan: &Plan<'_>, store: &ResultStore) -> Result<Option<RunResults>, RunError> {
+    let cells = plan.complete_cells();
     if cells.len() < plan.experiment.cells.len() {
         return Ok(None);
     }
-    of_cells(plan, store, &cells).map(Some)
+    read_cell_results(plan, store, &cells).map(Some)
 }
 
 /// Reads the results of the cells that did not fail; none if all did.
 ///
 /// # Errors
 /// [`RunError::Store`].
-pub(super) fn results_beside(
+pub(super) fn read_partial_results(
     plan: &Plan<'_>,
-    store: &Store,
+    store: &ResultStore,
     failures: &[CellFailure],
-) -> Result<Option<Results>, RunError> {
-    let cells = plan.whole_cells();
+) -> Result<Option<RunResults>, RunError> {
+    let cells = plan.complete_cells();
     if cells.is_empty() {
         return Ok(None);
     }
-    let results = of_cells(plan, store, &cells)?;
+    let results = read_cell_results(plan, store, &cells)?;
     let failed = (0..plan.experiment.cells.len()).filter(|cell| cells.binary_search(cell).is_err());
-    let failed = failed.filter_map(|cell| FailedCell::among(failures, cell)).collect();
-    Ok(Some(Results { failed, ..results }))
+    let failed = failed.filter_map(|cell| FailedCell::from_failures(failures, cell)).collect();
+    Ok(Some(RunResults { failed, ..results }))
 }
 
 impl FailedCell {
-    fn among(failures: &[CellFailure], cell: usize) -> Option<Self> {
+    fn from_failures(failures: &[CellFailure], cell: usize) -> Option<Self> {
         let failure = failures.iter().find(|failure| failure.cells.contains(&cell))?;
         Some(Self { cell, reason: failure.cause.to_string() })
     }
 }
 
-fn of_cells(plan: &Plan<'_>, store: &Store, cells: &[usize]) -> Result<Results, RunError> {
+fn read_cell_results(plan: &Plan<'_>, store: &ResultStore, cells: &[usize]) -> Result<RunResults, RunError> {
     let replicates = plan.experiment.meta.replicates as usize;
     let mut results =
-        Results { rows: Vec::new(), frames: Vec::new(), seconds: 0.0, finished: 0, failed: Vec::new() };
+        RunResults { rows: Vec::new(), frames: Vec::new(), seconds: 0.0, finished: 0, failed: Vec::new() };
     for part in cells.chunks(CELLS_AT_ONCE) {
         let mut stored = store.results(&plan.keys_of(part))?;
         for (&cell, records) in part.iter().zip(stored.chunks_mut(replicates)) {
@@ -100,45 +100,45 @@ fn of_cells(plan: &Plan<'_>, store: &Store, cells: &[usize]) -> Result<Results, 
 }
 
 /// Told of the blocks as they begin and end, from any thread, and of downloads.
-pub trait Watcher: Sync {
+pub trait RunWatcher: Sync {
     /// Receiver of progress of downloads and of notes on the data.
     fn downloads(&self) -> &dyn Progress;
     /// The work on an experiment begins: so many blocks.
-    fn begins(&self, experiment: &str, blocks: usize);
+    fn begin_experiment(&self, experiment: &str, blocks: usize);
     /// A block begins; its name is made only if it is shown.
-    fn started(&self, block: usize, name: &dyn Fn() -> String);
+    fn begin_block(&self, block: usize, name: &dyn Fn() -> String);
     /// A block has ended, with or without success.
-    fn finished(&self, block: usize);
+    fn end_block(&self, block: usize);
     /// The work on the experiment is over.
-    fn ends(&self);
+    fn end_experiment(&self);
 }
 
 /// A watcher that prints to standard error: bars on a terminal, lines elsewhere, nothing where the user asked for quiet.
-pub fn watcher(quiet: bool) -> Box<dyn Watcher> {
+pub fn create_watcher(quiet: bool) -> Box<dyn RunWatcher> {
     if quiet {
-        Box::new(Silent)
+        Box::new(SilentProgress)
     } else if std::io::stderr().is_terminal() {
-        Box::new(BlockBars::default())
+        Box::new(BlockProgressBars::default())
     } else {
-        Box::new(BlockLines::default())
+        Box::new(BlockProgressLines::default())
     }
 }
 
-impl Watcher for Silent {
+impl RunWatcher for SilentProgress {
     fn downloads(&self) -> &dyn Progress {
         self
     }
 
-    fn begins(&self, _: &str, _: usize) {}
-    fn started(&self, _: usize, _: &dyn Fn() -> String) {}
-    fn finished(&self, _: usize) {}
-    fn ends(&self) {}
+    fn begin_experiment(&self, _: &str, _: usize) {}
+    fn begin_block(&self, _: usize, _: &dyn Fn() -> String) {}
+    fn end_block(&self, _: usize) {}
+    fn end_experiment(&self) {}
 }
 
 /// Two bars on a terminal: all blocks with the time left, and the block that has been running longest.
 #[derive(Default)]
-struct BlockBars {
-    downloads: Bars,
+struct BlockProgressBars {
+    downloads: ProgressBars,
     shown: Mutex<Option<ExperimentBars>>,
 }
 
@@ -154,7 +154,7 @@ impl ExperimentBars {
     fn new(experiment: &str, blocks: usize) -> Self {
         let together = MultiProgress::new();
         let all =
-            together.add(ProgressBar::new(blocks as u64).with_message(shown_line(experiment).into_owned()));
+            together.add(ProgressBar::new(blocks as u64).with_message(escape_hidden_line(experiment).into_owned()));
         let slowest = together.add(ProgressBar::new(0));
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} blocks, {eta} left") {
             all.set_style(style);
@@ -169,37 +169,37 @@ impl ExperimentBars {
     fn show_slowest(&self) {
         if let Some(((since, _), name)) = self.running.first_key_value() {
             self.slowest.set_elapsed(since.elapsed());
-            self.slowest.set_message(shown_line(name).into_owned());
+            self.slowest.set_message(escape_hidden_line(name).into_owned());
         }
     }
 }
 
-impl Watcher for BlockBars {
+impl RunWatcher for BlockProgressBars {
     fn downloads(&self) -> &dyn Progress {
         &self.downloads
     }
 
-    fn begins(&self, experiment: &str, blocks: usize) {
-        *locked(&self.shown) = Some(ExperimentBars::new(experiment, blocks));
+    fn begin_experiment(&self, experiment: &str, blocks: usize) {
+        *lock_ignoring_poison(&self.shown) = Some(ExperimentBars::new(experiment, blocks));
     }
 
-    fn started(&self, block: usize, name: &dyn Fn() -> String) {
-        if let Some(shown) = locked(&self.shown).as_mut() {
+    fn begin_block(&self, block: usize, name: &dyn Fn() -> String) {
+        if let Some(shown) = lock_ignoring_poison(&self.shown).as_mut() {
             shown.running.insert((Instant::now(), block), name());
             shown.show_slowest();
         }
     }
 
-    fn finished(&self, block: usize) {
-        if let Some(shown) = locked(&self.shown).as_mut() {
+    fn end_block(&self, block: usize) {
+        if let Some(shown) = lock_ignoring_poison(&self.shown).as_mut() {
             shown.running.retain(|(_, other), _| *other != block);
             shown.show_slowest();
             shown.all.inc(1);
         }
     }
 
-    fn ends(&self) {
-        if let Some(shown) = locked(&self.shown).take() {
+    fn end_experiment(&self) {
+        if let Some(shown) = lock_ignoring_poison(&self.shown).take() {
             shown.slowest.finish_and_clear();
             shown.all.finish_and_clear();
         }
@@ -208,13 +208,13 @@ impl Watcher for BlockBars {
 
 /// Where there is no terminal: a line on standard error now and then.
 #[derive(Default)]
-struct BlockLines {
-    downloads: Bars,
-    state: Mutex<Option<Counted>>,
+struct BlockProgressLines {
+    downloads: ProgressBars,
+    state: Mutex<Option<ExperimentProgress>>,
 }
 
 /// How far the work on an experiment is.
-struct Counted {
+struct ExperimentProgress {
     experiment: String,
     blocks: usize,
     done: usize,
@@ -225,40 +225,41 @@ struct Counted {
 /// At most one line in this time.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
-impl Watcher for BlockLines {
+impl RunWatcher for BlockProgressLines {
     fn downloads(&self) -> &dyn Progress {
         &self.downloads
     }
 
-    fn begins(&self, experiment: &str, blocks: usize) {
+    fn begin_experiment(&self, experiment: &str, blocks: usize) {
         let (experiment, now) = (experiment.to_owned(), Instant::now());
-        *locked(&self.state) = Some(Counted { experiment, blocks, done: 0, start: now, said: now });
+        *lock_ignoring_poison(&self.state) =
+            Some(ExperimentProgress { experiment, blocks, done: 0, start: now, said: now });
     }
 
-    fn started(&self, _: usize, _: &dyn Fn() -> String) {}
+    fn begin_block(&self, _: usize, _: &dyn Fn() -> String) {}
 
-    fn finished(&self, _: usize) {
-        if let Some(counted) = locked(&self.state).as_mut() {
+    fn end_block(&self, _: usize) {
+        if let Some(counted) = lock_ignoring_poison(&self.state).as_mut() {
             counted.done += 1;
-            counted.say();
+            counted.print_progress();
         }
     }
 
-    fn ends(&self) {}
+    fn end_experiment(&self) {}
 }
 
-impl Counted {
-    fn say(&mut self) {
+impl ExperimentProgress {
+    fn print_progress(&mut self) {
         let Self { experiment, blocks, done, start, said } = self;
         if said.elapsed() >= BETWEEN_LINES {
             *said = Instant::now();
             let left = start.elapsed().mul_f64((*blocks - *done) as f64 / *done as f64);
-            eprintln!("{}: {done}/{blocks} blocks, {} left", shown_line(experiment), HumanDuration(left));
+            eprintln!("{}: {done}/{blocks} blocks, {} left", escape_hidden_line(experiment), HumanDuration(left));
         }
     }
 }
 
 /// A panic on another thread does not spoil what is shown, so a poisoned lock is taken as it is.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

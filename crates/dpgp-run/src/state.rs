@@ -25,8 +25,8 @@ const BYTES: usize = 32;
 /// use dpgp_run::StateFolder;
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("state");
-/// let first = StateFolder::at(&path)?;
-/// assert_eq!(StateFolder::at(&path)?.key().name(), first.key().name()); // the key is made once
+/// let first = StateFolder::open_at(&path)?;
+/// assert_eq!(StateFolder::open_at(&path)?.key().name(), first.key().name()); // the key is made once
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -70,22 +70,22 @@ impl StateFolder {
     /// # Errors
     /// [`StateError`].
     pub fn open() -> Result<Self, StateError> {
-        Self::at(&named().ok_or(StateError::NoFolder)?)
+        Self::open_at(&state_folder_path().ok_or(StateError::NoFolder)?)
     }
 
     /// The folder that the environment names, if it is there with its key: nothing is written.
     ///
     /// # Errors
     /// [`StateError`] for a key that cannot be read.
-    pub fn existing() -> Result<Option<Self>, StateError> {
-        named().filter(|path| path.join(KEY).exists()).map(|path| Self::at(&path)).transpose()
+    pub fn open_existing() -> Result<Option<Self>, StateError> {
+        state_folder_path().filter(|path| path.join(KEY).exists()).map(|path| Self::open_at(&path)).transpose()
     }
 
     /// The same, where a path says which.
     ///
     /// # Errors
     /// [`StateError`].
-    pub fn at(path: &Path) -> Result<Self, StateError> {
+    pub fn open_at(path: &Path) -> Result<Self, StateError> {
         disk::make_folder(path).map_err(StateError::io(path))?;
         let file = path.join(KEY);
         if !file.exists() {
@@ -113,7 +113,7 @@ impl StateFolder {
 ///
 /// # Errors
 /// [`StateError::Randomness`].
-pub fn passing_key() -> Result<DataKey, StateError> {
+pub fn temporary_key() -> Result<DataKey, StateError> {
     Ok(DataKey::new(&random_bytes()?))
 }
 
@@ -124,13 +124,13 @@ impl StateError {
     }
 }
 
-fn named() -> Option<PathBuf> {
-    let dpgp = of_environment("DPGP_STATE");
-    let state = of_environment("XDG_STATE_HOME").map(|state| state.join("dpgp"));
-    dpgp.or(state).or_else(|| of_environment("HOME").map(|home| home.join(".local/state/dpgp")))
+fn state_folder_path() -> Option<PathBuf> {
+    let dpgp = path_from_environment("DPGP_STATE");
+    let state = path_from_environment("XDG_STATE_HOME").map(|state| state.join("dpgp"));
+    dpgp.or(state).or_else(|| path_from_environment("HOME").map(|home| home.join(".local/state/dpgp")))
 }
 
-fn of_environment(name: &str) -> Option<PathBuf> {
+fn path_from_environment(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
@@ -146,7 +146,7 @@ fn make_key(path: &Path) -> Result<(), StateError> {
     let mut file = disk::create(folder_of(path), 0o600).map_err(StateError::io(path))?;
     let written = disk::write(&mut file, &key).and_then(|()| disk::sync(&file));
     written.map_err(StateError::io(path))?;
-    match disk::place(file, path) {
+    match disk::persist_new(file, path) {
         Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(StateError::io(path)(cause)),
         _ => Ok(()),
     }

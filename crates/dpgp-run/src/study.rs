@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::explain::explain;
-use super::load::{Loader, SampleId, absolute};
-use super::plan::{Plan, Unit};
+use super::load::{DataLoader, SampleId, absolute};
+use super::plan::{Plan, WorkUnit};
 use super::program::ProgramRun;
-use super::results::{results, results_beside};
-use super::store::{NUMERICS, ResultAbout, RunHeader, Session, Store, StoreError, StoredResult};
+use super::results::{read_partial_results, results};
+use super::store::{NUMERICS, ResultMetadata, ResultStore, RunHeader, StoreError, StoredResult, WriteSession};
 use super::{
-    CellError, CellFailure, DataDigests, Project, Provenance, Results, RunError, RunOptions, Shard, Stale,
+    CellError, CellFailure, DataDigests, Project, Provenance, RunError, RunOptions, RunResults, Shard, StaleResults,
     clipped_in_own_files,
 };
-use dpgp_data::{Progress, Silent, shipped_text};
+use dpgp_data::{Progress, SilentProgress, shipped_text};
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_spec::Identity;
+use dpgp_spec::TextDigest;
 use dpgp_task::{
-    Cell, CommandTask, Experiment, GivenError, GivenTask, Job, Measured, QuestionData, RunCache, Sample,
-    Streams, TaskSetting, measure,
+    Cell, CellMeasurements, CommandTask, Experiment, GivenNumbersError, GivenNumbersTask, RandomStreams, ReplicateJob,
+    RequestData, RunCache, Sample, TaskSetting, measure_replicate,
 };
 use rand::Rng as _;
 
@@ -28,7 +28,7 @@ use rand::Rng as _;
 #[derive(Debug)]
 pub struct Study<'p> {
     project: &'p Project,
-    store: Store,
+    store: ResultStore,
 }
 
 /// Outcome of an experiment.
@@ -41,7 +41,7 @@ pub struct StudyReport {
     /// Blocks that were computed now.
     pub computed: usize,
     /// The results; none if some are missing, as when a shard leaves them to others.
-    pub results: Option<Results>,
+    pub results: Option<RunResults>,
     /// Where they come from.
     pub provenance: Provenance,
     /// Why some cells have no results, if all others do.
@@ -52,7 +52,7 @@ pub struct StudyReport {
 const TIMINGS: &str = "results/timings.csv";
 
 /// The mean seconds of a result of a shipped experiment with its full settings.
-fn shipped_seconds(experiment: &Experiment) -> Option<f64> {
+fn shipped_mean_seconds(experiment: &Experiment) -> Option<f64> {
     if experiment.quick || !experiment.changes.is_empty() {
         return None;
     }
@@ -70,7 +70,10 @@ impl<'p> Study<'p> {
     pub fn open(project: &'p Project, store: &Path) -> Result<Self, RunError> {
         // What is behind a link is read, and nothing is written there.
         let is_linked = project.ensure_no_links(store).is_err();
-        Ok(Self { project, store: if is_linked { Store::read_only(store)? } else { Store::open(store)? } })
+        Ok(Self {
+            project,
+            store: if is_linked { ResultStore::open_read_only(store)? } else { ResultStore::open(store)? },
+        })
     }
 
     /// The project.
@@ -79,7 +82,7 @@ impl<'p> Study<'p> {
     }
 
     /// The store.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &ResultStore {
         &self.store
     }
 
@@ -88,7 +91,7 @@ impl<'p> Study<'p> {
     /// # Errors
     /// [`RunError::Data`] if a file of the user's own cannot be read.
     pub fn plan<'e>(&self, experiment: &'e Experiment, seed: Option<u32>) -> Result<Plan<'e>, RunError> {
-        let digests = DataDigests::known(experiment, self.project)?;
+        let digests = DataDigests::read_local(experiment, self.project)?;
         Ok(Plan::new(experiment, seed.unwrap_or(experiment.meta.seed), digests, &self.store))
     }
 
@@ -96,7 +99,7 @@ impl<'p> Study<'p> {
     ///
     /// # Errors
     /// [`RunError::Store`].
-    pub fn explain(&self, plan: &Plan<'_>) -> Result<Vec<Stale>, RunError> {
+    pub fn explain(&self, plan: &Plan<'_>) -> Result<Vec<StaleResults>, RunError> {
         Ok(explain(plan, &self.store)?)
     }
 
@@ -121,39 +124,34 @@ impl<'p> Study<'p> {
             return Ok(Some(0.0));
         }
         let shared = self.store.results(&plan.stored_keys())?;
-        let own = self.store.of_experiment(&plan.experiment.name)?;
+        let own = self.store.experiment_results(&plan.experiment.name)?;
         let own = own.iter().map(|stored| &stored.record);
         let seconds: Vec<f64> = own.chain(&shared).map(|record| record.about.seconds).collect();
         let mean = match seconds.len() {
-            0 => shipped_seconds(plan.experiment).or_else(|| self.committed_seconds(plan)),
+            0 => shipped_mean_seconds(plan.experiment).or_else(|| self.committed_mean_seconds(plan)),
             results => Some(seconds.iter().sum::<f64>() / results as f64),
         };
         Ok(mean.map(|mean| mean * missing as f64 / jobs.min(units.len()) as f64))
     }
 
     /// The mean seconds of a result, as the committed results of the project say. Those of changed settings are no guide.
-    fn committed_seconds(&self, plan: &Plan<'_>) -> Option<f64> {
+    fn committed_mean_seconds(&self, plan: &Plan<'_>) -> Option<f64> {
         let experiment = plan.experiment;
         if !experiment.changes.is_empty() {
             return None;
         }
-        let file = self.project.own("results").join(experiment.folder()).join("timing.json");
+        let file = self.project.path_inside("results").join(experiment.folder()).join("timing.json");
         let timing: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
-        let seconds =
-            timing["cpu_seconds"].as_f64().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
-        Some(seconds / plan.total() as f64)
+        let seconds = timing["cpu_seconds"].as_f64().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
+        Some(seconds / plan.replicate_count() as f64)
     }
 
     /// Computes what is missing, stores it and reads the results. Missing data are fetched first.
     ///
     /// # Errors
     /// [`RunError`]; what was finished before it is stored.
-    pub fn run(
-        &mut self,
-        experiment: &Experiment,
-        options: &RunOptions<'_>,
-    ) -> Result<StudyReport, RunError> {
-        let mut report = self.run_as_far(experiment, options)?;
+    pub fn run(&mut self, experiment: &Experiment, options: &RunOptions<'_>) -> Result<StudyReport, RunError> {
+        let mut report = self.run_tolerating_failures(experiment, options)?;
         match report.failed.take() {
             None => Ok(report),
             Some(failed) => Err(failed),
@@ -164,50 +162,50 @@ impl<'p> Study<'p> {
     ///
     /// # Errors
     /// As [`Study::run`], but for cells that failed.
-    pub fn run_as_far(
+    pub fn run_tolerating_failures(
         &mut self,
         experiment: &Experiment,
         options: &RunOptions<'_>,
     ) -> Result<StudyReport, RunError> {
         self.project.ensure_no_links(self.store.directory())?;
         let downloads = options.watcher.downloads();
-        let digests = DataDigests::fetched(experiment, self.project, downloads)?;
+        let digests = DataDigests::fetch_missing(experiment, self.project, downloads)?;
         let seed = options.seed.unwrap_or(experiment.meta.seed);
         let before = Plan::new(experiment, seed, digests.clone(), &self.store);
-        let outcome = self.complete(&before, options);
+        let outcome = self.compute_missing(&before, options);
         let after = Plan::new(experiment, seed, digests, &self.store);
         let (computed, failed) = match outcome {
             Ok(computed) => (computed, None),
-            Err(error) => match error.computed_beside() {
+            Err(error) => match error.computed_despite_failures() {
                 Some(computed) if options.shard == Shard::WHOLE => (computed, Some(error)),
                 _ => return Err(error),
             },
         };
         let report = self.report(&after, failed, downloads)?;
-        Ok(StudyReport { stored: before.done(), computed, ..report })
+        Ok(StudyReport { stored: before.stored_count(), computed, ..report })
     }
 
     /// The experiment of an earlier run and what is stored of it; nothing is fetched or computed.
     ///
     /// # Errors
     /// [`RunError::SpecChanged`] if the spec is not here, or has other cells than those that were stored.
-    pub fn stored(&self, header: &RunHeader) -> Result<(Experiment, StudyReport), RunError> {
-        let experiment = self.project.of_run(header)?;
-        let report = self.report(&self.plan(&experiment, Some(header.seed))?, None, &Silent)?;
-        if report.results.is_none() && Identity::of_text(experiment.source.text()) != header.spec_sha256 {
+    pub fn load_stored_report(&self, header: &RunHeader) -> Result<(Experiment, StudyReport), RunError> {
+        let experiment = self.project.experiment_of_run(header)?;
+        let report = self.report(&self.plan(&experiment, Some(header.seed))?, None, &SilentProgress)?;
+        if report.results.is_none() && TextDigest::of_text(experiment.source.text()) != header.spec_sha256 {
             return Err(RunError::spec_changed(header));
         }
         Ok((experiment, report))
     }
 
     /// The blocks that were computed.
-    fn complete(&mut self, plan: &Plan<'_>, options: &RunOptions<'_>) -> Result<usize, RunError> {
+    fn compute_missing(&mut self, plan: &Plan<'_>, options: &RunOptions<'_>) -> Result<usize, RunError> {
         let units = plan.units(options.shard);
         if units.is_empty() && options.shard == Shard::WHOLE {
             return Ok(0);
         }
         let progress = options.watcher.downloads();
-        let loader = Loader { experiment: plan.experiment, project: self.project, progress };
+        let loader = DataLoader { experiment: plan.experiment, project: self.project, progress };
         let samples = loader.samples(&units)?;
         let program_data = loader.program_data(&units)?;
         let session = self.store.session(plan.header());
@@ -227,7 +225,7 @@ impl<'p> Study<'p> {
         progress: &dyn Progress,
     ) -> Result<StudyReport, RunError> {
         let results = match &failed {
-            Some(failed) => results_beside(plan, &self.store, failed.failures())?,
+            Some(failed) => read_partial_results(plan, &self.store, failed.failures())?,
             None => results(plan, &self.store)?,
         };
         let clipped = match results {
@@ -235,9 +233,9 @@ impl<'p> Study<'p> {
             None => Vec::new(),
         };
         let provenance = Provenance {
-            data: plan.digests.public(),
+            data: plan.digests.public_digests(),
             own_rows: self.project.reads_own_rows(plan.experiment),
-            rows_in_spec: self.project.reads_own_rows_of_spec(plan.experiment),
+            rows_in_spec: self.project.has_rows_in_spec(plan.experiment),
             project: self.project.root().to_path_buf(),
             seed: plan.seed,
             numerics: NUMERICS,
@@ -245,7 +243,14 @@ impl<'p> Study<'p> {
             finished: results.as_ref().map_or(0, |results| results.finished),
             clipped,
         };
-        Ok(StudyReport { stored: plan.done(), total: plan.total(), computed: 0, results, provenance, failed })
+        Ok(StudyReport {
+            stored: plan.stored_count(),
+            total: plan.replicate_count(),
+            computed: 0,
+            results,
+            provenance,
+            failed,
+        })
     }
 }
 
@@ -271,18 +276,18 @@ impl StudyReport {
 pub(super) fn execute(
     plan: &Plan<'_>,
     samples: &BTreeMap<SampleId, Sample>,
-    program_data: &BTreeMap<Identity, QuestionData>,
-    session: &Session,
+    program_data: &BTreeMap<TextDigest, RequestData>,
+    session: &WriteSession,
     options: &RunOptions<'_>,
 ) -> Result<usize, RunError> {
     let units = plan.units(options.shard);
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let known = RunCache::default();
-    let work = UnitWork { plan, samples, program_data, session, options, known, failed, done };
-    options.watcher.begins(&plan.experiment.name, units.len());
-    let outcomes = options.pool.each(&units, |number, unit| work.unit(number, unit));
-    options.watcher.ends();
-    work.ended(outcomes)
+    let work = UnitWorker { plan, samples, program_data, session, options, known, failed, done };
+    options.watcher.begin_experiment(&plan.experiment.name, units.len());
+    let outcomes = options.pool.each(&units, |number, unit| work.run_unit(number, unit));
+    options.watcher.end_experiment();
+    work.collect_outcomes(outcomes)
 }
 
 /// Reason why the work on a unit ended.
@@ -292,12 +297,12 @@ enum UnitError {
 }
 
 /// State shared by the threads.
-struct UnitWork<'a> {
+struct UnitWorker<'a> {
     plan: &'a Plan<'a>,
     samples: &'a BTreeMap<SampleId, Sample>,
     /// What programs read, by data section.
-    program_data: &'a BTreeMap<Identity, QuestionData>,
-    session: &'a Session,
+    program_data: &'a BTreeMap<TextDigest, RequestData>,
+    session: &'a WriteSession,
     options: &'a RunOptions<'a>,
     known: RunCache,
     /// Whether any unit has failed.
@@ -306,22 +311,22 @@ struct UnitWork<'a> {
     done: AtomicUsize,
 }
 
-impl UnitWork<'_> {
+impl UnitWorker<'_> {
     /// Computes and stores a unit, unless the run was asked to stop.
-    fn unit(&self, number: usize, unit: &Unit) -> Result<(), UnitError> {
+    fn run_unit(&self, number: usize, unit: &WorkUnit) -> Result<(), UnitError> {
         let options = self.options;
         let stop = options.stop.load(Ordering::Relaxed);
         if stop || (options.fail_fast && self.failed.load(Ordering::Relaxed)) {
             return Ok(());
         }
         let first = &self.plan.experiment.cells[unit.missing[0]];
-        options.watcher.started(number, &|| name(&first.place(), unit.replicate));
+        options.watcher.begin_block(number, &|| unit_name(&first.joined_labels(), unit.replicate));
         let start = Instant::now();
-        let outcome = self.measured(unit).and_then(|measured| {
+        let outcome = self.measure_unit(unit).and_then(|measured| {
             let seconds = start.elapsed().as_secs_f64() / unit.missing.len() as f64;
-            self.keep(unit, measured, seconds).map_err(UnitError::Store)
+            self.store_results(unit, measured, seconds).map_err(UnitError::Store)
         });
-        options.watcher.finished(number);
+        options.watcher.end_block(number);
         match outcome {
             Ok(()) => self.done.fetch_add(1, Ordering::Relaxed),
             Err(_) => usize::from(self.failed.swap(true, Ordering::Relaxed)),
@@ -329,64 +334,69 @@ impl UnitWork<'_> {
         outcome
     }
 
-    fn measured(&self, unit: &Unit) -> Result<Vec<Measured>, UnitError> {
+    fn measure_unit(&self, unit: &WorkUnit) -> Result<Vec<CellMeasurements>, UnitError> {
         let cells = &self.plan.experiment.cells;
         let first = &cells[unit.missing[0]];
-        let privacy: Vec<&PrivacySetting> =
-            unit.missing.iter().map(|&cell| &*cells[cell].setting().privacy).collect();
+        let privacy: Vec<&PrivacySetting> = unit.missing.iter().map(|&cell| &*cells[cell].setting().privacy).collect();
         let empty = Sample::new(&[], Vec::new());
         let sample = self.samples.get(&SampleId::from_cell(first)).unwrap_or(&empty);
-        let streams = super::streams(first, self.plan.seed, unit.replicate);
+        let streams = super::random_streams(first, self.plan.seed, unit.replicate);
         let (setting, known) = (first.setting(), &self.known);
         let measured = match &*setting.task {
-            TaskSetting::Command(task) => self.answered(task, first, &streams).map(|measured| vec![measured]),
-            TaskSetting::Given(task) => self.given(task, unit.replicate).map(|measured| vec![measured]),
+            TaskSetting::Command(task) => self.run_cell_program(task, first, &streams).map(|measured| vec![measured]),
+            TaskSetting::Given(task) => self.read_given_numbers(task, unit.replicate).map(|measured| vec![measured]),
             task => {
-                let job = Job { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
-                measure(task, &job).map_err(CellError::from)
+                let job = ReplicateJob { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
+                measure_replicate(task, &job).map_err(CellError::from)
             }
         };
         measured.map_err(|cause| {
             let (cells, replicate) = (unit.missing.clone(), unit.replicate);
-            let cell = self.plan.experiment.place(first);
+            let cell = self.plan.experiment.describe_cell(first);
             UnitError::Cell(Box::new(CellFailure { cell, cells, replicate, cause }))
         })
     }
 
     /// What the program of a cell answers.
-    fn answered(&self, task: &CommandTask, cell: &Cell, streams: &Streams) -> Result<Measured, CellError> {
-        let folder = absolute(&self.plan.experiment.beside("."));
+    fn run_cell_program(
+        &self,
+        task: &CommandTask,
+        cell: &Cell,
+        streams: &RandomStreams,
+    ) -> Result<CellMeasurements, CellError> {
+        let folder = absolute(&self.plan.experiment.resolve_path("."));
         let run = ProgramRun {
             task,
             folder: &folder,
             data: self.program_data.get(&cell.data_id()),
             // The generator's own seeds have 64 bits, and other programs' numbers a sign.
-            seed: Streams { block: task.told(), ..streams.clone() }.of_block("program").next_u64() >> 1,
+            seed: RandomStreams { block: task.seed_material(), ..streams.clone() }.block_stream("program").next_u64()
+                >> 1,
             replicate: streams.replicate,
             stop: self.options.stop,
         };
-        Ok(run.measured()?.checked(&task.metrics, streams.replicate)?)
+        Ok(run.run_program()?.into_validated(&task.metrics, streams.replicate)?)
     }
 
     /// What a table of others gives for a cell.
-    fn given(&self, task: &GivenTask, replicate: u32) -> Result<Measured, CellError> {
-        let table = task.table.as_ref().ok_or(GivenError::NoTable)?;
-        let text = std::fs::read_to_string(self.plan.experiment.beside(table))
-            .map_err(|cause| GivenError::Io { table: table.clone(), cause })?;
-        Ok(task.measured(&text, replicate, self.plan.experiment.meta.replicates)?)
+    fn read_given_numbers(&self, task: &GivenNumbersTask, replicate: u32) -> Result<CellMeasurements, CellError> {
+        let table = task.table.as_ref().ok_or(GivenNumbersError::NoTable)?;
+        let text = std::fs::read_to_string(self.plan.experiment.resolve_path(table))
+            .map_err(|cause| GivenNumbersError::Io { table: table.clone(), cause })?;
+        Ok(task.read_measurements(&text, replicate, self.plan.experiment.meta.replicates)?)
     }
 
     /// Stores what was measured of a unit.
-    fn keep(&self, unit: &Unit, measured: Vec<Measured>, seconds: f64) -> Result<(), StoreError> {
+    fn store_results(&self, unit: &WorkUnit, measured: Vec<CellMeasurements>, seconds: f64) -> Result<(), StoreError> {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         for (&number, measured) in unit.missing.iter().zip(measured) {
             let cell = &self.plan.experiment.cells[number];
             let Some(key) = self.plan.key(number, unit.replicate) else { continue };
-            let about = ResultAbout {
+            let about = ResultMetadata {
                 labels: cell.labels().to_vec(),
                 replicate: unit.replicate,
                 sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
-                data: self.plan.digests.of_cell(cell).unwrap_or_default(),
+                data: self.plan.digests.cell_files(cell).unwrap_or_default(),
                 seconds,
                 finished,
             };
@@ -397,7 +407,7 @@ impl UnitWork<'_> {
     }
 
     /// The units that are done, or the failures of cells together; a failure of the store comes first.
-    fn ended(self, outcomes: Vec<Result<(), UnitError>>) -> Result<usize, RunError> {
+    fn collect_outcomes(self, outcomes: Vec<Result<(), UnitError>>) -> Result<usize, RunError> {
         let (all, done) = (outcomes.len(), self.done.into_inner());
         let mut failures = Vec::new();
         for outcome in outcomes {
@@ -415,6 +425,6 @@ impl UnitWork<'_> {
     }
 }
 
-fn name(place: &str, replicate: u32) -> String {
+fn unit_name(place: &str, replicate: u32) -> String {
     if replicate == 0 { place.to_owned() } else { format!("{place} (replicate {replicate})") }
 }

@@ -3,7 +3,7 @@
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-use dpgp_data::{shipped_below, shipped_text, whole_text};
+use dpgp_data::{read_limited_text, shipped_paths_below, shipped_text};
 
 /// A spec file and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl NamedSpec {
     /// The I/O error of a file that cannot be read.
     pub fn text(&self) -> Result<String> {
         if !self.shipped {
-            return whole_text(&self.path);
+            return read_limited_text(&self.path);
         }
         let text = self.path.to_str().and_then(shipped_text);
         text.map(str::to_owned).ok_or_else(|| Error::from(ErrorKind::NotFound))
@@ -66,7 +66,7 @@ impl Catalogue {
     /// The specs that come with the program, for a user who has no folder of specs.
     pub fn shipped() -> Self {
         let mut found = Self::default();
-        for path in shipped_below(SHIPPED) {
+        for path in shipped_paths_below(SHIPPED) {
             let name = path.trim_start_matches(SHIPPED).trim_start_matches('/').trim_end_matches(".toml");
             found.add(NamedSpec { name: name.to_owned(), path: path.into(), shipped: true });
         }
@@ -90,12 +90,12 @@ impl Catalogue {
     }
 
     /// The files that say what of each paper is checked, sorted.
-    pub fn coverage(&self) -> &[NamedSpec] {
+    pub fn coverage_files(&self) -> &[NamedSpec] {
         &self.coverage
     }
 
     /// The files with the words about each paper, sorted.
-    pub fn pages(&self) -> &[NamedSpec] {
+    pub fn page_files(&self) -> &[NamedSpec] {
         &self.pages
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use toml::{Table, Value};
 
 use super::document::Document;
-use super::section::{Identity, SECTIONS, SectionText, SourceText};
+use super::section::{SECTIONS, SectionText, SourceText, TextDigest};
 use super::{SpecError, TaskSection};
-use crate::setting::{Checked, Problem, Setting, fail};
-use dpgp_number::text::exact;
+use crate::setting::{CheckResult, SpecCellSetting, SpecProblem, fail};
+use dpgp_number::text::format_exact;
 
 /// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
 pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
@@ -17,20 +17,20 @@ pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
 #[derive(Debug, Clone)]
 pub struct Cell<T: TaskSection> {
     labels: Vec<String>,
-    setting: Setting<T>,
-    texts: Texts,
-    id: Identity,
-    block: Identity,
+    setting: SpecCellSetting<T>,
+    texts: SectionTexts,
+    id: TextDigest,
+    block: TextDigest,
 }
 
 /// The canonical text of each section, in the order of [`SECTIONS`]; none if a cell has no such section.
-pub(super) type Texts = [Option<Arc<SectionText>>; SECTIONS.len()];
+pub(super) type SectionTexts = [Option<Arc<SectionText>>; SECTIONS.len()];
 
 impl<T: TaskSection> Cell<T> {
     /// Only the checks of this room make a cell.
-    pub(super) fn new(labels: Vec<String>, setting: Setting<T>, texts: Texts) -> Self {
-        let id = Identity::of_text(&joined(&texts, |text| &text.canonical));
-        let block = Identity::of_text(&joined(&texts, SectionText::outer));
+    pub(super) fn new(labels: Vec<String>, setting: SpecCellSetting<T>, texts: SectionTexts) -> Self {
+        let id = TextDigest::of_text(&join_sections(&texts, |text| &text.canonical));
+        let block = TextDigest::of_text(&join_sections(&texts, SectionText::block_text));
         Self { labels, setting, texts, id, block }
     }
 
@@ -40,12 +40,12 @@ impl<T: TaskSection> Cell<T> {
     }
 
     /// Its labels in a line, for messages.
-    pub fn place(&self) -> String {
+    pub fn joined_labels(&self) -> String {
         if self.labels.is_empty() { "#1".to_owned() } else { self.labels.join(", ") }
     }
 
     /// Its checked setting.
-    pub fn setting(&self) -> &Setting<T> {
+    pub fn setting(&self) -> &SpecCellSetting<T> {
         &self.setting
     }
 
@@ -53,26 +53,26 @@ impl<T: TaskSection> Cell<T> {
     ///
     /// # Errors
     /// [`crate::setting::SettingError`] where there are none, or too few.
-    pub fn check_rows(&self, rows: usize) -> Checked {
+    pub fn check_rows(&self, rows: usize) -> CheckResult {
         match self.setting.data.rows_drawn(rows) {
-            0 => fail("data", Problem::NoRows),
+            0 => fail("data", SpecProblem::NoRows),
             drawn => self.setting.task.check_rows(drawn),
         }
     }
 
     /// Its identity: SHA-256 of its canonical form.
-    pub fn id(&self) -> Identity {
+    pub fn id(&self) -> TextDigest {
         self.id
     }
 
     /// The identity of its block: as [`Cell::id`], without what only rescales the noise.
-    pub fn block_id(&self) -> Identity {
+    pub fn block_id(&self) -> TextDigest {
         self.block
     }
 
     /// The identity of its data alone, which data and split streams are seeded by.
-    pub fn data_id(&self) -> Identity {
-        self.texts[0].as_ref().map_or_else(|| Identity::of_text(""), |text| text.id)
+    pub fn data_id(&self) -> TextDigest {
+        self.texts[0].as_ref().map_or_else(|| TextDigest::of_text(""), |text| text.id)
     }
 
     /// Its sections by name.
@@ -82,7 +82,7 @@ impl<T: TaskSection> Cell<T> {
 }
 
 /// The canonical text of the whole setting: a table of its sections.
-fn joined(texts: &Texts, part: fn(&SectionText) -> &str) -> String {
+fn join_sections(texts: &SectionTexts, part: fn(&SectionText) -> &str) -> String {
     let sections = SECTIONS.iter().zip(texts).filter_map(|(name, text)| Some((name, text.as_ref()?)));
     let entries: Vec<String> = sections.map(|(name, text)| format!("{name:?}:{}", part(text))).collect();
     format!("{{{}}}", entries.join(","))
@@ -90,41 +90,36 @@ fn joined(texts: &Texts, part: fn(&SectionText) -> &str) -> String {
 
 /// Cells that differ only in what rescales the noise, computed together.
 #[derive(Debug, Clone)]
-pub struct Block {
+pub struct CellBlock {
     /// The identity of the block.
-    pub id: Identity,
+    pub id: TextDigest,
     /// Indices of its cells in the experiment.
     pub cells: Vec<usize>,
 }
 
 /// Axis positions and the labels that they must have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Selector {
+pub struct CellSelector {
     wanted: Vec<(usize, String)>,
 }
 
-impl Selector {
+impl CellSelector {
     /// Resolves a `where` table against the axes.
     ///
     /// # Errors
     /// [`SpecError`] at `place` if an axis or a label does not exist.
-    pub(super) fn new(
-        table: &Table,
-        axes: &[Axis],
-        source: &SourceText,
-        place: &[&str],
-    ) -> Result<Self, SpecError> {
+    pub(super) fn new(table: &Table, axes: &[Axis], source: &SourceText, place: &[&str]) -> Result<Self, SpecError> {
         let mut wanted = Vec::new();
         for (name, value) in table {
             let error = |problem| source.error(&[place, &[name.as_str()]].concat(), problem);
             let Some(axis) = axes.iter().position(|axis| axis.name == *name) else {
-                let known = listing(axes.iter().map(|axis| axis.name.as_str()));
-                return Err(error(Problem::UnknownAxis { axis: name.clone(), known }));
+                let known = list_axis_names(axes.iter().map(|axis| axis.name.as_str()));
+                return Err(error(SpecProblem::UnknownAxis { axis: name.clone(), known }));
             };
             let label = label(value);
             if !axes[axis].labels.contains(&label) {
                 let known = axes[axis].labels.join(", ");
-                return Err(error(Problem::SelectsNothing { axis: name.clone(), label, known }));
+                return Err(error(SpecProblem::SelectsNothing { axis: name.clone(), label, known }));
             }
             wanted.push((axis, label));
         }
@@ -137,17 +132,17 @@ impl Selector {
     }
 
     /// The one cell that it selects.
-    pub(super) fn only<T: TaskSection>(&self, cells: &[Cell<T>]) -> Result<usize, Problem> {
+    pub(super) fn find_only_cell<T: TaskSection>(&self, cells: &[Cell<T>]) -> Result<usize, SpecProblem> {
         let selected: Vec<usize> = (0..cells.len()).filter(|&i| self.selects(cells[i].labels())).collect();
         match selected[..] {
             [cell] => Ok(cell),
-            _ => Err(Problem::SelectsMany { count: selected.len() }),
+            _ => Err(SpecProblem::SelectsMany { count: selected.len() }),
         }
     }
 }
 
 /// Names of axes, for messages.
-pub(super) fn listing<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn list_axis_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
@@ -191,7 +186,7 @@ pub struct Axis {
     pub path: String,
     /// The labels of its values.
     pub labels: Vec<String>,
-    pub(super) values: Vec<Vec<Assignment>>,
+    pub(super) values: Vec<Vec<PathAssignment>>,
     /// Where the axis stands in the spec.
     pub(super) place: Vec<String>,
 }
@@ -205,7 +200,7 @@ impl Axis {
 
 /// One dotted path and the value that an axis gives it.
 #[derive(Debug, Clone)]
-pub(super) struct Assignment {
+pub(super) struct PathAssignment {
     pub path: Vec<String>,
     pub value: Value,
 }
@@ -215,7 +210,7 @@ pub(super) struct Assignment {
 pub fn label(value: &Value) -> String {
     match value {
         Value::String(s) => s.clone(),
-        Value::Float(x) => exact(*x),
+        Value::Float(x) => format_exact(*x),
         Value::Array(list) => list.iter().map(label).collect::<Vec<_>>().join("+"),
         Value::Table(table) => {
             let entry = |(key, value): (&String, &Value)| match value {
@@ -233,25 +228,25 @@ pub fn label(value: &Value) -> String {
 pub(super) fn axes(document: &Document, source: &SourceText) -> Result<Vec<Axis>, SpecError> {
     let mut axes = Vec::new();
     for (path, values) in &document.grid {
-        axes.push(list_axis(path, values, source)?);
+        axes.push(parse_list_axis(path, values, source)?);
     }
     for (name, bundles) in &document.axis {
-        axes.push(bundle_axis(name, bundles, source)?);
+        axes.push(parse_bundle_axis(name, bundles, source)?);
     }
-    name_apart(&mut axes);
+    shorten_axis_names(&mut axes);
     for axis in &axes {
         check_axis(axis, &axes, source)?;
     }
     Ok(axes)
 }
 
-fn list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+fn parse_list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, SpecError> {
     let Value::Array(values) = values else {
-        let problem = Problem::Shape("an axis must be a list of values".to_owned());
+        let problem = SpecProblem::Shape("an axis must be a list of values".to_owned());
         return Err(source.error(&["grid", path], problem));
     };
     let segments: Vec<String> = path.split('.').map(str::to_owned).collect();
-    let assign = |value: &Value| vec![Assignment { path: segments.clone(), value: value.clone() }];
+    let assign = |value: &Value| vec![PathAssignment { path: segments.clone(), value: value.clone() }];
     Ok(Axis {
         name: path.to_owned(),
         path: path.to_owned(),
@@ -261,10 +256,10 @@ fn list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, Sp
     })
 }
 
-fn bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+fn parse_bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis, SpecError> {
     let shape = || {
         let text = "an axis must hold one table of \"dotted.path\" = value for each label";
-        source.error(&["axis", name], Problem::Shape(text.to_owned()))
+        source.error(&["axis", name], SpecProblem::Shape(text.to_owned()))
     };
     let bundles = bundles.as_table().ok_or_else(shape)?;
     let mut values = Vec::new();
@@ -280,15 +275,14 @@ fn bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis,
     })
 }
 
-fn assignments(bundle: &Table) -> Vec<Assignment> {
+fn assignments(bundle: &Table) -> Vec<PathAssignment> {
     let split = |path: &String| path.split('.').map(str::to_owned).collect();
-    bundle.iter().map(|(path, value)| Assignment { path: split(path), value: value.clone() }).collect()
+    bundle.iter().map(|(path, value)| PathAssignment { path: split(path), value: value.clone() }).collect()
 }
 
 /// Shortens the dotted names to the last segments that keep them apart.
-fn name_apart(axes: &mut [Axis]) {
-    let full: Vec<Vec<String>> =
-        axes.iter().map(|a| a.name.split('.').map(str::to_owned).collect()).collect();
+fn shorten_axis_names(axes: &mut [Axis]) {
+    let full: Vec<Vec<String>> = axes.iter().map(|a| a.name.split('.').map(str::to_owned).collect()).collect();
     for (i, axis) in axes.iter_mut().enumerate() {
         let tail = |path: &[String], n: usize| path[path.len().saturating_sub(n)..].join(".");
         let unique = |n: &usize| {
@@ -317,20 +311,20 @@ fn overlap(axis: &Axis, axes: &[Axis]) -> Option<(String, String)> {
 fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
     let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
     if axis.labels.is_empty() {
-        return Err(source.error(&place, Problem::Empty));
+        return Err(source.error(&place, SpecProblem::Empty));
     }
     if FIXED_COLUMNS.contains(&axis.path.as_str()) {
-        return Err(source.error(&place, Problem::ReservedAxis { name: axis.path.clone() }));
+        return Err(source.error(&place, SpecProblem::ReservedAxis { name: axis.path.clone() }));
     }
     if let Some((other, path)) = overlap(axis, axes) {
-        return Err(source.error(&place, Problem::OverlappingAxes { other, path }));
+        return Err(source.error(&place, SpecProblem::OverlappingAxes { other, path }));
     }
     if axes.iter().filter(|other| other.name == axis.name).count() > 1 {
-        return Err(source.error(&place, Problem::DuplicateAxis { name: axis.name.clone() }));
+        return Err(source.error(&place, SpecProblem::DuplicateAxis { name: axis.name.clone() }));
     }
     for (i, label) in axis.labels.iter().enumerate() {
         if axis.labels[..i].contains(label) {
-            return Err(source.error(&place, Problem::DuplicateValue { label: label.clone() }));
+            return Err(source.error(&place, SpecProblem::DuplicateValue { label: label.clone() }));
         }
     }
     Ok(())

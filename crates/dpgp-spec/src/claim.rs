@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::document::Document;
-use super::experiment::Context;
+use super::experiment::ResolveContext;
 use super::value_table::{ValueEntry, ValueTable};
-use super::{Problem, Selector, SpecError, TaskSection};
-use dpgp_number::OutOfRange;
+use super::{CellSelector, SpecError, SpecProblem, TaskSection};
+use dpgp_number::OutOfRangeError;
 
 /// A claim about the results, as the spec writes it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub(super) struct RawClaim {
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub minus: Option<Table>,
-    pub is: Relation,
+    pub is: ClaimRelation,
     /// The cells on the right-hand side.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
@@ -46,14 +46,14 @@ pub(super) struct RawClaim {
     pub value: Option<f64>,
     /// A choice uniformly at random among the members that a private selection allows, instead of cells on the right-hand side.
     #[serde(default)]
-    pub uniform: Option<UniformPick>,
+    pub uniform: Option<UniformBaseline>,
     /// Cells whose values are subtracted on the right-hand side, from other cells or from a number.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other_minus: Option<Table>,
     /// How far the left-hand side may lie on the wrong side of the right-hand side while the claim still holds.
     #[serde(default)]
-    pub margin: Option<Margin>,
+    pub margin: Option<ClaimMargin>,
     /// The relation must hold for more than this share of the comparisons; without it, for all of them.
     #[serde(default)]
     pub share: Option<f64>,
@@ -99,7 +99,7 @@ impl ClaimOwner {
 /// `of/NAME`, as for an `expected-rmse`, over the members NAME of the family whose `allowed/NAME` is above zero.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct UniformPick {
+pub struct UniformBaseline {
     /// The family of errors that is averaged.
     pub of: String,
     /// The family of metrics that is above zero for members that the selection allows, for example their probabilities.
@@ -109,7 +109,7 @@ pub struct UniformPick {
 /// How far a row may lie on the wrong side of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Margin {
+pub enum ClaimMargin {
     /// The difference between the two numbers that the paper prints, as large as their rounding allows and at least zero: the
     /// paper treats so small a difference as none.
     AsPrinted,
@@ -117,13 +117,13 @@ pub enum Margin {
 
 /// Right-hand side of a claim.
 #[derive(Debug, Clone, PartialEq)]
-pub enum OtherSide {
+pub enum ClaimRightSide {
     /// Rows, of any of these.
-    Cells(Vec<Selector>),
+    Cells(Vec<CellSelector>),
     /// A number.
     Number(f64),
     /// A choice uniformly at random in the same cell.
-    Uniform(UniformPick),
+    Uniform(UniformBaseline),
 }
 
 /// A statement as a predicate over rows: every row of `cells`, less the row of `minus` that agrees with it, stands in the relation to every
@@ -141,19 +141,19 @@ pub struct Claim {
     /// The metric that it is about.
     pub metric: String,
     /// The cells on the left.
-    pub cells: Selector,
+    pub cells: CellSelector,
     /// The cells that are subtracted from them.
-    pub minus: Option<Selector>,
+    pub minus: Option<CellSelector>,
     /// The relation.
-    pub is: Relation,
+    pub is: ClaimRelation,
     /// The right-hand side.
-    pub other: OtherSide,
+    pub other: ClaimRightSide,
     /// Their metric, if it is another.
     pub other_metric: Option<String>,
     /// The cells that are subtracted there.
-    pub other_minus: Option<Selector>,
+    pub other_minus: Option<CellSelector>,
     /// How far the left may lie on the wrong side.
-    pub margin: Option<Margin>,
+    pub margin: Option<ClaimMargin>,
     /// The relation must hold for more than this share of the comparisons; without it, for all of them.
     pub share: Option<f64>,
     /// The axes on which rows that are compared agree, by index.
@@ -164,10 +164,10 @@ pub struct Claim {
 
 impl Claim {
     /// Whether it compares a cell with these labels.
-    pub fn looks_at(&self, labels: &[String]) -> bool {
+    pub fn compares_cell(&self, labels: &[String]) -> bool {
         let others = match &self.other {
-            OtherSide::Cells(others) => others.as_slice(),
-            OtherSide::Number(_) | OtherSide::Uniform(_) => &[],
+            ClaimRightSide::Cells(others) => others.as_slice(),
+            ClaimRightSide::Number(_) | ClaimRightSide::Uniform(_) => &[],
         };
         let sides = [Some(&self.cells), self.minus.as_ref(), self.other_minus.as_ref()];
         sides.into_iter().flatten().chain(others).any(|side| side.selects(labels))
@@ -175,17 +175,17 @@ impl Claim {
 
     /// Whether it is about a metric.
     pub fn is_about(&self, metric: &str) -> bool {
-        means(&self.metric, metric)
+        matches_metric(&self.metric, metric)
     }
 
     /// Whether it compares with a metric.
     pub fn compares_with(&self, metric: &str) -> bool {
-        means(self.other_metric.as_ref().unwrap_or(&self.metric), metric)
+        matches_metric(self.other_metric.as_ref().unwrap_or(&self.metric), metric)
     }
 }
 
 /// Whether a metric is the one named, or of the family.
-fn means(named: &str, metric: &str) -> bool {
+fn matches_metric(named: &str, metric: &str) -> bool {
     match named.strip_suffix('*') {
         Some(family) => metric.starts_with(family),
         None => named == metric,
@@ -195,49 +195,48 @@ fn means(named: &str, metric: &str) -> bool {
 /// The relation of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Relation {
+pub enum ClaimRelation {
     /// Less than.
     Below,
     /// Greater than.
     Above,
 }
 
-impl<T: TaskSection> Context<'_, T> {
+impl<T: TaskSection> ResolveContext<'_, T> {
     pub(super) fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
         let number = i.to_string();
         let place = |key| ["claim", number.as_str(), key];
         if raw.quote.is_some() != raw.place.is_some() {
-            return Err(self.source.error(&["claim", &number], Problem::QuoteNeedsPlace));
+            return Err(self.source.error(&["claim", &number], SpecProblem::QuoteNeedsPlace));
         }
-        let selector = |key, table: &Table| Selector::new(table, self.axes, self.source, &place(key));
-        let optional =
-            |key, table: &Option<Table>| table.as_ref().map(|table| selector(key, table)).transpose();
+        let selector = |key, table: &Table| CellSelector::new(table, self.axes, self.source, &place(key));
+        let optional = |key, table: &Option<Table>| table.as_ref().map(|table| selector(key, table)).transpose();
         let one = raw.other.iter().map(|other| selector("other", other));
         let others = one.chain(raw.others.iter().map(|other| selector("others", other)));
-        let others = others.collect::<Result<Vec<Selector>, SpecError>>()?;
+        let others = others.collect::<Result<Vec<CellSelector>, SpecError>>()?;
         let other = match (others.is_empty(), raw.value, &raw.uniform) {
-            (false, None, None) => OtherSide::Cells(others),
-            (true, Some(value), None) => OtherSide::Number(value),
+            (false, None, None) => ClaimRightSide::Cells(others),
+            (true, Some(value), None) => ClaimRightSide::Number(value),
             (true, None, Some(pick)) => {
-                self.family(&place("uniform"), &pick.of)?;
-                self.family(&place("uniform"), &pick.allowed)?;
-                OtherSide::Uniform(pick.clone())
+                self.check_family(&place("uniform"), &pick.of)?;
+                self.check_family(&place("uniform"), &pick.allowed)?;
+                ClaimRightSide::Uniform(pick.clone())
             }
-            _ => return Err(self.source.error(&["claim", &number], Problem::ClaimNeedsOneSide)),
+            _ => return Err(self.source.error(&["claim", &number], SpecProblem::ClaimNeedsOneSide)),
         };
         if let Some(share) = raw.share.filter(|share| !(0.0..1.0).contains(share)) {
-            let problem = OutOfRange::new("at least 0 and less than 1", share).into();
+            let problem = OutOfRangeError::new("at least 0 and less than 1", share).into();
             return Err(self.source.error(&place("share"), problem));
         }
         let metrics = [("metric", Some(&raw.metric)), ("other_metric", raw.other_metric.as_ref())];
         for (key, metric) in metrics.into_iter().filter_map(|(key, metric)| Some((key, metric?))) {
             match metric.strip_suffix("/*") {
-                Some(family) => self.family(&place(key), family)?,
-                None => self.metric(&place(key), metric)?,
+                Some(family) => self.check_family(&place(key), family)?,
+                None => self.check_metric(&place(key), metric)?,
             }
         }
-        if raw.other_metric.is_some() && !matches!(other, OtherSide::Cells(_)) {
-            return Err(self.source.error(&place("other_metric"), Problem::OtherMetricNeedsCells));
+        if raw.other_metric.is_some() && !matches!(other, ClaimRightSide::Cells(_)) {
+            return Err(self.source.error(&place("other_metric"), SpecProblem::OtherMetricNeedsCells));
         }
         Ok(Claim {
             from: raw.owner(),
@@ -253,20 +252,20 @@ impl<T: TaskSection> Context<'_, T> {
             other_minus: optional("other_minus", &raw.other_minus)?,
             margin: raw.margin,
             share: raw.share,
-            agree: self.agreeing(raw),
-            open: self.open(&raw.cells),
+            agree: self.paired_axes(raw),
+            open: self.unnamed_axes(&raw.cells),
         })
     }
 
     /// The axes with several labels that a side does not name.
-    fn open(&self, side: &Table) -> Vec<(usize, String)> {
+    fn unnamed_axes(&self, side: &Table) -> Vec<(usize, String)> {
         let all = self.axes.iter().enumerate();
         let open = all.filter(|(_, axis)| axis.labels.len() > 1 && !side.contains_key(&axis.name));
         open.map(|(i, axis)| (i, axis.name.clone())).collect()
     }
 
     /// The axes on which rows agree that a claim compares: if it pairs them, or subtracts one from the other, those that no side names.
-    fn agreeing(&self, raw: &RawClaim) -> Vec<usize> {
+    fn paired_axes(&self, raw: &RawClaim) -> Vec<usize> {
         let subtracts = raw.minus.is_some() || raw.other_minus.is_some();
         let sides = [Some(&raw.cells), raw.minus.as_ref(), raw.other.as_ref(), raw.other_minus.as_ref()];
         let sides: Vec<&Table> = sides.into_iter().flatten().chain(&raw.others).collect();
@@ -282,7 +281,7 @@ impl<T: TaskSection> Context<'_, T> {
 #[derive(Debug, Clone)]
 pub struct ReferenceValue {
     /// Whose number it is.
-    pub owner: Owner,
+    pub owner: ValueOwner,
     /// Index of the cell.
     pub cell: usize,
     /// The metric.
@@ -308,12 +307,12 @@ pub struct ReferenceValue {
     /// Where it stands.
     pub source: String,
     /// How it was read.
-    pub read: HowRead,
+    pub read: ReadingMethod,
 }
 
 /// Whose a number is. Only the first was published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Owner {
+pub enum ValueOwner {
     /// Printed in the paper, or read off its figure.
     Paper,
     /// Of a result file or the code of its authors.
@@ -322,7 +321,7 @@ pub enum Owner {
     Reference,
 }
 
-impl Owner {
+impl ValueOwner {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Paper, Self::Authors, Self::Reference];
 
@@ -379,7 +378,7 @@ impl SpreadKind {
 /// How a published number was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum HowRead {
+pub enum ReadingMethod {
     /// Printed in a table.
     #[default]
     Printed,
@@ -390,32 +389,34 @@ pub enum HowRead {
 }
 
 /// The numbers that have a cell, and how many have none in a reduced grid.
-pub(super) struct Counterparts {
+pub(super) struct ResolvedValues {
     pub found: Vec<ReferenceValue>,
     pub left_out: usize,
 }
 
 /// Where a table of numbers stands: its owner and its name.
 #[derive(Clone, Copy)]
-struct Place<'a> {
-    owner: Owner,
+struct ValueTablePlace<'a> {
+    owner: ValueOwner,
     table: &'a str,
 }
 
-impl<T: TaskSection> Context<'_, T> {
+impl<T: TaskSection> ResolveContext<'_, T> {
     /// Those of all tables of a spec. With reduced settings one that fails is left out: the full spec has been checked.
-    pub fn counterparts(&self, document: &Document) -> Result<Counterparts, SpecError> {
-        let mut all = Counterparts { found: Vec::new(), left_out: 0 };
+    pub fn resolve_values(&self, document: &Document) -> Result<ResolvedValues, SpecError> {
+        let mut all = ResolvedValues { found: Vec::new(), left_out: 0 };
         let mut seen = BTreeSet::new();
-        for owner in Owner::ALL {
+        for owner in ValueOwner::ALL {
             for (name, table) in document.values(owner) {
-                let place = Place { owner, table: name };
+                let place = ValueTablePlace { owner, table: name };
                 for (number, row) in table.rows.iter().enumerate() {
-                    match self.counterpart(place, table, number, row) {
+                    match self.resolve_value_row(place, table, number, row) {
                         Err(_) if self.quick => all.left_out += 1,
                         Err(error) => return Err(error),
                         Ok(one) if seen.insert((owner, one.cell, one.metric.clone())) => all.found.push(one),
-                        Ok(_) => return Err(self.wrong(place, &number.to_string(), Problem::ValueTwice)),
+                        Ok(_) => {
+                            return Err(self.row_error(place, &number.to_string(), SpecProblem::ValueTwice));
+                        }
                     }
                 }
             }
@@ -423,9 +424,9 @@ impl<T: TaskSection> Context<'_, T> {
         Ok(all)
     }
 
-    fn counterpart(
+    fn resolve_value_row(
         &self,
-        place: Place<'_>,
+        place: ValueTablePlace<'_>,
         table: &ValueTable,
         number: usize,
         row: &[toml::Value],
@@ -433,17 +434,14 @@ impl<T: TaskSection> Context<'_, T> {
         let row_text = number.to_string();
         let at = [place.owner.name(), place.table, "rows", &row_text];
         let entry = table.entry(row).map_err(|problem| self.source.error(&at, problem))?;
-        let selector = Selector::new(&entry.cells, self.axes, self.source, &at)?;
-        let cell = selector.only(self.cells).map_err(|problem| self.source.error(&at, problem))?;
-        self.metric(&at, &entry.metric)?;
-        if self.cells[cell].setting().task.secondary().contains(&entry.metric) {
-            let why = format!(
-                "{:?} is a secondary metric, which is never compared with other numbers",
-                entry.metric
-            );
-            return Err(self.source.error(&at, Problem::Shape(why)));
+        let selector = CellSelector::new(&entry.cells, self.axes, self.source, &at)?;
+        let cell = selector.find_only_cell(self.cells).map_err(|problem| self.source.error(&at, problem))?;
+        self.check_metric(&at, &entry.metric)?;
+        if self.cells[cell].setting().task.secondary_metrics().contains(&entry.metric) {
+            let why = format!("{:?} is a secondary metric, which is never compared with other numbers", entry.metric);
+            return Err(self.source.error(&at, SpecProblem::Shape(why)));
         }
-        let (value, runs) = (self.numbers(&at, &entry)?, self.runs(&at, &entry)?);
+        let (value, runs) = (self.check_numbers(&at, &entry)?, self.runs(&at, &entry)?);
         Ok(ReferenceValue {
             owner: place.owner,
             cell,
@@ -466,27 +464,27 @@ impl<T: TaskSection> Context<'_, T> {
     fn runs(&self, at: &[&str], entry: &ValueEntry) -> Result<u32, SpecError> {
         match entry.runs {
             None => Ok(1),
-            Some(0) => Err(self.source.error(at, OutOfRange::new("at least 1", 0.0).into())),
+            Some(0) => Err(self.source.error(at, OutOfRangeError::new("at least 1", 0.0).into())),
             Some(runs) => Ok(runs),
         }
     }
 
     /// The numbers of an entry: finite, and none negative but the value itself, which is returned.
-    fn numbers(&self, at: &[&str], entry: &ValueEntry) -> Result<f64, SpecError> {
+    fn check_numbers(&self, at: &[&str], entry: &ValueEntry) -> Result<f64, SpecError> {
         let value = entry.value.unwrap_or(f64::NAN);
         let least_of_others = [entry.spread, Some(entry.precision), entry.tolerance, entry.effect];
         if !value.is_finite() {
-            return Err(self.source.error(at, OutOfRange::new("finite", value).into()));
+            return Err(self.source.error(at, OutOfRangeError::new("finite", value).into()));
         }
         for found in least_of_others.into_iter().flatten() {
             if !found.is_finite() || found < 0.0 {
-                return Err(self.source.error(at, OutOfRange::new("at least 0 and finite", found).into()));
+                return Err(self.source.error(at, OutOfRangeError::new("at least 0 and finite", found).into()));
             }
         }
         Ok(value)
     }
 
-    fn wrong(&self, place: Place<'_>, row: &str, problem: Problem) -> SpecError {
+    fn row_error(&self, place: ValueTablePlace<'_>, row: &str, problem: SpecProblem) -> SpecError {
         self.source.error(&[place.owner.name(), place.table, "rows", row], problem)
     }
 }

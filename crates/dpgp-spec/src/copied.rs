@@ -16,16 +16,16 @@ const NAMES: [&str; 2] = ["paper", "artefact"];
 /// are. None for a text that is no TOML.
 ///
 /// ```
-/// use dpgp_spec::copied;
+/// use dpgp_spec::strip_paper_content;
 ///
 /// let spec = "[experiment]\ntitle = \"t\" # a line\npaper = \"p2020\"\n\n[[claim]]\ntext = \"x\"\n\n[data]\ninputs = [\n  \"[claim]\",\n]\n";
 /// let own = "[experiment]\ntitle = \"t\" # a line\n\n[data]\ninputs = [\n  \"[claim]\",\n]\n";
-/// assert_eq!(copied(spec).as_deref(), Some(own));
-/// assert_eq!(copied("= 1"), None);
+/// assert_eq!(strip_paper_content(spec).as_deref(), Some(own));
+/// assert_eq!(strip_paper_content("= 1"), None);
 /// ```
-pub fn copied(text: &str) -> Option<String> {
+pub fn strip_paper_content(text: &str) -> Option<String> {
     let mut values = Vec::new();
-    collect(DeTable::parse(text).ok()?.get_ref(), &mut values);
+    collect_value_spans(DeTable::parse(text).ok()?.get_ref(), &mut values);
     let mut own = String::with_capacity(text.len());
     let (mut at, mut section, mut dropped) = (0, String::new(), false);
     // Comments that stand right above a table are about it.
@@ -34,8 +34,7 @@ pub fn copied(text: &str) -> Option<String> {
         let inside = values.iter().any(|value| value.start < at && at < value.end);
         at += line.len();
         if !inside && line.starts_with('[') {
-            section =
-                line.trim_start_matches('[').split(['.', ']']).next().unwrap_or_default().trim().to_owned();
+            section = line.trim_start_matches('[').split(['.', ']']).next().unwrap_or_default().trim().to_owned();
             dropped = OF_THE_PAPER.contains(&section.as_str());
         }
         if !inside && line.starts_with('#') {
@@ -63,16 +62,16 @@ fn names_a_paper(line: &str, section: &str) -> bool {
 }
 
 /// Where values stand that are no tables with a header: what looks like a header in one of them is none.
-fn collect(table: &DeTable<'_>, values: &mut Vec<Range<usize>>) {
-    table.values().for_each(|value| walk(value, values));
+fn collect_value_spans(table: &DeTable<'_>, values: &mut Vec<Range<usize>>) {
+    table.values().for_each(|value| collect_spans_below(value, values));
 }
 
-fn walk(value: &Spanned<DeValue<'_>>, values: &mut Vec<Range<usize>>) {
+fn collect_spans_below(value: &Spanned<DeValue<'_>>, values: &mut Vec<Range<usize>>) {
     match value.get_ref() {
-        DeValue::Table(table) => collect(table, values),
+        DeValue::Table(table) => collect_value_spans(table, values),
         // An array of tables with headers has the span of a header, or of all of them; its elements are walked instead.
         DeValue::Array(array) if array.iter().all(|element| element.get_ref().is_table()) => {
-            array.iter().for_each(|element| walk(element, values));
+            array.iter().for_each(|element| collect_spans_below(element, values));
         }
         _ => values.push(value.span()),
     }
@@ -86,12 +85,12 @@ mod tests {
     fn comments_go_with_the_table_below_them() {
         let text = "# The spec.\n[experiment]\ntitle = \"t\"\n\n# What the paper says.\n[published.rmse]\na = 1\n\n# The rows.\n[data]\nx = 1\n# The end.\n";
         let own = "# The spec.\n[experiment]\ntitle = \"t\"\n\n# The rows.\n[data]\nx = 1\n# The end.\n";
-        assert_eq!(copied(text).unwrap(), own);
+        assert_eq!(strip_paper_content(text).unwrap(), own);
     }
 
     #[test]
     fn a_paper_is_named_by_a_whole_path_too() {
         let text = "experiment.title = \"t\"\nexperiment.paper = \"p\"\n\n[data]\npaper = 1\n";
-        assert_eq!(copied(text).unwrap(), "experiment.title = \"t\"\n\n[data]\npaper = 1\n");
+        assert_eq!(strip_paper_content(text).unwrap(), "experiment.title = \"t\"\n\n[data]\npaper = 1\n");
     }
 }

@@ -10,7 +10,7 @@ use super::NamedSpec;
 /// Every figure, table, printed number and statement about results of a paper, and what checks it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Coverage {
+pub struct PaperCoverage {
     /// The paper's key, as `experiment.paper` has it.
     pub paper: String,
     /// Authors, title and year.
@@ -18,7 +18,7 @@ pub struct Coverage {
     /// The title, to cite it by.
     #[serde(default)]
     pub title: Option<String>,
-    /// The authors, each as `Family, Given`.
+    /// The authors, each as `VariationalFamily, Given`.
     #[serde(default)]
     pub authors: Vec<String>,
     /// The year.
@@ -32,7 +32,7 @@ pub struct Coverage {
     pub published: PublishedIn,
     /// Its parts.
     #[serde(rename = "item")]
-    pub items: Vec<CoverageItem>,
+    pub items: Vec<PaperPart>,
 }
 
 /// Where a paper was published, field by field as bibliographies have it.
@@ -58,7 +58,7 @@ pub struct PublishedIn {
 /// A part of a paper.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CoverageItem {
+pub struct PaperPart {
     /// Where it stands, as `source` of numbers and `place` of claims begin: `Table 1`, `Section 6.2`.
     pub place: String,
     /// What stands there.
@@ -87,7 +87,7 @@ pub struct CoverageError {
     pub cause: String,
 }
 
-impl Coverage {
+impl PaperCoverage {
     /// Reads a file.
     ///
     /// # Errors
@@ -104,9 +104,9 @@ impl CoverageError {
     }
 }
 
-impl CoverageItem {
+impl PaperPart {
     /// Whether a source or a place is this part or inside it.
-    pub fn holds(&self, place: &str) -> bool {
+    pub fn contains_place(&self, place: &str) -> bool {
         let inside = place.strip_prefix(self.place.as_str());
         inside.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ':', ';', ' ']))
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn places_are_whole_words() {
         let text = "paper = 'p'\nreference = 'A 2020'\n[[item]]\nplace = 'Section 6.2'\nwhat = 'x'\nstatements = 2\n";
-        let coverage: Coverage = toml::from_str(text).unwrap();
+        let coverage: PaperCoverage = toml::from_str(text).unwrap();
         let item = &coverage.items[0];
         for (place, inside) in [
             ("Section 6.2", true),
@@ -127,7 +127,7 @@ mod tests {
             ("Section 6.21", false),
             ("Table 1", false),
         ] {
-            assert_eq!(item.holds(place), inside, "{place}");
+            assert_eq!(item.contains_place(place), inside, "{place}");
         }
     }
 }

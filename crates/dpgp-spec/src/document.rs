@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::cell::label;
-use super::claim::{Owner, RawClaim};
+use super::claim::{RawClaim, ValueOwner};
 use super::coverage::CoverageError;
 use super::figure::FigureSetting;
 use super::section::SourceText;
-use super::setting::Problem;
+use super::setting::SpecProblem;
 use super::value_table::{TableLayout, ValueTable};
-use super::{Axis, NamedSpec, Selector, SpecError};
+use super::{Axis, CellSelector, NamedSpec, SpecError};
 use dpgp_data::suggest::closest;
-use dpgp_number::OutOfRange;
+use dpgp_number::OutOfRangeError;
 
 /// The most repetitions of a cell.
 const MOST_REPLICATES: u32 = 100_000;
@@ -68,7 +68,7 @@ pub(super) type Deviations = BTreeMap<DeviationKind, BTreeMap<String, String>>;
 
 /// A point where the protocol is ambiguous, corrected or uses other data, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Deviation {
+pub struct ProtocolDeviation {
     /// The kind of deviation.
     pub kind: DeviationKind,
     /// What deviates.
@@ -123,7 +123,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub erratum: Vec<ErratumWords>,
     #[serde(default)]
-    pub broken: Vec<RawBroken>,
+    pub broken: Vec<RawBrokenGuarantee>,
     #[serde(default)]
     pub table: Option<TableLayout>,
     #[serde(default)]
@@ -146,19 +146,19 @@ impl Document {
 
     /// Checks what is said of the experiment as a whole, and fills in what follows from printed numbers.
     pub fn check(mut self, source: &SourceText) -> Result<Self, SpecError> {
-        self.complete_given();
+        self.fill_given_task();
         let replicates = self.experiment.replicates;
         if !(1..=MOST_REPLICATES).contains(&replicates) {
-            let problem = OutOfRange::new("from 1 to 100000", f64::from(replicates)).into();
+            let problem = OutOfRangeError::new("from 1 to 100000", f64::from(replicates)).into();
             return Err(source.error(&["experiment", "replicates"], problem));
         }
-        self.check_told(source)?;
+        self.check_command_axes(source)?;
         Ok(self)
     }
 
     /// An axis over the values passed to a program names one of their keys: a misspelt one would be an additional key, which no
     /// program reads.
-    fn check_told(&self, source: &SourceText) -> Result<(), SpecError> {
+    fn check_command_axes(&self, source: &SourceText) -> Result<(), SpecError> {
         let told = self.task.as_ref().and_then(|task| task.get("command")?.get("with")?.as_table());
         let Some(told) = told else { return Ok(()) };
         for path in self.grid.keys() {
@@ -168,16 +168,15 @@ impl Document {
                 let near = closest(first, told.keys().map(String::as_str));
                 let hint = near.map_or(String::new(), |near| format!("; did you mean {near:?}?"));
                 let why = format!("task.command.with has no {first:?}{hint}");
-                return Err(source.error(&["grid", path], Problem::Shape(why)));
+                return Err(source.error(&["grid", path], SpecProblem::Shape(why)));
             }
         }
         Ok(())
     }
 
     /// A spec without a task is about numbers that others computed. Its axes and metrics are those of the printed numbers.
-    fn complete_given(&mut self) {
-        let is_bare =
-            self.task.is_none() && self.data.is_none() && self.model.is_none() && !self.published.is_empty();
+    fn fill_given_task(&mut self) {
+        let is_bare = self.task.is_none() && self.data.is_none() && self.model.is_none() && !self.published.is_empty();
         if !is_bare && self.task.as_ref().is_none_or(|task| !task.contains_key(GIVEN)) {
             return;
         }
@@ -186,8 +185,7 @@ impl Document {
         let Some(given) = given.as_table_mut() else { return };
         // Axes keep the order of the columns.
         let (mut axes, mut metrics) = (Table::new(), Value::Array(Vec::new()));
-        for table in [&self.published, &self.authors, &self.reference].into_iter().flat_map(BTreeMap::values)
-        {
+        for table in [&self.published, &self.authors, &self.reference].into_iter().flat_map(BTreeMap::values) {
             // Rows that are wrong are told of with their place afterwards.
             for entry in table.rows.iter().filter_map(|row| table.entry(row).ok()) {
                 push_new(&mut metrics, entry.metric.into());
@@ -206,29 +204,28 @@ impl Document {
     }
 
     /// The deviations, by kind.
-    pub fn deviations(&self) -> Vec<Deviation> {
+    pub fn deviations(&self) -> Vec<ProtocolDeviation> {
         let mut all = Vec::new();
         for (kind, notes) in &self.deviation {
             for (about, note) in notes {
-                all.push(Deviation { kind: *kind, about: about.clone(), note: note.clone() });
+                all.push(ProtocolDeviation { kind: *kind, about: about.clone(), note: note.clone() });
             }
         }
         all
     }
 
     /// The tables of numbers of one owner.
-    pub fn values(&self, owner: Owner) -> &BTreeMap<String, ValueTable> {
+    pub fn values(&self, owner: ValueOwner) -> &BTreeMap<String, ValueTable> {
         match owner {
-            Owner::Paper => &self.published,
-            Owner::Authors => &self.authors,
-            Owner::Reference => &self.reference,
+            ValueOwner::Paper => &self.published,
+            ValueOwner::Authors => &self.authors,
+            ValueOwner::Reference => &self.reference,
         }
     }
 
     /// The sections of a cell as one table.
-    pub fn base(&self) -> toml::Table {
-        let tables =
-            [("data", &self.data), ("model", &self.model), ("task", &self.task), ("privacy", &self.privacy)];
+    pub fn base_sections(&self) -> toml::Table {
+        let tables = [("data", &self.data), ("model", &self.model), ("task", &self.task), ("privacy", &self.privacy)];
         let mut base = toml::Table::new();
         for (name, table) in tables {
             if let Some(table) = table {
@@ -299,7 +296,7 @@ pub struct PaperPage {
     pub sentence: String,
     /// Its tables, figures and statements.
     #[serde(rename = "row")]
-    pub rows: Vec<PlaceRow>,
+    pub rows: Vec<PaperPageRow>,
     /// Errors in the paper that a reader meets, one paragraph each.
     #[serde(default)]
     pub errors: Vec<String>,
@@ -311,7 +308,7 @@ pub struct PaperPage {
 /// A table, a figure or a statement of a paper.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct PlaceRow {
+pub struct PaperPageRow {
     /// Where it stands.
     pub place: String,
     /// What the paper says there, in its words and numbers.
@@ -319,13 +316,13 @@ pub struct PlaceRow {
     /// The experiment that it links to, and whose rows it is about.
     pub experiment: Option<String>,
     /// The printed numbers that decide.
-    pub numbers: Vec<NumbersChosen>,
+    pub numbers: Vec<NumberSelector>,
     /// The tests of statements that decide.
-    pub claims: Vec<ClaimsChosen>,
+    pub claims: Vec<ClaimSelector>,
     /// Our result, with `{name}` for each of `values`; without it, made of numbers and claims.
     pub ours: Option<String>,
     /// Numbers of ours.
-    pub values: BTreeMap<String, ValueChosen>,
+    pub values: BTreeMap<String, OwnValueSelector>,
     /// The data, if there is more to say than whether they are the paper's.
     pub data: Option<String>,
     /// Which settings were chosen by us.
@@ -343,7 +340,7 @@ pub struct PlaceRow {
 /// Some printed numbers.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct NumbersChosen {
+pub struct NumberSelector {
     /// The experiment, if it is not that of the row.
     pub experiment: Option<String>,
     /// The metric, or `FAMILY/*`; any without it.
@@ -357,7 +354,7 @@ pub struct NumbersChosen {
 /// Some tests of statements of the paper.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ClaimsChosen {
+pub struct ClaimSelector {
     /// A part of the paper's sentence.
     pub quote: String,
     /// A part of what is tested.
@@ -367,7 +364,7 @@ pub struct ClaimsChosen {
 /// A number of ours.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ValueChosen {
+pub struct OwnValueSelector {
     /// The experiment, if it is not that of the row.
     pub experiment: Option<String>,
     /// The metric.
@@ -391,9 +388,9 @@ impl PaperPage {
     }
 }
 
-impl NumbersChosen {
+impl NumberSelector {
     /// Whether it means a metric.
-    pub fn means(&self, metric: &str) -> bool {
+    pub fn matches_metric(&self, metric: &str) -> bool {
         match self.metric.as_deref().map(|wanted| (wanted, wanted.strip_suffix('*'))) {
             None => true,
             Some((_, Some(family))) => metric.starts_with(family),
@@ -404,15 +401,15 @@ impl NumbersChosen {
 
 /// Whether a cell has the labels of a table; a name that is no axis has none.
 pub fn has_labels<'a>(cells: &Table, axes: &'a [Axis], of: impl Fn(&'a Axis) -> &'a str) -> bool {
-    cells.iter().all(|(name, value)| {
-        axes.iter().find(|axis| axis.name == *name).is_some_and(|axis| of(axis) == label(value))
-    })
+    cells
+        .iter()
+        .all(|(name, value)| axes.iter().find(|axis| axis.name == *name).is_some_and(|axis| of(axis) == label(value)))
 }
 
 /// Cells whose guarantee, as published, does not hold, and why.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawBroken {
+pub(super) struct RawBrokenGuarantee {
     /// The cells, by their labels on axes.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
@@ -423,9 +420,9 @@ pub(super) struct RawBroken {
 
 /// Cells whose guarantee does not hold: an audit passes if it finds this, and fails if it does not.
 #[derive(Debug, Clone)]
-pub struct Broken {
+pub struct BrokenGuarantee {
     /// The cells.
-    pub cells: Selector,
+    pub cells: CellSelector,
     /// Why it does not hold.
     pub note: String,
 }

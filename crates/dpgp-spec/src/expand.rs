@@ -6,14 +6,14 @@ use std::sync::Arc;
 use toml::Table;
 
 use super::cell::Axis;
-use super::cell::{Block, Cell, INNER, Texts};
-use super::section::{Builder, Section, SectionError, SectionText, known_section};
-use super::section::{SourceText, keys, plain};
-use super::{Problem, SpecError, TaskSection};
+use super::cell::{Cell, CellBlock, INNER, SectionTexts};
+use super::section::{Section, SectionBuilder, SectionError, SectionText, check_section_name};
+use super::section::{SourceText, path_segments, simplify_serde_message};
+use super::{SpecError, SpecProblem, TaskSection};
 use crate::setting::{
-    Checked, DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Sections, Setting, SettingError,
+    CheckResult, DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Sections, SettingError, SpecCellSetting,
 };
-use dpgp_data::Manifest;
+use dpgp_data::DatasetManifest;
 
 /// The largest grid that is expanded.
 const MOST_CELLS: usize = 1_000_000;
@@ -23,7 +23,7 @@ pub(super) fn expand<T: TaskSection>(
     base: &Table,
     axes: &[Axis],
     source: &SourceText,
-    manifest: &Manifest,
+    manifest: &DatasetManifest,
 ) -> Result<Vec<Cell<T>>, SpecError> {
     let mut base = base.clone();
     T::fill_in(&mut base);
@@ -31,45 +31,41 @@ pub(super) fn expand<T: TaskSection>(
     let total = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.labels.len()));
     let total = total.unwrap_or(usize::MAX);
     if total > MOST_CELLS {
-        let problem = Problem::TooManyCells { cells: total, most: MOST_CELLS };
+        let problem = SpecProblem::TooManyCells { cells: total, most: MOST_CELLS };
         return Err(source.error(&["grid"], problem));
     }
     for axis in axes {
         for assignment in axis.values.iter().flatten() {
-            known_section(&assignment.path).map_err(|problem| {
+            check_section_name(&assignment.path).map_err(|problem| {
                 let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
                 source.error(&place, problem)
             })?;
         }
     }
     check_base::<T>(base, source, manifest)?;
-    let mut builders = Builders::<T>::new(base, axes);
+    let mut builders = CellBuilder::<T>::new(base, axes);
     (0..total)
         .map(|number| {
             let at = coordinates(axes, number);
-            builders.cell(&Blame { axes, at: &at, source }, manifest)
+            builders.cell(&ErrorLocator { axes, at: &at, source }, manifest)
         })
         .collect()
 }
 
 /// A base that is complete without the grid is checked as it stands: a mistake in a value that the grid
 /// replaces is still a mistake.
-fn check_base<T: TaskSection>(
-    base: &Table,
-    source: &SourceText,
-    manifest: &Manifest,
-) -> Result<(), SpecError> {
-    let blame = Blame { axes: &[], at: &[], source };
-    match Builders::<T>::new(base, &[]).setting(&blame) {
+fn check_base<T: TaskSection>(base: &Table, source: &SourceText, manifest: &DatasetManifest) -> Result<(), SpecError> {
+    let blame = ErrorLocator { axes: &[], at: &[], source };
+    match CellBuilder::<T>::new(base, &[]).setting(&blame) {
         // A base that the grid completes has no form yet, but a number in it must have its range.
-        Err(error) if error.problem.is_range() => Err(error),
+        Err(error) if error.problem.is_out_of_range() => Err(error),
         Err(_) => Ok(()),
         Ok((setting, _)) => check(&setting, manifest).map_err(|fault| blame.value(fault)),
     }
 }
 
 /// Checks a whole cell: first what the sections say by themselves, then what the task needs of them.
-fn check<T: TaskSection>(setting: &Setting<T>, manifest: &Manifest) -> Checked {
+fn check<T: TaskSection>(setting: &SpecCellSetting<T>, manifest: &DatasetManifest) -> CheckResult {
     setting.check(manifest)?;
     T::check(setting)
 }
@@ -85,39 +81,39 @@ fn coordinates(axes: &[Axis], mut number: usize) -> Vec<usize> {
 }
 
 /// The sections of all cells.
-struct Builders<T: TaskSection> {
-    data: Builder<DataSetting>,
-    model: Builder<ModelSetting>,
-    normalise: Builder<NormaliseSetting>,
-    privacy: Builder<PrivacySetting<T::Mechanism>>,
-    task: Builder<T>,
+struct CellBuilder<T: TaskSection> {
+    data: SectionBuilder<DataSetting>,
+    model: SectionBuilder<ModelSetting>,
+    normalise: SectionBuilder<NormaliseSetting>,
+    privacy: SectionBuilder<PrivacySetting<T::Mechanism>>,
+    task: SectionBuilder<T>,
 }
 
-impl<T: TaskSection> Builders<T> {
+impl<T: TaskSection> CellBuilder<T> {
     fn new(base: &Table, axes: &[Axis]) -> Self {
         Self {
-            data: Builder::new("data", base, axes, &[]),
-            model: Builder::new("model", base, axes, &[]),
-            normalise: Builder::new("normalise", base, axes, &[]),
-            privacy: Builder::new("privacy", base, axes, &INNER),
-            task: Builder::new("task", base, axes, &[]),
+            data: SectionBuilder::new("data", base, axes, &[]),
+            model: SectionBuilder::new("model", base, axes, &[]),
+            normalise: SectionBuilder::new("normalise", base, axes, &[]),
+            privacy: SectionBuilder::new("privacy", base, axes, &INNER),
+            task: SectionBuilder::new("task", base, axes, &[]),
         }
     }
 
-    fn cell(&mut self, blame: &Blame<'_>, manifest: &Manifest) -> Result<Cell<T>, SpecError> {
+    fn cell(&mut self, blame: &ErrorLocator<'_>, manifest: &DatasetManifest) -> Result<Cell<T>, SpecError> {
         let (setting, texts) = self.setting(blame)?;
         check(&setting, manifest).map_err(|fault| blame.value(fault))?;
         let labels = blame.axes.iter().zip(blame.at).map(|(axis, &i)| axis.labels[i].clone()).collect();
         Ok(Cell::new(labels, setting, texts))
     }
 
-    fn setting(&mut self, blame: &Blame<'_>) -> Result<(Setting<T>, Texts), SpecError> {
-        let Blame { axes, at, .. } = *blame;
-        let data = self.data.at(axes, at).map_err(|fault| blame.fault("data", fault))?;
-        let normalise = self.normalise.at(axes, at).map_err(|fault| blame.fault("normalise", fault))?;
-        let model = self.model.at(axes, at).map_err(|fault| blame.fault("model", fault))?;
-        let task = self.task.at(axes, at).map_err(|fault| blame.fault("task", fault))?;
-        let privacy = self.privacy.at(axes, at).map_err(|fault| blame.fault("privacy", fault))?;
+    fn setting(&mut self, blame: &ErrorLocator<'_>) -> Result<(SpecCellSetting<T>, SectionTexts), SpecError> {
+        let ErrorLocator { axes, at, .. } = *blame;
+        let data = self.data.section_at(axes, at).map_err(|fault| blame.fault("data", fault))?;
+        let normalise = self.normalise.section_at(axes, at).map_err(|fault| blame.fault("normalise", fault))?;
+        let model = self.model.section_at(axes, at).map_err(|fault| blame.fault("model", fault))?;
+        let task = self.task.section_at(axes, at).map_err(|fault| blame.fault("task", fault))?;
+        let privacy = self.privacy.section_at(axes, at).map_err(|fault| blame.fault("privacy", fault))?;
         let data = data.ok_or_else(|| blame.missing("data"))?;
         let task = task.ok_or_else(|| blame.missing("task"))?;
         let privacy = privacy.ok_or_else(|| blame.missing("privacy"))?;
@@ -134,7 +130,7 @@ impl<T: TaskSection> Builders<T> {
             model: model.map(|section| section.value),
             privacy: privacy.value,
         };
-        Ok((Setting { task: task.value, sections }, texts))
+        Ok((SpecCellSetting { task: task.value, sections }, texts))
     }
 }
 
@@ -143,37 +139,42 @@ fn text<T>(section: &Section<T>) -> Arc<SectionText> {
 }
 
 /// An error of value at a key path of the cell with this number.
-pub(super) fn blamed(number: usize, axes: &[Axis], source: &SourceText, fault: SettingError) -> SpecError {
-    Blame { axes, at: &coordinates(axes, number), source }.value(fault)
+pub(super) fn locate_setting_error(
+    number: usize,
+    axes: &[Axis],
+    source: &SourceText,
+    fault: SettingError,
+) -> SpecError {
+    ErrorLocator { axes, at: &coordinates(axes, number), source }.value(fault)
 }
 
 /// Finds out where an error of a cell stands in the spec: at an axis, or at a key of the base.
-struct Blame<'a> {
+struct ErrorLocator<'a> {
     axes: &'a [Axis],
     at: &'a [usize],
     source: &'a SourceText,
 }
 
-impl Blame<'_> {
+impl ErrorLocator<'_> {
     fn missing(&self, section: &'static str) -> SpecError {
-        self.source.error(&[], Problem::MissingSection { section })
+        self.source.error(&[], SpecProblem::MissingSection { section })
     }
 
     fn fault(&self, section: &str, fault: SectionError) -> SpecError {
         match fault {
             SectionError::Assign(axis, reason) => {
-                self.at_place(&self.axes[axis].place, Problem::UnknownPath { reason })
+                self.at_place(&self.axes[axis].place, SpecProblem::UnknownPath { reason })
             }
-            SectionError::Form(error) => self.shape(section, &error),
-            SectionError::Text(reason) => self.source.error(&[section], Problem::Shape(reason)),
+            SectionError::Form(error) => self.form_error(section, &error),
+            SectionError::Text(reason) => self.source.error(&[section], SpecProblem::Shape(reason)),
         }
     }
 
     /// An error of form. If serde blames a key that an axis brought in, the axis is at fault.
-    fn shape(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
-        let reason = plain(error.inner().message());
-        let inside = keys(error.path());
-        if let Some(problem) = Problem::range(&reason) {
+    fn form_error(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
+        let reason = simplify_serde_message(error.inner().message());
+        let inside = path_segments(error.path());
+        if let Some(problem) = SpecProblem::from_serde_message(&reason) {
             let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
             // A list is blamed as a whole, as by the checks of values.
             while path.pop_if(|last| last.parse::<usize>().is_ok()).is_some() {}
@@ -186,35 +187,35 @@ impl Blame<'_> {
         {
             path.push(key.to_owned());
             let whole: Vec<&str> = path.iter().map(String::as_str).collect();
-            if self.axis_of(&path).is_none() && self.source.place(&whole).is_none() {
+            if self.find_axis_place(&path).is_none() && self.source.key_offset(&whole).is_none() {
                 path.pop();
             }
         }
-        let written = || self.source.place(&path.iter().map(String::as_str).collect::<Vec<_>>()).is_some();
-        match self.axis_of(&path) {
+        let written = || self.source.key_offset(&path.iter().map(String::as_str).collect::<Vec<_>>()).is_some();
+        match self.find_axis_place(&path) {
             // An axis that adds a key to a table of the text is not to blame for another that is missing there.
             Some((_, length)) if length > path.len() && reason.starts_with("missing field") && written() => {
-                self.base(&path, Problem::Shape(reason))
+                self.error_in_base(&path, SpecProblem::Shape(reason))
             }
             Some((place, length)) if unknown.is_some() && length >= path.len() => {
-                self.at_place(&place, Problem::UnknownPath { reason })
+                self.at_place(&place, SpecProblem::UnknownPath { reason })
             }
-            Some((place, _)) => self.at_place(&place, Problem::BadAxisValue { reason }),
-            None => self.base(&path, Problem::Shape(reason)),
+            Some((place, _)) => self.at_place(&place, SpecProblem::BadAxisValue { reason }),
+            None => self.error_in_base(&path, SpecProblem::Shape(reason)),
         }
     }
 
     /// An error of value.
     fn value(&self, fault: SettingError) -> SpecError {
         let path: Vec<String> = fault.path.split('.').map(str::to_owned).collect();
-        match self.axis_of(&path) {
+        match self.find_axis_place(&path) {
             Some((place, _)) => self.at_place(&place, fault.problem),
-            None => self.base(&path, fault.problem),
+            None => self.error_in_base(&path, fault.problem),
         }
     }
 
     /// The place of the axis value that set `path` (or a table around or below it), and the length of its own path.
-    fn axis_of(&self, path: &[String]) -> Option<(Vec<String>, usize)> {
+    fn find_axis_place(&self, path: &[String]) -> Option<(Vec<String>, usize)> {
         for (axis, &i) in self.axes.iter().zip(self.at) {
             for assignment in &axis.values[i] {
                 if path.starts_with(&assignment.path) || assignment.path.starts_with(path) {
@@ -230,26 +231,26 @@ impl Blame<'_> {
         None
     }
 
-    fn at_place(&self, place: &[String], problem: Problem) -> SpecError {
+    fn at_place(&self, place: &[String], problem: SpecProblem) -> SpecError {
         let place: Vec<&str> = place.iter().map(String::as_str).collect();
         self.source.error(&place, problem)
     }
 
-    fn base(&self, path: &[String], problem: Problem) -> SpecError {
+    fn error_in_base(&self, path: &[String], problem: SpecProblem) -> SpecError {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         self.source.error(&path, problem)
     }
 }
 
 /// Groups cells that differ only in what rescales the noise, in order of first appearance.
-pub(super) fn blocks<T: TaskSection>(cells: &[Cell<T>]) -> Vec<Block> {
+pub(super) fn blocks<T: TaskSection>(cells: &[Cell<T>]) -> Vec<CellBlock> {
     let mut places = BTreeMap::new();
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<CellBlock> = Vec::new();
     for (i, cell) in cells.iter().enumerate() {
         let id = cell.block_id();
         let place = *places.entry(id).or_insert(blocks.len());
         if place == blocks.len() {
-            blocks.push(Block { id, cells: Vec::new() });
+            blocks.push(CellBlock { id, cells: Vec::new() });
         }
         blocks[place].cells.push(i);
     }

@@ -6,22 +6,22 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::cell::listing;
+use super::cell::list_axis_names;
 use super::cell::{Axis, axes};
 use super::claim::Claim;
 use super::claim::ReferenceValue;
 use super::document::ErratumWords;
-use super::document::{Broken, RawBroken};
-use super::document::{Deviation, Document, Meta};
-use super::expand::{blamed, blocks, expand};
-use super::figure::{FigureSetting, LinesFigure, Named};
-use super::section::{SourceText, keys, plain};
+use super::document::{BrokenGuarantee, RawBrokenGuarantee};
+use super::document::{Document, Meta, ProtocolDeviation};
+use super::expand::{blocks, expand, locate_setting_error};
+use super::figure::{FigureReferences, FigureSetting, LinesFigure};
+use super::section::{SourceText, path_segments, simplify_serde_message};
 use super::value_table::TableLayout;
-use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
+use super::{Cell, CellBlock, CellSelector, SpecError, SpecProblem, TaskSection};
 use crate::setting::SettingError;
-use dpgp_data::Manifest;
+use dpgp_data::DatasetManifest;
 use dpgp_data::suggest::closest;
-use dpgp_number::OutOfRange;
+use dpgp_number::OutOfRangeError;
 
 /// A spec whose every value has been checked.
 #[derive(Debug, Clone)]
@@ -41,17 +41,17 @@ pub struct Experiment<T: TaskSection> {
     /// Its cells, in grid order.
     pub cells: Vec<Cell<T>>,
     /// Its cells grouped by what is computed together.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<CellBlock>,
     /// The numbers that stand beside its own.
     pub counterparts: Vec<ReferenceValue>,
     /// The claims.
     pub claims: Vec<Claim>,
     /// The deviations.
-    pub deviations: Vec<Deviation>,
+    pub deviations: Vec<ProtocolDeviation>,
     /// The words of its errata.
     pub errata: Vec<ErratumWords>,
     /// Breaks of privacy that it declares.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenGuarantee>,
     /// Numbers and claims that a reduced or changed grid has no cells for.
     pub left_out: usize,
     /// How its table is laid out for people, if not as a list.
@@ -59,16 +59,16 @@ pub struct Experiment<T: TaskSection> {
     /// The figure, if it has one.
     pub figure: Option<FigureSetting>,
     /// The cells that it shows.
-    pub figure_cells: Selector,
+    pub figure_cells: CellSelector,
     /// Its words for labels and axes of the grid and for metrics.
     pub figure_names: BTreeMap<String, String>,
 }
 
 impl<T: TaskSection> Experiment<T> {
     /// The labels of a cell for messages: a number with its axis, such as `epsilon = 0.5`, and a word alone.
-    pub fn place(&self, cell: &Cell<T>) -> String {
+    pub fn describe_cell(&self, cell: &Cell<T>) -> String {
         if self.axes.is_empty() {
-            return cell.place();
+            return cell.joined_labels();
         }
         let named = self.axes.iter().zip(cell.labels()).map(|(axis, label)| match label.parse::<f64>() {
             Ok(_) => format!("{} = {label}", axis.name),
@@ -81,7 +81,7 @@ impl<T: TaskSection> Experiment<T> {
     ///
     /// # Errors
     /// [`SpecError`] with the place of the first thing that is wrong.
-    pub fn parse(name: &str, file: &Path, text: String, manifest: &Manifest) -> Result<Self, SpecError> {
+    pub fn parse(name: &str, file: &Path, text: String, manifest: &DatasetManifest) -> Result<Self, SpecError> {
         let source = SourceText::new(file, text)?;
         let document = Document::parse(&source)?;
         Self::check(name, source, document, manifest, false)
@@ -92,13 +92,11 @@ impl<T: TaskSection> Experiment<T> {
     ///
     /// # Errors
     /// [`SpecError`] inside `[quick]`.
-    pub fn reduced(self, manifest: &Manifest) -> Result<Self, SpecError> {
+    pub fn with_quick_settings(self, manifest: &DatasetManifest) -> Result<Self, SpecError> {
         let source = self.source.with_quick();
-        match reduced(&source)? {
+        match quick_document(&source)? {
             None => Ok(self),
-            Some(document) => {
-                Self::check(&self.name, source.clone(), document.check(&source)?, manifest, true)
-            }
+            Some(document) => Self::check(&self.name, source.clone(), document.check(&source)?, manifest, true),
         }
     }
 
@@ -106,23 +104,23 @@ impl<T: TaskSection> Experiment<T> {
         name: &str,
         source: SourceText,
         document: Document,
-        manifest: &Manifest,
+        manifest: &DatasetManifest,
         quick: bool,
     ) -> Result<Self, SpecError> {
         let axes = axes(&document, &source)?;
-        let cells = expand::<T>(&document.base(), &axes, &source, manifest)?;
+        let cells = expand::<T>(&document.base_sections(), &axes, &source, manifest)?;
         let replicates = document.experiment.replicates;
         let metrics = cells.first().map(|cell| cell.setting().task.metrics(replicates)).unwrap_or_default();
-        let context = Context { axes: &axes, cells: &cells, source: &source, metrics, quick };
-        let counterparts = context.counterparts(&document)?;
-        let claims = context.all(&document.claim, Context::claim)?;
-        let broken = context.all(&document.broken, Context::broken)?;
-        context.errata(&document.erratum)?;
-        context.layout(document.table.as_ref())?;
-        context.figure(document.figure.as_ref())?;
-        context.figure_names(&document.figure_names)?;
-        let figure_cells = match Selector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
-            Err(_) if quick => Selector::default(),
+        let context = ResolveContext { axes: &axes, cells: &cells, source: &source, metrics, quick };
+        let counterparts = context.resolve_values(&document)?;
+        let claims = context.resolve_all(&document.claim, ResolveContext::claim)?;
+        let broken = context.resolve_all(&document.broken, ResolveContext::resolve_broken_guarantee)?;
+        context.check_errata(&document.erratum)?;
+        context.check_layout(document.table.as_ref())?;
+        context.check_figure(document.figure.as_ref())?;
+        context.check_figure_names(&document.figure_names)?;
+        let figure_cells = match CellSelector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
+            Err(_) if quick => CellSelector::default(),
             resolved => resolved?,
         };
         let left_out = counterparts.left_out + document.claim.len() - claims.len();
@@ -155,18 +153,18 @@ impl<T: TaskSection> Experiment<T> {
 
     /// An error at a key path of a cell that turned up only when its data were read. A path that the grid
     /// sets is not in the text; then the nearest section is shown.
-    pub fn fault(&self, path: &str, problem: Problem) -> SpecError {
+    pub fn fault(&self, path: &str, problem: SpecProblem) -> SpecError {
         let segments: Vec<&str> = path.split('.').collect();
         self.source.error(&segments, problem)
     }
 
     /// The metrics that no check compares.
-    pub fn secondary(&self) -> &[String] {
-        self.cells.first().map_or(&[], |cell| cell.setting().task.secondary())
+    pub fn secondary_metrics(&self) -> &[String] {
+        self.cells.first().map_or(&[], |cell| cell.setting().task.secondary_metrics())
     }
 
     /// A path that the spec names, which is relative to the spec.
-    pub fn beside(&self, path: &str) -> std::path::PathBuf {
+    pub fn resolve_path(&self, path: &str) -> std::path::PathBuf {
         self.source.file().parent().unwrap_or(Path::new("")).join(path)
     }
 
@@ -188,7 +186,7 @@ impl<T: TaskSection> Experiment<T> {
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
 /// Context in which numbers, claims and figures are resolved.
-pub(super) struct Context<'a, T: TaskSection> {
+pub(super) struct ResolveContext<'a, T: TaskSection> {
     pub(super) axes: &'a [Axis],
     pub(super) cells: &'a [Cell<T>],
     pub(super) source: &'a SourceText,
@@ -197,9 +195,9 @@ pub(super) struct Context<'a, T: TaskSection> {
     pub(super) quick: bool,
 }
 
-impl<T: TaskSection> Context<'_, T> {
+impl<T: TaskSection> ResolveContext<'_, T> {
     /// Checks each entry. With reduced settings one that fails is left out: the full spec has been checked.
-    fn all<R, C>(
+    fn resolve_all<R, C>(
         &self,
         raw: &[R],
         one: fn(&Self, usize, &R) -> Result<C, SpecError>,
@@ -209,129 +207,124 @@ impl<T: TaskSection> Context<'_, T> {
     }
 
     /// With reduced settings, more errata are described than are computed.
-    fn errata(&self, errata: &[ErratumWords]) -> Result<(), SpecError> {
-        all_quoted(errata, self.source)?;
+    fn check_errata(&self, errata: &[ErratumWords]) -> Result<(), SpecError> {
+        check_errata_quoted(errata, self.source)?;
         if !self.quick {
-            described_once(errata, self.cells, self.source)?;
+            check_errata_unique(errata, self.cells, self.source)?;
         }
-        all_described(errata, self.cells, self.axes, self.source)
+        check_errata_described(errata, self.cells, self.axes, self.source)
     }
 
-    fn broken(&self, i: usize, raw: &RawBroken) -> Result<Broken, SpecError> {
+    fn resolve_broken_guarantee(&self, i: usize, raw: &RawBrokenGuarantee) -> Result<BrokenGuarantee, SpecError> {
         let place = ["broken", &i.to_string(), "cells"];
-        let cells = Selector::new(&raw.cells, self.axes, self.source, &place)?;
-        Ok(Broken { cells, note: raw.note.clone() })
+        let cells = CellSelector::new(&raw.cells, self.axes, self.source, &place)?;
+        Ok(BrokenGuarantee { cells, note: raw.note.clone() })
     }
 
-    fn layout(&self, layout: Option<&TableLayout>) -> Result<(), SpecError> {
+    fn check_layout(&self, layout: Option<&TableLayout>) -> Result<(), SpecError> {
         let Some(TableLayout { metric, rows, columns, .. }) = layout else { return Ok(()) };
-        self.metric(&["table", "metric"], metric)?;
-        rows.iter().try_for_each(|name| self.axis(&["table", "rows"], Some(name)))?;
-        columns.iter().try_for_each(|name| self.axis(&["table", "columns"], Some(name)))
+        self.check_metric(&["table", "metric"], metric)?;
+        rows.iter().try_for_each(|name| self.check_axis_name(&["table", "rows"], Some(name)))?;
+        columns.iter().try_for_each(|name| self.check_axis_name(&["table", "columns"], Some(name)))
     }
 
-    fn figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {
+    fn check_figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {
         match figure {
             None => Ok(()),
             Some(FigureSetting::Intervals(intervals)) => {
                 let place = ["figure", "intervals", "metrics"];
                 if intervals.metrics.is_empty() {
-                    return Err(self.source.error(&place, Problem::Empty));
+                    return Err(self.source.error(&place, SpecProblem::Empty));
                 }
-                intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))?;
-                self.axis(&["figure", "intervals", "groups"], intervals.groups.as_ref())
+                intervals.metrics.iter().try_for_each(|metric| self.check_metric(&place, metric))?;
+                self.check_axis_name(&["figure", "intervals", "groups"], intervals.groups.as_ref())
             }
             Some(FigureSetting::Lines(lines)) => {
-                self.metric(&["figure", "lines", "metric"], &lines.metric)?;
+                self.check_metric(&["figure", "lines", "metric"], &lines.metric)?;
                 let named = self.axes.iter().find(|axis| axis.name == lines.x);
                 if named.is_some_and(|axis| axis.labels.iter().any(|label| label.parse::<f64>().is_err())) {
                     let why = "the labels of this axis are not numbers".to_owned();
-                    return Err(self.source.error(&["figure", "lines", "x"], Problem::Shape(why)));
+                    return Err(self.source.error(&["figure", "lines", "x"], SpecProblem::Shape(why)));
                 }
-                self.line_labels(lines)?;
-                self.named(&lines.named())
+                self.check_line_labels(lines)?;
+                self.check_figure_references(&lines.list_references())
             }
-            Some(figure) => self.named(&figure.named()),
+            Some(figure) => self.check_figure_references(&figure.list_references()),
         }
     }
 
     /// Checks that each name in the figure is that of a label, an axis or a metric, or of a family of metrics. A reduced grid may
     /// lack some.
-    fn figure_names(&self, names: &BTreeMap<String, String>) -> Result<(), SpecError> {
+    fn check_figure_names(&self, names: &BTreeMap<String, String>) -> Result<(), SpecError> {
         let families = self.metrics.iter().filter_map(|metric| Some(metric.split_once(['/', '@'])?.0));
         let of_axes = self.axes.iter().flat_map(|axis| axis.labels.iter().chain([&axis.name]));
-        let known: BTreeSet<&str> =
-            of_axes.chain(&self.metrics).map(String::as_str).chain(families).collect();
+        let known: BTreeSet<&str> = of_axes.chain(&self.metrics).map(String::as_str).chain(families).collect();
         let unknown = names.keys().find(|name| !self.quick && !known.contains(name.as_str()));
         let Some(name) = unknown else { return Ok(()) };
-        let why =
-            format!("there is no label, axis or metric of this name{}", hint(name, known.iter().copied()));
-        Err(self.source.error(&["figure_names", name], Problem::Shape(why)))
+        let why = format!("there is no label, axis or metric of this name{}", hint(name, known.iter().copied()));
+        Err(self.source.error(&["figure_names", name], SpecProblem::Shape(why)))
     }
 
     /// Checks that the axis of lines has the label by which a figure divides, and that each other label is in some group. A
     /// reduced grid may lack labels.
-    fn line_labels(&self, lines: &LinesFigure) -> Result<(), SpecError> {
+    fn check_line_labels(&self, lines: &LinesFigure) -> Result<(), SpecError> {
         let Some(axis) = self.axes.iter().find(|axis| axis.name == lines.lines && !self.quick) else {
             return Ok(());
         };
         if let Some(label) = lines.relative.as_ref().filter(|label| !axis.labels.contains(label)) {
             let (axis, label, known) = (axis.name.clone(), label.clone(), axis.labels.join(", "));
-            let problem = Problem::SelectsNothing { axis, label, known };
+            let problem = SpecProblem::SelectsNothing { axis, label, known };
             return Err(self.source.error(&["figure", "lines", "relative"], problem));
         }
         let is_drawn = |label: &&String| lines.relative.as_ref() != Some(*label);
         let lost = axis.labels.iter().filter(is_drawn).find(|label| lines.group(label).is_none());
         let Some(label) = lost.filter(|_| !lines.groups.is_empty()) else { return Ok(()) };
         let why = format!("no group has a prefix that {label:?} begins with");
-        Err(self.source.error(&["figure", "lines", "groups"], Problem::Shape(why)))
+        Err(self.source.error(&["figure", "lines", "groups"], SpecProblem::Shape(why)))
     }
 
     /// Checks the names in the other kinds of figure: axes and bounded numbers.
-    fn named(&self, named: &Named<'_>) -> Result<(), SpecError> {
-        named.axes.iter().try_for_each(|(key, axis)| self.axis(&["figure", named.kind, key], *axis))?;
+    fn check_figure_references(&self, named: &FigureReferences<'_>) -> Result<(), SpecError> {
+        named.axes.iter().try_for_each(|(key, axis)| self.check_axis_name(&["figure", named.kind, key], *axis))?;
         let mut metrics = named.metrics.iter();
         metrics.try_for_each(|(key, metric)| match metric {
-            Some(metric) => self.metric(&["figure", named.kind, key], metric),
+            Some(metric) => self.check_metric(&["figure", named.kind, key], metric),
             None => Ok(()),
         })?;
-        named
-            .families
-            .iter()
-            .try_for_each(|(key, family)| self.family(&["figure", named.kind, key], family))?;
+        named.families.iter().try_for_each(|(key, family)| self.check_family(&["figure", named.kind, key], family))?;
         let number = |key: &str, found: Option<f64>, bad: fn(f64) -> bool, range: &'static str| {
             let Some(found) = found.filter(|found| !found.is_finite() || bad(*found)) else { return Ok(()) };
-            Err(self.source.error(&["figure", named.kind, key], OutOfRange::new(range, found).into()))
+            Err(self.source.error(&["figure", named.kind, key], OutOfRangeError::new(range, found).into()))
         };
         named.finite.iter().try_for_each(|(key, found)| number(key, *found, |_| false, "finite"))?;
         let above = "greater than 0 and finite";
         named.positive.iter().try_for_each(|(key, found)| number(key, *found, |found| found <= 0.0, above))
     }
 
-    fn axis(&self, place: &[&str], name: Option<&String>) -> Result<(), SpecError> {
+    fn check_axis_name(&self, place: &[&str], name: Option<&String>) -> Result<(), SpecError> {
         let unknown = name.filter(|name| self.axes.iter().all(|axis| axis.name != **name));
         let Some(axis) = unknown.cloned() else { return Ok(()) };
         let known = self.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
-        Err(self.source.error(place, Problem::UnknownAxis { axis, known }))
+        Err(self.source.error(place, SpecProblem::UnknownAxis { axis, known }))
     }
 
     /// Fails unless some metric is named after the family.
-    pub(super) fn family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
-        self.metric_that(place, family, |known| {
+    pub(super) fn check_family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
+        self.check_metric_by(place, family, |known| {
             known.strip_prefix(family).is_some_and(|rest| rest.starts_with(['/', '@']))
         })
     }
 
-    pub(super) fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
-        self.metric_that(place, metric, |known| known == metric)
+    pub(super) fn check_metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
+        self.check_metric_by(place, metric, |known| known == metric)
     }
 
-    fn metric_that(&self, place: &[&str], metric: &str, is: impl Fn(&str) -> bool) -> Result<(), SpecError> {
+    fn check_metric_by(&self, place: &[&str], metric: &str, is: impl Fn(&str) -> bool) -> Result<(), SpecError> {
         let known = &self.metrics;
         if known.iter().any(|known| is(known)) {
             return Ok(());
         }
-        let problem = Problem::UnknownMetric { metric: metric.to_owned(), known: known.join(", ") };
+        let problem = SpecProblem::UnknownMetric { metric: metric.to_owned(), known: known.join(", ") };
         Err(self.source.error(place, problem))
     }
 }
@@ -345,7 +338,7 @@ impl<T: TaskSection> Experiment<T> {
 }
 
 /// Checks that each `[[erratum]]` describes what a cell computes, and no two the same.
-pub(super) fn described_once<T: TaskSection>(
+pub(super) fn check_errata_unique<T: TaskSection>(
     errata: &[ErratumWords],
     cells: &[Cell<T>],
     source: &SourceText,
@@ -354,9 +347,9 @@ pub(super) fn described_once<T: TaskSection>(
     let mut seen = BTreeSet::new();
     for (i, ErratumWords { name, .. }) in errata.iter().enumerate() {
         let problem = if !known.contains(name.as_str()) {
-            Problem::ErratumOfNoCell { name: name.clone(), hint: hint(name, known.iter().copied()) }
+            SpecProblem::ErratumOfNoCell { name: name.clone(), hint: hint(name, known.iter().copied()) }
         } else if !seen.insert(name) {
-            Problem::DuplicateValue { label: name.clone() }
+            SpecProblem::DuplicateValue { label: name.clone() }
         } else {
             continue;
         };
@@ -366,16 +359,16 @@ pub(super) fn described_once<T: TaskSection>(
 }
 
 /// Checks that whatever is said against a paper quotes it.
-pub(super) fn all_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
+pub(super) fn check_errata_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
     let Some((i, words)) = errata.iter().enumerate().find(|(_, words)| words.lacks_quote()) else {
         return Ok(());
     };
-    let problem = Problem::ErratumWithoutQuote { name: words.name.clone() };
+    let problem = SpecProblem::ErratumWithoutQuote { name: words.name.clone() };
     Err(source.error(&["erratum", &i.to_string(), "quote"], problem))
 }
 
 /// Checks that an `[[erratum]]` describes what each cell computes.
-pub(super) fn all_described<T: TaskSection>(
+pub(super) fn check_errata_described<T: TaskSection>(
     errata: &[ErratumWords],
     cells: &[Cell<T>],
     axes: &[Axis],
@@ -384,8 +377,8 @@ pub(super) fn all_described<T: TaskSection>(
     let known: BTreeSet<&str> = errata.iter().map(|words| words.name.as_str()).collect();
     for (number, cell) in cells.iter().enumerate() {
         if let Some(name) = cell.setting().task.erratum().filter(|name| !known.contains(name)) {
-            let problem = Problem::ErratumWithoutWords { name: name.to_owned() };
-            return Err(blamed(number, axes, source, SettingError::new("task.errata.erratum", problem)));
+            let problem = SpecProblem::ErratumWithoutWords { name: name.to_owned() };
+            return Err(locate_setting_error(number, axes, source, SettingError::new("task.errata.erratum", problem)));
         }
     }
     Ok(())
@@ -403,28 +396,27 @@ const CHANGEABLE: [&str; 8] = ["axis", "data", "experiment", "grid", "model", "n
 ///
 /// # Errors
 /// [`SpecError`] inside `[quick]`.
-pub(super) fn reduced(source: &SourceText) -> Result<Option<Document>, SpecError> {
+pub(super) fn quick_document(source: &SourceText) -> Result<Option<Document>, SpecError> {
     let mut table: Table = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
     let Some(Value::Table(mut quick)) = table.remove("quick") else { return Ok(None) };
     if let Some(key) = quick.keys().find(|key| !CHANGEABLE.contains(&key.as_str())) {
         let known = CHANGEABLE.map(|name| format!("`{name}`")).join(", ");
         let reason = format!("unknown field `{key}`, expected one of {known}");
-        return Err(source.error(&["quick", key], Problem::Shape(reason)));
+        return Err(source.error(&["quick", key], SpecProblem::Shape(reason)));
     }
     match quick.remove("axis") {
         None => {}
-        Some(Value::Table(kept)) => keep(&mut table, &kept, source)?,
+        Some(Value::Table(kept)) => retain_axis_labels(&mut table, &kept, source)?,
         Some(_) => {
-            let problem =
-                Problem::Shape("must be a table of axis names, each with the labels to keep".to_owned());
+            let problem = SpecProblem::Shape("must be a table of axis names, each with the labels to keep".to_owned());
             return Err(source.error(&["quick", "axis"], problem));
         }
     }
     merge(&mut table, quick);
     let document = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
-        let inside: Vec<String> = keys(error.path()).collect();
+        let inside: Vec<String> = path_segments(error.path()).collect();
         let path: Vec<&str> = std::iter::once("quick").chain(inside.iter().map(String::as_str)).collect();
-        source.error(&path, Problem::Shape(plain(error.inner().message())))
+        source.error(&path, SpecProblem::Shape(simplify_serde_message(error.inner().message())))
     })?;
     Ok(Some(document))
 }
@@ -441,23 +433,22 @@ fn merge(base: &mut Table, over: Table) {
 }
 
 /// Keeps the named labels of bundle axes.
-fn keep(table: &mut Table, kept: &Table, source: &SourceText) -> Result<(), SpecError> {
+fn retain_axis_labels(table: &mut Table, kept: &Table, source: &SourceText) -> Result<(), SpecError> {
     for (name, labels) in kept {
         let fail = |problem| Err(source.error(&["quick", "axis", name], problem));
         let axes = table.get_mut("axis").and_then(Value::as_table_mut);
-        let known = listing(axes.iter().flat_map(|axes| axes.keys()).map(String::as_str));
+        let known = list_axis_names(axes.iter().flat_map(|axes| axes.keys()).map(String::as_str));
         let Some(bundles) = axes.and_then(|axes| axes.get_mut(name)).and_then(Value::as_table_mut) else {
-            return fail(Problem::UnknownAxis { axis: name.clone(), known });
+            return fail(SpecProblem::UnknownAxis { axis: name.clone(), known });
         };
-        let labels: Option<Vec<&str>> =
-            labels.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
+        let labels: Option<Vec<&str>> = labels.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
         let Some(labels) = labels else {
-            return fail(Problem::Shape("must list the labels to keep".to_owned()));
+            return fail(SpecProblem::Shape("must list the labels to keep".to_owned()));
         };
         if let Some(label) = labels.iter().find(|label| !bundles.contains_key(**label)) {
             let known = bundles.keys().cloned().collect::<Vec<_>>().join(", ");
             let (axis, label) = (name.clone(), (*label).to_owned());
-            return fail(Problem::SelectsNothing { axis, label, known });
+            return fail(SpecProblem::SelectsNothing { axis, label, known });
         }
         bundles.retain(|label, _| labels.contains(&label));
     }

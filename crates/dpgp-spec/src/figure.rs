@@ -37,7 +37,7 @@ pub enum FigureSetting {
 
 /// Names that a figure uses and its bounded numbers, for the checks.
 #[derive(Debug, Default)]
-pub(super) struct Named<'a> {
+pub(super) struct FigureReferences<'a> {
     /// Its key.
     pub kind: &'static str,
     /// Axes of the grid by the key that names them.
@@ -54,36 +54,34 @@ pub(super) struct Named<'a> {
 
 impl FigureSetting {
     /// Names beside metrics.
-    pub(super) fn named(&self) -> Named<'_> {
+    pub(super) fn list_references(&self) -> FigureReferences<'_> {
         match self {
-            Self::Intervals(intervals) => Named {
+            Self::Intervals(intervals) => FigureReferences {
                 kind: "intervals",
                 axes: vec![("groups", intervals.groups.as_ref())],
-                ..Named::default()
+                ..FigureReferences::default()
             },
-            Self::Lines(lines) => lines.named(),
-            Self::Curves(curves) => Named {
+            Self::Lines(lines) => lines.list_references(),
+            Self::Curves(curves) => FigureReferences {
                 kind: "curves",
                 axes: vec![("panels", curves.panels.as_ref()), ("overlay", curves.overlay.as_ref())],
                 finite: vec![("least", curves.least), ("most", curves.most)],
                 positive: vec![("columns", curves.columns.map(|columns| columns as f64))],
-                ..Named::default()
+                ..FigureReferences::default()
             },
-            Self::Map(map) => Named {
+            Self::Map(map) => FigureReferences {
                 kind: "map",
                 axes: vec![("panels", map.panels.as_ref())],
-                positive: vec![
-                    ("step", Some(map.step)),
-                    ("vanish", Some(map.vanish)),
-                    ("largest", map.largest),
-                ],
-                ..Named::default()
+                positive: vec![("step", Some(map.step)), ("vanish", Some(map.vanish)), ("largest", map.largest)],
+                ..FigureReferences::default()
             },
-            Self::Violins(_) => Named { kind: "violins", ..Named::default() },
-            Self::Hinton(hinton) => {
-                Named { kind: "hinton", axes: vec![("panels", hinton.panels.as_ref())], ..Named::default() }
-            }
-            Self::Calibration(calibration) => Named {
+            Self::Violins(_) => FigureReferences { kind: "violins", ..FigureReferences::default() },
+            Self::Hinton(hinton) => FigureReferences {
+                kind: "hinton",
+                axes: vec![("panels", hinton.panels.as_ref())],
+                ..FigureReferences::default()
+            },
+            Self::Calibration(calibration) => FigureReferences {
                 kind: "calibration",
                 axes: vec![
                     ("lines", Some(&calibration.lines)),
@@ -92,39 +90,39 @@ impl FigureSetting {
                 ],
                 families: vec![("metric", &calibration.metric)],
                 positive: vec![("columns", calibration.columns.map(|columns| columns as f64))],
-                ..Named::default()
+                ..FigureReferences::default()
             },
-            Self::Probabilities(probabilities) => Named {
+            Self::Probabilities(probabilities) => FigureReferences {
                 kind: "probabilities",
                 axes: vec![("x", Some(&probabilities.x))],
                 families: probabilities.metrics.iter().map(|metric| ("metrics", metric.as_str())).collect(),
-                ..Named::default()
+                ..FigureReferences::default()
             },
-            Self::Traces(traces) => Named {
+            Self::Traces(traces) => FigureReferences {
                 kind: "traces",
                 axes: vec![("panels", traces.panels.as_ref())],
                 positive: vec![("least", traces.least)],
-                ..Named::default()
+                ..FigureReferences::default()
             },
-            Self::Tiles(tiles) => Named {
+            Self::Tiles(tiles) => FigureReferences {
                 kind: "tiles",
                 axes: vec![("x", Some(&tiles.x)), ("panels", tiles.panels.as_ref())],
                 families: vec![("metric", &tiles.metric)],
-                ..Named::default()
+                ..FigureReferences::default()
             },
-            Self::Bars(bars) => Named {
+            Self::Bars(bars) => FigureReferences {
                 kind: "bars",
                 axes: vec![("panels", bars.panels.as_ref())],
                 metrics: vec![("expected", bars.expected.as_ref()), ("mean", bars.mean.as_ref())],
                 positive: vec![("most", bars.most)],
-                ..Named::default()
+                ..FigureReferences::default()
             },
-            Self::Tutorial(_) => Named { kind: "tutorial", ..Named::default() },
-            Self::Pairs(pairs) => Named {
+            Self::Tutorial(_) => FigureReferences { kind: "tutorial", ..FigureReferences::default() },
+            Self::Pairs(pairs) => FigureReferences {
                 kind: "pairs",
                 axes: vec![("panels", pairs.panels.as_ref())],
                 families: vec![("x", &pairs.x), ("y", &pairs.y)],
-                ..Named::default()
+                ..FigureReferences::default()
             },
         }
     }
@@ -192,7 +190,7 @@ pub struct LinesFigure {
     pub shades: bool,
     /// Levels to compare with.
     #[serde(default)]
-    pub levels: Vec<LevelSetting>,
+    pub levels: Vec<HorizontalLineSetting>,
 }
 
 impl LinesFigure {
@@ -201,14 +199,14 @@ impl LinesFigure {
         self.groups.iter().find(|group| label.starts_with(&group.prefix))
     }
 
-    pub(super) fn named(&self) -> Named<'_> {
+    pub(super) fn list_references(&self) -> FigureReferences<'_> {
         let ends = vec![("least", self.least), ("most", self.most)];
-        Named {
+        FigureReferences {
             kind: "lines",
             axes: vec![("x", Some(&self.x)), ("lines", Some(&self.lines)), ("panels", self.panels.as_ref())],
             positive: if self.log_y { ends.clone() } else { Vec::new() },
             finite: ends,
-            ..Named::default()
+            ..FigureReferences::default()
         }
     }
 }
@@ -226,7 +224,7 @@ pub struct LineGroup {
 /// A horizontal line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LevelSetting {
+pub struct HorizontalLineSetting {
     /// The name of the level.
     pub label: String,
     /// The value of y.
@@ -425,7 +423,7 @@ pub struct BarsFigure {
     #[serde(default)]
     pub panels: Option<String>,
     /// The label of the x axis.
-    #[serde(default = "probability")]
+    #[serde(default = "default_bars_label")]
     pub x_label: String,
     /// The label of the y axis, with units.
     pub label: String,
@@ -441,7 +439,7 @@ pub struct BarsFigure {
     pub mean: Option<String>,
 }
 
-fn probability() -> String {
+fn default_bars_label() -> String {
     "probability, by increasing value".to_owned()
 }
 

@@ -19,30 +19,30 @@ pub mod setting;
 mod value_table;
 
 pub use catalogue::{Catalogue, NamedSpec, spec_name};
-pub use cell::Selector;
+pub use cell::CellSelector;
 pub use cell::{Axis, FIXED_COLUMNS, label};
-pub use cell::{Block, Cell};
+pub use cell::{Cell, CellBlock};
 pub use changes::SpecError;
-pub use changes::{Change, NoChange, is_changed};
-pub use claim::{Claim, ClaimOwner, Margin, OtherSide, Relation, UniformPick};
-pub use claim::{HowRead, Owner, ReferenceValue, SpreadKind};
-pub use copied::copied;
-pub use coverage::{Coverage, CoverageError, CoverageItem, PublishedIn};
-pub use document::Broken;
-pub use document::{ClaimsChosen, NumbersChosen, PaperPage, PlaceRow, ValueChosen, has_labels};
-pub use document::{Deviation, DeviationKind, Meta};
+pub use changes::{ChangeParseError, SpecChange, is_changed_experiment};
+pub use claim::{Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, UniformBaseline};
+pub use claim::{ReadingMethod, ReferenceValue, SpreadKind, ValueOwner};
+pub use copied::strip_paper_content;
+pub use coverage::{CoverageError, PaperCoverage, PaperPart, PublishedIn};
+pub use document::BrokenGuarantee;
+pub use document::{ClaimSelector, NumberSelector, OwnValueSelector, PaperPage, PaperPageRow, has_labels};
+pub use document::{DeviationKind, Meta, ProtocolDeviation};
 pub use document::{ErratumKind, ErratumWords};
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{
-    BarsFigure, CalibrationFigure, CurvesFigure, CurvesSubject, FigureSetting, HintonFigure, IntervalsFigure,
-    LevelSetting, LineGroup, LinesFigure, MapFigure, PairsFigure, ProbabilitiesFigure, TilesFigure,
-    TracesFigure, TutorialFigure, ViolinsFigure,
+    BarsFigure, CalibrationFigure, CurvesFigure, CurvesSubject, FigureSetting, HintonFigure, HorizontalLineSetting,
+    IntervalsFigure, LineGroup, LinesFigure, MapFigure, PairsFigure, ProbabilitiesFigure, TilesFigure, TracesFigure,
+    TutorialFigure, ViolinsFigure,
 };
 pub use schema::TaskSection;
 pub use schema::schema;
-pub use section::Identity;
 pub use section::SectionText;
 pub use section::SourceText;
-pub use value_table::{Best, TableLayout};
+pub use section::TextDigest;
+pub use value_table::{BestDirection, TableLayout};
 
-use crate::setting::Problem;
+use crate::setting::SpecProblem;

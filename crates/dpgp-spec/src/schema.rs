@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::claim::RawClaim;
-use super::document::{Deviations, ErratumWords, Meta, RawBroken};
+use super::document::{Deviations, ErratumWords, Meta, RawBrokenGuarantee};
 use super::figure::FigureSetting;
 use super::value_table::{TableLayout, ValueTable};
 use crate::setting::{
-    Checked, DataSetting, MechanismSection, ModelSetting, NormaliseSetting, PrivacySetting, Setting,
+    CheckResult, DataSetting, MechanismSection, ModelSetting, NormaliseSetting, PrivacySetting, SpecCellSetting,
 };
 use dpgp_data::toml_schema;
 
@@ -23,7 +23,7 @@ use dpgp_data::toml_schema;
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "dpgp experiment")]
 #[allow(dead_code, reason = "only its schema is used")]
-struct Spec<T, M> {
+struct SpecSchema<T, M> {
     experiment: Meta,
     data: Option<DataSetting>,
     normalise: Option<NormaliseSetting>,
@@ -45,7 +45,7 @@ struct Spec<T, M> {
     /// what was done and why.
     deviation: Option<Deviations>,
     erratum: Option<Vec<ErratumWords>>,
-    broken: Option<Vec<RawBroken>>,
+    broken: Option<Vec<RawBrokenGuarantee>>,
     /// How the table is laid out for readers, as in the paper.
     table: Option<TableLayout>,
     figure: Option<FigureSetting>,
@@ -61,20 +61,20 @@ struct Spec<T, M> {
 type Labels = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// Types that are always written in full; any other may be completed by the grid.
-const COMPLETE: [&str; 5] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBroken"];
+const COMPLETE: [&str; 5] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBrokenGuarantee"];
 
 /// The schema of a spec whose task section is a `T`.
 pub fn schema<T: TaskSection>() -> Value {
-    let mut schema = toml_schema::<Spec<T, T::Mechanism>>();
+    let mut schema = toml_schema::<SpecSchema<T, T::Mechanism>>();
     if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
         let incomplete = definitions.iter_mut().filter(|(name, _)| !COMPLETE.contains(&name.as_str()));
-        incomplete.for_each(|(_, definition)| relax(definition, false));
+        incomplete.for_each(|(_, definition)| drop_required_keys(definition, false));
     }
     schema
 }
 
 /// Drops what is required, but for the name of a variant.
-fn relax(schema: &mut Value, variant: bool) {
+fn drop_required_keys(schema: &mut Value, variant: bool) {
     match schema {
         Value::Object(fields) => {
             if !variant {
@@ -83,13 +83,13 @@ fn relax(schema: &mut Value, variant: bool) {
             for (key, value) in fields {
                 match value {
                     Value::Array(variants) if key == "oneOf" || key == "anyOf" => {
-                        variants.iter_mut().for_each(|variant| relax(variant, true));
+                        variants.iter_mut().for_each(|variant| drop_required_keys(variant, true));
                     }
-                    value => relax(value, false),
+                    value => drop_required_keys(value, false),
                 }
             }
         }
-        Value::Array(list) => list.iter_mut().for_each(|value| relax(value, false)),
+        Value::Array(list) => list.iter_mut().for_each(|value| drop_required_keys(value, false)),
         _ => {}
     }
 }
@@ -103,7 +103,7 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     ///
     /// # Errors
     /// [`crate::setting::SettingError`] of the first value that is wrong.
-    fn check(setting: &Setting<Self>) -> Checked;
+    fn check(setting: &SpecCellSetting<Self>) -> CheckResult;
 
     /// Fills in what a spec with such a task need not have.
     fn fill_in(_spec: &mut toml::Table) {}
@@ -112,7 +112,7 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     fn metrics(&self, replicates: u32) -> Vec<String>;
 
     /// Those metrics that are compared with no printed number and by no check.
-    fn secondary(&self) -> &[String] {
+    fn secondary_metrics(&self) -> &[String] {
         &[]
     }
 
@@ -123,5 +123,5 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     ///
     /// # Errors
     /// [`crate::setting::SettingError`] where there are too few.
-    fn check_rows(&self, rows: usize) -> Checked;
+    fn check_rows(&self, rows: usize) -> CheckResult;
 }

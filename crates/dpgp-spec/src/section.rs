@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
-use super::{Problem, SpecError};
+use super::{SpecError, SpecProblem};
 
 /// The sections of a cell, in the order of their canonical text.
 pub(super) const SECTIONS: [&str; 5] = ["data", "model", "normalise", "privacy", "task"];
@@ -50,11 +50,11 @@ pub struct SectionText {
     /// The text without the keys that only rescale the noise, where there may be such keys.
     outer: Option<String>,
     /// SHA-256 of the canonical text.
-    pub id: Identity,
+    pub id: TextDigest,
 }
 
 /// Builds the sections of one name; each combination of the axis values that set it is built once.
-pub(super) struct Builder<T> {
+pub(super) struct SectionBuilder<T> {
     base: Option<Value>,
     /// The axes that set a path of this section.
     touching: Vec<usize>,
@@ -63,15 +63,9 @@ pub(super) struct Builder<T> {
     name: &'static str,
 }
 
-impl<T: DeserializeOwned + Serialize> Builder<T> {
-    pub fn new(
-        name: &'static str,
-        base: &Table,
-        axes: &[super::Axis],
-        inner: &'static [&'static str],
-    ) -> Self {
-        let touches =
-            |axis: &super::Axis| axis.values.iter().flatten().any(|assignment| assignment.path[0] == name);
+impl<T: DeserializeOwned + Serialize> SectionBuilder<T> {
+    pub fn new(name: &'static str, base: &Table, axes: &[super::Axis], inner: &'static [&'static str]) -> Self {
+        let touches = |axis: &super::Axis| axis.values.iter().flatten().any(|assignment| assignment.path[0] == name);
         Self {
             base: base.get(name).cloned(),
             touching: (0..axes.len()).filter(|&i| touches(&axes[i])).collect(),
@@ -82,7 +76,7 @@ impl<T: DeserializeOwned + Serialize> Builder<T> {
     }
 
     /// The section of the cell at these positions on the axes; none if neither base nor axes write it.
-    pub fn at(&mut self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, SectionError> {
+    pub fn section_at(&mut self, axes: &[super::Axis], at: &[usize]) -> Result<Option<Section<T>>, SectionError> {
         let key: Vec<usize> = self.touching.iter().map(|&axis| at[axis]).collect();
         if let Some(section) = self.built.get(&key) {
             return Ok(section.clone());
@@ -114,19 +108,19 @@ impl<T: DeserializeOwned + Serialize> Builder<T> {
 
 impl SectionText {
     fn new(value: &Value, inner: &[&str]) -> Self {
-        let text = canonical(value);
+        let text = canonical_text(value);
         let outer = (!inner.is_empty()).then(|| {
             let mut outer = value.clone();
             if let Some(table) = outer.as_table_mut() {
                 table.retain(|key, _| !inner.contains(&key));
             }
-            canonical(&outer)
+            canonical_text(&outer)
         });
-        Self { outer, id: Identity::of_text(&text), canonical: text }
+        Self { outer, id: TextDigest::of_text(&text), canonical: text }
     }
 
     /// The text without the keys that only rescale the noise.
-    pub(super) fn outer(&self) -> &str {
+    pub(super) fn block_text(&self) -> &str {
         self.outer.as_deref().unwrap_or(&self.canonical)
     }
 }
@@ -146,12 +140,12 @@ fn assign(table: &mut Table, path: &[String], value: &Value) -> Result<(), Strin
 }
 
 /// Refuses an axis path whose first segment is no section.
-pub(super) fn known_section(path: &[String]) -> Result<(), Problem> {
+pub(super) fn check_section_name(path: &[String]) -> Result<(), SpecProblem> {
     if SECTIONS.contains(&path[0].as_str()) {
         return Ok(());
     }
     let known = SECTIONS.map(|name| format!("`{name}`")).join(", ");
-    Err(Problem::UnknownPath { reason: format!("unknown field `{}`, expected one of {known}", path[0]) })
+    Err(SpecProblem::UnknownPath { reason: format!("unknown field `{}`, expected one of {known}", path[0]) })
 }
 
 /// A spec's text with its file name and the place of every key.
@@ -174,9 +168,9 @@ impl SourceText {
     pub fn new(file: &Path, text: String) -> Result<Self, SpecError> {
         let (file, places, unfilled) = (file.to_path_buf(), Vec::new(), Vec::new());
         let mut source = Self { file, text, places, unfilled, quick: false };
-        let mut walk = Walk::default();
+        let mut walk = KeyCollector::default();
         match DeTable::parse(&source.text) {
-            Ok(table) => walk.table(table.get_ref()),
+            Ok(table) => walk.collect_table(table.get_ref()),
             Err(error) => return Err(source.toml_error(&error)),
         }
         (source.places, source.unfilled) = (walk.places, walk.unfilled);
@@ -202,17 +196,17 @@ impl SourceText {
     pub fn toml_error(&self, error: &toml::de::Error) -> SpecError {
         let offset = error.span().map(|span| span.start);
         let path = offset.and_then(|at| self.path_at(at)).unwrap_or_default();
-        self.error_at(offset, path, Problem::Shape(plain(error.message())))
+        self.error_at(offset, path, SpecProblem::Shape(simplify_serde_message(error.message())))
     }
 
     /// An error at a key path; if the path is not in the text, at its nearest ancestor that is.
-    pub fn error(&self, path: &[&str], problem: Problem) -> SpecError {
+    pub fn error(&self, path: &[&str], problem: SpecProblem) -> SpecError {
         let quick = [&["quick"], path].concat();
         for length in (1..=path.len()).rev() {
-            if let Some(offset) = self.place(&quick[..=length]).filter(|_| self.quick) {
+            if let Some(offset) = self.key_offset(&quick[..=length]).filter(|_| self.quick) {
                 return self.error_at(Some(offset), quick.join("."), problem);
             }
-            if let Some(offset) = self.place(&path[..length]) {
+            if let Some(offset) = self.key_offset(&path[..length]) {
                 return self.error_at(Some(offset), path.join("."), problem);
             }
         }
@@ -220,12 +214,12 @@ impl SourceText {
     }
 
     /// The key paths that there are.
-    pub(super) fn paths(&self) -> impl Iterator<Item = &[String]> + Clone {
+    pub(super) fn key_paths(&self) -> impl Iterator<Item = &[String]> + Clone {
         self.places.iter().map(|(path, _)| path.as_slice())
     }
 
     /// Where a key path stands, as a byte offset.
-    pub(super) fn place(&self, path: &[&str]) -> Option<usize> {
+    pub(super) fn key_offset(&self, path: &[&str]) -> Option<usize> {
         self.places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
     }
 
@@ -239,7 +233,7 @@ impl SourceText {
     }
 
     /// Other numbers to be filled in, except those on the same line: line and key path.
-    fn other_unfilled(&self, line: usize) -> Vec<(usize, String)> {
+    fn other_unfilled_numbers(&self, line: usize) -> Vec<(usize, String)> {
         let lines = self.unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
         lines.filter(|(other, _)| *other != line).collect()
     }
@@ -249,11 +243,11 @@ impl SourceText {
         self.text[..offset.min(self.text.len())].matches('\n').count() + 1
     }
 
-    fn error_at(&self, offset: Option<usize>, path: String, problem: Problem) -> SpecError {
+    fn error_at(&self, offset: Option<usize>, path: String, problem: SpecProblem) -> SpecError {
         let before = &self.text[..offset.unwrap_or(0).min(self.text.len())];
         let line = self.line_of(before.len());
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let unfilled = if problem.is_unfilled() { self.other_unfilled(line) } else { Vec::new() };
+        let unfilled = if problem.is_unfilled() { self.other_unfilled_numbers(line) } else { Vec::new() };
         SpecError {
             unfilled,
             file: self.file.clone(),
@@ -267,7 +261,7 @@ impl SourceText {
 }
 
 /// A message of serde without the names of Rust's types.
-pub(super) fn plain(message: &str) -> String {
+pub(super) fn simplify_serde_message(message: &str) -> String {
     let words = [
         ("expected usize", "expected a non-negative integer"),
         ("expected u32", "expected a non-negative integer"),
@@ -281,7 +275,7 @@ pub(super) fn plain(message: &str) -> String {
 }
 
 /// The keys and indices on the way to an error of serde.
-pub(super) fn keys(path: &serde_path_to_error::Path) -> impl Iterator<Item = String> {
+pub(super) fn path_segments(path: &serde_path_to_error::Path) -> impl Iterator<Item = String> {
     path.iter().filter_map(|segment| match segment {
         Segment::Unknown => None,
         Segment::Seq { index } => Some(index.to_string()),
@@ -291,27 +285,27 @@ pub(super) fn keys(path: &serde_path_to_error::Path) -> impl Iterator<Item = Str
 
 /// Collects where keys and elements stand.
 #[derive(Default)]
-struct Walk {
+struct KeyCollector {
     path: Vec<String>,
     places: Vec<(Vec<String>, usize)>,
     unfilled: Vec<(Vec<String>, usize)>,
 }
 
-impl Walk {
-    fn table(&mut self, table: &DeTable<'_>) {
+impl KeyCollector {
+    fn collect_table(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
-            self.step(key.get_ref().to_string(), key.span().start, value);
+            self.collect_value(key.get_ref().to_string(), key.span().start, value);
         }
     }
 
-    fn step(&mut self, key: String, at: usize, value: &Spanned<DeValue<'_>>) {
+    fn collect_value(&mut self, key: String, at: usize, value: &Spanned<DeValue<'_>>) {
         self.path.push(key);
         self.places.push((self.path.clone(), at));
         match value.get_ref() {
-            DeValue::Table(table) => self.table(table),
+            DeValue::Table(table) => self.collect_table(table),
             DeValue::Array(array) => {
                 for (i, element) in array.iter().enumerate() {
-                    self.step(i.to_string(), element.span().start, element);
+                    self.collect_value(i.to_string(), element.span().start, element);
                 }
             }
             DeValue::Float(float) if float.as_str().contains("nan") => {
@@ -326,9 +320,9 @@ impl Walk {
 /// SHA-256 of a canonical text: what a cell, a block or a section is known by. Shown in hex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Identity([u8; 32]);
+pub struct TextDigest([u8; 32]);
 
-impl Identity {
+impl TextDigest {
     /// The identity of a text.
     pub fn of_text(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
@@ -345,19 +339,19 @@ impl Identity {
     }
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for TextDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode(self.0))
     }
 }
 
-impl From<[u8; 32]> for Identity {
+impl From<[u8; 32]> for TextDigest {
     fn from(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 }
 
-impl FromStr for Identity {
+impl FromStr for TextDigest {
     type Err = hex::FromHexError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -367,7 +361,7 @@ impl FromStr for Identity {
     }
 }
 
-impl TryFrom<String> for Identity {
+impl TryFrom<String> for TextDigest {
     type Error = hex::FromHexError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -375,23 +369,23 @@ impl TryFrom<String> for Identity {
     }
 }
 
-impl From<Identity> for String {
-    fn from(identity: Identity) -> Self {
+impl From<TextDigest> for String {
+    fn from(identity: TextDigest) -> Self {
         identity.to_string()
     }
 }
 
 /// Keys sorted, numbers in their shortest form with floats always marked as such, no white space.
 /// Two settings with the same meaning have the same text, however they were written.
-pub fn canonical(value: &Value) -> String {
+pub fn canonical_text(value: &Value) -> String {
     match value {
         Value::Table(table) => {
             let mut entries: Vec<(&String, &Value)> = table.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
-            let entry = |(key, value): &(&String, &Value)| format!("{key:?}:{}", canonical(value));
+            let entry = |(key, value): &(&String, &Value)| format!("{key:?}:{}", canonical_text(value));
             format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(","))
         }
-        Value::Array(list) => format!("[{}]", list.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Array(list) => format!("[{}]", list.iter().map(canonical_text).collect::<Vec<_>>().join(",")),
         Value::String(s) => format!("{s:?}"),
         Value::Float(x) => format!("{:?}", x + 0.0),
         other => other.to_string(),
@@ -406,14 +400,14 @@ mod tests {
     fn order_and_spelling_do_not_matter() {
         let a: Value = toml::from_str("x = 1.0\n[t]\nb = [0.0, inf]\na = 'q'").unwrap();
         let b: Value = toml::from_str("t = { a = \"q\", b = [-0.0, inf] }\nx = 1e0").unwrap();
-        assert_eq!(canonical(&a), canonical(&b));
-        assert_eq!(canonical(&a), r#"{"t":{"a":"q","b":[0.0,inf]},"x":1.0}"#);
+        assert_eq!(canonical_text(&a), canonical_text(&b));
+        assert_eq!(canonical_text(&a), r#"{"t":{"a":"q","b":[0.0,inf]},"x":1.0}"#);
     }
 
     #[test]
     fn the_digest_is_sha_256() {
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(Identity::of_text("abc").to_string(), text);
-        assert_eq!(text.parse(), Ok(Identity::of_text("abc")));
+        assert_eq!(TextDigest::of_text("abc").to_string(), text);
+        assert_eq!(text.parse(), Ok(TextDigest::of_text("abc")));
     }
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::Problem;
-use super::claim::{HowRead, SpreadKind};
+use super::SpecProblem;
+use super::claim::{ReadingMethod, SpreadKind};
 
 /// A table of numbers: what its rows have in common, and what the columns of each row say.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -63,31 +63,30 @@ pub(super) struct ValueEntry {
     #[serde(default)]
     pub source: String,
     #[serde(default)]
-    pub read: HowRead,
+    pub read: ReadingMethod,
 }
 
 impl ValueTable {
     /// One row with what the table says of all.
     ///
     /// # Errors
-    /// [`Problem::Shape`] if the row has other columns than the table, or a cell of the wrong type.
-    pub fn entry(&self, row: &[Value]) -> Result<ValueEntry, Problem> {
+    /// [`SpecProblem::Shape`] if the row has other columns than the table, or a cell of the wrong type.
+    pub fn entry(&self, row: &[Value]) -> Result<ValueEntry, SpecProblem> {
         if row.len() != self.columns.len() {
-            let why =
-                format!("the row has {} entries, but there are {} columns", row.len(), self.columns.len());
-            return Err(Problem::Shape(why));
+            let why = format!("the row has {} entries, but there are {} columns", row.len(), self.columns.len());
+            return Err(SpecProblem::Shape(why));
         }
         let mut entry = self.all.clone();
         for (column, value) in self.columns.iter().zip(row) {
             if value.as_str() != Some("") {
                 entry.set(column, value).map_err(|needed| {
-                    Problem::Shape(format!("`{column}` must be {needed}, found {}", value.type_str()))
+                    SpecProblem::Shape(format!("`{column}` must be {needed}, found {}", value.type_str()))
                 })?;
             }
         }
         match entry.value {
             Some(_) => Ok(entry),
-            None => Err(Problem::Shape("needs a `value`, in the table or as a column".to_owned())),
+            None => Err(SpecProblem::Shape("needs a `value`, in the table or as a column".to_owned())),
         }
     }
 }
@@ -138,13 +137,13 @@ pub struct TableLayout {
     pub columns: Vec<String>,
     /// Which number in a column is the best and is shown in bold; without it, none.
     #[serde(default)]
-    pub best: Option<Best>,
+    pub best: Option<BestDirection>,
 }
 
 /// Which number is the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Best {
+pub enum BestDirection {
     /// The smallest, as for an error.
     Least,
     /// The largest, as for an accuracy.

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::{PartSums, Sum, SumRows};
+use super::{MergeableSum, PartialSums, RowSummand};
 use dpgp_data::DataError;
-use dpgp_data::rows::Rows;
+use dpgp_data::rows::RowStream;
 
 /// Rows of a block: parts of the rows are distinguished by the numbers of their blocks.
 pub const BLOCK: usize = 16_384;
@@ -20,29 +20,29 @@ pub const BLOCK: usize = 16_384;
 ///
 /// # Errors
 /// The [`DataError`] of rows that cannot be read.
-pub fn collect<T: SumRows>(
-    rows: &mut dyn Rows,
+pub fn sum_blocks<T: RowSummand>(
+    rows: &mut dyn RowStream,
     blocks: Range<u64>,
     summand: &T,
     threads: &rayon::ThreadPool,
-) -> Result<PartSums<T::Sum>, DataError> {
-    let shared = Shared::new(rows, blocks, summand);
-    threads.broadcast(|_| shared.work());
-    shared.end()
+) -> Result<PartialSums<T::Sum>, DataError> {
+    let shared = SharedSumState::new(rows, blocks, summand);
+    threads.broadcast(|_| shared.sum_remaining_blocks());
+    shared.into_partial_sums()
 }
 
 /// The sums of all rows on this thread; the same to the last bit.
 ///
 /// ```
-/// use dpgp_data::rows::InMemory;
-/// use dpgp_stream::{PackedKernel, Summand, Targets, collect_here};
+/// use dpgp_data::rows::InMemoryRows;
+/// use dpgp_stream::{QuantizedKernel, KernelSummand, TargetQuantizer, sum_rows_serially};
 /// use nalgebra::DMatrix;
 /// // One inducing input at 0, rows at 0 and 1 with targets 2 and 3: A = 2 + 3 e^(-1/2), B = 1 + e^-1.
-/// let kernel = PackedKernel::new(1.0, &[1.0], &DMatrix::zeros(1, 1), 1.0);
-/// let targets = Targets { low: 0.0, high: 9.0, centre: 0.0, scale: 1.0, bound: 9.0 };
-/// let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 1 };
-/// let mut rows = InMemory::new(vec![&[0.0, 1.0], &[2.0, 3.0]]);
-/// let sums = collect_here(&mut rows, &summand)?.sums.statistics(summand.units());
+/// let kernel = QuantizedKernel::new(1.0, &[1.0], &DMatrix::zeros(1, 1), 1.0);
+/// let targets = TargetQuantizer { low: 0.0, high: 9.0, centre: 0.0, scale: 1.0, bound: 9.0 };
+/// let summand = KernelSummand { kernel, targets, filters: Vec::new(), inputs: 1 };
+/// let mut rows = InMemoryRows::new(vec![&[0.0, 1.0], &[2.0, 3.0]]);
+/// let sums = sum_rows_serially(&mut rows, &summand)?.sums.statistics(summand.units());
 /// assert!((sums.a[0] - (2.0 + 3.0 * (-0.5f64).exp())).abs() < 1e-9);
 /// assert!((sums.b[(0, 0)] - (1.0 + (-1f64).exp())).abs() < 1e-9);
 /// # Ok::<(), dpgp_data::DataError>(())
@@ -50,34 +50,37 @@ pub fn collect<T: SumRows>(
 ///
 /// # Errors
 /// The [`DataError`] of rows that cannot be read.
-pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<PartSums<T::Sum>, DataError> {
-    let shared = Shared::new(rows, 0..u64::MAX, summand);
-    shared.work();
-    shared.end()
+pub fn sum_rows_serially<T: RowSummand>(
+    rows: &mut dyn RowStream,
+    summand: &T,
+) -> Result<PartialSums<T::Sum>, DataError> {
+    let shared = SharedSumState::new(rows, 0..u64::MAX, summand);
+    shared.sum_remaining_blocks();
+    shared.into_partial_sums()
 }
 
 /// The rows and sums that the threads share.
-struct Shared<'a, T: SumRows> {
+struct SharedSumState<'a, T: RowSummand> {
     summand: &'a T,
     first: u64,
     source: Mutex<BlockSource<'a>>,
     total: Mutex<T::Sum>,
 }
 
-impl<'a, T: SumRows> Shared<'a, T> {
-    fn new(rows: &'a mut dyn Rows, blocks: Range<u64>, summand: &'a T) -> Self {
+impl<'a, T: RowSummand> SharedSumState<'a, T> {
+    fn new(rows: &'a mut dyn RowStream, blocks: Range<u64>, summand: &'a T) -> Self {
         let (first, total) = (blocks.start, Mutex::new(summand.zero()));
         let source = Mutex::new(BlockSource { rows, end: first, blocks, failed: None });
         Self { summand, first, source, total }
     }
 
     /// Takes block after block until none is left.
-    fn work(&self) {
+    fn sum_remaining_blocks(&self) {
         let mut columns = vec![Vec::new(); self.summand.columns()];
         let (mut sums, mut scratch) = (self.summand.zero(), T::Scratch::default());
         loop {
             // One thread reads while the others sum: the lock is held for a block of rows at a time.
-            if !lock(&self.source).next(&mut columns) {
+            if !lock(&self.source).read_next_block(&mut columns) {
                 break;
             }
             self.summand.add(&mut columns, &mut sums, &mut scratch);
@@ -85,10 +88,10 @@ impl<'a, T: SumRows> Shared<'a, T> {
         lock(&self.total).add(&sums);
     }
 
-    fn end(self) -> Result<PartSums<T::Sum>, DataError> {
+    fn into_partial_sums(self) -> Result<PartialSums<T::Sum>, DataError> {
         let source = self.source.into_inner().unwrap_or_else(PoisonError::into_inner);
         let sums = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
-        source.failed.map_or(Ok(PartSums { blocks: self.first..source.end, sums }), Err)
+        source.failed.map_or(Ok(PartialSums { blocks: self.first..source.end, sums }), Err)
     }
 }
 
@@ -99,7 +102,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// The rows that are left.
 struct BlockSource<'a> {
-    rows: &'a mut dyn Rows,
+    rows: &'a mut dyn RowStream,
     /// The numbers of those to come.
     blocks: Range<u64>,
     /// The number after the last that was read.
@@ -109,7 +112,7 @@ struct BlockSource<'a> {
 
 impl BlockSource<'_> {
     /// Reads the next block into the columns; whether there was one, which there is not at the end or after an error.
-    fn next(&mut self, columns: &mut [Vec<f64>]) -> bool {
+    fn read_next_block(&mut self, columns: &mut [Vec<f64>]) -> bool {
         let Some(number) = self.blocks.next() else { return false };
         columns.iter_mut().for_each(Vec::clear);
         let read = self.rows.read(columns, BLOCK);

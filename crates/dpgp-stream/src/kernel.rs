@@ -3,9 +3,9 @@
 use fearless_simd::{Level, Simd, dispatch};
 use nalgebra::DMatrix;
 
-use super::Sums;
-use dpgp_gp::variational::SumsUnits;
-use dpgp_linalg::{LANES, Lanes, add_outer_panels, exponential};
+use super::KernelSums;
+use dpgp_gp::variational::IntegerSumUnits;
+use dpgp_linalg::{LANES, PanelColumn, add_outer_panels, exponential};
 
 /// Rows whose covariances are held at a time: with m = 256 their three forms fill most of a second-level cache of 2 MB.
 const ROWS: usize = 256;
@@ -23,26 +23,26 @@ const TARGET_DIGIT: i32 = 20;
 /// that may be longer by its computed norm, which is off by less than a share of `2^-40`, is scaled to less than that and its
 /// fractions are dropped. So closed forms for vectors within the bound hold for these very numbers, with no share for rounding.
 #[derive(Debug, Clone)]
-pub struct PackedKernel {
+pub struct QuantizedKernel {
     variance: f64,
     /// On the norm of the correlations of an input.
     bound: f64,
     /// `1 / (sqrt 2 l_d)`.
     scales: Vec<f64>,
     /// The scaled inducing inputs, eight at a time, by dimension.
-    points: Vec<Vec<Lanes>>,
+    points: Vec<Vec<PanelColumn>>,
     size: usize,
 }
 
 /// Memory that one thread works in.
 #[derive(Debug, Clone, Default)]
-pub struct Scratch {
+pub struct SumScratch {
     /// The correlations of some rows, in panels of eight inducing inputs.
-    whole: Vec<Lanes>,
+    whole: Vec<PanelColumn>,
     /// Their upper digits, their lower digits and the sums of both.
-    high: Vec<Lanes>,
-    low: Vec<Lanes>,
-    both: Vec<Lanes>,
+    high: Vec<PanelColumn>,
+    low: Vec<PanelColumn>,
+    both: Vec<PanelColumn>,
     /// The squared norm of each row.
     norms: Vec<f64>,
     a: Vec<DigitSums>,
@@ -53,10 +53,10 @@ pub struct Scratch {
 /// Sums of the digits of eight correlations times those of targets.
 #[derive(Debug, Clone, Copy, Default)]
 struct DigitSums {
-    high_high: Lanes,
-    high_low: Lanes,
-    low_high: Lanes,
-    low_low: Lanes,
+    high_high: PanelColumn,
+    high_low: PanelColumn,
+    low_high: PanelColumn,
+    low_low: PanelColumn,
 }
 
 /// The digits of a target: `2^20 high + low`.
@@ -66,7 +66,7 @@ struct TargetDigits {
     low: f64,
 }
 
-impl PackedKernel {
+impl QuantizedKernel {
     /// For inducing inputs (m x d), a lengthscale for each dimension, and a bound on the norm of the correlations of an input,
     /// which sensitivities assume; a share of `2^-40` of it is left to the rounding of their closed forms.
     pub fn new(variance: f64, lengthscales: &[f64], inducing: &DMatrix<f64>, bound: f64) -> Self {
@@ -75,7 +75,7 @@ impl PackedKernel {
             let along: Vec<f64> = inducing.column(d).iter().map(|z| z * scale).collect();
             // Points that are infinitely far fill the last lanes: no input has a correlation with them.
             let lanes = along.chunks(LANES).map(|chunk| {
-                Lanes(std::array::from_fn(|lane| chunk.get(lane).copied().unwrap_or(f64::INFINITY)))
+                PanelColumn(std::array::from_fn(|lane| chunk.get(lane).copied().unwrap_or(f64::INFINITY)))
             });
             lanes.collect()
         });
@@ -84,19 +84,19 @@ impl PackedKernel {
     }
 
     /// The number m of inducing inputs.
-    pub fn size(&self) -> usize {
+    pub fn inducing_count(&self) -> usize {
         self.size
     }
 
     /// Value of one unit in the sums, for targets in this unit.
-    pub fn units(&self, target: f64) -> SumsUnits {
+    pub fn units(&self, target: f64) -> IntegerSumUnits {
         let correlation = f64::from(-2 * DIGIT).exp2() * self.variance;
-        SumsUnits { a: correlation * target, b: correlation * correlation, squares: target * target }
+        IntegerSumUnits { a: correlation * target, b: correlation * correlation, squares: target * target }
     }
 
     /// Adds rows to the sums: d columns of inputs and the targets, at most `2^40` in size, all of one length. Costs about
     /// `3 n m (m + 1)` operations and n m exponentials.
-    pub fn add(&self, inputs: &[&[f64]], targets: &[i64], sums: &mut Sums, scratch: &mut Scratch) {
+    pub fn add(&self, inputs: &[&[f64]], targets: &[i64], sums: &mut KernelSums, scratch: &mut SumScratch) {
         for first in (0..targets.len()).step_by(EXACT) {
             let end = targets.len().min(first + EXACT);
             scratch.clear(self.size.div_ceil(LANES));
@@ -112,11 +112,11 @@ impl PackedKernel {
     }
 }
 
-impl Scratch {
+impl SumScratch {
     /// Empty sums for this number of panels.
     fn clear(&mut self, panels: usize) {
         for form in [&mut self.whole, &mut self.high, &mut self.low, &mut self.both] {
-            form.resize(panels * ROWS, Lanes::default());
+            form.resize(panels * ROWS, PanelColumn::default());
         }
         self.a.clear();
         self.a.resize(panels, DigitSums::default());
@@ -127,18 +127,18 @@ impl Scratch {
     }
 
     /// Adds some rows, at most [`ROWS`].
-    fn add(&mut self, kernel: &PackedKernel, inputs: &[&[f64]], targets: &[i64]) {
+    fn add(&mut self, kernel: &QuantizedKernel, inputs: &[&[f64]], targets: &[i64]) {
         let used = self.a.len() * targets.len();
         self.norms.clear();
         self.norms.resize(targets.len(), 0.0);
         let level = Level::new();
         dispatch!(level, simd => simd.vectorize(
             #[inline(always)]
-            || fill(kernel, inputs, &mut self.whole[..used], &mut self.norms)
+            || fill_correlations(kernel, inputs, &mut self.whole[..used], &mut self.norms)
         ));
-        self.shorten(kernel);
+        self.clip_row_norms(kernel);
         let digits: Vec<TargetDigits> = targets.iter().map(|y| TargetDigits::new(*y)).collect();
-        let forms = Forms {
+        let forms = CorrelationDigits {
             whole: &self.whole[..used],
             high: &mut self.high[..used],
             low: &mut self.low[..used],
@@ -146,7 +146,7 @@ impl Scratch {
         };
         dispatch!(level, simd => simd.vectorize(
             #[inline(always)]
-            || forms.split(&digits, &mut self.a)
+            || forms.split_and_accumulate(&digits, &mut self.a)
         ));
         let [high, low, both] = &mut self.products;
         add_outer_panels(high, &self.high[..used], targets.len());
@@ -155,7 +155,7 @@ impl Scratch {
     }
 
     /// Scales rows that may be longer than the bound to less than it.
-    fn shorten(&mut self, kernel: &PackedKernel) {
+    fn clip_row_norms(&mut self, kernel: &QuantizedKernel) {
         let rows = self.norms.len();
         let bound = f64::from(2 * DIGIT).exp2() * kernel.bound;
         for (row, norm) in self.norms.iter().enumerate() {
@@ -171,7 +171,7 @@ impl Scratch {
     }
 
     /// Puts the digits together, without what fills the last panel.
-    fn add_to(&self, sums: &mut Sums) {
+    fn add_to(&self, sums: &mut KernelSums) {
         let size = sums.a.len();
         let parts = self.a.iter().flat_map(DigitSums::totals);
         sums.a.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
@@ -208,7 +208,7 @@ impl DigitSums {
 /// Writes the correlations of each row with all inducing inputs, in whole numbers, and the squared norm of each row. Compiled
 /// for each set of vector instructions, of which the processor's best is taken; all give the same numbers.
 #[inline(always)]
-fn fill(kernel: &PackedKernel, inputs: &[&[f64]], panels: &mut [Lanes], norms: &mut [f64]) {
+fn fill_correlations(kernel: &QuantizedKernel, inputs: &[&[f64]], panels: &mut [PanelColumn], norms: &mut [f64]) {
     let one = f64::from(2 * DIGIT).exp2();
     for (p, panel) in panels.chunks_exact_mut(norms.len()).enumerate() {
         for (i, (out, norm)) in panel.iter_mut().zip(norms.iter_mut()).enumerate() {
@@ -226,18 +226,18 @@ fn fill(kernel: &PackedKernel, inputs: &[&[f64]], panels: &mut [Lanes], norms: &
 }
 
 /// The forms of the correlations of some rows.
-struct Forms<'a> {
-    whole: &'a [Lanes],
-    high: &'a mut [Lanes],
-    low: &'a mut [Lanes],
-    both: &'a mut [Lanes],
+struct CorrelationDigits<'a> {
+    whole: &'a [PanelColumn],
+    high: &'a mut [PanelColumn],
+    low: &'a mut [PanelColumn],
+    both: &'a mut [PanelColumn],
 }
 
-impl Forms<'_> {
+impl CorrelationDigits<'_> {
     /// Splits correlations into digits, and adds these times those of the targets to `a`. Every number and every sum is whole
     /// and below `2^53`, so that none is rounded.
     #[inline(always)]
-    fn split(self, targets: &[TargetDigits], a: &mut [DigitSums]) {
+    fn split_and_accumulate(self, targets: &[TargetDigits], a: &mut [DigitSums]) {
         let rows = targets.len();
         let (up, down) = (f64::from(DIGIT).exp2(), f64::from(-DIGIT).exp2());
         for (p, sums) in a.iter_mut().enumerate() {
@@ -245,8 +245,7 @@ impl Forms<'_> {
             for (i, y) in targets.iter().enumerate() {
                 let place = p * rows + i;
                 let whole = &self.whole[place].0;
-                let (high, low, both) =
-                    (&mut self.high[place].0, &mut self.low[place].0, &mut self.both[place].0);
+                let (high, low, both) = (&mut self.high[place].0, &mut self.low[place].0, &mut self.both[place].0);
                 for lane in 0..LANES {
                     high[lane] = (whole[lane] * down).floor();
                     low[lane] = whole[lane] - high[lane] * up;
@@ -281,7 +280,7 @@ fn subtract_squares(x: f64, points: &[f64; LANES], out: &mut [f64; LANES]) {
 mod tests {
     use super::*;
     use dpgp_gp::kernel::{ExponentiatedQuadratic, Kernel as _};
-    use dpgp_gp::variational::{Inducing, Statistics};
+    use dpgp_gp::variational::{InducingInputs, SufficientStatistics};
 
     const UNIT: f64 = 1.0 / (1u64 << 38) as f64;
 
@@ -290,11 +289,11 @@ mod tests {
         (inputs, (0..n).map(|i| (i as f64 * 0.11).cos()).collect())
     }
 
-    fn sums(kernel: &PackedKernel, inputs: &DMatrix<f64>, targets: &[f64]) -> Sums {
+    fn sums(kernel: &QuantizedKernel, inputs: &DMatrix<f64>, targets: &[f64]) -> KernelSums {
         let columns: Vec<&[f64]> = inputs.as_slice().chunks_exact(targets.len()).collect();
         let whole: Vec<i64> = targets.iter().map(|y| (y / UNIT) as i64).collect();
-        let mut sums = Sums::zero(kernel.size());
-        kernel.add(&columns, &whole, &mut sums, &mut Scratch::default());
+        let mut sums = KernelSums::zero(kernel.inducing_count());
+        kernel.add(&columns, &whole, &mut sums, &mut SumScratch::default());
         sums
     }
 
@@ -305,20 +304,20 @@ mod tests {
             let z = DMatrix::from_fn(m, 2, |i, d| (i % 5) as f64 * 0.4 - (i / 5 + d) as f64 * 0.3);
             let exact = ExponentiatedQuadratic::isotropic(1.3, 0.6);
             let (inputs, targets) = rows(n);
-            let kernel = PackedKernel::new(1.3, &[0.6, 0.6], &z, (m as f64).sqrt());
+            let kernel = QuantizedKernel::new(1.3, &[0.6, 0.6], &z, (m as f64).sqrt());
             let statistics = sums(&kernel, &inputs, &targets).statistics(kernel.units(UNIT));
             let k = exact.matrix(&inputs, &z);
             let (a, b) = (k.transpose() * DMatrix::from_column_slice(n, 1, &targets), k.transpose() * &k);
             assert!((&statistics.a - a.column(0)).amax() < 4e-11 * n as f64);
             assert!((&statistics.b - &b).amax() < 5e-11 * n as f64, "{}", (&statistics.b - &b).amax());
             assert_eq!(statistics.rows, n);
-            let before = Statistics::new(&Inducing::new(&exact, &z).unwrap(), &inputs, &targets, 1.0);
+            let before = SufficientStatistics::new(&InducingInputs::new(&exact, &z).unwrap(), &inputs, &targets, 1.0);
             assert!((before.b - statistics.b).amax() < 5e-11 * n as f64);
         }
     }
 
     /// A correlation in one dimension, in whole numbers.
-    fn whole(kernel: &PackedKernel, x: f64, z: f64) -> i128 {
+    fn whole(kernel: &QuantizedKernel, x: f64, z: f64) -> i128 {
         let distance = x * kernel.scales[0] - z * kernel.scales[0];
         ((1u64 << 36) as f64 * exponential(-distance * distance)).floor() as i128
     }
@@ -327,17 +326,17 @@ mod tests {
     #[test]
     fn digits_lose_nothing() {
         let z = DMatrix::from_row_slice(3, 1, &[0.0, 0.7, -1.1]);
-        let (kernel, n) = (PackedKernel::new(1.0, &[0.9], &z, 2.0), 900);
+        let (kernel, n) = (QuantizedKernel::new(1.0, &[0.9], &z, 2.0), 900);
         let x: Vec<f64> = (0..n).map(|i| (i as f64 * 0.77).sin() * 2.0).collect();
         let y: Vec<i64> = (0..n as i64).map(|i| (i - 450) * 2_443_359_172 + i).collect();
-        let mut found = Sums::zero(3);
-        kernel.add(&[&x], &y, &mut found, &mut Scratch::default());
+        let mut found = KernelSums::zero(3);
+        kernel.add(&[&x], &y, &mut found, &mut SumScratch::default());
         let (mut a, mut b) = (vec![0i128; 3], Vec::new());
         for (j, sum) in a.iter_mut().enumerate() {
             *sum = x.iter().zip(&y).map(|(x, y)| whole(&kernel, *x, z[j]) * i128::from(*y)).sum();
-            b.extend((j..3).map(|i| {
-                x.iter().map(|x| whole(&kernel, *x, z[i]) * whole(&kernel, *x, z[j])).sum::<i128>()
-            }));
+            b.extend(
+                (j..3).map(|i| x.iter().map(|x| whole(&kernel, *x, z[i]) * whole(&kernel, *x, z[j])).sum::<i128>()),
+            );
         }
         assert_eq!((found.a, found.b), (a, b));
         assert_eq!(found.squares, y.iter().map(|y| i128::from(*y).pow(2)).sum::<i128>());
@@ -349,10 +348,10 @@ mod tests {
         let z = DMatrix::from_fn(9, 1, |i, _| i as f64 * 0.2);
         let one = (1u128 << 36) as f64;
         for bound in [0.3, 1.0, 1.9, 2.6] {
-            let kernel = PackedKernel::new(5.0, &[0.6], &z, bound);
+            let kernel = QuantizedKernel::new(5.0, &[0.6], &z, bound);
             for x in [-3.0, 0.0, 0.5, 0.8, 2.0, f64::INFINITY] {
-                let mut found = Sums::zero(9);
-                kernel.add(&[&[x]], &[1], &mut found, &mut Scratch::default());
+                let mut found = KernelSums::zero(9);
+                kernel.add(&[&[x]], &[1], &mut found, &mut SumScratch::default());
                 let trace: i128 = (0..9usize).map(|j| found.b[j * 9 - j * j.saturating_sub(1) / 2]).sum();
                 assert!((trace as f64) <= (bound * one).powi(2), "{bound} {x}");
             }
@@ -363,7 +362,7 @@ mod tests {
     fn each_input_has_its_lengthscale() {
         let z = DMatrix::from_row_slice(1, 3, &[1.0, -2.0, 0.5]);
         let x = DMatrix::from_row_slice(1, 3, &[0.0, 1.0, 0.0]);
-        let kernel = PackedKernel::new(2.0, &[1.0, 3.0, 0.25], &z, 1.0);
+        let kernel = QuantizedKernel::new(2.0, &[1.0, 3.0, 0.25], &z, 1.0);
         let found = sums(&kernel, &x, &[3.0]);
         let expected = 2.0 * (-0.5f64 * (1.0 + 1.0 + 4.0)).exp();
         let statistics = found.statistics(kernel.units(UNIT));

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::summand::{are_possible, retain};
+use super::summand::{is_possible_row_count, retain_passing_rows};
 use super::targets::IntegerTarget;
-use super::{Sum, SumRows, Targets};
+use super::{MergeableSum, RowSummand, TargetQuantizer};
 use dpgp_data::Comparison;
-use dpgp_gp::sites::{CountedRows, FullCell, Lattice, TARGET_BITS};
+use dpgp_gp::sites::{Lattice, LatticeCellSums, LatticeRowSums, TARGET_BITS};
 
 /// How many rows lie in each cell of a box, and the sums of their targets, in whole numbers: the same in every order of the rows.
 /// Fourier moments of the rows follow from it for any frequencies.
 ///
 /// Obligation: these are exact, as private as the rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "LatticeRecord", into = "LatticeRecord")]
+#[serde(try_from = "SerializedLatticeSums", into = "SerializedLatticeSums")]
 pub struct LatticeSums {
     /// The cells of the box.
     pub(super) lattice: Lattice,
     /// Contents of the cells.
-    pub(super) cells: Cells,
+    pub(super) cells: LatticeCells,
     /// The rows.
     pub rows: u64,
     /// `sum_i y_i^2`.
@@ -51,14 +51,14 @@ impl CellSum {
 
 /// The cells of a box.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cells {
+pub(super) enum LatticeCells {
     /// All of them, by their numbers.
     All(Vec<CellSum>),
     /// Those that hold rows.
     Full(BTreeMap<usize, CellSum>),
 }
 
-impl Cells {
+impl LatticeCells {
     fn new(lattice: Lattice) -> Self {
         match lattice.is_small() {
             true => Self::All(vec![CellSum::default(); lattice.len()]),
@@ -67,7 +67,7 @@ impl Cells {
     }
 
     /// The cells that hold rows, with their numbers, in rising order.
-    pub fn full(&self) -> Vec<(usize, CellSum)> {
+    pub fn occupied_cells(&self) -> Vec<(usize, CellSum)> {
         match self {
             Self::All(cells) => {
                 let numbered = cells.iter().copied().enumerate();
@@ -87,7 +87,7 @@ impl Cells {
     }
 
     /// Puts rows into an empty cell; false if there is none of this number among so many.
-    pub fn put(&mut self, place: usize, cell: CellSum, count: usize) -> bool {
+    pub fn insert_cell(&mut self, place: usize, cell: CellSum, count: usize) -> bool {
         let known = match self {
             Self::All(cells) => cells.get_mut(place),
             Self::Full(cells) => (place < count).then(|| cells.entry(place).or_default()),
@@ -105,7 +105,7 @@ impl Cells {
                 cells.iter_mut().zip(others).for_each(|(cell, more)| cell.add(*more));
             }
             (Self::Full(cells), others) => {
-                let full = others.full().into_iter();
+                let full = others.occupied_cells().into_iter();
                 full.for_each(|(place, more)| cells.entry(place).or_default().add(more));
             }
             // Sums of one lattice keep their cells alike.
@@ -117,18 +117,18 @@ impl Cells {
 impl LatticeSums {
     /// Of no rows.
     pub fn zero(lattice: Lattice) -> Self {
-        Self { lattice, cells: Cells::new(lattice), rows: 0, squares: 0, clipped: 0 }
+        Self { lattice, cells: LatticeCells::new(lattice), rows: 0, squares: 0, clipped: 0 }
     }
 
     /// The cells that hold rows.
-    pub fn counted(&self) -> CountedRows {
-        let cells = self.cells.full().into_iter();
-        let cells = cells.map(|(place, CellSum { rows, targets })| FullCell { place, rows, targets });
-        CountedRows { lattice: self.lattice, rows: self.rows, cells: cells.collect(), squares: self.squares }
+    pub fn to_counted_rows(&self) -> LatticeRowSums {
+        let cells = self.cells.occupied_cells().into_iter();
+        let cells = cells.map(|(place, CellSum { rows, targets })| LatticeCellSums { place, rows, targets });
+        LatticeRowSums { lattice: self.lattice, rows: self.rows, cells: cells.collect(), squares: self.squares }
     }
 }
 
-impl Sum for LatticeSums {
+impl MergeableSum for LatticeSums {
     fn add(&mut self, other: &Self) {
         self.cells.merge(&other.cells);
         self.rows += other.rows;
@@ -136,21 +136,21 @@ impl Sum for LatticeSums {
         self.clipped += other.clipped;
     }
 
-    fn fits(&self, other: &Self) -> bool {
-        let full = self.cells.full();
+    fn is_compatible_with(&self, other: &Self) -> bool {
+        let full = self.cells.occupied_cells();
         let most = i128::from(self.rows) << (2 * TARGET_BITS);
         self.lattice == other.lattice
             && full.iter().all(|(_, cell)| cell.is_possible())
             && self.rows == full.iter().map(|(_, cell)| cell.rows).sum::<u64>()
             && (0..=most).contains(&self.squares)
-            && are_possible(self.clipped, self.rows)
+            && is_possible_row_count(self.clipped, self.rows)
     }
 }
 
 /// The cells that hold rows, in rising order, with their counts and the sums of their targets.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LatticeRecord {
+pub(super) struct SerializedLatticeSums {
     /// Rows that pass the filters.
     rows: u64,
     /// Those whose target was clipped.
@@ -172,14 +172,14 @@ pub(super) struct LatticeRecord {
 /// No box has more cells: a broken file must not ask for all memory.
 const MOST_CELLS: usize = 1 << 24;
 
-impl From<LatticeSums> for LatticeRecord {
+impl From<LatticeSums> for SerializedLatticeSums {
     fn from(sums: LatticeSums) -> Self {
-        let full = sums.cells.full();
+        let full = sums.cells.occupied_cells();
         Self {
             rows: sums.rows,
             clipped: sums.clipped,
             squares: sums.squares.to_string(),
-            side: sums.lattice.side(),
+            side: sums.lattice.cells_per_side(),
             inputs: sums.lattice.dimensions(),
             cells: full.iter().map(|(place, _)| *place).collect(),
             counts: full.iter().map(|(_, cell)| cell.rows).collect(),
@@ -188,15 +188,14 @@ impl From<LatticeSums> for LatticeRecord {
     }
 }
 
-impl TryFrom<LatticeRecord> for LatticeSums {
+impl TryFrom<SerializedLatticeSums> for LatticeSums {
     type Error = &'static str;
 
-    fn try_from(record: LatticeRecord) -> Result<Self, Self::Error> {
-        let LatticeRecord { rows, clipped, squares, side, inputs, cells, counts, targets } = record;
+    fn try_from(record: SerializedLatticeSums) -> Result<Self, Self::Error> {
+        let SerializedLatticeSums { rows, clipped, squares, side, inputs, cells, counts, targets } = record;
         let count = (0..inputs).try_fold(1usize, |count, _| count.checked_mul(side));
         let lattice = Lattice::new(side, inputs);
-        let count =
-            count.filter(|count| inputs > 0 && side > 0 && (!lattice.is_small() || *count <= MOST_CELLS));
+        let count = count.filter(|count| inputs > 0 && side > 0 && (!lattice.is_small() || *count <= MOST_CELLS));
         let Some(count) = count else { return Err("the box has an invalid number of cells") };
         if counts.len() != cells.len() || targets.len() != cells.len() {
             return Err("the numbers of cells, counts and targets differ");
@@ -204,7 +203,7 @@ impl TryFrom<LatticeRecord> for LatticeSums {
         let squares = squares.parse().map_err(|_| "a sum is not a 128-bit integer")?;
         let mut sums = Self { rows, clipped, squares, ..Self::zero(lattice) };
         for ((place, rows), targets) in cells.into_iter().zip(counts).zip(targets) {
-            if !sums.cells.put(place, CellSum { rows, targets }, count) {
+            if !sums.cells.insert_cell(place, CellSum { rows, targets }, count) {
                 return Err("a cell is outside the box, repeated or empty");
             }
         }
@@ -214,7 +213,7 @@ impl TryFrom<LatticeRecord> for LatticeSums {
 
 /// The summand: the first columns that are read are inputs, then comes the target, then one for each filter.
 ///
-/// An input outside the public box is in the cell at its end. A target loses its lower [`Targets::BITS`] - [`TARGET_BITS`] bits.
+/// An input outside the public box is in the cell at its end. A target loses its lower [`TargetQuantizer::BITS`] - [`TARGET_BITS`] bits.
 #[derive(Debug, Clone)]
 pub struct LatticeSummand {
     /// The cells of the box.
@@ -222,13 +221,13 @@ pub struct LatticeSummand {
     /// The public box: the ends of each input.
     pub domain: Vec<[f64; 2]>,
     /// The units of the targets.
-    pub targets: Targets,
+    pub targets: TargetQuantizer,
     /// Only rows that pass all of these count.
     pub filters: Vec<(Comparison, f64)>,
 }
 
 /// Bits that a target loses.
-const LOST_BITS: i32 = Targets::BITS - TARGET_BITS;
+const LOST_BITS: i32 = TargetQuantizer::BITS - TARGET_BITS;
 
 impl LatticeSummand {
     /// Value of one unit of a whole target.
@@ -237,20 +236,20 @@ impl LatticeSummand {
     }
 
     /// The cell of each row, from its inputs.
-    fn places(&self, inputs: &[Vec<f64>], places: &mut Vec<usize>) {
+    fn compute_cell_indices(&self, inputs: &[Vec<f64>], places: &mut Vec<usize>) {
         places.clear();
         places.resize(inputs.first().map_or(0, Vec::len), 0);
-        let side = self.lattice.side();
+        let side = self.lattice.cells_per_side();
         for (column, [low, high]) in inputs.iter().zip(&self.domain) {
             let width = high - low;
             for (place, x) in places.iter_mut().zip(column) {
-                *place = *place * side + self.lattice.cell((x - low) / width);
+                *place = *place * side + self.lattice.axis_cell_index((x - low) / width);
             }
         }
     }
 }
 
-impl SumRows for LatticeSummand {
+impl RowSummand for LatticeSummand {
     type Sum = LatticeSums;
     type Scratch = Vec<usize>;
 
@@ -264,8 +263,8 @@ impl SumRows for LatticeSummand {
 
     fn add(&self, columns: &mut [Vec<f64>], sums: &mut LatticeSums, places: &mut Vec<usize>) {
         let inputs = self.domain.len();
-        retain(&self.filters, columns, inputs + 1);
-        self.places(&columns[..inputs], places);
+        retain_passing_rows(&self.filters, columns, inputs + 1);
+        self.compute_cell_indices(&columns[..inputs], places);
         let (rounding, mut squares) = (self.targets.rounding(), 0);
         let rows = places.iter().zip(&columns[inputs]).map(|(place, target)| {
             let IntegerTarget { number, clipped } = rounding.round(*target);

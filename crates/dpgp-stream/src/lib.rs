@@ -1,10 +1,10 @@
 //! Sums over rows that do not fit in memory: one pass, constant memory, all cores. A summand makes the sums
-//! of a variational model ([`Summand`]), the same for each class ([`ClassSummand`]), a histogram
+//! of a variational model ([`KernelSummand`]), the same for each class ([`ClassSummand`]), a histogram
 //! ([`CountSummand`]), or the rows and targets in the cells of a box ([`LatticeSummand`]).
 //!
 //! Rows are numbered and cut into blocks of [`BLOCK`] rows, for any number of threads or machines. Each
-//! thread adds blocks to its sums ([`SumRows`]), which are whole numbers. So the total is the same to the
-//! last bit however the work was divided, and the sums of neighbouring parts add up ([`PartSums`]).
+//! thread adds blocks to its sums ([`RowSummand`]), which are whole numbers. So the total is the same to the
+//! last bit however the work was divided, and the sums of neighbouring parts add up ([`PartialSums`]).
 
 mod class_sums;
 mod collect;
@@ -14,15 +14,15 @@ mod summand;
 mod sums;
 mod targets;
 
+pub use class_sums::{BinCounts, CountSummand, RecordsPerRow};
 pub use class_sums::{ClassSummand, ClassSums, class_of};
-pub use class_sums::{CountSummand, Counts, RecordsOfRow};
-pub use collect::{BLOCK, collect, collect_here};
-pub use kernel::{PackedKernel, Scratch};
+pub use collect::{BLOCK, sum_blocks, sum_rows_serially};
+pub use kernel::{QuantizedKernel, SumScratch};
 pub use lattice_sums::LatticeSummand;
 pub use lattice_sums::LatticeSums;
-pub use summand::PartSums;
-pub use summand::Summand;
-pub use summand::{Sum, SumRows};
-pub use sums::Sums;
-pub use sums::{FileRecord, Record};
-pub use targets::{Targets, WholeTargets};
+pub use summand::KernelSummand;
+pub use summand::PartialSums;
+pub use summand::{MergeableSum, RowSummand};
+pub use sums::KernelSums;
+pub use sums::{RowFileSummary, StoredPartialSums};
+pub use targets::{IntegerTargets, TargetQuantizer};

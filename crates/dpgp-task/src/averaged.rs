@@ -7,34 +7,34 @@ use crate::TaskError;
 use crate::model::noise_variance;
 use crate::noise::NoiseDesigns;
 use crate::summary::normal_vector;
-use dpgp_gp::{AveragedPosterior, AveragedPrediction, Combinations, LinearMap};
+use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, PredictionMap};
 use dpgp_mechanisms::Sections;
 use dpgp_spec::setting::rules::fail;
-use dpgp_spec::setting::{Checked, ModelSetting, Problem};
+use dpgp_spec::setting::{CheckResult, ModelSetting, SpecProblem};
 
 /// The noisy combinations of the targets of a fold, and what they say of its test rows, for each size of the noise.
-pub(super) struct AveragedReleases(Vec<AveragedRelease>);
+pub(super) struct ModelAveragedReleases(Vec<ModelAveragedRelease>);
 
-struct AveragedRelease {
+struct ModelAveragedRelease {
     /// The standard deviation of the noise on each combination (units of the model).
     scale: f64,
     /// From sums over equal inputs to combinations (r x k).
     weights: DMatrix<f64>,
-    posterior: AveragedPosterior,
+    posterior: ModelAveragedPosterior,
 }
 
 /// The rows of a fold: training and test inputs, and which of the former are equal.
-pub(super) struct AveragedRows<'a> {
+pub(super) struct FoldInputs<'a> {
     pub training: &'a DMatrix<f64>,
     pub test: &'a DMatrix<f64>,
-    pub map: &'a LinearMap,
+    pub map: &'a PredictionMap,
 }
 
-impl AveragedReleases {
+impl ModelAveragedReleases {
     /// For the designs of these scales (units of the model; zero is no noise); none where the model is not averaged.
     pub fn new(
         model: &ModelSetting,
-        rows: &AveragedRows<'_>,
+        rows: &FoldInputs<'_>,
         noises: &NoiseDesigns,
         scales: &[f64],
     ) -> Result<Option<Self>, TaskError> {
@@ -43,9 +43,9 @@ impl AveragedReleases {
         }
         let private = scales.iter().filter(|scale| **scale > 0.0);
         let releases = private.map(|&scale| {
-            let weights = noises.at(scale)?.whitened_columns(rows.map);
+            let weights = noises.noise_at_scale(scale)?.whitened_columns(rows.map);
             let posterior = averaged_posterior(model, rows, &weights, scale)?;
-            Ok(AveragedRelease { scale, weights, posterior })
+            Ok(ModelAveragedRelease { scale, weights, posterior })
         });
         releases.collect::<Result<_, TaskError>>().map(|releases| Some(Self(releases)))
     }
@@ -54,12 +54,12 @@ impl AveragedReleases {
     ///
     /// # Errors
     /// [`TaskError::Missing`] if there is no design for this scale, [`TaskError::Linalg`] if a factorisation fails.
-    pub fn draw(
+    pub fn draw_prediction(
         &self,
         scale: f64,
         sums: &DVector<f64>,
         stream: &mut Pcg64,
-    ) -> Result<AveragedPrediction, TaskError> {
+    ) -> Result<ModelAveragedPrediction, TaskError> {
         let own = self.0.iter().find(|release| release.scale == scale);
         let own = own.ok_or(TaskError::Missing { needed: "a noise design for this scale" })?;
         let noise = normal_vector(own.weights.nrows(), stream) * scale;
@@ -73,29 +73,29 @@ impl AveragedReleases {
 /// [`TaskError::Missing`] without a stationary kernel or noise, which the checks of a spec rule out.
 pub(super) fn averaged_posterior(
     model: &ModelSetting,
-    rows: &AveragedRows<'_>,
+    rows: &FoldInputs<'_>,
     weights: &DMatrix<f64>,
     scale: f64,
-) -> Result<AveragedPosterior, TaskError> {
-    let AveragedRows { training, test, map } = *rows;
-    let combinations = Combinations { training, map, weights, noise_sd: scale };
-    AveragedPosterior::new(&model.kernel, noise_variance(model)?, &combinations, test)
+) -> Result<ModelAveragedPosterior, TaskError> {
+    let FoldInputs { training, test, map } = *rows;
+    let combinations = NoisyLinearCombinations { training, map, weights, noise_sd: scale };
+    ModelAveragedPosterior::new(&model.kernel, noise_variance(model)?, &combinations, test)
         .ok_or(TaskError::Missing { needed: "a stationary kernel" })
 }
 
 /// Fails where a model is averaged that this task or mechanism cannot average.
-pub(super) fn check_averaged(averages: bool, setting: &Sections) -> Checked {
+pub(super) fn check_model_averaging(averages: bool, setting: &Sections) -> CheckResult {
     let Some(model) = setting.model.as_deref().filter(|model| model.averaged) else { return Ok(()) };
     let why = if !averages {
         "works only with task.regression, task.leaderboard and `dpgp predict`"
-    } else if !setting.privacy.mechanism.linear().is_some_and(|linear| linear.is_for_one_scale()) {
+    } else if !setting.privacy.mechanism.as_linear().is_some_and(|linear| linear.is_for_one_scale()) {
         "needs mechanism.cloaking with objective = \"risk\""
     } else if model.sparse.is_some() {
         "needs exact inference; remove model.sparse"
-    } else if model.kernel.stationary().is_none() {
+    } else if model.kernel.as_stationary().is_none() {
         "needs a stationary kernel: no part of it may be `gibbs` or `linear`"
     } else {
         return Ok(());
     };
-    fail("model.averaged", Problem::Shape(why.to_owned()))
+    fail("model.averaged", SpecProblem::Shape(why.to_owned()))
 }

@@ -6,25 +6,26 @@ use rand_pcg::Pcg64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::Process;
+use crate::model::TrainingProcess;
 use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
 use crate::summary::normal_vector;
 use crate::{
-    Certified, FittedRows, Frame, Job, Measured, Sampled, TargetGuarantee, Task, TaskError, TaskSpec,
+    AuditEvidence, AuditableCertificate, CellMeasurements, FigureFrame, FitSize, MeasurableTask, ReplicateJob,
+    TargetGuarantee, TaskError, TaskRequirements,
 };
-use dpgp_accounting::{Caveat, CertifiedMechanism, Release};
-use dpgp_cloaking::{CloakingOptions, ReleaseRecipe};
-use dpgp_gp::{Features, NewtonStep, averaged_probability, latent_variance, newton_path};
-use dpgp_linalg::{gram_factor, largest};
-use dpgp_mechanisms::{LinearRelease, PrivacySetting, PrivateStep, Sections, cloaking};
+use dpgp_accounting::{Caveat, CertifiedMechanism, ReleaseKind};
+use dpgp_cloaking::{CloakingOptions, DroppedDirectionRule};
+use dpgp_gp::{KernelFeatures, NewtonStep, averaged_probability, latent_variance, newton_path};
+use dpgp_linalg::{gram_factor, largest_or_nan};
+use dpgp_mechanisms::{LinearRelease, PrivacySetting, PrivateNewtonStep, Sections, cloaking_setting};
 use dpgp_number::Count;
-use dpgp_spec::setting::rules::{fail, points, to_test};
-use dpgp_spec::setting::{Checked, Problem, ThresholdSetting};
+use dpgp_spec::setting::rules::{check_points, check_test_rows, fail};
+use dpgp_spec::setting::{CheckResult, SpecProblem, ThresholdSetting};
 
 /// A training set as features, with its labels; test inputs likewise.
 pub(crate) struct Classifier {
-    pub features: Features,
+    pub features: KernelFeatures,
     /// The public upper triangular R of `Phi = Q R`.
     root: DMatrix<f64>,
     pub inputs: DMatrix<f64>,
@@ -40,24 +41,23 @@ pub(crate) struct Classifier {
 impl Classifier {
     /// The first `train` rows of the sample train, the others and then the points `at` are test inputs.
     pub fn new(
-        job: &Job<'_>,
+        job: &ReplicateJob<'_>,
         train: usize,
         positive: &ThresholdSetting,
         at: &[Vec<f64>],
     ) -> Result<Self, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
-        let train = train.min(sample.rows());
+        let train = train.min(sample.row_count());
         let classes: Vec<bool> =
             sample.targets.iter().map(|y| positive.is.holds(y.partial_cmp(&positive.value.get()))).collect();
         let inputs = sample.inputs.rows(0, train).into_owned();
-        let tested = sample.rows() - train;
-        let test =
-            DMatrix::from_fn(tested + at.len(), sample.inputs.ncols(), |i, j| match i.checked_sub(tested) {
-                Some(point) => at[point][j],
-                None => sample.inputs[(train + i, j)],
-            });
+        let tested = sample.row_count() - train;
+        let test = DMatrix::from_fn(tested + at.len(), sample.inputs.ncols(), |i, j| match i.checked_sub(tested) {
+            Some(point) => at[point][j],
+            None => sample.inputs[(train + i, j)],
+        });
         let kernel = model.kernel.covariance(&inputs);
-        let process = Process::new(model, kernel.as_ref(), &inputs, job.placing("classification"));
+        let process = TrainingProcess::new(model, kernel.as_ref(), &inputs, job.inducing_placement("classification"));
         let features = process.features(&test)?;
         Ok(Self {
             root: gram_factor("Phi' Phi", &features.training)?.factor().transpose(),
@@ -71,15 +71,15 @@ impl Classifier {
     }
 
     /// The latent values at the training inputs.
-    pub fn latent(&self, weights: &DVector<f64>) -> DVector<f64> {
+    pub fn training_latent_values(&self, weights: &DVector<f64>) -> DVector<f64> {
         &self.features.training * weights
     }
 
     /// The private Newton step from latent values.
-    pub fn step(&self, latent: &DVector<f64>) -> Result<PrivateStep, TaskError> {
-        let step = NewtonStep::from(&self.features.training, latent)?;
+    pub fn private_newton_step(&self, latent: &DVector<f64>) -> Result<PrivateNewtonStep, TaskError> {
+        let step = NewtonStep::from_latent_values(&self.features.training, latent)?;
         let labels = self.labels.as_slice();
-        Ok(PrivateStep::new(&step, &self.root, &self.inputs, labels, &self.options)?)
+        Ok(PrivateNewtonStep::new(&step, &self.root, &self.inputs, labels, &self.options)?)
     }
 
     /// The share of test rows that are of the more frequent class.
@@ -103,65 +103,65 @@ const SHOWN: usize = 2;
 /// `majority-share` (the accuracy of always predicting the class that most test rows have);
 /// `probability@X`, `latent@X` and `probability-sd@X` (over draws) at the points of the task. Frames: `counts` in one
 /// dimension, `training` in two, and the predictions as `classes` (without privacy) or `samples` (with it).
-impl Task for ClassificationTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+impl MeasurableTask for ClassificationTask {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let classifier = Classifier::new(job, self.train.get(), &self.positive, &self.at)?;
         let zero = DVector::zeros(classifier.labels.len());
-        let first = if job.is_private() { Some(classifier.step(&zero)?) } else { None };
+        let first = if job.is_private() { Some(classifier.private_newton_step(&zero)?) } else { None };
         let shown = job.sample.inputs.ncols() <= SHOWN;
-        let block = ClassificationBlock { task: self, job, classifier: &classifier, first, shown };
-        job.cells.iter().map(|cell| block.cell(cell)).collect()
+        let block = ClassificationSharedState { task: self, job, classifier: &classifier, first, shown };
+        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
 
 /// State shared by all cells of a block.
-struct ClassificationBlock<'a> {
+struct ClassificationSharedState<'a> {
     task: &'a ClassificationTask,
-    job: &'a Job<'a>,
+    job: &'a ReplicateJob<'a>,
     classifier: &'a Classifier,
     /// The first private step, which all draws share.
-    first: Option<PrivateStep>,
+    first: Option<PrivateNewtonStep>,
     shown: bool,
 }
 
 /// Predictions of one draw at all test inputs.
-struct DrawnClasses {
+struct ClassPredictionDraw {
     accuracy: f64,
     latent: Vec<f64>,
     probability: Vec<f64>,
 }
 
-impl ClassificationBlock<'_> {
-    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+impl ClassificationSharedState<'_> {
+    fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let Self { task, classifier, .. } = self;
         let target = TargetGuarantee::from_privacy(cell)?;
         let (draws, certified) = match &self.first {
-            Some(first) if target.is_private() => self.private(target, first)?,
+            Some(first) if target.is_private() => self.draw_private_predictions(target, first)?,
             _ => {
                 let path = newton_path(&classifier.features.training, &classifier.labels, task.newton.get())?;
                 let weights = path.last().cloned().unwrap_or_default();
-                (vec![self.predict(&weights)?], Certified::nothing())
+                (vec![self.predict(&weights)?], AuditableCertificate::without_claim())
             }
         };
-        let measured = certified.measured(classifier.features.jitter, self.metrics(&draws));
-        let frames = if self.shown { self.frames(&draws, target.is_private()) } else { Vec::new() };
+        let measured = certified.into_measurements(classifier.features.jitter, self.metrics_over_draws(&draws));
+        let frames = if self.shown { self.figure_frames(&draws, target.is_private()) } else { Vec::new() };
         Ok(measured.with_frames(frames))
     }
 
-    fn metrics(&self, draws: &[DrawnClasses]) -> Vec<(String, f64)> {
+    fn metrics_over_draws(&self, draws: &[ClassPredictionDraw]) -> Vec<(String, f64)> {
         let rows = self.classifier.truth.len();
         let mut metrics = Vec::new();
         if rows > 0 {
-            let accuracy = Moments::from_values(draws.iter().map(|draw| draw.accuracy));
+            let accuracy = MeanAndSd::from_values(draws.iter().map(|draw| draw.accuracy));
             metrics.push(("accuracy".to_owned(), accuracy.mean));
             metrics.push(("accuracy-se".to_owned(), accuracy.sd / (draws.len() as f64).sqrt()));
             metrics.push(("majority-share".to_owned(), self.classifier.majority_share()));
         }
         for (i, point) in self.task.at.iter().enumerate() {
-            let probability = Moments::from_values(draws.iter().map(|draw| draw.probability[rows + i]));
-            let latent = Moments::from_values(draws.iter().map(|draw| draw.latent[rows + i]));
+            let probability = MeanAndSd::from_values(draws.iter().map(|draw| draw.probability[rows + i]));
+            let latent = MeanAndSd::from_values(draws.iter().map(|draw| draw.latent[rows + i]));
             let values = [probability.mean, probability.sd, latent.mean];
-            let names = ClassificationTask::AT.map(|name| PredictionTask::metric(name, point));
+            let names = ClassificationTask::AT.map(|name| PredictionTask::point_metric_name(name, point));
             metrics.extend(names.into_iter().zip(values));
         }
         metrics
@@ -169,72 +169,75 @@ impl ClassificationBlock<'_> {
 
     /// All draws with privacy. Each step has its share of epsilon and delta; all but the first follow the noise of those
     /// before, so that their noise is designed anew.
-    fn private(
+    fn draw_private_predictions(
         &self,
         target: TargetGuarantee,
-        first: &PrivateStep,
-    ) -> Result<(Vec<DrawnClasses>, Certified), TaskError> {
+        first: &PrivateNewtonStep,
+    ) -> Result<(Vec<ClassPredictionDraw>, AuditableCertificate), TaskError> {
         let Self { task, classifier, .. } = self;
         let count = task.iterations.get() as f64;
         let each = TargetGuarantee { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
-        let mut steps = Steps::new(self.job, each, task.iterations.get());
-        steps.see(0, first);
+        let mut steps = PrivateStepSequence::new(self.job, each, task.iterations.get());
+        steps.record_step(0, first);
         let mut draws = Vec::with_capacity(task.draws.get());
         for _ in 0..task.draws.get() {
-            let mut weights = steps.weights(first);
+            let mut weights = steps.draw_noisy_weights(first);
             for place in 1..task.iterations.get() {
-                let step = classifier.step(&classifier.latent(&weights))?;
-                steps.see(place, &step);
-                weights = steps.weights(&step);
+                let step = classifier.private_newton_step(&classifier.training_latent_values(&weights))?;
+                steps.record_step(place, &step);
+                weights = steps.draw_noisy_weights(&step);
             }
             draws.push(self.predict(&weights)?);
         }
-        Ok((draws, steps.certified()?))
+        Ok((draws, steps.certify_sequence()?))
     }
 
-    fn predict(&self, weights: &DVector<f64>) -> Result<DrawnClasses, TaskError> {
+    fn predict(&self, weights: &DVector<f64>) -> Result<ClassPredictionDraw, TaskError> {
         let accuracy = self.classifier.accuracy(weights);
         if !self.shown && self.task.at.is_empty() {
-            return Ok(DrawnClasses { accuracy, latent: Vec::new(), probability: Vec::new() });
+            return Ok(ClassPredictionDraw { accuracy, latent: Vec::new(), probability: Vec::new() });
         }
         let features = &self.classifier.features;
-        let variance = latent_variance(features, &self.classifier.latent(weights))?;
+        let variance = latent_variance(features, &self.classifier.training_latent_values(weights))?;
         let latent: Vec<f64> = (&features.test * weights).iter().copied().collect();
         let probability = latent.iter().zip(&variance).map(|(f, v)| averaged_probability(*f, *v)).collect();
-        Ok(DrawnClasses { accuracy, latent, probability })
+        Ok(ClassPredictionDraw { accuracy, latent, probability })
     }
 
     /// The training data, and the predictions at the points of the task, or else at the test rows.
-    fn frames(&self, draws: &[DrawnClasses], private: bool) -> Vec<Frame> {
+    fn figure_frames(&self, draws: &[ClassPredictionDraw], private: bool) -> Vec<FigureFrame> {
         let rows = self.classifier.truth.len();
         let from = if self.task.at.is_empty() { 0 } else { rows };
         let to = draws.first().map_or(0, |draw| draw.latent.len());
         let points = self.classifier.test.rows(from, to - from).into_owned();
-        let mut frame = Frame::new(if private { "samples" } else { "classes" }).with_points(&points);
+        let mut frame = FigureFrame::new(if private { "samples" } else { "classes" }).with_points(&points);
         for (i, draw) in draws.iter().enumerate() {
             let number = if private { (i + 1).to_string() } else { String::new() };
             frame = frame
-                .with(format!("probability{number}"), draw.probability[from..to].iter().copied())
-                .with(format!("latent{number}"), draw.latent[from..to].iter().copied());
+                .with_column(format!("probability{number}"), draw.probability[from..to].iter().copied())
+                .with_column(format!("latent{number}"), draw.latent[from..to].iter().copied());
         }
-        vec![self.training(), frame]
+        vec![self.training_frame(), frame]
     }
 
     /// In one dimension how many rows of each class each input has, otherwise the rows themselves.
-    fn training(&self) -> Frame {
+    fn training_frame(&self) -> FigureFrame {
         let Classifier { inputs, labels, .. } = self.classifier;
         if inputs.ncols() > 1 {
-            return Frame::new("training").with_points(inputs).with("y", labels.iter().copied());
+            return FigureFrame::new("training").with_points(inputs).with_column("y", labels.iter().copied());
         }
         let mut values: Vec<f64> = inputs.iter().copied().collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let [positive, negative] = [1.0, -1.0].map(|label| self.counts(&values, label));
-        Frame::new("counts").with("x1", values).with("positive", positive).with("negative", negative)
+        let [positive, negative] = [1.0, -1.0].map(|label| self.count_labelled_rows(&values, label));
+        FigureFrame::new("counts")
+            .with_column("x1", values)
+            .with_column("positive", positive)
+            .with_column("negative", negative)
     }
 
     /// How many training rows with a label each input has.
-    fn counts(&self, inputs: &[f64], label: f64) -> Vec<f64> {
+    fn count_labelled_rows(&self, inputs: &[f64], label: f64) -> Vec<f64> {
         let Classifier { inputs: rows, labels, .. } = self.classifier;
         let mut counts = vec![0.0; inputs.len()];
         for (count, input) in counts.iter_mut().zip(inputs) {
@@ -246,12 +249,12 @@ impl ClassificationBlock<'_> {
 }
 
 /// Mean and sample standard deviation; a single value has no spread.
-struct Moments {
+struct MeanAndSd {
     mean: f64,
     sd: f64,
 }
 
-impl Moments {
+impl MeanAndSd {
     fn from_values(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
         let count = values.len() as f64;
@@ -270,10 +273,10 @@ pub struct ClassificationTask {
     /// The class of a row: positive if this comparison holds for its target.
     pub positive: ThresholdSetting,
     /// Newton steps with privacy; they share epsilon and delta evenly.
-    #[serde(default = "one")]
+    #[serde(default = "default_iterations")]
     pub iterations: Count,
     /// Newton steps without privacy.
-    #[serde(default = "twenty")]
+    #[serde(default = "default_newton_steps")]
     pub newton: Count,
     /// Draws of the privacy noise.
     pub draws: Count,
@@ -282,11 +285,11 @@ pub struct ClassificationTask {
     pub at: Vec<Vec<f64>>,
 }
 
-fn one() -> Count {
+fn default_iterations() -> Count {
     Count::literal::<1>()
 }
 
-fn twenty() -> Count {
+fn default_newton_steps() -> Count {
     Count::literal::<20>()
 }
 
@@ -295,28 +298,28 @@ impl ClassificationTask {
     pub const AT: [&str; 3] = ["probability", "probability-sd", "latent"];
 }
 
-impl TaskSpec for ClassificationTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for ClassificationTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         let path = "task.classification";
-        check(path, setting)?;
-        points(&format!("{path}.at"), &self.at, setting.data.dimensions())
+        check_classifier(path, setting)?;
+        check_points(&format!("{path}.at"), &self.at, setting.data.dimensions())
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
+    fn metric_names(&self, _: u32) -> Vec<String> {
         let accuracy = ["accuracy", "accuracy-se", "majority-share"].map(str::to_owned).into_iter();
-        let at = self.at.iter().flat_map(|point| Self::AT.map(|name| PredictionTask::metric(name, point)));
+        let at = self.at.iter().flat_map(|point| Self::AT.map(|name| PredictionTask::point_metric_name(name, point)));
         accuracy.chain(at).collect()
     }
 
-    fn check_rows(&self, rows: usize) -> Checked {
+    fn check_row_count(&self, rows: usize) -> CheckResult {
         // Points of their own can be predicted without a test row.
         let points = usize::from(!self.at.is_empty());
-        to_test("task.classification.train", self.train.get(), rows + points)
+        check_test_rows("task.classification.train", self.train.get(), rows + points)
     }
 
-    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+    fn fit_size(&self, rows: usize) -> Option<FitSize> {
         let train = self.train.get().min(rows);
-        Some(FittedRows::of_test(train, rows - train + self.at.len()))
+        Some(FitSize::from_test_size(train, rows - train + self.at.len()))
     }
 }
 
@@ -325,8 +328,8 @@ const LABEL_CHANGE: f64 = 2.0;
 
 /// Private steps one after the other, each for the same guarantee, and perhaps several runs of them. A step is seen once
 /// for all that follows from it: the noise on it, the certificate of all steps and its evidence.
-pub(crate) struct Steps<'a> {
-    job: &'a Job<'a>,
+pub(crate) struct PrivateStepSequence<'a> {
+    job: &'a ReplicateJob<'a>,
     /// The guarantee of one step.
     each: TargetGuarantee,
     stream: Pcg64,
@@ -336,13 +339,13 @@ pub(crate) struct Steps<'a> {
     places: Vec<Vec<LinearRelease>>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> PrivateStepSequence<'a> {
     /// A sequence of so many steps.
-    pub fn new(job: &'a Job<'a>, each: TargetGuarantee, steps: usize) -> Self {
+    pub fn new(job: &'a ReplicateJob<'a>, each: TargetGuarantee, steps: usize) -> Self {
         Self {
             job,
             each,
-            stream: job.streams.of_block("noise"),
+            stream: job.streams.block_stream("noise"),
             sensitivities: Vec::new(),
             gaps: Vec::new(),
             places: vec![Vec::new(); steps],
@@ -350,7 +353,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Takes the design of a step into account.
-    pub fn see(&mut self, place: usize, step: &PrivateStep) {
+    pub fn record_step(&mut self, place: usize, step: &PrivateNewtonStep) {
         let cloak = step.cloak();
         self.sensitivities.push(cloak.sensitivity);
         self.gaps.push(cloak.gap);
@@ -360,31 +363,31 @@ impl<'a> Steps<'a> {
     }
 
     /// The weights after a step that was seen, with fresh noise.
-    pub fn weights(&mut self, step: &PrivateStep) -> DVector<f64> {
+    pub fn draw_noisy_weights(&mut self, step: &PrivateNewtonStep) -> DVector<f64> {
         let rank = step.cloak().noise_factor().ncols();
-        step.weights(self.each.scale(), &normal_vector(rank, &mut self.stream))
+        step.weights(self.each.noise_scale(), &normal_vector(rank, &mut self.stream))
     }
 
     /// Guarantee of all steps together.
-    pub fn certified(self) -> Result<Certified, TaskError> {
+    pub fn certify_sequence(self) -> Result<AuditableCertificate, TaskError> {
         let Self { job, each, sensitivities, gaps, places, .. } = self;
         let gaps: Option<Vec<f64>> = gaps.into_iter().collect();
         let step =
-            each.gaussian(Release::LatentFunction, CertifiedMechanism::Cloaking, largest(sensitivities));
-        let certificate = step.repeated(places.len()).with_gap(gaps.map(largest));
-        let chosen = (Caveat::PrivateFilter, job.setting.data.chosen_by_target());
-        job.certify(certificate.with_caveats(&[chosen]), || {
-            vec![Sampled::Linear { places, scale: each.scale(), change: LABEL_CHANGE }]
+            each.gaussian(ReleaseKind::LatentFunction, CertifiedMechanism::Cloaking, largest_or_nan(sensitivities));
+        let certificate = step.repeated(places.len()).with_gap(gaps.map(largest_or_nan));
+        let chosen = (Caveat::PrivateFilter, job.setting.data.selects_by_target());
+        job.certify_with_evidence(certificate.with_caveats(&[chosen]), || {
+            vec![AuditEvidence::Linear { places, scale: each.noise_scale(), change: LABEL_CHANGE }]
         })
     }
 }
 
 /// Checks the model of a classifier and what it releases, for the task at a path.
-pub(super) fn check(path: &str, setting: &Sections) -> Checked {
-    setting.model(path)?.classifies()?;
-    if cloaking(&setting.privacy)?.release != ReleaseRecipe::Projection {
+pub(super) fn check_classifier(path: &str, setting: &Sections) -> CheckResult {
+    setting.model(path)?.check_classifier()?;
+    if cloaking_setting(&setting.privacy)?.release != DroppedDirectionRule::Projection {
         let why = "classification releases a projection".to_owned();
-        return fail("privacy.mechanism.cloaking.release", Problem::Shape(why));
+        return fail("privacy.mechanism.cloaking.release", SpecProblem::Shape(why));
     }
     Ok(())
 }

@@ -3,29 +3,27 @@
 use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
-use super::normalise::Normalised;
-use super::{Sample, Streams};
-use crate::ScoreSetting;
+use super::normalise::NormalisedTargets;
+use super::{RandomStreams, Sample};
+use crate::ScoredTargetsSetting;
 use dpgp_spec::setting::SplitSetting;
 
 /// The test rows of each fold; together they hold every row once. Contiguous folds differ in size by at
 /// most one, the larger ones first.
-pub(super) fn folds(rows: usize, split: SplitSetting, streams: &Streams) -> Vec<Vec<usize>> {
+pub(super) fn folds(rows: usize, split: SplitSetting, streams: &RandomStreams) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..rows).collect();
     match split {
-        SplitSetting::Interleaved(count) => {
-            (0..count).map(|fold| (fold..rows).step_by(count).collect()).collect()
-        }
-        SplitSetting::Contiguous(count) => cut(&order, count),
+        SplitSetting::Interleaved(count) => (0..count).map(|fold| (fold..rows).step_by(count).collect()).collect(),
+        SplitSetting::Contiguous(count) => cut_into_folds(&order, count),
         SplitSetting::Tail(tested) => vec![order.split_off(rows.saturating_sub(tested))],
         SplitSetting::Shuffled(count) => {
-            order.shuffle(&mut streams.of_data("split"));
-            cut(&order, count)
+            order.shuffle(&mut streams.data_stream("split"));
+            cut_into_folds(&order, count)
         }
     }
 }
 
-fn cut(order: &[usize], count: usize) -> Vec<Vec<usize>> {
+fn cut_into_folds(order: &[usize], count: usize) -> Vec<Vec<usize>> {
     let (size, larger) = (order.len() / count, order.len() % count);
     let mut from = 0;
     let folds = (0..count).map(|fold| {
@@ -36,7 +34,7 @@ fn cut(order: &[usize], count: usize) -> Vec<Vec<usize>> {
 }
 
 /// The rows that are not in the fold, in file order.
-pub(super) fn others(rows: usize, fold: &[usize]) -> Vec<usize> {
+pub(super) fn rows_outside_fold(rows: usize, fold: &[usize]) -> Vec<usize> {
     let mut inside = vec![false; rows];
     fold.iter().for_each(|&row| inside[row] = true);
     (0..rows).filter(|&row| !inside[row]).collect()
@@ -59,38 +57,38 @@ pub(super) struct FoldRows {
 impl FoldRows {
     /// The mean squared error of the constant that a method without privacy would predict, the mean of the training targets, on the scale
     /// of the model.
-    pub fn error_of_constant(&self) -> f64 {
+    pub fn constant_prediction_error(&self) -> f64 {
         let mean = self.targets.iter().sum::<f64>() / self.targets.len() as f64;
         let squares: f64 = self.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
         let largest = self.targets.iter().chain(&self.truth).fold(0.0, |most: f64, y| most.max(y.abs()));
-        unless_rounding(squares / self.truth.len() as f64, largest, self.targets.len())
+        mean_square_above_rounding(squares / self.truth.len() as f64, largest, self.targets.len())
     }
 
     /// The folds of a sample, one after the other.
     pub fn split<'a>(
         sample: &'a Sample,
-        normalised: &'a Normalised,
+        normalised: &'a NormalisedTargets,
         split: SplitSetting,
-        score: ScoreSetting,
-        streams: &Streams,
+        score: ScoredTargetsSetting,
+        streams: &RandomStreams,
     ) -> impl Iterator<Item = Self> + use<'a> {
-        folds(sample.rows(), split, streams).into_iter().enumerate().map(move |(number, test)| {
-            let training = others(sample.rows(), &test);
+        folds(sample.row_count(), split, streams).into_iter().enumerate().map(move |(number, test)| {
+            let training = rows_outside_fold(sample.row_count(), &test);
             Self {
                 number,
                 inputs: sample.inputs.select_rows(&training),
                 targets: normalised.select(&training),
                 test: sample.inputs.select_rows(&test),
                 truth: match score {
-                    ScoreSetting::Clipped => normalised.select(&test),
-                    ScoreSetting::Original => normalised.unclipped(&test),
+                    ScoredTargetsSetting::Clipped => normalised.select(&test),
+                    ScoredTargetsSetting::Original => normalised.select_unclipped(&test),
                 },
             }
         })
     }
 
     /// The name of its random streams.
-    pub fn purpose(&self) -> String {
+    pub fn stream_name(&self) -> String {
         format!("fold {}", self.number)
     }
 }
@@ -104,13 +102,13 @@ pub(super) const NO_VARIANCE: &str = "all targets are equal";
 
 /// `1 - square / constant`, for a mean squared error and that of a constant in the same units: 1 without error, 0 for the constant itself.
 /// NaN where the constant has no error.
-pub(super) fn against_constant(square: f64, constant: f64) -> f64 {
+pub(super) fn r_squared(square: f64, constant: f64) -> f64 {
     if constant == 0.0 { f64::NAN } else { 1.0 - square / constant }
 }
 
 /// The mean square of differences of numbers up to `largest` from a mean of `count` of them; zero if it is no more than rounding makes of
 /// equal numbers: a mean of n equal ones is off by at most n units in their last place, and the difference by two more.
-pub(super) fn unless_rounding(mean_square: f64, largest: f64, count: usize) -> f64 {
+pub(super) fn mean_square_above_rounding(mean_square: f64, largest: f64, count: usize) -> f64 {
     let rounding = (count as f64 + 2.0) * f64::EPSILON * largest;
     if mean_square <= rounding * rounding { 0.0 } else { mean_square }
 }
@@ -119,8 +117,8 @@ pub(super) fn unless_rounding(mean_square: f64, largest: f64, count: usize) -> f
 mod tests {
     use super::*;
 
-    fn streams() -> Streams {
-        Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 }
+    fn streams() -> RandomStreams {
+        RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 }
     }
 
     #[test]
@@ -136,7 +134,7 @@ mod tests {
     fn folds_are_cut_as_said() {
         assert_eq!(folds(5, SplitSetting::Contiguous(2), &streams()), [vec![0, 1, 2], vec![3, 4]]);
         assert_eq!(folds(4, SplitSetting::Interleaved(2), &streams()), [vec![0, 2], vec![1, 3]]);
-        assert_eq!(others(5, &[1, 4]), [0, 2, 3]);
+        assert_eq!(rows_outside_fold(5, &[1, 4]), [0, 2, 3]);
     }
 }
 
@@ -146,8 +144,8 @@ mod against_constant_tests {
 
     #[test]
     fn a_constant_without_error_has_no_counterpart() {
-        assert_eq!((against_constant(1.0, 4.0), against_constant(4.0, 4.0)), (0.75, 0.0));
-        assert!(against_constant(0.0, 0.0).is_nan() && against_constant(1.0, 0.0).is_nan());
+        assert_eq!((r_squared(1.0, 4.0), r_squared(4.0, 4.0)), (0.75, 0.0));
+        assert!(r_squared(0.0, 0.0).is_nan() && r_squared(1.0, 0.0).is_nan());
     }
 
     /// Seven tenths, summed, are not seven times a tenth.
@@ -157,7 +155,7 @@ mod against_constant_tests {
         let mean = numbers.iter().sum::<f64>() / 7.0;
         let squares = numbers.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / 7.0;
         assert!(mean != 0.1 && squares > 0.0);
-        assert_eq!(unless_rounding(squares, 0.1, 7), 0.0);
-        assert_eq!(unless_rounding(1e-20, 0.1, 7), 1e-20);
+        assert_eq!(mean_square_above_rounding(squares, 0.1, 7), 0.0);
+        assert_eq!(mean_square_above_rounding(1e-20, 0.1, 7), 1e-20);
     }
 }

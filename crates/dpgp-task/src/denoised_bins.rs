@@ -2,23 +2,23 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::binned::{BinNoise, Binned};
+use super::binned::{BinNoise, BinStatistics};
 use super::cross_validation::FoldRows;
-use super::model::Process;
-use super::{Job, TargetGuarantee, TaskError};
-use dpgp_gp::{GivenNoisySums, LinearMap};
-use dpgp_mechanisms::BinNoiseLaw;
-use dpgp_mechanisms::Statistic;
+use super::model::TrainingProcess;
+use super::{ReplicateJob, TargetGuarantee, TaskError};
+use dpgp_gp::{NoisySumsPosterior, PredictionMap};
+use dpgp_mechanisms::BinNoiseDistribution;
+use dpgp_mechanisms::BinStatistic;
 
 /// Post-processing of noisy means: inputs are public, so the number of rows in a bin is too, and the mean of n targets with noise of
 /// standard deviation `sd / n` is their sum with noise of standard deviation sd, whichever the bin. Costs no budget.
-pub(super) struct DenoisedBins(Vec<GivenBins>);
+pub(super) struct DenoisedBins(Vec<NoiseLevelPosterior>);
 
 /// For noise of one size.
-struct GivenBins {
+struct NoiseLevelPosterior {
     /// The standard deviation on the sum of a bin, in units of the model.
     noise: f64,
-    given: GivenNoisySums,
+    given: NoisySumsPosterior,
 }
 
 impl DenoisedBins {
@@ -27,10 +27,10 @@ impl DenoisedBins {
     ///
     /// # Errors
     /// [`TaskError`] if a factorisation fails.
-    pub fn for_job(
-        job: &Job<'_>,
+    pub fn from_job(
+        job: &ReplicateJob<'_>,
         rows: &FoldRows,
-        binned: &Binned,
+        binned: &BinStatistics,
         scale: f64,
     ) -> Result<Option<Self>, TaskError> {
         if !job.setting.privacy.mechanism.denoises_experiments() {
@@ -38,27 +38,28 @@ impl DenoisedBins {
         }
         let model = job.model()?;
         let kernel = model.kernel.covariance(&rows.inputs);
-        let process = Process::new(model, kernel.as_ref(), &rows.inputs, job.placing(&rows.purpose()));
+        let process =
+            TrainingProcess::new(model, kernel.as_ref(), &rows.inputs, job.inducing_placement(&rows.stream_name()));
         let mut noises = Vec::with_capacity(job.cells.len());
         for cell in job.cells {
-            let (target, law) = (TargetGuarantee::from_privacy(cell)?, BinNoiseLaw::Gaussian);
-            noises.push(BinNoise { target, statistic: Statistic::Mean, law, scale }.sd());
+            let (target, law) = (TargetGuarantee::from_privacy(cell)?, BinNoiseDistribution::Gaussian);
+            noises.push(BinNoise { target, statistic: BinStatistic::Mean, law, scale }.sd());
         }
         Self::new(&process, rows, binned, &noises).map(Some)
     }
 
     fn new(
-        process: &Process<'_>,
+        process: &TrainingProcess<'_>,
         rows: &FoldRows,
-        binned: &Binned,
+        binned: &BinStatistics,
         noises: &[f64],
     ) -> Result<Self, TaskError> {
-        let equal = LinearMap::of_no_predictions(&rows.inputs);
-        let moments = process.observed()?.moments(&rows.test, &equal)?;
-        let sums = members(binned, &equal.distinct(&rows.inputs.transpose()).transpose());
+        let equal = PredictionMap::without_test_inputs(&rows.inputs);
+        let moments = process.with_observation_noise()?.moments(&rows.test, &equal)?;
+        let sums = bin_membership_matrix(binned, &equal.select_distinct_columns(&rows.inputs.transpose()).transpose());
         let mut given = Vec::with_capacity(noises.len());
         for &noise in noises {
-            given.push(GivenBins { noise, given: moments.given(&sums, noise)? });
+            given.push(NoiseLevelPosterior { noise, given: moments.condition_on_noisy_sums(&sums, noise)? });
         }
         Ok(Self(given))
     }
@@ -67,29 +68,29 @@ impl DenoisedBins {
     ///
     /// # Errors
     /// [`TaskError::Missing`] if nothing was designed for this noise.
-    pub fn mean(&self, noise: f64, binned: &Binned, noisy: &DVector<f64>) -> Result<DVector<f64>, TaskError> {
+    pub fn mean(&self, noise: f64, binned: &BinStatistics, noisy: &DVector<f64>) -> Result<DVector<f64>, TaskError> {
         let sums = DVector::from_fn(noisy.len(), |bin, _| noisy[bin] * binned.counts[bin] as f64);
-        Ok(&self.at(noise)?.map * sums)
+        Ok(&self.posterior_at_noise(noise)?.map * sums)
     }
 
     /// Their variances, of model and noise together, in squared units of the model.
     ///
     /// # Errors
-    /// As [`DenoisedBins::mean`].
+    /// As [`DenoisedBins::draw_mean`].
     pub fn variances(&self, noise: f64) -> Result<&[f64], TaskError> {
-        Ok(&self.at(noise)?.variances)
+        Ok(&self.posterior_at_noise(noise)?.variances)
     }
 
-    fn at(&self, noise: f64) -> Result<&GivenNoisySums, TaskError> {
+    fn posterior_at_noise(&self, noise: f64) -> Result<&NoisySumsPosterior, TaskError> {
         let own = self.0.iter().find(|bins| bins.noise == noise);
         own.map(|bins| &bins.given).ok_or(TaskError::Missing { needed: "a prediction for this noise" })
     }
 }
 
 /// Which bin holds which of the distinct inputs (bins x k): from sums over equal inputs to sums over bins.
-fn members(binned: &Binned, inputs: &DMatrix<f64>) -> DMatrix<f64> {
+fn bin_membership_matrix(binned: &BinStatistics, inputs: &DMatrix<f64>) -> DMatrix<f64> {
     let mut members = DMatrix::zeros(binned.counts.len(), inputs.nrows());
-    for (input, place) in binned.places(inputs).into_iter().enumerate() {
+    for (input, place) in binned.find_bins(inputs).into_iter().enumerate() {
         if let Some(bin) = place {
             members[(bin, input)] = 1.0;
         }
@@ -100,11 +101,11 @@ fn members(binned: &Binned, inputs: &DMatrix<f64>) -> DMatrix<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Placing;
-    use crate::{RunCache, Streams};
+    use crate::model::InducingPlacement;
+    use crate::{RandomStreams, RunCache};
     use dpgp_gp::kernel::{ExponentiatedQuadratic, Kernel};
     use dpgp_linalg::Cholesky;
-    use dpgp_mechanisms::{BinningEstimate, BinningSetting};
+    use dpgp_mechanisms::{BinPredictionSetting, BinningSetting};
     use dpgp_number::{Count, Positive};
     use dpgp_spec::setting::ModelSetting;
     use proptest::prelude::*;
@@ -126,19 +127,19 @@ mod tests {
         ExponentiatedQuadratic::isotropic(1.7, lengthscale)
     }
 
-    fn binned(rows: &FoldRows, bins: usize) -> Binned {
+    fn binned(rows: &FoldRows, bins: usize) -> BinStatistics {
         let bins = Count::new(bins).unwrap();
         let setting = BinningSetting {
             bins,
-            statistic: Statistic::Mean,
-            noise: BinNoiseLaw::Gaussian,
-            estimate: BinningEstimate::Bin {},
+            statistic: BinStatistic::Mean,
+            noise: BinNoiseDistribution::Gaussian,
+            estimate: BinPredictionSetting::Bin {},
             denoise: Some(true),
         };
-        Binned::new(&setting, &rows.inputs, &rows.targets)
+        BinStatistics::new(&setting, &rows.inputs, &rows.targets)
     }
 
-    fn denoised(rows: &FoldRows, binned: &Binned, lengthscale: f64, noise: f64) -> DenoisedBins {
+    fn denoised(rows: &FoldRows, binned: &BinStatistics, lengthscale: f64, noise: f64) -> DenoisedBins {
         let setting = ModelSetting {
             noise_variance: Some(Positive::new(NOISE).unwrap()),
             kernel: serde_json::from_value(
@@ -148,16 +149,16 @@ mod tests {
             averaged: false,
             sparse: None,
         };
-        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let streams = RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let kernel = kernel(lengthscale);
-        let placing = Placing { streams: &streams, known: &RunCache::default(), purpose: "t" };
-        let process = Process::new(&setting, &kernel, &rows.inputs, placing);
+        let placing = InducingPlacement { streams: &streams, known: &RunCache::default(), purpose: "t" };
+        let process = TrainingProcess::new(&setting, &kernel, &rows.inputs, placing);
         DenoisedBins::new(&process, rows, binned, &[noise]).unwrap()
     }
 
     /// The means of bins as a map of all targets, row by row.
-    fn means(rows: &FoldRows, binned: &Binned) -> DMatrix<f64> {
-        let places = binned.places(&rows.inputs);
+    fn means(rows: &FoldRows, binned: &BinStatistics) -> DMatrix<f64> {
+        let places = binned.find_bins(&rows.inputs);
         DMatrix::from_fn(binned.counts.len(), places.len(), |bin, row| match places[row] {
             Some(place) if place == bin => 1.0 / binned.counts[bin] as f64,
             _ => 0.0,
@@ -185,7 +186,7 @@ mod tests {
             let rows = rows(&inputs);
             let binned = binned(&rows, bins);
             let denoised = denoised(&rows, &binned, lengthscale, noise);
-            let (w, a, sds) = (means(&rows, &binned), targets(&rows, lengthscale), binned.sds(noise));
+            let (w, a, sds) = (means(&rows, &binned), targets(&rows, lengthscale), binned.noise_sds(noise));
             let mut seen = &w * &a * w.transpose();
             (0..sds.len()).for_each(|bin| seen[(bin, bin)] += sds[bin] * sds[bin]);
             let cross = kernel(lengthscale).matrix(&rows.test, &rows.inputs);
@@ -194,7 +195,7 @@ mod tests {
             let noisy = DVector::from_fn(sds.len(), |bin, _| (1.7 * bin as f64).cos());
             let (mean, variances) = (denoised.mean(noise, &binned, &noisy).unwrap(), denoised.variances(noise).unwrap());
             prop_assert!((&mean - weights.tr_mul(&noisy)).amax() < 1e-9);
-            for (i, place) in binned.places(&rows.test).into_iter().enumerate() {
+            for (i, place) in binned.find_bins(&rows.test).into_iter().enumerate() {
                 let expected = 1.7 - weights.column(i).dot(&common.column(i));
                 prop_assert!((variances[i] - expected).abs() < 1e-9, "{} {expected}", variances[i]);
                 // An empty bin predicts the prior mean.
@@ -215,7 +216,7 @@ mod tests {
         assert!(much.mean(1e8, &binned, &noisy).unwrap().amax() < 1e-12);
         assert!(much.variances(1e8).unwrap().iter().all(|v| (v - 1.7).abs() < 1e-12));
         let none = denoised(&rows, &binned, 1.2, 0.0);
-        let exact = dpgp_gp::exact(&kernel(1.2), NOISE, &rows.inputs, &rows.test).unwrap();
+        let exact = dpgp_gp::exact_prediction_map(&kernel(1.2), NOISE, &rows.inputs, &rows.test).unwrap();
         let mean = none.mean(0.0, &binned, &noisy).unwrap();
         assert!((mean - exact.predict(&rows.targets)).amax() < 1e-10);
         assert!(none.variances(1.0).is_err(), "no such noise");

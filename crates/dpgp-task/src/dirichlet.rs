@@ -6,32 +6,32 @@ use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Metric, names};
-use crate::noisy_sums::{NoisySums, Sensitivity, split};
+use crate::measurement::{Metric, metric_names};
+use crate::noisy_sums::{NoisySumsBounds, SumsSensitivity, split_training_rows};
 use crate::sample::product_grid;
 use crate::{
-    Job, Measured, RecordReleases, Sampled, Setting, SumsGuarantee, Task, TaskError, TaskSetting, TaskSpec,
-    WeightedLabel, noisy_sums,
+    AuditEvidence, CellMeasurements, CellSetting, JointSumsRelease, MeasurableTask, RecordSumWeights, ReplicateJob,
+    SumsGuarantee, TaskError, TaskRequirements, TaskSetting, noisy_sums,
 };
 use dpgp_accounting::{Caveat, PrivacyUnit};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
-    DirichletLabels, Inducing, Located, NoisyStatistics, Prediction, Statistics, SumsUnits, WeightPosterior,
-    noise_aware,
+    ConditionalFeatures, DirichletLabels, GaussianPrediction, InducingInputs, IntegerSumUnits,
+    NoisySufficientStatistics, SufficientStatistics, WeightPosterior, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
-    HeteroscedasticRule, MechanismSetting, PrivacySetting, Sections, SummedTargets, SumsNoise, SumsSetting,
-    class_sums_sensitivity,
+    HeteroscedasticSensitivityRule, MechanismSetting, PrivacySetting, Sections, SummedValueKind, SumsNoise,
+    SumsSetting, class_sums_sensitivity,
 };
 use dpgp_noise::RoundedNoise;
 use dpgp_number::{Count, Positive};
-use dpgp_spec::setting::rules::{fail, to_test};
-use dpgp_spec::setting::{Checked, DataSetting, NoiseAwareSetting, Problem, RangeSetting};
-use dpgp_stream::{ClassSummand, ClassSums, PackedKernel, class_of};
+use dpgp_spec::setting::rules::{check_test_rows, fail};
+use dpgp_spec::setting::{CheckResult, DataSetting, NoiseAwareInverseSetting, RangeSetting, SpecProblem};
+use dpgp_stream::{ClassSummand, ClassSums, QuantizedKernel, class_of};
 
 /// The model of a Dirichlet task.
 #[derive(Debug, Clone)]
-pub struct ClassModel {
+pub struct DirichletModel {
     task: DirichletTask,
     labels: DirichletLabels,
     kernel: ExponentiatedQuadratic,
@@ -41,14 +41,14 @@ pub struct ClassModel {
     unit: PrivacyUnit,
 }
 
-impl ClassModel {
+impl DirichletModel {
     /// The model of a cell; none if it has another task or mechanism, or another kernel than the exponentiated quadratic.
-    pub fn from_setting(setting: &Setting) -> Option<Self> {
+    pub fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Dirichlet(task) = &*setting.task else { return None };
-        Self::of_task(task, setting)
+        Self::from_task(task, setting)
     }
 
-    pub(super) fn of_task(task: &DirichletTask, setting: &Sections) -> Option<Self> {
+    pub(super) fn from_task(task: &DirichletTask, setting: &Sections) -> Option<Self> {
         let mechanism = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let (variance, lengthscale) = setting.model.as_deref()?.exponentiated_quadratic()?;
         Some(Self {
@@ -68,7 +68,7 @@ impl ClassModel {
     }
 
     /// The inducing inputs (m x d).
-    pub fn points(&self) -> DMatrix<f64> {
+    pub fn inducing_inputs(&self) -> DMatrix<f64> {
         product_grid(&self.task.inducing)
     }
 
@@ -81,27 +81,27 @@ impl ClassModel {
     ///
     /// # Errors
     /// [`TaskError::Linalg`] if it cannot be.
-    pub fn inducing(&self) -> Result<Inducing<'_>, TaskError> {
-        Ok(Inducing::new(&self.kernel, &self.points())?)
+    pub fn factorise_inducing(&self) -> Result<InducingInputs<'_>, TaskError> {
+        Ok(InducingInputs::new(&self.kernel, &self.inducing_inputs())?)
     }
 
     /// Summand of the rows of a file: the inputs, the class and the columns of the filters. None if the
     /// release is of weighted sums, which are not sums over the rows of each class.
     pub fn summand(&self, data: &DataSetting) -> Option<ClassSummand> {
-        if self.task.release != DirichletRelease::ClassSums {
+        if self.task.release != DirichletReleaseSetting::ClassSums {
             return None;
         }
         let inputs = data.dimensions();
         let lengthscales = vec![self.lengthscale; inputs];
         Some(ClassSummand {
-            kernel: PackedKernel::new(
+            kernel: QuantizedKernel::new(
                 self.variance,
                 &lengthscales,
-                &self.points(),
-                self.noisy_sums().least / self.variance,
+                &self.inducing_inputs(),
+                self.sums_bounds().least / self.variance,
             ),
             classes: self.task.classes.get(),
-            filters: data.comparisons(),
+            filters: data.row_comparisons(),
             inputs,
         })
     }
@@ -113,40 +113,41 @@ impl ClassModel {
     pub fn release(
         &self,
         sums: &ClassSums,
-        units: SumsUnits,
+        units: IntegerSumUnits,
         cell: &PrivacySetting,
         source: &mut impl Rng,
-    ) -> Result<Vec<NoisyStatistics>, TaskError> {
+    ) -> Result<Vec<NoisySufficientStatistics>, TaskError> {
         let noise = self.guarantee(cell).noise;
-        let noisy = sums.0.iter().map(|sums| noise.release_whole(sums.whole(units), source));
+        let noisy = sums.0.iter().map(|sums| noise.release_integers(sums.as_integer_sums(units), source));
         Ok(noisy.collect::<Result<_, _>>()?)
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream.
-    pub(super) fn simulated(
+    pub(super) fn simulate_release(
         &self,
-        sums: &[Statistics],
+        sums: &[SufficientStatistics],
         cell: &PrivacySetting,
         stream: &mut impl Rng,
-    ) -> (Vec<NoisyStatistics>, SumsGuarantee) {
+    ) -> (Vec<NoisySufficientStatistics>, SumsGuarantee) {
         let guarantee = self.guarantee(cell);
-        (sums.iter().map(|sums| guarantee.noise.release(sums, stream)).collect(), guarantee)
+        (sums.iter().map(|sums| guarantee.noise.simulate_release(sums, stream)).collect(), guarantee)
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
     pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
-        let sums = self.noisy_sums();
-        let sensitivity = self.sensitivity(&sums).times(self.unit.records());
+        let sums = self.sums_bounds();
+        let sensitivity = self.sensitivity(&sums).times(self.unit.max_records());
         let noise = sums.noise(cell, sensitivity);
-        let printed = self.task.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
+        let printed =
+            self.task.release == DirichletReleaseSetting::WeightedSums(HeteroscedasticSensitivityRule::Published);
         let caveats = [(Caveat::InvalidSensitivity, printed)];
-        let certificate = sums.certificate(cell, sensitivity).about(self.unit.clone()).with_caveats(&caveats);
+        let certificate = sums.certificate(cell, sensitivity).with_unit(self.unit.clone()).with_caveats(&caveats);
         let record = RoundedNoise { sensitivity: sensitivity.least, sd: noise.sd_a };
         SumsGuarantee { noise, certificate, record }
     }
 
-    fn noisy_sums(&self) -> NoisySums<'_> {
-        NoisySums::new(&self.mechanism, &self.task.inducing, self.variance, self.lengthscale)
+    fn sums_bounds(&self) -> NoisySumsBounds<'_> {
+        NoisySumsBounds::new(&self.mechanism, &self.task.inducing, self.variance, self.lengthscale)
     }
 
     /// The posterior of the latent function of each class, from what was released.
@@ -155,58 +156,58 @@ impl ClassModel {
     /// [`TaskError::Linalg`] if a matrix of the sums cannot be inverted.
     pub fn posteriors(
         &self,
-        inducing: &Inducing<'_>,
-        noisy: &[NoisyStatistics],
+        inducing: &InducingInputs<'_>,
+        noisy: &[NoisySufficientStatistics],
     ) -> Result<Vec<WeightPosterior>, TaskError> {
         let rule = self.task.posterior;
         let posteriors = (0..self.task.classes.get()).map(|class| {
             let unit = match self.task.release {
-                DirichletRelease::ClassSums => self.labels.class(noisy, class),
-                DirichletRelease::WeightedSums(_) => noisy[class].clone(),
+                DirichletReleaseSetting::ClassSums => self.labels.class_statistics(noisy, class),
+                DirichletReleaseSetting::WeightedSums(_) => noisy[class].clone(),
             };
-            Ok(noise_aware(inducing, &unit, rule.regularisation, rule.correction)?)
+            Ok(noise_aware_posterior(inducing, &unit, rule.regularisation, rule.correction)?)
         });
         posteriors.collect()
     }
 
     /// A pair of sums for each class, and how records of each class enter it.
-    pub(super) fn sampled(&self, noise: SumsNoise) -> Sampled {
-        let (sums, classes) = (self.noisy_sums(), self.task.classes.get());
+    pub(super) fn audit_evidence(&self, noise: SumsNoise) -> AuditEvidence {
+        let (sums, classes) = (self.sums_bounds(), self.task.classes.get());
         let pairs = (0..classes).map(|class| {
-            let labels = (0..classes).map(|of| self.label(class == of));
-            sums.sampled(noise, labels.collect())
+            let labels = (0..classes).map(|of| self.record_sum_weights(class == of));
+            sums.sums_release(noise, labels.collect())
         });
-        let releases = sums.together(pairs.collect());
-        Sampled::Records(RecordReleases { records: self.unit.records(), ..releases })
+        let releases = sums.joint_release(pairs.collect());
+        AuditEvidence::Records(JointSumsRelease { records: self.unit.max_records(), ..releases })
     }
 
     /// How a record enters the sums of a class: its own or another.
-    fn label(&self, own: bool) -> WeightedLabel {
+    fn record_sum_weights(&self, own: bool) -> RecordSumWeights {
         let place = usize::from(own);
         match self.task.release {
-            DirichletRelease::ClassSums => WeightedLabel { a: place as f64, b: place as f64 },
-            DirichletRelease::WeightedSums(_) => {
+            DirichletReleaseSetting::ClassSums => RecordSumWeights { a: place as f64, b: place as f64 },
+            DirichletReleaseSetting::WeightedSums(_) => {
                 let weight = 1.0 / self.labels.variance[place];
-                WeightedLabel { a: weight * self.labels.target[place], b: weight }
+                RecordSumWeights { a: weight * self.labels.target[place], b: weight }
             }
         }
     }
 
     /// Sensitivity to one record. It takes part in the weighted sums of all classes.
-    fn sensitivity(&self, sums: &NoisySums<'_>) -> Sensitivity {
+    fn sensitivity(&self, sums: &NoisySumsBounds<'_>) -> SumsSensitivity {
         let DirichletLabels { target, variance } = &self.labels;
         match self.task.release {
-            DirichletRelease::ClassSums => Sensitivity {
+            DirichletReleaseSetting::ClassSums => SumsSensitivity {
                 assumed: class_sums_sensitivity(sums.features, sums.setting.split.get()),
                 least: class_sums_sensitivity(sums.least, sums.setting.split.get()),
             },
-            DirichletRelease::WeightedSums(rule) => {
+            DirichletReleaseSetting::WeightedSums(rule) => {
                 let of_one = sums.sensitivity(target[0].abs().max(target[1].abs()));
                 let (least, greatest) = (variance[1].min(variance[0]), variance[0].max(variance[1]));
                 let all = (self.task.classes.get() as f64).sqrt();
-                Sensitivity {
+                SumsSensitivity {
                     assumed: all * of_one.assumed * rule.factor(least, greatest),
-                    least: all * of_one.least * HeteroscedasticRule::Corrected.factor(least, greatest),
+                    least: all * of_one.least * HeteroscedasticSensitivityRule::Corrected.factor(least, greatest),
                 }
             }
         }
@@ -226,9 +227,9 @@ pub struct DirichletTask {
     /// The regularisation of the labels.
     pub alpha: Positive,
     /// How posteriors follow from the sums.
-    pub posterior: NoiseAwareSetting,
+    pub posterior: NoiseAwareInverseSetting,
     /// Which sums are released.
-    pub release: DirichletRelease,
+    pub release: DirichletReleaseSetting,
     /// Whether to allow rules that, as printed in the paper, break privacy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub published: bool,
@@ -237,37 +238,37 @@ pub struct DirichletTask {
 /// Which sums a classification releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum DirichletRelease {
+pub enum DirichletReleaseSetting {
     /// The sums over the rows of each class, from which the posterior of every class follows.
     ClassSums,
     /// The sums of each class over all rows, weighted by its heteroscedastic noise.
-    WeightedSums(HeteroscedasticRule),
+    WeightedSums(HeteroscedasticSensitivityRule),
 }
 
-impl TaskSpec for DirichletTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for DirichletTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         let path = "task.dirichlet";
-        noisy_sums::model(path, setting)?;
-        noisy_sums::inducing(path, &self.inducing, setting)?;
-        let printed = self.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
+        noisy_sums::require_eq_model(path, setting)?;
+        noisy_sums::check_inducing_inputs(path, &self.inducing, setting)?;
+        let printed = self.release == DirichletReleaseSetting::WeightedSums(HeteroscedasticSensitivityRule::Published);
         if printed && !self.published {
             let why = "the factor printed in the paper breaks privacy; to use it anyway, set `published = true` in this section";
-            return fail(&format!("{path}.release"), Problem::Shape(why.to_owned()));
+            return fail(&format!("{path}.release"), SpecProblem::Shape(why.to_owned()));
         }
         self.posterior.check(&format!("{path}.posterior"))?;
-        noisy_sums::mechanism(setting, SummedTargets::Labels)?.holds(&self.inducing)
+        noisy_sums::require_sums_mechanism(setting, SummedValueKind::Labels)?.check_inducing_inputs(&self.inducing)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
         mechanism.downcast::<SumsSetting>().is_some()
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
-        names(&METRICS)
+    fn metric_names(&self, _: u32) -> Vec<String> {
+        metric_names(&METRICS)
     }
 
-    fn check_rows(&self, rows: usize) -> Checked {
-        to_test("task.dirichlet.train", self.train.get(), rows)
+    fn check_row_count(&self, rows: usize) -> CheckResult {
+        check_test_rows("task.dirichlet.train", self.train.get(), rows)
     }
 }
 
@@ -287,48 +288,47 @@ pub(super) const METRICS: [Metric<ClassScores>; 2] =
 /// The metrics `accuracy` (share of the test rows whose class has the greatest mean) and `log-loss` (mean
 /// negative logarithm of the probability of the true class: the softmax of the latent functions, averaged over
 /// 64 draws of them at each row).
-impl Task for DirichletTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let model = ClassModel::of_task(self, job.setting);
+impl MeasurableTask for DirichletTask {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
+        let model = DirichletModel::from_task(self, job.setting);
         let model = model.ok_or(TaskError::Missing { needed: "a class model" })?;
-        let inducing = model.inducing()?;
-        let classes = job.sample.targets.iter().map(|y| class(self, *y));
+        let inducing = model.factorise_inducing()?;
+        let classes = job.sample.targets.iter().map(|y| class_from_target(self, *y));
         let classes: Vec<usize> = classes.collect::<Result<_, TaskError>>()?;
-        let (training, test) = split(&job.sample.inputs, self.train.get());
+        let (training, test) = split_training_rows(&job.sample.inputs, self.train.get());
         let (labels, truth) = classes.split_at(self.train.get());
-        let block = DirichletBlock {
+        let block = DirichletSharedState {
             job,
-            statistics: statistics(self, &model, &inducing, &training, labels),
-            located: inducing.locate(&test),
+            statistics: compute_released_sums(self, &model, &inducing, &training, labels),
+            located: inducing.conditional_features(&test),
             inducing: &inducing,
             model: &model,
             truth,
         };
-        job.cells.iter().map(|cell| block.cell(cell)).collect()
+        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
 
 /// The class that a target names.
-fn class(task: &DirichletTask, target: f64) -> Result<usize, TaskError> {
-    class_of(target, task.classes.get())
-        .ok_or(TaskError::UnknownClass { target, last: task.classes.get() - 1 })
+fn class_from_target(task: &DirichletTask, target: f64) -> Result<usize, TaskError> {
+    class_of(target, task.classes.get()).ok_or(TaskError::UnknownClass { target, last: task.classes.get() - 1 })
 }
 
 /// The sums that are released: over the rows of each class, or weighted over all rows for each class.
-fn statistics(
+fn compute_released_sums(
     task: &DirichletTask,
-    model: &ClassModel,
-    inducing: &Inducing<'_>,
+    model: &DirichletModel,
+    inducing: &InducingInputs<'_>,
     inputs: &DMatrix<f64>,
     classes: &[usize],
-) -> Vec<Statistics> {
+) -> Vec<SufficientStatistics> {
     let labels = model.labels();
     let of_class = (0..task.classes.get()).map(|class| match task.release {
-        DirichletRelease::ClassSums => {
+        DirichletReleaseSetting::ClassSums => {
             let rows: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == class).collect();
-            Statistics::collect(inducing, &inputs.select_rows(&rows), |_| (1.0, 1.0))
+            SufficientStatistics::from_rows(inducing, &inputs.select_rows(&rows), |_| (1.0, 1.0))
         }
-        DirichletRelease::WeightedSums(_) => Statistics::collect(inducing, inputs, |i| {
+        DirichletReleaseSetting::WeightedSums(_) => SufficientStatistics::from_rows(inducing, inputs, |i| {
             let own = usize::from(classes[i] == class);
             (labels.target[own], 1.0 / labels.variance[own])
         }),
@@ -337,37 +337,39 @@ fn statistics(
 }
 
 /// State shared by all cells of a block.
-struct DirichletBlock<'a> {
-    job: &'a Job<'a>,
-    model: &'a ClassModel,
-    inducing: &'a Inducing<'a>,
-    statistics: Vec<Statistics>,
-    located: Located,
+struct DirichletSharedState<'a> {
+    job: &'a ReplicateJob<'a>,
+    model: &'a DirichletModel,
+    inducing: &'a InducingInputs<'a>,
+    statistics: Vec<SufficientStatistics>,
+    located: ConditionalFeatures,
     truth: &'a [usize],
 }
 
-impl DirichletBlock<'_> {
-    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+impl DirichletSharedState<'_> {
+    fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let streams = self.job.streams;
-        let (noisy, guarantee) = self.model.simulated(&self.statistics, cell, &mut streams.of_block("noise"));
+        let (noisy, guarantee) =
+            self.model.simulate_release(&self.statistics, cell, &mut streams.block_stream("noise"));
         let posteriors = self.model.posteriors(self.inducing, &noisy)?;
         let jitter = posteriors.iter().fold(self.inducing.jitter(), |most, of| of.jitter.max(most));
-        let predictions: Vec<Prediction> = posteriors.iter().map(|of| of.predict(&self.located)).collect();
-        let log_loss = self.log_loss(&predictions, &mut streams.of_block("draws"));
+        let predictions: Vec<GaussianPrediction> = posteriors.iter().map(|of| of.predict(&self.located)).collect();
+        let log_loss = self.log_loss(&predictions, &mut streams.block_stream("draws"));
         let scores = ClassScores { accuracy: self.accuracy(&predictions), log_loss };
         let noise = guarantee.noise;
-        let certified = self.job.certify(guarantee.certificate, || vec![self.model.sampled(noise)])?;
-        Ok(certified.scored(jitter, &METRICS, &scores))
+        let certified =
+            self.job.certify_with_evidence(guarantee.certificate, || vec![self.model.audit_evidence(noise)])?;
+        Ok(certified.evaluate_metrics(jitter, &METRICS, &scores))
     }
 
-    fn accuracy(&self, predictions: &[Prediction]) -> f64 {
-        let right = self.truth.iter().enumerate().filter(|(i, class)| greatest(predictions, *i) == **class);
+    fn accuracy(&self, predictions: &[GaussianPrediction]) -> f64 {
+        let right = self.truth.iter().enumerate().filter(|(i, class)| predicted_class(predictions, *i) == **class);
         right.count() as f64 / self.truth.len() as f64
     }
 
-    fn log_loss(&self, predictions: &[Prediction], stream: &mut impl Rng) -> f64 {
+    fn log_loss(&self, predictions: &[GaussianPrediction], stream: &mut impl Rng) -> f64 {
         let losses = self.truth.iter().enumerate().map(|(i, &class)| {
-            let draws = (0..DRAWS).map(|_| softmax(&drawn_latent(predictions, i, stream))[class]);
+            let draws = (0..DRAWS).map(|_| softmax(&draw_latent_values(predictions, i, stream))[class]);
             let probability = draws.sum::<f64>() / DRAWS as f64;
             -probability.max(f64::MIN_POSITIVE).ln()
         });
@@ -376,14 +378,13 @@ impl DirichletBlock<'_> {
 }
 
 /// The class with the greatest mean at a row; the first of several.
-fn greatest(predictions: &[Prediction], row: usize) -> usize {
-    (0..predictions.len()).fold(0, |best, class| {
-        if predictions[class].mean[row] > predictions[best].mean[row] { class } else { best }
-    })
+fn predicted_class(predictions: &[GaussianPrediction], row: usize) -> usize {
+    (0..predictions.len())
+        .fold(0, |best, class| if predictions[class].mean[row] > predictions[best].mean[row] { class } else { best })
 }
 
 /// The latent function of each class at a row, drawn.
-fn drawn_latent(predictions: &[Prediction], row: usize, stream: &mut impl Rng) -> Vec<f64> {
+fn draw_latent_values(predictions: &[GaussianPrediction], row: usize, stream: &mut impl Rng) -> Vec<f64> {
     let latent = predictions.iter().map(|prediction| {
         let z: f64 = StandardNormal.sample(stream);
         prediction.mean[row] + prediction.variance[row].sqrt() * z
@@ -404,9 +405,9 @@ mod tests {
     use super::*;
     use crate::Sample;
     use crate::{Experiment, TaskSetting};
-    use dpgp_data::Manifest;
-    use dpgp_data::rows::InMemory;
-    use dpgp_stream::collect_here;
+    use dpgp_data::DatasetManifest;
+    use dpgp_data::rows::InMemoryRows;
+    use dpgp_stream::sum_rows_serially;
 
     const SPEC: &str = r#"
 experiment.title = "three classes"
@@ -428,20 +429,20 @@ mechanism.sums = { features = "trivial", sensitivity = "exact" }
     /// The sums of the stream are those of the task.
     #[test]
     fn rows_in_memory_and_streamed_have_the_same_sums() {
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
         let TaskSetting::Dirichlet(task) = &*setting.task else { panic!("another task") };
-        let model = ClassModel::from_setting(setting).unwrap();
+        let model = DirichletModel::from_setting(setting).unwrap();
         let column = |step: f64| (0..task.train.get()).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
-        let (inputs, targets) =
-            ([column(0.37), column(0.011)], (0..task.train.get()).map(|i| (i * i % 7 % 3) as f64));
+        let (inputs, targets) = ([column(0.37), column(0.011)], (0..task.train.get()).map(|i| (i * i % 7 % 3) as f64));
         let sample = Sample::new(&inputs, targets.collect());
-        let classes: Vec<usize> = sample.targets.iter().map(|y| class(task, *y).unwrap()).collect();
-        let before = statistics(task, &model, &model.inducing().unwrap(), &sample.inputs, &classes);
+        let classes: Vec<usize> = sample.targets.iter().map(|y| class_from_target(task, *y).unwrap()).collect();
+        let before =
+            compute_released_sums(task, &model, &model.factorise_inducing().unwrap(), &sample.inputs, &classes);
         let summand = model.summand(&setting.data).unwrap();
-        let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
-        let total = collect_here(&mut rows, &summand).unwrap().sums;
+        let mut rows = InMemoryRows::new(vec![&inputs[0], &inputs[1], &sample.targets]);
+        let total = sum_rows_serially(&mut rows, &summand).unwrap().sums;
         let streamed = total.0.iter().map(|sums| sums.statistics(summand.units()));
         for (before, streamed) in before.iter().zip(streamed) {
             assert_eq!(before.rows, streamed.rows);

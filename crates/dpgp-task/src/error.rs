@@ -6,7 +6,7 @@ use dpgp_accounting::AccountingError;
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::MechanismError;
 use dpgp_noise::PrivacyError;
-use dpgp_number::OutOfRange;
+use dpgp_number::OutOfRangeError;
 
 /// A failure while a cell is measured.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -38,9 +38,7 @@ pub enum TaskError {
         last: usize,
     },
     /// Fewer rows of a kind than a quota asks for.
-    #[error(
-        "a quota needs {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}"
-    )]
+    #[error("a quota needs {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}")]
     TooFewRows {
         /// The target of the rows.
         target: f64,
@@ -77,7 +75,7 @@ pub enum TaskError {
     Accounting(#[from] AccountingError),
     /// A number is none of a guarantee, which the checks of a spec refuse.
     #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
+    OutOfRange(#[from] OutOfRangeError),
     /// A release was refused.
     #[error(transparent)]
     Privacy(#[from] PrivacyError),

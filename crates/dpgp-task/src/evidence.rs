@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use super::Selected;
-use dpgp_accounting::{Event, Relation};
-use dpgp_mechanisms::{LinearRelease, MomentsEvidence, PrivateSelection, Statistic, SumsNoise};
+use super::SelectionErrorFunction;
+use dpgp_accounting::{NeighbourRelation, PrivacyEvent};
+use dpgp_mechanisms::{BinStatistic, LinearRelease, MomentsAuditEvidence, PrivateSelection, SumsNoise};
 use dpgp_spec::setting::RangeSetting;
 
 /// How a record with a certain label enters a pair of sums: `a k` and `b k k'`, with k its covariances with the
 /// inducing inputs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WeightedLabel {
+pub struct RecordSumWeights {
     /// In the first sum.
     pub a: f64,
     /// In the second sum.
@@ -29,12 +29,12 @@ pub struct SumsRelease {
     /// The inducing inputs.
     pub inducing: Vec<RangeSetting>,
     /// How a record enters, by its label; targets by the ends of their range.
-    pub labels: Vec<WeightedLabel>,
+    pub labels: Vec<RecordSumWeights>,
 }
 
 /// Pairs of sums of the same records, all released.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RecordReleases {
+pub struct JointSumsRelease {
     /// The pairs.
     pub sums: Vec<SumsRelease>,
     /// The public box that inputs lie in; none if they may lie anywhere.
@@ -46,7 +46,7 @@ pub struct RecordReleases {
 /// Noise on the sums of a variational model that is not the same along every direction, or that lies on the sums at midpoints: `sum y k(x)` and
 /// `sum p(x)` of records, with p as [`dpgp_gp::variational::InducingGrid`] has it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ShapedRelease {
+pub struct ShapedNoiseRelease {
     /// The covariance of the noise on `sum y k(x)` (m x m).
     pub weighted: DMatrix<f64>,
     /// That of the noise on the sums at the midpoints (k x k).
@@ -63,11 +63,11 @@ pub struct ShapedRelease {
 
 /// The private selection of a candidate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SelectionDraws {
+pub struct PrivateSelectionEvidence {
     /// How often candidates are drawn, and what each may spend.
     pub selection: PrivateSelection,
     /// The releases of the sums that a candidate may make.
-    pub sums: Vec<RecordReleases>,
+    pub sums: Vec<JointSumsRelease>,
     /// Values that a CoinPress mean is taken of.
     pub rows: usize,
     /// The ranges that the values of each candidate are clipped to: middle and radius.
@@ -78,7 +78,7 @@ pub struct SelectionDraws {
 
 /// The samples.
 #[derive(Debug, Clone)]
-pub enum Sampled {
+pub enum AuditEvidence {
     /// Gaussian releases of linear maps of the targets, one after the other on the same targets; of each all that
     /// were made at its place. They are scaled by `scale`, and a target moves by at most `change`.
     Linear {
@@ -105,14 +105,14 @@ pub enum Sampled {
         /// Number of bins.
         bins: usize,
         /// Which datasets are neighbours.
-        relation: Relation,
+        relation: NeighbourRelation,
         /// The most records that neighbours differ in: those of one row or person.
         records: u64,
     },
     /// Gaussian noise on a statistic of each of some disjoint bins.
     Statistics {
         /// The statistic.
-        statistic: Statistic,
+        statistic: BinStatistic,
         /// The records of each bin, and the standard deviation there.
         bins: Vec<(usize, f64)>,
         /// The most that a target moves.
@@ -121,18 +121,18 @@ pub enum Sampled {
     /// Laplace noise on a statistic of each of some disjoint bins.
     Laplace {
         /// The statistic.
-        statistic: Statistic,
+        statistic: BinStatistic,
         /// The records of each bin, and the scale there.
         bins: Vec<(usize, f64)>,
         /// The most that a target moves.
         change: f64,
     },
     /// Gaussian noise on the sums of a variational model.
-    Records(RecordReleases),
+    Records(JointSumsRelease),
     /// Gaussian noise of another shape on them.
-    Shaped(ShapedRelease),
+    Shaped(ShapedNoiseRelease),
     /// Gaussian noise on Fourier moments.
-    Moments(MomentsEvidence),
+    Moments(MomentsAuditEvidence),
     /// Gaussian noise on means of values of which one record moves each by at most `range / rows`.
     Means {
         /// Standard deviation.
@@ -147,25 +147,25 @@ pub enum Sampled {
     /// Clipped gradients with noise.
     Gradients {
         /// The steps, with the noise that was used over the clip.
-        event: Event,
+        event: PrivacyEvent,
         /// Which datasets are neighbours.
-        relation: Relation,
+        relation: NeighbourRelation,
     },
     /// The index of a candidate by the exponential mechanism.
-    Exponential(Box<Selected>),
+    Exponential(Box<SelectionErrorFunction>),
     /// The index of a candidate by private selection.
-    Selection(SelectionDraws),
+    Selection(PrivateSelectionEvidence),
 }
 
-impl Sampled {
+impl AuditEvidence {
     /// Whether it holds no release at some place, so that nothing can be judged there.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Linear { places, .. } => places.is_empty() || places.iter().any(Vec::is_empty),
             Self::Statistics { bins, .. } | Self::Laplace { bins, .. } => bins.is_empty(),
             Self::Records(releases) => releases.sums.is_empty(),
-            Self::Moments(MomentsEvidence::Waves(release)) => release.weighted.is_empty(),
-            Self::Moments(MomentsEvidence::Cells(release)) => release.noise.sums.is_empty(),
+            Self::Moments(MomentsAuditEvidence::Waves(release)) => release.weighted.is_empty(),
+            Self::Moments(MomentsAuditEvidence::Cells(release)) => release.noise.sums.is_empty(),
             Self::Selection(draws) => draws.sums.is_empty(),
             Self::Shaped(release) => release.inducing.is_empty(),
             Self::Function { .. }

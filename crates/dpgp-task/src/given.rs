@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Value;
 
-use super::{Certified, Job, Measured, Task, TaskError, TaskSpec};
+use super::{AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob, TaskError, TaskRequirements};
 use dpgp_mechanisms::Sections;
 use dpgp_spec::setting::rules::fail;
-use dpgp_spec::setting::{Checked, Problem};
+use dpgp_spec::setting::{CheckResult, SpecProblem};
 
 /// Numbers that others computed with a method that need not run here. Axes and metrics are those of the printed numbers, unless
 /// they are given here. `dpgp grade TABLE.csv` compares a table with them once; with `table`, `dpgp run` does so.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GivenTask {
+pub struct GivenNumbersTask {
     /// The table, a CSV file beside the spec with the columns `metric`, `value`, one for each axis, and `replicate` where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
@@ -31,7 +31,7 @@ pub struct GivenTask {
 
 /// Why a table does not give the numbers of a cell.
 #[derive(Debug, Error)]
-pub enum GivenError {
+pub enum GivenNumbersError {
     /// The spec names no table.
     #[error(
         "has no task and no table of numbers: `dpgp grade TABLE.csv --experiment SPEC` compares one; to run it, set task.given.table"
@@ -75,29 +75,34 @@ pub enum GivenError {
     },
 }
 
-impl GivenTask {
+impl GivenNumbersTask {
     /// The numbers of this cell in a table, of one replicate. Rows are replicates in the order of the column `replicate`, or of the table.
     ///
     /// ```
-    /// use dpgp_task::GivenTask;
-    /// let task: GivenTask = toml::from_str("metrics = [\"rmse\"]\nwith = { method = \"ridge\" }")?;
+    /// use dpgp_task::GivenNumbersTask;
+    /// let task: GivenNumbersTask = toml::from_str("metrics = [\"rmse\"]\nwith = { method = \"ridge\" }")?;
     /// let table = "method,metric,replicate,value\nridge,rmse,2,0.7\nlasso,rmse,1,0.9\nridge,rmse,1,0.5\n";
-    /// assert_eq!(task.measured(table, 0, 2)?.metrics[0].values, [0.5]);
-    /// assert!(task.measured(table, 0, 3).is_err()); // there are two
+    /// assert_eq!(task.read_measurements(table, 0, 2)?.metrics[0].values, [0.5]);
+    /// assert!(task.read_measurements(table, 0, 3).is_err()); // there are two
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`GivenError`].
-    pub fn measured(&self, table: &str, replicate: u32, replicates: u32) -> Result<Measured, GivenError> {
+    /// [`GivenNumbersError`].
+    pub fn read_measurements(
+        &self,
+        table: &str,
+        replicate: u32,
+        replicates: u32,
+    ) -> Result<CellMeasurements, GivenNumbersError> {
         let mut reader = csv::Reader::from_reader(table.trim_start_matches('\u{feff}').as_bytes());
         let headings = reader.headers()?.clone();
         let column = |name: &str| headings.iter().position(|heading| heading.trim() == name);
-        let needed = |name: &str| column(name).ok_or_else(|| GivenError::MissingColumn(name.to_owned()));
+        let needed = |name: &str| column(name).ok_or_else(|| GivenNumbersError::MissingColumn(name.to_owned()));
         let (metric, value, order) = (needed("metric")?, needed("value")?, column("replicate"));
         let mut axes = Vec::with_capacity(self.with.len());
         for (name, label) in &self.with {
-            axes.push((needed(name)?, text_of(label)));
+            axes.push((needed(name)?, label_text(label)));
         }
         let mut numbers: BTreeMap<&str, Vec<(f64, f64)>> =
             self.metrics.iter().map(|metric| (metric.as_str(), Vec::new())).collect();
@@ -105,13 +110,13 @@ impl GivenTask {
             let record = record?;
             let field = |at: usize| record.get(at).unwrap_or_default().trim();
             let Some(values) = numbers.get_mut(field(metric)) else { continue };
-            if axes.iter().any(|(at, label)| !is_label(field(*at), label)) {
+            if axes.iter().any(|(at, label)| !is_same_label(field(*at), label)) {
                 continue;
             }
             let line = record.position().map_or(0, csv::Position::line);
             let number = |column: &'static str, at: usize| {
                 let parsed = field(at).parse::<f64>().ok().filter(|number| number.is_finite());
-                parsed.ok_or_else(|| GivenError::NoNumber { line, column, found: field(at).to_owned() })
+                parsed.ok_or_else(|| GivenNumbersError::NoNumber { line, column, found: field(at).to_owned() })
             };
             let place = order.map_or(Ok(0.0), |at| number("replicate", at))?;
             values.push((place, number("value", value)?));
@@ -121,31 +126,29 @@ impl GivenTask {
             let mut values = numbers.remove(name.as_str()).unwrap_or_default();
             values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
             match values.get(replicate as usize) {
-                Some((_, value)) if values.len() == replicates as usize => {
-                    measured.push((name.clone(), *value))
-                }
+                Some((_, value)) if values.len() == replicates as usize => measured.push((name.clone(), *value)),
                 _ => {
                     let (metric, found) = (name.clone(), values.len());
-                    return Err(GivenError::Replicates { metric, found, replicates });
+                    return Err(GivenNumbersError::Replicates { metric, found, replicates });
                 }
             }
         }
-        Ok(Certified::nothing().measured(0.0, measured))
+        Ok(AuditableCertificate::without_claim().into_measurements(0.0, measured))
     }
 }
 
 /// A label as a table writes it.
-fn text_of(label: &Value) -> String {
+fn label_text(label: &Value) -> String {
     label.as_str().map_or_else(|| label.to_string(), str::to_owned)
 }
 
 /// Whether a field of a table is the label of an axis. Numbers count by their value.
 ///
 /// ```
-/// use dpgp_task::is_label;
-/// assert!(is_label(" 1.0", "1") && is_label("ridge", "ridge") && !is_label("1.5", "1"));
+/// use dpgp_task::is_same_label;
+/// assert!(is_same_label(" 1.0", "1") && is_same_label("ridge", "ridge") && !is_same_label("1.5", "1"));
 /// ```
-pub fn is_label(found: &str, label: &str) -> bool {
+pub fn is_same_label(found: &str, label: &str) -> bool {
     let found = found.trim();
     match (found.parse::<f64>(), label.parse::<f64>()) {
         (Ok(found), Ok(label)) => found == label,
@@ -153,14 +156,14 @@ pub fn is_label(found: &str, label: &str) -> bool {
     }
 }
 
-impl TaskSpec for GivenTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for GivenNumbersTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         if self.metrics.is_empty() {
-            return fail("task.given.metrics", Problem::Empty);
+            return fail("task.given.metrics", SpecProblem::Empty);
         }
         if setting.model.is_some() || setting.privacy.epsilon.get().is_finite() {
             let why = "are not read by task.given: dpgp does not compute these numbers";
-            return fail("task.given", Problem::Shape(format!("[model] and [privacy] {why}")));
+            return fail("task.given", SpecProblem::Shape(format!("[model] and [privacy] {why}")));
         }
         Ok(())
     }
@@ -169,17 +172,17 @@ impl TaskSpec for GivenTask {
         false
     }
 
-    fn counts_rows(&self) -> bool {
+    fn can_count_rows(&self) -> bool {
         true
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
+    fn metric_names(&self, _: u32) -> Vec<String> {
         self.metrics.clone()
     }
 }
 
-impl Task for GivenTask {
-    fn measure(&self, _: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+impl MeasurableTask for GivenNumbersTask {
+    fn measure_cells(&self, _: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         Err(TaskError::NeedsFolder)
     }
 }

@@ -1,23 +1,23 @@
 //! The task trait, the jobs that tasks measure, and the number of rows per fitted model.
 
-use super::model::Placing;
-use super::{Measured, RunCache, Sample, Streams, TaskError};
+use super::model::InducingPlacement;
+use super::{CellMeasurements, RandomStreams, RunCache, Sample, TaskError};
 use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, SumsSetting};
-use dpgp_spec::setting::{Checked, ModelSetting, SplitSetting};
+use dpgp_spec::setting::{CheckResult, ModelSetting, SplitSetting};
 
 /// A quantity that can be measured.
-pub trait Task: TaskSpec {
+pub trait MeasurableTask: TaskRequirements {
     /// Measures one replicate of one block: the model and the noise design are computed once, then every cell of the
     /// job is answered, in order.
     ///
     /// # Errors
     /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError>;
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError>;
 }
 
 /// One replicate of one block, and the cells of it that are asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Job<'a> {
+pub struct ReplicateJob<'a> {
     /// The setting that all cells of the block share; their privacy sections differ.
     pub setting: &'a Sections,
     /// The privacy section of each cell.
@@ -25,22 +25,22 @@ pub struct Job<'a> {
     /// The rows.
     pub sample: &'a Sample,
     /// The random streams of the replicate.
-    pub streams: &'a Streams,
+    pub streams: &'a RandomStreams,
     /// Values computed already, for all jobs of a run.
     pub known: &'a RunCache,
     /// Whether what is sampled is kept as evidence of each claim.
     pub audited: bool,
 }
 
-impl<'a> Job<'a> {
+impl<'a> ReplicateJob<'a> {
     /// Whether a cell has noise.
     pub(super) fn is_private(&self) -> bool {
         self.cells.iter().any(|cell| cell.epsilon.get().is_finite())
     }
 
     /// Places the inducing inputs of a training set.
-    pub(super) fn placing<'b>(&'b self, purpose: &'b str) -> Placing<'b> {
-        Placing { streams: self.streams, known: self.known, purpose }
+    pub(super) fn inducing_placement<'b>(&'b self, purpose: &'b str) -> InducingPlacement<'b> {
+        InducingPlacement { streams: self.streams, known: self.known, purpose }
     }
 
     /// The Gaussian process, for a task that cannot do without one.
@@ -69,24 +69,24 @@ impl<'a> Job<'a> {
 }
 
 /// The setting of a task: what it needs of the other sections, and which metrics it has.
-pub trait TaskSpec {
+pub trait TaskRequirements {
     /// Checks the values of the section and what the task needs of the others, which have been checked.
     ///
     /// # Errors
     /// [`dpgp_spec::setting::SettingError`] of the first value that is wrong.
-    fn check(&self, setting: &Sections) -> Checked;
+    fn check(&self, setting: &Sections) -> CheckResult;
 
     /// The metrics that it measures, in the order of the table; with several replicates also their spread between
     /// replicates.
-    fn metrics(&self, replicates: u32) -> Vec<String>;
+    fn metric_names(&self, replicates: u32) -> Vec<String>;
 
     /// Those metrics that are compared with no printed number and by no check.
-    fn secondary(&self) -> &[String] {
+    fn secondary_metrics(&self) -> &[String] {
         &[]
     }
 
     /// The name of the erratum that it computes, for a task that computes one.
-    fn erratum(&self) -> Option<&str> {
+    fn erratum_name(&self) -> Option<&str> {
         None
     }
 
@@ -102,12 +102,12 @@ pub trait TaskSpec {
     }
 
     /// Whether it counts rows where `data.target` is not given.
-    fn counts_rows(&self) -> bool {
+    fn can_count_rows(&self) -> bool {
         false
     }
 
     /// Whether it averages predictions over hyperparameters where `model.averaged` asks for it.
-    fn averages(&self) -> bool {
+    fn averages_hyperparameters(&self) -> bool {
         false
     }
 
@@ -115,19 +115,19 @@ pub trait TaskSpec {
     ///
     /// # Errors
     /// [`dpgp_spec::setting::SettingError`] where there are too few.
-    fn check_rows(&self, _rows: usize) -> Checked {
+    fn check_row_count(&self, _rows: usize) -> CheckResult {
         Ok(())
     }
 
     /// How many of the rows a Gaussian process with matrices of all of them is fitted to at once; none for a task without one.
-    fn fitted_rows(&self, _rows: usize) -> Option<FittedRows> {
+    fn fit_size(&self, _rows: usize) -> Option<FitSize> {
         None
     }
 }
 
 /// Rows that a model is fitted to at once, and points that it predicts at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FittedRows {
+pub struct FitSize {
     /// Rows of one fit (n).
     pub training: usize,
     /// Points of one fit (p).
@@ -136,18 +136,18 @@ pub struct FittedRows {
     pub all_points: usize,
 }
 
-impl FittedRows {
+impl FitSize {
     /// The greatest of the fits of a cross-validation.
-    pub(super) fn of_split(split: SplitSetting, rows: usize) -> Self {
-        let folds = split.folds().max(1);
+    pub(super) fn from_split(split: SplitSetting, rows: usize) -> Self {
+        let folds = split.min_row_count().max(1);
         match split {
-            SplitSetting::Tail(tested) => Self::of_test(rows.saturating_sub(tested), tested),
+            SplitSetting::Tail(tested) => Self::from_test_size(rows.saturating_sub(tested), tested),
             _ => Self { training: rows - rows / folds, points: rows.div_ceil(folds), all_points: rows },
         }
     }
 
     /// One fit, and what it predicts.
-    pub(super) fn of_test(training: usize, points: usize) -> Self {
+    pub(super) fn from_test_size(training: usize, points: usize) -> Self {
         Self { training, points, all_points: points }
     }
 }

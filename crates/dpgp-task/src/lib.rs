@@ -37,42 +37,44 @@ mod summary;
 mod surface;
 mod tutorial;
 
-pub use dirichlet::ClassModel;
+pub use dirichlet::DirichletModel;
 pub use error::TaskError;
-pub use evidence::{RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease, WeightedLabel};
-pub use job::FittedRows;
-pub use job::{Job, Task};
+pub use evidence::{
+    AuditEvidence, JointSumsRelease, PrivateSelectionEvidence, RecordSumWeights, ShapedNoiseRelease, SumsRelease,
+};
+pub use job::FitSize;
+pub use job::{MeasurableTask, ReplicateJob};
 pub use known::RunCache;
-pub use measure::measure;
-pub use measurement::{Certified, Measured, Measurement};
-pub use measurement::{Frame, MissingColumn};
+pub use measure::measure_replicate;
+pub use measurement::{AuditableCertificate, CellMeasurements, MetricMeasurement};
+pub use measurement::{FigureFrame, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{
-    CountEstimates, Expected, PartOfBin, Points, Predictions, PreparedRelease, Preview, PreviewInput,
-    PreviewedOver, ReleasedCombinations, count_axes, preview_moments, refusal,
+    BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreparedRelease, PreviewInput,
+    PreviewScope, ReleasePreview, ReleasedCombinations, build_count_axes, preview_moments, refusal_reason,
 };
 pub use sample::Sample;
-pub use selection::Selected;
-pub use summary::Streams;
-pub use summary::{Row, summarise};
+pub use selection::SelectionErrorFunction;
+pub use summary::RandomStreams;
+pub use summary::{MetricSummary, summarise};
 pub use surface::{SumsGuarantee, SurfaceModel};
 
 pub use calibration::{CalibrationTask, PosteriorRule};
 pub use classification::ClassificationTask;
-pub use command::{AnswerError, CommandTask, ProgramAnswer, ProgramQuestion, QuestionData, Timeout};
+pub use command::{CommandTask, ProgramRequest, ProgramResponse, RequestData, ResponseError, Timeout};
 pub use convergence::ConvergenceTask;
-pub use density::{DensityEstimate, DensityTask, ProcessSetting};
-pub use dirichlet::{DirichletRelease, DirichletTask};
-pub use errata::{ErrataTask, Erratum, Numbers};
-pub use given::{GivenError, GivenTask, is_label};
-pub use hyperparameters::{BudgetRule, HyperparametersMethod, HyperparametersTask, RefusalRule};
-pub use job::TaskSpec;
-pub use leaderboard::{BaselineSetting, ChooseSetting, LeaderboardTask};
+pub use density::{DensityEstimate, DensityProcessSetting, DensityTask};
+pub use dirichlet::{DirichletReleaseSetting, DirichletTask};
+pub use errata::{ErrataTask, Erratum, ErratumNumbers};
+pub use given::{GivenNumbersError, GivenNumbersTask, is_same_label};
+pub use hyperparameters::{BudgetConversionRule, HyperparametersMethod, HyperparametersTask, ScoreRefusalRule};
+pub use job::TaskRequirements;
+pub use leaderboard::{BaselineSetting, LeaderboardTask, LengthscaleChoiceSetting};
 pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 pub use prediction::PredictionTask;
-pub use registry::{Cell, Experiment, Setting, TaskSetting};
-pub use regression::{RegressionTask, ScoreSetting};
-pub use selection::{Candidate, GpCandidate, GpGrid, NoiseScale, RowsSetting, SelectionTask};
+pub use registry::{Cell, CellSetting, Experiment, TaskSetting};
+pub use regression::{RegressionTask, ScoredTargetsSetting};
+pub use selection::{GpCandidate, GpHyperparameterGrid, ModelCandidate, NoiseScale, RowRangeSetting, SelectionTask};
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 

@@ -8,52 +8,52 @@ use rand::seq::{SliceRandom, index};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::{Job, Measured, Sample, Streams, TaskError, TaskSetting};
+use super::{CellMeasurements, RandomStreams, ReplicateJob, Sample, TaskError, TaskSetting};
 use dpgp_data::synthetic;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::prior_draw;
-use dpgp_spec::setting::{DataSetting, DrawSetting, QuotaSetting, SourceSetting, SyntheticSetting};
+use dpgp_spec::setting::{DataSetting, QuotaSetting, RowDrawSetting, SourceSetting, SyntheticSetting};
 
 /// Measures one replicate of one block. The list follows the cells of the job.
 ///
 /// # Errors
 /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
-pub fn measure(task: &TaskSetting, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-    let sample = drawn(&job.setting.data, job.sample, job.streams)?;
-    let measured = task.task().measure(&Job { sample: &sample, ..*job })?;
-    let named = task.task().metrics(1);
-    measured.into_iter().map(|cell| cell.checked(&named, job.streams.replicate)).collect()
+pub fn measure_replicate(task: &TaskSetting, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
+    let sample = draw_sample(&job.setting.data, job.sample, job.streams)?;
+    let measured = task.as_task().measure_cells(&ReplicateJob { sample: &sample, ..*job })?;
+    let named = task.as_task().metric_names(1);
+    measured.into_iter().map(|cell| cell.into_validated(&named, job.streams.replicate)).collect()
 }
 
 /// The sample of one replicate. Every method with the same data block meets the same rows.
 ///
 /// # Errors
 /// [`TaskError::TooFewRows`] if a quota cannot be met.
-pub(super) fn drawn<'a>(
+pub(super) fn draw_sample<'a>(
     data: &DataSetting,
     sample: &'a Sample,
-    streams: &Streams,
+    streams: &RandomStreams,
 ) -> Result<Cow<'a, Sample>, TaskError> {
     if let SourceSetting::Synthetic(setting) = &data.source {
-        return Ok(Cow::Owned(generated(setting, streams)));
+        return Ok(Cow::Owned(generate_synthetic(setting, streams)));
     }
     match &data.draw {
         None => Ok(Cow::Borrowed(sample)),
-        Some(DrawSetting::Rows(rows)) => {
-            let mut stream = streams.of_data("draw");
-            let chosen = index::sample(&mut stream, sample.rows(), rows.get().min(sample.rows())).into_vec();
+        Some(RowDrawSetting::Rows(rows)) => {
+            let mut stream = streams.data_stream("draw");
+            let chosen = index::sample(&mut stream, sample.row_count(), rows.get().min(sample.row_count())).into_vec();
             Ok(Cow::Owned(sample.select(&chosen)))
         }
-        Some(DrawSetting::Quotas(quotas)) => quota_rows(quotas, sample, streams).map(Cow::Owned),
+        Some(RowDrawSetting::Quotas(quotas)) => draw_quota_rows(quotas, sample, streams).map(Cow::Owned),
     }
 }
 
 /// Rows without replacement, as many of each kind as its quota says.
-fn quota_rows(quotas: &[QuotaSetting], sample: &Sample, streams: &Streams) -> Result<Sample, TaskError> {
-    let mut stream = streams.of_data("draw");
+fn draw_quota_rows(quotas: &[QuotaSetting], sample: &Sample, streams: &RandomStreams) -> Result<Sample, TaskError> {
+    let mut stream = streams.data_stream("draw");
     let mut chosen = Vec::new();
     for quota in quotas {
-        let mut of_kind: Vec<usize> = (0..sample.rows()).filter(|&row| is_of(quota, sample, row)).collect();
+        let mut of_kind: Vec<usize> = (0..sample.row_count()).filter(|&row| is_quota_row(quota, sample, row)).collect();
         if of_kind.len() < quota.rows {
             let QuotaSetting { target, inputs, rows: wanted } = quota.clone();
             return Err(TaskError::TooFewRows { target, inputs, wanted, found: of_kind.len() });
@@ -64,13 +64,13 @@ fn quota_rows(quotas: &[QuotaSetting], sample: &Sample, streams: &Streams) -> Re
     Ok(sample.select(&chosen))
 }
 
-fn is_of(quota: &QuotaSetting, sample: &Sample, row: usize) -> bool {
+fn is_quota_row(quota: &QuotaSetting, sample: &Sample, row: usize) -> bool {
     let inputs = sample.inputs.row(row);
     sample.targets[row] == quota.target && inputs.iter().zip(&quota.inputs).all(|(a, b)| a == b)
 }
 
-fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
-    let mut stream = streams.of_data("generate");
+fn generate_synthetic(setting: &SyntheticSetting, streams: &RandomStreams) -> Sample {
+    let mut stream = streams.data_stream("generate");
     let rows = match setting {
         SyntheticSetting::Stripes { points, flips, grid } => {
             synthetic::stripes(points.get(), flips.get(), grid.get(), &mut stream)
@@ -79,7 +79,7 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
             synthetic::sinc(points.get(), noise.get(), grid.get(), &mut stream)
         }
         SyntheticSetting::GaussianProcess { points, noise, lengthscale, test, inputs } => {
-            let process = GaussianDraw {
+            let process = GaussianProcessDraw {
                 points: points.get(),
                 test: test.get(),
                 inputs: inputs.get(),
@@ -97,7 +97,7 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
 }
 
 /// A draw f of a Gaussian process at inputs from U(-4, 4).
-struct GaussianDraw {
+struct GaussianProcessDraw {
     points: usize,
     test: usize,
     inputs: usize,
@@ -105,7 +105,7 @@ struct GaussianDraw {
     lengthscale: f64,
 }
 
-impl GaussianDraw {
+impl GaussianProcessDraw {
     /// Training rows with noise, test rows with noise, and the same test rows without.
     fn sample(&self, stream: &mut Pcg64) -> Sample {
         let &Self { points, test, inputs, noise, lengthscale } = self;
@@ -125,20 +125,20 @@ impl GaussianDraw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpgp_data::Missing;
+    use dpgp_data::MissingCellPolicy;
     use dpgp_number::Count;
 
-    fn streams(replicate: u32) -> Streams {
-        Streams { seed: 1, data: "d".into(), block: "b".into(), replicate }
+    fn streams(replicate: u32) -> RandomStreams {
+        RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate }
     }
 
-    fn data(draw: DrawSetting) -> DataSetting {
+    fn data(draw: RowDrawSetting) -> DataSetting {
         DataSetting {
             source: SourceSetting::Inline(std::collections::BTreeMap::new()),
             inputs: vec!["x".to_owned()],
             target: Some("y".to_owned()),
             encode: std::collections::BTreeMap::new(),
-            missing: Missing::Refuse,
+            missing: MissingCellPolicy::Refuse,
             filter: Vec::new(),
             person: None,
             rows_per_person: None,
@@ -150,7 +150,7 @@ mod tests {
     fn rows_are_drawn_without_replacement() {
         let sample = Sample::new(&[(0..20).map(f64::from).collect()], vec![0.0; 20]);
         let draw = |replicate| {
-            let drawn = drawn(&data(DrawSetting::Rows(Count::literal::<12>())), &sample, &streams(replicate))
+            let drawn = draw_sample(&data(RowDrawSetting::Rows(Count::literal::<12>())), &sample, &streams(replicate))
                 .unwrap()
                 .into_owned();
             drawn.inputs.iter().copied().collect::<Vec<f64>>()
@@ -166,10 +166,9 @@ mod tests {
     #[test]
     fn a_gaussian_process_has_training_noisy_and_true_rows() {
         let setting: SyntheticSetting =
-            toml::from_str("gaussian-process = { points = 500, noise = 0.2, lengthscale = 1, test = 400 }")
-                .unwrap();
-        let sample = generated(&setting, &streams(0));
-        assert_eq!((sample.rows(), sample.inputs.shape()), (setting.rows(), (1300, 1)));
+            toml::from_str("gaussian-process = { points = 500, noise = 0.2, lengthscale = 1, test = 400 }").unwrap();
+        let sample = generate_synthetic(&setting, &streams(0));
+        assert_eq!((sample.row_count(), sample.inputs.shape()), (setting.rows(), (1300, 1)));
         assert_eq!(sample.inputs.rows(500, 400), sample.inputs.rows(900, 400));
         assert!(sample.inputs.amax() <= 4.0);
         let residual = |i: usize| sample.targets[500 + i] - sample.targets[900 + i];
@@ -178,21 +177,21 @@ mod tests {
         let mut truth: Vec<(f64, f64)> = (900..1300).map(|i| (sample.inputs[i], sample.targets[i])).collect();
         truth.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert!(truth.windows(2).all(|w| (w[1].1 - w[0].1).abs() < 6.0 * (w[1].0 - w[0].0) + 1e-5));
-        assert_ne!(sample.targets, generated(&setting, &streams(1)).targets);
+        assert_ne!(sample.targets, generate_synthetic(&setting, &streams(1)).targets);
     }
 
     #[test]
     fn quotas_are_met_or_refused() {
         let sample = Sample::new(&[vec![0.0, 0.0, 1.0, 1.0, 1.0]], vec![0.0, 1.0, 1.0, 1.0, 0.0]);
         let quota = |target, input, rows| QuotaSetting { target, inputs: vec![input], rows };
-        let some = DrawSetting::Quotas(vec![quota(1.0, 1.0, 1), quota(0.0, 0.0, 1)]);
-        let sample_drawn = drawn(&data(some), &sample, &streams(0)).unwrap().into_owned();
+        let some = RowDrawSetting::Quotas(vec![quota(1.0, 1.0, 1), quota(0.0, 0.0, 1)]);
+        let sample_drawn = draw_sample(&data(some), &sample, &streams(0)).unwrap().into_owned();
         assert_eq!(
             (sample_drawn.inputs.as_slice(), &*sample_drawn.targets),
             ([1.0, 0.0].as_slice(), [1.0, 0.0].as_slice())
         );
-        let many = DrawSetting::Quotas(vec![quota(1.0, 1.0, 3)]);
-        let refused = drawn(&data(many), &sample, &streams(0)).unwrap_err();
+        let many = RowDrawSetting::Quotas(vec![quota(1.0, 1.0, 3)]);
+        let refused = draw_sample(&data(many), &sample, &streams(0)).unwrap_err();
         assert!(matches!(refused, TaskError::TooFewRows { wanted: 3, found: 2, .. }));
     }
 }

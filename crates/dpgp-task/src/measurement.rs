@@ -3,16 +3,16 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
-use super::{Job, Sampled, TaskError};
+use super::{AuditEvidence, ReplicateJob, TaskError};
 use dpgp_accounting::{Caveat, Certificate, UncheckedClaim};
 
 /// One metric of one cell in one replicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measurement {
+pub struct MetricMeasurement {
     /// The metric.
     pub metric: String,
     /// Its values, one a fold; a single one where it is exact. One that is undefined is NaN.
-    #[serde(deserialize_with = "or_nan")]
+    #[serde(deserialize_with = "deserialize_null_as_nan")]
     pub values: Vec<f64>,
     /// Why some of them are undefined; none if all are numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,12 +24,12 @@ pub struct Measurement {
 }
 
 /// JSON has no NaN: it is written as null.
-fn or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+fn deserialize_null_as_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     let values = Vec::<Option<f64>>::deserialize(deserializer)?;
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
 
-impl Measurement {
+impl MetricMeasurement {
     fn is_finite(&self) -> bool {
         self.values.iter().all(|value| value.is_finite() || (value.is_nan() && self.undefined.is_some()))
             && self.certificate.is_finite()
@@ -38,29 +38,29 @@ impl Measurement {
 
 /// Result of one replicate of one cell. It can only be made from a certificate with its evidence.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct CellMeasurements {
     /// Its metrics, which share one certificate.
-    pub metrics: Vec<Measurement>,
+    pub metrics: Vec<MetricMeasurement>,
     /// Data of its figure beyond them.
-    pub frames: Vec<Frame>,
-    evidence: Vec<Sampled>,
+    pub frames: Vec<FigureFrame>,
+    evidence: Vec<AuditEvidence>,
 }
 
-impl Measured {
+impl CellMeasurements {
     /// Samples under the certificate: never empty where an audited job claims privacy.
-    pub fn evidence(&self) -> &[Sampled] {
+    pub fn evidence(&self) -> &[AuditEvidence] {
         &self.evidence
     }
 
     /// With what the figure shows.
     #[must_use]
-    pub(super) fn with_frames(self, frames: Vec<Frame>) -> Self {
+    pub(super) fn with_frames(self, frames: Vec<FigureFrame>) -> Self {
         Self { frames, ..self }
     }
 
     /// With the reason why a metric may have no value, said where one is NaN.
     #[must_use]
-    pub(super) fn undefined_where_nan(mut self, metric: &str, reason: &str) -> Self {
+    pub(super) fn explain_nan_metric(mut self, metric: &str, reason: &str) -> Self {
         for one in self.metrics.iter_mut().filter(|one| one.metric == metric) {
             if one.values.iter().any(|value| value.is_nan()) {
                 one.undefined = Some(reason.to_owned());
@@ -73,8 +73,8 @@ impl Measured {
     ///
     /// # Errors
     /// [`TaskError::UnknownMetric`], [`TaskError::NotFinite`].
-    pub fn checked(mut self, names: &[String], replicate: u32) -> Result<Self, TaskError> {
-        self.ensure_named(names)?;
+    pub fn into_validated(mut self, names: &[String], replicate: u32) -> Result<Self, TaskError> {
+        self.ensure_known_metrics(names)?;
         self.ensure_finite()?;
         if replicate != 0 {
             self.frames.clear();
@@ -84,7 +84,7 @@ impl Measured {
 
     /// # Errors
     /// [`TaskError::UnknownMetric`] with the first metric that the task does not name.
-    pub(super) fn ensure_named(&self, names: &[String]) -> Result<(), TaskError> {
+    pub(super) fn ensure_known_metrics(&self, names: &[String]) -> Result<(), TaskError> {
         match self.metrics.iter().find(|one| !names.contains(&one.metric)) {
             Some(one) => Err(TaskError::UnknownMetric { metric: one.metric.clone() }),
             None => Ok(()),
@@ -105,51 +105,51 @@ impl Measured {
 
 /// Guarantee about one cell, with the samples drawn for it.
 ///
-/// Obligation: a [`Measured`] claims privacy only through this type, and a claim carries its evidence: an audit judges exactly
+/// Obligation: a [`CellMeasurements`] claims privacy only through this type, and a claim carries its evidence: an audit judges exactly
 /// what the certificate is about.
 #[derive(Debug, Clone)]
-pub struct Certified {
+pub struct AuditableCertificate {
     certificate: Certificate,
     /// Kept for an audit alone: the matrices of all cells of a block would stay in memory.
-    evidence: Vec<Sampled>,
+    evidence: Vec<AuditEvidence>,
 }
 
-impl Job<'_> {
+impl ReplicateJob<'_> {
     /// A claim about what was sampled, which is built only if the job is audited. Without a claim there is nothing to show.
     ///
     /// # Errors
     /// [`TaskError::NoEvidence`] if there is nothing to judge the claim by.
-    pub fn certify(
+    pub fn certify_with_evidence(
         &self,
         certificate: Certificate,
-        sampled: impl FnOnce() -> Vec<Sampled>,
-    ) -> Result<Certified, TaskError> {
+        sampled: impl FnOnce() -> Vec<AuditEvidence>,
+    ) -> Result<AuditableCertificate, TaskError> {
         if certificate.guarantee.is_none() {
-            return Ok(Certified::nothing());
+            return Ok(AuditableCertificate::without_claim());
         }
         let evidence = if self.audited { sampled() } else { Vec::new() };
-        if self.audited && (evidence.is_empty() || evidence.iter().any(Sampled::is_empty)) {
+        if self.audited && (evidence.is_empty() || evidence.iter().any(AuditEvidence::is_empty)) {
             return Err(TaskError::NoEvidence);
         }
-        Ok(Certified { certificate, evidence })
+        Ok(AuditableCertificate { certificate, evidence })
     }
 }
 
-impl Certified {
+impl AuditableCertificate {
     /// No noise, and no claim.
-    pub fn nothing() -> Self {
+    pub fn without_claim() -> Self {
         Self { certificate: Certificate::none(), evidence: Vec::new() }
     }
 
     /// No guarantee, but what somebody else claims.
-    pub fn unchecked(claim: Option<UncheckedClaim>) -> Self {
+    pub fn from_unchecked_claim(claim: Option<UncheckedClaim>) -> Self {
         Self { certificate: Certificate::unchecked(claim), evidence: Vec::new() }
     }
 
     /// Together with another release of the same kind: the worse of both.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
-        self.certificate.absorb(&other.certificate);
+    pub fn combine_worst(mut self, other: Self) -> Self {
+        self.certificate.merge_worst(&other.certificate);
         self.evidence.extend(other.evidence);
         self
     }
@@ -164,36 +164,36 @@ impl Certified {
     }
 
     /// Metrics with one value each, and the largest jitter of a factorisation behind them.
-    pub fn measured<Name: Into<String>>(
+    pub fn into_measurements<Name: Into<String>>(
         self,
         jitter: f64,
         metrics: impl IntoIterator<Item = (Name, f64)>,
-    ) -> Measured {
-        self.measured_often(jitter, metrics.into_iter().map(|(name, value)| (name, vec![value])))
+    ) -> CellMeasurements {
+        self.into_repeated_measurements(jitter, metrics.into_iter().map(|(name, value)| (name, vec![value])))
     }
 
     /// Metrics with several values each: one a fold, or one a draw of the noise.
-    pub fn measured_often<Name: Into<String>>(
+    pub fn into_repeated_measurements<Name: Into<String>>(
         self,
         jitter: f64,
         metrics: impl IntoIterator<Item = (Name, Vec<f64>)>,
-    ) -> Measured {
+    ) -> CellMeasurements {
         let Self { certificate, evidence } = self;
-        let metrics = metrics.into_iter().map(|(name, values)| Measurement {
+        let metrics = metrics.into_iter().map(|(name, values)| MetricMeasurement {
             metric: name.into(),
             values,
             undefined: None,
             certificate: certificate.clone(),
             jitter,
         });
-        Measured { metrics: metrics.collect(), frames: Vec::new(), evidence }
+        CellMeasurements { metrics: metrics.collect(), frames: Vec::new(), evidence }
     }
 }
 
 /// A frame has no column of this name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the frame `{frame}` has no column `{column}`; its columns are {}", columns.join(", "))]
-pub struct MissingColumn {
+pub struct MissingColumnError {
     /// The name of the frame.
     pub frame: String,
     /// The column that was asked for.
@@ -205,14 +205,14 @@ pub struct MissingColumn {
 /// A table of numbers that a cell hands to its figure: a curve, a map, the data behind them. The columns are of one
 /// length. Frames are of the first replicate alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Frame {
+pub struct FigureFrame {
     /// Its kind, as the figure knows it.
     pub name: String,
     /// The columns: name and numbers, all finite.
     pub columns: Vec<(String, Vec<f64>)>,
 }
 
-impl Frame {
+impl FigureFrame {
     /// A frame without columns.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), columns: Vec::new() }
@@ -220,7 +220,7 @@ impl Frame {
 
     /// With one more column.
     #[must_use]
-    pub fn with(mut self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
+    pub fn with_column(mut self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         self.columns.push((name.into(), values.into_iter().collect()));
         self
     }
@@ -229,16 +229,16 @@ impl Frame {
     #[must_use]
     pub fn with_points(self, points: &nalgebra::DMatrix<f64>) -> Self {
         let columns = points.column_iter().enumerate();
-        columns.fold(self, |frame, (d, column)| frame.with(format!("x{}", d + 1), column.iter().copied()))
+        columns.fold(self, |frame, (d, column)| frame.with_column(format!("x{}", d + 1), column.iter().copied()))
     }
 
     /// A column by name.
     ///
     /// # Errors
-    /// [`MissingColumn`] if there is none.
-    pub fn column(&self, name: &str) -> Result<&[f64], MissingColumn> {
+    /// [`MissingColumnError`] if there is none.
+    pub fn column(&self, name: &str) -> Result<&[f64], MissingColumnError> {
         let found = self.columns.iter().find(|(column, _)| column == name);
-        found.map(|(_, values)| values.as_slice()).ok_or_else(|| MissingColumn {
+        found.map(|(_, values)| values.as_slice()).ok_or_else(|| MissingColumnError {
             frame: self.name.clone(),
             column: name.to_owned(),
             columns: self.columns.iter().map(|(column, _)| column.clone()).collect(),
@@ -246,7 +246,7 @@ impl Frame {
     }
 
     /// The columns of this name and a number, in order.
-    pub fn numbered<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [f64]> {
+    pub fn numbered_columns<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [f64]> {
         let numbered = self.columns.iter().filter(move |(column, _)| {
             let number = column.strip_prefix(name).unwrap_or_default();
             !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit())
@@ -278,38 +278,43 @@ impl<M> Metric<M> {
     }
 
     /// A metric that has none, for a reason, where its value is NaN.
-    pub const fn undefined(name: &'static str, value: fn(&M) -> f64, why: &'static str) -> Self {
+    pub const fn with_undefined_reason(name: &'static str, value: fn(&M) -> f64, why: &'static str) -> Self {
         Self { name, value, undefined: Some(why) }
     }
 }
 
 /// The names of a list.
-pub(super) fn names<M>(metrics: &[Metric<M>]) -> Vec<String> {
+pub(super) fn metric_names<M>(metrics: &[Metric<M>]) -> Vec<String> {
     metrics.iter().map(|metric| metric.name.to_owned()).collect()
 }
 
-impl Certified {
+impl AuditableCertificate {
     /// The metrics of a list, of what was computed once; and the largest jitter of a factorisation behind them.
-    pub(super) fn scored<M>(self, jitter: f64, metrics: &[Metric<M>], computed: &M) -> Measured {
-        self.scored_often(jitter, metrics, std::slice::from_ref(computed))
+    pub(super) fn evaluate_metrics<M>(self, jitter: f64, metrics: &[Metric<M>], computed: &M) -> CellMeasurements {
+        self.evaluate_repeated_metrics(jitter, metrics, std::slice::from_ref(computed))
     }
 
     /// The same of what was computed several times: for each fold, or each draw of the noise.
-    pub(super) fn scored_often<M>(self, jitter: f64, metrics: &[Metric<M>], computed: &[M]) -> Measured {
+    pub(super) fn evaluate_repeated_metrics<M>(
+        self,
+        jitter: f64,
+        metrics: &[Metric<M>],
+        computed: &[M],
+    ) -> CellMeasurements {
         let values = metrics.iter().map(|metric| computed.iter().map(metric.value).collect());
-        self.named(jitter, metrics, values)
+        self.into_metric_measurements(jitter, metrics, values)
     }
 
     /// Values for the metrics of a list, in its order.
-    pub(super) fn named<M>(
+    pub(super) fn into_metric_measurements<M>(
         self,
         jitter: f64,
         metrics: &[Metric<M>],
         values: impl IntoIterator<Item = Vec<f64>>,
-    ) -> Measured {
-        let measured = self.measured_often(jitter, metrics.iter().map(|metric| metric.name).zip(values));
+    ) -> CellMeasurements {
+        let measured = self.into_repeated_measurements(jitter, metrics.iter().map(|metric| metric.name).zip(values));
         metrics.iter().fold(measured, |measured, metric| match metric.undefined {
-            Some(why) => measured.undefined_where_nan(metric.name, why),
+            Some(why) => measured.explain_nan_metric(metric.name, why),
             None => measured,
         })
     }
@@ -319,10 +324,10 @@ impl Certified {
 mod tests {
     use super::*;
     use crate::Experiment;
-    use crate::{RunCache, Sample, Streams};
+    use crate::{RandomStreams, RunCache, Sample};
     use dpgp_accounting::Guarantee;
-    use dpgp_accounting::Relation;
-    use dpgp_data::Manifest;
+    use dpgp_accounting::NeighbourRelation;
+    use dpgp_data::DatasetManifest;
     use dpgp_mechanisms::LinearRelease;
     use nalgebra::DMatrix;
 
@@ -336,15 +341,16 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     fn certify(
         audited: bool,
         certificate: Certificate,
-        sampled: Vec<Sampled>,
-    ) -> Result<Certified, TaskError> {
-        let manifest = Manifest::shipped().unwrap();
+        sampled: Vec<AuditEvidence>,
+    ) -> Result<AuditableCertificate, TaskError> {
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
-        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let streams = RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let (sample, known) = (Sample::new(&[], Vec::new()), RunCache::default());
         let (sample, streams, known) = (&sample, &streams, &known);
-        Job { setting, cells: &[], sample, streams, known, audited }.certify(certificate, || sampled)
+        ReplicateJob { setting, cells: &[], sample, streams, known, audited }
+            .certify_with_evidence(certificate, || sampled)
     }
 
     /// Also a sequence of releases that lacks one of them is no evidence: the missing one may tell everything.
@@ -352,7 +358,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     fn a_claim_without_evidence_is_refused() {
         let claim = || Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 });
         let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
-        let linear = |places| vec![Sampled::Linear { places, scale: 1.0, change: 1.0 }];
+        let linear = |places| vec![AuditEvidence::Linear { places, scale: 1.0, change: 1.0 }];
         let holed = linear(vec![vec![release.clone()], Vec::new()]);
         for nothing in [Vec::new(), linear(Vec::new()), holed] {
             assert!(certify(false, claim(), nothing.clone()).is_ok());
@@ -360,31 +366,31 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
             assert!(certify(true, Certificate::none(), nothing).is_ok());
         }
         let whole = certify(true, claim(), linear(vec![vec![release.clone()], vec![release]])).unwrap();
-        assert_eq!(whole.measured(0.0, [("m", 1.0)]).evidence().len(), 1);
+        assert_eq!(whole.into_measurements(0.0, [("m", 1.0)]).evidence().len(), 1);
     }
 
     /// What is NaN without a reason, or infinite, overflowed. What is undefined is read as it was written.
     #[test]
     fn a_metric_without_a_value_has_a_reason() {
-        let of = |value: f64| Certified::nothing().measured(0.0, [("a", 1.0), ("r2", value)]);
+        let of = |value: f64| AuditableCertificate::without_claim().into_measurements(0.0, [("a", 1.0), ("r2", value)]);
         assert!(of(f64::NAN).ensure_finite().is_err());
-        let explained = of(f64::NAN).undefined_where_nan("r2", "nothing varies");
+        let explained = of(f64::NAN).explain_nan_metric("r2", "nothing varies");
         explained.ensure_finite().unwrap();
-        assert!(of(f64::INFINITY).undefined_where_nan("r2", "nothing varies").ensure_finite().is_err());
-        assert_eq!(of(0.5).undefined_where_nan("r2", "nothing varies").metrics[1].undefined, None);
+        assert!(of(f64::INFINITY).explain_nan_metric("r2", "nothing varies").ensure_finite().is_err());
+        assert_eq!(of(0.5).explain_nan_metric("r2", "nothing varies").metrics[1].undefined, None);
         let text = serde_json::to_string(&explained.metrics).unwrap();
-        let read: Vec<Measurement> = serde_json::from_str(&text).unwrap();
+        let read: Vec<MetricMeasurement> = serde_json::from_str(&text).unwrap();
         assert!(read[1].values[0].is_nan() && read[0].values == [1.0]);
         assert_eq!((&read[0].undefined, read[1].undefined.as_deref()), (&None, Some("nothing varies")));
     }
 
     #[test]
     fn a_run_keeps_no_evidence() {
-        let counts = vec![Sampled::Counts { sd: 1.0, bins: 2, relation: Relation::AddRemove, records: 1 }];
+        let counts =
+            vec![AuditEvidence::Counts { sd: 1.0, bins: 2, relation: NeighbourRelation::AddRemove, records: 1 }];
         let measured =
-            certify(false, Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 }), counts)
-                .unwrap();
-        assert!(measured.measured(0.0, [("m", 1.0)]).evidence().is_empty());
+            certify(false, Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 }), counts).unwrap();
+        assert!(measured.into_measurements(0.0, [("m", 1.0)]).evidence().is_empty());
     }
 }
 
@@ -395,9 +401,9 @@ mod frame_tests {
     #[test]
     fn columns_are_found_by_name_and_by_number() {
         let points = nalgebra::DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
-        let frame = Frame::new("curve").with_points(&points).with("drawn", [5.0, 6.0]);
+        let frame = FigureFrame::new("curve").with_points(&points).with_column("drawn", [5.0, 6.0]);
         assert_eq!(frame.column("x2").unwrap(), [2.0, 4.0]);
-        assert_eq!((frame.numbered("x").count(), frame.numbered("draw").count()), (2, 0));
+        assert_eq!((frame.numbered_columns("x").count(), frame.numbered_columns("draw").count()), (2, 0));
         let error = frame.column("x3").unwrap_err().to_string();
         assert_eq!(error, "the frame `curve` has no column `x3`; its columns are x1, x2, drawn");
     }

@@ -1,9 +1,9 @@
 //! Estimates the memory of the matrices of a Gaussian process before the first one is allocated.
 
-use super::{FittedRows, Setting, TaskSetting};
+use super::{CellSetting, FitSize, TaskSetting};
 use dpgp_mechanisms::{LinearMechanism, MechanismSetting};
 use dpgp_spec::setting::rules::fail;
-use dpgp_spec::setting::{Checked, ModelSetting, Problem, SparseSetting};
+use dpgp_spec::setting::{CheckResult, ModelSetting, SparseSetting, SpecProblem};
 
 /// Memory of the matrices of one block of an experiment, or of a release.
 ///
@@ -12,40 +12,39 @@ use dpgp_spec::setting::{Checked, ModelSetting, Problem, SparseSetting};
 /// `4 m n + 6 n p + n (t - p)`. Exact classification: `3 n^2 + 2 n p`; a subset of regressors: `4 m n + 2 m p`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelMemory {
-    fitted: FittedRows,
+    fitted: FitSize,
     bytes: f64,
     way_out: &'static str,
 }
 
 impl ModelMemory {
     /// That of a block of an experiment on so many rows; none if no matrix grows with them.
-    pub fn of_block(setting: &Setting, rows: usize) -> Option<Self> {
-        let fitted = setting.task.task().fitted_rows(rows)?;
+    pub fn estimate_block(setting: &CellSetting, rows: usize) -> Option<Self> {
+        let fitted = setting.task.as_task().fit_size(rows)?;
         Self::new(setting, fitted)
     }
 
     /// That of a release of predictions at so many points.
-    pub fn of_release(setting: &Setting, rows: usize, points: usize) -> Option<Self> {
+    pub fn estimate_release(setting: &CellSetting, rows: usize, points: usize) -> Option<Self> {
         match &*setting.task {
             TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
-                Self::new(setting, FittedRows::of_test(rows, points))
+                Self::new(setting, FitSize::from_test_size(rows, points))
             }
             _ => None,
         }
     }
 
-    fn new(setting: &Setting, fitted: FittedRows) -> Option<Self> {
+    fn new(setting: &CellSetting, fitted: FitSize) -> Option<Self> {
         let mechanism = &setting.privacy.mechanism;
-        if !mechanism.mechanism().fits_all_rows() {
+        if !mechanism.mechanism().needs_row_matrices() {
             return None;
         }
-        let classifies =
-            matches!(&*setting.task, TaskSetting::Classification(_) | TaskSetting::Convergence(_));
+        let classifies = matches!(&*setting.task, TaskSetting::Classification(_) | TaskSetting::Convergence(_));
         let sparse = setting.model.as_deref().and_then(|model: &ModelSetting| model.sparse.as_ref());
         let numbers = match (sparse, classifies) {
-            (Some(sparse), _) => sparse_numbers(sparse, fitted),
-            (None, true) => exact_features(fitted),
-            (None, false) => exact_map(fitted, mechanism),
+            (Some(sparse), _) => sparse_model_entries(sparse, fitted),
+            (None, true) => exact_feature_entries(fitted),
+            (None, false) => exact_map_entries(fitted, mechanism),
         };
         let way_out = match (sparse, &*setting.task) {
             (Some(_), _) => FEWER,
@@ -59,14 +58,14 @@ impl ModelMemory {
     /// Fails unless as many bytes are available.
     ///
     /// # Errors
-    /// [`Problem::Memory`].
-    pub fn check(&self, available: u64) -> Checked {
+    /// [`SpecProblem::Memory`].
+    pub fn check(&self, available: u64) -> CheckResult {
         if self.bytes <= available as f64 {
             return Ok(());
         }
         let [needed, available] = [self.bytes, available as f64].map(|bytes| bytes / GIB);
-        let FittedRows { training: rows, points, .. } = self.fitted;
-        fail("model", Problem::Memory { rows, points, needed, available, way_out: self.way_out })
+        let FitSize { training: rows, points, .. } = self.fitted;
+        fail("model", SpecProblem::Memory { rows, points, needed, available, way_out: self.way_out })
     }
 }
 
@@ -74,8 +73,7 @@ const GIB: f64 = (1 << 30) as f64;
 
 const FITC: &str = "use inducing inputs (model.sparse.fitc.inducing.kmeans = { centres = 10 }), or sums, whose \
     memory does not grow with the rows (task.surface, or a spec from `dpgp new --data FILE --private-inputs`)";
-const SOR: &str =
-    "use inducing inputs (model.sparse.sor.inducing.kmeans = { centres = 10 }), or train on fewer rows";
+const SOR: &str = "use inducing inputs (model.sparse.sor.inducing.kmeans = { centres = 10 }), or train on fewer rows";
 const FEWER_CANDIDATES: &str = "the candidates are exact models: compare them on fewer rows (data.draw.rows = \
     2000), or average hyperparameters with noisy moments, which costs no budget (task.surface, or a spec from `dpgp \
     new --data FILE --private-inputs`)";
@@ -83,36 +81,36 @@ const FEWER: &str = "predict at fewer points, test fewer rows at once (split.tai
     inputs, or use sums, whose memory does not grow with the rows (task.surface, or a spec from `dpgp new --data \
     FILE --private-inputs`)";
 
-fn exact_map(fitted: FittedRows, mechanism: &MechanismSetting) -> f64 {
-    let Sizes { n, p, kept } = fitted.into();
-    let beside = mechanism.linear().map_or(0.0, LinearMechanism::square_matrices) * n * n;
+fn exact_map_entries(fitted: FitSize, mechanism: &MechanismSetting) -> f64 {
+    let FitDimensions { n, p, kept } = fitted.into();
+    let beside = mechanism.as_linear().map_or(0.0, LinearMechanism::square_matrix_count) * n * n;
     n * n + (n * n).max(3.0 * n * p) + n * kept + beside
 }
 
-fn exact_features(fitted: FittedRows) -> f64 {
-    let Sizes { n, p, .. } = fitted.into();
+fn exact_feature_entries(fitted: FitSize) -> f64 {
+    let FitDimensions { n, p, .. } = fitted.into();
     3.0 * n * n + 2.0 * n * p
 }
 
-fn sparse_numbers(sparse: &SparseSetting, fitted: FittedRows) -> f64 {
-    let Sizes { n, p, kept } = fitted.into();
+fn sparse_model_entries(sparse: &SparseSetting, fitted: FitSize) -> f64 {
+    let FitDimensions { n, p, kept } = fitted.into();
     match sparse {
-        SparseSetting::Fitc { inducing } => 4.0 * inducing.most() as f64 * n + 6.0 * n * p + n * kept,
-        SparseSetting::Sor { inducing, .. } => inducing.most() as f64 * (4.0 * n + 2.0 * p),
+        SparseSetting::Fitc { inducing } => 4.0 * inducing.max_inducing_count() as f64 * n + 6.0 * n * p + n * kept,
+        SparseSetting::Sor { inducing, .. } => inducing.max_inducing_count() as f64 * (4.0 * n + 2.0 * p),
     }
 }
 
 /// The numbers of rows and points as floating point.
-struct Sizes {
+struct FitDimensions {
     n: f64,
     p: f64,
     /// Points of other fits, whose maps are kept.
     kept: f64,
 }
 
-impl From<FittedRows> for Sizes {
-    fn from(fitted: FittedRows) -> Self {
-        let FittedRows { training, points, all_points } = fitted;
+impl From<FitSize> for FitDimensions {
+    fn from(fitted: FitSize) -> Self {
+        let FitSize { training, points, all_points } = fitted;
         Self { n: training as f64, p: points as f64, kept: (all_points - points) as f64 }
     }
 }
@@ -121,7 +119,7 @@ impl From<FittedRows> for Sizes {
 mod tests {
     use super::*;
     use crate::Experiment;
-    use dpgp_data::Manifest;
+    use dpgp_data::DatasetManifest;
 
     const SPEC: &str = r#"experiment.title = "large"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
@@ -133,12 +131,12 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
     const SPARSE: &str = "noise_variance = 0.2, sparse.fitc.inducing.kmeans = { centres = 10 }";
 
     fn memory(spec: &str, rows: usize, points: Option<usize>) -> Option<ModelMemory> {
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
         match points {
-            None => ModelMemory::of_block(setting, rows),
-            Some(points) => ModelMemory::of_release(setting, rows, points),
+            None => ModelMemory::estimate_block(setting, rows),
+            Some(points) => ModelMemory::estimate_release(setting, rows, points),
         }
     }
 
@@ -178,7 +176,10 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                 "task.selection = { split.shuffled = 5, epsilon = 1.0, sensitivity = \"corrected\", clip = 4.0, \
                  gp = { lengthscales = [2.0], noise_variances = [0.2], variances = [3.0] } }",
             )
-            .replace(", calibration = \"analytic\", mechanism.cloaking.objective = \"risk\"", ", mechanism.cloaking = { objective = \"trace\", rank_tolerance = 1e-9 }");
+            .replace(
+                ", calibration = \"analytic\", mechanism.cloaking.objective = \"risk\"",
+                ", mechanism.cloaking = { objective = \"trace\", rank_tolerance = 1e-9 }",
+            );
         let message = memory(&spec, 1 << 15, None).unwrap().check(1 << 30).unwrap_err().problem.to_string();
         assert!(message.contains("data.draw.rows") && !message.contains("kmeans"), "{message}");
     }
@@ -194,8 +195,6 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             message.starts_with("32768 rows and 4 points need about 16.0 GiB of memory, but 16.0 GiB are"),
             "{message}"
         );
-        assert!(
-            message.contains("model.sparse.fitc.inducing.kmeans") && message.contains("--private-inputs")
-        );
+        assert!(message.contains("model.sparse.fitc.inducing.kmeans") && message.contains("--private-inputs"));
     }
 }

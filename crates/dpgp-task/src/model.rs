@@ -5,11 +5,12 @@ use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
 use super::sample::product_grid;
-use super::{RunCache, Streams, TaskError};
+use super::{RandomStreams, RunCache, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{
-    Exact, Features, Fitc, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features,
-    exact_moments, exact_representer, fitc, fitc_moments, fitc_representer, kmeans, regressor_features,
+    ExactRegression, FitcRegression, KMeansOptions, KernelFeatures, PredictionMap, PriorMoments, Representer,
+    exact_features, exact_moments, exact_prediction_map, exact_representer, fitc_moments, fitc_prediction_map,
+    fitc_representer, inducing_input_features, kmeans,
 };
 use dpgp_linalg::LinalgError;
 use dpgp_number::Positive;
@@ -20,31 +21,28 @@ const KMEANS_STEPS: usize = 300;
 
 /// Places the inducing inputs of a training set.
 #[derive(Clone, Copy)]
-pub(super) struct Placing<'a> {
-    pub streams: &'a Streams,
+pub(super) struct InducingPlacement<'a> {
+    pub streams: &'a RandomStreams,
     pub known: &'a RunCache,
     /// Tells the random streams of different training sets apart.
     pub purpose: &'a str,
 }
 
-impl Placing<'_> {
+impl InducingPlacement<'_> {
     fn inducing_inputs(&self, setting: &InducingSetting, training: &DMatrix<f64>) -> DMatrix<f64> {
         match setting {
             InducingSetting::Kmeans { centres, restarts } => {
-                let options =
-                    KMeans { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
+                let options = KMeansOptions { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
                 self.centres(options, training)
             }
             InducingSetting::Grid(ranges) => product_grid(ranges),
-            InducingSetting::Points(points) => {
-                DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j])
-            }
+            InducingSetting::Points(points) => DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j]),
         }
     }
 
     /// Blocks that differ in their kernels alone share their centres.
-    fn centres(&self, options: KMeans, training: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut stream = self.streams.of_data(&format!("inducing {}", self.purpose));
+    fn centres(&self, options: KMeansOptions, training: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut stream = self.streams.data_stream(&format!("inducing {}", self.purpose));
         let question = CentresKey { inputs: digest(training), options, stream: stream.clone() };
         self.known.centres.get_or_compute(&question, || kmeans(training, options, &mut stream))
     }
@@ -55,7 +53,7 @@ impl Placing<'_> {
 pub struct CentresKey {
     /// Of the inputs that they are the centres of.
     inputs: [u8; 32],
-    options: KMeans,
+    options: KMeansOptions,
     /// Where the random numbers begin.
     stream: Pcg64,
 }
@@ -69,7 +67,7 @@ fn digest(inputs: &DMatrix<f64>) -> [u8; 32] {
 }
 
 /// A Gaussian process on training inputs.
-pub(super) struct Process<'a> {
+pub(super) struct TrainingProcess<'a> {
     setting: &'a ModelSetting,
     pub kernel: &'a dyn Kernel,
     training: &'a DMatrix<f64>,
@@ -78,20 +76,20 @@ pub(super) struct Process<'a> {
 }
 
 /// Prediction of a process at test inputs.
-pub(super) struct Fitted {
+pub(super) struct FittedPrediction {
     /// From training targets to predictions.
-    pub map: LinearMap,
+    pub map: PredictionMap,
     /// Of the latent function, in squared units of the normalised target.
     pub variance: Vec<f64>,
 }
 
-impl<'a> Process<'a> {
+impl<'a> TrainingProcess<'a> {
     /// The process of a model.
     pub fn new(
         setting: &'a ModelSetting,
         kernel: &'a dyn Kernel,
         training: &'a DMatrix<f64>,
-        placing: Placing<'_>,
+        placing: InducingPlacement<'_>,
     ) -> Self {
         let inducing = setting.sparse.as_ref().map(|sparse| match sparse {
             SparseSetting::Fitc { inducing } | SparseSetting::Sor { inducing, .. } => {
@@ -102,35 +100,30 @@ impl<'a> Process<'a> {
     }
 
     /// The map from training targets to predictions at test inputs.
-    pub fn map(&self, test: &DMatrix<f64>) -> Result<LinearMap, TaskError> {
-        Ok(self.observed()?.map(test)?)
+    pub fn map(&self, test: &DMatrix<f64>) -> Result<PredictionMap, TaskError> {
+        Ok(self.with_observation_noise()?.map(test)?)
     }
 
     /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
-    pub fn fitted(&self, test: &DMatrix<f64>) -> Result<Fitted, TaskError> {
-        Ok(self.observed()?.fitted(test)?)
+    pub fn fit_prediction(&self, test: &DMatrix<f64>) -> Result<FittedPrediction, TaskError> {
+        Ok(self.with_observation_noise()?.fit_prediction(test)?)
     }
 
     /// The process, where its targets are observed with noise.
-    pub fn observed(&self) -> Result<ObservedProcess<'_>, TaskError> {
+    pub fn with_observation_noise(&self) -> Result<ObservedProcess<'_>, TaskError> {
         let Self { setting, kernel, training, inducing } = self;
-        Ok(ObservedProcess {
-            noise: noise_variance(setting)?,
-            kernel: *kernel,
-            training,
-            inducing: inducing.as_ref(),
-        })
+        Ok(ObservedProcess { noise: noise_variance(setting)?, kernel: *kernel, training, inducing: inducing.as_ref() })
     }
 
     /// The features of a model of latent values at training and test inputs.
-    pub fn features(&self, test: &DMatrix<f64>) -> Result<Features, TaskError> {
+    pub fn features(&self, test: &DMatrix<f64>) -> Result<KernelFeatures, TaskError> {
         let jitter = match self.setting.sparse {
             Some(SparseSetting::Sor { jitter, .. }) => jitter.get(),
             Some(SparseSetting::Fitc { .. }) | None => 0.0,
         };
         Ok(match &self.inducing {
             None => exact_features(self.kernel, self.training, test)?,
-            Some(inducing) => regressor_features(self.kernel, jitter, inducing, self.training, test)?,
+            Some(inducing) => inducing_input_features(self.kernel, jitter, inducing, self.training, test)?,
         })
     }
 }
@@ -146,29 +139,29 @@ pub(super) struct ObservedProcess<'a> {
 
 impl ObservedProcess<'_> {
     /// The map from training targets to predictions at test inputs.
-    pub fn map(&self, test: &DMatrix<f64>) -> Result<LinearMap, LinalgError> {
+    pub fn map(&self, test: &DMatrix<f64>) -> Result<PredictionMap, LinalgError> {
         Ok(match self.inducing {
-            None => exact(self.kernel, self.noise, self.training, test)?,
-            Some(inducing) => fitc(self.kernel, self.noise, inducing, self.training, test)?,
+            None => exact_prediction_map(self.kernel, self.noise, self.training, test)?,
+            Some(inducing) => fitc_prediction_map(self.kernel, self.noise, inducing, self.training, test)?,
         })
     }
 
     /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
-    pub fn fitted(&self, test: &DMatrix<f64>) -> Result<Fitted, LinalgError> {
+    pub fn fit_prediction(&self, test: &DMatrix<f64>) -> Result<FittedPrediction, LinalgError> {
         Ok(match self.inducing {
             None => {
-                let exact = Exact::new(self.kernel, self.noise, self.training)?;
-                Fitted { map: exact.map(test), variance: exact.variance(test) }
+                let exact = ExactRegression::new(self.kernel, self.noise, self.training)?;
+                FittedPrediction { map: exact.prediction_map(test), variance: exact.variance(test) }
             }
             Some(inducing) => {
-                let fitc = Fitc::new(self.kernel, self.noise, inducing, self.training)?;
-                Fitted { map: fitc.map(test), variance: fitc.variance(test) }
+                let fitc = FitcRegression::new(self.kernel, self.noise, inducing, self.training)?;
+                FittedPrediction { map: fitc.prediction_map(test), variance: fitc.variance(test) }
             }
         })
     }
 
     /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
-    pub fn moments(&self, test: &DMatrix<f64>, map: &LinearMap) -> Result<PriorMoments, LinalgError> {
+    pub fn moments(&self, test: &DMatrix<f64>, map: &PredictionMap) -> Result<PriorMoments, LinalgError> {
         Ok(match self.inducing {
             None => exact_moments(self.kernel, self.noise, self.training, test, map),
             Some(inducing) => fitc_moments(self.kernel, self.noise, inducing, test, self.training, map)?,

@@ -3,18 +3,18 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::model::{ObservedProcess, Process};
-use super::{Sampled, TaskError};
+use super::model::{ObservedProcess, TrainingProcess};
+use super::{AuditEvidence, TaskError};
 use dpgp_accounting::{
-    Calibration, Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, Release,
+    Calibration, Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, ReleaseKind,
 };
 use dpgp_cloaking::CloakingOptions;
 use dpgp_gp::kernel::Kernel;
-use dpgp_gp::{LinearMap, PriorMoments, Representer};
+use dpgp_gp::{PredictionMap, PriorMoments, Representer};
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
-    CloakingSetting, LinearEvidence, LinearFit, LinearMechanism, LinearNoise, MechanismSetting,
-    PrivacySetting, deviations,
+    CloakingSetting, LinearAuditEvidence, LinearFit, LinearMechanism, LinearNoise, MechanismSetting, PrivacySetting,
+    noise_deviations,
 };
 use dpgp_spec::setting::DataSetting;
 
@@ -29,7 +29,7 @@ pub(super) fn cloaking_options(mechanism: &MechanismSetting) -> Result<CloakingO
 }
 
 /// A noise design for predictions at t test inputs.
-pub(super) struct Noise {
+pub(super) struct PredictionNoise {
     /// Turns standard normal draws into noise at multiplier 1 and change 1 (t x r).
     pub map: DMatrix<f64>,
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
@@ -42,68 +42,79 @@ pub(super) struct Noise {
     design: Box<dyn LinearNoise>,
 }
 
-impl Noise {
+impl PredictionNoise {
     /// Wraps the design of a mechanism.
     pub fn new(design: Box<dyn LinearNoise>) -> Self {
-        Self { map: design.map(), ratio: design.ratio(), variances: design.variances(), mean: None, design }
+        Self {
+            map: design.noise_map(),
+            ratio: design.sensitivity_ratio(),
+            variances: design.latent_variances(),
+            mean: None,
+            design,
+        }
     }
 
     /// With the best linear predictions given what is released with noise of the standard deviation `scale` (units of
     /// the model): post-processing, which costs no budget.
-    pub fn denoised(self, moments: &PriorMoments, plain: &LinearMap, scale: f64) -> Result<Self, TaskError> {
+    pub fn with_denoised_predictions(
+        self,
+        moments: &PriorMoments,
+        plain: &PredictionMap,
+        scale: f64,
+    ) -> Result<Self, TaskError> {
         let combined = self.whitened_columns(plain);
-        let given = moments.given(&combined, scale)?;
+        let given = moments.condition_on_noisy_sums(&combined, scale)?;
         let mean = &given.map * combined;
         Ok(Self { map: given.map, mean: Some(mean), variances: Some(given.variances), ..self })
     }
 
     /// Raises the ratio to at least this, so that a certificate states the larger of two sensitivities.
-    pub fn covering(self, ratio: f64) -> Self {
+    pub fn with_minimum_ratio(self, ratio: f64) -> Self {
         Self { ratio: self.ratio.max(ratio), ..self }
     }
 
     /// The sensitivity of a function at change 1 that the noise is scaled by; none if no function is released.
-    pub fn bound(&self) -> Option<f64> {
-        self.design.function_bound()
+    pub fn function_sensitivity(&self) -> Option<f64> {
+        self.design.function_sensitivity()
     }
 
     /// The distance from the least noise, where it is known.
-    pub fn gap(&self) -> Option<f64> {
-        self.design.gap()
+    pub fn optimality_gap(&self) -> Option<f64> {
+        self.design.optimality_gap()
     }
 
     /// The mean that is released, without its noise: the map from sums over equal inputs to the predictions that the
     /// noise covers. `plain` where it covers all of it.
-    pub fn released_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+    pub fn released_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
         self.mean.clone().unwrap_or_else(|| self.design.released_columns(plain))
     }
 
     /// Predictions without noise (t) if all targets equal `value`: the released columns times the number of rows of
     /// each distinct input, times `value`, in its units. Exactly 0 for 0.
-    pub fn of_constant(&self, plain: &LinearMap, value: f64) -> DVector<f64> {
-        let counts = plain.counts().into_iter().map(|count| count as f64 * value).collect();
+    pub fn predict_constant(&self, plain: &PredictionMap, value: f64) -> DVector<f64> {
+        let counts = plain.targets_per_column().into_iter().map(|count| count as f64 * value).collect();
         self.released_columns(plain) * DVector::from_vec(counts)
     }
 
-    /// The whitened columns W (r x k). Independent noise is added to `W y`, and [`Noise::map`] then maps both to
+    /// The whitened columns W (r x k). Independent noise is added to `W y`, and [`PredictionNoise::map_toml`] then maps both to
     /// predictions.
-    pub fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+    pub fn whitened_columns(&self, plain: &PredictionMap) -> DMatrix<f64> {
         self.design.whitened_columns(plain)
     }
 
     /// The very matrices that noise is drawn with.
-    pub fn evidence(&self) -> LinearEvidence {
-        self.design.evidence()
+    pub fn evidence(&self) -> LinearAuditEvidence {
+        self.design.audit_evidence()
     }
 
     /// Samples drawn with the noise times `scale`, where a target moves by at most `change`.
-    pub fn sampled(&self, scale: f64, change: f64) -> Sampled {
+    pub fn audit_evidence(&self, scale: f64, change: f64) -> AuditEvidence {
         match self.evidence() {
-            LinearEvidence::Numbers(release) => {
-                Sampled::Linear { places: vec![vec![release]], scale, change }
+            LinearAuditEvidence::Numbers(release) => {
+                AuditEvidence::Linear { places: vec![vec![release]], scale, change }
             }
-            LinearEvidence::Function { mean, bound } => {
-                Sampled::Function { mean, scale: scale * bound, change }
+            LinearAuditEvidence::Function { mean, bound } => {
+                AuditEvidence::Function { mean, scale: scale * bound, change }
             }
         }
     }
@@ -121,46 +132,46 @@ impl Noise {
 
     /// The standard deviations at multiplier 1 and change 1.
     pub fn standard_deviations(&self) -> DVector<f64> {
-        deviations(&self.map)
+        noise_deviations(&self.map)
     }
 
     /// The certificate of a release with it.
     pub fn certificate(&self, target: TargetGuarantee, caveats: &[(Caveat, bool)]) -> Certificate {
-        self.certificate_of(self.design.release(), target, self.ratio, self.gap())
+        self.certificate_of(self.design.release_kind(), target, self.ratio, self.optimality_gap())
             .with_caveats(caveats)
-            .with_caveats(&[(Caveat::InvalidSensitivity, self.bound().is_some() && self.ratio > 1.0)])
+            .with_caveats(&[(Caveat::InvalidSensitivity, self.function_sensitivity().is_some() && self.ratio > 1.0)])
     }
 
     /// The certificate of something that is released with noise of this design.
     pub fn certificate_of(
         &self,
-        release: Release,
+        release: ReleaseKind,
         target: TargetGuarantee,
         ratio: f64,
         gap: Option<f64>,
     ) -> Certificate {
-        target.gaussian(release, self.design.certified(), ratio).certificate().with_gap(gap)
+        target.gaussian(release, self.design.certified_mechanism(), ratio).certificate().with_gap(gap)
     }
 }
 
 /// One design for all sizes of noise, or one for each.
-pub(super) struct NoiseDesigns(Vec<SizedNoise>);
+pub(super) struct NoiseDesigns(Vec<ScaledNoiseDesign>);
 
 /// A design.
-struct SizedNoise {
+struct ScaledNoiseDesign {
     /// The standard deviation that it is for (units of the model); none for any.
     only: Option<f64>,
-    noise: Noise,
+    noise: PredictionNoise,
 }
 
 /// Input of the design of releases.
 pub(super) struct NoiseDesigner<'a> {
     pub mechanism: &'a MechanismSetting,
-    pub process: &'a Process<'a>,
+    pub process: &'a TrainingProcess<'a>,
     /// The test inputs.
     pub test: &'a DMatrix<f64>,
     /// From the targets to predictions at them.
-    pub map: &'a LinearMap,
+    pub map: &'a PredictionMap,
     /// Whether predictions are the best ones given what is released.
     pub denoise: bool,
     /// Public weights of the test inputs, where not all count alike: for a design of least risk.
@@ -169,42 +180,44 @@ pub(super) struct NoiseDesigner<'a> {
 
 impl NoiseDesigner<'_> {
     /// The design for noise of this standard deviation (units of the model).
-    pub fn noise(&self, scale: f64) -> Result<Noise, TaskError> {
-        let (mechanism, fit) = (self.linear()?, Fit { process: self.process.observed()?, designer: self });
-        let noise = Noise::new(mechanism.design(&fit, scale)?);
+    pub fn design_noise(&self, scale: f64) -> Result<PredictionNoise, TaskError> {
+        let (mechanism, fit) =
+            (self.linear()?, DesignerFit { process: self.process.with_observation_noise()?, designer: self });
+        let noise = PredictionNoise::new(mechanism.design_noise(&fit, scale)?);
         if !self.denoise || mechanism.is_for_one_scale() {
             return Ok(noise);
         }
-        noise.denoised(&fit.moments()?, self.map, scale)
+        noise.with_denoised_predictions(&fit.prior_moments()?, self.map, scale)
     }
 
     fn linear(&self) -> Result<&dyn LinearMechanism, TaskError> {
-        self.mechanism.linear().ok_or(TaskError::Missing { needed: "a mechanism that releases predictions" })
+        self.mechanism.as_linear().ok_or(TaskError::Missing { needed: "a mechanism that releases predictions" })
     }
 
     /// The designs for noise of these standard deviations, of which zero is none.
-    pub fn noises(&self, scales: &[f64]) -> Result<NoiseDesigns, TaskError> {
+    pub fn design_noises(&self, scales: &[f64]) -> Result<NoiseDesigns, TaskError> {
         if !self.linear()?.is_for_one_scale() && !self.denoise {
-            return Ok(NoiseDesigns(vec![SizedNoise { only: None, noise: self.noise(1.0)? }]));
+            return Ok(NoiseDesigns(vec![ScaledNoiseDesign { only: None, noise: self.design_noise(1.0)? }]));
         }
         let private = scales.iter().filter(|scale| **scale > 0.0);
-        let designs = private.map(|&scale| Ok(SizedNoise { only: Some(scale), noise: self.noise(scale)? }));
+        let designs =
+            private.map(|&scale| Ok(ScaledNoiseDesign { only: Some(scale), noise: self.design_noise(scale)? }));
         designs.collect::<Result<_, TaskError>>().map(NoiseDesigns)
     }
 }
 
 /// A process at the test inputs of a designer.
-struct Fit<'a> {
+struct DesignerFit<'a> {
     process: ObservedProcess<'a>,
     designer: &'a NoiseDesigner<'a>,
 }
 
-impl LinearFit for Fit<'_> {
-    fn map(&self) -> &LinearMap {
+impl LinearFit for DesignerFit<'_> {
+    fn linear_map(&self) -> &PredictionMap {
         self.designer.map
     }
 
-    fn test(&self) -> &DMatrix<f64> {
+    fn test_inputs(&self) -> &DMatrix<f64> {
         self.designer.test
     }
 
@@ -212,15 +225,15 @@ impl LinearFit for Fit<'_> {
         self.process.kernel
     }
 
-    fn representer(&self) -> Result<Representer, LinalgError> {
+    fn mean_representer(&self) -> Result<Representer, LinalgError> {
         self.process.representer()
     }
 
-    fn moments(&self) -> Result<PriorMoments, LinalgError> {
+    fn prior_moments(&self) -> Result<PriorMoments, LinalgError> {
         self.process.moments(self.designer.test, self.designer.map)
     }
 
-    fn weights(&self) -> Option<&[f64]> {
+    fn test_weights(&self) -> Option<&[f64]> {
         self.designer.weights
     }
 }
@@ -230,7 +243,7 @@ impl NoiseDesigns {
     ///
     /// # Errors
     /// [`TaskError::Missing`] if none was made.
-    pub fn at(&self, scale: f64) -> Result<&Noise, TaskError> {
+    pub fn noise_at_scale(&self, scale: f64) -> Result<&PredictionNoise, TaskError> {
         let own = self.0.iter().find(|design| design.only.is_none_or(|only| only == scale));
         own.map(|design| &design.noise).ok_or(TaskError::Missing { needed: "a noise design for this scale" })
     }
@@ -263,16 +276,16 @@ impl TargetGuarantee {
     }
 
     /// The same about the rows of one person, where the data say whose they are. Its certificates are to say so
-    /// ([`Certificate::about`]).
+    /// ([`Certificate::with_unit`]).
     ///
     /// # Errors
     /// As [`TargetGuarantee::from_privacy`].
-    pub fn of_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
-        Ok(Self { rows: data.unit().records(), ..Self::from_privacy(cell)? })
+    pub fn from_privacy_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
+        Ok(Self { rows: data.unit().max_records(), ..Self::from_privacy(cell)? })
     }
 
     /// With another epsilon.
-    pub fn spending(self, epsilon: f64) -> Self {
+    pub fn with_epsilon(self, epsilon: f64) -> Self {
         Self { epsilon, ..self }
     }
 
@@ -286,7 +299,7 @@ impl TargetGuarantee {
     }
 
     /// The most that all targets of one person change together, in units of the target: `change rows`.
-    pub fn moved(self) -> f64 {
+    pub fn total_change(self) -> f64 {
         self.change * self.rows as f64
     }
 
@@ -295,8 +308,8 @@ impl TargetGuarantee {
     ///
     /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all
     /// of them together, by the triangle inequality.
-    pub fn scale(self) -> f64 {
-        self.moved() * self.sigma()
+    pub fn noise_scale(self) -> f64 {
+        self.total_change() * self.sigma()
     }
 
     pub fn neighbours(self) -> Neighbours {
@@ -307,7 +320,7 @@ impl TargetGuarantee {
     /// its certificate claims nothing without privacy.
     pub fn gaussian(
         self,
-        release: Release,
+        release: ReleaseKind,
         mechanism: fn(Calibration) -> CertifiedMechanism,
         sensitivity: f64,
     ) -> GaussianEvent {

@@ -3,18 +3,21 @@
 
 use nalgebra::DMatrix;
 
-use super::{Certified, Job, RecordReleases, Sampled, SumsRelease, TaskError, WeightedLabel};
-use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, Neighbours, Relation, Release};
-use dpgp_gp::kernel::Interval;
-use dpgp_gp::variational::{FeatureBound, grid_supremum};
-use dpgp_mechanisms::{
-    FeaturesSetting, PrivacySetting, RecordBounds, Sections, SummedTargets, SumsNoise, SumsRule, SumsSetting,
+use super::{
+    AuditEvidence, AuditableCertificate, JointSumsRelease, RecordSumWeights, ReplicateJob, SumsRelease, TaskError,
 };
-use dpgp_spec::setting::rules::{check_grid, range};
-use dpgp_spec::setting::{Checked, ModelSetting, Problem, RangeSetting, SettingError};
+use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, ReleaseKind};
+use dpgp_gp::kernel::Interval;
+use dpgp_gp::variational::{FeatureNormBound, covariance_norm_bound};
+use dpgp_mechanisms::{
+    FeatureBoundSetting, PrivacySetting, RecordBounds, Sections, SummedValueKind, SumsNoise, SumsSensitivityRule,
+    SumsSetting,
+};
+use dpgp_spec::setting::rules::{check_grid, check_range};
+use dpgp_spec::setting::{CheckResult, ModelSetting, RangeSetting, SettingError, SpecProblem};
 
 /// The bounds that noise is scaled by.
-pub(super) struct NoisySums<'a> {
+pub(super) struct NoisySumsBounds<'a> {
     pub setting: &'a SumsSetting,
     /// On the norm of one input's covariances with the inducing inputs, as the spec asks for.
     pub features: f64,
@@ -28,35 +31,30 @@ pub(super) struct NoisySums<'a> {
 
 /// Bounds on what one record moves in the sums.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sensitivity {
+pub(super) struct SumsSensitivity {
     /// The one that noise is scaled by.
     pub assumed: f64,
     /// The least that is known to be enough.
     pub least: f64,
 }
 
-impl Sensitivity {
+impl SumsSensitivity {
     /// Of so many records that are replaced, those of one person: they move the sums as far as each of them does, all together.
     pub fn times(self, records: u64) -> Self {
         Self { assumed: self.assumed * records as f64, least: self.least * records as f64 }
     }
 }
 
-impl<'a> NoisySums<'a> {
+impl<'a> NoisySumsBounds<'a> {
     /// For an exponentiated quadratic kernel and a product grid of inducing inputs.
-    pub fn new(
-        setting: &'a SumsSetting,
-        inducing: &'a [RangeSetting],
-        variance: f64,
-        lengthscale: f64,
-    ) -> Self {
-        let sides = Sides { inducing, lengthscale };
+    pub fn new(setting: &'a SumsSetting, inducing: &'a [RangeSetting], variance: f64, lengthscale: f64) -> Self {
+        let sides = InducingGridSides { inducing, lengthscale };
         let squared = match &setting.features {
-            FeaturesSetting::Trivial => sides.bound(FeatureBound::Trivial),
-            FeaturesSetting::PrintedLine => sides.product_of(FeatureBound::PrintedLine),
-            FeaturesSetting::Line => sides.product_of(FeatureBound::Line),
-            FeaturesSetting::Separated => sides.bound(FeatureBound::Separated),
-            FeaturesSetting::Supremum(domain) => sides.supremum(domain),
+            FeatureBoundSetting::Trivial => sides.feature_bound(FeatureNormBound::Trivial),
+            FeatureBoundSetting::PrintedLine => sides.product_feature_bound(FeatureNormBound::PrintedLine),
+            FeatureBoundSetting::Line => sides.product_feature_bound(FeatureNormBound::Line),
+            FeatureBoundSetting::Separated => sides.feature_bound(FeatureNormBound::Separated),
+            FeatureBoundSetting::Supremum(domain) => sides.supremum(domain),
         };
         let between: Vec<[f64; 2]> = inducing.iter().map(|range| [range.from, range.to]).collect();
         let least = squared.min(sides.supremum(&between));
@@ -70,45 +68,45 @@ impl<'a> NoisySums<'a> {
     }
 
     /// Sensitivity of `(A, sqrt(c) B)` to one record, for targets within a bound.
-    pub fn sensitivity(&self, target: f64) -> Sensitivity {
+    pub fn sensitivity(&self, target: f64) -> SumsSensitivity {
         let SumsSetting { sensitivity, split, .. } = *self.setting;
         let assumed = sensitivity.sensitivity(RecordBounds { features: self.features, target }, split.get());
-        let least = SumsRule::Exact.sensitivity(RecordBounds { features: self.least, target }, split.get());
-        Sensitivity { assumed, least }
+        let least = SumsSensitivityRule::Exact.sensitivity(RecordBounds { features: self.least, target }, split.get());
+        SumsSensitivity { assumed, least }
     }
 
     /// The noise for the guarantee of a cell; none if epsilon is infinite.
-    pub fn noise(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> SumsNoise {
+    pub fn noise(&self, cell: &PrivacySetting, sensitivity: SumsSensitivity) -> SumsNoise {
         let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         SumsNoise::new(sigma * sensitivity.assumed, self.setting.split.get())
     }
 
     /// One pair of sums with noise on it, which records with these labels enter.
-    pub fn sampled(&self, noise: SumsNoise, labels: Vec<WeightedLabel>) -> SumsRelease {
+    pub fn sums_release(&self, noise: SumsNoise, labels: Vec<RecordSumWeights>) -> SumsRelease {
         SumsRelease { noise, kernel: self.kernel, inducing: self.inducing.to_vec(), labels }
     }
 
     /// Pairs of sums of the same records.
-    pub fn together(&self, sums: Vec<SumsRelease>) -> RecordReleases {
+    pub fn joint_release(&self, sums: Vec<SumsRelease>) -> JointSumsRelease {
         let domain = match &self.setting.features {
-            FeaturesSetting::Supremum(domain) => Some(domain.clone()),
+            FeatureBoundSetting::Supremum(domain) => Some(domain.clone()),
             _ => None,
         };
-        RecordReleases { sums, domain, records: 1 }
+        JointSumsRelease { sums, domain, records: 1 }
     }
 
     /// Guarantee of a release of a cell with privacy.
-    pub fn certificate(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> Certificate {
-        noisy_sums(Release::Posterior, cell, sensitivity.least / sensitivity.assumed)
+    pub fn certificate(&self, cell: &PrivacySetting, sensitivity: SumsSensitivity) -> Certificate {
+        noisy_sums_certificate(ReleaseKind::Posterior, cell, sensitivity.least / sensitivity.assumed)
     }
 }
 
 /// The certificate of noise on sums; `excess` is the least known bound on their sensitivity over the one that noise is
 /// scaled by.
-pub(super) fn noisy_sums(release: Release, cell: &PrivacySetting, excess: f64) -> Certificate {
+pub(super) fn noisy_sums_certificate(release: ReleaseKind, cell: &PrivacySetting, excess: f64) -> Certificate {
     let event = GaussianEvent {
         release,
-        neighbours: Neighbours::OneRecord(Relation::ReplaceOne),
+        neighbours: Neighbours::OneRecord(NeighbourRelation::ReplaceOne),
         mechanism: CertifiedMechanism::NoisySums,
         calibration: cell.calibration,
         guarantee: cell.guarantee(),
@@ -118,16 +116,16 @@ pub(super) fn noisy_sums(release: Release, cell: &PrivacySetting, excess: f64) -
 }
 
 /// Noisy sums of targets within a public bound.
-pub(super) struct TargetSums<'a> {
-    pub sums: NoisySums<'a>,
+pub(super) struct BoundedTargetSums<'a> {
+    pub sums: NoisySumsBounds<'a>,
     /// On either side of zero.
     pub bound: f64,
-    pub sensitivity: Sensitivity,
+    pub sensitivity: SumsSensitivity,
     /// The records that neighbours differ in.
     records: u64,
 }
 
-impl<'a> TargetSums<'a> {
+impl<'a> BoundedTargetSums<'a> {
     /// With the bound of the mechanism.
     ///
     /// # Errors
@@ -138,18 +136,17 @@ impl<'a> TargetSums<'a> {
         variance: f64,
         lengthscale: f64,
     ) -> Result<Self, TaskError> {
-        let bound =
-            setting.target_bound.ok_or(TaskError::Missing { needed: "mechanism.sums.target_bound" })?;
-        Ok(Self::within(bound.get(), NoisySums::new(setting, inducing, variance, lengthscale)))
+        let bound = setting.target_bound.ok_or(TaskError::Missing { needed: "mechanism.sums.target_bound" })?;
+        Ok(Self::with_target_bound(bound.get(), NoisySumsBounds::new(setting, inducing, variance, lengthscale)))
     }
 
     /// Of targets within a bound.
-    pub fn within(bound: f64, sums: NoisySums<'a>) -> Self {
+    pub fn with_target_bound(bound: f64, sums: NoisySumsBounds<'a>) -> Self {
         Self { sensitivity: sums.sensitivity(bound), sums, bound, records: 1 }
     }
 
     /// Where neighbours differ in so many records.
-    pub fn of_records(self, records: u64) -> Self {
+    pub fn with_record_count(self, records: u64) -> Self {
         Self { sensitivity: self.sensitivity.times(records), records, ..self }
     }
 
@@ -159,14 +156,14 @@ impl<'a> TargetSums<'a> {
     }
 
     /// The sums with noise on them. Distances are convex in a target, so that its ends are the labels that matter.
-    pub fn released(&self, noise: SumsNoise) -> SumsRelease {
-        self.sums.sampled(noise, [-self.bound, self.bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec())
+    pub fn sums_release(&self, noise: SumsNoise) -> SumsRelease {
+        self.sums.sums_release(noise, [-self.bound, self.bound].map(|a| RecordSumWeights { a, b: 1.0 }).to_vec())
     }
 
     /// Samples drawn with this noise.
-    pub fn sampled(&self, noise: SumsNoise) -> Sampled {
-        let releases = self.sums.together(vec![self.released(noise)]);
-        Sampled::Records(RecordReleases { records: self.records, ..releases })
+    pub fn audit_evidence(&self, noise: SumsNoise) -> AuditEvidence {
+        let releases = self.sums.joint_release(vec![self.sums_release(noise)]);
+        AuditEvidence::Records(JointSumsRelease { records: self.records, ..releases })
     }
 
     pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {
@@ -174,30 +171,30 @@ impl<'a> TargetSums<'a> {
     }
 
     /// Guarantee of one release for a cell.
-    pub fn certify(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
-        job.certify(self.certificate(cell), || vec![self.sampled(self.noise(cell))])
+    pub fn certify(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
+        job.certify_with_evidence(self.certificate(cell), || vec![self.audit_evidence(self.noise(cell))])
     }
 }
 
 /// A product grid of inducing inputs, side by side.
-struct Sides<'a> {
+struct InducingGridSides<'a> {
     inducing: &'a [RangeSetting],
     lengthscale: f64,
 }
 
-impl Sides<'_> {
+impl InducingGridSides<'_> {
     /// One bound for all points of the grid.
-    fn bound(&self, of: FeatureBound) -> f64 {
+    fn feature_bound(&self, of: FeatureNormBound) -> f64 {
         let total = self.inducing.iter().map(|range| range.points).product();
         let nearest = self.inducing.iter().map(spacing).fold(f64::INFINITY, f64::min);
-        of.squared(total, nearest, |distance| self.correlation(distance))
+        of.squared_norm_bound(total, nearest, |distance| self.correlation(distance))
     }
 
     /// The product of the bounds of the sides.
-    fn product_of(&self, of: FeatureBound) -> f64 {
+    fn product_feature_bound(&self, of: FeatureNormBound) -> f64 {
         let sides = self.inducing.iter();
         sides
-            .map(|range| of.squared(range.points, spacing(range), |distance| self.correlation(distance)))
+            .map(|range| of.squared_norm_bound(range.points, spacing(range), |distance| self.correlation(distance)))
             .product()
     }
 
@@ -206,7 +203,7 @@ impl Sides<'_> {
         let sides = self.inducing.iter().zip(domain);
         sides
             .map(|(range, &[low, high])| {
-                grid_supremum(&points(range), self.lengthscale, Interval { low, high })
+                covariance_norm_bound(&points(range), self.lengthscale, Interval { low, high })
             })
             .product()
     }
@@ -221,20 +218,20 @@ fn spacing(range: &RangeSetting) -> f64 {
 }
 
 fn points(range: &RangeSetting) -> Vec<f64> {
-    (0..range.points).map(|place| range.at(place)).collect()
+    (0..range.points).map(|place| range.value_at(place)).collect()
 }
 
 /// The training rows of a sample and the others.
-pub(super) fn split(inputs: &DMatrix<f64>, train: usize) -> (DMatrix<f64>, DMatrix<f64>) {
+pub(super) fn split_training_rows(inputs: &DMatrix<f64>, train: usize) -> (DMatrix<f64>, DMatrix<f64>) {
     (inputs.rows(0, train).into_owned(), inputs.rows(train, inputs.nrows() - train).into_owned())
 }
 
 /// The model, whose kernel is one that the bounds on features hold for.
-pub(super) fn model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, SettingError> {
+pub(super) fn require_eq_model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, SettingError> {
     let model = setting.model(path)?;
     if model.exponentiated_quadratic().is_none() {
         let why = "this task needs the kernel `eq`".to_owned();
-        return Err(SettingError::new("model.kernel", Problem::Shape(why)));
+        return Err(SettingError::new("model.kernel", SpecProblem::Shape(why)));
     }
     Ok(model)
 }
@@ -243,34 +240,37 @@ pub(super) fn model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSe
 const MOST_INDUCING: usize = 1000;
 
 /// Checks the inducing inputs of the task at a path.
-pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Sections) -> Checked {
+pub(super) fn check_inducing_inputs(path: &str, ranges: &[RangeSetting], setting: &Sections) -> CheckResult {
     let path = format!("{path}.inducing");
     check_grid(&path, ranges, setting.data.dimensions())?;
     let total: usize = ranges.iter().map(|range| range.points).product();
-    range(&path, total <= MOST_INDUCING, "at most 1000 points", total as f64)
+    check_range(&path, total <= MOST_INDUCING, "at most 1000 points", total as f64)
 }
 
 /// The settings of noisy sums, the only mechanism that these tasks know.
-pub(super) fn mechanism(setting: &Sections, summed: SummedTargets) -> Result<&SumsSetting, SettingError> {
-    let sums = any_mechanism(setting)?;
+pub(super) fn require_sums_mechanism(
+    setting: &Sections,
+    summed: SummedValueKind,
+) -> Result<&SumsSetting, SettingError> {
+    let sums = find_sums_mechanism(setting)?;
     sums.check(setting.data.dimensions(), summed)?;
     Ok(sums)
 }
 
 /// The same with noise of any shape, which is for simulations alone.
-pub(super) fn shaped_mechanism(
+pub(super) fn require_shaped_mechanism(
     setting: &Sections,
-    summed: SummedTargets,
+    summed: SummedValueKind,
 ) -> Result<&SumsSetting, SettingError> {
-    let sums = any_mechanism(setting)?;
+    let sums = find_sums_mechanism(setting)?;
     sums.check_bounds(setting.data.dimensions(), summed)?;
     sums.domain()?;
     Ok(sums)
 }
 
-fn any_mechanism(setting: &Sections) -> Result<&SumsSetting, SettingError> {
+fn find_sums_mechanism(setting: &Sections) -> Result<&SumsSetting, SettingError> {
     let sums = setting.privacy.mechanism.downcast::<SumsSetting>();
-    let sums = sums.ok_or_else(|| setting.privacy.wrong("sums"))?;
-    sums.target_bound.map_or(Ok(()), |bound| setting.normalise.keeps_targets(bound.get()))?;
+    let sums = sums.ok_or_else(|| setting.privacy.wrong_mechanism_error("sums"))?;
+    sums.target_bound.map_or(Ok(()), |bound| setting.normalise.check_target_clip(bound.get()))?;
     Ok(sums)
 }

@@ -3,10 +3,10 @@
 use dpgp_accounting::Caveat;
 use dpgp_mechanisms::Sections;
 use dpgp_number::Positive;
-use dpgp_spec::setting::{CentreSetting, NormaliseSetting, prior_mean};
+use dpgp_spec::setting::{NormaliseSetting, PrivateCentreSetting, prior_mean};
 
 /// Targets on the scale of the model.
-pub(super) struct Normalised {
+pub(super) struct NormalisedTargets {
     /// `(clip(y) - centre) / scale`.
     pub targets: Vec<f64>,
     /// The targets in their own units, not clipped.
@@ -21,12 +21,12 @@ pub(super) struct Normalised {
 
 /// The ends that targets are clipped to.
 #[derive(Clone, Copy)]
-struct Clip {
+struct ClipRange {
     low: f64,
     high: f64,
 }
 
-impl Clip {
+impl ClipRange {
     const NONE: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
     fn clip(self, targets: &[f64]) -> Vec<f64> {
@@ -34,8 +34,8 @@ impl Clip {
     }
 }
 
-impl Normalised {
-    fn new(originals: &[f64], clip: Clip, centre: f64, scale: f64, private: bool) -> Self {
+impl NormalisedTargets {
+    fn new(originals: &[f64], clip: ClipRange, centre: f64, scale: f64, private: bool) -> Self {
         let targets = clip.clip(originals).iter().map(|y| (y - centre) / scale).collect();
         Self { targets, originals: originals.to_vec(), centre, scale, private }
     }
@@ -46,52 +46,57 @@ impl Normalised {
     }
 
     /// The targets of some rows on the same scale, but not clipped.
-    pub fn unclipped(&self, rows: &[usize]) -> Vec<f64> {
+    pub fn select_unclipped(&self, rows: &[usize]) -> Vec<f64> {
         rows.iter().map(|&row| (self.originals[row] - self.centre) / self.scale).collect()
     }
 
     /// A value of the model in units of the target.
-    pub fn in_units(&self, value: f64) -> f64 {
+    pub fn to_target_units(&self, value: f64) -> f64 {
         value * self.scale + self.centre
     }
 }
 
-pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalised {
+pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> NormalisedTargets {
     match *setting {
-        NormaliseSetting::None => Normalised::new(targets, Clip::NONE, 0.0, 1.0, false),
+        NormaliseSetting::None => NormalisedTargets::new(targets, ClipRange::NONE, 0.0, 1.0, false),
         NormaliseSetting::Standardised { low, high } => {
-            let clip = Clip { low: low.get(), high: high.get() };
+            let clip = ClipRange { low: low.get(), high: high.get() };
             let clipped = clip.clip(targets);
-            Normalised::new(targets, clip, mean(&clipped), population_sd(&clipped), true)
+            NormalisedTargets::new(targets, clip, mean(&clipped), population_sd(&clipped), true)
         }
         NormaliseSetting::Constants { centre, scale } => {
-            Normalised::new(targets, Clip::NONE, centre.get(), scale.get(), false)
+            NormalisedTargets::new(targets, ClipRange::NONE, centre.get(), scale.get(), false)
         }
         NormaliseSetting::Bounds { low, high, centre, scale } => {
-            let clip = Clip { low: low.get(), high: high.get() };
-            Normalised::new(targets, clip, prior_mean(low, high, centre), scale.get(), false)
+            let clip = ClipRange { low: low.get(), high: high.get() };
+            NormalisedTargets::new(targets, clip, prior_mean(low, high, centre), scale.get(), false)
         }
         NormaliseSetting::Private { clip, centre, scale } => {
-            private(targets, clip.map(Positive::get), centre, scale)
+            normalise_by_private_statistics(targets, clip.map(Positive::get), centre, scale)
         }
     }
 }
 
-fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: bool) -> Normalised {
+fn normalise_by_private_statistics(
+    targets: &[f64],
+    clip: Option<f64>,
+    centre: PrivateCentreSetting,
+    scale: bool,
+) -> NormalisedTargets {
     let middle = midrange(targets);
-    let clip = clip.map_or(Clip::NONE, |half| Clip { low: middle - half, high: middle + half });
+    let clip = clip.map_or(ClipRange::NONE, |half| ClipRange { low: middle - half, high: middle + half });
     let clipped = clip.clip(targets);
     let centre = match centre {
-        CentreSetting::Mean => mean(&clipped),
-        CentreSetting::Midrange => middle,
+        PrivateCentreSetting::Mean => mean(&clipped),
+        PrivateCentreSetting::Midrange => middle,
     };
     let scale = if scale { population_sd(&clipped) } else { 1.0 };
-    Normalised::new(targets, clip, centre, scale, true)
+    NormalisedTargets::new(targets, clip, centre, scale, true)
 }
 
 /// Caveat from the use of private targets outside the mechanism.
-pub(super) fn caveats(block: &Sections, normalised: &Normalised) -> [(Caveat, bool); 2] {
-    let chosen = block.data.chosen_by_target();
+pub(super) fn normalisation_caveats(block: &Sections, normalised: &NormalisedTargets) -> [(Caveat, bool); 2] {
+    let chosen = block.data.selects_by_target();
     [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, chosen)]
 }
 
@@ -124,21 +129,21 @@ mod tests {
     fn private_statistics() {
         let setting = NormaliseSetting::Private {
             clip: Some(Positive::constant(4.0)),
-            centre: CentreSetting::Mean,
+            centre: PrivateCentreSetting::Mean,
             scale: false,
         };
         // Midrange 5, so the clip is to [1, 9]; then the mean 5 is subtracted.
         let normalised = normalise(&[0.0, 10.0, 4.0, 6.0], &setting);
         assert_eq!(normalised.targets, [-4.0, 4.0, -1.0, 1.0]);
         assert!(normalised.private);
-        let setting = NormaliseSetting::Private { clip: None, centre: CentreSetting::Midrange, scale: true };
+        let setting = NormaliseSetting::Private { clip: None, centre: PrivateCentreSetting::Midrange, scale: true };
         let normalised = normalise(&[0.0, 2.0, 2.0, 0.0], &setting);
         assert_eq!((normalised.targets[0], normalised.scale), (-1.0, 1.0));
     }
 
     #[test]
     fn equal_targets_keep_their_scale() {
-        let setting = NormaliseSetting::Private { clip: None, centre: CentreSetting::Mean, scale: true };
+        let setting = NormaliseSetting::Private { clip: None, centre: PrivateCentreSetting::Mean, scale: true };
         for target in [7.0, 0.1] {
             let normalised = normalise(&[target; 7], &setting);
             assert!(normalised.scale == 1.0 && normalised.targets.iter().all(|y| y.abs() < 1e-15));

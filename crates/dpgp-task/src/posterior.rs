@@ -5,16 +5,22 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Certified, Job, Measured, Sample, Sampled, Task, TaskError, TaskSpec};
-use dpgp_accounting::{
-    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, Caveat, Certificate,
-    LossDistribution, Relation, Sampling, Schedule, noise_multiplier,
+use crate::{
+    AuditEvidence, AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob, Sample, TaskError,
+    TaskRequirements,
 };
-use dpgp_gp::advi::{BatchSampling, Family, FitStreams, LogisticRegression, Training, fit, mode};
+use dpgp_accounting::{
+    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumedPoissonAccountant, Caveat, Certificate,
+    LossDistributionAccountant, NeighbourRelation, Sampling, SamplingSchedule, noise_multiplier,
+};
+use dpgp_gp::advi::{
+    BatchSampling, FitRandomStreams, LogisticRegression, VariationalFamily, VariationalFitOptions, find_posterior_mode,
+    fit_variational_posterior,
+};
 use dpgp_mechanisms::{GradientSetting, PrivacySetting, Sections};
 use dpgp_number::{Budget, Count, Positive, Share};
-use dpgp_spec::setting::rules::to_test;
-use dpgp_spec::setting::{Checked, ThresholdSetting};
+use dpgp_spec::setting::rules::check_test_rows;
+use dpgp_spec::setting::{CheckResult, ThresholdSetting};
 
 /// The largest element of the gradient at the mode.
 const STATIONARY: f64 = 1e-6;
@@ -25,70 +31,69 @@ const NOTHING_SPENT: &str = "the tight epsilon is 0 at this delta, so the ratio 
 /// The metrics `accuracy` (share of the test rows whose class is the sign of the mean's margin), and with privacy
 /// `sigma` (noise sd over twice the clip), `tight-epsilon` (the epsilon from privacy loss distributions for the same noise, with
 /// sampling treated as Poisson) and `looseness` (claimed over tight epsilon).
-impl Task for PosteriorTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let models = Models::new(self, job.sample);
-        job.cells.iter().map(|cell| models.cell(self, job, cell)).collect()
+impl MeasurableTask for PosteriorTask {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
+        let models = TrainTestModels::new(self, job.sample);
+        job.cells.iter().map(|cell| models.measure_cell(self, job, cell)).collect()
     }
 }
 
 /// The model of the training rows and that of the test rows.
-struct Models {
+struct TrainTestModels {
     training: LogisticRegression,
     test: LogisticRegression,
 }
 
-impl Models {
+impl TrainTestModels {
     fn new(task: &PosteriorTask, sample: &Sample) -> Self {
         let PosteriorModel::Logistic { prior_variance } = task.model;
-        let inputs = standardised(&sample.inputs);
+        let inputs = standardise_columns(&sample.inputs);
         let positive = &task.positive;
         let classes: Vec<bool> =
             sample.targets.iter().map(|y| positive.is.holds(y.partial_cmp(&positive.value.get()))).collect();
-        let (rows, train) = (sample.rows(), task.train.get().min(sample.rows()));
-        let (training, test) =
-            (inputs.rows(0, train).into_owned(), inputs.rows(train, rows - train).into_owned());
+        let (rows, train) = (sample.row_count(), task.train.get().min(sample.row_count()));
+        let (training, test) = (inputs.rows(0, train).into_owned(), inputs.rows(train, rows - train).into_owned());
         Self {
             training: LogisticRegression::new(&training, &classes[..train], prior_variance.get()),
             test: LogisticRegression::new(&test, &classes[train..], prior_variance.get()),
         }
     }
 
-    fn cell(
+    fn measure_cell(
         &self,
         task: &PosteriorTask,
-        job: &Job<'_>,
+        job: &ReplicateJob<'_>,
         cell: &PrivacySetting,
-    ) -> Result<Measured, TaskError> {
+    ) -> Result<CellMeasurements, TaskError> {
         let gradient = cell.mechanism.downcast::<GradientSetting>();
         let gradient = gradient.ok_or(TaskError::Missing { needed: "mechanism.gradient" })?;
         let accuracy = match &task.method {
             PosteriorMethod::Advi(advi) if cell.epsilon.get().is_finite() => {
-                return self.private(advi, gradient, job, cell);
+                return self.measure_private_fit(advi, gradient, job, cell);
             }
             PosteriorMethod::Advi(advi) => self.accuracy(advi, gradient.clip.map(Positive::get), 0.0, job),
             PosteriorMethod::Mode {} => {
-                let mode = mode(&self.training, STATIONARY);
+                let mode = find_posterior_mode(&self.training, STATIONARY);
                 self.test.accuracy(&mode.ok_or(TaskError::NoMode { tolerance: STATIONARY })?)
             }
         };
-        Ok(Certified::nothing().measured(0.0, [("accuracy", accuracy)]))
+        Ok(AuditableCertificate::without_claim().into_measurements(0.0, [("accuracy", accuracy)]))
     }
 
-    fn private(
+    fn measure_private_fit(
         &self,
         advi: &AdviSetting,
         gradient: &GradientSetting,
-        job: &Job<'_>,
+        job: &ReplicateJob<'_>,
         cell: &PrivacySetting,
-    ) -> Result<Measured, TaskError> {
+    ) -> Result<CellMeasurements, TaskError> {
         let clip = gradient.clip.ok_or(TaskError::Missing { needed: "mechanism.gradient.clip" })?.get();
-        let question = PriceKey::new(advi, gradient, cell)?;
-        let price = job.known.prices.get_or_compute(&question, || question.price())?;
+        let question = NoiseCalibrationKey::new(advi, gradient, cell)?;
+        let price = job.known.prices.get_or_compute(&question, || question.calibrate_noise())?;
         let noise = price.multiplier * clip;
         let accuracy = self.accuracy(advi, Some(clip), noise, job);
-        let certified = job.certify(certificate(&question, &price), || {
-            vec![Sampled::Gradients {
+        let certified = job.certify_with_evidence(gradient_certificate(&question, &price), || {
+            vec![AuditEvidence::Gradients {
                 event: question.schedule.with_noise(noise / clip),
                 relation: question.relation,
             }]
@@ -99,12 +104,12 @@ impl Models {
             ("tight-epsilon", price.tight),
             ("looseness", if price.tight > 0.0 { cell.epsilon.get() / price.tight } else { f64::NAN }),
         ];
-        Ok(certified.measured(0.0, metrics).undefined_where_nan("looseness", NOTHING_SPENT))
+        Ok(certified.into_measurements(0.0, metrics).explain_nan_metric("looseness", NOTHING_SPENT))
     }
 
-    fn accuracy(&self, advi: &AdviSetting, clip: Option<f64>, noise: f64, job: &Job<'_>) -> f64 {
+    fn accuracy(&self, advi: &AdviSetting, clip: Option<f64>, noise: f64, job: &ReplicateJob<'_>) -> f64 {
         let AdviSetting { family, steps, rate, sampling, learning_rate } = *advi;
-        let training = Training {
+        let training = VariationalFitOptions {
             family,
             steps: steps.get(),
             rate: rate.get(),
@@ -113,17 +118,17 @@ impl Models {
             clip,
             noise,
         };
-        let mut streams = FitStreams {
-            batches: job.streams.of_block("batches"),
-            draws: job.streams.of_block("draws"),
-            noise: job.streams.of_block("noise"),
+        let mut streams = FitRandomStreams {
+            batches: job.streams.block_stream("batches"),
+            draws: job.streams.block_stream("draws"),
+            noise: job.streams.block_stream("noise"),
         };
-        self.test.accuracy(fit(&self.training, &training, &mut streams).mean())
+        self.test.accuracy(fit_variational_posterior(&self.training, &training, &mut streams).mean())
     }
 }
 
-fn certificate(question: &PriceKey, price: &Price) -> Certificate {
-    let PriceKey { accountant, relation, budget, .. } = *question;
+fn gradient_certificate(question: &NoiseCalibrationKey, price: &NoiseCalibration) -> Certificate {
+    let NoiseCalibrationKey { accountant, relation, budget, .. } = *question;
     let mut caveats = vec![Caveat::PrivateStandardisation];
     caveats.extend(price.caveats.iter().copied().map(Caveat::Accounting));
     let claim = Certificate::noisy_gradient(accountant, relation, budget.into(), price.delta_exact);
@@ -131,7 +136,7 @@ fn certificate(question: &PriceKey, price: &Price) -> Certificate {
 }
 
 /// Columns with mean 0 and population variance 1, by statistics of all rows.
-fn standardised(inputs: &DMatrix<f64>) -> DMatrix<f64> {
+fn standardise_columns(inputs: &DMatrix<f64>) -> DMatrix<f64> {
     let mut standardised = inputs.clone();
     for mut column in standardised.column_iter_mut() {
         let mean = column.mean();
@@ -143,16 +148,16 @@ fn standardised(inputs: &DMatrix<f64>) -> DMatrix<f64> {
 
 /// Question to an accountant; it determines the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PriceKey {
+pub struct NoiseCalibrationKey {
     pub accountant: AccountantKind,
-    pub relation: Relation,
-    pub schedule: Schedule,
+    pub relation: NeighbourRelation,
+    pub schedule: SamplingSchedule,
     pub budget: Budget,
 }
 
 /// The noise that a guarantee needs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Price {
+pub struct NoiseCalibration {
     /// Standard deviation of the noise over the clip.
     pub multiplier: f64,
     /// The epsilon from privacy loss distributions for the same noise, with sampling treated as Poisson.
@@ -163,17 +168,13 @@ pub struct Price {
     pub caveats: Vec<AccountingCaveat>,
 }
 
-impl PriceKey {
+impl NoiseCalibrationKey {
     /// The question about a training for the guarantee of a cell.
     ///
     /// # Errors
     /// [`TaskError`] for a guarantee that is none, which the checks of a spec refuse, and for more steps than an accountant
     /// counts.
-    pub fn new(
-        advi: &AdviSetting,
-        gradient: &GradientSetting,
-        cell: &PrivacySetting,
-    ) -> Result<Self, TaskError> {
+    pub fn new(advi: &AdviSetting, gradient: &GradientSetting, cell: &PrivacySetting) -> Result<Self, TaskError> {
         let rate = advi.rate;
         let sampling = match advi.sampling {
             BatchSampling::Poisson => Sampling::Poisson { rate: rate.get() },
@@ -185,7 +186,7 @@ impl PriceKey {
         Ok(Self {
             accountant: gradient.accountant,
             relation: gradient.relation,
-            schedule: Schedule { sampling, steps },
+            schedule: SamplingSchedule { sampling, steps },
             budget: Budget { epsilon: cell.epsilon, delta: cell.delta },
         })
     }
@@ -194,21 +195,21 @@ impl PriceKey {
     ///
     /// # Errors
     /// [`AccountingError`] if no noise is enough, or its accountant has no proof for the sampling.
-    pub fn price(&self) -> Result<Price, AccountingError> {
+    pub fn calibrate_noise(&self) -> Result<NoiseCalibration, AccountingError> {
         let Self { relation, schedule, budget, .. } = *self;
         let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
         let accountant = self.accountant.accountant();
         let multiplier = noise_multiplier(accountant.as_ref(), schedule, relation, budget)?;
         let event = schedule.with_noise(multiplier);
-        let loss = LossDistribution::default();
+        let loss = LossDistributionAccountant::default();
         let tight = match self.accountant {
             // The noise is the least with this very epsilon.
             AccountantKind::LossDistribution => epsilon,
-            _ => AssumePoisson(loss).epsilon(&event, relation, delta)?.upper,
+            _ => AssumedPoissonAccountant(loss).epsilon(&event, relation, delta)?.upper,
         };
         let delta_exact = loss.delta(&event, relation, epsilon).ok().map(|spent| spent.upper);
         let caveats = accountant.delta(&event, relation, epsilon)?.caveats;
-        Ok(Price { multiplier, tight, delta_exact, caveats })
+        Ok(NoiseCalibration { multiplier, tight, delta_exact, caveats })
     }
 }
 
@@ -252,7 +253,7 @@ pub enum PosteriorMethod {
 #[serde(deny_unknown_fields)]
 pub struct AdviSetting {
     /// The variational family.
-    pub family: Family,
+    pub family: VariationalFamily,
     /// Steps.
     pub steps: Count,
     /// The share of the training rows that a step samples.
@@ -263,22 +264,22 @@ pub struct AdviSetting {
     pub learning_rate: Positive,
 }
 
-impl TaskSpec for PosteriorTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for PosteriorTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         let privacy = &setting.privacy;
         let gradient =
-            privacy.mechanism.downcast::<GradientSetting>().ok_or_else(|| privacy.wrong("gradient"))?;
+            privacy.mechanism.downcast::<GradientSetting>().ok_or_else(|| privacy.wrong_mechanism_error("gradient"))?;
         if matches!(self.method, PosteriorMethod::Mode {}) {
-            privacy.protects_nothing("inf (the mode is computed without privacy)")?;
+            privacy.check_unprotected("inf (the mode is computed without privacy)")?;
         }
         gradient.check(privacy.epsilon)
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
+    fn metric_names(&self, _: u32) -> Vec<String> {
         ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
     }
 
-    fn check_rows(&self, rows: usize) -> Checked {
-        to_test("task.posterior.train", self.train.get(), rows)
+    fn check_row_count(&self, rows: usize) -> CheckResult {
+        check_test_rows("task.posterior.train", self.train.get(), rows)
     }
 }

@@ -4,23 +4,24 @@ use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Fitted, Process};
-use crate::noise::Noise;
+use crate::model::{FittedPrediction, TrainingProcess};
+use crate::noise::PredictionNoise;
 use crate::noise::{NoiseDesigner, NoiseDesigns};
-use crate::normalise::{Normalised, caveats, normalise};
+use crate::normalise::{NormalisedTargets, normalisation_caveats, normalise};
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
 use crate::{
-    Certified, FittedRows, Frame, Job, Measured, Sample, Streams, TargetGuarantee, Task, TaskError, TaskSpec,
+    AuditableCertificate, CellMeasurements, FigureFrame, FitSize, MeasurableTask, RandomStreams, ReplicateJob, Sample,
+    TargetGuarantee, TaskError, TaskRequirements,
 };
 use dpgp_accounting::Caveat;
-use dpgp_gp::LinearMap;
+use dpgp_gp::PredictionMap;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, noisy_predictions};
+use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, linear_mechanism};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::label;
-use dpgp_spec::setting::rules::{check_grid, dimension, fail};
-use dpgp_spec::setting::{Checked, ModelSetting, Problem, RangeSetting};
+use dpgp_spec::setting::rules::{check_dimension, check_grid, fail};
+use dpgp_spec::setting::{CheckResult, ModelSetting, RangeSetting, SpecProblem};
 
 /// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), `noise-share@X`, the last over
 /// the size of the first with privacy, and `influence`: the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
@@ -29,100 +30,107 @@ use dpgp_spec::setting::{Checked, ModelSetting, Problem, RangeSetting};
 /// model, and `released`, the number of noisy combinations that they follow from; for a private function `sensitivity`, which
 /// scales its noise, at change 1. Frames: `curve` in one dimension, `map` (and `surface`) in more, `data`, `inducing`,
 /// `lengthscale`.
-impl Task for PredictionTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+impl MeasurableTask for PredictionTask {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
         let normalised = normalise(&sample.targets, &job.setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
         let grid = product_grid(&self.grid);
-        let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.placing("prediction"));
-        let Fitted { map, variance } = process.fitted(&grid)?;
+        let process =
+            TrainingProcess::new(model, kernel.as_ref(), &sample.inputs, job.inducing_placement("prediction"));
+        let FittedPrediction { map, variance } = process.fit_prediction(&grid)?;
         let cells =
-            job.cells.iter().map(|cell| Ok(TargetGuarantee::of_unit(cell, &job.setting.data)?.scale()));
+            job.cells.iter().map(|cell| Ok(TargetGuarantee::from_privacy_unit(cell, &job.setting.data)?.noise_scale()));
         let scales: Vec<f64> = cells
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
             .collect::<Result<_, TaskError>>()?;
         let mechanism = &job.setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
-        let designer =
-            NoiseDesigner { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
+        let designer = NoiseDesigner { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
         let noises = match job.is_private() {
-            true => Some(designer.noises(&scales)?),
+            true => Some(designer.design_noises(&scales)?),
             false => None,
         };
-        let block = PredictionBlock {
+        let block = PredictionSharedState {
             task: self,
             job,
             variance,
-            mean: map.predict(&normalised.targets).map(|m| normalised.in_units(m)),
-            beside: beside(self, model, &process, sample, &normalised)?,
-            caveats: caveats(job.setting, &normalised),
+            mean: map.predict(&normalised.targets).map(|m| normalised.to_target_units(m)),
+            beside: context_frames(self, model, &process, sample, &normalised)?,
+            caveats: normalisation_caveats(job.setting, &normalised),
             map,
             noises,
             normalised,
             grid,
         };
-        job.cells.iter().map(|cell| block.cell(cell)).collect()
+        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
 
 /// State shared by all cells of a block.
-struct PredictionBlock<'a> {
+struct PredictionSharedState<'a> {
     task: &'a PredictionTask,
-    job: &'a Job<'a>,
+    job: &'a ReplicateJob<'a>,
     grid: DMatrix<f64>,
-    map: LinearMap,
+    map: PredictionMap,
     mean: DVector<f64>,
     /// Variances of the latent values under the model, without privacy.
     variance: Vec<f64>,
     noises: Option<NoiseDesigns>,
-    normalised: Normalised,
+    normalised: NormalisedTargets,
     /// The frames beside the predictions.
-    beside: Vec<Frame>,
+    beside: Vec<FigureFrame>,
     caveats: [(Caveat, bool); 2],
 }
 
 /// The release with privacy.
 struct NoisyMean<'a> {
-    noise: &'a Noise,
+    noise: &'a PredictionNoise,
     /// The mean that noise is added to, without the directions that a rank rule drops, or that of a map of its own.
     mean: DVector<f64>,
 }
 
 impl NoisyMean<'_> {
     /// With a column for each private sample: the mean with one draw of the noise times `scale`.
-    fn draws(&self, mut frame: Frame, draws: usize, scale: f64, streams: &Streams) -> Frame {
-        let mut stream = streams.of_block("draws");
+    fn add_draw_columns(
+        &self,
+        mut frame: FigureFrame,
+        draws: usize,
+        scale: f64,
+        streams: &RandomStreams,
+    ) -> FigureFrame {
+        let mut stream = streams.block_stream("draws");
         for number in 1..=draws {
             let noise = &self.noise.map * normal_vector(self.noise.map.ncols(), &mut stream) * scale;
-            frame = frame.with(format!("draw{number}"), (&self.mean + noise).iter().copied());
+            frame = frame.with_column(format!("draw{number}"), (&self.mean + noise).iter().copied());
         }
         frame
     }
 }
 
-impl PredictionBlock<'_> {
-    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+impl PredictionSharedState<'_> {
+    fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let data = &self.job.setting.data;
-        let target = TargetGuarantee::of_unit(cell, data)?;
-        let scale = target.scale();
-        let private = self.private(target)?;
+        let target = TargetGuarantee::from_privacy_unit(cell, data)?;
+        let scale = target.noise_scale();
+        let private = self.private_mean(target)?;
         let (noise_sd, certified) = match &private {
-            None => (DVector::zeros(self.grid.nrows()), Certified::nothing()),
+            None => (DVector::zeros(self.grid.nrows()), AuditableCertificate::without_claim()),
             Some(NoisyMean { noise, .. }) => {
-                let certificate = noise.certificate(target, &self.caveats).about(data.unit());
-                let certified =
-                    self.job.certify(certificate, || vec![noise.sampled(scale, target.moved())])?;
+                let certificate = noise.certificate(target, &self.caveats).with_unit(data.unit());
+                let certified = self
+                    .job
+                    .certify_with_evidence(certificate, || vec![noise.audit_evidence(scale, target.total_change())])?;
                 (noise.standard_deviations() * scale, certified)
             }
         };
-        let gp_sd = self.gp_sd(private.as_ref().map(|released| released.noise), scale);
-        let mut metrics = self.at_points(&gp_sd, &noise_sd)?;
+        let gp_sd = self.latent_sds(private.as_ref().map(|released| released.noise), scale);
+        let mut metrics = self.point_metrics(&gp_sd, &noise_sd)?;
         metrics.push(("influence".to_owned(), self.map.columns().amax()));
-        let mut frame = Frame::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
+        let mut frame = FigureFrame::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
             .with_points(&self.grid)
-            .with("mean", self.mean.iter().copied())
-            .with("gp-sd", gp_sd.iter().copied());
+            .with_column("mean", self.mean.iter().copied())
+            .with_column("gp-sd", gp_sd.iter().copied());
         if let Some(released) = &private {
             let rms = (noise_sd.norm_squared() / noise_sd.len() as f64).sqrt();
             metrics.push(("noise-rms".to_owned(), rms));
@@ -131,30 +139,29 @@ impl PredictionBlock<'_> {
                 ("hidden-share".to_owned(), hidden as f64 / noise_sd.len() as f64)
             }));
             if released.noise.variances.is_some() {
-                let squares =
-                    gp_sd.iter().zip(noise_sd.iter()).map(|(model, noise)| model * model + noise * noise);
+                let squares = gp_sd.iter().zip(noise_sd.iter()).map(|(model, noise)| model * model + noise * noise);
                 let error = (squares.sum::<f64>() / gp_sd.len() as f64).sqrt();
                 metrics.push(("expected-error".to_owned(), error));
                 metrics.push(("released".to_owned(), released.noise.map.ncols() as f64));
             }
-            metrics.extend(released.noise.bound().map(|bound| ("sensitivity".to_owned(), bound)));
-            frame = frame.with("noise-sd", noise_sd.iter().copied());
-            frame = released.draws(frame, self.task.draws.get(), scale, self.job.streams);
+            metrics.extend(released.noise.function_sensitivity().map(|bound| ("sensitivity".to_owned(), bound)));
+            frame = frame.with_column("noise-sd", noise_sd.iter().copied());
+            frame = released.add_draw_columns(frame, self.task.draws.get(), scale, self.job.streams);
         }
         let frames = std::iter::once(frame).chain(self.beside.iter().cloned()).collect();
-        Ok(certified.measured(self.map.jitter(), metrics).with_frames(frames))
+        Ok(certified.into_measurements(self.map.jitter(), metrics).with_frames(frames))
     }
 
     /// The release for a guarantee; nothing without privacy.
-    fn private(&self, target: TargetGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
+    fn private_mean(&self, target: TargetGuarantee) -> Result<Option<NoisyMean<'_>>, TaskError> {
         let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
-        let noise = noises.at(target.scale() / self.normalised.scale)?;
-        let mean = noise.released_columns(&self.map) * self.map.sum_groups(&self.normalised.targets);
-        Ok(Some(NoisyMean { noise, mean: mean.map(|m| self.normalised.in_units(m)) }))
+        let noise = noises.noise_at_scale(target.noise_scale() / self.normalised.scale)?;
+        let mean = noise.released_columns(&self.map) * self.map.sum_targets_by_input(&self.normalised.targets);
+        Ok(Some(NoisyMean { noise, mean: mean.map(|m| self.normalised.to_target_units(m)) }))
     }
 
     /// Standard deviations of the latent values about what is released without its noise, or about the mean of the model.
-    fn gp_sd(&self, noise: Option<&Noise>, scale: f64) -> Vec<f64> {
+    fn latent_sds(&self, noise: Option<&PredictionNoise>, scale: f64) -> Vec<f64> {
         let normal = self.normalised.scale;
         let variances = match noise {
             Some(noise) => noise.model_variances(self.variance.clone(), scale / normal),
@@ -164,56 +171,55 @@ impl PredictionBlock<'_> {
     }
 
     /// The metrics at the points of the task, each a row of the grid.
-    fn at_points(&self, gp_sd: &[f64], noise_sd: &DVector<f64>) -> Result<Vec<(String, f64)>, TaskError> {
+    fn point_metrics(&self, gp_sd: &[f64], noise_sd: &DVector<f64>) -> Result<Vec<(String, f64)>, TaskError> {
         let mut metrics = Vec::new();
         for point in &self.task.at {
             let row = self
-                .row(point)
+                .grid_row(point)
                 .ok_or(TaskError::Missing { needed: "a grid that contains every point of `at`" })?;
             let (mean, noise) = (self.mean[row], noise_sd[row]);
             let share = (mean != 0.0 && noise > 0.0).then(|| ("noise-share", noise / mean.abs()));
             let named = [("mean", mean), ("gp-sd", gp_sd[row]), ("noise-sd", noise)].into_iter().chain(share);
-            metrics.extend(named.map(|(name, value)| (PredictionTask::metric(name, point), value)));
+            metrics.extend(named.map(|(name, value)| (PredictionTask::point_metric_name(name, point), value)));
         }
         Ok(metrics)
     }
 
-    fn row(&self, point: &[f64]) -> Option<usize> {
-        (0..self.grid.nrows()).find(|&row| {
-            self.grid.row(row).iter().zip(point).all(|(x, p)| (x - p).abs() <= 1e-9 * (1.0 + x.abs()))
-        })
+    fn grid_row(&self, point: &[f64]) -> Option<usize> {
+        (0..self.grid.nrows())
+            .find(|&row| self.grid.row(row).iter().zip(point).all(|(x, p)| (x - p).abs() <= 1e-9 * (1.0 + x.abs())))
     }
 }
 
 /// The data, the inducing inputs, the finer surface and the lengthscale.
-fn beside(
+fn context_frames(
     task: &PredictionTask,
     model: &ModelSetting,
-    process: &Process<'_>,
+    process: &TrainingProcess<'_>,
     sample: &Sample,
-    normalised: &Normalised,
-) -> Result<Vec<Frame>, TaskError> {
-    let data = Frame::new("data").with_points(&sample.inputs).with("y", sample.targets.iter().copied());
+    normalised: &NormalisedTargets,
+) -> Result<Vec<FigureFrame>, TaskError> {
+    let data = FigureFrame::new("data").with_points(&sample.inputs).with_column("y", sample.targets.iter().copied());
     let mut frames = vec![data];
-    frames.extend(process.inducing.iter().map(|points| Frame::new("inducing").with_points(points)));
+    frames.extend(process.inducing.iter().map(|points| FigureFrame::new("inducing").with_points(points)));
     if let Some(ranges) = &task.surface {
         let fine = product_grid(ranges);
         let mean = process.map(&fine)?.predict(&normalised.targets);
-        let mean = mean.iter().map(|m| normalised.in_units(*m));
-        frames.push(Frame::new("surface").with_points(&fine).with("mean", mean));
+        let mean = mean.iter().map(|m| normalised.to_target_units(*m));
+        frames.push(FigureFrame::new("surface").with_points(&fine).with_column("mean", mean));
     }
-    frames.extend(lengthscale(task, model, sample));
+    frames.extend(lengthscale_frame(task, model, sample));
     Ok(frames)
 }
 
 /// The lengthscale of a nonstationary kernel along the grid, in one dimension.
-fn lengthscale(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> Option<Frame> {
+fn lengthscale_frame(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> Option<FigureFrame> {
     let KernelSetting::Gibbs(gibbs) = &model.kernel else { return None };
     let grid = product_grid(&task.grid);
     (grid.ncols() == 1).then(|| {
         let lengthscale = gibbs.lengthscale(&sample.inputs);
-        let along = grid.iter().map(|x| lengthscale.at(0, *x)).collect::<Vec<f64>>();
-        Frame::new("lengthscale").with_points(&grid).with("value", along)
+        let along = grid.iter().map(|x| lengthscale.lengthscale_at(0, *x)).collect::<Vec<f64>>();
+        FigureFrame::new("lengthscale").with_points(&grid).with_column("value", along)
     })
 }
 
@@ -227,7 +233,7 @@ pub struct PredictionTask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<Vec<RangeSetting>>,
     /// The number of private samples that the figure shows.
-    #[serde(default = "none", skip_serializing_if = "is_none")]
+    #[serde(default = "zero_draws", skip_serializing_if = "is_zero_draws")]
     pub draws: Count<1000, 0>,
     /// A standard deviation, in units of the target; a metric gives the share of the points whose noise has at least this
     /// standard deviation.
@@ -238,35 +244,35 @@ pub struct PredictionTask {
     pub at: Vec<Vec<f64>>,
 }
 
-fn none() -> Count<1000, 0> {
+fn zero_draws() -> Count<1000, 0> {
     Count::literal::<0>()
 }
 
-fn is_none(draws: &Count<1000, 0>) -> bool {
+fn is_zero_draws(draws: &Count<1000, 0>) -> bool {
     draws.get() == 0
 }
 
 impl PredictionTask {
     /// The name of a metric at a point, for example `noise-sd@70` or `mean@50,60`.
-    pub fn metric(name: &str, point: &[f64]) -> String {
+    pub fn point_metric_name(name: &str, point: &[f64]) -> String {
         let point: Vec<String> = point.iter().map(|x| label(&toml::Value::Float(*x))).collect();
         format!("{name}@{}", point.join(","))
     }
 
-    fn check_points(&self, inputs: usize) -> Checked {
+    fn check_points(&self, inputs: usize) -> CheckResult {
         for (i, point) in self.at.iter().enumerate() {
             let path = format!("task.prediction.at.{i}");
-            dimension(&path, inputs, point.len())?;
-            if let Some((x, _)) = point.iter().zip(&self.grid).find(|(x, range)| !range.holds(**x)) {
-                return fail(&path, Problem::Shape(format!("{x} is not on the grid")));
+            check_dimension(&path, inputs, point.len())?;
+            if let Some((x, _)) = point.iter().zip(&self.grid).find(|(x, range)| !range.contains_value(**x)) {
+                return fail(&path, SpecProblem::Shape(format!("{x} is not on the grid")));
             }
         }
         Ok(())
     }
 }
 
-impl TaskSpec for PredictionTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for PredictionTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         let inputs = setting.data.dimensions();
         setting.regression_model("task.prediction")?;
         check_grid("task.prediction.grid", &self.grid, inputs)?;
@@ -274,22 +280,22 @@ impl TaskSpec for PredictionTask {
             check_grid("task.prediction.surface", surface, inputs)?;
         }
         self.check_points(inputs)?;
-        noisy_predictions(&setting.privacy).map(drop)
+        linear_mechanism(&setting.privacy).map(drop)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        mechanism.linear().is_some()
+        mechanism.as_linear().is_some()
     }
 
-    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+    fn fit_size(&self, rows: usize) -> Option<FitSize> {
         let points = [Some(&self.grid), self.surface.as_ref()].into_iter().flatten();
         let points = points.map(|ranges| ranges.iter().map(|range| range.points).product::<usize>());
-        Some(FittedRows::of_test(rows, points.max().unwrap_or_default()))
+        Some(FitSize::from_test_size(rows, points.max().unwrap_or_default()))
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
+    fn metric_names(&self, _: u32) -> Vec<String> {
         let at = self.at.iter().flat_map(|point| {
-            ["mean", "gp-sd", "noise-sd", "noise-share"].map(|name| PredictionTask::metric(name, point))
+            ["mean", "gp-sd", "noise-sd", "noise-share"].map(|name| PredictionTask::point_metric_name(name, point))
         });
         let of_all = ["influence", "noise-rms", "hidden-share", "expected-error", "released", "sensitivity"];
         at.chain(of_all.map(str::to_owned)).collect()

@@ -4,19 +4,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::averaged::check_averaged;
+use super::averaged::check_model_averaging;
 use super::{
-    CalibrationTask, ClassificationTask, CommandTask, ConvergenceTask, DensityTask, DirichletTask,
-    ErrataTask, GivenTask, HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask,
-    RegressionTask, SelectionTask, SurfaceTask, Task, TutorialTask,
+    CalibrationTask, ClassificationTask, CommandTask, ConvergenceTask, DensityTask, DirichletTask, ErrataTask,
+    GivenNumbersTask, HyperparametersTask, LeaderboardTask, MeasurableTask, PosteriorTask, PredictionTask,
+    RegressionTask, SelectionTask, SurfaceTask, TutorialTask,
 };
 use dpgp_mechanisms::MechanismSetting;
 use dpgp_spec::TaskSection;
 use dpgp_spec::setting::rules::fail;
-use dpgp_spec::setting::{Checked, Problem};
+use dpgp_spec::setting::{CheckResult, SpecProblem};
 
 /// The setting of a cell.
-pub type Setting = dpgp_spec::setting::Setting<TaskSetting>;
+pub type CellSetting = dpgp_spec::setting::SpecCellSetting<TaskSetting>;
 
 /// A checked point of the grid.
 pub type Cell = dpgp_spec::Cell<TaskSetting>;
@@ -35,7 +35,7 @@ macro_rules! tasks {
 
         impl TaskSetting {
             /// The task itself.
-            pub(super) fn task(&self) -> &dyn Task {
+            pub(super) fn as_task(&self) -> &dyn MeasurableTask {
                 match self {
                     $(Self::$name(task) => task,)*
                 }
@@ -76,11 +76,11 @@ tasks! {
     /// The metrics that an external program returns.
     Command(CommandTask),
     /// Numbers that others computed.
-    Given(GivenTask),
+    Given(GivenNumbersTask),
 }
 
 /// Why a key about people is refused.
-const NO_PERSONS: &str = "this task and mechanism protect rows, not people; to protect people, use \
+const NO_PERSONS: &str = "this combination of task and mechanism protects rows, not people; to protect people, use \
     task.regression with mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, \
     task.surface or task.dirichlet with sums, or task.density with histogram";
 
@@ -99,18 +99,18 @@ impl TaskSetting {
 impl TaskSection for TaskSetting {
     type Mechanism = MechanismSetting;
 
-    fn check(setting: &Setting) -> Checked {
-        let task = setting.task.task();
+    fn check(setting: &CellSetting) -> CheckResult {
+        let task = setting.task.as_task();
         if setting.data.person.is_some() && !task.protects_persons(&setting.privacy.mechanism) {
-            return fail("data.person", Problem::Shape(NO_PERSONS.to_owned()));
+            return fail("data.person", SpecProblem::Shape(NO_PERSONS.to_owned()));
         }
         if setting.data.inputs.is_empty() && task.needs_inputs() {
-            return fail("data.inputs", Problem::Empty);
+            return fail("data.inputs", SpecProblem::Empty);
         }
-        if setting.data.counts_rows() && !task.counts_rows() {
-            return fail("data", Problem::MissingKey { key: "target", by: "this task" });
+        if setting.data.counts_each_row() && !task.can_count_rows() {
+            return fail("data", SpecProblem::MissingKey { key: "target", by: "this task" });
         }
-        check_averaged(task.averages(), setting)?;
+        check_model_averaging(task.averages_hyperparameters(), setting)?;
         task.check(setting)
     }
 
@@ -136,18 +136,18 @@ impl TaskSection for TaskSetting {
     }
 
     fn metrics(&self, replicates: u32) -> Vec<String> {
-        self.task().metrics(replicates)
+        self.as_task().metric_names(replicates)
     }
 
-    fn secondary(&self) -> &[String] {
-        self.task().secondary()
+    fn secondary_metrics(&self) -> &[String] {
+        self.as_task().secondary_metrics()
     }
 
     fn erratum(&self) -> Option<&str> {
-        self.task().erratum()
+        self.as_task().erratum_name()
     }
 
-    fn check_rows(&self, rows: usize) -> Checked {
-        self.task().check_rows(rows)
+    fn check_rows(&self, rows: usize) -> CheckResult {
+        self.as_task().check_row_count(rows)
     }
 }

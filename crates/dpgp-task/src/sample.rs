@@ -25,10 +25,10 @@ impl Sample {
     /// The rows of several samples with the same inputs, one after the other; nobody's.
     pub fn concat(parts: &[Self]) -> Self {
         let columns = parts.first().map_or(0, |part| part.inputs.ncols());
-        let mut inputs = DMatrix::zeros(parts.iter().map(Self::rows).sum(), columns);
+        let mut inputs = DMatrix::zeros(parts.iter().map(Self::row_count).sum(), columns);
         let mut targets = Vec::with_capacity(inputs.nrows());
         for part in parts {
-            inputs.rows_mut(targets.len(), part.rows()).copy_from(&part.inputs);
+            inputs.rows_mut(targets.len(), part.row_count()).copy_from(&part.inputs);
             targets.extend_from_slice(&part.targets);
         }
         Self { inputs, targets, persons: Vec::new() }
@@ -43,9 +43,9 @@ impl Sample {
     }
 
     /// The rows of the person to whom a row belongs; that row alone if the data do not identify people.
-    pub fn rows_with(&self, row: usize) -> Vec<usize> {
+    pub fn rows_of_same_person(&self, row: usize) -> Vec<usize> {
         match self.persons.get(row) {
-            Some(person) => (0..self.rows()).filter(|other| self.persons[*other] == *person).collect(),
+            Some(person) => (0..self.row_count()).filter(|other| self.persons[*other] == *person).collect(),
             None => vec![row],
         }
     }
@@ -59,12 +59,12 @@ impl Sample {
 
     /// The inputs, column by column.
     pub fn input_columns(&self) -> Vec<&[f64]> {
-        let (inputs, rows) = (self.inputs.as_slice(), self.rows());
+        let (inputs, rows) = (self.inputs.as_slice(), self.row_count());
         (0..self.inputs.ncols()).map(|column| &inputs[column * rows..(column + 1) * rows]).collect()
     }
 
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.targets.len()
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn product_grid(ranges: &[RangeSetting]) -> DMatrix<f64> {
     let rows: usize = ranges.iter().map(|range| range.points).product();
     DMatrix::from_fn(rows, ranges.len(), |i, d| {
         let inner: usize = ranges[d + 1..].iter().map(|range| range.points).product();
-        ranges[d].at(i / inner % ranges[d].points)
+        ranges[d].value_at(i / inner % ranges[d].points)
     })
 }
 

@@ -7,7 +7,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
-use super::Measurement;
+use super::MetricMeasurement;
 use dpgp_accounting::Certificate;
 use dpgp_spec::{FEWEST_FOR_QUANTILES, SpreadKind};
 
@@ -16,7 +16,7 @@ const TAIL: f64 = 0.025;
 
 /// One metric of one cell over all replicates.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct MetricSummary {
     /// Index of the cell in its experiment.
     pub cell: usize,
     /// The metric.
@@ -44,22 +44,22 @@ pub struct Row {
 /// The rows of one cell: each metric with its spread over folds (averaged over replicates), and where there are
 /// several replicates once more with the spread between them, as `METRIC-replicates`. A metric with one value in each
 /// replicate has the spread between them alone.
-pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
+pub fn summarise(cell: usize, replicates: &[Vec<MetricMeasurement>]) -> Vec<MetricSummary> {
     let Some(first) = replicates.first() else {
         return Vec::new();
     };
     let mut rows = Vec::new();
     for (index, measurement) in first.iter().enumerate() {
-        let of_metric: Vec<&Measurement> = replicates.iter().map(|r| &r[index]).collect();
+        let of_metric: Vec<&MetricMeasurement> = replicates.iter().map(|r| &r[index]).collect();
         if replicates.len() > 1 && measurement.values.len() == 1 {
-            rows.push(over_replicates(cell, &of_metric, measurement.metric.clone()));
+            rows.push(summarise_replicates(cell, &of_metric, measurement.metric.clone()));
             continue;
         }
-        rows.push(over_folds(cell, &of_metric));
+        rows.push(summarise_folds(cell, &of_metric));
         if replicates.len() > 1 && measurement.values.len() > 1 {
             let metric = format!("{}-replicates", measurement.metric);
             let fold_spreads = fold_spreads(&of_metric).unwrap_or_default();
-            rows.push(Row { fold_spreads, ..over_replicates(cell, &of_metric, metric) });
+            rows.push(MetricSummary { fold_spreads, ..summarise_replicates(cell, &of_metric, metric) });
             if replicates.len() >= FEWEST_FOR_QUANTILES as usize {
                 let ends = [("low", TAIL), ("high", 1.0 - TAIL)];
                 rows.extend(ends.map(|(end, q)| quantile(cell, &of_metric, end, q)));
@@ -69,53 +69,53 @@ pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
     rows
 }
 
-fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
+fn summarise_folds(cell: usize, replicates: &[&MetricMeasurement]) -> MetricSummary {
     let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
     let spreads = fold_spreads(replicates);
     let spread = spreads.as_deref().map(mean);
-    Row {
+    MetricSummary {
         cell,
         metric: replicates[0].metric.clone(),
         value: mean(&means),
-        undefined: reason(replicates),
+        undefined: undefined_reason(replicates),
         replicates: means,
         fold_spreads: spreads.unwrap_or_default(),
         spread,
         spread_kind: if spread.is_some() { SpreadKind::SdFolds } else { SpreadKind::None },
         repeats: replicates[0].values.len(),
-        certificate: worst(replicates),
+        certificate: worst_certificate(replicates),
         jitter: replicates.iter().map(|m| m.jitter).fold(0.0, f64::max),
     }
 }
 
 /// The standard deviation over folds in each replicate, if each has one.
-fn fold_spreads(replicates: &[&Measurement]) -> Option<Vec<f64>> {
+fn fold_spreads(replicates: &[&MetricMeasurement]) -> Option<Vec<f64>> {
     let spreads: Option<Vec<f64>> = replicates.iter().map(|m| sample_sd(&m.values)).collect();
     spreads.filter(|spreads| spreads.iter().all(|spread| spread.is_finite()))
 }
 
-fn over_replicates(cell: usize, replicates: &[&Measurement], metric: String) -> Row {
+fn summarise_replicates(cell: usize, replicates: &[&MetricMeasurement], metric: String) -> MetricSummary {
     let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
     // What does not depend on the streams is the same in every replicate, and is given without rounding.
     let exact = means.iter().all(|m| *m == means[0]);
     let spread = if exact { None } else { sample_sd(&means).filter(|spread| spread.is_finite()) };
-    Row {
+    MetricSummary {
         cell,
         metric,
         value: if exact { means[0] } else { mean(&means) },
-        undefined: reason(replicates),
+        undefined: undefined_reason(replicates),
         spread,
         spread_kind: if spread.is_some() { SpreadKind::SdReplicates } else { SpreadKind::None },
         repeats: replicates.len(),
         replicates: means,
         fold_spreads: Vec::new(),
-        certificate: worst(replicates),
+        certificate: worst_certificate(replicates),
         jitter: replicates.iter().map(|m| m.jitter).fold(0.0, f64::max),
     }
 }
 
 /// A quantile of the replicates' values (linear between neighbours in their order), as `METRIC-low` or `METRIC-high`.
-fn quantile(cell: usize, replicates: &[&Measurement], end: &str, share: f64) -> Row {
+fn quantile(cell: usize, replicates: &[&MetricMeasurement], end: &str, share: f64) -> MetricSummary {
     let mut means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
     means.sort_by(f64::total_cmp);
     let place = share * (means.len() - 1) as f64;
@@ -123,19 +123,24 @@ fn quantile(cell: usize, replicates: &[&Measurement], end: &str, share: f64) -> 
     let above = (below + 1).min(means.len() - 1);
     let metric = format!("{}-{end}", replicates[0].metric);
     let value = means[below] + part * (means[above] - means[below]);
-    Row { value, spread: None, spread_kind: SpreadKind::None, ..over_replicates(cell, replicates, metric) }
+    MetricSummary {
+        value,
+        spread: None,
+        spread_kind: SpreadKind::None,
+        ..summarise_replicates(cell, replicates, metric)
+    }
 }
 
 /// Why a metric is undefined in some replicate.
-fn reason(replicates: &[&Measurement]) -> Option<String> {
+fn undefined_reason(replicates: &[&MetricMeasurement]) -> Option<String> {
     replicates.iter().find_map(|measurement| measurement.undefined.clone())
 }
 
 /// The certificate with the largest exact delta and gap of all replicates.
-fn worst(replicates: &[&Measurement]) -> Certificate {
+fn worst_certificate(replicates: &[&MetricMeasurement]) -> Certificate {
     let mut worst = replicates[0].certificate.clone();
     for measurement in &replicates[1..] {
-        worst.absorb(&measurement.certificate);
+        worst.merge_worst(&measurement.certificate);
     }
     worst
 }
@@ -160,7 +165,7 @@ fn sample_sd(values: &[f64]) -> Option<f64> {
 /// noise is the block.
 /// The noise is for experiments: anyone who knows the seed can subtract it.
 #[derive(Debug, Clone)]
-pub struct Streams {
+pub struct RandomStreams {
     /// The spec's seed.
     pub seed: u32,
     /// Identity of the data block.
@@ -171,14 +176,14 @@ pub struct Streams {
     pub replicate: u32,
 }
 
-impl Streams {
+impl RandomStreams {
     /// A stream shared by all cells with the same data block.
-    pub fn of_data(&self, purpose: &str) -> Pcg64 {
+    pub fn data_stream(&self, purpose: &str) -> Pcg64 {
         self.stream(&self.data, purpose)
     }
 
     /// A stream of the block's own.
-    pub fn of_block(&self, purpose: &str) -> Pcg64 {
+    pub fn block_stream(&self, purpose: &str) -> Pcg64 {
         self.stream(&self.block, purpose)
     }
 
@@ -189,7 +194,7 @@ impl Streams {
 }
 
 /// Standard normal draws, one column after the other.
-pub(super) fn normals(rows: usize, columns: usize, stream: &mut impl Rng) -> DMatrix<f64> {
+pub(super) fn normal_matrix(rows: usize, columns: usize, stream: &mut impl Rng) -> DMatrix<f64> {
     DMatrix::from_fn(rows, columns, |_, _| StandardNormal.sample(stream))
 }
 
@@ -202,8 +207,8 @@ pub(super) fn normal_vector(length: usize, stream: &mut impl Rng) -> DVector<f64
 mod tests {
     use super::*;
 
-    fn measurement(values: &[f64]) -> Measurement {
-        Measurement {
+    fn measurement(values: &[f64]) -> MetricMeasurement {
+        MetricMeasurement {
             metric: "m".into(),
             values: values.to_vec(),
             undefined: values.iter().any(|value| value.is_nan()).then(|| "nothing varies".to_owned()),
@@ -214,7 +219,7 @@ mod tests {
 
     #[test]
     fn many_replicates_have_quantiles() {
-        let replicates: Vec<Vec<Measurement>> =
+        let replicates: Vec<Vec<MetricMeasurement>> =
             (0..=200).rev().map(|i| vec![measurement(&[f64::from(i), f64::from(i)])]).collect();
         let rows = summarise(0, &replicates);
         let of = |metric: &str| rows.iter().find(|row| row.metric == metric).unwrap().value;
@@ -250,18 +255,18 @@ mod tests {
 mod streams_tests {
     use super::*;
 
-    fn streams(replicate: u32) -> Streams {
-        Streams { seed: 1, data: "data".into(), block: "block".into(), replicate }
+    fn streams(replicate: u32) -> RandomStreams {
+        RandomStreams { seed: 1, data: "data".into(), block: "block".into(), replicate }
     }
 
     #[test]
     fn streams_differ_by_purpose_scope_and_replicate() {
         let first = |mut stream: Pcg64| stream.next_u64();
         let all = [
-            first(streams(0).of_data("split")),
-            first(streams(0).of_data("noise")),
-            first(streams(0).of_block("split")),
-            first(streams(1).of_data("split")),
+            first(streams(0).data_stream("split")),
+            first(streams(0).data_stream("noise")),
+            first(streams(0).block_stream("split")),
+            first(streams(1).data_stream("split")),
         ];
         for (i, a) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|b| a != b));
@@ -271,7 +276,7 @@ mod streams_tests {
     /// PCG64 (XSL-RR 128/64) started from the digest, computed by an independent implementation.
     #[test]
     fn the_first_outputs_are_pinned() {
-        let mut stream = streams(0).of_data("split");
+        let mut stream = streams(0).data_stream("split");
         assert_eq!([stream.next_u64(), stream.next_u64()], PINNED);
     }
 

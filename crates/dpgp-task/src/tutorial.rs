@@ -4,17 +4,20 @@ use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Metric, names};
+use crate::measurement::{Metric, metric_names};
 use crate::model::noise_variance;
 use crate::sample::product_grid;
 use crate::summary::normal_vector;
-use crate::{Certified, Frame, Job, Measured, Sample, Streams, Task, TaskError, TaskSpec};
+use crate::{
+    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, RandomStreams, ReplicateJob, Sample,
+    TaskError, TaskRequirements,
+};
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::{Cholesky, thin_svd};
-use dpgp_mechanisms::{Sections, cloaking};
+use dpgp_mechanisms::{Sections, cloaking_setting};
 use dpgp_number::{Count, normal_pdf};
-use dpgp_spec::setting::rules::{check_grid, dimension};
-use dpgp_spec::setting::{Checked, RangeSetting};
+use dpgp_spec::setting::rules::{check_dimension, check_grid};
+use dpgp_spec::setting::{CheckResult, RangeSetting};
 
 /// Standard deviations on either side of the mean that the density is shown for.
 const REACH: f64 = 4.0;
@@ -22,14 +25,14 @@ const REACH: f64 = 4.0;
 const POINTS: usize = 161;
 
 /// The function at the second place.
-pub(super) struct SecondPlace {
+pub(super) struct SecondPointScores {
     mean: f64,
     sd: f64,
     correlation: f64,
 }
 
 /// The metrics of the second place.
-pub(super) const METRICS: [Metric<SecondPlace>; 3] = [
+pub(super) const METRICS: [Metric<SecondPointScores>; 3] = [
     Metric::new("mean", |place| place.mean),
     Metric::new("sd", |place| place.sd),
     Metric::new("correlation", |place| place.correlation),
@@ -38,13 +41,13 @@ pub(super) const METRICS: [Metric<SecondPlace>; 3] = [
 /// The metrics `mean` and `sd` of the function at the second place, and its `correlation` with that at the first. Frames:
 /// `draws` of the function, `pair` (the two places, their means, standard deviations and correlation), `marginal` (the density at
 /// the second place), `data`.
-impl Task for TutorialTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+impl MeasurableTask for TutorialTask {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
         let kernel = model.kernel.covariance(&sample.inputs);
         let seen = if self.observed { sample.clone() } else { sample.select(&[]) };
-        let process = Conditioned { kernel: kernel.as_ref(), noise: noise_variance(model)?, seen: &seen };
-        let (mean, covariance) = process.at(&DMatrix::from_row_slice(2, 1, &self.pair))?;
+        let process = ConditionedProcess { kernel: kernel.as_ref(), noise: noise_variance(model)?, seen: &seen };
+        let (mean, covariance) = process.posterior_at(&DMatrix::from_row_slice(2, 1, &self.pair))?;
         let sd = [covariance[(0, 0)].sqrt(), covariance[(1, 1)].sqrt()];
         let correlation = covariance[(0, 1)] / (sd[0] * sd[1]);
         let [first, second] = self.pair;
@@ -58,42 +61,44 @@ impl Task for TutorialTask {
             ("correlation", correlation),
         ];
         let pair =
-            pair.into_iter().fold(Frame::new("pair"), |frame, (name, value)| frame.with(name, [value]));
-        let data = Frame::new("data").with_points(&seen.inputs).with("y", seen.targets.iter().copied());
-        let frames = vec![draws(self, &process, job.streams)?, pair, marginal(mean[1], sd[1]), data];
-        let second = SecondPlace { mean: mean[1], sd: sd[1], correlation };
-        let measured = Certified::nothing().scored(0.0, &METRICS, &second).with_frames(frames);
+            pair.into_iter().fold(FigureFrame::new("pair"), |frame, (name, value)| frame.with_column(name, [value]));
+        let data = FigureFrame::new("data").with_points(&seen.inputs).with_column("y", seen.targets.iter().copied());
+        let frames =
+            vec![function_draws_frame(self, &process, job.streams)?, pair, marginal_frame(mean[1], sd[1]), data];
+        let second = SecondPointScores { mean: mean[1], sd: sd[1], correlation };
+        let measured =
+            AuditableCertificate::without_claim().evaluate_metrics(0.0, &METRICS, &second).with_frames(frames);
         Ok(vec![measured; job.cells.len()])
     }
 }
 
 /// The density of a Gaussian variable.
-fn marginal(mean: f64, sd: f64) -> Frame {
+fn marginal_frame(mean: f64, sd: f64) -> FigureFrame {
     let steps = (0..POINTS).map(|i| 2.0 * i as f64 / (POINTS - 1) as f64 - 1.0);
     let values: Vec<f64> = steps.map(|step| mean + sd * REACH * step).collect();
     let density: Vec<f64> = values.iter().map(|f| normal_pdf((f - mean) / sd) / sd).collect();
-    Frame::new("marginal").with("value", values).with("density", density)
+    FigureFrame::new("marginal").with_column("value", values).with_column("density", density)
 }
 
 /// A prior and what is known of it.
-struct Conditioned<'a> {
+struct ConditionedProcess<'a> {
     kernel: &'a dyn Kernel,
     noise: f64,
     seen: &'a Sample,
 }
 
-impl Conditioned<'_> {
+impl ConditionedProcess<'_> {
     /// Mean and covariance of the function at some inputs (Rasmussen and Williams 2006, Eq. 2.22 to 2.24).
-    fn at(&self, inputs: &DMatrix<f64>) -> Result<(DVector<f64>, DMatrix<f64>), TaskError> {
+    fn posterior_at(&self, inputs: &DMatrix<f64>) -> Result<(DVector<f64>, DMatrix<f64>), TaskError> {
         let prior = self.kernel.matrix(inputs, inputs);
-        if self.seen.rows() == 0 {
+        if self.seen.row_count() == 0 {
             return Ok((DVector::zeros(inputs.nrows()), prior));
         }
         let mut k = self.kernel.matrix(&self.seen.inputs, &self.seen.inputs);
         (0..k.nrows()).for_each(|i| k[(i, i)] += self.noise);
         let factor = Cholesky::new("K + sigma^2 I", &k)?;
         let across = factor.half_solve(&self.kernel.matrix(&self.seen.inputs, inputs));
-        let targets = DMatrix::from_column_slice(self.seen.rows(), 1, &self.seen.targets);
+        let targets = DMatrix::from_column_slice(self.seen.row_count(), 1, &self.seen.targets);
         let mean = across.tr_mul(&factor.half_solve(&targets)).column(0).into_owned();
         Ok((mean, prior - across.tr_mul(&across)))
     }
@@ -101,16 +106,20 @@ impl Conditioned<'_> {
 
 /// Functions drawn on the grid, by the singular value decomposition of their covariance: on a fine grid it is singular to
 /// rounding, which a Cholesky factorisation does not stand.
-fn draws(task: &TutorialTask, process: &Conditioned<'_>, streams: &Streams) -> Result<Frame, TaskError> {
+fn function_draws_frame(
+    task: &TutorialTask,
+    process: &ConditionedProcess<'_>,
+    streams: &RandomStreams,
+) -> Result<FigureFrame, TaskError> {
     let grid = product_grid(&[task.grid]);
-    let (mean, covariance) = process.at(&grid)?;
+    let (mean, covariance) = process.posterior_at(&grid)?;
     let svd = thin_svd("the covariance on the grid", &covariance)?;
     let root = &svd.u * DMatrix::from_diagonal(&svd.s.map(f64::sqrt));
-    let mut stream = streams.of_block("draws");
-    let mut frame = Frame::new("draws").with_points(&grid);
+    let mut stream = streams.block_stream("draws");
+    let mut frame = FigureFrame::new("draws").with_points(&grid);
     for number in 1..=task.draws.get() {
         let unit = normal_vector(root.ncols(), &mut stream);
-        frame = frame.with(format!("draw{number}"), (&mean + &root * unit).iter().copied());
+        frame = frame.with_column(format!("draw{number}"), (&mean + &root * unit).iter().copied());
     }
     Ok(frame)
 }
@@ -129,15 +138,15 @@ pub struct TutorialTask {
     pub draws: Count<1000, 0>,
 }
 
-impl TaskSpec for TutorialTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for TutorialTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         setting.regression_model("task.tutorial")?;
-        dimension("data.inputs", 1, setting.data.dimensions())?;
+        check_dimension("data.inputs", 1, setting.data.dimensions())?;
         check_grid("task.tutorial.grid", &[self.grid], 1)?;
-        cloaking(&setting.privacy).map(drop)
+        cloaking_setting(&setting.privacy).map(drop)
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
-        names(&METRICS)
+    fn metric_names(&self, _: u32) -> Vec<String> {
+        metric_names(&METRICS)
     }
 }

@@ -9,11 +9,11 @@ use minijinja::{Environment, context};
 use serde_json::json;
 
 use super::CliError;
-use super::options::{Format, Places, StorePlace};
+use super::options::{DataLocationArguments, OutputFormat, StoreArguments};
 use super::output::EmittedText;
 use super::output::{print_data, print_json, write_new};
 use crate::cli::options::experiments;
-use dpgp_data::rows::is_address;
+use dpgp_data::rows::is_cloud_address;
 
 const EXAMPLES: &str = "\
 The output has a fixed number of shards. All shards write to one store, without locks. If you run a shard again, it computes only
@@ -40,7 +40,7 @@ pub struct EmitArguments {
     #[arg(long, value_name = "N")]
     shards: NonZeroU32,
     #[command(flatten)]
-    store: StorePlace,
+    store: StoreArguments,
     /// Cores for each shard
     #[arg(long, value_name = "N", default_value = "1")]
     cpus: NonZeroU32,
@@ -54,7 +54,7 @@ pub struct EmitArguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    places: Places,
+    places: DataLocationArguments,
 }
 
 /// Schedulers that run shards.
@@ -70,7 +70,7 @@ enum Scheduler {
 
 impl Scheduler {
     /// Returns a path as tasks see it. Tasks of Kubernetes have a volume in place of the working directory.
-    fn path(self, path: &Path) -> String {
+    fn path_in_task(self, path: &Path) -> String {
         let whole = PathBuf::from(absolute(path));
         let here = std::env::current_dir().unwrap_or_default();
         let inside = whole.strip_prefix(&here).ok().filter(|_| matches!(self, Self::K8s));
@@ -92,9 +92,9 @@ impl Scheduler {
 }
 
 /// Prints a job description with the experiment and the number of shards filled in.
-pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
+pub fn emit(arguments: &EmitArguments, format: OutputFormat) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiment = project.only(&arguments.name)?;
+    let experiment = project.find_one_experiment(&arguments.name)?;
     if arguments.name.contains(char::is_control) {
         return Err(CliError::NoName(arguments.name.clone()));
     }
@@ -112,22 +112,22 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
         slug => slug(&experiment.name),
         datasets => experiment.datasets().into_iter().map(str::to_owned).collect::<Vec<_>>(),
         shards => arguments.shards.get(),
-        store => arguments.target.path(&store),
-        places => places(&arguments.places),
+        store => arguments.target.path_in_task(&store),
+        places => data_location_options(&arguments.places),
         cpus => arguments.cpus.get(),
         image => arguments.image.as_str(),
-        files => arguments.stats.iter().map(|file| rows(file)).collect::<Vec<_>>(),
+        files => arguments.stats.iter().map(|file| row_file_argument(file)).collect::<Vec<_>>(),
     };
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build();
     templates.set_syntax(syntax?);
-    templates.add_filter("shell", |text: String| shell(&text));
-    templates.add_filter("make", |text: String| shell(&text).replace('$', "$$").replace('#', "\\#"));
+    templates.add_filter("shell", |text: String| quote_for_shell(&text));
+    templates.add_filter("make", |text: String| quote_for_shell(&text).replace('$', "$$").replace('#', "\\#"));
     templates.add_filter("quoted", |text: String| json!(text).to_string());
     let text = templates.render_str(template, values)?;
     match &arguments.out {
         Some(path) => write_new(path, &text),
-        None if format == Format::Json => print_json(&json!(EmittedText { text })),
+        None if format == OutputFormat::Json => print_json(&json!(EmittedText { text })),
         None => print_data(&text),
     }
 }
@@ -152,12 +152,12 @@ fn absolute(path: &Path) -> String {
 }
 
 /// Makes the path of a file of rows absolute. Addresses already are.
-fn rows(file: &Path) -> String {
-    if is_address(file) { file.to_string_lossy().into_owned() } else { absolute(file) }
+fn row_file_argument(file: &Path) -> String {
+    if is_cloud_address(file) { file.to_string_lossy().into_owned() } else { absolute(file) }
 }
 
 /// Lists the options for the places of data, as shell words.
-fn places(places: &Places) -> Vec<String> {
+fn data_location_options(places: &DataLocationArguments) -> Vec<String> {
     let mut words = Vec::new();
     for (option, path) in [("--mirror", &places.mirror), ("--data", &places.cache)] {
         if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
@@ -168,7 +168,7 @@ fn places(places: &Places) -> Vec<String> {
 }
 
 /// Quotes a word for a shell.
-pub(super) fn shell(text: &str) -> String {
+pub(super) fn quote_for_shell(text: &str) -> String {
     if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c)) {
         return text.to_owned();
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn shells_read_back_any_word() {
         for word in ["plain/name.toml", "", "two words", "it's", "$HOME `x` \"y\" \\", "-a;b|c&d"] {
-            let script = format!("printf %s {}", shell(word));
+            let script = format!("printf %s {}", quote_for_shell(word));
             let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
             assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
         }

@@ -72,8 +72,7 @@ fn a_release_is_predicted_from() {
         assert!(sd > 0.0 && sd < 0.3 && (mean - truth(&x)).abs() < 4.0 * sd.max(0.05), "{point}");
     }
     project.write("grid.csv", "a,b,c,d,e,f\n0.3,0.9,0.9,0.2,0.5,0.5\n0.3,0.9,0.1,0.2,0.5,0.5\n");
-    let from =
-        |more: &[&str]| project.dpgp(&[&["predict", "--from", "r.json", "--at", "grid.csv"], more].concat());
+    let from = |more: &[&str]| project.dpgp(&[&["predict", "--from", "r.json", "--at", "grid.csv"], more].concat());
     let predicted = from(&["--format", "json"]).expect(0).json();
     let means = [0, 1].map(|row| predicted["predictions"][row]["private_mean"].as_f64().unwrap());
     // The pair tells the corners of its plane apart.
@@ -95,13 +94,8 @@ fn the_error_of_the_surface_is_measured() {
     let project = project(900);
     project.write("s.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [0.5, 8.0, inf]\n"));
     let report = Report(project.dpgp(&["run", "s.toml", "--format", "json"]).expect(0).json());
-    assert!(
-        report.at("0.5", "rmse") > report.at("8", "rmse")
-            && report.at("8", "rmse") >= report.at("inf", "rmse")
-    );
-    assert!(
-        report.at("0.5", "noise-sd") > report.at("8", "noise-sd") && report.at("inf", "difference") == 0.0
-    );
+    assert!(report.at("0.5", "rmse") > report.at("8", "rmse") && report.at("8", "rmse") >= report.at("inf", "rmse"));
+    assert!(report.at("0.5", "noise-sd") > report.at("8", "noise-sd") && report.at("inf", "difference") == 0.0);
     assert!(report.at("inf", "rmse") < 0.2, "the noise alone is 0.145: {}", report.at("inf", "rmse"));
 }
 
@@ -116,9 +110,7 @@ fn other_kernels_and_more_inputs_are_refused() {
     let eq = "kernel.eq = { variance = 0.3, lengthscale = 0.5 }";
     assert!(refused(SPEC.replace(additive, eq)).contains("more than four inputs need the kernel `additive`"));
     let pairs = vec!["{ inputs = [1, 2], variance = 0.1 }"; 17].join(", ");
-    assert!(
-        refused(SPEC.replace("{ inputs = [1, 2], variance = 0.1 }", &pairs)).contains("at most 16 pairs")
-    );
+    assert!(refused(SPEC.replace("{ inputs = [1, 2], variance = 0.1 }", &pairs)).contains("at most 16 pairs"));
     let twice = refused(SPEC.replace("inputs = [1, 2]", "inputs = [2, 2]"));
     assert!(twice.contains("pairs.0.inputs") && twice.contains("two different input numbers"), "{twice}");
     let short = refused(SPEC.replace("[0.1, 0.1, 0.02,", "[0.1, 0.02,"));

@@ -92,8 +92,7 @@ fn ruled_out(spec: &str, releases: usize) -> [usize; 2] {
         project.dpgp(&["stats", "s.toml", &file, "--out", &out, "--quiet"]).expect(0);
     }
     let classes = |sums: Value| if sums.is_array() { sums.as_array().unwrap().clone() } else { vec![sums] };
-    let known =
-        ["truth", "other"].map(|name| classes(project.json(&format!("{name}.json"))["part"]["sums"].clone()));
+    let known = ["truth", "other"].map(|name| classes(project.json(&format!("{name}.json"))["part"]["sums"].clone()));
     let mut counts = [0; 2];
     for number in 0..releases {
         let out = format!("{number}.json");
@@ -111,11 +110,9 @@ fn ruled_out(spec: &str, releases: usize) -> [usize; 2] {
 
 #[test]
 fn sums_rule_out_the_truth_as_often_as_anything_else() {
-    for (spec, releases) in [
-        (SURFACE.replace("POINTS", "7"), 40),
-        (SURFACE.replace("POINTS", "20"), 12),
-        (CLASSES.to_owned(), 20),
-    ] {
+    for (spec, releases) in
+        [(SURFACE.replace("POINTS", "7"), 40), (SURFACE.replace("POINTS", "20"), 12), (CLASSES.to_owned(), 20)]
+    {
         let [truth, other] = ruled_out(&spec, releases);
         let spread = ((truth + other) as f64).sqrt();
         assert!((truth as f64 - other as f64).abs() <= 5.0 * spread, "{truth} {other}");

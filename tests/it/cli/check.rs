@@ -10,9 +10,7 @@ fn toy() -> Project {
     let root = root();
     std::fs::create_dir_all(project.path("experiments/smith2021")).unwrap();
     std::fs::create_dir_all(project.path("data")).unwrap();
-    for name in
-        ["experiments/smith2021/toy.toml", "experiments/smith2021/coverage.toml", "data/datasets.toml"]
-    {
+    for name in ["experiments/smith2021/toy.toml", "experiments/smith2021/coverage.toml", "data/datasets.toml"] {
         std::fs::copy(root.join(name), project.path(name)).unwrap();
     }
     project.dpgp(&["run", "--all"]).expect(0);
@@ -66,8 +64,7 @@ fn a_claim_that_does_not_hold_is_named() {
     let project = toy();
     let said = check_changed(&project, SPEC, |text| text.replace("is = \"above\"", "is = \"below\""));
     assert!(said.contains("claims.csv: line"), "{said}");
-    let said =
-        check_changed(&project, SPEC, |text| text.replace("text = \"Under privacy", "text = \"With privacy"));
+    let said = check_changed(&project, SPEC, |text| text.replace("text = \"Under privacy", "text = \"With privacy"));
     assert!(said.contains("table.md: line") && said.contains("With privacy"), "{said}");
 }
 
@@ -89,16 +86,12 @@ fn every_published_number_is_compared() {
 #[test]
 fn a_summary_that_is_not_that_of_the_tables_is_named() {
     let project = toy();
-    let said =
-        check_changed(&project, "results/CHECKS.md", |text| text.replace("| 1 / 0 / 0 |", "| 2 / 0 / 0 |"));
+    let said = check_changed(&project, "results/CHECKS.md", |text| text.replace("| 1 / 0 / 0 |", "| 2 / 0 / 0 |"));
     assert!(said.contains("CHECKS.md: FAILS"), "{said}");
     // What a service for continuous integration reads of the same.
     project.write("results/REPRODUCTION.md", "");
     let github = project.dpgp(&["check", "--all", "--as", "github"]).expect(1).out;
-    assert!(
-        github.contains("\n::error file=results/REPRODUCTION.md,line=1,title=REPRODUCTION.md::"),
-        "{github}"
-    );
+    assert!(github.contains("\n::error file=results/REPRODUCTION.md,line=1,title=REPRODUCTION.md::"), "{github}");
     let junit = project.dpgp(&["check", "--all", "--as", "junit"]).expect(1).out;
     assert!(junit.starts_with("<?xml") && junit.contains("tests=\"3\" failures=\"1\""), "{junit}");
 }
@@ -140,11 +133,7 @@ fn reduced_settings_have_results_of_their_own() {
     );
     project.write("study.toml", &spec);
     let run = project.dpgp(&["run", "study.toml", "--quick", "--rows"]).expect(0);
-    assert!(
-        run.out.contains("results/study/quick") && !run.out.contains(", ours: privacy costs"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("results/study/quick") && !run.out.contains(", ours: privacy costs"), "{}", run.out);
     assert!(run.out.contains("1 number or claim is left out because of [quick]"), "{}", run.out);
     assert_eq!(project.read("results/study/quick/table.csv").lines().count(), 1 + 2 * 2);
     project.dpgp(&["check", "study.toml", "--quick"]).expect(0);

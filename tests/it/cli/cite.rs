@@ -59,10 +59,7 @@ fn every_experiment_cites_its_paper_and_its_data() {
     let project = Project::empty();
     let entries = parsed(&project.dpgp(&["cite", "smith2021/table1"]).expect(0).out);
     assert_eq!(entries.keys().map(String::as_str).collect::<Vec<_>>(), ["data-howell1", "dpgp", "smith2021"]);
-    assert_eq!(
-        entries["smith2021"]["author"],
-        "Smith, Michael Thomas and Álvarez, Mauricio A. and Lawrence, Neil D."
-    );
+    assert_eq!(entries["smith2021"]["author"], "Smith, Michael Thomas and Álvarez, Mauricio A. and Lawrence, Neil D.");
     assert_eq!(entries["smith2021"]["year"], "2021");
     assert!(entries["data-howell1"]["note"].contains("GPL-3"), "{entries:?}");
     let names = ["smith2016", "lawrence2017", "jalko2016", "honkela2021", "smith2021", "beyond"];
@@ -94,20 +91,15 @@ fn a_release_is_registered() {
     project.write("spec.toml", SPEC);
     let rows: String = (0..60).map(|day| format!("{}.5,{}\n", day % 31, 10 + day % 7)).collect();
     project.write("rows.csv", &format!("temperature,kwh\n{rows}"));
-    project
-        .dpgp(&["predict", "spec.toml", "--grid", "temperature=0..30:4", "--out", "p.csv", "--quiet"])
-        .expect(0);
+    project.dpgp(&["predict", "spec.toml", "--grid", "temperature=0..30:4", "--out", "p.csv", "--quiet"]).expect(0);
     let register = ["cite", "--registry", "p.csv.certificate.json"];
     let yaml = project.dpgp(&register).expect(0).out;
-    let certificate: serde_json::Value =
-        serde_json::from_str(&project.read("p.csv.certificate.json")).unwrap();
+    let certificate: serde_json::Value = serde_json::from_str(&project.read("p.csv.certificate.json")).unwrap();
     let field = |name: &str| {
         let found = yaml.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
-        serde_json::from_str::<serde_json::Value>(found.unwrap_or_else(|| panic!("no {name}: {yaml}")))
-            .unwrap()
+        serde_json::from_str::<serde_json::Value>(found.unwrap_or_else(|| panic!("no {name}: {yaml}"))).unwrap()
     };
-    for (name, key) in [("epsilon", "epsilon"), ("delta", "delta"), ("mu", "mu"), ("mechanism", "guarantee")]
-    {
+    for (name, key) in [("epsilon", "epsilon"), ("delta", "delta"), ("mu", "mu"), ("mechanism", "guarantee")] {
         assert_eq!(field(name), certificate[key], "{name}");
     }
     assert!(yaml.contains("\ndelta: 1.0e-9\n"), "{yaml}");

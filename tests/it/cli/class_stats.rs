@@ -117,12 +117,7 @@ fn a_release_carries_its_guarantee() {
     );
     let run = project
         .dpgp(
-            &[
-                &add[..],
-                &["d.json", "--epsilon", "0.5"],
-                &["--budget-epsilon", "9", "--budget-delta", "1e-6"],
-            ]
-            .concat(),
+            &[&add[..], &["d.json", "--epsilon", "0.5"], &["--budget-epsilon", "9", "--budget-delta", "1e-6"]].concat(),
         )
         .expect(0);
     assert!(run.out.contains("3 releases have spent"), "{}", run.out);
@@ -145,8 +140,7 @@ fn rows_of_no_class_are_left_out() {
         let run = project.dpgp(&[&stats[..], &[&format!("{name}.json")]].concat()).expect(0);
         assert!(run.err.is_empty(), "{}", run.err);
     }
-    let [csv, parquet] =
-        ["bad.csv.json", "bad.parquet.json"].map(|file| project.json(file)["part"]["sums"].clone());
+    let [csv, parquet] = ["bad.csv.json", "bad.parquet.json"].map(|file| project.json(file)["part"]["sums"].clone());
     assert_eq!(csv, parquet);
     let of_class = csv.as_array().unwrap().iter().map(|sums| sums["rows"].as_u64().unwrap());
     let all = project.json("bad.csv.json")["files"][0]["rows"].as_u64().unwrap();
@@ -168,9 +162,7 @@ fn wrong_questions_are_refused() {
     assert!(refused(&project, &narrow, &["rows.csv"]).contains("at most the first inducing input"));
     project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json"]).expect(0);
     let four = SPEC.replace("classes = 3", "classes = 4");
-    assert!(
-        refused(&project, &four, &["--add", "sums.json"]).contains("is not a file of sums for this spec")
-    );
+    assert!(refused(&project, &four, &["--add", "sums.json"]).contains("is not a file of sums for this spec"));
     let axis = format!("{SPEC}[grid]\n\"task.dirichlet.classes\" = [3, 4]\n");
     assert!(refused(&project, &axis, &["rows.csv"]).contains("need different sums"));
 }

@@ -18,10 +18,7 @@ fn every_shipped_experiment_can_be_copied_and_keeps_its_cells() {
             assert!(!spec.contains_key(dropped), "{name}: {dropped}");
         }
         let experiment_section = spec["experiment"].as_table().unwrap();
-        assert!(
-            !experiment_section.contains_key("paper") && !experiment_section.contains_key("artefact"),
-            "{name}"
-        );
+        assert!(!experiment_section.contains_key("paper") && !experiment_section.contains_key("artefact"), "{name}");
         copies.push(format!("{copy}.toml"));
         cells.push(experiment["cells"].clone());
     }

@@ -93,10 +93,7 @@ fn a_row_without_a_target_counts_once() {
     let project = project();
     let ones = project.read("rows.csv").replace("\n", ",1\n").replacen(",1", ",one", 1);
     project.write("ones.csv", &ones);
-    project.write(
-        "ones.toml",
-        &SPEC.replace("rows.csv", "ones.csv").replace("\"lat\"]", "\"lat\"]\ntarget = \"one\""),
-    );
+    project.write("ones.toml", &SPEC.replace("rows.csv", "ones.csv").replace("\"lat\"]", "\"lat\"]\ntarget = \"one\""));
     let mut counted = Vec::new();
     for (spec, rows) in [("counts.toml", "rows.csv"), ("ones.toml", "ones.csv")] {
         project.dpgp(&["sum", spec, rows, "--out", &format!("{spec}.json")]).expect(0);
@@ -127,8 +124,7 @@ fn words_and_persons_are_counted() {
         .replace("inputs = [\"lon\", \"lat\"]", "inputs = [\"kind\"]\nencode = { kind = [\"bus\", \"bike\", \"tram\"] }\nperson = \"who\"\nrows_per_person = 2")
         .replace("bins = [{ from = 0.0, to = 4.0, bins = 4 }, { from = 0.0, to = 3.0, bins = 3 }]", "bins = [{ from = -0.5, to = 2.5, bins = 3 }]");
     project.write("words.toml", &spec);
-    let run =
-        project.dpgp(&["predict", "words.toml", "--grid", "auto", "--out", "c.csv", "--no-ledger"]).expect(0);
+    let run = project.dpgp(&["predict", "words.toml", "--grid", "auto", "--out", "c.csv", "--no-ledger"]).expect(0);
     assert!(run.out.contains("one person (\"who\", at most 2 rows each) is added or removed"), "{}", run.out);
     let csv = project.read("c.csv");
     assert_eq!(column(&csv, "kind"), ["bus", "bike", "tram"]);
@@ -147,11 +143,7 @@ fn a_preview_shows_the_noise() {
     let project = project();
     let preview = ["predict", "counts.toml", "--grid", "auto", "--preview"];
     let run = project.dpgp(&[&preview[..], &["--epsilons", "0.5,1", "--error", "4.3"]].concat()).expect(0);
-    assert!(
-        run.out.contains("noise of each count") && run.out.contains("nothing was charged"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("noise of each count") && run.out.contains("nothing was charged"), "{}", run.out);
     // The analytic Gaussian mechanism has 4.2247 at epsilon 1 and delta 1e-6 (Balle and Wang, 2018).
     assert!(run.out.contains(" 1        4.225\n") && run.out.contains("needs epsilon = 0.98"), "{}", run.out);
     let run = project.dpgp(&[&preview[..], &["--format", "json", "--epsilons", "1"]].concat()).expect(0);
@@ -175,19 +167,16 @@ fn areas_are_counted_from_a_release() {
     project.write("areas.geojson", &areas.to_string());
     project.dpgp(&["sum", "counts.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(0);
     let from = ["predict", "--from", "r.json", "--areas", "areas.geojson"];
-    let run = project
-        .dpgp(&[&from[..], &["--area-id", "district", "--out", "a.csv", "--map", "a.svg"]].concat())
-        .expect(0);
+    let run =
+        project.dpgp(&[&from[..], &["--area-id", "district", "--out", "a.csv", "--map", "a.svg"]].concat()).expect(0);
     assert!(
-        run.err.contains("1 of 4 areas lie partly beyond the bins")
-            && run.err.contains("50 % of \"half outside\""),
+        run.err.contains("1 of 4 areas lie partly beyond the bins") && run.err.contains("50 % of \"half outside\""),
         "{}",
         run.err
     );
     let csv = project.read("a.csv");
     assert_eq!(column(&csv, "district"), ["two cells", "half a cell", "all", "half outside"]);
-    for (mean, exact) in
-        numbers(&csv, "private_mean").into_iter().zip([2.0 * EXACT, 0.5 * EXACT, 12.0 * EXACT, EXACT])
+    for (mean, exact) in numbers(&csv, "private_mean").into_iter().zip([2.0 * EXACT, 0.5 * EXACT, 12.0 * EXACT, EXACT])
     {
         assert!((mean - exact).abs() < 60.0, "{csv}");
     }
@@ -215,8 +204,7 @@ fn what_counts_cannot_answer_is_refused_before_the_charge() {
     project.write("at.csv", "lon,lat\n1,1\n");
     let refused = |spec: &str, arguments: &[&str], why: &str| {
         project.write("s.toml", spec);
-        let run =
-            project.dpgp(&[&["predict", "s.toml", "--ledger", "l.toml"][..], arguments].concat()).expect(2);
+        let run = project.dpgp(&[&["predict", "s.toml", "--ledger", "l.toml"][..], arguments].concat()).expect(2);
         assert!(run.err.contains(why) && !project.path("l.toml").exists(), "{}", run.err);
     };
     refused(SPEC, &["--grid", "lon=0..1:2,lat=1"], "counts are released only for the bins of their spec");
@@ -227,10 +215,7 @@ fn what_counts_cannot_answer_is_refused_before_the_charge() {
         "most_per_row needs a value for `target`",
     );
     refused(
-        &SPEC.replace(
-            "draws = 5",
-            "test = [{ from = 0.0, to = 4.0, bins = 4 }, { from = 0.0, to = 3.0, bins = 3 }]",
-        ),
+        &SPEC.replace("draws = 5", "test = [{ from = 0.0, to = 4.0, bins = 4 }, { from = 0.0, to = 3.0, bins = 3 }]"),
         &["--grid", "auto"],
         "estimate.denoised is compared with the exact counts",
     );

@@ -23,17 +23,8 @@ task.regression = { split.shuffled = 2, draws = 2 }
 privacy = { epsilon = 1.0, delta = 1e-5, change = 40.0, calibration = "analytic", mechanism.cloaking.objective = "risk" }
 "#;
 
-const RELEASE: [&str; 9] = [
-    "predict",
-    "spec.toml",
-    "--grid",
-    "temperature=0..30:7",
-    "--out",
-    "p.csv",
-    "--release",
-    "r.json",
-    "--quiet",
-];
+const RELEASE: [&str; 9] =
+    ["predict", "spec.toml", "--grid", "temperature=0..30:7", "--out", "p.csv", "--release", "r.json", "--quiet"];
 
 fn from_release(project: &Project, more: &[&str]) -> Run {
     project.dpgp(&[&["predict", "--from", "r.json"], more].concat())
@@ -140,9 +131,7 @@ fn points_too_far_away_cost_nothing() {
             .replace("kernel.eq = {", "kernel.matern = { smoothness = \"3/2\", ")
             .replace("lengthscale = 12.0", "lengthscales = [12.0]"),
     );
-    project
-        .dpgp(&["predict", "spec.toml", "--grid", "temperature=0..1e308:3", "--out", "p.csv", "--quiet"])
-        .expect(4);
+    project.dpgp(&["predict", "spec.toml", "--grid", "temperature=0..1e308:3", "--out", "p.csv", "--quiet"]).expect(4);
     let ledger = project.dpgp(&["ledger", "show", "spec.toml"]);
     assert!(!ledger.out.contains("1 release"), "{}", ledger.out);
 }

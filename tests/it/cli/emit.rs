@@ -29,8 +29,7 @@ fn the_makefile_runs_the_shards_and_collects() {
 #[test]
 fn the_slurm_script_is_a_script_with_the_count_written_into_it() {
     let project = project();
-    let script =
-        project.dpgp(&["emit", "slurm", "my study.toml", "--shards", "7", "--cpus", "2"]).expect(0).out;
+    let script = project.dpgp(&["emit", "slurm", "my study.toml", "--shards", "7", "--cpus", "2"]).expect(0).out;
     for part in [
         "--array=1-7",
         "$SLURM_ARRAY_TASK_ID/7",
@@ -44,8 +43,7 @@ fn the_slurm_script_is_a_script_with_the_count_written_into_it() {
     }
     assert!(!script.contains("SLURM_ARRAY_TASK_COUNT"));
     project.write("job.sh", &script);
-    let syntax =
-        Command::new("bash").args(["-n", "job.sh"]).current_dir(project.folder.path()).output().unwrap();
+    let syntax = Command::new("bash").args(["-n", "job.sh"]).current_dir(project.folder.path()).output().unwrap();
     assert!(syntax.status.success());
     let task = Command::new("bash")
         .arg("job.sh")
@@ -66,8 +64,7 @@ fn the_makefile_sums_files() {
     let name = "beyond/citibike-scale";
     project.dpgp(&["stats", name, "trips.parquet", "--out", "whole.json"]).expect(0);
     let emit = |target: &str, code: i32| {
-        let emitted =
-            ["emit", target, name, "--shards", "3", "--stats", "trips.parquet", "--out", "Makefile"];
+        let emitted = ["emit", target, name, "--shards", "3", "--stats", "trips.parquet", "--out", "Makefile"];
         project.dpgp(&emitted).expect(code)
     };
     assert!(emit("k8s", 2).err.contains("have no shared folder"));
@@ -94,8 +91,7 @@ fn the_slurm_script_fetches_what_the_spec_reads() {
 #[test]
 fn the_kubernetes_job_counts_from_one() {
     let project = project();
-    let yaml =
-        project.dpgp(&["emit", "k8s", "my study.toml", "--shards", "5", "--image", "a/b:1"]).expect(0).out;
+    let yaml = project.dpgp(&["emit", "k8s", "my study.toml", "--shards", "5", "--image", "a/b:1"]).expect(0).out;
     for part in [
         "completionMode: Indexed",
         "completions: 5",
@@ -185,8 +181,7 @@ fn ways(yaml: &str) -> Vec<String> {
     for line in yaml.lines().filter(|line| !line.trim_start().starts_with('#')) {
         let (mut text, mut column) = (line.trim_start(), line.len() - line.trim_start().len());
         while let Some(entry) = text.strip_prefix("- ") {
-            let last =
-                above.iter().find(|step| step.column == column).map(|step| step.name[1..].parse::<usize>());
+            let last = above.iter().find(|step| step.column == column).map(|step| step.name[1..].parse::<usize>());
             let number = last.map_or(0, |last| last.unwrap() + 1);
             above.retain(|step| step.column < column);
             above.push(Step { column, name: format!("-{number}") });

@@ -47,12 +47,8 @@ fn words_are_summed_by_their_places() {
     let expected = sums(&project, "places.toml", "places.csv");
     assert_eq!(sums(&project, "words.toml", "words.csv"), expected);
     // As Parquet, and as a column that the path names.
-    let rows: Vec<Vec<String>> = project
-        .read("words.csv")
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').map(str::to_owned).collect())
-        .collect();
+    let rows: Vec<Vec<String>> =
+        project.read("words.csv").lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect();
     let numbers = |at: usize| Column::Double(rows.iter().map(|row| row[at].parse().ok()).collect());
     let words = Column::Text(rows.iter().map(|row| Some(row[0].clone())).collect());
     write_parquet(&project.path("words.parquet"), &[("g", words), ("x", numbers(1)), ("y", numbers(2))], 40);

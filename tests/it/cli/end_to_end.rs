@@ -20,8 +20,7 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
 
 fn project(spec: &str) -> Project {
     let project = energy_project(TARGETS);
-    let rows: String =
-        (0..80).map(day).map(|[_, temperature, kwh]| format!("{temperature},{kwh},1\n")).collect();
+    let rows: String = (0..80).map(day).map(|[_, temperature, kwh]| format!("{temperature},{kwh},1\n")).collect();
     project.write("energy.csv", &format!("temperature,kwh,records\n{rows}"));
     project.write("s.toml", spec);
     project
@@ -30,10 +29,7 @@ fn project(spec: &str) -> Project {
 #[test]
 fn sound_releases_hold() {
     let function = TARGETS
-        .replace(
-            "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
-            "function.sensitivity = \"exact\"",
-        )
+        .replace("cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }", "function.sensitivity = \"exact\"")
         .replace(
             "regression = { split.shuffled = 5, draws = 10 }",
             "prediction.grid = [{ from = 0.0, to = 40.0, points = 2 }]",
@@ -42,11 +38,8 @@ fn sound_releases_hold() {
         let project = project(spec);
         let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
         assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
-        for line in [
-            "pairs of neighbours differ by at most",
-            "prove epsilon >= 0.0",
-            "the last bits of 2000 releases",
-        ] {
+        for line in ["pairs of neighbours differ by at most", "prove epsilon >= 0.0", "the last bits of 2000 releases"]
+        {
             assert!(run.out.contains(line), "{line}: {}", run.out);
         }
         assert!(run.out.contains("prints and writes the same for the file and for"), "{}", run.out);
@@ -59,11 +52,9 @@ fn sound_releases_hold() {
 /// Releases that weigh hyperparameters, and nested cells: the attack finds their noise, and certificates verify.
 #[test]
 fn averaged_models_and_nested_cells_hold() {
-    let averaged =
-        TARGETS.replace("noise_variance = 9.0,", "noise_variance = 9.0, averaged = true,").replace(
-            "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
-            "cloaking.objective = \"risk\"",
-        );
+    let averaged = TARGETS
+        .replace("noise_variance = 9.0,", "noise_variance = 9.0, averaged = true,")
+        .replace("cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }", "cloaking.objective = \"risk\"");
     let project = project(&averaged);
     let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
     assert!(run.out.starts_with("s: holds\n") && !run.out.contains("gp_sd"), "{}", run.out);
@@ -85,8 +76,7 @@ fn averaged_models_and_nested_cells_hold() {
     project.dpgp(&["verify", "c.json"]).expect(0);
     project.dpgp(&["predict", "--from", "c.json", "--at", "grid.csv", "--out", "q.csv"]).expect(0);
     project.write("odd.json", &project.read("c.json").replacen("\"counts_sd\":", "\"count_sd\":", 1));
-    let run =
-        project.dpgp(&["predict", "--from", "odd.json", "--at", "grid.csv", "--out", "o.csv"]).expect(2);
+    let run = project.dpgp(&["predict", "--from", "odd.json", "--at", "grid.csv", "--out", "o.csv"]).expect(2);
     assert!(run.err.contains("unknown field `count_sd`") && !project.path("o.csv").exists(), "{}", run.err);
     for (from, to, why) in [
         ("features = \"cells\"", "features = \"cells\", period = 1.5", "cells have none"),
@@ -121,18 +111,12 @@ fn predictions_from_sums_are_attacked_too() {
 /// Rows that are chosen by their target: another target, and the files have other public columns. The certificate excepts it.
 #[test]
 fn files_that_tell_neighbours_apart_are_found() {
-    let filtered = TARGETS.replace(
-        "target = \"kwh\" }",
-        "target = \"kwh\", filter = [{ column = \"kwh\", is = \">\", value = 10.0 }] }",
-    );
+    let filtered = TARGETS
+        .replace("target = \"kwh\" }", "target = \"kwh\", filter = [{ column = \"kwh\", is = \">\", value = 10.0 }] }");
     assert_ne!(filtered, TARGETS);
     let run = project(&filtered).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
     assert!(run.out.starts_with("s: caveat\n"), "{}", run.out);
-    assert!(
-        run.out.contains("caveat  `dpgp predict` DISTINGUISHES NEIGHBOURS by predictions.csv"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("caveat  `dpgp predict` DISTINGUISHES NEIGHBOURS by predictions.csv"), "{}", run.out);
 }
 
 /// The same file in other forms is run, too: Parquet, and columns with other separators and words.
@@ -165,8 +149,7 @@ fn distances_are_those_of_the_claim() {
             .unwrap()
             .iter()
             .find_map(|check| check["note"].as_str().filter(|note| note.contains("at most")));
-        let numbers: Vec<f64> =
-            note.unwrap().split([' ', ';', ')']).filter_map(|word| word.parse().ok()).collect();
+        let numbers: Vec<f64> = note.unwrap().split([' ', ';', ')']).filter_map(|word| word.parse().ok()).collect();
         let [_, found, claimed] = numbers[..] else { panic!("{note:?}") };
         assert!(found > 0.6 * claimed && found < 1.2 * claimed, "{note:?}");
     }
@@ -185,8 +168,8 @@ fn weak_claims_do_not_hold() {
         let run = project(&TARGETS.replace(from, to)).dpgp(&audit).expect(0);
         assert!(run.out.starts_with("s: caveat\n") && run.out.contains(note), "{}", run.out);
     }
-    let unbounded = TARGETS
-        .replace("normalise.bounds = { low = 0.0, high = 40.0 }", "normalise.constants = { scale = 10.0 }");
+    let unbounded =
+        TARGETS.replace("normalise.bounds = { low = 0.0, high = 40.0 }", "normalise.constants = { scale = 10.0 }");
     let run = project(&unbounded).dpgp(&["audit", "--end-to-end", "s.toml"]).expect(2);
     assert!(run.err.contains("no public bounds"), "{}", run.err);
 }

@@ -13,13 +13,10 @@ const WRITTEN: &str = r"\u001b[2J\u009b2J";
 
 /// A study whose title, paper, column, labels and note have this in them.
 fn study(written: &str) -> String {
-    let spec = STUDY.replace(
-        "\"small\"",
-        &format!("\"{written}title\"\npaper = \"{written}\"\nartefact = \"{written}\""),
-    );
-    let spec = spec
-        .replace("{ x = [", &format!("{{ \"{written}x\" = ["))
-        .replace("[\"x\"]", &format!("[\"{written}x\"]"));
+    let spec =
+        STUDY.replace("\"small\"", &format!("\"{written}title\"\npaper = \"{written}\"\nartefact = \"{written}\""));
+    let spec =
+        spec.replace("{ x = [", &format!("{{ \"{written}x\" = [")).replace("[\"x\"]", &format!("[\"{written}x\"]"));
     let grid = format!("[axis.method.\"{written}a\"]\n[axis.method.b]\n\"privacy.epsilon\" = 2.0\n[grid]\n");
     let spec = spec.replace("[grid]\n", &grid).replace("\"privacy.epsilon\" = [1.0, inf]\n", "");
     format!(
@@ -54,9 +51,7 @@ fn controls_are_spelled_out_in_all_that_is_written() {
     assert_plain(&printed.out, "JSON");
     let labels: Vec<Value> =
         printed.json()["rows"].as_array().unwrap().iter().map(|row| row["labels"].clone()).collect();
-    assert!(
-        labels.iter().any(|label| label.to_string().contains("\\u001b") || label[1] == format!("{ESCAPE}a"))
-    );
+    assert!(labels.iter().any(|label| label.to_string().contains("\\u001b") || label[1] == format!("{ESCAPE}a")));
     // Errors repeat what was written.
     project.write("wrong.toml", &format!("{}\"{WRITTEN}\" = 1\n", study(WRITTEN)));
     assert_plain(&project.dpgp(&["run", "wrong.toml"]).expect(2).err, "error");

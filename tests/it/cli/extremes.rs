@@ -128,10 +128,7 @@ fn mistakes_that_would_make_a_table_lie_are_refused() {
         ),
         (
             "published twice",
-            vec![(
-                "[experiment]",
-                &*format!("{}[experiment]", published.replace("[[1.0]]", "[[1.0], [1.0]]")),
-            )],
+            vec![("[experiment]", &*format!("{}[experiment]", published.replace("[[1.0]]", "[[1.0], [1.0]]")))],
             "already have a number of this kind",
         ),
         (
@@ -171,8 +168,7 @@ fn a_filter_on_the_private_target_is_a_caveat() {
     let filter = "target = \"y\"\nfilter = [{ column = \"y\", is = \">\", value = 1.5 }]\n";
     let source = "source.csv = { path = \"own.csv\" }";
     project.write("own.csv", "x,y\n1,2\n2,3\n3,1\n4,5\n5,2\n6,4\n");
-    let inline =
-        "source.inline = { x = [0.0, 1.0, 2.0, 34.0, 35.0, 36.0], y = [1.0, 2.0, 1.0, 5.0, 6.0, 5.0] }";
+    let inline = "source.inline = { x = [0.0, 1.0, 2.0, 34.0, 35.0, 36.0], y = [1.0, 2.0, 1.0, 5.0, 6.0, 5.0] }";
     run(&project, &[("target = \"y\"\n", filter), (inline, source)]).expect(0);
     assert!(rows(&project)[0]["guarantee"].contains("chosen by the private target"));
     let manifest = project.read("results/extreme/manifest.json");
@@ -204,8 +200,7 @@ fn small_folds_reach_the_optimum() {
     let x: Vec<f64> = (0..60).map(f64::from).collect();
     let y: Vec<f64> = x.iter().map(|x| 160.0 - 60.0 * (-x / 9.0).exp()).collect();
     let data = format!("source.inline = {{ x = {x:?}, y = {y:?} }}");
-    let inline =
-        "source.inline = { x = [0.0, 1.0, 2.0, 34.0, 35.0, 36.0], y = [1.0, 2.0, 1.0, 5.0, 6.0, 5.0] }";
+    let inline = "source.inline = { x = [0.0, 1.0, 2.0, 34.0, 35.0, 36.0], y = [1.0, 2.0, 1.0, 5.0, 6.0, 5.0] }";
     for folds in ["12", "15", "20", "30", "60"] {
         for objective in ["trace", "log-det"] {
             let split = format!("split.shuffled = {folds}");

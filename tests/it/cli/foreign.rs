@@ -138,11 +138,7 @@ fn projects_of_others_are_not_used() {
         chown(project.path(part), Some(STRANGER), None).unwrap();
         for folder in ["", "work/deep"] {
             let run = inside(&project, folder, &["run", "smith2021/toy", "--quiet"]).expect(2);
-            assert!(
-                run.err.contains("belongs to ") && run.err.contains("(user 65534)"),
-                "{part}: {}",
-                run.err
-            );
+            assert!(run.err.contains("belongs to ") && run.err.contains("(user 65534)"), "{part}: {}", run.err);
             assert!(run.err.contains("DPGP_SAFE_PROJECTS="), "{}", run.err);
             assert!(!project.path("results").exists() && !project.path("data/store").exists(), "{part}");
         }
@@ -193,20 +189,14 @@ fn files_outside_of_the_folder_of_a_spec_are_named() {
     let file = project.path("out/energy.csv").canonicalize().unwrap();
     let told = format!("reading {} (outside the folder of the spec)\n", file.display());
     let absolute = file.to_str().unwrap();
-    for name in
-        [absolute, "../out/energy.csv", "link.csv", "linked/energy.csv", "../out/*.csv", "../out", "linked"]
-    {
+    for name in [absolute, "../out/energy.csv", "link.csv", "linked/energy.csv", "../out/*.csv", "../out", "linked"] {
         reading(&project, name);
         for verb in [
             &["run", "spec/energy.toml", "--quiet"][..],
             &["predict", "spec/energy.toml", "--at", "grid.csv", "--quiet"],
         ] {
             let run = project.dpgp(verb).expect(0);
-            assert!(
-                run.err.starts_with(&told) && run.err.matches("reading").count() == 1,
-                "{name}: {}",
-                run.err
-            );
+            assert!(run.err.starts_with(&told) && run.err.matches("reading").count() == 1, "{name}: {}", run.err);
         }
     }
     reading(&project, "own.csv");
@@ -229,9 +219,7 @@ fn errors_show_nothing_of_files_outside() {
         project.put("out/secret.csv.gz", secret);
         for name in ["../out/secret", "../out/secret.parquet", "../out/secret.csv.gz"] {
             reading(&project, name);
-            for verb in
-                [&["run", "spec/energy.toml"][..], &["predict", "spec/energy.toml", "--at", "spec/grid.csv"]]
-            {
+            for verb in [&["run", "spec/energy.toml"][..], &["predict", "spec/energy.toml", "--at", "spec/grid.csv"]] {
                 let run = project.dpgp(verb);
                 assert_ne!(run.code, 0);
                 let said = run.out + &run.err;
@@ -279,9 +267,7 @@ fn errors_show_nothing_behind_linked_specs() {
         ("mine.toml", &["run", "mine.toml"]),
         ("data/datasets.toml", &["data", "list"]),
     ] {
-        for text in
-            [secret, "hunter2-decoy\n", "[experiment]\ntitle = 1\n[hunter2-decoy]\n", "hunter2-decoy = 1\n"]
-        {
+        for text in [secret, "hunter2-decoy\n", "[experiment]\ntitle = 1\n[hunter2-decoy]\n", "hunter2-decoy = 1\n"] {
             let project = Project::empty();
             project.put("secret/credentials.toml", text);
             project.put("p/experiments/toy.toml", shipped("experiments/smith2021/toy.toml"));
@@ -291,10 +277,7 @@ fn errors_show_nothing_behind_linked_specs() {
             symlink(project.path("secret/credentials.toml"), path).unwrap();
             let run = inside(&project, "p", verb);
             let said = run.out + &run.err;
-            assert!(
-                !said.contains("hunter2") && said.contains("details are hidden"),
-                "{link}, {text}: {said}"
-            );
+            assert!(!said.contains("hunter2") && said.contains("details are hidden"), "{link}, {text}: {said}");
         }
     }
 }
@@ -378,8 +361,7 @@ fn ledgers_are_not_forgotten() {
     assert!(copy.unwrap().success());
     release().expect(0);
     let heads = std::fs::read_dir(project.path("state/ledgers")).unwrap().map(|entry| entry.unwrap().path());
-    let head =
-        heads.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "head")).unwrap();
+    let head = heads.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "head")).unwrap();
     let ledger = head.with_extension("toml");
     std::fs::copy(project.path("early/ledgers").join(ledger.file_name().unwrap()), &ledger).unwrap();
     std::fs::remove_file(&head).unwrap();
@@ -398,8 +380,7 @@ fn ledgers_are_not_forgotten() {
 fn a_limit_of_the_size_of_files_is_an_error() {
     let project = energy_project(RECORDS);
     let program = env!("CARGO_BIN_EXE_dpgp");
-    let command =
-        format!("ulimit -f 1; exec '{program}' predict energy.toml --at grid.csv --quiet --out p.csv");
+    let command = format!("ulimit -f 1; exec '{program}' predict energy.toml --at grid.csv --quiet --out p.csv");
     let mut shell = Command::new("sh");
     shell.args(["-c", &command]).current_dir(project.path("")).env("DPGP_STATE", project.path("state"));
     let run = Run::new(shell.output().unwrap()).expect(5);

@@ -25,16 +25,16 @@ fn numbers_are_the_same_in_every_form() {
     }
     assert_eq!(project.read("p"), project.read("p.csv"));
     let table = Table::read_parquet(&project.path("p.parquet"), &["temperature"]).unwrap();
-    assert_eq!(table.numeric("temperature").unwrap(), [-5.0, 5.0, 15.0, 25.0]);
+    assert_eq!(table.numeric_column("temperature").unwrap(), [-5.0, 5.0, 15.0, 25.0]);
     let records = project.json("p.JSON");
     let printed = project.dpgp(&[&predict[..], &["--format", "json"]].concat()).expect(0).json();
     assert_eq!(records, printed["predictions"]);
     let text = Table::read(&project.path("p.csv"), &Default::default()).unwrap();
     for name in COLUMNS {
-        let numbers = text.numeric(name).unwrap();
+        let numbers = text.numeric_column(name).unwrap();
         assert_eq!(numbers.len(), 4);
         assert_eq!(
-            Table::read_parquet(&project.path("p.parquet"), &[name]).unwrap().numeric(name).unwrap(),
+            Table::read_parquet(&project.path("p.parquet"), &[name]).unwrap().numeric_column(name).unwrap(),
             numbers
         );
         let of_records = records.as_array().unwrap().iter().map(|record| record[name].as_f64().unwrap());
@@ -74,7 +74,7 @@ fn words_are_text_in_parquet() {
     project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "p.parquet", "--quiet"]).expect(0);
     let table = Table::read_parquet(&project.path("p.parquet"), &["weather", "private_mean"]).unwrap();
     let words: Vec<Option<String>> = ["windy", "calm"].map(|word| Some(word.to_owned())).to_vec();
-    assert_eq!(table.text("weather").unwrap(), words);
+    assert_eq!(table.text_column("weather").unwrap(), words);
     // What was written is a grid again.
     project.dpgp(&["predict", "energy.toml", "--at", "p.parquet", "--out", "q.csv", "--quiet"]).expect(0);
     assert!(project.read("q.csv").lines().nth(1).unwrap().starts_with("windy,"));
@@ -85,8 +85,7 @@ fn words_are_text_in_parquet() {
 fn other_forms_are_refused_at_once() {
     let project = energy_project(TARGETS);
     std::fs::remove_file(project.path("energy.csv")).unwrap();
-    for (out, hint) in
-        [("p.xlsx", false), ("p.csv.gz", false), ("p.geojson", true), ("p.SVG", true), ("p.html", true)]
+    for (out, hint) in [("p.xlsx", false), ("p.csv.gz", false), ("p.geojson", true), ("p.SVG", true), ("p.html", true)]
     {
         for verb in [&["predict", "energy.toml"][..], &["predict", "--from", "r.json"]] {
             let run = project.dpgp(&[verb, &["--at", "grid.csv", "--out", out]].concat()).expect(2);

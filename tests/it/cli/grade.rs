@@ -17,15 +17,11 @@ fn our_own_tables_have_their_own_verdicts() {
         let mut ours: Vec<String> = reader.records().map(|record| record.unwrap()[at].to_owned()).collect();
         ours.retain(|verdict| !verdict.is_empty());
         let numbers = grade["grade"]["numbers"].as_array().unwrap();
-        let mut theirs: Vec<&str> =
-            numbers.iter().map(|number| number["verdict"].as_str().unwrap()).collect();
+        let mut theirs: Vec<&str> = numbers.iter().map(|number| number["verdict"].as_str().unwrap()).collect();
         ours.sort_unstable();
         theirs.sort_unstable();
         assert_eq!(ours, theirs, "{name}");
-        assert_eq!(
-            (&grade["grade"]["missing_numbers"], &grade["grade"]["unknown_rows"]),
-            (&0.into(), &0.into())
-        );
+        assert_eq!((&grade["grade"]["missing_numbers"], &grade["grade"]["unknown_rows"]), (&0.into(), &0.into()));
         let bad = grade["grade"]["verdicts"]["differs"] != 0 || grade["grade"]["outcomes"]["fails"] != 0;
         assert_eq!(run.code, i32::from(bad), "{name}");
     }
@@ -36,17 +32,12 @@ fn our_own_tables_have_their_own_verdicts() {
 fn a_short_table_is_judged_by_its_spread_over_runs() {
     let project = Project::new();
     let head = "inputs,method,epsilon,metric,value,spread,spread_kind,repeats\n";
-    project.write(
-        "good.csv",
-        &format!("{head}age,standard,1.0,rmse,13.35,0.2,sd-replicates,30\n,nobody,1,rmse,3,,,\n"),
-    );
+    project
+        .write("good.csv", &format!("{head}age,standard,1.0,rmse,13.35,0.2,sd-replicates,30\n,nobody,1,rmse,3,,,\n"));
     // In the layout and to the digits of the paper.
     let screen = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1"]).out;
     assert!(screen.contains("13.3 ± 3.2  ≈") || screen.contains("13.3 ± 3.2 ≈"), "{screen}");
-    assert!(
-        screen.contains("1 printed number, theirs within 0.4 %: 1 agrees after fitting a setting ≈"),
-        "{screen}"
-    );
+    assert!(screen.contains("1 printed number, theirs within 0.4 %: 1 agrees after fitting a setting ≈"), "{screen}");
     assert!(screen.contains("1 row matches no cell") && screen.lines().count() <= 24, "{screen}");
     let run = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1", "--rows"]);
     assert!(run.out.contains("fitted") && run.out.contains("12.88 to 13.82"), "{}", run.out);
@@ -113,10 +104,7 @@ fn a_table_of_another_form_is_refused() {
     let project = Project::new();
     let cases = [
         ("method,value\nstandard,1\n", "has no column metric, inputs"),
-        (
-            "inputs,method,epsilon,metric,value\nage,standard,1,rmse,many\n",
-            "line 2: value is not a number: \"many\"",
-        ),
+        ("inputs,method,epsilon,metric,value\nage,standard,1,rmse,many\n", "line 2: value is not a number: \"many\""),
         ("inputs,method,epsilon,metric,value\nage,none,1,rmse,1\n", "none of its 1 rows matches a cell"),
         (
             "inputs,method,epsilon,metric,value\nage,standard,1,rmse,1\nage,standard,1.0,rmse,2\n",
@@ -200,8 +188,7 @@ fn the_numbers_of_any_paper_are_graded() {
     assert!(run.out.find("method").unwrap() < run.out.find("alpha").unwrap(), "the order of the columns");
 
     // The same numbers as results: a run with a table of others.
-    project
-        .write("mine.toml", &PAPER.replace("[published", "[task.given]\ntable = \"runs.csv\"\n[published"));
+    project.write("mine.toml", &PAPER.replace("[published", "[task.given]\ntable = \"runs.csv\"\n[published"));
     let run = project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
     assert!(run.out.contains("3 agree ✓, 1 differs by more than chance ✗"), "{}", run.out);
     // Nobody's rows are in it.
@@ -219,10 +206,7 @@ fn the_numbers_of_any_paper_are_graded() {
             RUNS.replace("lasso,1.0,rmse,3,0.70\n", ""),
             "has 2 rows of \"rmse\" for this cell, but experiment.replicates is 3",
         ),
-        (
-            RUNS.replace("3,0.71", "3,low"),
-            "line 2 of task.given.table: value is not a finite number: \"low\"",
-        ),
+        (RUNS.replace("3,0.71", "3,low"), "line 2 of task.given.table: value is not a finite number: \"low\""),
         (RUNS.replace("alpha", "beta"), "has no column \"alpha\""),
     ] {
         project.write("runs.csv", &runs);
@@ -243,20 +227,11 @@ fn another_method_is_shown_beside_ours() {
     // The experiments that come with the program, with their results.
     let project = Project::empty();
     project.write("mine.csv", "inputs,method,epsilon,metric,replicate,value\nage,mine,1,rmse,1,12.0\nage,mine,1,rmse,2,13.0\nage,standard,1,rmse,1,13.3\nage,standard,1,rmse,2,13.4\n");
-    let run = project.dpgp(&[
-        "grade",
-        "mine.csv",
-        "--experiment",
-        "smith2021/table1",
-        "--rows",
-        "--format",
-        "json",
-    ]);
+    let run = project.dpgp(&["grade", "mine.csv", "--experiment", "smith2021/table1", "--rows", "--format", "json"]);
     let beside = run.json()["grade"]["beside"].clone();
     let of = |method: &str| {
         let rows = beside.as_array().unwrap().iter();
-        rows.filter(|row| row["labels"].as_array().unwrap().iter().any(|label| label == method))
-            .collect::<Vec<_>>()
+        rows.filter(|row| row["labels"].as_array().unwrap().iter().any(|label| label == method)).collect::<Vec<_>>()
     };
     assert_eq!(
         (of("mine").len(), &of("mine")[0]["theirs"], &of("mine")[0]["ours"]),
@@ -274,10 +249,8 @@ fn another_method_is_shown_beside_ours() {
 #[test]
 fn a_typed_table_becomes_a_spec() {
     let project = Project::new();
-    project.write(
-        "table.csv",
-        "method,alpha,rmse\nridge,0.1,0.71 ± 0.02\nridge,1,0.65\nlasso,0.1,0.80\nlasso,1,0.60\n",
-    );
+    project
+        .write("table.csv", "method,alpha,rmse\nridge,0.1,0.71 ± 0.02\nridge,1,0.65\nlasso,0.1,0.80\nlasso,1,0.60\n");
     let run = project.dpgp(&["new", "paper", "--from-table", "table.csv"]).expect(2);
     assert!(run.err.contains("its columns are method, alpha, rmse; use --metrics"), "{}", run.err);
     let run = project.dpgp(&["new", "paper", "--from-table", "table.csv", "--metrics", "rmse"]).expect(0);

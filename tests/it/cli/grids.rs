@@ -14,8 +14,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.
 fn project() -> Project {
     let project = Project::empty();
     project.write("s.toml", SPEC);
-    let column =
-        |step: usize, width: f64| (0..400).map(|i| width * ((i * step) % 401) as f64 / 401.0).collect();
+    let column = |step: usize, width: f64| (0..400).map(|i| width * ((i * step) % 401) as f64 / 401.0).collect();
     let columns: [Vec<f64>; 3] = [column(7, 4.0), column(101, 100.0), column(13, 10.0)];
     write_rows(&project, "rows.csv", &["x", "z", "y"], &columns);
     project
@@ -26,8 +25,7 @@ fn project() -> Project {
 fn a_grid_is_the_file_with_the_same_points() {
     let project = project();
     project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json"]).expect(0);
-    let at =
-        |points: &[&str]| project.dpgp(&[&["predict", "--from", "r.json"], points].concat()).expect(0).out;
+    let at = |points: &[&str]| project.dpgp(&[&["predict", "--from", "r.json"], points].concat()).expect(0).out;
     project.write("grid.csv", "z,x\n10,0.5\n40,0.5\n70,0.5\n10,1.1\n40,1.1\n70,1.1\n");
     let file = at(&["--at", "grid.csv"]);
     assert_eq!(at(&["--grid", "z=10..70:3,x=0.5..1.1:2"]), file);
@@ -35,11 +33,7 @@ fn a_grid_is_the_file_with_the_same_points() {
     // The box of the inputs, from end to end.
     let whole = at(&["--grid", "auto"]);
     let rows: Vec<&str> = whole.lines().skip(1).collect();
-    assert!(
-        rows.len() == 1600 && rows[0].starts_with("0,0,") && rows[1599].starts_with("4,100,"),
-        "{}",
-        rows[0]
-    );
+    assert!(rows.len() == 1600 && rows[0].starts_with("0,0,") && rows[1599].starts_with("4,100,"), "{}", rows[0]);
 }
 
 /// `predict --map` tells the same of a map (`cli::maps`).
@@ -92,8 +86,7 @@ fn wrong_grids_are_named_and_charge_nothing() {
 fn words_are_values_of_their_input() {
     let project = project();
     let spec = SPEC.replace("target = \"y\" }", "target = \"y\", encode = { z = [\"warm\", \"cold\"] } }");
-    project
-        .write("s.toml", &spec.replace("at = [50.0]", "at = [1.0]").replace("[0.0, 100.0]]", "[0.0, 1.0]]"));
+    project.write("s.toml", &spec.replace("at = [50.0]", "at = [1.0]").replace("[0.0, 100.0]]", "[0.0, 1.0]]"));
     project.write("rows.csv", "x,z,y\n1,warm,2\n2,cold,5\n3,cold,4\n");
     let at = |grid: &str| project.dpgp(&["predict", "s.toml", "--quiet", "--grid", grid]);
     let out = at("x=1..2:2,z=cold").expect(0).out;

@@ -35,11 +35,9 @@ fn a_header_makes_no_other_rows() {
     predict("bare.toml");
     project.dpgp(&["stats", "bare.toml", "bare.csv", "--release", "s.json"]).expect(0);
     let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
-    let accounts: Vec<_> =
-        ledgers.as_array().unwrap().iter().map(|one| &one["account"]["releases"]).collect();
+    let accounts: Vec<_> = ledgers.as_array().unwrap().iter().map(|one| &one["account"]["releases"]).collect();
     assert_eq!(accounts, [3]);
-    let (headed, bare) =
-        (sums(&project, "energy.toml", "energy.csv"), sums(&project, "bare.toml", "bare.csv"));
+    let (headed, bare) = (sums(&project, "energy.toml", "energy.csv"), sums(&project, "bare.toml", "bare.csv"));
     assert_eq!(headed["part"], bare["part"]);
     assert_eq!(headed["identity"], bare["identity"]);
     let run = project.dpgp(&["run", "bare.toml", "--quiet"]).expect(0);
@@ -79,8 +77,7 @@ fn new(project: &Project, arguments: &[&str], code: i32) -> Run {
 fn new_specs_of_many_rows_have_inducing_inputs() {
     let project = Project::empty();
     let line = "\nsparse.fitc.inducing.kmeans = { centres = 10, restarts = 1 }";
-    for (rows, sparse, split) in [(3_000, false, "\nsplit.shuffled = 5"), (3_001, true, "\nsplit.tail = 200")]
-    {
+    for (rows, sparse, split) in [(3_000, false, "\nsplit.shuffled = 5"), (3_001, true, "\nsplit.tail = 200")] {
         project.write("rows.csv", &format!("a,b\n{}", "1,2\n".repeat(rows)));
         new(&project, &["rows.csv"], 0);
         let spec = project.read("study.toml");
@@ -101,8 +98,7 @@ fn new_specs_list_the_columns() {
     ] {
         new(&project, arguments, 0);
         let spec = project.read("study.toml");
-        let source =
-            format!("source.csv = {{ path = \"rows.csv\", separator = \";\", columns = {columns} }}\n");
+        let source = format!("source.csv = {{ path = \"rows.csv\", separator = \";\", columns = {columns} }}\n");
         assert!(spec.contains(&source) && spec.contains(&format!("target = \"{target}\"\n")), "{spec}");
         for private in ["31415", "9.265", "3589", "Ann"] {
             assert!(!spec.contains(private), "{spec}");

@@ -45,9 +45,7 @@ fn earlier_verbs_remain() {
     assert_eq!(table(&["best", "houses"]), table(&["show", "houses", "--best"]));
     assert_eq!(table(&["table", "mine.toml"]), table(&["show", "mine.toml", "--table"]));
     assert!(!project.path("results").join("mine").exists(), "a plan computes nothing");
-    assert!(
-        project.dpgp(&["show", "smith2021/toy", "smith2021/fig2"]).expect(2).err.contains("one experiment")
-    );
+    assert!(project.dpgp(&["show", "smith2021/toy", "smith2021/fig2"]).expect(2).err.contains("one experiment"));
 }
 
 #[test]
@@ -91,9 +89,7 @@ fn names_are_completed_where_they_are_asked_for() {
     assert!(completed(&project, &["run", "--sha"]).contains("--shard"));
     // An empty variable is none.
     let mut command = project.command(&["list", "toy"]);
-    assert!(
-        Run::new(command.env("DPGP_COMPLETE", "").output().unwrap()).expect(0).out.contains("smith2021/toy")
-    );
+    assert!(Run::new(command.env("DPGP_COMPLETE", "").output().unwrap()).expect(0).out.contains("smith2021/toy"));
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn plain() -> Vec<u64> {
     let bins = Bins::grid(&[(-1.0, 1.0, 6), (-1.0, 0.5, 4)]);
     let (columns, mut counts) = (columns(), vec![0; bins.len()]);
     for row in (0..ROWS).filter(|row| columns[0][*row] < 0.9) {
-        if let Some(bin) = bins.holding(&[columns[0][row], columns[1][row]]) {
+        if let Some(bin) = bins.find_bin(&[columns[0][row], columns[1][row]]) {
             counts[bin] += (row % 3) as u64;
         }
     }
@@ -94,9 +94,7 @@ fn a_release_carries_its_guarantee() {
 #[test]
 fn exact_counts_are_estimated_from_a_release() {
     let project = project();
-    project
-        .dpgp(&["stats", "s.toml", "rows.csv", "--release", "a.json", "--epsilon", "0.05", "--no-ledger"])
-        .expect(0);
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "a.json", "--epsilon", "0.05", "--no-ledger"]).expect(0);
     let from = ["predict", "--from", "a.json", "--grid"];
     let run = project.dpgp(&[&from[..], &["auto", "--out", "c.csv", "--map", "c.svg"]].concat()).expect(0);
     assert!(
@@ -108,8 +106,7 @@ fn exact_counts_are_estimated_from_a_release() {
     let text = project.read("c.csv");
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("x,y,private_mean,gp_sd,noise_sd,low,high"));
-    let rows: Vec<Vec<f64>> =
-        lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
+    let rows: Vec<Vec<f64>> = lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect();
     assert_eq!(rows.len(), 24);
     let sd = project.json("a.json")["sd"].as_f64().unwrap();
     let mut held = 0;
@@ -185,9 +182,15 @@ fn wrong_questions_are_refused() {
     assert!(run.err.contains("is not a file of sums for this spec"), "{}", run.err);
     let function = SPEC
         .replace("histogram = {}", "function = {}")
-        .replace("[privacy.mechanism.histogram]\nrelation = \"add-remove\"", "mechanism.function.sensitivity = \"exact\"")
+        .replace(
+            "[privacy.mechanism.histogram]\nrelation = \"add-remove\"",
+            "mechanism.function.sensitivity = \"exact\"",
+        )
         .replace("epsilon = 1.0", "change = 1.0\nepsilon = 1.0")
-        .replace("[task.density]", "[model]\nnoise_variance = 0.1\nkernel.eq = { variance = 1.0, lengthscale = 1.0 }\n[task.density]");
+        .replace(
+            "[task.density]",
+            "[model]\nnoise_variance = 0.1\nkernel.eq = { variance = 1.0, lengthscale = 1.0 }\n[task.density]",
+        );
     project.write("s.toml", &function);
     let run = project.dpgp(&["stats", "s.toml", "rows.csv"]).expect(2);
     assert!(run.err.contains("or task.density with mechanism.histogram"), "{}", run.err);

@@ -174,22 +174,14 @@ fn grids_have_an_axis_for_each_pixel() {
     );
     let (project, run) = run(&grid, "side = 2", "side = 2");
     let run = run.expect(2);
-    assert!(
-        run.err.contains("task.prediction.grid: needs one value for each input (4), found 1"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("task.prediction.grid: needs one value for each input (4), found 1"), "{}", run.err);
     project.assert_nothing_left();
     let points = grid.replace(
         "[task.prediction]\ngrid = [{ from = 0.0, to = 80.0, points = 11 }]",
         "[task.classification]\ntrain = 20\ndraws = 1\nat = [[0.0]]\npositive = { is = \"==\", value = 1.0 }",
     );
     let run = self::run(&points, "side = 2", "side = 3").1.expect(2);
-    assert!(
-        run.err.contains("task.classification.at.0: needs one value for each input (9), found 1"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("task.classification.at.0: needs one value for each input (9), found 1"), "{}", run.err);
 }
 
 /// A budget whose epsilon is near the greatest number, so that what is left of it is beyond.
@@ -205,8 +197,7 @@ fn budgets_without_end_are_told() {
         mechanism.cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }\n";
     project.put("study.toml", spec);
     let budget = ["--budget-epsilon", "1e308", "--budget-delta", "0.5"];
-    let predict =
-        [&["predict", "study.toml", "--at", "grid.csv", "--out", "p.csv"][..], &budget[..]].concat();
+    let predict = [&["predict", "study.toml", "--at", "grid.csv", "--out", "p.csv"][..], &budget[..]].concat();
     let run = Run::new(within(&project, &predict)).expect(0);
     assert!(run.out.contains("epsilon = inf") || run.err.contains("epsilon = inf"), "{}{}", run.out, run.err);
     Run::new(within(&project, &["ledger", "show", "study.toml"])).expect(0);
@@ -247,10 +238,7 @@ fn matrices_beyond_the_memory_are_refused() {
     project.write("grid.csv", "x\n5\n50\n");
     let predict = ["predict", "study.toml", "--at", "grid.csv", "--out", "p.csv", "--quiet"];
     for (arguments, message) in [
-        (
-            &["run", "study.toml", "--quiet"][..],
-            "model: 160000 rows and 40000 points need about 572.2 GiB of memory",
-        ),
+        (&["run", "study.toml", "--quiet"][..], "model: 160000 rows and 40000 points need about 572.2 GiB of memory"),
         (&predict, "model: 200000 rows and 2 points need about 596.0 GiB of memory"),
         (&["audit", "study.toml"], "model: 160000 rows and 40000 points need about 572.2 GiB of memory"),
     ] {
@@ -267,8 +255,7 @@ fn matrices_beyond_the_memory_are_refused() {
 /// Small gzip files that unpack to lines without a row, and to a row without an end.
 #[test]
 fn blank_lines_without_end_are_refused() {
-    let project =
-        Project::with_study(&SURFACE.replace("source.inline", "source.csv.path = \"rows.csv.gz\"\n#"));
+    let project = Project::with_study(&SURFACE.replace("source.inline", "source.csv.path = \"rows.csv.gz\"\n#"));
     for byte in [b' ', b'1'] {
         let line = vec![byte; 1 << 20];
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -279,15 +266,9 @@ fn blank_lines_without_end_are_refused() {
             }
         }
         project.put("rows.csv.gz", encoder.finish().unwrap());
-        for arguments in
-            [&["run", "study.toml"][..], &["stats", "study.toml", "rows.csv.gz", "--out", "o.json"]]
-        {
+        for arguments in [&["run", "study.toml"][..], &["stats", "study.toml", "rows.csv.gz", "--out", "o.json"]] {
             let run = Run::new(within(&project, arguments)).expect(2);
-            assert!(
-                run.err.contains("rows.csv.gz: line ") && run.err.contains("more than 64 MB"),
-                "{}",
-                run.err
-            );
+            assert!(run.err.contains("rows.csv.gz: line ") && run.err.contains("more than 64 MB"), "{}", run.err);
         }
         project.assert_nothing_left();
     }

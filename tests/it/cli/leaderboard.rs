@@ -8,8 +8,7 @@ use crate::support::rows::table_rows;
 /// Sixty noisy points of a sine, and methods that hide targets or whole records.
 fn spec() -> String {
     let x: Vec<f64> = (0..60).map(|i| f64::from(i) / 6.0).collect();
-    let y: Vec<f64> =
-        x.iter().enumerate().map(|(i, x)| x.sin() + 0.1 * ((7 * i) % 11) as f64 - 0.5).collect();
+    let y: Vec<f64> = x.iter().enumerate().map(|(i, x)| x.sin() + 0.1 * ((7 * i) % 11) as f64 - 0.5).collect();
     format!(
         r#"[experiment]
 title = "A leaderboard"
@@ -85,8 +84,7 @@ fn methods_are_scored_by_their_predictive_distributions() {
             board.value("function", f64::INFINITY, metric),
             "{metric}: the same model"
         );
-        let gap =
-            board.value("cloaking", f64::INFINITY, metric) - board.value("chosen", f64::INFINITY, metric);
+        let gap = board.value("cloaking", f64::INFINITY, metric) - board.value("chosen", f64::INFINITY, metric);
         assert!(gap.abs() < 1e-9, "{metric}: without noise the better lengthscale is chosen");
     }
     assert!(board.value("cloaking", 1.0, "rmse") < board.value("function", 1.0, "rmse"));
@@ -108,8 +106,7 @@ fn methods_are_scored_by_their_predictive_distributions() {
     let private = ["cloaking", "chosen", "function", "bins", "bins-denoised", "sums", "moments"];
     for method in private.into_iter().chain(["sites", "ellipsoid", "held"]) {
         let row = board.row(method, 1.0, "coverage-90");
-        let (coverage, delta): (f64, f64) =
-            (row["value"].parse().unwrap(), row["delta_exact"].parse().unwrap());
+        let (coverage, delta): (f64, f64) = (row["value"].parse().unwrap(), row["delta_exact"].parse().unwrap());
         // The correction of noisy sums is of first order: it knows only a part of the noise.
         let least = if method == "sums" { 0.4 } else { 0.7 };
         assert!(coverage > least, "{method}: intervals know the noise: {coverage}");
@@ -131,8 +128,7 @@ fn baselines_are_a_constant_and_a_private_mean() {
     assert_eq!((constant["guarantee"].as_str(), mean["delta_exact"].is_empty()), ("none", false));
     assert!(board.value("constant", f64::INFINITY, "r2").abs() < 1e-12);
     assert!(
-        (board.value("mean", f64::INFINITY, "rmse") / constant["value"].parse::<f64>().unwrap() - 1.0).abs()
-            < 1e-12
+        (board.value("mean", f64::INFINITY, "rmse") / constant["value"].parse::<f64>().unwrap() - 1.0).abs() < 1e-12
     );
     // The multiplier of the analytic Gaussian mechanism at (1, 1e-5) is 3.730 632 (Balle and Wang 2018). R2 is a mean of ratios to the
     // squares of the constant, whose folds differ.
@@ -149,8 +145,7 @@ fn baselines_are_a_constant_and_a_private_mean() {
 #[test]
 fn the_best_is_told_with_what_is_level_with_it() {
     let project = Project::new();
-    let layout =
-        "[table]\nmetric = \"rmse\"\nrows = [\"method\"]\ncolumns = [\"epsilon\"]\nbest = \"least\"\n";
+    let layout = "[table]\nmetric = \"rmse\"\nrows = [\"method\"]\ncolumns = [\"epsilon\"]\nbest = \"least\"\n";
     project.write("board.toml", &(spec() + layout));
     let target = "one target changes by <= 4.0";
     let mut table = "experiment,cell,privacy.epsilon,method,metric,value,spread,spread_kind,repeats,guarantee,epsilon,delta,delta_exact\n"
@@ -186,11 +181,8 @@ fn the_best_is_told_with_what_is_level_with_it() {
     let latex = project.dpgp(&["table", "board.toml", "--as", "latex"]).expect(0).out;
     assert!(latex.contains("bins & 40.0 $\\pm$ 3.0 \\\\"), "{latex}");
     assert!(latex.contains("$\\pm$: one standard deviation over 9 folds"), "{latex}");
-    let turned =
-        project.dpgp(&["table", "board.toml", "--rows", "epsilon", "--columns", "method", "--as", "csv"]);
-    assert!(
-        turned.expect(0).out.starts_with(",epsilon,constant,cloaking,bins,function,moments\n,1,50.0 ± 3.0,")
-    );
+    let turned = project.dpgp(&["table", "board.toml", "--rows", "epsilon", "--columns", "method", "--as", "csv"]);
+    assert!(turned.expect(0).out.starts_with(",epsilon,constant,cloaking,bins,function,moments\n,1,50.0 ± 3.0,"));
     for (wrong, known) in [(["--metric", "rsme"], "crps, rmse"), (["--rows", "way"], "epsilon, method")] {
         let run = project.dpgp(&[&["table", "board.toml"], &wrong[..]].concat()).expect(2);
         assert!(run.err.contains(known), "{}", run.err);
@@ -244,19 +236,9 @@ fn a_choice_needs_cloaking_and_a_share() {
     assert_refused(&project, "lengthscales = [0.3, 1.5]", "lengthscales = []", "lengthscales");
     let chosen = "\"task.leaderboard.choose\" = { lengthscales = [1.0], share = 0.5, folds = 2 }, ";
     let function = "function = { \"privacy";
-    assert_refused(
-        &project,
-        function,
-        &format!("function = {{ {chosen}\"privacy"),
-        "needs mechanism.cloaking",
-    );
+    assert_refused(&project, function, &format!("function = {{ {chosen}\"privacy"), "needs mechanism.cloaking");
     let mean = "mean = { \"task";
-    assert_refused(
-        &project,
-        mean,
-        &format!("mean = {{ {chosen}\"task"),
-        "cannot be combined with `baseline`",
-    );
+    assert_refused(&project, mean, &format!("mean = {{ {chosen}\"task"), "cannot be combined with `baseline`");
 }
 
 #[test]
@@ -323,16 +305,8 @@ fn mistakes_about_moments_are_refused() {
         ("domain = [[0.0, 10.0]]", two, "needs one value for each input (1), found 2"),
         ("period = 1.5", "period = 0.9", "from 1 to 10"),
         ("high = 2.0", "high = 2.0\nscale = 0.05", "normalise.bounds.scale"),
-        (
-            "kernel.eq = { variance = 1.0, lengthscale = 1.5 }",
-            "kernel.linear = { variance = 1.0 }",
-            "stationary",
-        ),
-        (
-            "[task.leaderboard]\nsplit.interleaved = 4",
-            "[task.regression]\nsplit.contiguous = 4",
-            "mechanism.cloaking",
-        ),
+        ("kernel.eq = { variance = 1.0, lengthscale = 1.5 }", "kernel.linear = { variance = 1.0 }", "stationary"),
+        ("[task.leaderboard]\nsplit.interleaved = 4", "[task.regression]\nsplit.contiguous = 4", "mechanism.cloaking"),
     ] {
         let spec = moments();
         assert!(spec.contains(from), "{from}");

@@ -85,8 +85,7 @@ fn a_protected_column_is_not_public_under_another_name() {
                 ("\"serial\", \"house\", \"a\", \"b\"", ["\"serial\"", "a"], ""),
             ] {
                 let grid = format!("{}\n5\n", input.replace('"', ""));
-                let run =
-                    release(&project, &spec(file, columns, [input, target], more), &grid, &[]).expect(2);
+                let run = release(&project, &spec(file, columns, [input, target], more), &grid, &[]).expect(2);
                 let said = run.err.contains("an earlier release");
                 assert!(said && run.err.contains("public"), "{decimals} {file} {columns}: {}", run.err);
             }
@@ -164,9 +163,7 @@ fn rows_with_other_columns_are_the_same_rows() {
 #[test]
 fn strangers_have_ledgers_of_their_own() {
     let project = project(&rows(1, 300, 2), "");
-    for (people, count, decimals) in
-        [(2, 300, 2), (3, 250, 2), (4, 300, 1), (5, 300, 1), (6, 299, 0), (7, 300, 0)]
-    {
+    for (people, count, decimals) in [(2, 300, 2), (3, 250, 2), (4, 300, 1), (5, 300, 1), (6, 299, 0), (7, 300, 0)] {
         let mut text = String::new();
         for (row, [serial, house, x, y]) in rows(people, count, decimals).into_iter().enumerate() {
             let (answer, binary) = (house.len() % 2, u8::from(y < x));
@@ -229,22 +226,14 @@ fn files_with_rows_in_common_are_refused() {
         ];
         for (name, cells) in others {
             project.write("two.csv", &places(&cells));
-            for more in
-                [&["--release", "r.json"][..], &["--release", "r.json", "--no-ledger"], &["--out", "o.json"]]
-            {
-                let run =
-                    project.dpgp(&[&["stats", "s.toml", "one.csv", "two.csv", "--quiet"], more].concat());
-                assert!(
-                    run.code == 2 && run.err.contains("hold the same rows"),
-                    "{name} {more:?}: {}",
-                    run.err
-                );
+            for more in [&["--release", "r.json"][..], &["--release", "r.json", "--no-ledger"], &["--out", "o.json"]] {
+                let run = project.dpgp(&[&["stats", "s.toml", "one.csv", "two.csv", "--quiet"], more].concat());
+                assert!(run.code == 2 && run.err.contains("hold the same rows"), "{name} {more:?}: {}", run.err);
                 assert!(!project.path("r.json").exists() && !project.path("o.json").exists());
             }
             for shard in ["1/2", "2/2"] {
                 let out = format!("{}.json", &shard[..1]);
-                let stats =
-                    ["stats", "s.toml", "one.csv", "two.csv", "--shard", shard, "--out", &out, "--quiet"];
+                let stats = ["stats", "s.toml", "one.csv", "two.csv", "--shard", shard, "--out", &out, "--quiet"];
                 project.dpgp(&stats).expect(0);
             }
             let run = project.dpgp(&["stats", "s.toml", "--add", "1.json", "2.json", "--quiet"]).expect(2);
@@ -290,12 +279,7 @@ fn another_separator_is_no_other_file() {
     let project = Project::new();
     let lines: String = (0..40)
         .map(|row| {
-            format!(
-                "{:.2};{:.2};{row}|{:.2}|{row}\n",
-                10.0 * draw(1, row),
-                10.0 * draw(2, row),
-                10.0 * draw(3, row)
-            )
+            format!("{:.2};{:.2};{row}|{:.2}|{row}\n", 10.0 * draw(1, row), 10.0 * draw(2, row), 10.0 * draw(3, row))
         })
         .collect();
     project.write("d.csv", format!("x;y;a|u|v\n{lines}").as_str());
@@ -303,10 +287,9 @@ fn another_separator_is_no_other_file() {
         spec("d.csv", "", roles, "").replace("\"d.csv\"", &format!("\"d.csv\", separator = \"{separator}\""))
     };
     release(&project, &cut(";", ["\"x\"", "y"]), "x\n5\n", BUDGET).expect(0);
-    for (name, text) in [
-        ("d.csv", lines.clone()),
-        ("part.csv", lines.lines().take(30).map(|line| format!("{line}\n")).collect()),
-    ] {
+    for (name, text) in
+        [("d.csv", lines.clone()), ("part.csv", lines.lines().take(30).map(|line| format!("{line}\n")).collect())]
+    {
         project.write(name, format!("x;y;a|u|v\n{text}").as_str());
         let other = cut("|", ["\"v\"", "u"]).replace("d.csv", name);
         let run = release(&project, &other, "v\n5\n", &[]).expect(2);

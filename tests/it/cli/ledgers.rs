@@ -69,11 +69,7 @@ fn other_forms() -> Vec<OtherForm> {
         ),
         ("turned.csv", format!("energy,day,degrees\n{}", turned.collect::<String>()), renamed),
         ("reversed.csv", energy_csv(&reversed), source("{ path = \"reversed.csv\" }")),
-        (
-            "doubled.csv",
-            energy_csv(&[all.clone(), all.clone()].concat()),
-            source("{ path = \"doubled.csv\" }"),
-        ),
+        ("doubled.csv", energy_csv(&[all.clone(), all.clone()].concat()), source("{ path = \"doubled.csv\" }")),
         ("half.csv", energy_csv(&all[..60]), source("{ path = \"half.csv\" }")),
         ("one-more.csv", energy_csv(&rows(0..121)), source("{ path = \"one-more.csv\" }")),
         (
@@ -81,11 +77,7 @@ fn other_forms() -> Vec<OtherForm> {
             format!("number,day,temperature,kwh\n{}", numbered.collect::<String>()),
             source("{ path = \"numbered.csv\" }"),
         ),
-        (
-            "fewer.csv",
-            format!("temperature,kwh\n{}", fewer.collect::<String>()),
-            source("{ path = \"fewer.csv\" }"),
-        ),
+        ("fewer.csv", format!("temperature,kwh\n{}", fewer.collect::<String>()), source("{ path = \"fewer.csv\" }")),
     ]
 }
 
@@ -117,8 +109,7 @@ fn the_same_rows_have_one_ledger_in_every_form() {
         ("kwh", Column::Double(all.iter().map(|row| Some(row[2])).collect())),
     ];
     write_parquet(&project.path("energy.parquet"), &columns, 50);
-    let (csv, parquet) =
-        ("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
+    let (csv, parquet) = ("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
     project.write("other.toml", &records().replace(csv, parquet));
     predict(&project, "other.toml", &[]).expect(0);
     only_ledger(&project, releases + 1, "Parquet");
@@ -136,11 +127,7 @@ fn the_same_rows_have_one_ledger_in_every_form() {
         let run = predict(&project, "other.toml", &[]).expect(1);
         assert!(run.err.contains("is too small for this release"), "{name}: {}", run.err);
         let run = predict(&project, "other.toml", &["--ledger", "new.toml"]).expect(2);
-        assert!(
-            run.err.contains("already records releases from some or all of these rows"),
-            "{name}: {}",
-            run.err
-        );
+        assert!(run.err.contains("already records releases from some or all of these rows"), "{name}: {}", run.err);
         assert!(!project.path("new.toml").exists());
     }
 }
@@ -318,19 +305,14 @@ fn a_ledger_of_version_1_goes_on() {
     );
     project.write("old.toml", &old);
     let shown = project.dpgp(&["ledger", "show", "old.toml"]).expect(0);
-    assert!(
-        shown.out.contains("version 1 has no seal") && shown.out.contains("1 release has"),
-        "{}",
-        shown.out
-    );
+    assert!(shown.out.contains("version 1 has no seal") && shown.out.contains("1 release has"), "{}", shown.out);
     // It has no check sum: whoever goes on with it says its budget.
     let run = predict(&project, "energy.toml", &["--ledger", "old.toml", "--out", "p.csv"]).expect(2);
     assert!(run.err.contains("1 release has spent") && run.err.contains("--budget-epsilon"), "{}", run.err);
     let other = ["--ledger", "old.toml", "--budget-epsilon", "3", "--budget-delta", "1e-6"];
     predict(&project, "energy.toml", &other).expect(2);
     assert_eq!(project.read("old.toml"), old);
-    let run =
-        predict(&project, "energy.toml", &[BUDGET, &["--ledger", "old.toml", "--out", "p.csv"]].concat());
+    let run = predict(&project, "energy.toml", &[BUDGET, &["--ledger", "old.toml", "--out", "p.csv"]].concat());
     let run = run.expect(0);
     assert!(run.out.contains("2 releases have spent"), "{}", run.out);
     assert_eq!(project.read("old.toml.version-1"), old);
@@ -386,8 +368,7 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let run = Run::new(project.command(way).stdout(full).output().unwrap()).expect(5);
         charged += 1;
-        let says =
-            run.err.contains("was already charged to the ledger") && run.err.contains("the charge remains");
+        let says = run.err.contains("was already charged to the ledger") && run.err.contains("the charge remains");
         assert!(says, "{way:?}: {}", run.err);
         only_ledger(&project, charged, &format!("{way:?}"));
     }
@@ -510,10 +491,9 @@ fn what_is_private_is_for_its_owner_alone() {
     project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0);
     project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--out", "p.csv"]).expect(0);
     project.write("sums.toml", &records());
-    let stats =
-        ["stats", "sums.toml", "energy.csv", "--out", "sums.json", "--release", "s.json", "--no-ledger"];
+    let stats = ["stats", "sums.toml", "energy.csv", "--out", "sums.json", "--release", "s.json", "--no-ledger"];
     project.dpgp(&stats).expect(0);
-    let digest = dpgp::data::digest::stamp(&project.path("energy.csv")).unwrap().digest.to_string();
+    let digest = dpgp::data::digest::compute_file_stamp(&project.path("energy.csv")).unwrap().digest.to_string();
     let mut seen = 0;
     let mut folders = vec![project.folder.path().to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -532,9 +512,7 @@ fn what_is_private_is_for_its_owner_alone() {
     let segment = std::fs::read_dir(project.path("store")).unwrap().next().unwrap().unwrap().file_name();
     let segment = format!("store/{}", segment.to_str().unwrap());
     assert!(project.read(&segment).contains("hmac-sha256:"), "changed data are noticed");
-    for name in
-        ["sums.json", "state/key", "results/energy/table.csv", "results/energy/manifest.json", &segment]
-    {
+    for name in ["sums.json", "state/key", "results/energy/table.csv", "results/energy/manifest.json", &segment] {
         assert_eq!(mode(&project, name), 0o600, "{name}");
     }
     for name in ["p.csv", "p.csv.certificate.json", "s.json"] {
@@ -559,10 +537,7 @@ fn counts_are_for_the_holder() {
         let text = project.dpgp(&[&stats[..], more].concat()).expect(0).out;
         assert_eq!(text.contains("120 rows") && text.contains("clipped"), says, "{text}");
         let facts = project.dpgp(&[&stats[..], more, &["--format", "json"]].concat()).expect(0).json();
-        assert_eq!(
-            facts["rows"].is_u64() && facts["clipped"].is_u64() && facts["not_private"].is_boolean(),
-            says
-        );
+        assert_eq!(facts["rows"].is_u64() && facts["clipped"].is_u64() && facts["not_private"].is_boolean(), says);
         let run = predict(&project, "energy.toml", &[more, &["--no-ledger"]].concat()).expect(0);
         assert_eq!(run.err.contains("were clipped"), says, "{}", run.err);
     }
@@ -574,10 +549,9 @@ fn weak_guarantees_need_a_word() {
     let project = project();
     let classic = records().replace("\"analytic\"", "\"classic\"").replace("epsilon = 0.5", "epsilon = 20.0");
     let large = records().replace("delta = 1e-6", "delta = 0.01");
-    for (spec, message) in [
-        (&classic, "outside the proof of the classic calibration"),
-        (&large, "is not below 1 / (number of rows)"),
-    ] {
+    for (spec, message) in
+        [(&classic, "outside the proof of the classic calibration"), (&large, "is not below 1 / (number of rows)")]
+    {
         project.write("weak.toml", spec);
         let stats = ["stats", "weak.toml", "energy.csv", "--release", "s.json"];
         let run = project.dpgp(&stats).expect(2);
@@ -604,11 +578,7 @@ fn a_narrow_change_is_metric() {
     project.write("energy.toml", &narrow);
     for verb in [&["run", "energy.toml"][..], &["predict", "energy.toml", "--at", "grid.csv"]] {
         let run = project.dpgp(verb).expect(2);
-        assert!(
-            run.err.contains("privacy.change") && run.err.contains("relation = \"metric\""),
-            "{}",
-            run.err
-        );
+        assert!(run.err.contains("privacy.change") && run.err.contains("relation = \"metric\""), "{}", run.err);
     }
     project.write("energy.toml", &narrow.replace("change = 10.0", "change = 10.0\nrelation = \"metric\""));
     let run = predict(&project, "energy.toml", &["--out", "p.csv"]).expect(0);

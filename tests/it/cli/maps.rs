@@ -66,11 +66,7 @@ fn from_trips_to_a_map_in_four_commands() {
         assert!(!project.path("p.csv").exists() && releases(&project) == 0);
     }
     let run = project.dpgp(&[&predict[..], &["map.html"]].concat()).expect(0);
-    assert!(
-        run.out.contains("map written to map.html") && project.read("there.html") == "precious",
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("map written to map.html") && project.read("there.html") == "precious", "{}", run.out);
     let html = project.read("map.html");
     for part in [
         "<h1>Private mean of duration by start_lon and start_lat</h1>",
@@ -79,11 +75,7 @@ fn from_trips_to_a_map_in_four_commands() {
         "Not covered: ",
         "of 30 cells",
     ] {
-        assert!(
-            html.contains(part),
-            "{part} is not in\n{}",
-            &html[html.find("<figcaption").unwrap()..][..2000]
-        );
+        assert!(html.contains(part), "{part} is not in\n{}", &html[html.find("<figcaption").unwrap()..][..2000]);
     }
     // The same picture from the files, and others of them.
     let again = project.dpgp(&["map", "p.csv", "--out", "again.html"]).expect(0);
@@ -115,9 +107,8 @@ fn a_map_of_another_place_is_named() {
     let project = Project::empty();
     project.write("trips.csv", &trips());
     project.dpgp(&["new", "--data", "trips.csv", "--private-inputs"]).expect(0);
-    let here = filled(project.read("trips.toml"))
-        .replace("epsilon = 1.0", "epsilon = 8.0")
-        .replace("[1.0, inf]", "[8.0]");
+    let here =
+        filled(project.read("trips.toml")).replace("epsilon = 1.0", "epsilon = 8.0").replace("[1.0, inf]", "[8.0]");
     project.write("trips.toml", &here);
     project.write(
         "elsewhere.toml",
@@ -130,34 +121,26 @@ fn a_map_of_another_place_is_named() {
     assert!(warnings.contains("Check the ends of the map, the order of the inputs"), "{warnings}");
     // The same from sums, asked later.
     project.dpgp(&["stats", "elsewhere.toml", "trips.csv", "--release", "m.json", "--no-ledger"]).expect(0);
-    let later =
-        project.dpgp(&["predict", "--from", "m.json", "--grid", "auto", "--out", "later.csv"]).expect(0);
+    let later = project.dpgp(&["predict", "--from", "m.json", "--grid", "auto", "--out", "later.csv"]).expect(0);
     assert!(later.err.contains("too little is known"), "{}", later.err);
 }
 
 /// Closed, counter-clockwise, within the ends of the map, and all of it together.
 fn assert_rings(project: &Project, map: &Value) {
     assert_eq!(map["guarantee"]["epsilon"], 1.0);
-    let means: Vec<f64> = project
-        .read("p.csv")
-        .lines()
-        .skip(1)
-        .map(|row| row.split(',').nth(2).unwrap().parse().unwrap())
-        .collect();
+    let means: Vec<f64> =
+        project.read("p.csv").lines().skip(1).map(|row| row.split(',').nth(2).unwrap().parse().unwrap()).collect();
     let features = map["features"].as_array().unwrap();
     let drawn: Vec<f64> = features.iter().map(|cell| cell["properties"]["mean"].as_f64().unwrap()).collect();
     assert_eq!(drawn, means);
     let mut area = 0.0;
     for feature in features {
-        let ring: Vec<[f64; 2]> =
-            serde_json::from_value(feature["geometry"]["coordinates"][0].clone()).unwrap();
+        let ring: Vec<[f64; 2]> = serde_json::from_value(feature["geometry"]["coordinates"][0].clone()).unwrap();
         assert!(ring.len() == 5 && ring[0] == ring[4], "{ring:?}");
-        assert!(
-            ring.iter().all(|[lon, lat]| (-74.02..=-73.93).contains(lon) && (40.70..=40.80).contains(lat))
-        );
-        let sides = ring.windows(2).map(|side| {
-            (side[0][0] + 74.0) * (side[1][1] - 40.0) - (side[1][0] + 74.0) * (side[0][1] - 40.0)
-        });
+        assert!(ring.iter().all(|[lon, lat]| (-74.02..=-73.93).contains(lon) && (40.70..=40.80).contains(lat)));
+        let sides = ring
+            .windows(2)
+            .map(|side| (side[0][0] + 74.0) * (side[1][1] - 40.0) - (side[1][0] + 74.0) * (side[0][1] - 40.0));
         let twice: f64 = sides.sum();
         assert!(twice > 0.0, "{ring:?}");
         area += twice / 2.0;
@@ -179,8 +162,7 @@ fn scales_and_outlines_are_read_first() {
     project.write("away.geojson", &LINE.replace("-74.0", "8.0"));
     project.write("bad.geojson", "{\"type\": \"Polgon\"}");
     project.write("large.geojson", &" ".repeat(11 << 20));
-    let predict =
-        ["predict", "trips.toml", "--grid", "auto", "--out", "p.csv", "--quiet", "--map", "map.html"];
+    let predict = ["predict", "trips.toml", "--grid", "auto", "--out", "p.csv", "--quiet", "--map", "map.html"];
     for (more, code, says) in [
         ("--scale=30..10", 2, "\"30..10\" is not a scale: use LOW..HIGH"),
         ("--scale=0..nan", 2, "is not a scale"),
@@ -200,18 +182,12 @@ fn scales_and_outlines_are_read_first() {
     let drawn = ["--scale", "-100..2000", "--outline", "line.geojson", "--unit", "seconds"];
     project.dpgp(&[&predict[..], &drawn].concat()).expect(0);
     let html = project.read("map.html");
-    for part in
-        ["&lt;= -100", "&gt;= 2000", "The lines come from line.geojson.", "start_lon (°)", "<polyline"]
-    {
+    for part in ["&lt;= -100", "&gt;= 2000", "The lines come from line.geojson.", "start_lon (°)", "<polyline"] {
         assert!(html.contains(part), "{part} is not in the page");
     }
     assert!(!html.contains("alert(7)"));
     let run = project.dpgp(&["map", "p.csv", "--out", "m.geojson", "--scale", "0..1"]).expect(2);
-    assert!(
-        run.err.contains("--scale changes a drawing") && !project.path("m.geojson").exists(),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("--scale changes a drawing") && !project.path("m.geojson").exists(), "{}", run.err);
 }
 
 /// An input with words gives a bar for each.
@@ -223,8 +199,7 @@ fn words_are_bars() {
     let spec = TARGETS.replace("[\"temperature\"]", "[\"home\"], encode = { home = [\"flat\", \"house\"] }");
     project.write("energy.toml", &spec.replace("lengthscale = 8.0", "lengthscale = 0.5"));
     project.write("homes.csv", "home\nhouse\nflat\n");
-    let predict =
-        ["predict", "energy.toml", "--at", "homes.csv", "--out", "p.csv", "--map", "bars.html", "--quiet"];
+    let predict = ["predict", "energy.toml", "--at", "homes.csv", "--out", "p.csv", "--map", "bars.html", "--quiet"];
     project.dpgp(&predict).expect(0);
     let html = project.read("bars.html");
     assert!(html.contains("95 % interval of the function") && html.contains("\nhouse\n"), "no bars");
@@ -247,9 +222,7 @@ fn one_input_is_a_line_between_bands() {
         assert!(svg.contains(part), "{part} is not in\n{svg}");
     }
     assert_eq!(svg.matches("<polygon").count(), 2);
-    assert!(
-        project.dpgp(&["map", "p.csv", "--out", "m.svg", "--mask", "1"]).expect(2).err.contains("two inputs")
-    );
+    assert!(project.dpgp(&["map", "p.csv", "--out", "m.svg", "--mask", "1"]).expect(2).err.contains("two inputs"));
     // Without its certificate a file claims nothing.
     std::fs::rename(project.path("p.csv"), project.path("bare.csv")).unwrap();
     let run = project.dpgp(&["map", "bare.csv", "--out", "bare.html"]).expect(0);

@@ -124,8 +124,7 @@ fn sums_are_those_of_the_rows_that_lack_nothing() {
         assert_eq!(measured(&holes), measured(&whole));
         // Tabs, and a file of another kind.
         holes.write("energy.csv", &file(&lines(2, true)).replace(',', "\t"));
-        holes
-            .write("energy.toml", &spec.replace("\"energy.csv\" }", "\"energy.csv\", separator = \"\\t\" }"));
+        holes.write("energy.toml", &spec.replace("\"energy.csv\" }", "\"energy.csv\", separator = \"\\t\" }"));
         holes.remove("sums.json");
         assert_eq!(part(&holes), part_of(&whole));
         // A null in each fourth row.
@@ -133,8 +132,8 @@ fn sums_are_those_of_the_rows_that_lack_nothing() {
         let spec = spec.replace(csv, "source.parquet.path = \"energy.parquet\"");
         for (project, group) in [(&holes, 4), (&whole, 3)] {
             let days = (0..40 * group).map(|i| (i % group != 3).then(|| day(i / group * 3 + i % group)));
-            let [temperature, kwh] = [1, 2]
-                .map(|place| Column::Double(days.clone().map(|day| day.map(|day| day[place])).collect()));
+            let [temperature, kwh] =
+                [1, 2].map(|place| Column::Double(days.clone().map(|day| day.map(|day| day[place])).collect()));
             write_parquet(&project.path("energy.parquet"), &[("temperature", temperature), ("kwh", kwh)], 50);
             project.write("energy.toml", &spec);
         }
@@ -156,8 +155,7 @@ fn shards_of_files_with_gaps_add_up() {
         let mut x = wave(rows, 0.7);
         x.iter_mut().skip(4).step_by(15).for_each(|x| *x = f64::NAN);
         let n: Vec<f64> = (0..rows).map(|i| if i % 7 == 0 { f64::NAN } else { (i % 2) as f64 }).collect();
-        let who: Vec<f64> =
-            (0..rows).map(|i| if i % 11 == 0 { f64::NAN } else { (i * 31 % 9001) as f64 }).collect();
+        let who: Vec<f64> = (0..rows).map(|i| if i % 11 == 0 { f64::NAN } else { (i * 31 % 9001) as f64 }).collect();
         let persons = spec == HISTOGRAM;
         let mut whole: Vec<usize> = (0..rows).filter(|i| !x[*i].is_nan() && !n[*i].is_nan()).collect();
         whole.retain(|i| !persons || !who[*i].is_nan());
@@ -183,10 +181,8 @@ fn shards_of_files_with_gaps_add_up() {
 #[test]
 fn parts_without_a_value_are_left_out() {
     let project = project(&dropping(RECORDS), 0, false);
-    let spec = dropping(RECORDS).replace(
-        "[\"temperature\"]",
-        "[\"temperature\"], filter = [{ column = \"month\", is = \"<\", value = 9 }]",
-    );
+    let spec = dropping(RECORDS)
+        .replace("[\"temperature\"]", "[\"temperature\"], filter = [{ column = \"month\", is = \"<\", value = 9 }]");
     project.write("energy.toml", &spec);
     project.put("parts/month=6/a.csv", file(&lines(1, true)));
     project.put("whole/month=6/a.csv", file(&lines(0, false)));
@@ -212,22 +208,17 @@ fn ledgers_know_rows_with_gaps() {
     project.dpgp(PREDICT).expect(0);
     project.dpgp(STATS).expect(0);
     project.dpgp(&["stats", "energy.toml", "energy.parquet", "--release", "q.json"]).expect(0);
-    let spec = dropping(RECORDS)
-        .replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
+    let spec =
+        dropping(RECORDS).replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
     project.write("energy.toml", &spec);
     project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "q.csv"]).expect(0);
     // One ledger, and one digest of the rows in all of its releases.
-    let ledgers =
-        std::fs::read_dir(project.path("state/ledgers")).unwrap().map(|entry| entry.unwrap().path());
+    let ledgers = std::fs::read_dir(project.path("state/ledgers")).unwrap().map(|entry| entry.unwrap().path());
     let ledgers: Vec<_> = ledgers.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
     assert_eq!(ledgers.len(), 1, "{ledgers:?}");
     let ledger: toml::Table = toml::from_str(&std::fs::read_to_string(&ledgers[0]).unwrap()).unwrap();
-    let digests: Vec<&str> = ledger["release"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|release| release["data"].as_str().unwrap())
-        .collect();
+    let digests: Vec<&str> =
+        ledger["release"].as_array().unwrap().iter().map(|release| release["data"].as_str().unwrap()).collect();
     assert_eq!(digests, [digests[0]; 4]);
 }
 
@@ -249,9 +240,8 @@ fn nothing_tells_how_many_are_left_out() {
             said += &measured(&project).to_string();
             said
         });
-        let said = said.map(|said| {
-            said.lines().filter(|line| !line.starts_with("ledger ")).collect::<Vec<_>>().join("\n")
-        });
+        let said =
+            said.map(|said| said.lines().filter(|line| !line.starts_with("ledger ")).collect::<Vec<_>>().join("\n"));
         assert_eq!(said[0], said[1]);
     }
 }
@@ -283,10 +273,7 @@ fn a_large_delta_is_a_warning() {
     for verb in [PREDICT, STATS] {
         let run = project.dpgp(&[verb, &["--no-ledger"]].concat()).expect(0);
         let told = format!("{}{}", run.out, run.err);
-        assert!(
-            told.contains("warning: delta = 0.007 should be far below one over the number of people"),
-            "{told}"
-        );
+        assert!(told.contains("warning: delta = 0.007 should be far below one over the number of people"), "{told}");
     }
 }
 
@@ -301,18 +288,15 @@ fn public_inputs_need_their_targets() {
         lines[11] = format!("5,NA,{nothing}\n");
         project.write("energy.csv", &file(&lines));
         let message = "energy.csv: line 10, column \"kwh\": the target is missing. data.missing drops only rows with a missing input";
-        for arguments in [
-            PREDICT,
-            &["run", "energy.toml", "--quiet"],
-            &["predict", "energy.toml", "--at", "grid.csv", "--preview"],
-        ] {
+        for arguments in
+            [PREDICT, &["run", "energy.toml", "--quiet"], &["predict", "energy.toml", "--at", "grid.csv", "--preview"]]
+        {
             refused(&project, arguments, message);
         }
         // A public column may leave it out.
         project.write(
             "energy.toml",
-            &dropping(TARGETS)
-                .replace("data = {", "data = { filter = [{ column = \"day\", is = \"!=\", value = 5 }],"),
+            &dropping(TARGETS).replace("data = {", "data = { filter = [{ column = \"day\", is = \"!=\", value = 5 }],"),
         );
         project.dpgp(PREDICT).expect(0);
     }
@@ -324,8 +308,7 @@ fn gaps_are_refused_unless_a_spec_says_more() {
     let way_out = "; to drop such rows, set data.missing = \"drop\"";
     for nothing in NOTHING {
         let project = project(TARGETS, 0, false);
-        let problem =
-            if nothing.trim().is_empty() { "the cell is empty" } else { "the cell is NA, NaN or null" };
+        let problem = if nothing.trim().is_empty() { "the cell is empty" } else { "the cell is NA, NaN or null" };
         let told = format!("line 4, column \"temperature\": {problem}; expected a number{way_out}");
         let mut lines = lines(0, false);
         lines[2] = format!("2,{nothing},20.0\n");
@@ -364,10 +347,7 @@ fn specs_that_may_not_leave_rows_out() {
     let records = dropping(RECORDS);
     let inline = "source.inline = { temperature = [1, 2], kwh = [1, 2] }";
     for (spec, message) in [
-        (
-            records.replace("source.csv = { path = \"energy.csv\" }", inline),
-            "other sources have no missing cells",
-        ),
+        (records.replace("source.csv = { path = \"energy.csv\" }", inline), "other sources have no missing cells"),
         (
             records.replace("missing = \"drop\"", "missing = \"drop\", draw.rows = 10"),
             "cannot be combined with data.draw",
@@ -392,9 +372,8 @@ fn audits_hold() {
     for spec in [dropping(RECORDS), moments(), persons] {
         let project = project(&spec, 1, true);
         let lines = lines(1, true).into_iter().enumerate();
-        let lines = lines.map(|(i, line)| {
-            line.replace('\n', &format!(",{},{}\n", i % 3, NOTHING.get(i % 40).unwrap_or(&"w")))
-        });
+        let lines =
+            lines.map(|(i, line)| line.replace('\n', &format!(",{},{}\n", i % 3, NOTHING.get(i % 40).unwrap_or(&"w"))));
         project.write("energy.csv", &format!("day,temperature,kwh,n,who\n{}", lines.collect::<String>()));
         let run = project.dpgp(&["audit", "--end-to-end", "energy.toml"]).expect(0);
         assert!(run.out.starts_with("energy: holds\n"), "{}", run.out);

@@ -83,8 +83,7 @@ fn a_release_is_predicted_from() {
     assert_eq!(released["moments"]["rows"], ROWS);
     let predicted = from(&project, &[]);
     assert_eq!(predicted["guarantee"], released["guarantee"]["text"]);
-    let (means, surface) =
-        (numbers(&predicted["predictions"], "private_mean"), numbers(&released["surface"], "mean"));
+    let (means, surface) = (numbers(&predicted["predictions"], "private_mean"), numbers(&released["surface"], "mean"));
     assert_eq!((means.len(), surface.len()), (4, 4));
     for ((mean, at_map), x) in means.iter().zip(&surface).zip([0.5, 1.5, 2.5, 3.5]) {
         assert!((mean - at_map).abs() < 1e-6, "{mean} {at_map}");
@@ -149,14 +148,8 @@ fn a_task_measures_the_surface() {
     let project = project(3000);
     project.write("s.toml", &format!("{}[grid]\n\"privacy.epsilon\" = [0.5, 8.0, inf]\n", line()));
     let report = Report(project.dpgp(&["run", "s.toml", "--format", "json"]).expect(0).json());
-    assert!(
-        report.at("0.5", "rmse") >= report.at("8", "rmse")
-            && report.at("8", "rmse") >= report.at("inf", "rmse")
-    );
-    assert!(
-        report.at("0.5", "difference") > report.at("8", "difference")
-            && report.at("inf", "difference") == 0.0
-    );
+    assert!(report.at("0.5", "rmse") >= report.at("8", "rmse") && report.at("8", "rmse") >= report.at("inf", "rmse"));
+    assert!(report.at("0.5", "difference") > report.at("8", "difference") && report.at("inf", "difference") == 0.0);
     assert!(report.at("0.5", "noise-sd") > report.at("8", "noise-sd"));
     assert_eq!((report.at("inf", "noise-sd"), report.at("inf", "rows")), (0.0, 3000.0));
     assert!(report.at("inf", "rmse") < 1.3);
@@ -169,8 +162,7 @@ fn rows_outside_the_box_are_counted_for_their_holder() {
     let project = project(300);
     let out = columns(300)[0].iter().filter(|x| !(0.0..=4.0).contains(*x)).count();
     assert!(out > 2);
-    let places =
-        "outside the public box privacy.mechanism.moments.domain and were moved to the nearest point in it";
+    let places = "outside the public box privacy.mechanism.moments.domain and were moved to the nearest point in it";
     let nowhere = SPEC.replace("[[0.0, 4.0]", "[[100.0, 104.0]");
     for (spec, says) in
         [(SPEC, format!("; {out} of 300 rows lie {places}")), (&nowhere, format!("; all rows lie {places}"))]
@@ -202,9 +194,7 @@ fn intervals_say_what_they_do_not_know() {
     assert!(project.read("p.html").contains(SAYS));
     project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(0);
     assert!(project.json("r.json")["intervals"].as_str().unwrap().contains(SAYS));
-    project
-        .dpgp(&["predict", "--from", "r.json", "--grid", "auto", "--out", "f.csv", "--map", "f.html"])
-        .expect(0);
+    project.dpgp(&["predict", "--from", "r.json", "--grid", "auto", "--out", "f.csv", "--map", "f.html"]).expect(0);
     assert!(project.read("f.html").contains(SAYS));
 }
 
@@ -226,11 +216,7 @@ fn points_outside_the_box_are_warned_of() {
     project.write("swapped.csv", "x,z\n50,0.5\n50,1.5\n");
     for verb in [&["predict", "s.toml"][..], &["predict", "--from", "r.json"]] {
         let run = project.dpgp(&[verb, &["--at", "swapped.csv"]].concat()).expect(2);
-        assert!(
-            run.err.contains("no prediction point lies in the public box") && run.out.is_empty(),
-            "{}",
-            run.err
-        );
+        assert!(run.err.contains("no prediction point lies in the public box") && run.out.is_empty(), "{}", run.err);
     }
     assert!(project.dpgp(&["ledger", "show"]).expect(0).out.contains("no ledger"));
 }
@@ -288,14 +274,13 @@ fn wrong_questions_are_refused() {
         project.write("bad.toml", &text);
         project.dpgp(&["stats", "bad.toml", "rows.csv", "--out", "bad.json"]).expect(code).err
     };
-    let filtered = SPEC
-        .replace("target = \"y\"", "target = \"y\", filter = [{ column = \"z\", is = \"<\", value = 60 }]");
+    let filtered =
+        SPEC.replace("target = \"y\"", "target = \"y\", filter = [{ column = \"z\", is = \"<\", value = 60 }]");
     assert!(stats(filtered, 2).contains("rows"));
-    let linear = SPEC
-        .replace("eq-ard = { variance = 0.3, lengthscales = [1.5, 30.0] }", "linear = { variance = 1.0 }");
+    let linear = SPEC.replace("eq-ard = { variance = 0.3, lengthscales = [1.5, 30.0] }", "linear = { variance = 1.0 }");
     assert!(stats(linear, 2).contains("stationary"));
-    let inducing = SPEC
-        .replace("task.surface = {", "task.surface = { inducing = [{ from = 0.0, to = 4.0, points = 3 }],");
+    let inducing =
+        SPEC.replace("task.surface = {", "task.surface = { inducing = [{ from = 0.0, to = 4.0, points = 3 }],");
     assert!(stats(inducing, 2).contains("inducing"));
     assert!(!project.path("bad.json").exists());
     project.write("not.json", "{\"sums\": 1}");

@@ -35,21 +35,14 @@ fn answers_make_a_spec_that_runs() {
     assert!(!spec.contains("fill in") && spec.contains("run `dpgp run`"), "{spec}");
     assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
     assert!(
-        spec.contains("noise_variance = 9.0")
-            && spec.contains("\nvariance = 100.0")
-            && spec.contains("delta = 1e-5"),
+        spec.contains("noise_variance = 9.0") && spec.contains("\nvariance = 100.0") && spec.contains("delta = 1e-5"),
         "{spec}"
     );
-    assert!(
-        run.out.contains("dpgp predict mine.toml --grid=temperature=FROM..TO:20 --preview"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("dpgp predict mine.toml --grid=temperature=FROM..TO:20 --preview"), "{}", run.out);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
     // What is released has the epsilon that was answered.
     assert!(spec.contains("\"privacy.epsilon\" = [2.0, inf]") && !spec.contains("[1.0, inf]"), "{spec}");
-    let predict =
-        ["predict", "mine.toml", "--cell", "epsilon=2", "--grid", "temperature=0..20:3", "--no-ledger"];
+    let predict = ["predict", "mine.toml", "--cell", "epsilon=2", "--grid", "temperature=0..20:3", "--no-ledger"];
     let released = project.dpgp(&predict).expect(0).err;
     assert!(released.contains("guarantee: (2.0, 1e-5)-DP"), "{released}");
 }
@@ -69,11 +62,7 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
             && spec.contains("noise_variance = 42.25"),
         "{spec}"
     );
-    assert!(
-        run.err.contains("domain, \"temperature\": -14.5 to 39.5, computed from your answers"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("domain, \"temperature\": -14.5 to 39.5, computed from your answers"), "{}", run.err);
     assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
@@ -136,8 +125,14 @@ fn what_is_no_answer_writes_nothing() {
         ("0 40\n21\n", "enter at most 20, half of the width of the bounds; the answer was \"21\""),
         ("0 40\n3\n10\n8\n1\n\n0.5\n", "too many answers: \"0.5\" follows the last one"),
         // From a pipe, epsilon and the bounds have no default.
-        ("0 40\n3\n10\n8\n\n\n", "privacy.epsilon: enter a finite number; the answer was \"\""),
-        ("0 40\n3\n10\n\n1\n\n", "model.kernel.eq.lengthscale: enter a finite number; the answer was \"\""),
+        (
+            "0 40\n3\n10\n8\n\n\n",
+            "privacy.epsilon: enter a finite number, since this question has no default without a terminal; the answer was \"\"",
+        ),
+        (
+            "0 40\n3\n10\n\n1\n\n",
+            "model.kernel.eq.lengthscale: enter a finite number, since this question has no default without a terminal; the answer was \"\"",
+        ),
         ("\n40\n3\n10\n8\n1\n\n", "normalise.bounds: enter two finite numbers"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
@@ -162,12 +157,8 @@ fn empty_answers_and_other_line_ends_are_answers() {
         let asked = run.err.lines().find(|line| line.contains(&format!("{key}: "))).unwrap();
         assert!(asked.ends_with(']'), "{asked}");
     }
-    assert!(run.err.contains("[0 100]\n"), "{}", run.err);
-    assert!(
-        run.out.contains("--out NAME.csv --map NAME.html --budget-epsilon 1 --budget-delta 1e-5 "),
-        "{}",
-        run.out
-    );
+    assert!(run.err.contains("[0 100, a guess]\n"), "{}", run.err);
+    assert!(run.out.contains("--out NAME.csv --map NAME.html --budget-epsilon 1 --budget-delta 1e-5 "), "{}", run.out);
     assert!(!project.read("mine.toml").contains("= nan"));
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let run = answered(&project, &told, "0 40\r\n3\r\n<\r\n\r\n\r\n8\r\n2\r\n\r\n").expect(0);
@@ -192,8 +183,7 @@ fn every_question_can_be_left() {
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let answers = ["0 40", "3", "", "8", "1"];
     for said in 0..=answers.len() {
-        let run = answered(&project, &told, format!("{}\nquit\n", answers[..said].join("\n")).trim_start())
-            .expect(2);
+        let run = answered(&project, &told, format!("{}\nquit\n", answers[..said].join("\n")).trim_start()).expect(2);
         assert!(run.err.contains("stopped by `quit`; nothing was written"), "{said}: {}", run.err);
         assert!(!project.path("mine.toml").exists());
     }

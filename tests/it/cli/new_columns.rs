@@ -20,26 +20,17 @@ fn spec(project: &Project, arguments: &[&str]) -> String {
 fn named_columns_are_taken_and_what_is_chosen_is_said() {
     let project = project();
     let all = spec(&project, &[]);
-    assert!(
-        all.contains("inputs = [\"lon\", \"lat\", \"hour\", \"minutes\"]\ntarget = \"weekday\"\n"),
-        "{all}"
-    );
+    assert!(all.contains("inputs = [\"lon\", \"lat\", \"hour\", \"minutes\"]\ntarget = \"weekday\"\n"), "{all}");
     assert!(all.contains("# Chosen by default: the last numeric column as the target, the others"), "{all}");
     let target = spec(&project, &["--target", "minutes"]);
-    assert!(
-        target.contains("inputs = [\"lon\", \"lat\", \"hour\", \"weekday\"]\ntarget = \"minutes\"\n"),
-        "{target}"
-    );
+    assert!(target.contains("inputs = [\"lon\", \"lat\", \"hour\", \"weekday\"]\ntarget = \"minutes\"\n"), "{target}");
     assert!(target.contains("# Chosen by default: all other numeric columns as the inputs"), "{target}");
     let inputs = spec(&project, &["--inputs", "weekday,lon"]);
     assert!(inputs.contains("inputs = [\"weekday\", \"lon\"]\ntarget = \"minutes\"\n"), "{inputs}");
     assert!(inputs.contains("# Chosen by default: the last numeric column that is not an input"), "{inputs}");
     let both = spec(&project, &["--target", "minutes", "--inputs", "lat,lon"]);
     assert!(both.contains("inputs = [\"lat\", \"lon\"]\ntarget = \"minutes\"\n"), "{both}");
-    assert!(
-        !both.contains("by default") && both.contains("Unused numeric columns: \"hour\", \"weekday\"."),
-        "{both}"
-    );
+    assert!(!both.contains("by default") && both.contains("Unused numeric columns: \"hour\", \"weekday\"."), "{both}");
 }
 
 /// Whole records of five inputs get a function of each; of two that are named, one of both, with a lengthscale for each. With public
@@ -51,20 +42,14 @@ fn the_kernel_suits_the_inputs_that_are_named() {
     let all = spec(&project, &["--private-inputs"]);
     assert!(all.contains("[model.kernel.additive]"), "{all}");
     let two = spec(&project, &["--private-inputs", "--inputs", "b,d"]);
-    assert!(
-        two.contains("[model.kernel.matern]\nsmoothness = \"3/2\"") && !two.contains("additive"),
-        "{two}"
-    );
+    assert!(two.contains("[model.kernel.matern]\nsmoothness = \"3/2\"") && !two.contains("additive"), "{two}");
     assert_eq!(two.matches("    nan,   # \"").count(), 2, "{two}");
     let one = spec(&project, &["--private-inputs", "--inputs", "d"]);
     assert!(one.contains("[model.kernel.matern]\n") && one.contains("    nan,   # \"d\""), "{one}");
     let one = spec(&project, &["--inputs", "d"]);
     assert!(one.contains("[model.kernel.eq]\n") && one.contains("\nlengthscale = nan"), "{one}");
     let three = spec(&project, &["--inputs", "a,b,c"]);
-    assert!(
-        three.contains("[model.kernel.additive]") && three.contains("perhaps ((high - low) / 4)^2 / 3"),
-        "{three}"
-    );
+    assert!(three.contains("[model.kernel.additive]") && three.contains("perhaps ((high - low) / 4)^2 / 3"), "{three}");
     let public = spec(&project, &["--inputs", "b,d"]);
     assert!(public.contains("[model.kernel.eq-ard]\n") && !public.contains("additive"), "{public}");
 }
@@ -72,8 +57,7 @@ fn the_kernel_suits_the_inputs_that_are_named() {
 #[test]
 fn columns_that_cannot_be_taken_are_refused_with_those_that_can() {
     let project = project();
-    let numbers =
-        "numeric columns: \"lon\", \"lat\", \"hour\", \"minutes\", \"weekday\"; text columns: \"bike\"";
+    let numbers = "numeric columns: \"lon\", \"lat\", \"hour\", \"minutes\", \"weekday\"; text columns: \"bike\"";
     for (arguments, message) in [
         (&["--target", "minuts"][..], "no column \"minuts\" (did you mean \"minutes\"?)"),
         (&["--inputs", "lat,zebra"], "no column \"zebra\";"),
@@ -100,9 +84,7 @@ fn columns_that_cannot_be_taken_are_refused_with_those_that_can() {
     // Columns of a file without a header go by the names that they get.
     project.write("bare.csv", "1,2,3\n4,5,6\n");
     project.dpgp(&["new", "--data", "bare.csv", "--no-header", "--target", "column1"]).expect(0);
-    assert!(
-        project.read("bare.toml").contains("inputs = [\"column2\", \"column3\"]\ntarget = \"column1\"\n")
-    );
+    assert!(project.read("bare.toml").contains("inputs = [\"column2\", \"column3\"]\ntarget = \"column1\"\n"));
 }
 
 /// A hundred numbers to be filled in are counted, and not listed.

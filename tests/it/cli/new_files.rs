@@ -47,11 +47,7 @@ fn what_is_left_out_is_said() {
     let rows = "age,bmi,income,height,,\n1,2,3,4,,\n5,6,N/A,7,,\n8,9,3,175.5 cm,,\n";
     let (project, run) = new("d.csv", rows, &[], 0);
     assert!(run.out.contains("target \"bmi\", predicted from \"age\""), "{}", run.out);
-    assert!(
-        run.out.contains("\"income\": in line 3 the cell is an unknown word for a missing value"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("\"income\": in line 3 the cell is an unknown word for a missing value"), "{}", run.out);
     assert!(run.out.contains("\"height\": in line 4 the cell is a number followed by a word"), "{}", run.out);
     assert!(!run.out.contains("column \"\""), "{}", run.out);
     // What `new` takes can be read afterwards.
@@ -121,11 +117,7 @@ fn separators_are_what_all_rows_share() {
 fn decimal_commas_are_named_with_a_header_and_without() {
     let rows = "24,92;155,1\n25,5;156,2\n26,0;157,3\n";
     let (_, run) = new("d.csv", rows, &["--no-header"], 2);
-    assert!(
-        run.err.contains("\"column1\": in line 1 the cell is a number with a decimal comma"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("\"column1\": in line 1 the cell is a number with a decimal comma"), "{}", run.err);
     let (_, run) = new("d.csv", rows, &[], 2);
     assert!(run.err.contains("numbers where column names should be"), "{}", run.err);
     assert!(!run.err.contains("92"), "{}", run.err);
@@ -201,15 +193,9 @@ fn empty_columns_without_a_name_are_passed_over() {
 #[test]
 fn an_index_is_neither_target_nor_input_unless_it_is_named() {
     let roles = "inputs = [\"age\"]\ntarget = \"height\"\n";
-    for rows in
-        [",age,height\n0,24,155\n1,25,156\n", "Unnamed: 0,age,height\n0,24,155\n", "age,height,\n24,155,0\n"]
-    {
+    for rows in [",age,height\n0,24,155\n1,25,156\n", "Unnamed: 0,age,height\n0,24,155\n", "age,height,\n24,155,0\n"] {
         let (project, run) = new("d.csv", rows, &[], 0);
-        assert!(
-            project.read("q.toml").contains(roles) && run.out.contains("it only numbers the rows"),
-            "{}",
-            run.out
-        );
+        assert!(project.read("q.toml").contains(roles) && run.out.contains("it only numbers the rows"), "{}", run.out);
     }
     let project = Project::empty();
     let numbers = |from: f64| Column::Double(vec![Some(from), Some(from + 1.0)]);

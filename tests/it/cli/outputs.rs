@@ -39,8 +39,7 @@ fn sums_and_releases_replace_no_file() {
     project.dpgp(&[STATS, &["--out", "new.json"]].concat()).expect(0);
     std::os::unix::fs::symlink("r.json", project.path("link.json")).unwrap();
     std::os::unix::fs::symlink("nowhere", project.path("loose.json")).unwrap();
-    for file in ["l.toml", "energy.toml", "energy.csv", "r.json", "sums.json", "link.json", "loose.json", "."]
-    {
+    for file in ["l.toml", "energy.toml", "energy.csv", "r.json", "sums.json", "link.json", "loose.json", "."] {
         refused(&project, &[STATS, &["--out", file]], 2, "already exists");
         refused(&project, &[STATS, &ledger, &["--release", file]], 2, "already exists");
         let both = ["--release", "s.json", "--out", file];
@@ -66,9 +65,7 @@ fn a_file_is_named_once() {
     }
     refused(&project, &[PREDICT, &["--out", "p.csv", "--ledger", "p.csv"]], 2, twice);
     refused(&project, &[PREDICT, &["--out", "p.csv", "--ledger", "p.csv.certificate.json"]], 2, twice);
-    project
-        .dpgp(&[STATS, &["--no-ledger", "--out", "/dev/null", "--release", "/dev/null"]].concat())
-        .expect(0);
+    project.dpgp(&[STATS, &["--no-ledger", "--out", "/dev/null", "--release", "/dev/null"]].concat()).expect(0);
 }
 
 #[test]
@@ -171,12 +168,7 @@ fn a_folder_that_is_missing_is_named() {
     }
     let generate = ["generate", "--rows", "5", "--out", "nodir/a.csv"];
     refused(&project, &[&generate], 5, "nodir/a.csv: the folder nodir does not exist\n");
-    refused(
-        &project,
-        &[&["generate", "--rows", "-5", "--out", "a.csv"]],
-        2,
-        "-5 is not an integer from 1 to 1e15",
-    );
+    refused(&project, &[&["generate", "--rows", "-5", "--out", "a.csv"]], 2, "-5 is not an integer from 1 to 1e15");
     let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
     assert_eq!(ledgers.as_array().map(Vec::len), Some(0));
     let usage = project.dpgp(&["predict", "energy.toml"]).expect(2).err;

@@ -5,8 +5,7 @@ use crate::support::energy::{RECORDS, TARGETS, day, energy_csv, energy_project};
 use crate::support::parquet_file::{Column, write_parquet};
 
 const PREDICT: &[&str] = &["predict", "energy.toml", "--at", "grid.csv", "--out", "p.csv", "--quiet"];
-const WITH_LEDGER: &[&str] =
-    &["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--ledger", "ledger.toml"];
+const WITH_LEDGER: &[&str] = &["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--ledger", "ledger.toml"];
 const BUDGET: &[&str] = &["--budget-epsilon", "2", "--budget-delta", "1e-5"];
 
 /// The days; the first two lie outside the bounds.
@@ -134,8 +133,7 @@ fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
         left -= 1;
         assert!(left > 0, "the budget is never spent");
     }
-    let run =
-        refused(&project, &[WITH_LEDGER, &["--out", "p3.csv"]].concat(), 1, "is too small for this release");
+    let run = refused(&project, &[WITH_LEDGER, &["--out", "p3.csv"]].concat(), 1, "is too small for this release");
     assert!(run.err.contains("One more release at delta = 1e-5 can have epsilon = 0."), "{}", run.err);
     // A smaller release still fits.
     project.write("small.toml", &TARGETS.replace("epsilon = 1.0", "epsilon = 0.01"));
@@ -165,12 +163,7 @@ fn concurrent_releases_are_all_counted() {
 fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     let project = project();
     let bad = ["--budget-epsilon", "inf", "--budget-delta", "1e-5"];
-    refused(
-        &project,
-        &[WITH_LEDGER, &bad].concat(),
-        2,
-        "epsilon must be greater than 0 and finite, found inf",
-    );
+    refused(&project, &[WITH_LEDGER, &bad].concat(), 2, "epsilon must be greater than 0 and finite, found inf");
     refused(&project, &[WITH_LEDGER, &["--budget-epsilon", "1"]].concat(), 2, "--budget-delta");
     project.dpgp(&[WITH_LEDGER, BUDGET].concat()).expect(0);
     let sound = project.read("ledger.toml");
@@ -180,8 +173,7 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     project.write("energy.csv", &format!("day,temperature,kwh\n{other}"));
     refused(&project, WITH_LEDGER, 2, "is about other data");
     project.write("energy.csv", &energy());
-    let swapped =
-        TARGETS.replace("[\"temperature\"], target = \"kwh\"", "[\"kwh\"], target = \"temperature\"");
+    let swapped = TARGETS.replace("[\"temperature\"], target = \"kwh\"", "[\"kwh\"], target = \"temperature\"");
     project.write("swapped.toml", &swapped);
     project.write("kwh.csv", "kwh\n10\n");
     let arguments = ["predict", "swapped.toml", "--at", "kwh.csv", "--ledger", "ledger.toml", "--quiet"];
@@ -365,13 +357,8 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
     assert!(spec.contains("inputs = [\"day\", \"temperature\"]\ntarget = \"kwh\"\n"), "{spec}");
     assert!(spec.contains("# Text columns: \"word\"."), "{spec}");
     // The first error names all the others that are to be filled in, and no comment that has the word.
-    let all = refused(
-        &project,
-        &["run", "energy.toml", "--quiet"],
-        2,
-        "also fill in: normalise.bounds.high (line ",
-    )
-    .err;
+    let all =
+        refused(&project, &["run", "energy.toml", "--quiet"], 2, "also fill in: normalise.bounds.high (line ").err;
     let named = all.rsplit("also fill in: ").next().unwrap();
     let places: Vec<&str> = named.split(", ").map(|place| place.split(" (").next().unwrap()).collect();
     let lengthscales = "model.kernel.eq-ard.lengthscales";
@@ -421,11 +408,7 @@ fn refused_new(project: &Project) {
     // The first row of a file without a header is private: none of it is written, or told.
     project.write("rows.csv", "M,0.455,15731\nF,0.35,7\n");
     let run = project.dpgp(&["new", "--data", "rows.csv"]).expect(2);
-    assert!(
-        run.err.contains("use --columns a,b,c or --no-header") && !run.err.contains("15731"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("use --columns a,b,c or --no-header") && !run.err.contains("15731"), "{}", run.err);
     assert!(!project.path("rows.toml").exists());
     assert!(!project.path("words.toml").exists() && !project.path("nothing.toml").exists());
 }
@@ -436,8 +419,7 @@ fn parquet_gives_the_same_as_csv() {
     let project = project();
     let cells: Vec<Vec<String>> =
         energy().lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect();
-    let numbers =
-        |at: usize| cells.iter().map(|row| Some(row[at].parse::<f64>().unwrap())).collect::<Vec<_>>();
+    let numbers = |at: usize| cells.iter().map(|row| Some(row[at].parse::<f64>().unwrap())).collect::<Vec<_>>();
     let days = cells.iter().map(|row| Some(row[0].parse::<i64>().unwrap())).collect();
     let columns = [
         ("day", Column::Int64(days)),
@@ -448,8 +430,7 @@ fn parquet_gives_the_same_as_csv() {
     write_parquet(&project.path("energy.parquet"), &columns, 50);
     // Nothing drawn: the random streams are those of the spec, and the two differ in their source.
     let rows = TARGETS.replace("split.shuffled = 5, draws = 10", "split.contiguous = 5, draws = 0");
-    let columns =
-        rows.replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
+    let columns = rows.replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
     assert!(rows != TARGETS && columns != rows);
     project.write("rows.toml", &rows);
     project.write("columns.toml", &columns);
@@ -462,10 +443,7 @@ fn parquet_gives_the_same_as_csv() {
     assert_eq!(found("columns.toml")[0], "expected-rmse");
     project.dpgp(&["new", "--data", "energy.parquet", "other"]).expect(0);
     let other = project.read("other.toml");
-    assert!(
-        other.contains("source.parquet.path = \"energy.parquet\"\ninputs = [\"day\", \"temperature\"]"),
-        "{other}"
-    );
+    assert!(other.contains("source.parquet.path = \"energy.parquet\"\ninputs = [\"day\", \"temperature\"]"), "{other}");
     assert!(other.contains("# Text columns: \"word\"."), "{other}");
     project.dpgp(&["predict", "columns.toml", "--at", "energy.parquet", "--out", "all.csv"]).expect(0);
     assert_eq!(project.read("all.csv").lines().count(), 121);
@@ -474,8 +452,7 @@ fn parquet_gives_the_same_as_csv() {
 #[test]
 fn broken_parquet_names_file_row_and_column() {
     let project = project();
-    let spec =
-        TARGETS.replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"e.parquet\"");
+    let spec = TARGETS.replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"e.parquet\"");
     project.write("energy.toml", &spec);
     let file = |kwh: Column| {
         let temperature = Column::Float((0..5_u8).map(|t| Some(f32::from(t))).collect());
@@ -518,8 +495,7 @@ fn records_are_predicted_from_noisy_sums() {
     assert!(project.read("l.toml").contains("public = []") && project.read("l.toml").contains("replace"));
     // With hardly any noise the predictions are those of the sums, which another verb releases as a surface.
     project.write("energy.toml", &RECORDS.replace("epsilon = 1.0", "epsilon = 1e7"));
-    let exact =
-        ["predict", "energy.toml", "--at", "grid.csv", "--out", "exact.csv", "--quiet", "--no-ledger"];
+    let exact = ["predict", "energy.toml", "--at", "grid.csv", "--out", "exact.csv", "--quiet", "--no-ledger"];
     project.dpgp(&[&exact[..], &["--allow-caveats"]].concat()).expect(0);
     project.dpgp(&["stats", "energy.toml", "energy.csv", "--release", "s.json", "--no-ledger"]).expect(0);
     let (surface, exact) = (project.json("s.json"), predicted(&project.read("exact.csv")));
@@ -543,11 +519,8 @@ fn the_other_new_spec_protects_records() {
     let project = project();
     project.dpgp(&["new", "--data", "energy.csv", "--private-inputs", "records"]).expect(0);
     let spec = project.read("records.toml");
-    let at =
-        |line: &str| spec.lines().position(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {spec}"));
-    assert!(
-        at("{ from = nan, to = nan, points = 25 },   # \"day\"") < at("points = 25 },   # \"temperature\"")
-    );
+    let at = |line: &str| spec.lines().position(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {spec}"));
+    assert!(at("{ from = nan, to = nan, points = 25 },   # \"day\"") < at("points = 25 },   # \"temperature\""));
     let run = project.dpgp(&["run", "records.toml"]).expect(2);
     assert!(run.err.contains("nan") || run.err.contains("NaN"), "{}", run.err);
     let filled = spec

@@ -133,10 +133,7 @@ fn folders_name_persons() {
     let persons = SPEC
         .replace("\"month\"]", "\"x2\"]")
         .replace("target = \"n\"", "target = \"n\", person = \"who\", rows_per_person = 2")
-        .replace(
-            "relation = \"add-remove\"",
-            "most_per_row = 1\nmechanism.histogram.relation = \"add-remove\"",
-        );
+        .replace("relation = \"add-remove\"", "most_per_row = 1\nmechanism.histogram.relation = \"add-remove\"");
     project.write("s.toml", &persons);
     let mut whole = "x,x2,n,year,who\n".to_owned();
     for (who, step) in [("Ann", 0.3), ("B%20C", 0.4)] {
@@ -150,10 +147,7 @@ fn folders_name_persons() {
     project.write("whole.csv", &whole);
     let (found, whole) = (sums(&project, &["rows"]), sums(&project, &["whole.csv"]));
     assert_eq!(found["part"]["sums"], whole["part"]["sums"]);
-    assert_eq!(
-        found["part"]["sums"].to_string().contains('4'),
-        whole["part"]["sums"].to_string().contains('4')
-    );
+    assert_eq!(found["part"]["sums"].to_string().contains('4'), whole["part"]["sums"].to_string().contains('4'));
 }
 
 /// An attack replaces cells of part files, also those that a path names.
@@ -206,9 +200,7 @@ fn packed_text_is_read_as_text() {
 #[test]
 fn rows_without_an_end_are_refused() {
     let project = project();
-    for text in
-        [vec![b'0'; (64 << 20) + 8], [b"x,n,year,month\n\"".to_vec(), vec![b'\n'; (64 << 20) + 8]].concat()]
-    {
+    for text in [vec![b'0'; (64 << 20) + 8], [b"x,n,year,month\n\"".to_vec(), vec![b'\n'; (64 << 20) + 8]].concat()] {
         project.put("long.csv.gz", gzip(&text));
         let run = project.dpgp(&["stats", "s.toml", "long.csv.gz"]).expect(2);
         assert!(run.err.contains("belongs to a row of more than 64 MB"), "{}", run.err);
@@ -313,8 +305,7 @@ fn mistakes_change_nothing() {
         let run = project.dpgp(&["stats", "s.toml", files]).expect(code);
         assert!(run.err.contains(message), "{files}: {}", run.err);
         if code != 0 {
-            let arguments =
-                ["stats", "s.toml", files, "--out", "o.json", "--release", "r.json", "--no-ledger"];
+            let arguments = ["stats", "s.toml", files, "--out", "o.json", "--release", "r.json", "--no-ledger"];
             project.dpgp(&arguments).expect(code);
         }
         assert_eq!(tree(project.folder.path()), before, "{files}");

@@ -174,9 +174,7 @@ fn shards_threads_and_forms_use_the_same_rows() {
     let sums = project.json("one.json");
     assert!(used < 50_000 && counted(&sums, "rows") == used, "{used}");
     assert!(counted(&sums, "clipped") > used / 4);
-    let run = project
-        .dpgp(&["stats", "s.toml", "--add", "sum.json", "--for-holder", "--release", "r.json"])
-        .expect(0);
+    let run = project.dpgp(&["stats", "s.toml", "--add", "sum.json", "--for-holder", "--release", "r.json"]).expect(0);
     assert!(run.out.contains("rows had more than 3 records each and were clipped"), "{}", run.out);
     let text = "one person (\"id\", at most 4 rows each of at most 3 records) is replaced";
     assert!(project.json("r.json")["guarantee"]["text"].as_str().unwrap().ends_with(text));
@@ -197,9 +195,7 @@ fn neither_order_nor_files_choose_the_rows() {
     let whole = sums(&["rows.csv"]);
     assert_eq!(whole["sums"]["rows"], 60);
     let mut shuffled = rows(20);
-    shuffled.sort_by_key(|row| {
-        row.bytes().rev().fold(7u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte))
-    });
+    shuffled.sort_by_key(|row| row.bytes().rev().fold(7u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
     assert_ne!(shuffled, rows(20));
     project.write("shuffled.csv", &file(&shuffled));
     assert_eq!(sums(&["shuffled.csv"]), whole);
@@ -233,10 +229,7 @@ fn numbers_of_rows_are_private() {
     let certificate = project.json("p.csv.certificate.json");
     assert!(!certificate["not_covered"].to_string().contains("number of rows"));
     assert!(
-        certificate["guarantee"]
-            .as_str()
-            .unwrap()
-            .ends_with("one person (\"house\", at most 3 rows each) is replaced")
+        certificate["guarantee"].as_str().unwrap().ends_with("one person (\"house\", at most 3 rows each) is replaced")
     );
 }
 
@@ -248,11 +241,9 @@ fn a_row_without_a_person_is_an_error() {
         let mut rows = rows(20);
         rows[4] = format!("1,2,1,{nobody}\n");
         project.write("rows.csv", &file(&rows));
-        for arguments in [
-            &["stats", "s.toml", "rows.csv"][..],
-            &["run", "s.toml"],
-            &["predict", "s.toml", "--at", "grid.csv"],
-        ] {
+        for arguments in
+            [&["stats", "s.toml", "rows.csv"][..], &["run", "s.toml"], &["predict", "s.toml", "--at", "grid.csv"]]
+        {
             let run = project.dpgp(arguments).expect(2);
             assert!(run.err.contains(told), "{nobody}: {}", run.err);
         }
@@ -274,10 +265,8 @@ fn a_row_without_a_person_is_an_error() {
 
 #[test]
 fn audits_hold() {
-    let function = ENERGY.replace(
-        "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
-        "function.sensitivity = \"exact\"",
-    );
+    let function = ENERGY
+        .replace("cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }", "function.sensitivity = \"exact\"");
     let rows = HISTOGRAM.replace(KEYS, "");
     for spec in [ENERGY, &function, SURFACE, HISTOGRAM, &rows] {
         let project = project(spec);

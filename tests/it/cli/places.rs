@@ -57,9 +57,7 @@ fn a_file_at_the_path_of_a_shipped_spec_is_the_users() {
 #[test]
 fn a_project_without_specs_has_nothing_to_select() {
     let project = Project::with_manifest("[dataset]\n");
-    for arguments in
-        [&["run", "--all"][..], &["check", "--all"], &["plan", "--all"], &["run", "--quick"], &["list"]]
-    {
+    for arguments in [&["run", "--all"][..], &["check", "--all"], &["plan", "--all"], &["run", "--quick"], &["list"]] {
         assert!(project.dpgp(arguments).expect(2).err.contains("has no specs"), "{arguments:?}");
     }
     assert!(!project.path("results").exists());
@@ -67,9 +65,7 @@ fn a_project_without_specs_has_nothing_to_select() {
     project.dpgp(&["run", "study.toml"]).expect(0);
     project.dpgp(&["report", "study.toml"]).expect(0);
     assert!(project.read("report.html").contains("study"));
-    assert!(
-        project.dpgp(&["report", "study.toml", "--results", "nowhere"]).expect(2).err.contains("nowhere")
-    );
+    assert!(project.dpgp(&["report", "study.toml", "--results", "nowhere"]).expect(2).err.contains("nowhere"));
 }
 
 #[test]
@@ -120,9 +116,7 @@ fn a_spec_of_dots_stays_inside_its_folder() {
         project.dpgp(&["run", &format!("./{name}"), "--results", "all/out"]).expect(0);
         let outside = std::fs::read_dir(project.path("all")).unwrap().map(|entry| entry.unwrap().file_name());
         assert_eq!(outside.collect::<Vec<_>>(), ["out"], "{name}");
-        assert!(
-            !project.path("all/out/table.csv").exists() && project.path(&format!("all/out/{name}")).is_dir()
-        );
+        assert!(!project.path("all/out/table.csv").exists() && project.path(&format!("all/out/{name}")).is_dir());
     }
 }
 
@@ -131,11 +125,9 @@ fn an_empty_variable_is_unset() {
     let project = Project::new();
     for name in ["DPGP_MIRROR", "DPGP_DATA", "DPGP_STORE", "DPGP_JOBS"] {
         let arguments = ["plan", "smith2021/toy", "--format", "json"];
-        let [empty, unset] = [
-            project.command(&arguments).env(name, "").output(),
-            project.command(&arguments).env_remove(name).output(),
-        ]
-        .map(|output| Run::new(output.unwrap()).expect(0));
+        let [empty, unset] =
+            [project.command(&arguments).env(name, "").output(), project.command(&arguments).env_remove(name).output()]
+                .map(|output| Run::new(output.unwrap()).expect(0));
         assert_eq!(empty.json(), unset.json(), "{name}");
     }
     let home = project.path("home");

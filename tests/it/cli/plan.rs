@@ -41,9 +41,7 @@ fn plan_without_data_knows_the_cells() {
 #[test]
 fn a_first_run_knows_its_time() {
     let project = Project::new();
-    let run = project
-        .dpgp_without_mirror(&["run", "--all", "--dry-run", "--jobs", "2", "--format", "json"])
-        .expect(0);
+    let run = project.dpgp_without_mirror(&["run", "--all", "--dry-run", "--jobs", "2", "--format", "json"]).expect(0);
     let plans = run.json();
     let unknown = plans.as_array().unwrap().iter().filter(|plan| plan["estimated_seconds"].is_null());
     assert_eq!(unknown.count(), 0, "{plans}");
@@ -70,10 +68,7 @@ fn explain_names_the_key_that_changed() {
     let text = explain_after("[experiment]", "[experiment]\nseed = 7");
     assert!(text.contains("the seed changed from 1 to 7"), "{text}");
     let text = explain_after("[5.0, 10.0]", "[5.0, 20.0]");
-    assert!(
-        text.contains("4 of 8 results are stored") && text.contains("4 to compute: never computed"),
-        "{text}"
-    );
+    assert!(text.contains("4 of 8 results are stored") && text.contains("4 to compute: never computed"), "{text}");
     let text = explain_after("title = \"small\"", "title = \"a comment is no reason\"");
     assert!(text.contains("everything is stored"), "{text}");
 }

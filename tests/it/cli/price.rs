@@ -19,17 +19,8 @@ fn halved([day, temperature, kwh]: [f64; 3]) -> [f64; 3] {
 #[test]
 fn a_price_is_that_of_the_preview() {
     let project = energy_project(TARGETS);
-    let preview = [
-        "predict",
-        "energy.toml",
-        "--at",
-        "grid.csv",
-        "--preview",
-        "--epsilons",
-        "0.5,1",
-        "--format",
-        "json",
-    ];
+    let preview =
+        ["predict", "energy.toml", "--at", "grid.csv", "--preview", "--epsilons", "0.5,1", "--format", "json"];
     let preview = project.dpgp(&preview).expect(0).json()["preview"].clone();
     let found = priced(&project, &["--epsilon", "0.5,1"]);
     assert_eq!(found.len(), 1);
@@ -45,8 +36,7 @@ fn settings_are_priced_side_by_side() {
     let project = energy_project(TARGETS);
     let set = ["--epsilon", "1", "--set", "model.kernel.eq.lengthscale=5,50"];
     let found = priced(&project, &set);
-    let errors: Vec<f64> =
-        found.iter().map(|one| one["preview"]["expected"][0]["error"].as_f64().unwrap()).collect();
+    let errors: Vec<f64> = found.iter().map(|one| one["preview"]["expected"][0]["error"].as_f64().unwrap()).collect();
     assert!(errors.len() == 2 && errors[0] > errors[1], "{errors:?}");
     assert_eq!(found[1]["labels"]["lengthscale"], "50");
     let table = [&["price", "energy.toml", "--at", "grid.csv"][..], &set].concat();

@@ -45,8 +45,7 @@ fn bounds_are_released_for_a_share_of_the_budget() {
     );
     project.dpgp(&["verify", "bounds.json", "--spec", "rows-bounds.toml"]);
 
-    let from =
-        ["new", "mine", "--data", "rows.csv", "--target", "minutes", "--inputs", "place", "--private-inputs"];
+    let from = ["new", "mine", "--data", "rows.csv", "--target", "minutes", "--inputs", "place", "--private-inputs"];
     let wrote = project.dpgp(&[&from[..], &["--bounds-from", "bounds.json"]].concat()).expect(0);
     assert!(wrote.out.contains("--budget-epsilon 1 --budget-delta 1e-5"), "{}", wrote.out);
     let spec = project.read("mine.toml");
@@ -78,8 +77,7 @@ fn bounds_are_released_for_a_share_of_the_budget() {
 fn bounds_that_cannot_be_had_are_refused() {
     let project = project();
     project.write("few.csv", &project.read("rows.csv").lines().take(4_001).collect::<Vec<_>>().join("\n"));
-    let run =
-        project.dpgp(&["new", "--data", "few.csv", "--target", "minutes", "--private-bounds"]).expect(2);
+    let run = project.dpgp(&["new", "--data", "few.csv", "--target", "minutes", "--private-bounds"]).expect(2);
     assert!(
         run.err.contains("private bounds need at least 5000 rows at an epsilon of 1, and the file has 4000"),
         "{}",
@@ -118,13 +116,8 @@ fn bounds_that_cannot_be_had_are_refused() {
         noise.err
     );
     let other = counts("\"place\"", axis, "[0, 900, 0]").expect(2);
-    assert!(
-        other.err.contains("these are bounds of \"place\", but the target is \"minutes\""),
-        "{}",
-        other.err
-    );
-    let plane =
-        counts("\"minutes\", \"place\"", &format!("{axis}, {axis}"), "[9, 9, 9, 9, 9, 9, 9, 9, 9]").expect(2);
+    assert!(other.err.contains("these are bounds of \"place\", but the target is \"minutes\""), "{}", other.err);
+    let plane = counts("\"minutes\", \"place\"", &format!("{axis}, {axis}"), "[9, 9, 9, 9, 9, 9, 9, 9, 9]").expect(2);
     assert!(plane.err.contains("bounds need counts of one numeric column"), "{}", plane.err);
     // Counts that do not say what they cost, or cost the whole budget, leave nothing: never the whole again.
     let rows = "{ \"histogram\": { \"inputs\": [\"minutes\"], \"records\": null, \"filter\": [], \"bins\": [BINS] }, \"counts\": [0, 900, 0], \

@@ -54,8 +54,7 @@ fn a_program_answers_for_each_cell() {
     seeds.sort_unstable();
     seeds.dedup();
     assert_eq!(seeds.len(), 6);
-    let first =
-        told.iter().find(|question| question["replicate"] == 0 && question["cell"]["alpha"] == 0.5).unwrap();
+    let first = told.iter().find(|question| question["replicate"] == 0 && question["cell"]["alpha"] == 0.5).unwrap();
     assert_eq!(first["cell"], json!({ "alpha": 0.5, "name": "a" }));
     assert_eq!(first["data"], Value::Null);
     assert!(!std::path::Path::new(first["folder"].as_str().unwrap()).exists(), "the folder is removed");
@@ -95,10 +94,8 @@ fn a_program_gets_data_and_little_of_the_environment() {
     let program = "question=$(cat); echo \"$question\" >> questions.txt; env | cut -d= -f1 | sort > env.txt; echo '{\"rmse\": 1}'";
     let project = project(program);
     project.write("rows.csv", "x,y\n1,2\n");
-    project.write(
-        "s.toml",
-        &SPEC.replace("[grid]", "env = [\"LC_ALL\"]\n[data]\nsource.csv.path = \"rows.csv\"\n[grid]"),
-    );
+    project
+        .write("s.toml", &SPEC.replace("[grid]", "env = [\"LC_ALL\"]\n[data]\nsource.csv.path = \"rows.csv\"\n[grid]"));
     let mut command = project.command(&["run", "s.toml", "--quiet"]);
     command.env("SECRET", "1").env("LC_ALL", "C");
     assert!(command.output().unwrap().status.success());
@@ -134,8 +131,7 @@ fn a_program_that_fails_is_told() {
         project.write("s.toml", &limited.replace("replicates = 3", "replicates = 1"));
         let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(4);
         assert!(
-            run.err.contains(says)
-                && run.err.contains("\n  for the same reason: cell alpha = 2, replicate 0\n"),
+            run.err.contains(says) && run.err.contains("\n  for the same reason: cell alpha = 2, replicate 0\n"),
             "{program}: {}",
             run.err
         );
@@ -204,22 +200,14 @@ echo "{\"rmse\": 0.5, \"seconds\": 1$(date +%N)}"
     // Without the word the time is compared, and differs.
     project.write("s.toml", &spec.replace("secondary = [\"seconds\"]\n", ""));
     let check = project.dpgp(&["check", "s.toml", "--quiet", "--twice"]).expect(1);
-    assert!(
-        check.out.contains("seconds: value was") && !check.out.contains("rmse: value was"),
-        "{}",
-        check.out
-    );
+    assert!(check.out.contains("seconds: value was") && !check.out.contains("rmse: value was"), "{}", check.out);
     for (from, to, says) in [
         (
             "secondary = [\"seconds\"]",
             "secondary = [\"hours\"]",
             "names \"hours\", which is not in task.command.metrics",
         ),
-        (
-            "all = { metric = \"rmse\" }",
-            "all = { metric = \"seconds\" }",
-            "\"seconds\" is a secondary metric",
-        ),
+        ("all = { metric = \"rmse\" }", "all = { metric = \"seconds\" }", "\"seconds\" is a secondary metric"),
         ("delta = 1e-5", "delta = 1.0", "from 0 to below 1"),
         ("epsilon = 0.5", "epsilon = 0.0", "task.command.guarantee.epsilon"),
         ("by = \"their package\"", "by = \" \"", "task.command.guarantee.by"),
@@ -246,23 +234,16 @@ fn a_check_goes_on_after_a_program_that_fails() {
     project.put("experiments/good.sh", "echo '{\"rmse\": 2}'");
     let check = project.dpgp(&["check", "good", "--quiet"]).expect(1);
     let at = |what: &str| check.out.find(what).unwrap_or_else(|| panic!("{what}: {}", check.out));
-    assert!(at("good.sh changed: its SHA-256 was") < at("value was \"1\", is \"2\""), "{}", check.out);
+    assert!(at("good.sh changed: its SHA-256 was") < at("value was \"1\", is now \"2\""), "{}", check.out);
     assert!(at("value was") < at("interval_high was"), "{}", check.out);
     project.put("experiments/good.sh", "echo '{\"rmse\": 1}'");
     project.put("experiments/fail", "");
     let check = project.dpgp(&["check", "--all", "--quiet", "--as", "github"]).expect(1);
-    assert!(
-        check.out.contains("::error") && check.out.contains("ended with exit status: 1"),
-        "{}",
-        check.out
-    );
+    assert!(check.out.contains("::error") && check.out.contains("ended with exit status: 1"), "{}", check.out);
     assert!(check.out.contains("good: passes"), "{}", check.out);
 
     // A program that nobody watches is named.
-    project.put(
-        "experiments/good.toml",
-        SPEC.replace("mine.sh", "good.sh").replace("files = [\"good.sh\"]\n", ""),
-    );
+    project.put("experiments/good.toml", SPEC.replace("mine.sh", "good.sh").replace("files = [\"good.sh\"]\n", ""));
     let run = project.dpgp(&["run", "good", "--quiet"]).expect(0);
     assert!(run.err.contains("note: good.sh is not in task.command.files"), "{}", run.err);
 }
@@ -318,10 +299,7 @@ fn a_repository_of_ones_own_needs_no_manifest() {
     let plan = project.dpgp(&["plan", "--all"]).expect(0);
     assert!(!plan.out.contains("unknown"), "{}", plan.out);
     // A dataset of the program's manifest is known there as well.
-    project.write(
-        "experiments/mine.toml",
-        &SPEC.replace("[grid]", "[data]\nsource.dataset = \"howell\"\n[grid]"),
-    );
+    project.write("experiments/mine.toml", &SPEC.replace("[grid]", "[data]\nsource.dataset = \"howell\"\n[grid]"));
     let run = project.dpgp(&["run", "mine"]).expect(2);
     assert!(run.err.contains("did you mean \"howell1\"?"), "{}", run.err);
 }
@@ -359,17 +337,10 @@ fn a_new_program_runs_as_it_is() {
         return;
     }
     let run = project.dpgp(&["run", "ridge.toml", "--quiet"]).expect(0);
-    assert!(
-        run.out.contains("rmse") && run.err.contains("runs python3 ridge.py: 15 times"),
-        "{}{}",
-        run.out,
-        run.err
-    );
+    assert!(run.out.contains("rmse") && run.err.contains("runs python3 ridge.py: 15 times"), "{}{}", run.out, run.err);
     let schema = project.dpgp(&["schema", "command"]).expect(0);
     let schema: Value = serde_json::from_str(&schema.out).unwrap();
-    assert!(
-        schema["$defs"]["input"]["properties"]["seed"].is_object() && schema["$defs"]["output"].is_object()
-    );
+    assert!(schema["$defs"]["input"]["properties"]["seed"].is_object() && schema["$defs"]["output"].is_object());
 }
 
 /// A run that is stopped leaves no program behind, and goes on where it was.
@@ -377,7 +348,8 @@ fn a_new_program_runs_as_it_is() {
 #[test]
 fn an_interrupted_run_stops_its_programs() {
     use std::time::{Duration, Instant};
-    let slow = "cat > /dev/null; echo $$ >> pids.txt; if [ -f fast ]; then echo '{\"rmse\": 1}'; else sleep 30 & wait; fi";
+    let slow =
+        "cat > /dev/null; echo $$ >> pids.txt; if [ -f fast ]; then echo '{\"rmse\": 1}'; else sleep 30 & wait; fi";
     let project = project(slow);
     let mut child = project
         .command(&["run", "s.toml", "--quiet", "--jobs", "1"])

@@ -19,10 +19,7 @@ fn columns<const N: usize>(table: &str, names: [&str; N]) -> Vec<[f64; N]> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let headings = reader.headers().unwrap().clone();
     let places = names.map(|name| headings.iter().position(|heading| heading == name).unwrap());
-    reader
-        .records()
-        .map(|row| row.map(|row| places.map(|place| row[place].parse().unwrap())).unwrap())
-        .collect()
+    reader.records().map(|row| row.map(|row| places.map(|place| row[place].parse().unwrap())).unwrap()).collect()
 }
 
 /// Residents by year of age, with noise as large as the counts differ: the estimates err by far less, and their intervals hold.
@@ -34,7 +31,7 @@ fn ages_are_estimated_from_noisy_counts() {
     let (mut squares, mut noises, mut covered, mut all) = (0.0, 0.0, 0.0, 0.0);
     for seed in 0..8 {
         let whole: Vec<i128> = exact.iter().map(|count| *count as i128).collect();
-        let noisy = law.added(&whole, &mut Pcg64::seed_from_u64(seed));
+        let noisy = law.add_noise(&whole, &mut Pcg64::seed_from_u64(seed));
         let rows = noisy.iter().enumerate().map(|(age, count)| format!("{age},{count},25\n"));
         let project = Project::new();
         project.write("n.csv", &format!("age,count,v\n{}", rows.collect::<String>()));
@@ -58,11 +55,8 @@ fn ages_are_estimated_from_noisy_counts() {
 fn estimates_between_published_numbers() {
     let project = Project::new();
     project.write("n.csv", "age,count,sd\n0,10,1\n10,20,1\n20,31,1\n30,39,1\n40,52,9\n");
-    let run = predict(
-        &project,
-        &["--noise", "sd=sd", "--grid", "age=0..40:9", "--out", "p.csv", "--map", "p.html"],
-    )
-    .expect(0);
+    let run = predict(&project, &["--noise", "sd=sd", "--grid", "age=0..40:9", "--out", "p.csv", "--map", "p.html"])
+        .expect(0);
     assert!(run.out.contains("whose guarantee covers them: that of their publisher"), "{}", run.out);
     assert!(!project.path("p.csv.certificate.json").exists());
     let [mean] = columns(&project.read("p.csv"), ["private_mean"])[3];
@@ -88,10 +82,7 @@ fn estimates_between_published_numbers() {
     assert!(said.contains("n.csv: row 1 has a negative noise variance or sd"), "{said}");
     let without = project.dpgp(&["predict", "--from", "n.csv", "--grid", "auto"]).expect(2).err;
     assert!(without.contains("add --inputs, --target and --noise"), "{without}");
-    project.write(
-        "n.csv",
-        &format!("age,count\n{}", (0..2_001).map(|i| format!("{i},1\n")).collect::<String>()),
-    );
+    project.write("n.csv", &format!("age,count\n{}", (0..2_001).map(|i| format!("{i},1\n")).collect::<String>()));
     let said = predict(&project, &["--noise", "gaussian=1", "--grid", "auto"]).expect(2).err;
     assert!(said.contains("it has 2001 rows; at most 2000 can be used"), "{said}");
 }

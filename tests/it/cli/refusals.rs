@@ -90,10 +90,7 @@ fn what_holds_no_predictions_is_not_drawn() {
     let project = Project::empty();
     let header = "x,private_mean,gp_sd,noise_sd,low,high\n";
     for (rows, why) in [
-        (
-            "private_mean,gp_sd,noise_sd,low,high\n1,1,1,0,2\n".to_owned(),
-            "its columns must be the inputs, followed by",
-        ),
+        ("private_mean,gp_sd,noise_sd,low,high\n1,1,1,0,2\n".to_owned(), "its columns must be the inputs, followed by"),
         (header.to_owned(), "it has no rows"),
         (format!("{header}1,1,1,1,0,2\n2,1,one,1,0,2\n"), "line 3 has \"one\" instead of a number"),
         (format!("{header}1,1,1,inf,0,2\n"), "line 2 has \"inf\" instead of a number"),
@@ -183,8 +180,7 @@ fn forms_that_work_are_shown() {
             "kernel.eq-ard = { variance = 100.0, lengthscales = [8.0] }",
         ),
     );
-    let run =
-        project.dpgp(&["run", "ard.toml", "--set", &format!("{list}.lengthscales.temperature=4")]).expect(2);
+    let run = project.dpgp(&["run", "ard.toml", "--set", &format!("{list}.lengthscales.temperature=4")]).expect(2);
     assert!(run.err.contains("as in model.kernel.eq-ard.lengthscales=[1.0, 2.0]"), "{}", run.err);
     let run = project.dpgp(&["run", "ard.toml", "--set", &format!("{list}.lengthscales=4")]).expect(2);
     assert!(run.err.contains("put lists in brackets, as in [1.0, 2.0]"), "{}", run.err);

@@ -124,8 +124,7 @@ fn the_least_epsilon_for_an_error_reaches_it() {
 /// The names of all files in the folder of a project.
 fn files(project: &Project) -> Vec<String> {
     let entries = std::fs::read_dir(project.path(".")).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -186,9 +185,7 @@ fn a_drawn_preview_shows_what_is_wanted() {
 fn a_release_has_the_error_that_was_foreknown() {
     let project = project();
     let expected = errors(&project, &["--epsilons", "1"])[1];
-    project
-        .dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "p.csv", "--no-ledger", "--quiet"])
-        .expect(0);
+    project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "p.csv", "--no-ledger", "--quiet"]).expect(0);
     let text = project.read("p.csv");
     let squares: Vec<f64> = text
         .lines()

@@ -38,8 +38,7 @@ fn several_experiments_are_one_value_and_each_ends_with_a_sentence() {
     let project = Project::with_study(STUDY);
     let both = ["run", "study.toml", "smith2021/toy", "--offline"];
     let values = project.dpgp(&[&both[..], &["--format", "json"]].concat()).expect(0).json();
-    let names: Vec<&str> =
-        values.as_array().unwrap().iter().map(|v| v["experiment"].as_str().unwrap()).collect();
+    let names: Vec<&str> = values.as_array().unwrap().iter().map(|v| v["experiment"].as_str().unwrap()).collect();
     assert_eq!(names, ["study", "smith2021/toy"]);
     let run = project.dpgp(&both).expect(0);
     assert!(run.out.contains(" printed numbers") && run.out.contains(" of the paper: "), "{}", run.out);
@@ -74,10 +73,7 @@ fn settings_are_changed_for_one_run() {
     assert_eq!(project.read("results/study/table.csv"), before);
     for (wrong, why) in [
         ("model.noise=2", "unknown field `noise`"),
-        (
-            "noise_variance=2",
-            "no axis or setting \"noise_variance\" (did you mean \"model.noise_variance\"?)",
-        ),
+        ("noise_variance=2", "no axis or setting \"noise_variance\" (did you mean \"model.noise_variance\"?)"),
         ("epsilom=2", "(did you mean \"epsilon\"?); the axes are lengthscale, epsilon"),
         ("privacy.epsilon=-1", "with privacy.epsilon = -1: must be greater than 0"),
         ("epsilon=0,5", "found 0; use a decimal point, as in 0.5"),
@@ -98,10 +94,7 @@ fn the_toy_reproduces_its_closed_forms() {
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
     let table = table_rows(&project.read("results/smith2021/toy/table.csv"));
     let published = |split: &str, metric: &str| {
-        value(
-            &table,
-            &[("split", split), ("variant", "published"), ("objective", "log-det"), ("metric", metric)],
-        )
+        value(&table, &[("split", split), ("variant", "published"), ("objective", "log-det"), ("metric", metric)])
     };
     let noise = 4.0 * c_squared();
     // Traces of C C' over both folds: the line through (0, 1) predicts at 2 and 4 with (-1, 2) and (-3, 4), the line
@@ -173,8 +166,7 @@ fn table_one_on_the_real_data() {
         ("age+weight", "sparse", 10.17, 0.03),
     ];
     for (inputs, method, reached, sd) in sheet {
-        let found =
-            value(&table, &[("inputs", inputs), ("method", method), ("epsilon", "1"), ("metric", "rmse")]);
+        let found = value(&table, &[("inputs", inputs), ("method", method), ("epsilon", "1"), ("metric", "rmse")]);
         assert!((found - reached).abs() <= 3.5 * sd, "{inputs} {method}: {found}, reached {reached}");
     }
     for row in table.iter().filter(|row| row["epsilon"] == "1") {

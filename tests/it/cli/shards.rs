@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dpgp::data::Manifest;
-use dpgp::run::store::Store;
+use dpgp::data::DatasetManifest;
+use dpgp::run::store::ResultStore;
 use dpgp::task::Experiment;
 
 use crate::support::cli::Project;
@@ -84,9 +84,9 @@ fn a_comment_in_the_spec_does_not_spoil_the_shards() {
 
 /// Results of `from`, some number in them changed, as a store of their own.
 fn falsify(project: &Project, from: &str, to: &str) -> String {
-    let source = Store::open(&project.path(from)).unwrap();
-    let mut target = Store::open(&project.path(to)).unwrap();
-    let stored = source.of_experiment("study").unwrap();
+    let source = ResultStore::open(&project.path(from)).unwrap();
+    let mut target = ResultStore::open(&project.path(to)).unwrap();
+    let stored = source.experiment_results("study").unwrap();
     let keys: Vec<String> = std::fs::read_to_string(segment(project, from))
         .unwrap()
         .lines()
@@ -94,9 +94,8 @@ fn falsify(project: &Project, from: &str, to: &str) -> String {
         .map(|line| line[5..69].to_owned())
         .collect();
     let session = target.session(stored[0].run.clone());
-    let manifest = Manifest::shipped().unwrap();
-    let experiment =
-        Experiment::parse("study", Path::new("study.toml"), STUDY.to_owned(), &manifest).unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
+    let experiment = Experiment::parse("study", Path::new("study.toml"), STUDY.to_owned(), &manifest).unwrap();
     let cell = experiment.cells[0].clone();
     let mut record = stored[0].record.clone();
     record.measured[0].values[0] *= 1.0 + 1e-6;

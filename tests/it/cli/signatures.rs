@@ -110,8 +110,7 @@ fn a_key_that_does_not_sign_costs_nothing() {
     for verb in [PREDICT, STATS] {
         for key in ["nowhere", "signers", "other"] {
             let run = project.dpgp(&[verb, &["--sign", key]].concat()).expect(2);
-            let message =
-                format!("nothing was released or charged: ssh-keygen could not sign with the key {key}");
+            let message = format!("nothing was released or charged: ssh-keygen could not sign with the key {key}");
             assert!(run.err.contains(&message) && run.out.is_empty(), "{}", run.err);
         }
         let arguments = [verb, &["--sign", "mine"]].concat();
@@ -140,10 +139,8 @@ fn a_key_that_does_not_sign_costs_nothing() {
 fn a_signature_that_fails_after_the_charge_leaves_no_file() {
     use std::os::unix::fs::PermissionsExt;
     let Some(project) = project(RECORDS) else { return };
-    project.put(
-        "bin/ssh-keygen",
-        "#!/bin/sh\nfor file; do :; done\n[ -e used ] && exit 7\n: > used; : > \"$file.sig\"\n",
-    );
+    project
+        .put("bin/ssh-keygen", "#!/bin/sh\nfor file; do :; done\n[ -e used ] && exit 7\n: > used; : > \"$file.sig\"\n");
     let tool = project.path("bin/ssh-keygen");
     std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
     for (verb, releases) in [(PREDICT, 1), (STATS, 2)] {
@@ -152,7 +149,7 @@ fn a_signature_that_fails_after_the_charge_leaves_no_file() {
         assert!(run.err.contains("was drawn but could not be signed"), "{}", run.err);
         assert!(
             run.err.contains("was already charged to the ledger")
-                && run.err.contains("is spent")
+                && run.err.contains("the charge remains")
                 && run.out.is_empty(),
             "{}",
             run.err
@@ -176,8 +173,7 @@ fn certificates_name_the_program() {
     let version = project.dpgp(&["--version"]).expect(0).out.trim().to_owned();
     let build = version.strip_prefix(concat!("dpgp ", env!("CARGO_PKG_VERSION"))).unwrap();
     let commit = build.strip_prefix(" (commit ").and_then(|rest| rest.strip_suffix(')'));
-    let is_commit =
-        commit.is_some_and(|commit| commit.chars().take(40).all(|digit| digit.is_ascii_hexdigit()));
+    let is_commit = commit.is_some_and(|commit| commit.chars().take(40).all(|digit| digit.is_ascii_hexdigit()));
     assert!(is_commit || ["", " (development build)"].contains(&build), "{version}");
     project.dpgp(PREDICT).expect(0);
     project.dpgp(STATS).expect(0);

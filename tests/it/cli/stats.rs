@@ -85,15 +85,11 @@ fn sums_that_do_not_belong_together_are_refused() {
         project.dpgp(&[&["stats", "s.toml", "--out", "sum.json", "--add"], parts].concat()).expect(code).err
     };
     assert!(add(&["1.json"], 1).contains("are missing"));
-    assert!(
-        add(&["1.json", "2.json", "2.json"], 1)
-            .contains("two of the files contain the block that starts at row")
-    );
+    assert!(add(&["1.json", "2.json", "2.json"], 1).contains("two of the files contain the block that starts at row"));
     project.write("text.json", "{}");
     assert!(add(&["text.json"], 2).contains("text.json is not a file of sums"));
     assert!(add(&["nowhere.json"], 5).contains("nowhere.json"));
-    let mut elsewhere =
-        project.command(&["stats", "s.toml", "trips.csv", "--shard", "2/2", "--out", "3.json"]);
+    let mut elsewhere = project.command(&["stats", "s.toml", "trips.csv", "--shard", "2/2", "--out", "3.json"]);
     elsewhere.env("DPGP_STATE", project.path("elsewhere"));
     Run::new(elsewhere.output().unwrap()).expect(0);
     assert!(add(&["1.json", "3.json"], 1).contains("1.json and 3.json differ in their keys (set DPGP_STATE"));
@@ -119,10 +115,8 @@ fn wrong_questions_are_refused() {
     assert!(stats(&["wide.toml", "trips.csv"], 2).contains("at most the first inducing input"));
     project.write("two.toml", &format!("{SPEC}[grid]\n\"model.kernel.eq-ard.variance\" = [1.0, 2.0]\n"));
     assert!(stats(&["two.toml", "trips.csv"], 2).contains("need different sums"));
-    let private = SPEC.replace(
-        "[normalise.bounds]\nlow = 0.0\nhigh = 40.0\nscale = 20.0",
-        "[normalise.private]\ncentre = \"mean\"",
-    );
+    let private = SPEC
+        .replace("[normalise.bounds]\nlow = 0.0\nhigh = 40.0\nscale = 20.0", "[normalise.private]\ncentre = \"mean\"");
     project.write("private.toml", &private);
     assert!(stats(&["private.toml", "trips.csv"], 2).contains("statistics of the private targets"));
     let generate = |more: &[&str]| project.dpgp(&[&["generate"], more].concat()).expect(2).err;
@@ -137,14 +131,9 @@ fn wrong_questions_are_refused() {
 fn a_release_carries_its_guarantee() {
     let project = project("60000");
     project.dpgp(&["stats", "s.toml", "trips.csv", "--out", "sums.json", "--release", "a.json"]).expect(0);
-    project
-        .dpgp(&["stats", "s.toml", "--add", "sums.json", "--release", "b.json", "--epsilon", "2"])
-        .expect(0);
+    project.dpgp(&["stats", "s.toml", "--add", "sums.json", "--release", "b.json", "--epsilon", "2"]).expect(0);
     let (a, b, exact) = (project.json("a.json"), project.json("b.json"), project.json("sums.json"));
-    assert_eq!(
-        (a["guarantee"]["epsilon"].as_f64(), b["guarantee"]["epsilon"].as_f64()),
-        (Some(1.0), Some(2.0))
-    );
+    assert_eq!((a["guarantee"]["epsilon"].as_f64(), b["guarantee"]["epsilon"].as_f64()), (Some(1.0), Some(2.0)));
     for released in [&a, &b] {
         let delta = released["guarantee"]["delta_exact"].as_f64().unwrap();
         assert!(delta > 0.0 && delta <= 1e-6 * (1.0 + 1e-9), "{delta}");
@@ -219,8 +208,7 @@ fn releases_are_counted() {
     release(&["none/b.json", "--epsilon", "0.1", "--ledger", "l.toml"], 5);
     assert_eq!(project.read("l.toml"), entry, "nothing is spent on a file that cannot be written");
     project.dpgp(&["generate", "--rows", "500", "--seed", "7", "--out", "other.csv"]).expect(0);
-    let other =
-        ["stats", "s.toml", "other.csv", "--release", "c.json", "--epsilon", "0.1", "--ledger", "l.toml"];
+    let other = ["stats", "s.toml", "other.csv", "--release", "c.json", "--epsilon", "0.1", "--ledger", "l.toml"];
     assert!(project.dpgp(&other).expect(2).err.contains("is about other data"));
     project.dpgp(&["stats", "s.toml", "trips.csv", "--ledger", "l.toml"]).expect(2);
 }

@@ -71,12 +71,10 @@ fn r2_of_targets_that_vary_is_a_number() {
 #[test]
 fn jitter_that_matters_is_said_or_refused() {
     let targets: Vec<f64> = (0..400).map(|i| f64::from(i % 7)).collect();
-    let spec = SPEC
-        .replace("lengthscale = 2.0", "lengthscale = 600.0")
-        .replace("split.contiguous = 5", "split.tail = 5");
-    let with = |noise: &str| {
-        project(&spec.replace("noise_variance = 1.0", &format!("noise_variance = {noise}")), &targets)
-    };
+    let spec =
+        SPEC.replace("lengthscale = 2.0", "lengthscale = 600.0").replace("split.contiguous = 5", "split.tail = 5");
+    let with =
+        |noise: &str| project(&spec.replace("noise_variance = 1.0", &format!("noise_variance = {noise}")), &targets);
     let refused = with("1e-16").dpgp(&["run", "s.toml", "--quiet"]).expect(4);
     assert!(refused.err.contains("more than the noise variance 1e-16"), "{}", refused.err);
     let mut seen = 0;

@@ -18,9 +18,7 @@ fn list_shows_every_experiment_and_its_data() {
 fn data_list_names_every_dataset_and_the_unobtainable_one() {
     let project = Project::new();
     let run = project.dpgp_without_mirror(&["data", "list"]).expect(0);
-    for name in
-        ["howell1", "hmeq", "abalone", "mnist", "fish", "census2011-ages", "citibike-201606", "house-prices"]
-    {
+    for name in ["howell1", "hmeq", "abalone", "mnist", "fish", "census2011-ages", "citibike-201606", "house-prices"] {
         assert!(run.out.contains(name), "{name} is not in\n{}", run.out);
     }
 }

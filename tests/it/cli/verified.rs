@@ -6,8 +6,7 @@ use crate::support::cli::{Project, Run};
 use crate::support::energy::{RECORDS, TARGETS, energy_project};
 
 const PREDICT: &[&str] = &["predict", "energy.toml", "--at", "grid.csv", "--out", "p.csv", "--quiet"];
-const STATS: &[&str] =
-    &["stats", "energy.toml", "energy.csv", "--release", "s.json", "--out", "sums.json", "--quiet"];
+const STATS: &[&str] = &["stats", "energy.toml", "energy.csv", "--release", "s.json", "--out", "sums.json", "--quiet"];
 const CERTIFICATE: &str = "p.csv.certificate.json";
 
 /// A value somewhere in a file.
@@ -91,11 +90,8 @@ fn released_sums_are_covered_by_a_digest() {
         assert!(run.out.matches("FAILED").count() > 1, "{}", run.out);
     }
     let released: Value = serde_json::from_str(&project.read("s.json")).unwrap();
-    let numbers = released
-        .as_object()
-        .unwrap()
-        .keys()
-        .filter(|key| released[key.as_str()].is_object() && *key != "guarantee");
+    let numbers =
+        released.as_object().unwrap().keys().filter(|key| released[key.as_str()].is_object() && *key != "guarantee");
     for key in numbers {
         let mut changed = released.clone();
         changed[key.as_str()]["added"] = json!(12345.0);

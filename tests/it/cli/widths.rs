@@ -40,8 +40,7 @@ fn titles_claims_and_tables_keep_the_width() {
 
 #[test]
 fn a_run_keeps_the_width() {
-    let title =
-        "the energy that a house takes by the temperature of the day on which it takes it, with noise";
+    let title = "the energy that a house takes by the temperature of the day on which it takes it, with noise";
     let project = energy_project(&TARGETS.replace("energy by temperature", title));
     let run = within(&project, "60", &["run", "energy.toml", "--quiet"]).expect(0);
     assert!(!run.out.contains(title), "{}", run.out);
@@ -49,7 +48,6 @@ fn a_run_keeps_the_width() {
     // What there is one of is said in the singular.
     let report = project.dpgp(&["report", "energy.toml", "--out", "r.html"]).expect(0).out;
     assert_eq!(report, "1 experiment; written to r.html\n");
-    let shard =
-        project.dpgp(&["run", "energy.toml", "--quiet", "--seed", "2", "--shard", "1/1"]).expect(0).out;
+    let shard = project.dpgp(&["run", "energy.toml", "--quiet", "--seed", "2", "--shard", "1/1"]).expect(0).out;
     assert!(shard.starts_with("energy, shard 1/1: 1 block computed and stored in "), "{shard}");
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use dpgp::data::{ColumnKind, Table, column_types};
+use dpgp::data::{ColumnKind, Table, describe_columns};
 
 /// By pyarrow: x = 1, 2, 3, 4 and y = 10, 20, 30, 40, each page with its CRC-32; plain pages of version 1.
 const PLAIN: &str = "UEFSMRUAFUwVTBWbxYWxDxwVCBUAFQYVBhwAAAACAAAACAEAAAAAAADwPwAAAAAAAABAAAAAAAAACEAAAAAAAAAQQBUAFUwVTBW13oj/AxwVCB\
@@ -36,7 +36,7 @@ fn read(bytes: &[u8]) -> Option<[Vec<f64>; 2]> {
     let path = folder.path().join("rows.parquet");
     std::fs::write(&path, bytes).unwrap();
     let table = Table::read_parquet(&path, &["x", "y"]).ok()?;
-    Some([table.numeric("x").ok()?, table.numeric("y").ok()?])
+    Some([table.numeric_column("x").ok()?, table.numeric_column("y").ok()?])
 }
 
 /// One bit of a page makes another number, or another row of a dictionary: the CRC of the page tells.
@@ -61,7 +61,7 @@ fn spans_of_time_are_no_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows.parquet");
     std::fs::write(&path, STANDARD.decode(SPANS).unwrap()).unwrap();
-    let kinds: Vec<_> = column_types(&path).unwrap().into_iter().map(|column| column.kind).collect();
+    let kinds: Vec<_> = describe_columns(&path).unwrap().into_iter().map(|column| column.kind).collect();
     assert_eq!(kinds, [ColumnKind::Numbers, ColumnKind::Times]);
     let error = Table::read_parquet(&path, &["trip"]).unwrap_err().to_string();
     assert!(error.contains("\"trip\" holds dates or times (INT64 (DURATION))"), "{error}");

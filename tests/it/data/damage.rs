@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dpgp::data::rows::{Files, RowFile, Rows};
-use dpgp::data::{DataError, DataKey, Missing, Table, TextLayout};
+use dpgp::data::rows::{RowFile, RowFilesReader, RowStream};
+use dpgp::data::{CsvLayout, DataError, DataKey, MissingCellPolicy, Table};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -44,16 +44,22 @@ fn written(compression: Compression, version: WriterVersion) -> Vec<u8> {
 
 /// Reads a file in every way that there is, all rows of it.
 fn read(path: &Path) -> Result<(), DataError> {
-    let (files, columns) = ([RowFile::named(path)], ["x".to_owned()]);
-    let mut rows =
-        Files::witnessed(&files, &TextLayout::default(), &columns, Missing::Refuse, &DataKey::new(b"key"))?;
+    let (files, columns) = ([RowFile::from_path(path)], ["x".to_owned()]);
+    let mut rows = RowFilesReader::open_fingerprinted(
+        &files,
+        &CsvLayout::default(),
+        &columns,
+        MissingCellPolicy::Refuse,
+        &DataKey::new(b"key"),
+    )?;
     while rows.read(&mut [Vec::new()], 7)? > 0 {}
-    let mut rows = Files::open(&files, &TextLayout::default(), &columns, Missing::Refuse)?;
-    rows.skip(rows.count()?[0].saturating_sub(3))?;
+    let mut rows = RowFilesReader::open(&files, &CsvLayout::default(), &columns, MissingCellPolicy::Refuse)?;
+    rows.skip(rows.count_rows()?[0].saturating_sub(3))?;
     rows.read(&mut [Vec::new()], 9)?;
     Table::read_whole_parquet(path, &[])?;
-    let mut rows = Files::of_persons(&files, &TextLayout::default(), &columns, "who", Missing::Refuse)?;
-    while rows.read_persons(&mut [Vec::new()], &mut Vec::new(), 7)? > 0 {}
+    let mut rows =
+        RowFilesReader::open_with_persons(&files, &CsvLayout::default(), &columns, "who", MissingCellPolicy::Refuse)?;
+    while rows.read_with_persons(&mut [Vec::new()], &mut Vec::new(), 7)? > 0 {}
     Ok(())
 }
 
@@ -126,8 +132,12 @@ fn wrote_refuted(path: &Path) -> bool {
     let good = written(Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0);
     for case in 0..6 * good.len() {
         std::fs::write(path, damaged(&good, case / 6, FLIPS[case % 6])).unwrap();
-        let rows =
-            Files::open(&[RowFile::named(path)], &TextLayout::default(), &["x".to_owned()], Missing::Refuse);
+        let rows = RowFilesReader::open(
+            &[RowFile::from_path(path)],
+            &CsvLayout::default(),
+            &["x".to_owned()],
+            MissingCellPolicy::Refuse,
+        );
         let read = rows.and_then(|mut rows| rows.read(&mut [Vec::new()], 99));
         if read.is_err_and(|error| error.to_string().contains("its parts are inconsistent")) {
             return true;

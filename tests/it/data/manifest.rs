@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use dpgp::data::{
-    Cache, CsvFormat, DataError, DataFile, Dataset, Expected, Format, Manifest, Outcome, Silent, Status,
-    Table,
+    CsvFormat, DataError, DataFile, Dataset, DatasetCache, DatasetFormat, DatasetManifest, DatasetStatus,
+    ExpectedContents, FileCheckOutcome, SilentProgress, Table,
 };
 
 use crate::support::shipped::root;
@@ -25,27 +25,27 @@ fn mirror() -> Option<PathBuf> {
     mirror
 }
 
-fn offline(mirror: Option<PathBuf>) -> (tempfile::TempDir, Cache) {
+fn offline(mirror: Option<PathBuf>) -> (tempfile::TempDir, DatasetCache) {
     let folder = tempfile::tempdir().unwrap();
-    let cache = Cache::new(folder.path(), project_data()).with_mirror(mirror).with_offline(true);
+    let cache = DatasetCache::new(folder.path(), project_data()).with_mirror(mirror).with_offline(true);
     (folder, cache)
 }
 
 fn csv(file: &DataFile) -> &CsvFormat {
     match &file.format {
-        Format::Csv(csv) => csv,
+        DatasetFormat::Csv(csv) => csv,
         other => panic!("{other:?}"),
     }
 }
 
 /// Every dataset but the one that no mirror can hold.
-fn obtainable(manifest: &Manifest) -> Vec<&Dataset> {
+fn obtainable(manifest: &DatasetManifest) -> Vec<&Dataset> {
     manifest.iter().filter(|dataset| dataset.name != "citibike-201606").collect()
 }
 
 #[test]
 fn the_shipped_manifest_is_valid_and_sorted() {
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let names: Vec<&str> = manifest.names().collect();
     let expected = [
         "abalone",
@@ -68,11 +68,11 @@ fn the_shipped_manifest_is_valid_and_sorted() {
 
 #[test]
 fn the_shipped_manifest_on_howell1() {
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let file = &manifest.get("howell1").unwrap().files[0];
     assert_eq!(csv(file).columns, ["height", "weight", "age", "male"]);
     assert_eq!(csv(file).units["height"], "cm");
-    let Expected::Known(stamp) = file.expected else { panic!("{:?}", file.expected) };
+    let ExpectedContents::Known(stamp) = file.expected else { panic!("{:?}", file.expected) };
     assert_eq!(stamp.bytes, 12_205);
     let digest = "768d2fb53d44490b35260903f58955548b26f587e7afaf4e00b2603715279bbd";
     assert_eq!(stamp.digest.to_string(), digest);
@@ -80,30 +80,30 @@ fn the_shipped_manifest_on_howell1() {
 
 #[test]
 fn the_bundled_file_is_right_and_needs_no_cache() {
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let dataset = manifest.get("census2011-ages").unwrap();
     let (_folder, cache) = offline(None);
-    assert_eq!(cache.status(dataset), Status::Present);
-    let paths = cache.ensure(dataset, &Silent).unwrap();
+    assert_eq!(cache.status(dataset), DatasetStatus::Present);
+    let paths = cache.ensure_dataset_files(dataset, &SilentProgress).unwrap();
     assert_eq!(paths, [project_data().join("census2011/ages_E00172420.csv")]);
     let table = Table::read(&paths[0], csv(&dataset.files[0])).unwrap();
     assert_eq!(table.rows(), 101);
-    assert_eq!(table.numeric("count").unwrap().iter().sum::<f64>(), 255.0);
+    assert_eq!(table.numeric_column("count").unwrap().iter().sum::<f64>(), 255.0);
 }
 
 #[test]
 fn the_file_without_a_digest() {
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let dataset = manifest.get("citibike-201606").unwrap();
-    assert_eq!(dataset.files[0].expected, Expected::Unknown { max_bytes: 500_000_000 });
+    assert_eq!(dataset.files[0].expected, ExpectedContents::Unknown { max_bytes: 500_000_000 });
     let (_folder, cache) = offline(None);
-    assert_eq!(cache.status(dataset), Status::Missing);
-    assert_eq!(cache.verify(dataset).unwrap()[0].outcome, Outcome::Missing);
+    assert_eq!(cache.status(dataset), DatasetStatus::Missing);
+    assert_eq!(cache.verify(dataset).unwrap()[0].outcome, FileCheckOutcome::Missing);
 }
 
 #[test]
 fn an_unknown_name_lists_the_known_ones() {
-    let error = Manifest::shipped().unwrap().get("howel1").unwrap_err();
+    let error = DatasetManifest::load_shipped().unwrap().get("howel1").unwrap_err();
     let text = error.to_string();
     assert!(text.contains("did you mean \"howell1\"?") && text.contains("hmeq, house-prices"), "{text}");
     assert_eq!(error.exit_code(), 2);
@@ -113,12 +113,12 @@ fn an_unknown_name_lists_the_known_ones() {
 fn every_file_of_the_mirror_is_right() {
     let Some(mirror) = mirror() else { return };
     let (_folder, cache) = offline(Some(mirror));
-    for dataset in obtainable(&Manifest::shipped().unwrap()) {
+    for dataset in obtainable(&DatasetManifest::load_shipped().unwrap()) {
         for check in cache.verify(dataset).unwrap() {
-            assert_eq!(check.outcome, Outcome::Right, "{}", check.file);
+            assert_eq!(check.outcome, FileCheckOutcome::Right, "{}", check.file);
         }
-        assert!(matches!(cache.status(dataset), Status::Present | Status::InMirror));
-        cache.ensure(dataset, &Silent).unwrap();
+        assert!(matches!(cache.status(dataset), DatasetStatus::Present | DatasetStatus::InMirror));
+        cache.ensure_dataset_files(dataset, &SilentProgress).unwrap();
     }
 }
 
@@ -128,9 +128,9 @@ fn every_table_of_the_mirror_is_read() {
     let Some(mirror) = mirror() else { return };
     let (_folder, cache) = offline(Some(mirror));
     let mut rows = BTreeMap::new();
-    for dataset in obtainable(&Manifest::shipped().unwrap()) {
-        for (file, path) in dataset.files.iter().zip(cache.ensure(dataset, &Silent).unwrap()) {
-            if let Format::Csv(csv) = &file.format {
+    for dataset in obtainable(&DatasetManifest::load_shipped().unwrap()) {
+        for (file, path) in dataset.files.iter().zip(cache.ensure_dataset_files(dataset, &SilentProgress).unwrap()) {
+            if let DatasetFormat::Csv(csv) = &file.format {
                 *rows.entry(dataset.name.clone()).or_insert(0) += Table::read(&path, csv).unwrap().rows();
             }
         }
@@ -154,17 +154,17 @@ fn every_table_of_the_mirror_is_read() {
 fn fish_is_read_past_its_labels() {
     let Some(mirror) = mirror() else { return };
     let (_folder, cache) = offline(Some(mirror));
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let dataset = manifest.get("fish").unwrap();
-    let path = cache.ensure(dataset, &Silent).unwrap().remove(0);
+    let path = cache.ensure_dataset_files(dataset, &SilentProgress).unwrap().remove(0);
     let table = Table::read(&path, csv(&dataset.files[0])).unwrap();
-    assert_eq!(table.numeric("age").unwrap()[..3], [14.0, 28.0, 41.0]);
-    assert_eq!(table.numeric("length").unwrap()[43], 3214.0);
+    assert_eq!(table.numeric_column("age").unwrap()[..3], [14.0, 28.0, 41.0]);
+    assert_eq!(table.numeric_column("length").unwrap()[43], 3214.0);
 }
 
-fn manifest(entry: &str) -> Result<Manifest, DataError> {
+fn manifest(entry: &str) -> Result<DatasetManifest, DataError> {
     let text = format!("[dataset.x]\ntitle = ''\nlicence = ''\ncitation = ''\nsource = ''\n{entry}");
-    Manifest::parse(&text, Path::new("mine.toml"))
+    DatasetManifest::parse(&text, Path::new("mine.toml"))
 }
 
 /// The message about one file with these lines, and what must be in it.
@@ -189,10 +189,7 @@ fn entries_that_break_a_rule() {
     assert_refused(&file(&format!("{one}\n[[dataset.x.file]]\n{one}")), "listed twice");
     assert_refused("format = 'zip'", "it has no file");
     assert_refused(&format!("[[dataset.x.file]]\n{one}"), "no format");
-    assert_refused(
-        &format!("format = {{ csv = {{ header = false }} }}\n[[dataset.x.file]]\n{one}"),
-        "no header",
-    );
+    assert_refused(&format!("format = {{ csv = {{ header = false }} }}\n[[dataset.x.file]]\n{one}"), "no header");
     let units = format!("format = {{ csv = {{ units = {{ b = 'cm' }} }} }}\n[[dataset.x.file]]\n{one}");
     assert_refused(&units, "column \"b\"");
     let twice = format!("format = {{ csv = {{ columns = ['b', 'b'] }} }}\n[[dataset.x.file]]\n{one}");

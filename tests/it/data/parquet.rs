@@ -4,11 +4,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use dpgp::data::rows::{Files, RowFile, Rows};
-use dpgp::data::{DataError, Missing, Table, TextLayout};
-use parquet::data_type::{
-    DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
-};
+use dpgp::data::rows::{RowFile, RowFilesReader, RowStream};
+use dpgp::data::{CsvLayout, DataError, MissingCellPolicy, Table};
+use parquet::data_type::{DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
@@ -31,8 +29,12 @@ fn put<T: DataType>(group: &mut SerializedRowGroupWriter<'_, File>, values: &[T:
 
 /// The numbers of a column as rows in pieces.
 fn in_pieces(path: &Path, column: &str) -> Result<Vec<f64>, DataError> {
-    let mut files =
-        Files::open(&[RowFile::named(path)], &TextLayout::default(), &[column.to_owned()], Missing::Refuse)?;
+    let mut files = RowFilesReader::open(
+        &[RowFile::from_path(path)],
+        &CsvLayout::default(),
+        &[column.to_owned()],
+        MissingCellPolicy::Refuse,
+    )?;
     let mut columns = [Vec::new()];
     while files.read(&mut columns, 2)? > 0 {}
     let [numbers] = columns;
@@ -41,7 +43,7 @@ fn in_pieces(path: &Path, column: &str) -> Result<Vec<f64>, DataError> {
 
 /// The same as a whole table.
 fn in_a_table(path: &Path, column: &str) -> Result<Vec<f64>, DataError> {
-    Table::read_parquet(path, &[column])?.numeric(column)
+    Table::read_parquet(path, &[column])?.numeric_column(column)
 }
 
 #[test]

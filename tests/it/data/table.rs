@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use dpgp::data::{Comparison, CsvFormat, DataError, Filter, FilterValue, Separator, Table};
+use dpgp::data::{Comparison, CsvFormat, DataError, FilterValue, RowFilter, Separator, Table};
 use tempfile::TempDir;
 
 /// A file in a folder of its own.
@@ -41,12 +41,12 @@ fn message<T: std::fmt::Debug>(result: Result<T, DataError>) -> String {
     rest.to_owned()
 }
 
-fn by(column: &str, is: Comparison, value: f64) -> Filter {
-    Filter { column: column.to_owned(), is, value: FilterValue::Number(value) }
+fn by(column: &str, is: Comparison, value: f64) -> RowFilter {
+    RowFilter { column: column.to_owned(), is, value: FilterValue::Number(value) }
 }
 
-fn by_text(column: &str, is: Comparison, value: &str) -> Filter {
-    Filter { column: column.to_owned(), is, value: FilterValue::Text(value.to_owned()) }
+fn by_text(column: &str, is: Comparison, value: &str) -> RowFilter {
+    RowFilter { column: column.to_owned(), is, value: FilterValue::Text(value.to_owned()) }
 }
 
 #[test]
@@ -55,58 +55,58 @@ fn semicolons_quotes_and_a_byte_order_mark() {
     let table = read(text, &format("separator = ';'")).unwrap();
     assert_eq!(table.columns(), ["height", "age"]);
     assert_eq!(table.rows(), 2);
-    assert_eq!(table.numeric("height").unwrap(), [151.765, 139.7]);
-    assert_eq!(table.numeric("age").unwrap(), [63.0, 63.0]);
+    assert_eq!(table.numeric_column("height").unwrap(), [151.765, 139.7]);
+    assert_eq!(table.numeric_column("age").unwrap(), [63.0, 63.0]);
 }
 
 #[test]
 fn carriage_returns_and_no_line_end_at_the_end() {
     let table = table("a,b\r\n1,2\r\n3,4");
     assert_eq!(table.columns(), ["a", "b"]);
-    assert_eq!(table.numeric("b").unwrap(), [2.0, 4.0]);
+    assert_eq!(table.numeric_column("b").unwrap(), [2.0, 4.0]);
 }
 
 #[test]
 fn quoted_separators_quotes_and_line_ends() {
     let table = table("name,x\n\"Smith, \"\"J\"\"\",1\n\"two\nlines\",2\nplain,3\n");
-    let names = table.text("name").unwrap();
+    let names = table.text_column("name").unwrap();
     assert_eq!(names[0].as_deref(), Some("Smith, \"J\""));
     assert_eq!(names[1].as_deref(), Some("two\nlines"));
-    assert_eq!(table.numeric("x").unwrap(), [1.0, 2.0, 3.0]);
-    assert_eq!(table.lines(), [2, 3, 5]);
+    assert_eq!(table.numeric_column("x").unwrap(), [1.0, 2.0, 3.0]);
+    assert_eq!(table.line_numbers(), [2, 3, 5]);
 }
 
 #[test]
 fn numbers_in_every_usual_form() {
     let table = table("x\n1\n -2.5 \n+3e2\n.5\n1E-3\n");
-    assert_eq!(table.numeric("x").unwrap(), [1.0, -2.5, 300.0, 0.5, 0.001]);
+    assert_eq!(table.numeric_column("x").unwrap(), [1.0, -2.5, 300.0, 0.5, 0.001]);
 }
 
 #[test]
 fn a_missing_cell_names_its_line_and_column() {
     let table = table("a,b\n1,2\n3,\n");
-    let text = message(table.numeric("b"));
+    let text = message(table.numeric_column("b"));
     assert_eq!(text, "line 3, column \"b\": the cell is empty; expected a number");
-    assert_eq!(table.numeric("a").unwrap(), [1.0, 3.0]);
-    assert_eq!(table.text("b").unwrap(), [Some("2".to_owned()), None]);
+    assert_eq!(table.numeric_column("a").unwrap(), [1.0, 3.0]);
+    assert_eq!(table.text_column("b").unwrap(), [Some("2".to_owned()), None]);
 }
 
 #[test]
 fn a_quoted_empty_cell_is_missing_too() {
-    let text = message(table("a,b\n1,\"\"\n").numeric("b"));
+    let text = message(table("a,b\n1,\"\"\n").numeric_column("b"));
     assert!(text.starts_with("line 2, column \"b\": the cell is empty"), "{text}");
 }
 
 #[test]
 fn a_cell_that_is_no_number() {
-    let text = message(table("a,b\n1,2\n3,4\nx1,6\n").numeric("a"));
+    let text = message(table("a,b\n1,2\n3,4\nx1,6\n").numeric_column("a"));
     assert_eq!(text, "line 4, column \"a\": the cell is not a number");
 }
 
 #[test]
 fn cells_that_are_not_finite() {
     for cell in ["inf", "-Infinity", "-nan", "1e400"] {
-        let text = message(table(&format!("a\n1\n{cell}\n")).numeric("a"));
+        let text = message(table(&format!("a\n1\n{cell}\n")).numeric_column("a"));
         assert_eq!(text, "line 3, column \"a\": the cell is not a finite number");
     }
 }
@@ -114,7 +114,7 @@ fn cells_that_are_not_finite() {
 #[test]
 fn words_for_nothing_are_no_numbers() {
     for cell in ["NA", "na", "NaN", "nan", " NULL "] {
-        let text = message(table(&format!("a\n1\n{cell}\n")).numeric("a"));
+        let text = message(table(&format!("a\n1\n{cell}\n")).numeric_column("a"));
         assert_eq!(text, "line 3, column \"a\": the cell is NA, NaN or null; expected a number");
     }
 }
@@ -123,20 +123,19 @@ fn words_for_nothing_are_no_numbers() {
 fn lines_stay_right_after_filters_comments_and_blank_lines() {
     let text = "# made by hand\n\na,b\n1,10\n# aside\n2,20\n\n1,x\n";
     let table = read(text, &format("comment = '#'")).unwrap();
-    assert_eq!(table.lines(), [4, 6, 8]);
+    assert_eq!(table.line_numbers(), [4, 6, 8]);
     let kept = table.filter(&by("a", Comparison::Equal, 1.0)).unwrap();
     assert_eq!(kept.rows(), 2);
-    assert_eq!(message(kept.numeric("b")), "line 8, column \"b\": the cell is not a number");
+    assert_eq!(message(kept.numeric_column("b")), "line 8, column \"b\": the cell is not a number");
     let again = kept.filter(&by_text("b", Comparison::NotEqual, "x")).unwrap();
-    assert_eq!(again.numeric("b").unwrap(), [10.0]);
-    assert_eq!(again.lines(), [4]);
+    assert_eq!(again.numeric_column("b").unwrap(), [10.0]);
+    assert_eq!(again.line_numbers(), [4]);
 }
 
 #[test]
 fn an_unknown_column_names_those_there_are() {
-    let text = message(table("height,weight,age\n1,2,3\n").numeric("hieght"));
-    let expected =
-        "there is no column \"hieght\" (did you mean \"height\"?); the columns are: height, weight, age";
+    let text = message(table("height,weight,age\n1,2,3\n").numeric_column("hieght"));
+    let expected = "there is no column \"hieght\" (did you mean \"height\"?); the columns are: height, weight, age";
     assert_eq!(text, expected);
     let text = message(table("a\n1\n").filter(&by("zebra", Comparison::Equal, 0.0)));
     assert_eq!(text, "there is no column \"zebra\"; the columns are: a");
@@ -145,7 +144,7 @@ fn an_unknown_column_names_those_there_are() {
 #[test]
 fn every_comparison_with_a_number() {
     let table = table("x\n1\n2\n3\n");
-    let kept = |is| table.filter(&by("x", is, 2.0)).unwrap().numeric("x").unwrap();
+    let kept = |is| table.filter(&by("x", is, 2.0)).unwrap().numeric_column("x").unwrap();
     assert_eq!(kept(Comparison::Equal), [2.0]);
     assert_eq!(kept(Comparison::NotEqual), [1.0, 3.0]);
     assert_eq!(kept(Comparison::Less), [1.0]);
@@ -160,15 +159,15 @@ fn numbers_compare_by_value_and_text_by_letters() {
     assert_eq!(table.filter(&by("x", Comparison::Less, 10.0)).unwrap().rows(), 1);
     assert_eq!(table.filter(&by("x", Comparison::Equal, 9.0)).unwrap().rows(), 1);
     let late = table.filter(&by_text("day", Comparison::GreaterOrEqual, "2016-06-10")).unwrap();
-    assert_eq!(late.lines(), [3]);
+    assert_eq!(late.line_numbers(), [3]);
 }
 
 #[test]
 fn a_filter_drops_missing_cells_and_refuses_text_among_numbers() {
     let table = table("x,y\n1,a\n,b\n3,\n");
-    assert_eq!(table.filter(&by("x", Comparison::NotEqual, 1.0)).unwrap().lines(), [4]);
-    assert_eq!(table.filter(&by_text("y", Comparison::NotEqual, "a")).unwrap().lines(), [3]);
-    assert_eq!(table.without_missing(&["x", "y"]).unwrap().lines(), [2]);
+    assert_eq!(table.filter(&by("x", Comparison::NotEqual, 1.0)).unwrap().line_numbers(), [4]);
+    assert_eq!(table.filter(&by_text("y", Comparison::NotEqual, "a")).unwrap().line_numbers(), [3]);
+    assert_eq!(table.without_missing(&["x", "y"]).unwrap().line_numbers(), [2]);
     let text = message(table.filter(&by("y", Comparison::Equal, 1.0)));
     assert_eq!(text, "line 2, column \"y\": the cell is not a number");
 }
@@ -176,7 +175,7 @@ fn a_filter_drops_missing_cells_and_refuses_text_among_numbers() {
 #[test]
 fn a_filter_that_keeps_nothing() {
     let none = table("x\n1\n").filter(&by("x", Comparison::Equal, 2.0)).unwrap();
-    assert_eq!((none.rows(), none.numeric("x").unwrap().len()), (0, 0));
+    assert_eq!((none.rows(), none.numeric_column("x").unwrap().len()), (0, 0));
     assert_eq!(none.columns(), ["x"]);
 }
 
@@ -184,7 +183,7 @@ fn a_filter_that_keeps_nothing() {
 fn a_header_without_rows() {
     let table = table("x,y\n");
     assert_eq!((table.rows(), table.columns().len()), (0, 2));
-    assert!(table.numeric("x").unwrap().is_empty());
+    assert!(table.numeric_column("x").unwrap().is_empty());
 }
 
 #[test]
@@ -222,8 +221,8 @@ fn a_column_that_is_there_twice() {
 #[test]
 fn columns_without_a_header() {
     let table = read("M,0.5\nF,0.4\n", &format("header = false\ncolumns = ['sex', 'length']")).unwrap();
-    assert_eq!(table.numeric("length").unwrap(), [0.5, 0.4]);
-    assert_eq!(table.lines(), [1, 2]);
+    assert_eq!(table.numeric_column("length").unwrap(), [0.5, 0.4]);
+    assert_eq!(table.line_numbers(), [1, 2]);
     let text = message(read("1\n", &format("header = false")));
     assert_eq!(text, "the format has no header, so it must list the columns");
 }
@@ -239,9 +238,9 @@ fn runs_of_blanks_between_cells() {
     let text = "# comment\n2 columns\nsay \"what\n 1   14\n10\t 25 \n";
     let layout = "separator = 'whitespace'\nheader = false\ncomment = '#'\nskip = 2\ncolumns = ['i', 'age']";
     let table = read(text, &format(layout)).unwrap();
-    assert_eq!(table.numeric("i").unwrap(), [1.0, 10.0]);
-    assert_eq!(table.numeric("age").unwrap(), [14.0, 25.0]);
-    assert_eq!(table.lines(), [4, 5]);
+    assert_eq!(table.numeric_column("i").unwrap(), [1.0, 10.0]);
+    assert_eq!(table.numeric_column("age").unwrap(), [14.0, 25.0]);
+    assert_eq!(table.line_numbers(), [4, 5]);
 }
 
 #[test]

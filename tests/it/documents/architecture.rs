@@ -64,9 +64,7 @@ fn named_items_stand_in_their_files() {
 /// The files of each walk, in the order of its rows.
 fn walks(page: &str) -> Vec<Vec<&str>> {
     let walks = page.split("\n### ").skip(1).map(|walk| walk.split("\n## ").next().unwrap());
-    walks
-        .map(|walk| walk.lines().filter_map(|row| quoted(row.split('|').nth(2)?).first().copied()).collect())
-        .collect()
+    walks.map(|walk| walk.lines().filter_map(|row| quoted(row.split('|').nth(2)?).first().copied()).collect()).collect()
 }
 
 /// A reader follows a walk from file to file, without a way back.
@@ -85,8 +83,7 @@ fn walks_are_short_and_never_return() {
 /// Whether a source defines a function, a type or a constant of a name; of `Type::function`, the function.
 fn defines(source: &str, item: &str) -> bool {
     let name = item.rsplit("::").next().unwrap();
-    let words: Vec<&str> =
-        source.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> = source.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
     let keywords = ["fn", "struct", "enum", "trait", "type", "const"];
     words.windows(2).any(|pair| keywords.contains(&pair[0]) && pair[1] == name)
 }

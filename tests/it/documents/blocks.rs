@@ -173,8 +173,6 @@ fn the_blocks_of_the_other_pages_run() {
 
 #[test]
 fn a_line_that_fails_is_told() {
-    assert!(
-        run("dpgp list > /dev/null\ndpgp run no-such-thing").unwrap_err().contains("dpgp run no-such-thing")
-    );
+    assert!(run("dpgp list > /dev/null\ndpgp run no-such-thing").unwrap_err().contains("dpgp run no-such-thing"));
     assert_eq!(run("dpgp list > /dev/null"), Ok(String::new()));
 }

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use dpgp::data::Manifest;
+use dpgp::data::DatasetManifest;
 use dpgp::publish::checks_markdown;
-use dpgp::spec::Coverage;
+use dpgp::spec::PaperCoverage;
 use dpgp::task::Experiment;
 
 use super::reproduction::SPEC;
@@ -87,7 +87,8 @@ why_not = 'Nobody says of which machine.'
 ";
 
 /// Of a second experiment, on the paper's data: exactly as many numbers differ as are told, one is fitted, nothing is private.
-const PLAIN: &str = "method,epsilon,metric,published,published_spread,verdict,delta,delta_exact,interval_low,interval_high,p_value
+const PLAIN: &str =
+    "method,epsilon,metric,published,published_spread,verdict,delta,delta_exact,interval_low,interval_high,p_value
 a,inf,m1,1,,differs,,,0,0.5,0.2
 a,inf,m2,1,,differs,,,0,0.5,0.3
 a,inf,m3,1,,differs,,,0,0.5,0.4
@@ -98,9 +99,10 @@ a,inf,m7,1,,fitted,,,0,1.5,
 ";
 
 fn table() -> String {
-    let mut text = "method,epsilon,metric,published,published_spread,verdict,spread_verdict,delta,delta_exact,interval_low,\
+    let mut text =
+        "method,epsilon,metric,published,published_spread,verdict,spread_verdict,delta,delta_exact,interval_low,\
                     interval_high,p_value,authors,authors_verdict,reference,reference_verdict\n"
-        .to_owned();
+            .to_owned();
     for (place, row) in ROWS.iter().enumerate() {
         let others = match place {
             0 => "7,differs,,",
@@ -121,14 +123,13 @@ fn page() -> String {
         fs::write(results.join("table.csv"), table).unwrap();
     }
     fs::write(folder.path().join("paper/made-up/claims.csv"), CLAIMS).unwrap();
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let spec = format!("{SPEC}{MORE}");
     let on_its_data = &spec[..spec.find("[deviation.stand-in]").unwrap()];
     let specs = [("paper/made-up", &*spec), ("paper/plain", on_its_data), ("paper/not-run", &spec)];
-    let experiments = specs.map(|(name, spec)| {
-        Experiment::parse(name, Path::new("made-up.toml"), spec.to_owned(), &manifest).unwrap()
-    });
-    let coverage: Coverage = toml::from_str(COVERAGE).unwrap();
+    let experiments = specs
+        .map(|(name, spec)| Experiment::parse(name, Path::new("made-up.toml"), spec.to_owned(), &manifest).unwrap());
+    let coverage: PaperCoverage = toml::from_str(COVERAGE).unwrap();
     checks_markdown(folder.path(), &experiments, &[coverage]).unwrap()
 }
 
@@ -175,8 +176,7 @@ fn where_others_disagree_is_told_with_its_numbers() {
 #[test]
 fn what_is_not_checked_is_told_with_its_reason() {
     let page = page();
-    let section =
-        "## Not checked, and why\n\n- paper, Table 10 (times): Nobody says of which machine.\n\n## ";
+    let section = "## Not checked, and why\n\n- paper, Table 10 (times): Nobody says of which machine.\n\n## ";
     assert!(page.contains(section), "{page}");
 }
 
@@ -186,10 +186,7 @@ fn how_much_may_be_chance_is_told_with_the_number_of_p_values() {
     let page = page();
     let numbers = "- paper: 10 printed numbers correspond to our results that vary between replicates";
     assert!(page.contains(numbers), "{page}");
-    assert!(
-        page.contains("(5 of them in paper/made-up). 10 % of them lie outside the central 95 %"),
-        "{page}"
-    );
+    assert!(page.contains("(5 of them in paper/made-up). 10 % of them lie outside the central 95 %"), "{page}");
     // D is the largest of p - (i - 1)/10 and i/10 - p over .01, .05, .2, .3, .4, .5, .6, .7, .8, .9: 2/10 - .05 = .15.
     assert!(page.contains("(D = 0.15)."), "{page}");
     // x = (sqrt 10 + .12 + .11 / sqrt 10) .15 = .4976; 2 (exp(-2 x^2) - exp(-8 x^2) + exp(-18 x^2) - ..)

@@ -22,8 +22,7 @@ fn words(line: &str) -> Vec<String> {
     }
     words.push(word);
     words.retain(|word| !word.is_empty());
-    let end =
-        words.iter().position(|word| ["#", "|", "||", ">", ">>", "<", "<<", "&&"].contains(&word.as_str()));
+    let end = words.iter().position(|word| ["#", "|", "||", ">", ">>", "<", "<<", "&&"].contains(&word.as_str()));
     words.truncate(end.unwrap_or(words.len()));
     words
 }

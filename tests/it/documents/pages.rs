@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use dpgp::data::Manifest;
+use dpgp::data::DatasetManifest;
 use dpgp::task::Experiment;
 
 use crate::support::shipped::{root, shipped};
@@ -10,8 +10,7 @@ use crate::support::shipped::{root, shipped};
 /// Each page of the documentation and the README, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
     let folders = ["docs", "docs/proofs"].map(|folder| std::fs::read_dir(root().join(folder)).unwrap());
-    let files =
-        folders.into_iter().flatten().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let files = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
     let pages = files.chain(["README.md", "SECURITY.md"].map(|name| root().join(name)));
     pages.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }
@@ -34,7 +33,7 @@ fn combined(spec: &str, fragment: &str) -> String {
 
 #[test]
 fn examples_of_toml_are_checked() {
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let mut checked = 0;
     for (path, text) in pages() {
         let blocks = toml_blocks(&text);
@@ -43,7 +42,7 @@ fn examples_of_toml_are_checked() {
             let table: toml::Table = toml::from_str(block).unwrap();
             checked += 1;
             if table.contains_key("dataset") {
-                Manifest::parse(block, &path).unwrap_or_else(|error| panic!("{error}"));
+                DatasetManifest::parse(block, &path).unwrap_or_else(|error| panic!("{error}"));
                 continue;
             }
             let whole = if is_spec(block) { (*block).to_owned() } else { combined(spec.unwrap(), block) };

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use dpgp::data::Manifest;
-use dpgp::publish::{Committed, PlaceVerdict, ToldPaper, reproduction_markdown, told_papers};
-use dpgp::run::{DataPlaces, Project};
-use dpgp::spec::{Coverage, PaperPage};
+use dpgp::data::DatasetManifest;
+use dpgp::publish::{CommittedResults, FindingVerdict, PaperFindings, collect_findings, reproduction_markdown};
+use dpgp::run::{DataLocations, Project};
+use dpgp::spec::{PaperCoverage, PaperPage};
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -66,23 +66,23 @@ numbers = 9
 checked = ['paper/made-up']
 ";
 
-fn told(row: &str) -> ToldPaper {
+fn told(row: &str) -> PaperFindings {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("paper/made-up");
     fs::create_dir_all(&results).unwrap();
     fs::write(results.join("table.csv"), TABLE).unwrap();
     fs::write(results.join("claims.csv"), CLAIMS).unwrap();
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let spec = Experiment::parse("paper/made-up", Path::new("made-up.toml"), SPEC.to_owned(), &manifest);
-    let coverage: Coverage = toml::from_str(COVERAGE).unwrap();
+    let coverage: PaperCoverage = toml::from_str(COVERAGE).unwrap();
     let page = format!(
         "paper = 'paper'\nsentence = 'It is made up.'\n[[row]]\nplace = 'Table 9'\nsays = 'it'\nexperiment = 'paper/made-up'\n{row}"
     );
     let page: PaperPage = toml::from_str(&page).unwrap();
-    told_papers(folder.path(), &[spec.unwrap()], &[coverage], &[page]).unwrap().remove(0)
+    collect_findings(folder.path(), &[spec.unwrap()], &[coverage], &[page]).unwrap().remove(0)
 }
 
-fn verdict(row: &str) -> PlaceVerdict {
+fn verdict(row: &str) -> FindingVerdict {
     told(row).rows[0].verdict.clone()
 }
 
@@ -90,34 +90,28 @@ fn verdict(row: &str) -> PlaceVerdict {
 fn each_of_the_five_verdicts_follows_from_the_table() {
     let because = "because = 'of that'\n";
     for (row, expected) in [
-        ("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]", PlaceVerdict::Same),
-        ("numbers = [{ metric = 'fitted' }]", PlaceVerdict::SameWithSettings),
-        ("numbers = [{ metric = 'fitted', spreads = true }]", PlaceVerdict::Same),
-        (
-            "numbers = [{ metric = 'rmse', cells = { method = 'a' } }]\nchosen = 'x'",
-            PlaceVerdict::SameWithSettings,
-        ),
-        ("claims = [{ quote = 'one is' }]", PlaceVerdict::Same),
-        ("numbers = [{ metric = 'outside' }]\ntried = 'all'", PlaceVerdict::Unknown("all".to_owned())),
-        ("claims = [{ quote = 'three' }]\nuntold = 'chance'", PlaceVerdict::Untold("chance".to_owned())),
-        (
-            "claims = [{ quote = 'four' }]\nuntold = 'other data'",
-            PlaceVerdict::Untold("other data".to_owned()),
-        ),
-        ("numbers = [{ metric = 'open' }]\nuntold = 'wide'", PlaceVerdict::Untold("wide".to_owned())),
-        ("untold = 'no number'", PlaceVerdict::Untold("no number".to_owned())),
+        ("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]", FindingVerdict::Same),
+        ("numbers = [{ metric = 'fitted' }]", FindingVerdict::SameWithSettings),
+        ("numbers = [{ metric = 'fitted', spreads = true }]", FindingVerdict::Same),
+        ("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]\nchosen = 'x'", FindingVerdict::SameWithSettings),
+        ("claims = [{ quote = 'one is' }]", FindingVerdict::Same),
+        ("numbers = [{ metric = 'outside' }]\ntried = 'all'", FindingVerdict::Unknown("all".to_owned())),
+        ("claims = [{ quote = 'three' }]\nuntold = 'chance'", FindingVerdict::Untold("chance".to_owned())),
+        ("claims = [{ quote = 'four' }]\nuntold = 'other data'", FindingVerdict::Untold("other data".to_owned())),
+        ("numbers = [{ metric = 'open' }]\nuntold = 'wide'", FindingVerdict::Untold("wide".to_owned())),
+        ("untold = 'no number'", FindingVerdict::Untold("no number".to_owned())),
     ] {
         assert_eq!(verdict(row), expected, "{row}");
     }
     // Where nothing but chance, or what is not printed, makes it differ.
-    let untold = PlaceVerdict::Untold("chance".to_owned());
+    let untold = FindingVerdict::Untold("chance".to_owned());
     assert_eq!(verdict("numbers = [{ metric = 'outside' }]\nuntold = 'chance'"), untold);
     for row in ["numbers = [{ metric = 'outside' }]", "claims = [{ quote = 'two' }, { quote = 'one' }]"] {
         let row = format!("{row}\n{because}");
-        assert_eq!(verdict(&row), PlaceVerdict::Different("of that".to_owned()), "{row}");
+        assert_eq!(verdict(&row), FindingVerdict::Different("of that".to_owned()), "{row}");
     }
     // One of other data decides for all.
-    assert!(matches!(verdict("numbers = [{ metric = 'rmse' }]"), PlaceVerdict::Untold(_)));
+    assert!(matches!(verdict("numbers = [{ metric = 'rmse' }]"), FindingVerdict::Untold(_)));
 }
 
 /// Nine are printed, seven entered: of these one is a zero, one the spread of a fitted mean.
@@ -149,18 +143,18 @@ fn ours_is_told_in_words_with_numbers_of_the_table() {
 }
 
 /// What is told by the committed results; none while some of a paper are of another version of their spec, which `dpgp check --all` finds.
-fn shipped() -> Option<(Vec<ToldPaper>, Vec<Experiment>)> {
-    let project = Project::at(root(), &DataPlaces::default()).unwrap();
+fn shipped() -> Option<(Vec<PaperFindings>, Vec<Experiment>)> {
+    let project = Project::open_at(root(), &DataLocations::default()).unwrap();
     let (results, experiments) = (root().join("results"), project.experiments().unwrap());
     let of_papers = experiments.iter().filter(|one| one.meta.paper.is_some());
     for experiment in of_papers {
-        let committed = Committed::read(&results.join(experiment.folder())).unwrap();
+        let committed = CommittedResults::read(&results.join(experiment.folder())).unwrap();
         if committed.is_none_or(|committed| committed.is_stale(experiment)) {
             return None;
         }
     }
     let (coverage, pages) = (project.coverage().unwrap(), project.pages().unwrap());
-    Some((told_papers(&results, &experiments, &coverage, &pages).unwrap(), experiments))
+    Some((collect_findings(&results, &experiments, &coverage, &pages).unwrap(), experiments))
 }
 
 /// The most words of the page, and of reasons that nobody knows.
@@ -174,7 +168,7 @@ fn the_page_is_short_and_says_what_was_tried() {
     let words = page.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
     assert!(words <= MOST_WORDS, "{words} words");
     let rows: Vec<_> = papers.iter().flat_map(|paper| &paper.rows).collect();
-    let unknown: Vec<_> = rows.iter().filter(|row| matches!(row.verdict, PlaceVerdict::Unknown(_))).collect();
+    let unknown: Vec<_> = rows.iter().filter(|row| matches!(row.verdict, FindingVerdict::Unknown(_))).collect();
     assert!(unknown.len() <= MOST_UNKNOWN, "{unknown:?}");
     for row in unknown {
         assert!(!row.words.contains("nothing yet"), "{row:?}");
@@ -189,7 +183,7 @@ fn the_page_is_short_and_says_what_was_tried() {
 #[test]
 fn every_printed_number_and_statement_has_a_row() {
     let Some((papers, experiments)) = shipped() else { return };
-    let project = Project::at(root(), &DataPlaces::default()).unwrap();
+    let project = Project::open_at(root(), &DataLocations::default()).unwrap();
     let pages = project.pages().unwrap();
     for (page, paper) in pages.iter().zip(&papers) {
         let numbers: usize = paper.rows.iter().map(|row| row.numbers.len()).sum();
@@ -197,8 +191,7 @@ fn every_printed_number_and_statement_has_a_row() {
         let own = experiments.iter().filter(|one| one.meta.paper.as_deref() == Some(&page.paper));
         for claim in own.flat_map(|one| &one.claims).filter(|claim| !claim.quote.is_empty()) {
             let chosen = page.rows.iter().flat_map(|row| &row.claims);
-            let mut chosen =
-                chosen.filter(|one| claim.quote.contains(&one.quote) && claim.text.contains(&one.text));
+            let mut chosen = chosen.filter(|one| claim.quote.contains(&one.quote) && claim.text.contains(&one.text));
             assert!(chosen.next().is_some(), "{}: {} {}", page.paper, claim.quote, claim.text);
         }
     }

@@ -49,9 +49,6 @@ fn the_list_names_every_experiment() {
     assert!(experiments.len() > 40, "{} experiments", experiments.len());
     for experiment in experiments {
         let name = experiment["name"].as_str().unwrap();
-        assert!(
-            shipped("docs/experiments.md").contains(&format!("`{name}`")),
-            "the page does not name {name}"
-        );
+        assert!(shipped("docs/experiments.md").contains(&format!("`{name}`")), "the page does not name {name}");
     }
 }

@@ -127,9 +127,9 @@ fn every_error_is_explained() {
         runs.extend(transcript.runs);
     }
     let unreachable = [
-        ("TableError::NoColumns", "the manifest refuses such a format: ManifestProblem::NoColumns"),
+        ("TableError::NoColumns", "the manifest refuses such a format: ManifestError::NoColumns"),
         ("TableError::ManyCells", "a table of 10^8 cells takes longer to write than a test may"),
-        ("FetchFailure::TimedOut", "a_silent_server takes 90 seconds, so it does not run with the others"),
+        ("FetchError::TimedOut", "a_silent_server takes 90 seconds, so it does not run with the others"),
     ];
     assert_covered("crates/dpgp-data/src", &runs, &unreachable);
 }
@@ -151,26 +151,26 @@ const MANIFEST: &[(&str, &str, &str, &str)] = &[
     ("DataError::ManifestSyntax", "size that is not a number", "bytes = 22", "bytes = \"22\""),
     ("DataError::ManifestSyntax", "negative size", "bytes = 22", "bytes = -22"),
     ("DataError::ManifestSyntax", "unknown format", "format.csv", "format.tsv"),
-    ("DataError::ManifestSyntax BadSeparator", "separator", "columns =", "separator = \";;\"\ncolumns ="),
-    ("DataError::ManifestEntry ManifestProblem::NoFile", "no file", FILE, ""),
-    ("ManifestProblem::Path", "path out of the cache", "rows/rows.csv\"\nsha", "../rows.csv\"\nsha"),
+    ("DataError::ManifestSyntax SeparatorError", "separator", "columns =", "separator = \";;\"\ncolumns ="),
+    ("DataError::ManifestEntry ManifestError::NoFile", "no file", FILE, ""),
+    ("ManifestError::Path", "path out of the cache", "rows/rows.csv\"\nsha", "../rows.csv\"\nsha"),
     (
-        "ManifestProblem::RepeatedPath",
+        "ManifestError::RepeatedPath",
         "duplicate path",
         HEAD,
         "[dataset.more]\ntitle = \"\"\nlicence = \"\"\ncitation = \"\"\nsource = \"\"\nformat = \"zip\"\n\
          file = [{ path = \"rows/rows.csv\", sha256 = \"unknown\", max_bytes = 9, urls = [] }]\n\
          [dataset.rows]\ntitle = \"\"\nlicence = \"\"\ncitation = \"\"\nsource = \"\"\n",
     ),
-    ("ManifestProblem::Digest", "no digest", SHA, "abc"),
-    ("ManifestProblem::Size", "digest without a size", "bytes = 22\n", ""),
-    ("ManifestProblem::Size", "no digest and a size", SHA, "unknown"),
-    ("ManifestProblem::TooLarge", "size above the limit", "bytes = 22", "bytes = 18446744073709551615"),
-    ("ManifestProblem::Url", "unsafe address", URL, "http://example.org/rows.csv"),
-    ("ManifestProblem::NoFormat", "no format", FORMAT, ""),
-    ("ManifestProblem::NoColumns", "no header and no columns", "columns = [\"x\", \"y\"]", "header = false"),
-    ("ManifestProblem::RepeatedColumn", "duplicate column", "[\"x\", \"y\"]", "[\"x\", \"x\"]"),
-    ("ManifestProblem::StrayUnit", "unit of an unknown column", "{ x = \"m\" }", "{ z = \"m\" }"),
+    ("ManifestError::Digest", "no digest", SHA, "abc"),
+    ("ManifestError::Size", "digest without a size", "bytes = 22\n", ""),
+    ("ManifestError::Size", "no digest and a size", SHA, "unknown"),
+    ("ManifestError::TooLarge", "size above the limit", "bytes = 22", "bytes = 18446744073709551615"),
+    ("ManifestError::Url", "unsafe address", URL, "http://example.org/rows.csv"),
+    ("ManifestError::NoFormat", "no format", FORMAT, ""),
+    ("ManifestError::NoColumns", "no header and no columns", "columns = [\"x\", \"y\"]", "header = false"),
+    ("ManifestError::RepeatedColumn", "duplicate column", "[\"x\", \"y\"]", "[\"x\", \"x\"]"),
+    ("ManifestError::StrayUnit", "unit of an unknown column", "{ x = \"m\" }", "{ z = \"m\" }"),
 ];
 
 fn manifest_errors(transcript: &mut Transcript) {
@@ -181,11 +181,7 @@ fn manifest_errors(transcript: &mut Transcript) {
     let broken = project(&[]);
     broken.put("data/datasets.toml", b"\xff");
     let run = broken.dpgp_without_mirror(&["data", "list"]).expect(5);
-    assert!(
-        run.err.contains("data/datasets.toml"),
-        "an unreadable manifest must not be replaced: {}",
-        run.err
-    );
+    assert!(run.err.contains("data/datasets.toml"), "an unreadable manifest must not be replaced: {}", run.err);
 }
 
 /// A server's file, and how it answers.
@@ -197,13 +193,13 @@ fn site(body: &str, answers: Vec<Answer>) -> Site {
 fn answers() -> Vec<(&'static str, &'static str, &'static str, Vec<Answer>)> {
     let away = Answer::Redirect("http://example.invalid/".to_owned());
     vec![
-        ("DataError::Download FetchFailure::Status", "no such file there", ROWS, vec![Answer::Status(404)]),
-        ("FetchFailure::Transport", "answer cut off", ROWS, vec![Answer::Cut(0); 3]),
-        ("FetchFailure::Truncated", "answer that ends early", ROWS, vec![Answer::Endless(5); 3]),
-        ("FetchFailure::TooLarge", "larger file", "x,y\n1,0.1\n2,0.2\n3,0.4\n4,0.3\n", vec![]),
-        ("FetchFailure::RangeRefused", "the wrong part of the file", ROWS, vec![Answer::WrongRange; 3]),
-        ("FetchFailure::Mismatch", "other file", OTHER, vec![]),
-        ("FetchFailure::Insecure", "unsafe redirect", ROWS, vec![away]),
+        ("DataError::Download FetchError::Status", "no such file there", ROWS, vec![Answer::Status(404)]),
+        ("FetchError::Transport", "answer cut off", ROWS, vec![Answer::Cut(0); 3]),
+        ("FetchError::Truncated", "answer that ends early", ROWS, vec![Answer::Endless(5); 3]),
+        ("FetchError::TooLarge", "larger file", "x,y\n1,0.1\n2,0.2\n3,0.4\n4,0.3\n", vec![]),
+        ("FetchError::RangeRefused", "the wrong part of the file", ROWS, vec![Answer::WrongRange; 3]),
+        ("FetchError::Mismatch", "other file", OTHER, vec![]),
+        ("FetchError::Insecure", "unsafe redirect", ROWS, vec![away]),
     ]
 }
 
@@ -216,11 +212,10 @@ fn download_errors(transcript: &mut Transcript) {
     }
     let inner = project(&[(URL, "https://169.254.169.254/rows.csv")]);
     let mut command = inner.command(FETCH);
-    let run =
-        Run::new(command.env_remove("DPGP_LOCAL_URLS").env_remove("DPGP_MIRROR").output().unwrap()).expect(3);
-    transcript.add(("FetchFailure::OwnNetwork", "machine on a private network"), &inner, FETCH, run, "");
+    let run = Run::new(command.env_remove("DPGP_LOCAL_URLS").env_remove("DPGP_MIRROR").output().unwrap()).expect(3);
+    transcript.add(("FetchError::OwnNetwork", "machine on a private network"), &inner, FETCH, run, "");
     let urls = "http://127.0.0.1:1/rows.csv\", \"http://127.0.0.1:2/rows.csv";
-    transcript.say(("FetchFailure::Transport", "no server"), &project(&[(URL, urls)]), FETCH, 3, "");
+    transcript.say(("FetchError::Transport", "no server"), &project(&[(URL, urls)]), FETCH, 3, "");
 }
 
 #[test]
@@ -229,13 +224,12 @@ fn a_silent_server() {
     let server = Server::start(vec![site(ROWS, vec![Answer::Stall(0, Duration::from_secs(60)); 3])]);
     let project = project(&[(URL, &server.url("/rows.csv"))]);
     let mut transcript = Transcript::default();
-    transcript.say(("FetchFailure::TimedOut", "silent server"), &project, RUN, 3, &server.url(""));
+    transcript.say(("FetchError::TimedOut", "silent server"), &project, RUN, 3, &server.url(""));
     insta::assert_snapshot!("silent_server", transcript.text);
 }
 
 fn cache_errors(transcript: &mut Transcript) {
-    let mut say =
-        |case, project: &Project, arguments, code| transcript.say(case, project, arguments, code, "");
+    let mut say = |case, project: &Project, arguments, code| transcript.say(case, project, arguments, code, "");
     let sound = project(&[]);
     say(("DataError::UnknownDataset", "misspelt name"), &sound, &["data", "fetch", "rowz"], 2);
     say(("DataError::UnknownDataset", "unknown name"), &sound, &["data", "fetch", "howell1"], 2);
@@ -245,19 +239,18 @@ fn cache_errors(transcript: &mut Transcript) {
     say(("DataError::MissingOffline", "offline with a mirror"), &sound, &mirrored, 3);
     say(("DataError::NoMirror", "no mirror"), &sound, &["run", "study.toml", "--mirror", "mirrors"], 3);
     sound.put("mirror/rows/rows.csv", OTHER);
-    say(("DataError::Mismatch Place::Mirror", "wrong file in a mirror"), &sound, &mirrored, 3);
+    say(("DataError::Mismatch FileOrigin::Mirror", "wrong file in a mirror"), &sound, &mirrored, 3);
     sound.put("cache/rows/rows.csv", OTHER);
-    say(("DataError::Mismatch Place::Cache", "wrong file in the cache"), &sound, RUN, 3);
+    say(("DataError::Mismatch FileOrigin::Cache", "wrong file in the cache"), &sound, RUN, 3);
     say(("DataError::Mismatch", "wrong file in the cache, fetched again"), &sound, FETCH, 3);
     assert_eq!(sound.read("cache/rows/rows.csv"), OTHER);
     let (verify, line) = (sound.dpgp_without_mirror(VERIFY).expect(3), format!("expected SHA-256 {SHA}"));
     assert!(verify.out.contains(&line) && verify.out.contains(OTHER_SHA), "{}", verify.out);
-    let bundled =
-        [("bytes = 22", "bundled = true\nbytes = 22"), ("\"https://example.invalid/rows.csv\"", "")];
+    let bundled = [("bytes = 22", "bundled = true\nbytes = 22"), ("\"https://example.invalid/rows.csv\"", "")];
     let bundled = project(&bundled);
     say(("DataError::NoAddress", "missing file of the project"), &bundled, RUN, 3);
     bundled.put("data/rows/rows.csv", OTHER);
-    say(("DataError::Mismatch Place::Bundled", "wrong file of the project"), &bundled, RUN, 3);
+    say(("DataError::Mismatch FileOrigin::Bundled", "wrong file of the project"), &bundled, RUN, 3);
     let nowhere = project(&[("\"https://example.invalid/rows.csv\"", "")]);
     say(("DataError::NoAddress", "no address"), &nowhere, RUN, 3);
 
@@ -268,18 +261,16 @@ fn cache_errors(transcript: &mut Transcript) {
     unlocked.put("cache/datasets.lock.toml", lock(SHA));
     say(("DataError::Mismatch", "file that differs from the first copy"), &unlocked, RUN, 3);
     let server = Server::start(vec![site(OTHER, vec![])]);
-    let elsewhere =
-        project(&[(SHA, "unknown"), ("bytes = 22", "max_bytes = 22"), (URL, &server.url("/rows.csv"))]);
+    let elsewhere = project(&[(SHA, "unknown"), ("bytes = 22", "max_bytes = 22"), (URL, &server.url("/rows.csv"))]);
     elsewhere.put("cache/datasets.lock.toml", lock(SHA));
     transcript.say(
-        ("FetchFailure::Mismatch", "a download that differs from the first"),
+        ("FetchError::Mismatch", "a download that differs from the first"),
         &elsewhere,
         RUN,
         3,
         &server.url(""),
     );
-    let mut say =
-        |case, project: &Project, arguments, code| transcript.say(case, project, arguments, code, "");
+    let mut say = |case, project: &Project, arguments, code| transcript.say(case, project, arguments, code, "");
     unlocked.put("cache/datasets.lock.toml", lock("abc"));
     say(("DataError::LockSyntax NotADigest", "no digest in the lock file"), &unlocked, RUN, 5);
     unlocked.put("cache/datasets.lock.toml", "[[file]]\n");
@@ -307,43 +298,43 @@ fn file_errors(transcript: &mut Transcript) {
     let own = STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"own.csv\"");
     let project = served();
     project.put("study.toml", &own);
-    say(("DataError::Io Action::Read", "missing file of the user"), &project, 3);
+    say(("DataError::Io FileAction::Read", "missing file of the user"), &project, 3);
     folder(&project, "own.csv");
     say(("DataError::NoRowFiles", "empty folder for a file of the user"), &project, 3);
 
     let project = served();
     project.put("cache", "");
-    say(("DataError::Io Action::CreateFolder", "file for the cache"), &project, 5);
+    say(("DataError::Io FileAction::CreateFolder", "file for the cache"), &project, 5);
     let project = served();
     folder(&project, "cache/rows/rows.csv.0379e55d.lock");
-    say(("DataError::Io Action::Lock", "folder for a lock"), &project, 5);
+    say(("DataError::Io FileAction::Lock", "folder for a lock"), &project, 5);
     let project = served();
     folder(&project, "cache/rows/rows.csv.0379e55d.part");
-    say(("DataError::Io Action::Write", "folder for a download"), &project, 5);
+    say(("DataError::Io FileAction::Write", "folder for a download"), &project, 5);
     let project = served();
     folder(&project, "cache/rows/rows.csv");
-    say(("DataError::Io Action::Rename", "folder for a dataset"), &project, 5);
+    say(("DataError::Io FileAction::Rename", "folder for a dataset"), &project, 5);
 
     let project = served();
     let sabotage = Answer::Sabotage(project.path("cache/rows/rows.csv.0379e55d.part"), 404);
     let bad = Server::start(vec![site(ROWS, vec![sabotage])]);
     let manifest = project.read("data/datasets.toml").replace(&url, &bad.url("/rows.csv"));
     project.put("data/datasets.toml", manifest);
-    say(("DataError::Io Action::Delete", "download that became a folder"), &project, 5);
+    say(("DataError::Io FileAction::Delete", "download that became a folder"), &project, 5);
 
     let project = unlocked();
     folder(&project, "cache/datasets.lock.toml");
-    say(("DataError::Io Action::Read", "folder for the lock file"), &project, 5);
+    say(("DataError::Io FileAction::Read", "folder for the lock file"), &project, 5);
 }
 
 /// Tables that cannot be read: the errors, what it is, and the table.
 const TABLES: &[(&str, &str, &[u8])] = &[
     ("DataError::Table TableError::UnknownColumn", "misspelt column", b"x,yy\n1,2\n"),
     ("TableError::UnknownColumn", "other columns", b"a,b\n1,2\n"),
-    ("TableError::Cell CellProblem::NotANumber", "text", b"x,y\n1,2\n3,four\n"),
-    ("TableError::Cell CellProblem::Missing", "empty cell", b"x,y\n1,2\n3,\n"),
-    ("CellProblem::Refused CellProblem::Absent", "word for a missing cell", b"x,y\n1,2\nNA,4\n"),
-    ("TableError::Cell CellProblem::NotFinite", "infinity", b"x,y\n1,2\n3,1e999\n"),
+    ("TableError::Cell TableCellError::NotANumber", "text", b"x,y\n1,2\n3,four\n"),
+    ("TableError::Cell TableCellError::Missing", "empty cell", b"x,y\n1,2\n3,\n"),
+    ("TableCellError::Refused TableCellError::Absent", "word for a missing cell", b"x,y\n1,2\nNA,4\n"),
+    ("TableError::Cell TableCellError::NotFinite", "infinity", b"x,y\n1,2\n3,1e999\n"),
     ("TableError::Ragged", "row of three cells", b"x,y\n1,2\n3,4,5\n"),
     ("TableError::RaggedHeader", "other separator", b"x;y\n1,5;2\n"),
     ("TableError::OpenQuote", "open quote", b"x,y\n1,\"2\n3,4\n"),
@@ -361,10 +352,7 @@ const TABLES: &[(&str, &str, &[u8])] = &[
 /// Files of the user's own that are no Parquet, or hold what no table can.
 fn parquet_errors(transcript: &mut Transcript) {
     let project = project(&[]);
-    project.put(
-        "study.toml",
-        STUDY.replace("source.dataset = \"rows\"", "source.parquet.path = \"own.parquet\""),
-    );
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", "source.parquet.path = \"own.parquet\""));
     project.put("own.parquet", ROWS);
     transcript.say(("TableError::OtherKind", "a CSV file named .parquet"), &project, RUN, 2, "");
     let x = || ("x", Column::Int32(vec![Some(1), Some(2)]));
@@ -377,7 +365,7 @@ fn parquet_errors(transcript: &mut Transcript) {
         transcript.say(name, &project, RUN, 2, "");
     };
     say(("TableError::ColumnType", "column of the wrong type"), Column::Boolean(vec![Some(true); 2]));
-    say(("TableError::Cell CellProblem::Missing", "null"), Column::Double(vec![Some(1.0), None]));
+    say(("TableError::Cell TableCellError::Missing", "null"), Column::Double(vec![Some(1.0), None]));
 }
 
 /// Bytes as gzip.
@@ -398,8 +386,7 @@ fn parquet(x: &[Option<f64>], text: bool) -> Vec<u8> {
     let schema = format!("message rows {{ optional double x; required {kind} y; }}");
     let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
     let mut bytes = Vec::new();
-    let mut writer =
-        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
+    let mut writer = parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     let (values, levels): (Vec<f64>, Vec<i16>) =
@@ -434,8 +421,7 @@ fn dated() -> Vec<u8> {
     let schema = "message rows { required double x; required int32 y (DATE); }";
     let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
     let mut bytes = Vec::new();
-    let mut writer =
-        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
+    let mut writer = parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     column.typed::<DoubleType>().write_batch(&[1.0], None, None).unwrap();
@@ -465,8 +451,8 @@ mechanism.sums = { target_bound = 1.0, features = "line", sensitivity = "exact" 
 fn streamed_parquet_errors(transcript: &mut Transcript) {
     let stats = ["stats", "study.toml", "own.parquet"];
     let cases = [
-        ("TableError::Cell CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
-        ("TableError::Cell CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
+        ("TableError::Cell TableCellError::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
+        ("TableError::Cell TableCellError::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
         ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
         ("TableError::Parquet", "not a Parquet file", b"PAR1 and no more".to_vec()),
     ];
@@ -501,8 +487,8 @@ fn part_errors(transcript: &mut Transcript) {
         ("TableError::NoFile", "a device", "/dev/null", 2),
         ("DataError::Address", "an address", "s3://bucket/rows.csv", 2),
         ("TableError::ColumnInPath", "a column in file and path", "twice", 2),
-        ("TableError::PathCell CellProblem::NotANumber", "a month as a word", "month", 2),
-        ("TableError::PathCell CellProblem::Missing", "no month", "null", 2),
+        ("TableError::PathCell TableCellError::NotANumber", "a month as a word", "month", 2),
+        ("TableError::PathCell TableCellError::Missing", "no month", "null", 2),
     ] {
         transcript.say((errors, name), &project, &["stats", "study.toml", files], code, "");
     }
@@ -540,25 +526,19 @@ fn trip_errors(transcript: &mut Transcript) {
     transcript.say(("TableError::Unpacked", "an archive of two gigabytes"), &large, RUN, 2, "");
     let list = "\"]\n[[dataset.rows.file]]\npath = \"rows/list.csv\"\nsha256 = \"unknown\"\nmax_bytes = 99\nurls = [";
     let list = format!("urls = [\"https://example.invalid/rows.csv{list}]");
-    let twice =
-        project(&[unlocked[0], unlocked[1], ("urls = [\"https://example.invalid/rows.csv\"]", &list)]);
-    let trips =
-        "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\", stations = \"rows/list.csv\" }";
+    let twice = project(&[unlocked[0], unlocked[1], ("urls = [\"https://example.invalid/rows.csv\"]", &list)]);
+    let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\", stations = \"rows/list.csv\" }";
     twice.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
     let journeys = "start_ts,duration,start_station,end_station,subscriber\n2017-07-17 01:00:00,90,7,8,1\n";
     twice.put("cache/rows/rows.csv", journeys);
-    twice.put(
-        "cache/rows/list.csv",
-        "station_id,latitude,longitude\n7,40.5,-73.5\n8,40.6,-73.6\n7,40.7,-73.7\n",
-    );
-    transcript.say(("TableError::Cell CellProblem::RepeatedKey", "a duplicate station"), &twice, RUN, 2, "");
+    twice.put("cache/rows/list.csv", "station_id,latitude,longitude\n7,40.5,-73.5\n8,40.6,-73.6\n7,40.7,-73.7\n");
+    transcript.say(("TableError::Cell TableCellError::RepeatedKey", "a duplicate station"), &twice, RUN, 2, "");
 }
 
 fn table_errors(transcript: &mut Transcript) {
     for (errors, name, table) in TABLES {
         let project = project(&[]);
-        project
-            .put("study.toml", STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"own.csv\""));
+        project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"own.csv\""));
         project.put("own.csv", table);
         transcript.say((errors, name), &project, RUN, 2, "");
     }
@@ -567,31 +547,22 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", named));
     project.put("own.csv", "x, y\n1,2\n3,4\n");
     transcript.say(("TableError::UnexpectedHeader", "an unexpected header"), &project, RUN, 2, "");
-    project.put(
-        "spec/study.toml",
-        STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"../own.csv\""),
-    );
+    project.put("spec/study.toml", STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"../own.csv\""));
     project.put("own.csv", "a,b\n1,2\n");
-    transcript.say(
-        ("TableError::Withheld", "other columns, elsewhere"),
-        &project,
-        &["run", "spec/study.toml"],
-        2,
-        "",
-    );
+    transcript.say(("TableError::Withheld", "other columns, elsewhere"), &project, &["run", "spec/study.toml"], 2, "");
     let project = self::project(&[]);
     let codes = "source.csv.path = \"own.csv\", encode.x = [\"F\", \"M\"]";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
     project.put("own.csv", "x,y\nF,2\nI,3\n");
-    transcript.say(("CellProblem::NoCode", "word without a code"), &project, RUN, 2, "");
+    transcript.say(("TableCellError::NoCode", "word without a code"), &project, RUN, 2, "");
     let drop = "source.csv.path = \"own.csv\", missing = \"drop\"";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", drop));
     project.put("own.csv", "x,y\n1,2\n,3\n3,\n");
-    transcript.say(("CellProblem::NoTarget", "public row without a target"), &project, RUN, 2, "");
+    transcript.say(("TableCellError::NoTarget", "public row without a target"), &project, RUN, 2, "");
     let persons = "source.csv.path = \"own.csv\", person = \"who\", rows_per_person = 2";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", persons));
     project.put("own.csv", "x,y,who\n1,2,Ann\n3,4, \n");
-    transcript.say(("CellProblem::NoPerson", "row without a person"), &project, RUN, 2, "");
+    transcript.say(("TableCellError::NoPerson", "row without a person"), &project, RUN, 2, "");
     parquet_errors(transcript);
     let project = unlocked();
     let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\" }";
@@ -599,12 +570,12 @@ fn table_errors(transcript: &mut Transcript) {
     let manifest = project.read("data/datasets.toml").replace("max_bytes = 22", "max_bytes = 999");
     project.put("data/datasets.toml", manifest);
     project.put("cache/rows/rows.csv", format!("{TRIP_COLUMNS}\n90,noon,1,2,3.5,4.5,5.5,6.5,x\n"));
-    transcript.say(("CellProblem::NotATime", "trip without a valid time"), &project, RUN, 2, "");
+    transcript.say(("TableCellError::NotATime", "trip without a valid time"), &project, RUN, 2, "");
     trip_errors(transcript);
-    let unlocked_arrays =
-        [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];
+    let unlocked_arrays = [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];
     let arrays = self::project(&unlocked_arrays);
-    let images = "source.images = { dataset = \"rows\", images = \"rows/rows.csv\", labels = \"rows/rows.csv\", side = 2 }";
+    let images =
+        "source.images = { dataset = \"rows\", images = \"rows/rows.csv\", labels = \"rows/rows.csv\", side = 2 }";
     arrays.put("study.toml", STUDY.replace("source.dataset = \"rows\"", images));
     arrays.put("cache/rows/rows.csv", compressed(b"no array"));
     transcript.say(("TableError::NotIdx", "words where images should be"), &arrays, RUN, 2, "");

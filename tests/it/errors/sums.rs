@@ -128,23 +128,13 @@ fn mistakes_of_a_calibration() {
         &[
             ("target_bound = 1.3, ", "", "privacy.mechanism.sums", "needs a value for `target_bound`"),
             ("target_bound = 1.3", "target_bound = 0.0", "sums.target_bound", "greater than 0"),
-            (
-                "sensitivity = \"exact\"",
-                "sensitivity = \"exact\", split = -1.0",
-                "sums.split",
-                "greater than 0",
-            ),
+            ("sensitivity = \"exact\"", "sensitivity = \"exact\", split = -1.0", "sums.split", "greater than 0"),
             ("[[-4.0, 4.0]]", "[[4.0, -4.0]]", "features.supremum", "increasing and finite"),
             ("[[-4.0, 4.0]]", "[[-4.0, 4.0], [0.0, 1.0]]", "features.supremum", "one value for each input"),
             ("points = 4 }]", "points = 1001 }]", "task.calibration.inducing", "at most 1000 points"),
             ("rho = 0.01", "rho = 1.0", "regularisation.printed.rho", "between 0 and 1"),
             ("masses = [0.5, 0.9]", "masses = [0.5, 1.0]", "task.calibration.masses", "between 0 and 1"),
-            (
-                "window = [-3.0, 3.0]",
-                "window = [3.0, -3.0]",
-                "task.calibration.window",
-                "increasing and finite",
-            ),
+            ("window = [-3.0, 3.0]", "window = [3.0, -3.0]", "task.calibration.window", "increasing and finite"),
             ("train = 40", "train = 58", "task.calibration.train", "leave no test rows"),
             ("noise_variance = 0.01\n", "", "model", "needs a value for `noise_variance`"),
             ("grid = 9", "grid = 1", "sinc.grid", "from 2 to 100000"),
@@ -179,8 +169,7 @@ const NOISE_AWARE: &str =
 /// Noise of other shapes is for simulations with one posterior, and needs what its proofs need.
 #[test]
 fn mistakes_of_sums_of_other_shapes() {
-    let refused =
-        "only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\"";
+    let refused = "only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\"";
     let exact = "sensitivity = \"exact\"";
     let of_points = (exact, "sensitivity = \"exact\", products = \"midpoints\"", "sums.products", refused);
     let of_noise = (exact, "sensitivity = \"exact\", noise = \"ellipsoid\"", "sums.noise", refused);
@@ -207,12 +196,7 @@ fn mistakes_of_sums_of_other_shapes() {
             ("[[-4.0, 4.0]]", "[[-2.0, 4.0]]", "features.supremum", "at most the first inducing input"),
             (exact, published, "sums.sensitivity", "need sensitivity = \"exact\""),
             ("points = 4 }]", "points = 1001 }]", "task.calibration.inducing", "at most 1000 points"),
-            (
-                "[[-4.0, 4.0]]",
-                "[[-70.0, 4.0]]",
-                "kernel.eq.lengthscale",
-                "the distance between sites in the box",
-            ),
+            ("[[-4.0, 4.0]]", "[[-70.0, 4.0]]", "kernel.eq.lengthscale", "the distance between sites in the box"),
         ],
     );
     let shaped = sites.replace(exact, &format!("{exact}, noise = \"ellipsoid\""));
@@ -226,33 +210,18 @@ fn mistakes_of_a_selection_of_hyperparameters() {
     provoke(
         HYPERPARAMETERS,
         &[
-            (
-                "lengthscales = [1.0, 3.0]",
-                "lengthscales = []",
-                "hyperparameters.lengthscales",
-                "at least one value",
-            ),
+            ("lengthscales = [1.0, 3.0]", "lengthscales = []", "hyperparameters.lengthscales", "at least one value"),
             ("noise_sds = [0.1]", "noise_sds = [0.0]", "hyperparameters.noise_sds", "greater than 0"),
             ("gamma = 0.1", "gamma = 2.0", "private-selection.gamma", "at most 1"),
             ("steps = 3", "steps = 0", "private-selection.steps", "from 1"),
-            (
-                "[1.0, 3.0]\n\n[figure",
-                "[3.0, inf]\n\n[figure",
-                "privacy.epsilon",
-                "enough for private selection",
-            ),
+            ("[1.0, 3.0]\n\n[figure", "[3.0, inf]\n\n[figure", "privacy.epsilon", "enough for private selection"),
             (
                 "method.private-selection = { gamma = 0.1, steps = 3, refuse = \"corrected\", budget = \"gaussian\" }",
                 "method.composition.clip = 0.0",
                 "method.composition.clip",
                 "greater than 0",
             ),
-            (
-                "lengthscale = 1.0, test",
-                "lengthscale = 0.0, test",
-                "gaussian-process.lengthscale",
-                "greater than 0",
-            ),
+            ("lengthscale = 1.0, test", "lengthscale = 0.0, test", "gaussian-process.lengthscale", "greater than 0"),
             ("test = 0", "test = 100001", "gaussian-process.test", "at most 100000"),
             ("\"noise-sd\"]", "\"noise\"]", "figure.probabilities.metrics", "does not measure"),
             ("x = \"epsilon\"", "x = \"eps\"", "figure.probabilities.x", "there is no axis"),
@@ -278,12 +247,7 @@ fn mistakes_of_a_dirichlet_classification() {
                 "spirals.arms",
                 "from 1 to 1000",
             ),
-            (
-                "[model]\nkernel.eq = { variance = 10.0, lengthscale = 0.4 }\n",
-                "",
-                "task.dirichlet",
-                "[model]",
-            ),
+            ("[model]\nkernel.eq = { variance = 10.0, lengthscale = 0.4 }\n", "", "task.dirichlet", "[model]"),
         ],
     );
 }
@@ -292,8 +256,7 @@ fn mistakes_of_a_dirichlet_classification() {
 fn a_target_that_names_no_class_is_refused() {
     let project = Project::new();
     let spirals = "synthetic.spirals = { points = 60, arms = 3, noise = 0.1 }";
-    project
-        .write("study.toml", &DIRICHLET.replace("synthetic.moons = { points = 60, noise = 0.1 }", spirals));
+    project.write("study.toml", &DIRICHLET.replace("synthetic.moons = { points = 60, noise = 0.1 }", spirals));
     let run = project.dpgp(&["run", "study.toml"]).expect(4);
     assert!(run.err.contains("the target 2 is not one of the classes 0 to 1"), "{}", run.err);
 }

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use dpgp::data::rows::{Files, RowFile, Rows};
-use dpgp::data::{DataError, DataKey, IdxArray, Missing, Table, TextLayout, column_types, read_own};
+use dpgp::data::rows::{RowFile, RowFilesReader, RowStream};
+use dpgp::data::{
+    CsvLayout, DataError, DataKey, IdxArray, MissingCellPolicy, Table, describe_columns, read_user_table,
+};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -37,17 +39,23 @@ pub fn damage(bytes: &mut Vec<u8>, stream: &mut Pcg64) {
 
 /// Reads rows in every way that there is.
 fn read(path: &Path) -> Result<(), DataError> {
-    let (files, columns) = ([RowFile::named(path)], ["x".to_owned()]);
-    let types = column_types(path);
-    let table: Result<Table, DataError> = read_own(path, &[]);
+    let (files, columns) = ([RowFile::from_path(path)], ["x".to_owned()]);
+    let types = describe_columns(path);
+    let table: Result<Table, DataError> = read_user_table(path, &[]);
     let same = table.is_ok() == types.is_ok();
     assert!(same, "types and table disagree on whether {} is a table", path.display());
-    let mut rows =
-        Files::witnessed(&files, &TextLayout::default(), &columns, Missing::Refuse, &DataKey::new(b"key"))?;
+    let mut rows = RowFilesReader::open_fingerprinted(
+        &files,
+        &CsvLayout::default(),
+        &columns,
+        MissingCellPolicy::Refuse,
+        &DataKey::new(b"key"),
+    )?;
     while rows.read(&mut [Vec::new()], 2)? > 0 {}
-    let mut rows = Files::of_persons(&files, &TextLayout::default(), &columns, "who", Missing::Refuse)?;
-    while rows.read_persons(&mut [Vec::new()], &mut Vec::new(), 2)? > 0 {}
-    table?.numeric("y").map(drop)
+    let mut rows =
+        RowFilesReader::open_with_persons(&files, &CsvLayout::default(), &columns, "who", MissingCellPolicy::Refuse)?;
+    while rows.read_with_persons(&mut [Vec::new()], &mut Vec::new(), 2)? > 0 {}
+    table?.numeric_column("y").map(drop)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use dpgp::release::{
-    CountsFile, GridChoice, MomentsFile, OtherModel, PublicPoints, ReleaseError, ReleasedPredictions,
+    CountsFile, GridChoice, ModelOverride, MomentsFile, PublicPoints, ReleaseError, ReleasedPredictions,
     StreamedRelease, verify,
 };
 use dpgp::task::Experiment;
@@ -39,8 +39,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, mechanism.cloaking = { o
 /// A project with `part.json`, `moments.json`, `counts.json` and `p.csv` with its certificate.
 static RELEASED: LazyLock<Project> = LazyLock::new(|| {
     let project = Project::new();
-    let rows: String =
-        (0..30).map(|row: i32| format!("{},{}\n", f64::from(row % 17) / 4.0, row * row % 7)).collect();
+    let rows: String = (0..30).map(|row: i32| format!("{},{}\n", f64::from(row % 17) / 4.0, row * row % 7)).collect();
     project.write("rows.csv", &format!("x,y\n{rows}"));
     project.write("moments.toml", MOMENTS);
     project.write("predictions.toml", PREDICTIONS);
@@ -49,9 +48,7 @@ static RELEASED: LazyLock<Project> = LazyLock::new(|| {
     project.write("grid.csv", "x\n1\n2\n");
     let release = ["--out", "part.json", "--release", "moments.json", "--no-ledger"];
     project.dpgp(&[&["stats", "moments.toml", "rows.csv"], &release[..]].concat()).expect(0);
-    project
-        .dpgp(&["predict", "predictions.toml", "--at", "grid.csv", "--out", "p.csv", "--no-ledger"])
-        .expect(0);
+    project.dpgp(&["predict", "predictions.toml", "--at", "grid.csv", "--out", "p.csv", "--no-ledger"]).expect(0);
     project
 });
 
@@ -76,17 +73,17 @@ fn damaged(name: &str, read: impl Fn(&Path) -> Result<(), ReleaseError>) {
 /// Noise is added to what can still be read of a part, whatever its numbers are.
 #[test]
 fn damaged_parts_are_added_or_refused() {
-    let manifest = dpgp::data::Manifest::shipped().unwrap();
+    let manifest = dpgp::data::DatasetManifest::load_shipped().unwrap();
     let text = RELEASED.read("moments.toml");
     let experiment = Experiment::parse("moments", Path::new("moments.toml"), text, &manifest).unwrap();
     let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
         unreachable!()
     };
     damaged("part.json", |path| {
-        let total = streamed.add(&[path.to_path_buf()])?;
-        let privacy = streamed.privacy(None)?;
-        let offer = streamed.offer(&total, &privacy, true)?;
-        offer.charge(None, &streamed.subject(&privacy), None)?.draw().map(drop)
+        let total = streamed.add_shard_files(&[path.to_path_buf()])?;
+        let privacy = streamed.resolve_privacy_setting(None)?;
+        let offer = streamed.design_release(&total, &privacy, true)?;
+        offer.charge(None, &streamed.release_spec(&privacy), None)?.draw().map(drop)
     });
 }
 
@@ -94,7 +91,7 @@ fn damaged_parts_are_added_or_refused() {
 fn damaged_moments_predict_or_are_refused() {
     damaged("moments.json", |path| {
         let file = MomentsFile::read(path)?;
-        file.predict(PublicPoints::Grid(&GridChoice::Auto), OtherModel::default()).map(drop)
+        file.predict(PublicPoints::Grid(&GridChoice::Auto), ModelOverride::default()).map(drop)
     });
 }
 
@@ -109,9 +106,9 @@ fn damaged_counts_are_estimated_or_refused() {
 /// Those of sums and of predictions; one that has no guarantee any more is none.
 #[test]
 fn damaged_certificates_are_checked_or_refused() {
-    damaged("moments.json", |path| verify(path, None, None, &dpgp::data::Silent).map(drop));
+    damaged("moments.json", |path| verify(path, None, None, &dpgp::data::SilentProgress).map(drop));
     let csv = RELEASED.path("p.csv");
-    damaged("p.csv.certificate.json", |path| verify(path, Some(&csv), None, &dpgp::data::Silent).map(drop));
+    damaged("p.csv.certificate.json", |path| verify(path, Some(&csv), None, &dpgp::data::SilentProgress).map(drop));
 }
 
 /// The rows stand beside a whole certificate, and the other way round.

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use dpgp::data::Manifest;
+use dpgp::data::DatasetManifest;
 use dpgp::release::ledger::Ledger;
-use dpgp::run::{DataPlaces, Project, Study};
+use dpgp::run::{DataLocations, Project, Study};
 use rand::RngExt;
 use toml::Value;
 
@@ -52,12 +52,12 @@ const MOST: Duration = Duration::from_secs(10);
 fn damaged_specs_are_planned_or_refused() {
     let (folder, trees) = (tempfile::tempdir().unwrap(), trees(&specs()));
     assert!(trees.len() > 20);
-    let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default()).unwrap();
+    let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()).unwrap();
     let study = Study::open(&project, &folder.path().join("store")).unwrap();
     let mut read = 0;
     for step in 0..steps() {
         let (text, start) = (damaged(&trees, step), Instant::now());
-        let planned = project.parse("damaged", &text).and_then(|spec| Ok(study.plan(&spec, None)?.total()));
+        let planned = project.parse("damaged", &text).and_then(|spec| Ok(study.plan(&spec, None)?.replicate_count()));
         match planned {
             Ok(total) => read += u64::from(total > 0),
             Err(error) => assert!(!error.to_string().is_empty(), "{step}"),
@@ -72,7 +72,7 @@ fn damaged_manifests_are_read_or_refused() {
     let text = std::fs::read_to_string(root().join("data/datasets.toml")).unwrap();
     let trees = trees(&[text]);
     for step in 0..steps() {
-        if let Err(error) = Manifest::parse(&damaged(&trees, step), Path::new("datasets.toml")) {
+        if let Err(error) = DatasetManifest::parse(&damaged(&trees, step), Path::new("datasets.toml")) {
             assert!(!error.to_string().is_empty(), "{step}");
         }
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use dpgp::run::store::{Store, StoreError, StoredResult};
+use dpgp::run::store::{ResultStore, StoreError, StoredResult};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -28,8 +28,8 @@ fn segment() -> PathBuf {
 }
 
 /// What a store has of the study.
-fn results(store: &Store) -> Result<Vec<StoredResult>, StoreError> {
-    Ok(store.of_experiment("study")?.into_iter().map(|stored| stored.record).collect())
+fn results(store: &ResultStore) -> Result<Vec<StoredResult>, StoreError> {
+    Ok(store.experiment_results("study")?.into_iter().map(|stored| stored.record).collect())
 }
 
 /// Changes some values of a line, with the check sum of what it then says.
@@ -53,7 +53,7 @@ fn damaged_segments_lose_what_is_damaged() {
     let (folder, good) = (tempfile::tempdir().unwrap(), std::fs::read(segment()).unwrap());
     let path = folder.path().join("0.segment");
     std::fs::write(&path, &good).unwrap();
-    let written = results(&Store::open(folder.path()).unwrap()).unwrap();
+    let written = results(&ResultStore::open(folder.path()).unwrap()).unwrap();
     assert_eq!(written.len(), 8);
     for step in 0..steps() {
         let (mut stream, mut bytes) = (stream(step), good.clone());
@@ -61,13 +61,10 @@ fn damaged_segments_lose_what_is_damaged() {
             damage(&mut bytes, &mut stream);
         }
         std::fs::write(&path, &bytes).unwrap();
-        let store = Store::open(folder.path()).unwrap();
+        let store = ResultStore::open(folder.path()).unwrap();
         let read = results(&store).unwrap();
         assert!(read.iter().all(|result| written.contains(result)), "{step}: another result");
-        assert!(
-            read.len() == 8 || !store.warnings().is_empty() || is_shorter(&bytes, &good),
-            "{step}: no warning"
-        );
+        assert!(read.len() == 8 || !store.warnings().is_empty() || is_shorter(&bytes, &good), "{step}: no warning");
     }
 }
 
@@ -87,7 +84,7 @@ fn lines_of_another_content_are_read_or_refused() {
             texts.push(lines[at].to_owned());
         }
         std::fs::write(&path, texts.join("\n") + "\n").unwrap();
-        if let Err(error) = Store::open(folder.path()).and_then(|store| results(&store)) {
+        if let Err(error) = ResultStore::open(folder.path()).and_then(|store| results(&store)) {
             assert!(error.to_string().contains("0.segment"), "{step}: {error}");
         }
     }

@@ -5,20 +5,8 @@ use rand_pcg::Pcg64;
 use toml::Value;
 
 /// Numbers where arithmetic ends, and words that no name should have.
-const NUMBERS: [f64; 12] = [
-    0.0,
-    -0.0,
-    1e-308,
-    1e-30,
-    1e30,
-    1e155,
-    f64::MAX,
-    f64::MIN,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    f64::NAN,
-    -1.0,
-];
+const NUMBERS: [f64; 12] =
+    [0.0, -0.0, 1e-308, 1e-30, 1e30, 1e155, f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -1.0];
 const WHOLE: [i64; 8] = [0, -1, 1, 2, 1 << 20, u32::MAX as i64, i64::MAX, i64::MIN];
 const WORDS: [&str; 8] = ["", "\u{1b}[2J", "=1+1", "..", "<b>|", "\u{202e}\u{0}", "\u{1f600}e\u{301}", "eq"];
 

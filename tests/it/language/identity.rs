@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use dpgp::data::Manifest;
-use dpgp::publish::Committed;
-use dpgp::spec::{Catalogue, Identity, SpecError};
+use dpgp::data::DatasetManifest;
+use dpgp::publish::CommittedResults;
+use dpgp::spec::{Catalogue, SpecError, TextDigest};
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -31,10 +31,10 @@ mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 }
 "#;
 
 fn parse(text: &str) -> Result<Experiment, SpecError> {
-    Experiment::parse("test", Path::new("test.toml"), text.to_owned(), &Manifest::shipped().unwrap())
+    Experiment::parse("test", Path::new("test.toml"), text.to_owned(), &DatasetManifest::load_shipped().unwrap())
 }
 
-fn id(text: &str) -> Identity {
+fn id(text: &str) -> TextDigest {
     parse(text).unwrap().cells[0].id()
 }
 
@@ -52,18 +52,13 @@ fn the_identity_ignores_spelling_order_and_defaults() {
         ("rank_tolerance = 1e-8", "rank_tolerance = 0.00000001"),
         ("delta = 0.01\nchange = 2.0", "change = 2\ndelta = 1e-2"),
         ("change = 2.0", "change = 2.0\ncalibration = \"analytic\""),
-        (
-            "rank_tolerance = 1e-8",
-            "rank_tolerance = 1e-8, release = \"projection\", solver = \"interior-point\"",
-        ),
+        ("rank_tolerance = 1e-8", "rank_tolerance = 1e-8, release = \"projection\", solver = \"interior-point\""),
         ("title = \"t\"", "title = \"other\"\nseed = 7"),
     ] {
         assert_eq!(BASE.matches(from).count(), 1, "{from}");
         assert_eq!(id(&BASE.replace(from, to)), plain, "{to}");
     }
-    for (from, to) in
-        [("epsilon = 1.0", "epsilon = 1.5"), ("x = [0.0", "x = [0.1"), ("draws = 3", "draws = 4")]
-    {
+    for (from, to) in [("epsilon = 1.0", "epsilon = 1.5"), ("x = [0.0", "x = [0.1"), ("draws = 3", "draws = 4")] {
         assert_ne!(id(&BASE.replace(from, to)), plain, "{to}");
     }
 }
@@ -82,7 +77,7 @@ fn what_only_rescales_the_noise_shares_a_block() {
     let experiment = parse(&format!("{BASE}{grid}")).unwrap();
     assert_eq!((experiment.cells.len(), experiment.blocks.len()), (24, 2));
     assert!(experiment.blocks.iter().all(|block| block.cells.len() == 12));
-    let data: Vec<Identity> = experiment.cells.iter().map(|cell| cell.data_id()).collect();
+    let data: Vec<TextDigest> = experiment.cells.iter().map(|cell| cell.data_id()).collect();
     assert!(data.iter().all(|id| *id == data[0]));
 }
 
@@ -99,8 +94,7 @@ fn the_last_axis_varies_fastest_and_names_stay_apart() {
     );
     let clash = clash.replace("draws = 3", "");
     let grid = "[grid]\n\"privacy.epsilon\" = [1.0]\n\"task.selection.epsilon\" = [1.0]\n";
-    let names: Vec<String> =
-        parse(&format!("{clash}{grid}")).unwrap().axes.into_iter().map(|a| a.name).collect();
+    let names: Vec<String> = parse(&format!("{clash}{grid}")).unwrap().axes.into_iter().map(|a| a.name).collect();
     assert_eq!(names, ["privacy.epsilon", "selection.epsilon"]);
 }
 
@@ -116,17 +110,17 @@ fn a_grid_that_is_too_large_is_refused_at_once() {
 /// The identities in the committed tables, which know nothing of defaults, are those of the cells of the shipped specs.
 #[test]
 fn committed_results_are_of_the_shipped_cells() {
-    let manifest = Manifest::shipped().unwrap();
+    let manifest = DatasetManifest::load_shipped().unwrap();
     let catalogue = Catalogue::read(&root().join("experiments")).unwrap();
     assert!(catalogue.specs().len() >= 3);
     let mut tables = 0;
     for spec in catalogue.specs() {
         let text = std::fs::read_to_string(&spec.path).unwrap();
         let full = Experiment::parse(&spec.name, &spec.path, text, &manifest).unwrap();
-        let reduced = full.clone().reduced(&manifest).unwrap();
+        let reduced = full.clone().with_quick_settings(&manifest).unwrap();
         for experiment in [full, reduced] {
             let folder = root().join("results").join(experiment.folder());
-            let Some(committed) = Committed::read(&folder).unwrap() else { continue };
+            let Some(committed) = CommittedResults::read(&folder).unwrap() else { continue };
             let known: BTreeSet<String> = experiment.cells.iter().map(|cell| cell.id().short()).collect();
             let found = committed.rows.iter().map(|row| committed.field(row, "cell").to_owned());
             assert_eq!(found.collect::<BTreeSet<_>>(), known, "{}", folder.display());
@@ -150,9 +144,7 @@ fn figures_name_axes_and_families_that_there_are() {
                  lines = \"method\"\nx_label = \"x\"\nlabel = \"y\"\n";
     let named = "[figure_names]\na = \"b\"\nepsilon = \"c\"\nrmse = \"d\"\n";
     let whole = format!("{lines}relative = \"a\"\ngroups = [{{ prefix = \"b\", title = \"t\" }}]\n{named}");
-    for sound in
-        [curves, map, &format!("{curves}panels = \"method\"\noverlay = \"method\"\ncolumns = 1\n"), &whole]
-    {
+    for sound in [curves, map, &format!("{curves}panels = \"method\"\noverlay = \"method\"\ncolumns = 1\n"), &whole] {
         assert!(with_figure(sound).is_ok(), "{sound}");
     }
     for (figure, key, says) in [

@@ -87,8 +87,7 @@ fn the_reference_is_fresh_and_tells_every_key() {
     let page = Project::new().dpgp(&["schema", "spec", "--markdown"]).expect(0).out;
     let committed = shipped("docs/spec.md");
     assert_eq!(page, committed, "write docs/spec.md anew: dpgp schema spec --markdown > docs/spec.md");
-    let untold: Vec<&str> =
-        page.lines().filter(|row| row.starts_with("| `") && row.ends_with("|  |")).collect();
+    let untold: Vec<&str> = page.lines().filter(|row| row.starts_with("| `") && row.ends_with("|  |")).collect();
     assert!(untold.is_empty(), "keys without a doc comment: {untold:#?}");
     let schema = dpgp::spec::schema::<dpgp::task::TaskSetting>();
     let mut names = Vec::new();
@@ -183,8 +182,7 @@ fn what_verbs_print_is_as_their_schema_says() {
     let mut outputs = "x\n".to_owned();
     (0..200).for_each(|i| outputs.push_str(&format!("{}\n", i % 7)));
     project.write("a.csv", &outputs);
-    project
-        .write("b.csv", &format!("x\n{}", (0..200).map(|i| format!("{}\n", i * i % 7)).collect::<String>()));
+    project.write("b.csv", &format!("x\n{}", (0..200).map(|i| format!("{}\n", i * i % 7)).collect::<String>()));
     let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet"];
     let (out, map) = (["--out", "p.csv"], ["--out", "p.svg"]);
     let samples = ["audit", "--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "0"];
@@ -206,10 +204,7 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("predict", &predict),
         ("predict", &[&predict[..], &out].concat()),
         ("predict --preview", &[&predict[..], &["--preview", "--error", "5"]].concat()),
-        (
-            "tradeoff",
-            &["tradeoff", "energy.toml", "--at", "grid.csv", "--set", "model.kernel.eq.lengthscale=5,50"],
-        ),
+        ("tradeoff", &["tradeoff", "energy.toml", "--at", "grid.csv", "--set", "model.kernel.eq.lengthscale=5,50"]),
         ("map", &[&["map", "p.csv"], &map[..]].concat()),
         ("verify", &["verify", "p.csv.certificate.json", "p.csv"]),
         ("ledger show", &["ledger", "show"]),
@@ -244,10 +239,7 @@ fn what_verbs_print_is_as_their_schema_says() {
         assert!(needed.count() > 0, "{verb} needs no key");
     }
     let certificate = "predict: FILE.certificate.json";
-    assert_eq!(
-        validator.check_value(&json!({ certificate: project.json("p.csv.certificate.json") })),
-        Ok(())
-    );
+    assert_eq!(validator.check_value(&json!({ certificate: project.json("p.csv.certificate.json") })), Ok(()));
     checked.insert(certificate.to_owned());
     assert_eq!(checked, verbs, "a verb whose schema is told and not checked");
 }

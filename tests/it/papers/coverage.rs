@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dpgp::run::{DataPlaces, Project};
-use dpgp::spec::{ClaimOwner, Coverage, CoverageItem, Owner};
+use dpgp::run::{DataLocations, Project};
+use dpgp::spec::{ClaimOwner, PaperCoverage, PaperPart, ValueOwner};
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -17,25 +17,25 @@ struct Entered {
 
 impl Entered {
     /// Printed numbers, a value and its spread being two, and statements of the experiments that check a part.
-    fn new(item: &CoverageItem, experiments: &[Experiment]) -> Self {
+    fn new(item: &PaperPart, experiments: &[Experiment]) -> Self {
         let mut entered = Self::default();
         for experiment in experiments.iter().filter(|one| item.checked.contains(&one.name)) {
-            let numbers = experiment.counterparts.iter().filter(|one| one.owner == Owner::Paper);
-            let numbers = numbers.filter(|one| item.holds(&one.source));
+            let numbers = experiment.counterparts.iter().filter(|one| one.owner == ValueOwner::Paper);
+            let numbers = numbers.filter(|one| item.contains_place(&one.source));
             entered.numbers += numbers.map(|one| 1 + usize::from(one.spread.is_some())).sum::<usize>();
-            entered.statements += experiment.claims.iter().filter(|claim| item.holds(&claim.place)).count();
+            entered.statements += experiment.claims.iter().filter(|claim| item.contains_place(&claim.place)).count();
         }
         entered
     }
 }
 
 struct Paper {
-    coverage: Coverage,
+    coverage: PaperCoverage,
     experiments: Vec<Experiment>,
 }
 
 fn papers() -> Vec<Paper> {
-    let project = Project::at(root(), &DataPlaces::default()).unwrap();
+    let project = Project::open_at(root(), &DataLocations::default()).unwrap();
     let experiments = project.experiments().unwrap();
     let mut papers = Vec::new();
     for coverage in project.coverage().unwrap() {
@@ -63,11 +63,7 @@ fn what_is_counted_is_entered() {
             }
             let found = Entered::new(item, &experiments);
             assert!(found.numbers <= item.numbers, "{place}: {found:?} of {} numbers", item.numbers);
-            assert!(
-                found.statements <= item.statements,
-                "{place}: {found:?} of {} statements",
-                item.statements
-            );
+            assert!(found.statements <= item.statements, "{place}: {found:?} of {} statements", item.statements);
             let whole = found.numbers == item.numbers && found.statements == item.statements;
             assert!(whole || item.why_not.is_some(), "{place}: {found:?} of {item:?}");
         }
@@ -79,7 +75,7 @@ fn what_is_counted_is_entered() {
 fn what_is_entered_is_counted() {
     for Paper { coverage, experiments } in papers() {
         for experiment in &experiments {
-            let numbers = experiment.counterparts.iter().filter(|one| one.owner == Owner::Paper);
+            let numbers = experiment.counterparts.iter().filter(|one| one.owner == ValueOwner::Paper);
             let claims = experiment.claims.iter().filter(|one| one.from == ClaimOwner::Paper);
             for place in numbers.map(|one| &one.source).chain(claims.map(|one| &one.place)) {
                 let parts = coverage.items.iter().filter(|item| is_part(item, place, &experiment.name));
@@ -89,8 +85,8 @@ fn what_is_entered_is_counted() {
     }
 }
 
-fn is_part(item: &CoverageItem, place: &str, experiment: &str) -> bool {
-    item.holds(place) && item.checked.iter().any(|name| name == experiment)
+fn is_part(item: &PaperPart, place: &str, experiment: &str) -> bool {
+    item.contains_place(place) && item.checked.iter().any(|name| name == experiment)
 }
 
 /// A tolerance by hand is for readings and for what is not random.
@@ -99,8 +95,8 @@ fn random_numbers_have_no_tolerance() {
     for Paper { experiments, .. } in papers() {
         for experiment in experiments.iter().filter(|one| one.meta.replicates > 1) {
             for one in &experiment.counterparts {
-                let read = one.read == dpgp::spec::HowRead::Figure;
-                let by_hand = one.tolerance.is_some() && !read && one.owner == Owner::Paper;
+                let read = one.read == dpgp::spec::ReadingMethod::Figure;
+                let by_hand = one.tolerance.is_some() && !read && one.owner == ValueOwner::Paper;
                 assert!(!by_hand, "{}: {} {}", experiment.name, one.metric, one.source);
             }
         }

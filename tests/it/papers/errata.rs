@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use dpgp::data::Manifest;
+use dpgp::data::DatasetManifest;
 use dpgp::spec::{ErratumKind, ErratumWords, SpecError};
-use dpgp::task::{Erratum, Experiment, Numbers};
+use dpgp::task::{Erratum, ErratumNumbers, Experiment};
 
 const SPEC: &str = include_str!("../../../experiments/beyond/errata.toml");
 
 fn parse(text: &str) -> Result<Experiment, SpecError> {
-    Experiment::parse("errata", Path::new("errata.toml"), text.to_owned(), &Manifest::shipped().unwrap())
+    Experiment::parse("errata", Path::new("errata.toml"), text.to_owned(), &DatasetManifest::load_shipped().unwrap())
 }
 
 /// The line and column of an error in a changed spec, its path, and what it says.
@@ -24,8 +24,8 @@ fn line_of(text: &str) -> usize {
     SPEC[..SPEC.find(text).unwrap()].lines().count() + 1
 }
 
-fn numbers(name: &str) -> Numbers {
-    Erratum::named(name).unwrap().numbers().unwrap()
+fn numbers(name: &str) -> ErratumNumbers {
+    Erratum::from_name(name).unwrap().numbers().unwrap()
 }
 
 fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
@@ -39,17 +39,13 @@ fn every_erratum_is_computed_and_told() {
     let told = experiment.errata.iter().map(|words| words.name.as_str());
     assert!(told.eq(Erratum::names()), "the words are in the order of the registry");
     for words in &experiment.errata {
-        let ErratumWords { name, paper, kind: _, place, quote, statement, example, correction, effect } =
-            words;
-        let Numbers { claimed, found, corrected, .. } = numbers(name);
+        let ErratumWords { name, paper, kind: _, place, quote, statement, example, correction, effect } = words;
+        let ErratumNumbers { claimed, found, corrected, .. } = numbers(name);
         assert!([claimed, found, corrected, claimed / found].iter().all(|x| x.is_finite()), "{name}");
         let papers = ["smith2016", "smith2021", "honkela2021", "jalko2016", "lawrence2017"];
         assert!(papers.contains(&paper.as_str()));
         let texts = [place, statement, example, correction, effect];
-        assert!(
-            texts.into_iter().chain(quote).all(|text| !text.is_empty() && !text.contains("  ")),
-            "{name}"
-        );
+        assert!(texts.into_iter().chain(quote).all(|text| !text.is_empty() && !text.contains("  ")), "{name}");
     }
 }
 
@@ -61,7 +57,7 @@ fn the_kind_and_the_numbers_agree() {
         match words.kind {
             ErratumKind::Error => assert!(!numbers.holds, "{}: {numbers:?}", words.name),
             ErratumKind::Loose => {
-                assert!(numbers.holds && numbers.factor() > 1.0, "{}: {numbers:?}", words.name)
+                assert!(numbers.holds && numbers.looseness_factor() > 1.0, "{}: {numbers:?}", words.name)
             }
             ErratumKind::Gap | ErratumKind::Remark => {}
         }
@@ -114,12 +110,7 @@ fn figures_of_the_protocols() {
     assert_near(selection.found, 270.61, 0.005, "its counter-example");
     assert_near(selection.corrected, 491.23, 0.005, "the valid bound");
     let squared = numbers("delta-squared");
-    assert_near(
-        squared.claimed,
-        squared.found * squared.found,
-        1e-12,
-        "what multiplies the noise of Table 2",
-    );
+    assert_near(squared.claimed, squared.found * squared.found, 1e-12, "what multiplies the noise of Table 2");
     assert!((1.0..1.4).contains(&squared.found), "Delta after five steps: {}", squared.found);
     let dropped = numbers("largest-fold-dropped");
     assert_near(dropped.found, 270.61 / 400.0, 2e-5, "the same counter-example at a change of 0.1");
@@ -134,9 +125,7 @@ fn figures_of_the_protocols() {
     assert_near(toy.found, 0.645_498, 1e-6, "with its own clip");
     let sorted = numbers("ascending-sort");
     let all = [sorted.claimed, sorted.found, sorted.corrected];
-    all.iter()
-        .zip([61.0, 116.0, 140.0])
-        .for_each(|(found, wanted)| assert_near(*found, wanted, 1e-9, "the toy"));
+    all.iter().zip([61.0, 116.0, 140.0]).for_each(|(found, wanted)| assert_near(*found, wanted, 1e-9, "the toy"));
     let twice = numbers("sum-twice");
     assert_near(twice.found, 186.406, 5e-4, "line 8 of Algorithm 1");
     assert_near(twice.claimed - twice.found, 1_589.495_209_96, 1e-6, "line 9 of Algorithm 1");
@@ -144,7 +133,7 @@ fn figures_of_the_protocols() {
     assert_near(numbers("dirichlet-variance").claimed, 101f64.ln(), 1e-12, "Equation 21");
     assert_near(numbers("squared-bound").found, 0.021_294_88, 1e-8, "half of the noise");
     assert_near(numbers("regularisation").found, 0.016_464_94, 1e-8, "by quadrature over N");
-    assert_near(numbers("zcdp-conversion").factor(), 1.258_173, 1e-6, "by the error function alone");
+    assert_near(numbers("zcdp-conversion").looseness_factor(), 1.258_173, 1e-6, "by the error function alone");
     let sums = numbers("sums-sensitivity");
     assert_near(sums.claimed, 7.778, 5e-4, "Equation 6");
     assert_near(sums.found, 6.0, 1e-12, "the exact value");

@@ -1,9 +1,9 @@
 //! What the text of Smith et al. 2016 lets one check without data, and the specs that wait for data.
 
-use dpgp::data::Manifest;
+use dpgp::data::DatasetManifest;
 use dpgp::privacy::Calibration;
 use dpgp::setting::SourceSetting;
-use dpgp::spec::Owner;
+use dpgp::spec::ValueOwner;
 use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
@@ -11,7 +11,7 @@ use crate::support::shipped::root;
 fn read(path: &str) -> Experiment {
     let path = root().join(path);
     let text = std::fs::read_to_string(&path).unwrap();
-    Experiment::parse("test", &path, text, &Manifest::shipped().unwrap()).unwrap()
+    Experiment::parse("test", &path, text, &DatasetManifest::load_shipped().unwrap()).unwrap()
 }
 
 fn noise(epsilon: f64) -> f64 {
@@ -24,14 +24,13 @@ fn noise(epsilon: f64) -> f64 {
 fn the_output_columns_of_table_one_are_one_number_each() {
     let experiment = read("experiments/smith2016/table1.toml");
     for (method, of_the_grids) in [("gp", 22.62), ("iv-gp", 1.633)] {
-        let cells = experiment
-            .counterparts
-            .iter()
-            .filter(|p| p.owner == Owner::Paper && p.metric == "rmse")
-            .filter_map(|p| {
-                let cell = &experiment.cells[p.cell];
-                (cell.labels()[1] == method).then_some((cell.setting().privacy.epsilon.get(), p.value))
-            });
+        let cells =
+            experiment.counterparts.iter().filter(|p| p.owner == ValueOwner::Paper && p.metric == "rmse").filter_map(
+                |p| {
+                    let cell = &experiment.cells[p.cell];
+                    (cell.labels()[1] == method).then_some((cell.setting().privacy.epsilon.get(), p.value))
+                },
+            );
         let cells: Vec<(f64, f64)> = cells.collect();
         let plain = cells.iter().find(|(epsilon, _)| epsilon.is_infinite()).unwrap().1;
         let finite: Vec<(f64, f64)> = cells.iter().copied().filter(|(e, _)| e.is_finite()).collect();
@@ -59,10 +58,7 @@ fn the_specs_that_wait_for_june_2016_are_those_shipped() {
         for (ours, theirs) in waiting.cells.iter().zip(&shipped.cells) {
             assert_eq!(ours.labels(), theirs.labels());
             let (ours, theirs) = (ours.setting(), theirs.setting());
-            assert_eq!(
-                (&ours.task, &ours.privacy, &ours.model),
-                (&theirs.task, &theirs.privacy, &theirs.model)
-            );
+            assert_eq!((&ours.task, &ours.privacy, &ours.model), (&theirs.task, &theirs.privacy, &theirs.model));
             assert_eq!(ours.normalise, theirs.normalise);
             let SourceSetting::Trips(trips) = &ours.data.source else { panic!("trips") };
             assert_eq!(trips.dataset, "citibike-201606");

@@ -2,18 +2,19 @@
 
 use dpgp::number::Budget;
 use dpgp::privacy::accounting::{
-    Accountant, AccountingCaveat, AccountingError, AdvancedComposition, AssumePoisson, DoubledSensitivity,
-    Event, ExactGaussian, LossDistribution, Relation, Renyi, Sampling, Schedule, noise_multiplier,
+    Accountant, AccountingCaveat, AccountingError, AdvancedCompositionAccountant, AssumedPoissonAccountant,
+    DoubledSensitivityAccountant, ExactGaussianAccountant, LossDistributionAccountant, NeighbourRelation, PrivacyEvent,
+    RenyiAccountant, Sampling, SamplingSchedule, noise_multiplier,
 };
 use proptest::prelude::*;
 
-const PLD: LossDistribution = LossDistribution { tolerance: 1e-3 };
+const PLD: LossDistributionAccountant = LossDistributionAccountant { tolerance: 1e-3 };
 
-fn poisson(noise_multiplier: f64, rate: f64, steps: u32) -> Event {
-    Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps }
+fn poisson(noise_multiplier: f64, rate: f64, steps: u32) -> PrivacyEvent {
+    PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate }, steps }
 }
 
-fn events() -> impl Strategy<Value = Event> {
+fn events() -> impl Strategy<Value = PrivacyEvent> {
     (-0.4..2.5f64, -6.0..-0.4f64, 0.0..6.0f64)
         .prop_map(|(noise, rate, steps)| poisson(noise.exp(), rate.exp(), steps.exp().ceil() as u32))
 }
@@ -26,15 +27,15 @@ proptest! {
         let delta = 10f64.powf(exponent);
         let rate = 0.8 * event.sampling.rate();
         let better = [
-            (Event { noise_multiplier: 1.25 * event.noise_multiplier, ..event }, delta),
-            (Event { sampling: Sampling::Poisson { rate }, ..event }, delta),
-            (Event { steps: event.steps.div_ceil(2), ..event }, delta),
+            (PrivacyEvent { noise_multiplier: 1.25 * event.noise_multiplier, ..event }, delta),
+            (PrivacyEvent { sampling: Sampling::Poisson { rate }, ..event }, delta),
+            (PrivacyEvent { steps: event.steps.div_ceil(2), ..event }, delta),
             (event, 4.0 * delta),
         ];
-        for accountant in [&PLD as &dyn Accountant, &Renyi, &AdvancedComposition] {
-            let worst = accountant.epsilon(&event, Relation::AddRemove, delta).unwrap().upper;
+        for accountant in [&PLD as &dyn Accountant, &RenyiAccountant, &AdvancedCompositionAccountant] {
+            let worst = accountant.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap().upper;
             for (event, delta) in better {
-                let spent = accountant.epsilon(&event, Relation::AddRemove, delta).unwrap();
+                let spent = accountant.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap();
                 prop_assert!(spent.lower <= spent.upper && spent.upper <= 1.001 * worst, "{event:?}: {spent:?} {worst}");
             }
         }
@@ -43,15 +44,15 @@ proptest! {
     #[test]
     fn proved_bounds_are_above_the_lower_bound(event in events(), exponent in -8.0..-2.0f64) {
         let delta = 10f64.powf(exponent);
-        let spent = PLD.epsilon(&event, Relation::AddRemove, delta).unwrap();
+        let spent = PLD.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap();
         prop_assert!(spent.upper - spent.lower <= 1e-3 * spent.upper, "{spent:?}");
-        prop_assert!(spent.lower <= Renyi.epsilon(&event, Relation::AddRemove, delta).unwrap().upper);
-        let classic = AdvancedComposition.epsilon(&event, Relation::AddRemove, delta).unwrap();
+        prop_assert!(spent.lower <= RenyiAccountant.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap().upper);
+        let classic = AdvancedCompositionAccountant.epsilon(&event, NeighbourRelation::AddRemove, delta).unwrap();
         prop_assert!(!classic.caveats.is_empty() || spent.lower <= classic.upper);
-        let replaced = PLD.epsilon(&event, Relation::ReplaceOne, delta).unwrap();
+        let replaced = PLD.epsilon(&event, NeighbourRelation::ReplaceOne, delta).unwrap();
         prop_assert!(spent.lower <= replaced.upper, "a record is replaced by an empty one");
         for epsilon in [spent.lower, spent.upper] {
-            let back = PLD.delta(&event, Relation::AddRemove, epsilon).unwrap();
+            let back = PLD.delta(&event, NeighbourRelation::AddRemove, epsilon).unwrap();
             prop_assert!(back.lower <= back.upper);
             prop_assert!(epsilon != spent.upper || back.lower <= delta, "{back:?}");
             prop_assert!(epsilon != spent.lower || epsilon == 0.0 || back.upper >= delta, "{back:?}");
@@ -61,23 +62,23 @@ proptest! {
     #[test]
     fn full_samples_are_the_exact_gaussian(noise in 0.8..20.0f64, steps in 1..40u32, exponent in -8.0..-2.0f64) {
         let (delta, event) = (10f64.powf(exponent), poisson(noise, 1.0, steps));
-        for relation in [Relation::AddRemove, Relation::ReplaceOne] {
-            let exact = ExactGaussian.epsilon(&event, relation, delta).unwrap();
+        for relation in [NeighbourRelation::AddRemove, NeighbourRelation::ReplaceOne] {
+            let exact = ExactGaussianAccountant.epsilon(&event, relation, delta).unwrap();
             let spent = PLD.epsilon(&event, relation, delta).unwrap();
             prop_assert!(spent.lower <= exact.upper && exact.lower <= spent.upper, "{spent:?} {exact:?}");
-            prop_assert!(exact.upper <= Renyi.epsilon(&event, relation, delta).unwrap().upper);
+            prop_assert!(exact.upper <= RenyiAccountant.epsilon(&event, relation, delta).unwrap().upper);
         }
     }
 
     #[test]
     fn the_noise_for_a_guarantee_gives_it_and_no_more(epsilon in 0.3..4.0f64, exponent in -7.0..-2.0f64) {
-        let (schedule, delta) = (Schedule { sampling: Sampling::Poisson { rate: 0.03 }, steps: 200 }, 10f64.powf(exponent));
+        let (schedule, delta) = (SamplingSchedule { sampling: Sampling::Poisson { rate: 0.03 }, steps: 200 }, 10f64.powf(exponent));
         let budget = Budget::new(epsilon, delta).unwrap();
-        for (accountant, slack) in [(&PLD as &dyn Accountant, 4e-3), (&Renyi, 1e-5), (&AdvancedComposition, 1e-5)] {
-            let noise = noise_multiplier(accountant, schedule, Relation::AddRemove, budget).unwrap();
-            let found = accountant.epsilon(&poisson(noise, 0.03, 200), Relation::AddRemove, delta).unwrap().upper;
+        for (accountant, slack) in [(&PLD as &dyn Accountant, 4e-3), (&RenyiAccountant, 1e-5), (&AdvancedCompositionAccountant, 1e-5)] {
+            let noise = noise_multiplier(accountant, schedule, NeighbourRelation::AddRemove, budget).unwrap();
+            let found = accountant.epsilon(&poisson(noise, 0.03, 200), NeighbourRelation::AddRemove, delta).unwrap().upper;
             prop_assert!((found / epsilon - 1.0).abs() <= slack, "{}: {found} {epsilon}", accountant.name());
-            let spent = accountant.delta(&poisson(noise, 0.03, 200), Relation::AddRemove, epsilon).unwrap().upper;
+            let spent = accountant.delta(&poisson(noise, 0.03, 200), NeighbourRelation::AddRemove, epsilon).unwrap().upper;
             prop_assert!(spent <= delta, "{}: {spent} {delta}", accountant.name());
         }
     }
@@ -85,23 +86,22 @@ proptest! {
 
 #[test]
 fn unknown_events_are_refused_with_a_reason() {
-    let event = Event { sampling: Sampling::WithReplacement { rate: 0.1 }, ..poisson(1.0, 0.1, 10) };
-    let refusal = |accountant: &dyn Accountant, event: &Event, relation| {
-        let (epsilon, delta) =
-            (accountant.epsilon(event, relation, 1e-5), accountant.delta(event, relation, 1.0));
+    let event = PrivacyEvent { sampling: Sampling::WithReplacement { rate: 0.1 }, ..poisson(1.0, 0.1, 10) };
+    let refusal = |accountant: &dyn Accountant, event: &PrivacyEvent, relation| {
+        let (epsilon, delta) = (accountant.epsilon(event, relation, 1e-5), accountant.delta(event, relation, 1.0));
         assert_eq!(epsilon, delta);
         epsilon.unwrap_err().to_string()
     };
     assert_eq!(
-        refusal(&PLD, &event, Relation::AddRemove),
+        refusal(&PLD, &event, NeighbourRelation::AddRemove),
         "the privacy loss distribution accountant does not cover sampling with replacement for add-remove \
          neighbours: no pair of distributions is known that dominates one step and composes; it accepts full \
          batches and Poisson sampling"
     );
     let rest = "full batches, and Poisson sampling for add-remove neighbours";
-    assert!(refusal(&Renyi, &poisson(1.0, 0.1, 10), Relation::ReplaceOne).ends_with(rest));
+    assert!(refusal(&RenyiAccountant, &poisson(1.0, 0.1, 10), NeighbourRelation::ReplaceOne).ends_with(rest));
     assert!(
-        refusal(&ExactGaussian, &poisson(1.0, 0.1, 10), Relation::AddRemove)
+        refusal(&ExactGaussianAccountant, &poisson(1.0, 0.1, 10), NeighbourRelation::AddRemove)
             .ends_with("accepts full batches")
     );
 }
@@ -109,43 +109,44 @@ fn unknown_events_are_refused_with_a_reason() {
 #[test]
 fn numbers_out_of_range_are_refused() {
     let good = poisson(1.0, 0.1, 10);
-    for accountant in [&PLD as &dyn Accountant, &Renyi, &AdvancedComposition, &ExactGaussian] {
-        for bad in
-            [poisson(0.0, 0.1, 1), poisson(f64::NAN, 0.1, 1), poisson(1.0, 1.1, 1), poisson(1.0, 0.1, 0)]
-        {
-            let error = accountant.epsilon(&bad, Relation::AddRemove, 1e-5).unwrap_err();
+    for accountant in
+        [&PLD as &dyn Accountant, &RenyiAccountant, &AdvancedCompositionAccountant, &ExactGaussianAccountant]
+    {
+        for bad in [poisson(0.0, 0.1, 1), poisson(f64::NAN, 0.1, 1), poisson(1.0, 1.1, 1), poisson(1.0, 0.1, 0)] {
+            let error = accountant.epsilon(&bad, NeighbourRelation::AddRemove, 1e-5).unwrap_err();
             assert!(matches!(error, AccountingError::OutOfRange { .. }), "{bad:?}: {error}");
         }
         for delta in [0.0, 1.0, f64::NAN] {
-            assert!(accountant.epsilon(&good, Relation::AddRemove, delta).is_err(), "{delta}");
+            assert!(accountant.epsilon(&good, NeighbourRelation::AddRemove, delta).is_err(), "{delta}");
         }
-        assert!(accountant.delta(&good, Relation::AddRemove, -1.0).is_err());
+        assert!(accountant.delta(&good, NeighbourRelation::AddRemove, -1.0).is_err());
     }
 }
 
 #[test]
 fn assumptions_are_recorded() {
     let sampling = Sampling::WithReplacement { rate: 0.1 };
-    let event = Event { sampling, ..poisson(2.0, 0.1, 10) };
-    let assumed = AssumePoisson(PLD).epsilon(&event, Relation::AddRemove, 1e-5).unwrap();
-    let proved = PLD.epsilon(&poisson(2.0, 0.1, 10), Relation::AddRemove, 1e-5).unwrap();
+    let event = PrivacyEvent { sampling, ..poisson(2.0, 0.1, 10) };
+    let assumed = AssumedPoissonAccountant(PLD).epsilon(&event, NeighbourRelation::AddRemove, 1e-5).unwrap();
+    let proved = PLD.epsilon(&poisson(2.0, 0.1, 10), NeighbourRelation::AddRemove, 1e-5).unwrap();
     assert_eq!((assumed.upper, assumed.lower), (proved.upper, 0.0));
     assert_eq!(assumed.caveats, [AccountingCaveat::TreatedAsPoisson(sampling)]);
     let doubled =
-        DoubledSensitivity(PLD).epsilon(&poisson(4.0, 0.1, 10), Relation::ReplaceOne, 1e-5).unwrap();
+        DoubledSensitivityAccountant(PLD).epsilon(&poisson(4.0, 0.1, 10), NeighbourRelation::ReplaceOne, 1e-5).unwrap();
     assert_eq!((doubled.upper, doubled.lower), (proved.upper, 0.0));
     assert_eq!(doubled.caveats, [AccountingCaveat::DoubledSensitivity]);
-    let full =
-        DoubledSensitivity(ExactGaussian).epsilon(&poisson(4.0, 1.0, 1), Relation::ReplaceOne, 1e-5).unwrap();
+    let full = DoubledSensitivityAccountant(ExactGaussianAccountant)
+        .epsilon(&poisson(4.0, 1.0, 1), NeighbourRelation::ReplaceOne, 1e-5)
+        .unwrap();
     assert!(full.caveats.is_empty() && full.lower > 0.0);
 }
 
 #[test]
 fn events_are_written_in_specs() {
     let text = "noise-multiplier = 2.0\nsampling.poisson.rate = 0.02\nsteps = 1000\n";
-    let event: Event = toml::from_str(text).unwrap();
+    let event: PrivacyEvent = toml::from_str(text).unwrap();
     assert_eq!(event, poisson(2.0, 0.02, 1000));
-    assert_eq!(toml::from_str::<Event>(&toml::to_string(&event).unwrap()).unwrap(), event);
-    assert!(toml::from_str::<Event>(&format!("{text}clip = 1.0\n")).is_err());
-    assert!(toml::from_str::<Event>(&text.replace("rate", "probability")).is_err());
+    assert_eq!(toml::from_str::<PrivacyEvent>(&toml::to_string(&event).unwrap()).unwrap(), event);
+    assert!(toml::from_str::<PrivacyEvent>(&format!("{text}clip = 1.0\n")).is_err());
+    assert!(toml::from_str::<PrivacyEvent>(&text.replace("rate", "probability")).is_err());
 }

@@ -30,17 +30,13 @@ fn rows(project: &Project, name: &str, header: &str, rows: &[String]) {
 #[test]
 fn rows_that_both_files_hold_are_refused() {
     let project = Project::empty();
-    let all: Vec<String> =
-        draws(7).into_iter().map(|x| format!("{:.3}", (x % 10_000) as f64 / 1000.0)).collect();
-    let own: Vec<String> =
-        draws(8).into_iter().map(|x| format!("{:.3}", (x % 10_000) as f64 / 1000.0)).collect();
+    let all: Vec<String> = draws(7).into_iter().map(|x| format!("{:.3}", (x % 10_000) as f64 / 1000.0)).collect();
+    let own: Vec<String> = draws(8).into_iter().map(|x| format!("{:.3}", (x % 10_000) as f64 / 1000.0)).collect();
     let (mut reversed, mut mixed) = (all[..4000].to_vec(), own[..4000].to_vec());
     reversed.reverse();
     mixed[..2000].clone_from_slice(&all[1000..3000]);
     rows(&project, "one.csv", "y", &all[..4000]);
-    let run = project
-        .dpgp(&["audit", "--samples", "one.csv", "one.csv", "--epsilon", "0.3", "--delta", "0"])
-        .expect(2);
+    let run = project.dpgp(&["audit", "--samples", "one.csv", "one.csv", "--epsilon", "0.3", "--delta", "0"]).expect(2);
     assert!(run.err.contains("one.csv is named twice"), "{}", run.err);
     for shared in [&all[..4000], &reversed, &mixed] {
         rows(&project, "other.csv", "y", shared);
@@ -55,8 +51,7 @@ fn rows_that_both_files_hold_are_refused() {
 #[test]
 fn long_whole_numbers_are_told_apart() {
     let project = Project::empty();
-    let at =
-        |last: u32| [vec![format!("170000000000000000{last}"); 300], vec!["late".to_owned(); 20]].concat();
+    let at = |last: u32| [vec![format!("170000000000000000{last}"); 300], vec!["late".to_owned(); 20]].concat();
     rows(&project, "one.csv", "y", &at(1));
     rows(&project, "other.csv", "y", &at(2));
     let run = samples(&project, &["--epsilon", "1"]).expect(1);

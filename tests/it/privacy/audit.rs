@@ -138,12 +138,7 @@ fn announced_breaks_do_not_fail() {
     assert!(run.out.contains("broken, as the spec says"), "{}", run.out);
     project.write("function.toml", &announced("exact"));
     let run = project.dpgp(&["audit", "function.toml", "--quiet"]).expect(1);
-    assert!(
-        run.out.contains("BUT THE SPEC SAYS BROKEN") && run.err.contains("2 of 2"),
-        "{}{}",
-        run.out,
-        run.err
-    );
+    assert!(run.out.contains("BUT THE SPEC SAYS BROKEN") && run.err.contains("2 of 2"), "{}{}", run.out, run.err);
     project.write("function.toml", &announced("nothing"));
     assert!(project.dpgp(&["audit", "function.toml"]).expect(2).err.contains("calibration"));
 }
@@ -189,10 +184,7 @@ fn attacks_are_repeatable_by_seed() {
         .filter_map(|check| check["found"]["epsilon-at-least"].as_f64())
         .collect();
     assert_eq!(proved.len(), 2);
-    assert!(
-        proved.iter().any(|epsilon| *epsilon > 0.1) && proved.iter().all(|epsilon| *epsilon < 30.0),
-        "{proved:?}"
-    );
+    assert!(proved.iter().any(|epsilon| *epsilon > 0.1) && proved.iter().all(|epsilon| *epsilon < 30.0), "{proved:?}");
 }
 
 #[test]

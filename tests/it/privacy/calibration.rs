@@ -1,6 +1,6 @@
 //! Gaussian calibrations: laws, and values computed with 50 digits elsewhere.
 
-use dpgp::privacy::{Budget, Calibration, composed_mu, gaussian_delta};
+use dpgp::privacy::{Calibration, PrivacyBudget, composed_mu, gaussian_delta};
 use proptest::prelude::*;
 
 use crate::support::golden::{assert_relative, calibration, number};
@@ -82,9 +82,9 @@ proptest! {
     /// What is left fills the budget and nothing beyond it fits.
     #[test]
     fn what_is_left_fills_the_budget(epsilon in 0.1..8.0f64, exponent in -9.0..-2.0f64, share in 0.0..0.99f64) {
-        let budget = Budget { epsilon, delta: 10f64.powf(exponent) };
-        let spent = share * budget.left(0.0);
-        let left = budget.left(spent);
+        let budget = PrivacyBudget { epsilon, delta: 10f64.powf(exponent) };
+        let spent = share * budget.remaining_mu(0.0);
+        let left = budget.remaining_mu(spent);
         prop_assert!(budget.admits(composed_mu([spent, left * (1.0 - 1e-9)])));
         prop_assert!(!budget.admits(composed_mu([spent, left * 1.001])));
     }
@@ -94,7 +94,7 @@ proptest! {
     fn composition_beats_the_sum(epsilon in 0.1..3.0f64) {
         let mu = 1.0 / Calibration::Analytic.sigma(epsilon, 1e-6);
         let both = composed_mu([mu, mu]);
-        let (sum, single) = (Budget { epsilon: 2.0 * epsilon, delta: 2e-6 }, Budget { epsilon, delta: 1e-6 });
+        let (sum, single) = (PrivacyBudget { epsilon: 2.0 * epsilon, delta: 2e-6 }, PrivacyBudget { epsilon, delta: 1e-6 });
         prop_assert!(sum.admits(both) && !single.admits(both));
     }
 }
@@ -102,11 +102,11 @@ proptest! {
 /// A release at exact calibration fills its own budget, and no epsilon is left.
 #[test]
 fn one_release_can_fill_the_budget() {
-    let budget = Budget { epsilon: 1.0, delta: 1e-5 };
+    let budget = PrivacyBudget { epsilon: 1.0, delta: 1e-5 };
     let mu = 1.0 / Calibration::Analytic.sigma(1.0, 1e-5);
     assert!(budget.admits(mu));
-    assert_eq!(budget.left(mu), 0.0);
-    assert_eq!(budget.epsilon_left(mu, 1e-5), 0.0);
-    assert!((budget.epsilon_left(0.0, 1e-5) - 1.0).abs() < 1e-9);
+    assert_eq!(budget.remaining_mu(mu), 0.0);
+    assert_eq!(budget.remaining_epsilon(mu, 1e-5), 0.0);
+    assert!((budget.remaining_epsilon(0.0, 1e-5) - 1.0).abs() < 1e-9);
     assert_eq!(budget.delta_at(0.0), 0.0);
 }

@@ -1,8 +1,10 @@
 //! The noise designs of the !Kung cases against independent golden values.
 
-use dpgp::gp::{LinearMap, exact, fitc};
+use dpgp::gp::{PredictionMap, exact_prediction_map, fitc_prediction_map};
 use dpgp::kernel::ExponentiatedQuadratic;
-use dpgp::privacy::{Calibration, CloakingOptions, Objective, PrivacyError, ReleaseRecipe, Solver, cloak};
+use dpgp::privacy::{
+    Calibration, CloakingOptions, DroppedDirectionRule, Objective, PrivacyError, Solver, design_cloaking_noise,
+};
 use nalgebra::DMatrix;
 use serde_json::Value;
 
@@ -13,7 +15,7 @@ use crate::support::kung::women;
 const CHANGE_CM: f64 = 100.0;
 
 fn options(objective: Objective, rank_tolerance: f64) -> CloakingOptions {
-    let (solver, release) = (Solver::InteriorPoint, ReleaseRecipe::Projection);
+    let (solver, release) = (Solver::InteriorPoint, DroppedDirectionRule::Projection);
     CloakingOptions { objective, rank_tolerance, solver, release }
 }
 
@@ -33,7 +35,7 @@ fn whole(case: &Value) -> (DMatrix<f64>, Vec<usize>) {
 /// The stds in cm at (1, 0.01) with the classic calibration, and the certified gap.
 fn noise_cm(case: &Value, objective: Objective, tolerance: f64) -> (Vec<f64>, f64, usize) {
     let (columns, counts) = whole(case);
-    let cloak = cloak(&columns, &counts, &options(objective, tolerance)).unwrap();
+    let cloak = design_cloaking_noise(&columns, &counts, &options(objective, tolerance)).unwrap();
     let scale = CHANGE_CM * Calibration::Classic.sigma(1.0, 0.01);
     let stds = cloak.standard_deviations().iter().map(|s| s * scale).collect();
     (stds, cloak.gap.unwrap(), cloak.rank)
@@ -80,11 +82,11 @@ fn the_map_from_the_real_ages() {
         let noise = hyper("noise_variance");
         let test = matrix(&case["Xtest"]);
         let training = DMatrix::from_column_slice(women.ages.len(), 1, &women.ages);
-        let map: LinearMap = match &case["Z"] {
-            Value::Null => exact(&kernel, noise, &training, &test).unwrap(),
-            z => fitc(&kernel, noise, &matrix(z), &training, &test).unwrap(),
+        let map: PredictionMap = match &case["Z"] {
+            Value::Null => exact_prediction_map(&kernel, noise, &training, &test).unwrap(),
+            z => fitc_prediction_map(&kernel, noise, &matrix(z), &training, &test).unwrap(),
         };
-        let error = (map.expand() - matrix(&case["C"])).amax();
+        let error = (map.to_full_matrix() - matrix(&case["C"])).amax();
         assert!(error < 1e-8, "{name}: C is off by {error:e}");
         let normalised: Vec<f64> = women.heights.iter().map(|h| normalise(*h, &case)).collect();
         let mean = map.predict(&normalised);
@@ -104,9 +106,9 @@ fn every_direction_of_what_is_released_is_covered() {
         let (columns, counts) = merge(&matrix(&case["C"]));
         for tolerance in [1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2] {
             for objective in [Objective::LogDet, Objective::Trace] {
-                for release in [ReleaseRecipe::Projection, ReleaseRecipe::Jitter] {
+                for release in [DroppedDirectionRule::Projection, DroppedDirectionRule::Jitter] {
                     let options = CloakingOptions { release, ..options(objective, tolerance) };
-                    let cloak = cloak(&columns, &counts, &options).unwrap();
+                    let cloak = design_cloaking_noise(&columns, &counts, &options).unwrap();
                     let leverage = largest_leverage(&cloak);
                     let what = format!("{name} {objective:?} {release:?} {tolerance:e}");
                     assert!(leverage <= 1.0 + 1e-9, "{what}: {leverage}");
@@ -124,9 +126,9 @@ fn the_jitter_recipe_is_nearly_free() {
         let (columns, counts) = merge(&matrix(&case["C"]));
         let rms = |release| {
             let options = CloakingOptions { release, ..options(Objective::Trace, 1e-6) };
-            cloak(&columns, &counts, &options).unwrap().standard_deviations().norm()
+            design_cloaking_noise(&columns, &counts, &options).unwrap().standard_deviations().norm()
         };
-        let cost = rms(ReleaseRecipe::Jitter) / rms(ReleaseRecipe::Projection) - 1.0;
+        let cost = rms(DroppedDirectionRule::Jitter) / rms(DroppedDirectionRule::Projection) - 1.0;
         assert!(cost < 3e-4, "{name}: {cost:e}");
     }
 }
@@ -138,9 +140,9 @@ fn merged_columns_give_the_same_noise() {
         let (columns, counts) = merge(&matrix(&case["C"]));
         assert!(columns.ncols() == 84, "{name}");
         for (objective, relative) in [(Objective::LogDet, 1e-6), (Objective::Trace, 1e-6)] {
-            let merged = cloak(&columns, &counts, &options(objective, 1e-8)).unwrap();
+            let merged = design_cloaking_noise(&columns, &counts, &options(objective, 1e-8)).unwrap();
             let (all, ones) = whole(&case);
-            let whole = cloak(&all, &ones, &options(objective, 1e-8)).unwrap();
+            let whole = design_cloaking_noise(&all, &ones, &options(objective, 1e-8)).unwrap();
             let (merged, whole) = (merged.standard_deviations(), whole.standard_deviations());
             assert_close(merged.as_slice(), whole.as_slice(), relative, &name);
         }
@@ -154,7 +156,7 @@ fn the_published_gradient_scheme_is_safe_but_not_optimal() {
         let (columns, counts) = merge(&matrix(&case["C"]));
         let solver = Solver::Gradient { step: 0.05, steps: 1000 };
         let options = CloakingOptions { solver, ..options(Objective::LogDet, 1e-6) };
-        let cloak = cloak(&columns, &counts, &options).unwrap();
+        let cloak = design_cloaking_noise(&columns, &counts, &options).unwrap();
         let gap = cloak.gap.unwrap();
         assert!(gap > 1e-4 && gap < 0.1, "{name}: {gap}");
         assert!(largest_leverage(&cloak) <= 1.0 + 1e-9, "{name}");
@@ -168,8 +170,11 @@ fn no_noise_is_refused() {
     let (columns, counts) = merge(&matrix(&case["C"]));
     let solver = Solver::Gradient { step: 1e9, steps: 1 };
     let options = CloakingOptions { solver, ..options(Objective::LogDet, 1e-6) };
-    assert_eq!(cloak(&columns, &counts, &options).unwrap_err(), PrivacyError::NoNoise { solver: "gradient" });
+    assert_eq!(
+        design_cloaking_noise(&columns, &counts, &options).unwrap_err(),
+        PrivacyError::NoNoise { solver: "gradient" }
+    );
     let nothing = DMatrix::zeros(3, 5);
     let options = CloakingOptions { solver: Solver::InteriorPoint, ..options };
-    assert_eq!(cloak(&nothing, &[1; 5], &options).unwrap_err(), PrivacyError::NothingToProtect);
+    assert_eq!(design_cloaking_noise(&nothing, &[1; 5], &options).unwrap_err(), PrivacyError::NothingToProtect);
 }

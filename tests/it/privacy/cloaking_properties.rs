@@ -1,6 +1,8 @@
 //! Laws of noise designs on random maps: certified, safe, optimal, and indifferent to how the map is written.
 
-use dpgp::privacy::{Cloak, CloakingOptions, Objective, PrivacyError, ReleaseRecipe, Solver, cloak};
+use dpgp::privacy::{
+    CloakingNoise, CloakingOptions, DroppedDirectionRule, Objective, PrivacyError, Solver, design_cloaking_noise,
+};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -25,10 +27,13 @@ fn random_map(tests: usize, targets: usize, rank: usize, grading: f64, seed: u64
     c
 }
 
-fn design(c: &DMatrix<f64>, objective: Objective, release: ReleaseRecipe) -> Result<Cloak, PrivacyError> {
-    let options =
-        CloakingOptions { objective, rank_tolerance: 1e-10, solver: Solver::InteriorPoint, release };
-    cloak(c, &vec![1; c.ncols()], &options)
+fn design(
+    c: &DMatrix<f64>,
+    objective: Objective,
+    release: DroppedDirectionRule,
+) -> Result<CloakingNoise, PrivacyError> {
+    let options = CloakingOptions { objective, rank_tolerance: 1e-10, solver: Solver::InteriorPoint, release };
+    design_cloaking_noise(c, &vec![1; c.ncols()], &options)
 }
 
 /// `max_i c_i' M^-1 c_i` scales a covariance to the edge of feasibility; this is the objective of the edge.
@@ -57,16 +62,16 @@ proptest! {
         let c = random_map(tests, targets, rank.min(tests), grading, seed);
         prop_assume!(c.amax() > 1e-3);
         for objective in OBJECTIVES {
-            for release in [ReleaseRecipe::Projection, ReleaseRecipe::Jitter] {
+            for release in [DroppedDirectionRule::Projection, DroppedDirectionRule::Jitter] {
                 let cloak = design(&c, objective, release).unwrap();
                 match (objective, release, cloak.gap) {
-                    (_, ReleaseRecipe::Projection, Some(gap)) => prop_assert!(gap <= 1e-8, "{objective:?}: {gap:e}"),
-                    (Objective::Trace, ReleaseRecipe::Jitter, Some(gap)) => prop_assert!(gap >= -1e-9, "{gap:e}"),
-                    (objective, release, gap) => prop_assert_eq!((objective, release, gap), (Objective::LogDet, ReleaseRecipe::Jitter, None)),
+                    (_, DroppedDirectionRule::Projection, Some(gap)) => prop_assert!(gap <= 1e-8, "{objective:?}: {gap:e}"),
+                    (Objective::Trace, DroppedDirectionRule::Jitter, Some(gap)) => prop_assert!(gap >= -1e-9, "{gap:e}"),
+                    (objective, release, gap) => prop_assert_eq!((objective, release, gap), (Objective::LogDet, DroppedDirectionRule::Jitter, None)),
                 }
                 let leverage = largest_leverage(&cloak);
                 prop_assert!(leverage <= 1.0 + 1e-9, "{objective:?} {release:?}: leverage {leverage}");
-                let moved = (cloak.mean_columns() - &c).amax();
+                let moved = (cloak.released_mean_map() - &c).amax();
                 prop_assert!(moved <= 1e-9 * c.amax(), "the mean moved by {moved:e}");
             }
         }
@@ -78,7 +83,7 @@ proptest! {
         let c = random_map(tests, targets, tests, 0.7, seed);
         let mut rng = Pcg64::seed_from_u64(seed ^ 1);
         for objective in OBJECTIVES {
-            let Ok(cloak) = design(&c, objective, ReleaseRecipe::Projection) else { continue };
+            let Ok(cloak) = design(&c, objective, DroppedDirectionRule::Projection) else { continue };
             prop_assume!(cloak.rank == tests);
             let map = cloak.noise_map();
             let found = value(&(&map * map.transpose()), objective);
@@ -96,7 +101,7 @@ proptest! {
     fn the_design_follows_the_map(seed in any::<u64>(), scale in 0.01..100.0f64) {
         let c = random_map(4, 15, 4, 0.6, seed);
         for objective in OBJECTIVES {
-            let stds = |c: &DMatrix<f64>| design(c, objective, ReleaseRecipe::Projection).unwrap().standard_deviations();
+            let stds = |c: &DMatrix<f64>| design(c, objective, DroppedDirectionRule::Projection).unwrap().standard_deviations();
             let plain = stds(&c);
             let close = |other: nalgebra::DVector<f64>| (other - &plain).amax() <= 1e-6 * plain.amax();
             prop_assert!(close(stds(&(&c * scale)) / scale));

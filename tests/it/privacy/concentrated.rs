@@ -2,8 +2,8 @@
 
 use dpgp::number::Budget;
 use dpgp::privacy::{
-    CoinPressStep, PrivateSelection, Within, coinpress_mean, coinpress_shares, gaussian_delta, gaussian_rho,
-    tail_bound, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
+    CoinPressStep, MeanInterval, PrivateSelection, coinpress_mean, coinpress_shares, gaussian_delta, gaussian_rho,
+    normal_tail_radius, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -33,7 +33,7 @@ fn conversions_of_zero_concentrated_privacy() {
 fn tail_bounds() {
     for row in golden("coinpress")["tailbound"].as_array().unwrap() {
         let row = numbers(row);
-        assert!((tail_bound(row[0] as usize, row[1]) / row[2] - 1.0).abs() < 1e-12, "{row:?}");
+        assert!((normal_tail_radius(row[0] as usize, row[1]) / row[2] - 1.0).abs() < 1e-12, "{row:?}");
     }
 }
 
@@ -111,7 +111,7 @@ fn a_far_mean_is_found_from_loose_bounds() {
     for _ in 0..50 {
         let normals: Vec<f64> = (0..2000).map(|_| StandardNormal.sample(&mut stream)).collect();
         let mut values: Vec<f64> = normals.iter().map(|z| 40.0 + z).collect();
-        let loose = Within { centre: 0.0, radius: 1000.0 };
+        let loose = MeanInterval { centre: 0.0, radius: 1000.0 };
         let mean = coinpress_mean(&mut values, loose, &coinpress_shares(5, 0.5), &mut stream);
         error += (mean - 40.0_f64).powi(2) / 50.0;
     }

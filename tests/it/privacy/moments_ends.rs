@@ -1,6 +1,6 @@
 //! Rows at the ends of the box.
 
-use dpgp::gp::sites::{NoisyFeatures, SiteCounts, SummedFeatures, box_grid};
+use dpgp::gp::sites::{FeatureSums, NoisyFeatureSums, SiteCounts, box_grid};
 use dpgp::privacy::Frequencies;
 use nalgebra::{DMatrix, DVector};
 
@@ -8,12 +8,12 @@ use nalgebra::{DMatrix, DVector};
 #[test]
 fn rows_from_outside_are_counted_at_the_ends() {
     let (b, t) = (Frequencies::ball(3, 9, 2), Frequencies::ball(5, 25, 2));
-    let t = t.kept(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
-    let features = b.at_sites(&t, 1.2, false);
+    let t = t.filter_flagged(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
+    let features = b.site_features(&t, 1.2, false);
     // A sixth of them comes from beyond each end of each input.
     let rows = box_grid(2, 90).map(|place| (1.5 * place - 0.25).clamp(0.0, 1.0));
-    let sums = SummedFeatures::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &[0.0; 8100]);
-    let released = NoisyFeatures {
+    let sums = FeatureSums::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &[0.0; 8100]);
+    let released = NoisyFeatureSums {
         weighted: DVector::from_element(sums.weighted.len(), 100.0),
         plain: DVector::from_element(sums.plain.len(), 100.0),
         squares: 100.0,
@@ -31,11 +31,11 @@ fn rows_from_outside_are_counted_at_the_ends() {
 #[test]
 fn rows_of_four_inputs_with_two_values_each_are_counted_at_the_corners() {
     let (b, t) = (Frequencies::ball(1, 4, 4), Frequencies::ball(2, 8, 4));
-    let t = t.kept(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
-    let features = b.at_sites(&t, 1.2, false);
+    let t = t.filter_flagged(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
+    let features = b.site_features(&t, 1.2, false);
     let rows = DMatrix::from_fn(8000, 4, |row, input| f64::from((row >> input & 1) as u8));
-    let sums = SummedFeatures::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &[0.0; 8000]);
-    let released = NoisyFeatures {
+    let sums = FeatureSums::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &[0.0; 8000]);
+    let released = NoisyFeatureSums {
         weighted: DVector::from_element(sums.weighted.len(), 100.0),
         plain: DVector::from_element(sums.plain.len(), 100.0),
         squares: 100.0,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use dpgp::gp::exact;
+use dpgp::gp::exact_prediction_map;
 use dpgp::gp::sites::{
-    BetweenSites, CountSites, Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteInputs,
-    SiteKernel, SiteMixture, SummedFeatures, box_grid, site_mixture,
+    CountingSites, FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteCounts,
+    SiteFeatures, SiteInterpolationVariance, SiteMixture, ValueWithPrior, box_grid, fit_site_mixture,
 };
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::Frequencies;
@@ -17,12 +17,12 @@ use crate::support::golden::{assert_relative, golden, matrix, number, numbers};
 /// Forty rows, eight sites, five sums and eight plain ones.
 struct Golden {
     features: SiteFeatures,
-    released: NoisyFeatures,
-    inputs: SiteInputs,
+    released: NoisyFeatureSums,
+    inputs: InputPosterior,
 }
 
 fn line(value: &Value) -> Frequencies {
-    Frequencies::half_space(numbers(value).into_iter().map(|j| vec![j as i64]))
+    Frequencies::from_vectors(numbers(value).into_iter().map(|j| vec![j as i64]))
 }
 
 fn squared(sds: &DVector<f64>) -> DVector<f64> {
@@ -39,23 +39,23 @@ impl Golden {
             plain: t.features(&sites, 1.5),
             between: None,
             gram: None,
-            shares: CountSites::even(sites.clone()).shares,
+            shares: CountingSites::from_even_points(sites.clone()).shares,
             sites,
         };
-        let sums = SummedFeatures {
+        let sums = FeatureSums {
             rows: 40,
             weighted: DVector::from_vec(numbers(&golden["released_b"])),
             plain: DVector::from_vec(numbers(&golden["released_T"])),
             squares: number(golden, "released_q"),
         };
-        let released = NoisyFeatures {
+        let released = NoisyFeatureSums {
             sums,
-            weighted: squared(&b.spread(&numbers(&golden["sd_b"]))),
-            plain: squared(&t.spread(&numbers(&golden["sd_T"]))),
+            weighted: squared(&b.repeat_per_column(&numbers(&golden["sd_b"]))),
+            plain: squared(&t.repeat_per_column(&numbers(&golden["sd_T"]))),
             squares: number(golden, "sd_q").powi(2),
             rows: 0.0,
         };
-        let inputs = SiteInputs::Counts(SiteCounts {
+        let inputs = InputPosterior::Counts(SiteCounts {
             mean: DVector::from_vec(numbers(&golden["counts"])),
             covariance: matrix(&golden["counts_covariance"]),
             unresolved: DMatrix::zeros(8, 8),
@@ -65,8 +65,8 @@ impl Golden {
         Self { features, released, inputs }
     }
 
-    fn mixture(&self, grid: &HyperGrid) -> SiteMixture {
-        site_mixture(&self.features, &self.released, &self.inputs, grid).unwrap()
+    fn mixture(&self, grid: &HyperparameterGrid) -> SiteMixture {
+        fit_site_mixture(&self.features, &self.released, &self.inputs, grid).unwrap()
     }
 }
 
@@ -76,8 +76,7 @@ fn sums_of_rows() {
     let x = numbers(&golden["x"]);
     let inputs = DMatrix::from_column_slice(x.len(), 1, &x);
     let (b, t) = (line(&golden["b_frequencies"]), line(&golden["t_frequencies"]));
-    let sums =
-        SummedFeatures::new(&b.features(&inputs, 1.5), &t.features(&inputs, 1.5), &numbers(&golden["y"]));
+    let sums = FeatureSums::new(&b.features(&inputs, 1.5), &t.features(&inputs, 1.5), &numbers(&golden["y"]));
     assert!((sums.weighted - DVector::from_vec(numbers(&golden["exact_b"]))).amax() < 1e-12);
     assert!((sums.plain - DVector::from_vec(numbers(&golden["exact_T"]))).amax() < 1e-12);
     assert_relative(sums.squares, number(golden, "exact_q"), 1e-12, "q");
@@ -86,7 +85,7 @@ fn sums_of_rows() {
 #[test]
 fn counts_of_sites() {
     let Golden { features, released, inputs } = Golden::read();
-    let SiteInputs::Counts(counts) = inputs else { panic!("counts of sites") };
+    let InputPosterior::Counts(counts) = inputs else { panic!("counts of sites") };
     let found = SiteCounts::new(&features, &released).unwrap();
     assert_eq!(found.concentration, counts.concentration);
     assert!((&found.mean - counts.mean).amax() < 40.0 * 1e-6, "{}", found.mean);
@@ -113,15 +112,15 @@ fn counts_are_not_negative() {
     }
 }
 
-fn graded(values: &[f64]) -> Vec<Graded> {
-    values.iter().map(|value| Graded { value: *value, log_prior: 0.0 }).collect()
+fn graded(values: &[f64]) -> Vec<ValueWithPrior> {
+    values.iter().map(|value| ValueWithPrior { value: *value, log_prior: 0.0 }).collect()
 }
 
 /// One choice of hyperparameters.
-fn single(lengthscale: f64, variance: f64, noise: f64, bias: f64) -> HyperGrid {
+fn single(lengthscale: f64, variance: f64, noise: f64, bias: f64) -> HyperparameterGrid {
     let correlations = Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale));
-    HyperGrid {
-        kernels: vec![SiteKernel { correlations, log_prior: 0.0 }],
+    HyperparameterGrid {
+        kernels: vec![KernelWithPrior { correlations, log_prior: 0.0 }],
         variances: graded(&[variance]),
         noises: graded(&[noise]),
         steps: 1,
@@ -153,11 +152,8 @@ fn log_normal(value: f64, centre: f64, spread: f64) -> f64 {
     -0.5 * ((value / centre).ln() / spread).powi(2)
 }
 
-fn log_normals(values: &[f64], centre: f64, spread: f64) -> Vec<Graded> {
-    values
-        .iter()
-        .map(|value| Graded { value: *value, log_prior: log_normal(*value, centre, spread) })
-        .collect()
+fn log_normals(values: &[f64], centre: f64, spread: f64) -> Vec<ValueWithPrior> {
+    values.iter().map(|value| ValueWithPrior { value: *value, log_prior: log_normal(*value, centre, spread) }).collect()
 }
 
 /// Noise variances between the nodes of a grid weigh as much as if each were a node of its own.
@@ -172,7 +168,7 @@ fn noise_between_nodes_is_told_apart() {
     let coarse: Vec<f64> = fine.iter().copied().step_by(steps).collect();
     let [one, other] = [(coarse, steps), (fine, 1)].map(|(noises, steps)| {
         let noises = log_normals(&noises, 0.05, 1.5);
-        let grid = HyperGrid { noises, steps, ..single(0.3, 0.25, 0.05, 0.25) };
+        let grid = HyperparameterGrid { noises, steps, ..single(0.3, 0.25, 0.05, 0.25) };
         let found = release.mixture(&grid).predict(&DMatrix::from_element(1, 1, 0.4));
         found.targets.variance()[0] - found.function.variance()[0]
     });
@@ -182,11 +178,11 @@ fn noise_between_nodes_is_told_apart() {
 #[test]
 fn hyperparameters_are_averaged_by_their_evidence() {
     let golden = &golden("moments")["average"];
-    let kernels = numbers(&golden["lengthscales"]).into_iter().map(|lengthscale| SiteKernel {
+    let kernels = numbers(&golden["lengthscales"]).into_iter().map(|lengthscale| KernelWithPrior {
         correlations: Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale)),
         log_prior: log_normal(lengthscale, 0.3, 0.8),
     });
-    let grid = HyperGrid {
+    let grid = HyperparameterGrid {
         kernels: kernels.collect(),
         variances: log_normals(&numbers(&golden["variances"]), 0.25, 1.2),
         noises: log_normals(&numbers(&golden["noises"]), 0.05, 1.5),
@@ -216,9 +212,9 @@ fn without_noise_it_is_the_exact_process() {
     let sites = box_grid(1, 6);
     let rows = DMatrix::from_fn(18, 1, |row, _| sites[row % 6]);
     let targets: Vec<f64> = (0..18).map(|row| (0.7 * f64::from(row)).sin()).collect();
-    let (b, t) = (Frequencies::ball(3, 9, 1), Frequencies::half_space([vec![1]]));
-    let sums = SummedFeatures::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &targets);
-    let released = NoisyFeatures {
+    let (b, t) = (Frequencies::ball(3, 9, 1), Frequencies::from_vectors([vec![1]]));
+    let sums = FeatureSums::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &targets);
+    let released = NoisyFeatureSums {
         weighted: DVector::from_element(sums.weighted.len(), 1e-10),
         plain: DVector::from_element(2, 1e-10),
         squares: 1e-10,
@@ -238,14 +234,14 @@ fn without_noise_it_is_the_exact_process() {
         plain,
         between: None,
         gram: None,
-        shares: CountSites::even(sites.clone()).shares,
+        shares: CountingSites::from_even_points(sites.clone()).shares,
         sites,
     };
     let mixture =
-        site_mixture(&features, &released, &SiteInputs::Counts(counts), &single(0.4, 0.8, 0.1, 0.0)).unwrap();
+        fit_site_mixture(&features, &released, &InputPosterior::Counts(counts), &single(0.4, 0.8, 0.1, 0.0)).unwrap();
     let at = box_grid(1, 11);
     let kernel = ExponentiatedQuadratic::isotropic(0.8, 0.4);
-    let map = exact(&kernel, 0.1, &rows, &at).unwrap();
+    let map = exact_prediction_map(&kernel, 0.1, &rows, &at).unwrap();
     let found = mixture.predict(&at).targets;
     assert!((found.mean() - map.predict(&targets)).amax() < 1e-6);
     let of_f = found.variance().add_scalar(-0.1);
@@ -259,11 +255,7 @@ fn noise_leads_back_to_the_prior() {
     let at = box_grid(1, 9);
     for _ in 0..8 {
         let found = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at).targets;
-        assert!(
-            found.variance().max() <= 0.55 + 1e-12 && found.variance().min() > 0.05,
-            "{}",
-            found.variance()
-        );
+        assert!(found.variance().max() <= 0.55 + 1e-12 && found.variance().min() > 0.05, "{}", found.variance());
         for variances in [&mut release.released.weighted, &mut release.released.plain] {
             *variances *= 100.0;
         }
@@ -275,7 +267,7 @@ fn noise_leads_back_to_the_prior() {
 /// Twelve sites on a line, and the sums of 10^5 rows at five places between them, with noise that such rows hardly see.
 struct Gathered {
     features: SiteFeatures,
-    released: NoisyFeatures,
+    released: NoisyFeatureSums,
 }
 
 const PLACES: [f64; 5] = [0.08, 0.29, 0.46, 0.71, 0.92];
@@ -290,14 +282,14 @@ impl Gathered {
         let each = 20_000.0;
         let places = DMatrix::from_column_slice(5, 1, &PLACES);
         let (b, t) = (Frequencies::ball(3, 9, 1), Frequencies::ball(6, 36, 1));
-        let t = t.kept(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
+        let t = t.filter_flagged(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
         let heights: Vec<f64> = PLACES.iter().map(|x| height(*x)).collect();
-        let mut sums = SummedFeatures::new(&b.features(&places, 1.2), &t.features(&places, 1.2), &heights);
+        let mut sums = FeatureSums::new(&b.features(&places, 1.2), &t.features(&places, 1.2), &heights);
         sums.rows = 100_000;
         sums.weighted *= each;
         sums.plain *= each;
         sums.squares *= each;
-        let released = NoisyFeatures {
+        let released = NoisyFeatureSums {
             weighted: DVector::from_element(sums.weighted.len(), 9.0),
             plain: DVector::from_element(sums.plain.len(), 9.0),
             squares: 9.0,
@@ -306,14 +298,17 @@ impl Gathered {
         };
         let sites = box_grid(1, 12);
         let turns = std::f64::consts::TAU / 12.0 / 1.2;
-        let errors: Vec<f64> =
-            t.vectors().iter().map(|j| BetweenSites::of_wave(&[turns * j[0] as f64])).collect();
+        let errors: Vec<f64> = t
+            .vectors()
+            .iter()
+            .map(|j| SiteInterpolationVariance::cosine_interpolation_error(&[turns * j[0] as f64]))
+            .collect();
         let features = SiteFeatures {
             weighted: b.features(&sites, 1.2),
             plain: t.features(&sites, 1.2),
-            between: Some(BetweenSites { spacing: 1.0 / 12.0, plain: t.spread(&errors) }),
+            between: Some(SiteInterpolationVariance { spacing: 1.0 / 12.0, plain: t.repeat_per_column(&errors) }),
             gram: None,
-            shares: CountSites::even(sites.clone()).shares,
+            shares: CountingSites::from_even_points(sites.clone()).shares,
             sites,
         };
         Self { features, released }
@@ -321,9 +316,8 @@ impl Gathered {
 
     /// The root mean square error at the places, and what is expected of it.
     fn errors(&self) -> [f64; 2] {
-        let inputs = SiteInputs::new(&self.features, &self.released).unwrap();
-        let mixture =
-            site_mixture(&self.features, &self.released, &inputs, &single(0.3, 0.1, 0.01, 0.25)).unwrap();
+        let inputs = InputPosterior::new(&self.features, &self.released).unwrap();
+        let mixture = fit_site_mixture(&self.features, &self.released, &inputs, &single(0.3, 0.1, 0.01, 0.25)).unwrap();
         let found = mixture.predict(&DMatrix::from_column_slice(5, 1, &PLACES)).targets;
         let mean = found.mean();
         let squares = PLACES.iter().zip(mean.iter()).map(|(x, mean)| (height(*x) - mean).powi(2));

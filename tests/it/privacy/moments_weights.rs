@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use dpgp::gp::sites::{
-    Graded, HyperGrid, NoisyFeatures, SiteInputs, SiteKernel, SiteMixture, SummedFeatures, site_mixture,
+    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteMixture, ValueWithPrior,
+    fit_site_mixture,
 };
 use dpgp::kernel::{BoxKernel, KernelSetting};
-use dpgp::privacy::{Frequencies, PairTable};
+use dpgp::privacy::{Frequencies, FrequencyPairTable};
 use nalgebra::{Cholesky, DMatrix, DVector};
 
 const PERIOD: f64 = 1.6;
@@ -42,42 +43,39 @@ fn frequencies() -> Frequencies {
             vectors.push(vec![one, other, 0, 0, 0]);
         }
     }
-    Frequencies::half_space(vectors)
+    Frequencies::from_vectors(vectors)
 }
 
 /// A release of sums over rows, with noise of these variances said to be on them, and none on the sums themselves.
 fn mixture(rows: &DMatrix<f64>, targets: &[f64], on_weighted: f64, on_plain: f64) -> SiteMixture {
     let frequencies = frequencies();
-    let pairs = PairTable::new(&frequencies).frequencies;
-    let sums =
-        SummedFeatures::new(&frequencies.features(rows, PERIOD), &pairs.features(rows, PERIOD), targets);
-    let released = NoisyFeatures {
+    let pairs = FrequencyPairTable::new(&frequencies).frequencies;
+    let sums = FeatureSums::new(&frequencies.features(rows, PERIOD), &pairs.features(rows, PERIOD), targets);
+    let released = NoisyFeatureSums {
         weighted: DVector::from_element(sums.weighted.len(), on_weighted),
         plain: DVector::from_element(sums.plain.len(), on_plain),
         squares: 1.0,
         rows: 0.0,
         sums,
     };
-    let features = frequencies.at_sites(&pairs, PERIOD, true);
-    let seen = SiteInputs::new(&features, &released).unwrap();
-    assert!(matches!(seen, SiteInputs::Gram(_)));
+    let features = frequencies.site_features(&pairs, PERIOD, true);
+    let seen = InputPosterior::new(&features, &released).unwrap();
+    assert!(matches!(seen, InputPosterior::Gram(_)));
     let variance = kernel().variance();
-    let graded = |value| vec![Graded { value, log_prior: 0.0 }];
-    let grid = HyperGrid {
-        kernels: vec![SiteKernel { correlations: Arc::from(kernel().correlations(1.0)), log_prior: 0.0 }],
+    let graded = |value| vec![ValueWithPrior { value, log_prior: 0.0 }];
+    let grid = HyperparameterGrid {
+        kernels: vec![KernelWithPrior { correlations: Arc::from(kernel().correlation_kernel(1.0)), log_prior: 0.0 }],
         variances: graded(variance),
         noises: graded(NOISE),
         steps: 1,
         bias: BIAS,
         first: variance,
     };
-    site_mixture(&features, &released, &seen, &grid).unwrap()
+    fit_site_mixture(&features, &released, &seen, &grid).unwrap()
 }
 
 fn targets(rows: &DMatrix<f64>) -> Vec<f64> {
-    rows.row_iter()
-        .map(|x| (3.0 * x[0]).sin() - x[2] * x[2] + 0.5 * x[0] * x[1] + 0.2 * (9.0 * x[4]).cos())
-        .collect()
+    rows.row_iter().map(|x| (3.0 * x[0]).sin() - x[2] * x[2] + 0.5 * x[0] * x[1] + 0.2 * (9.0 * x[4]).cos()).collect()
 }
 
 /// Sums `b = Phi' y` of known rows with noise D: the conditional Gaussian distribution of f, by the kernel between the rows themselves.
@@ -87,17 +85,16 @@ fn with_known_inputs_it_is_the_conditional_process() {
     let targets = targets(&rows);
     for on_weighted in [1e-2, 4.0, 100.0] {
         let found = mixture(&rows, &targets, on_weighted, 1e-9).predict(&at).targets;
-        let scaled = kernel().correlations(1.0);
+        let scaled = kernel().correlation_kernel(1.0);
         let covariance =
             |a: &DMatrix<f64>, b: &DMatrix<f64>| (scaled.matrix(a, b) * kernel().variance()).add_scalar(BIAS);
         let phi = frequencies().features(&rows, PERIOD);
         let (size, noise) = (phi.ncols(), DMatrix::identity(200, 200) * NOISE);
-        let of_sums = phi.transpose() * (covariance(&rows, &rows) + noise) * &phi
-            + DMatrix::identity(size, size) * on_weighted;
+        let of_sums =
+            phi.transpose() * (covariance(&rows, &rows) + noise) * &phi + DMatrix::identity(size, size) * on_weighted;
         let cross = phi.transpose() * covariance(&rows, &at);
         let factor = Cholesky::new(of_sums).unwrap();
-        let mean =
-            cross.transpose() * factor.solve(&(phi.transpose() * DVector::from_column_slice(&targets)));
+        let mean = cross.transpose() * factor.solve(&(phi.transpose() * DVector::from_column_slice(&targets)));
         let explained = cross.component_mul(&factor.solve(&cross)).row_sum_tr();
         let variance = explained.map(|explained| kernel().variance() + BIAS - explained + NOISE);
         assert!((found.mean() - mean).amax() < 0.03, "{on_weighted}: {}", found.mean());

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use dpgp::number::Positive;
-use dpgp::release::{ExactSumsFile, Streamed, StreamedRelease, SumsModel};
-use dpgp::run::{DataPlaces, Pool, Project};
+use dpgp::release::{ExactSumsFile, StreamedModel, StreamedRelease, SumsModel};
+use dpgp::run::{DataLocations, Pool, Project};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
@@ -105,8 +105,7 @@ fn in_deviations(sums: &Value, released: &Value) -> Vec<f64> {
     };
     let mut all = Vec::new();
     for (sums, released) in pairs {
-        let [sd_a, sd_b, unit_a, unit_b] =
-            ["sd_a", "sd_b", "unit_a", "unit_b"].map(|name| number(&released[name]));
+        let [sd_a, sd_b, unit_a, unit_b] = ["sd_a", "sd_b", "unit_a", "unit_b"].map(|name| number(&released[name]));
         let a = numbers(&sums["a"]);
         all.extend(a.iter().map(|a| a * unit_a / sd_a));
         let mut b = numbers(&sums["b"]).into_iter();
@@ -152,26 +151,26 @@ struct Found {
     text: String,
 }
 
-fn found<M: SumsModel>(streamed: &Streamed<'_, M>, rows: &[Row], folder: &Path) -> Found {
+fn found<M: SumsModel>(streamed: &StreamedModel<'_, M>, rows: &[Row], folder: &Path) -> Found {
     let file: PathBuf = folder.join("rows.csv");
     let out: PathBuf = folder.join("sums.json");
     written(rows, &file);
     let total = streamed.sum(&[file], None, &Pool::new(1).unwrap(), None).unwrap();
     let _ = std::fs::remove_file(&out);
     let mut file = ExactSumsFile::open(&out).unwrap();
-    file.fill(&total).unwrap();
+    file.write_sums(&total).unwrap();
     file.finish().unwrap();
     let sums: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
-    let privacy = streamed.privacy(None).unwrap();
-    let offer = streamed.offer(&total, &privacy, true).unwrap();
-    let released = offer.charge(None, &streamed.subject(&privacy), None).unwrap().draw().unwrap().json();
+    let privacy = streamed.resolve_privacy_setting(None).unwrap();
+    let offer = streamed.design_release(&total, &privacy, true).unwrap();
+    let released = offer.charge(None, &streamed.release_spec(&privacy), None).unwrap().draw().unwrap().json();
     let text = released["guarantee"]["text"].as_str().unwrap().to_owned();
     let mu = Positive::new(released["guarantee"]["mu"].as_f64().unwrap()).unwrap().get();
     Found { sums: in_deviations(&sums["part"]["sums"], &released), mu, text }
 }
 
 /// The largest distance of two files that differ in the rows of one person, over mu.
-fn largest<M: SumsModel>(streamed: &Streamed<'_, M>, spec: &Spec) -> f64 {
+fn largest<M: SumsModel>(streamed: &StreamedModel<'_, M>, spec: &Spec) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let mut stream = Pcg64::seed_from_u64(5);
     let others: Vec<Row> = (0..30).map(|i| row(OTHERS[i % 5], &mut stream)).collect();
@@ -210,12 +209,9 @@ fn specs() -> Vec<Spec> {
         rows: usize::MAX,
         reached: 1.0 - 1e-9,
     };
-    let removed = counts(
-        "add-remove",
-        "one person (\"id\", at most 3 rows each of at most 2 records) is added or removed",
-    );
-    let replaced =
-        counts("replace-one", "one person (\"id\", at most 3 rows each of at most 2 records) is replaced");
+    let removed =
+        counts("add-remove", "one person (\"id\", at most 3 rows each of at most 2 records) is added or removed");
+    let replaced = counts("replace-one", "one person (\"id\", at most 3 rows each of at most 2 records) is replaced");
     let row = counts("add-remove", "one row (at most 2 records each) is added or removed");
     let text = row.text.replace(", person = \"id\", rows_per_person = 3", "");
     let sums = [SURFACE, CLASSES, MOMENTS].map(|text| Spec {
@@ -230,7 +226,7 @@ fn specs() -> Vec<Spec> {
 #[test]
 fn no_person_moves_sums_further_than_claimed() {
     for spec in specs() {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
         let experiment = project.parse("persons", &spec.text).unwrap();
         let largest = match StreamedRelease::from_experiment(&experiment).unwrap() {
             StreamedRelease::Surface(streamed) => largest(&streamed, &spec),

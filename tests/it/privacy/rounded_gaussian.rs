@@ -27,7 +27,7 @@ fn p_values(draws: usize) -> Vec<f64> {
         let mut counts = vec![0u64; cells.len()];
         let (noise, mut source) = (RoundedGaussian::new(sd).unwrap(), Pcg64::seed_from_u64(number as u64));
         for _ in 0..draws.div_ceil(1000) {
-            for draw in noise.added(&[0; 1000], &mut source) {
+            for draw in noise.add_noise(&[0; 1000], &mut source) {
                 counts[ends.partition_point(|end| *end < draw)] += 1;
             }
         }

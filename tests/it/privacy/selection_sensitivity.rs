@@ -1,7 +1,7 @@
 //! The sensitivity of a cross-validated sum of squared errors: Eq. 13 of Smith et al. 2021 is no bound.
 
-use dpgp::gp::polynomial;
-use dpgp::privacy::{FoldColumns, SensitivityRule, sse_sensitivity};
+use dpgp::gp::polynomial_prediction_map;
+use dpgp::privacy::{FoldColumns, SseSensitivityRule, sse_sensitivity};
 use nalgebra::{DMatrix, DVector};
 
 const CHANGE: f64 = 2.0;
@@ -13,7 +13,7 @@ fn folds() -> Vec<FoldColumns> {
 }
 
 fn fold(training: &[usize], test: &[usize]) -> FoldColumns {
-    let columns = polynomial(1, &inputs(training), &inputs(test)).unwrap().expand();
+    let columns = polynomial_prediction_map(1, &inputs(training), &inputs(test)).unwrap().to_full_matrix();
     FoldColumns { columns, rows: training.to_vec() }
 }
 
@@ -64,8 +64,8 @@ fn largest_change(map: &DMatrix<f64>) -> f64 {
 #[test]
 fn the_published_rule_is_exceeded_and_the_corrected_one_is_not() {
     let folds = folds();
-    let claimed = sse_sensitivity(SensitivityRule::Published, &folds, 14, CHANGE);
-    let bound = sse_sensitivity(SensitivityRule::Corrected, &folds, 14, CHANGE);
+    let claimed = sse_sensitivity(SseSensitivityRule::Published, &folds, 14, CHANGE);
+    let bound = sse_sensitivity(SseSensitivityRule::Corrected, &folds, 14, CHANGE);
     let actual = largest_change(&error_map(&folds));
     assert!((claimed - 180.77).abs() < 0.005, "{claimed}");
     assert!((bound - 491.23).abs() < 0.005, "{bound}");

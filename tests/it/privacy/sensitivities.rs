@@ -2,8 +2,8 @@
 
 use dpgp::gp::{Representer, exact_representer, fitc_representer};
 use dpgp::kernel::{ExponentiatedQuadratic, Kernel};
-use dpgp::privacy::accounting::Relation;
-use dpgp::privacy::{FunctionSensitivity, Statistic, count_sensitivity};
+use dpgp::privacy::accounting::NeighbourRelation;
+use dpgp::privacy::{BinStatistic, FunctionSensitivity, count_sensitivity};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ proptest! {
         let mut moved = targets.clone();
         let at = at % targets.len();
         moved[at] = to;
-        for statistic in [Statistic::Count, Statistic::Mean, Statistic::Median] {
+        for statistic in [BinStatistic::Count, BinStatistic::Mean, BinStatistic::Median] {
             let change = (statistic.compute(&targets).unwrap() - statistic.compute(&moved).unwrap()).abs();
             prop_assert!(change <= statistic.sensitivity(targets.len(), 1.0) + 1e-15);
         }
@@ -28,15 +28,15 @@ proptest! {
 /// The bounds are reached.
 #[test]
 fn sensitivities_are_tight() {
-    let moves = |a: &[f64], b: &[f64], statistic: Statistic| {
+    let moves = |a: &[f64], b: &[f64], statistic: BinStatistic| {
         let change = (statistic.compute(a).unwrap() - statistic.compute(b).unwrap()).abs();
         assert_eq!(change, statistic.sensitivity(a.len(), 1.0));
     };
-    moves(&[0.0, 0.0, 1.0, 1.0], &[1.0, 0.0, 1.0, 1.0], Statistic::Median);
-    moves(&[0.0, 0.0, 1.0], &[0.0, 1.0, 1.0], Statistic::Median);
-    moves(&[0.0, 0.0], &[0.0, 1.0], Statistic::Mean);
-    assert_eq!(Statistic::Mean.compute(&[]), None);
-    assert_eq!(count_sensitivity(Relation::ReplaceOne), 2f64.sqrt());
+    moves(&[0.0, 0.0, 1.0, 1.0], &[1.0, 0.0, 1.0, 1.0], BinStatistic::Median);
+    moves(&[0.0, 0.0, 1.0], &[0.0, 1.0, 1.0], BinStatistic::Median);
+    moves(&[0.0, 0.0], &[0.0, 1.0], BinStatistic::Mean);
+    assert_eq!(BinStatistic::Mean.compute(&[]), None);
+    assert_eq!(count_sensitivity(NeighbourRelation::ReplaceOne), 2f64.sqrt());
 }
 
 #[test]

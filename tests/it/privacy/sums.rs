@@ -1,10 +1,10 @@
 //! Sensitivities and noise of the sums of a variational model.
 
-use dpgp::gp::variational::{Inducing, NoisyStatistics, Statistics};
+use dpgp::gp::variational::{InducingInputs, NoisySufficientStatistics, SufficientStatistics};
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::{
-    Calibration, HeteroscedasticRule, RecordBounds, SumsNoise, SumsRule, class_sums_sensitivity, free_split,
-    gaussian_delta,
+    Calibration, HeteroscedasticSensitivityRule, RecordBounds, SumsNoise, SumsSensitivityRule, class_sums_sensitivity,
+    free_split, gaussian_delta,
 };
 use nalgebra::{DMatrix, DVector};
 use proptest::prelude::*;
@@ -53,16 +53,11 @@ fn numerical(bounds: RecordBounds, c: f64) -> f64 {
 
 #[test]
 fn the_exact_value_is_the_maximum() {
-    for (k, y, c) in [
-        (1.0, 3.0, 1.0),
-        (1.834, 1.3, 1.0),
-        (1.5, 1.3, 0.1),
-        (2.1, 3.0, 1.0),
-        (0.7, 0.2, 3.0),
-        (1.0, 2.0, 2.0),
-    ] {
+    for (k, y, c) in
+        [(1.0, 3.0, 1.0), (1.834, 1.3, 1.0), (1.5, 1.3, 0.1), (2.1, 3.0, 1.0), (0.7, 0.2, 3.0), (1.0, 2.0, 2.0)]
+    {
         let bounds = RecordBounds { features: k, target: y };
-        let exact = SumsRule::Exact.sensitivity(bounds, c);
+        let exact = SumsSensitivityRule::Exact.sensitivity(bounds, c);
         let found = numerical(bounds, c);
         assert!((found / exact - 1.0).abs() < 1e-9, "{bounds:?} {c}: {found} {exact}");
     }
@@ -72,12 +67,12 @@ fn the_exact_value_is_the_maximum() {
 #[test]
 fn figures_of_the_protocol() {
     let bounds = RecordBounds { features: 1.0, target: 3.0 };
-    assert!((SumsRule::Published.sensitivity(bounds, 1.0) - 7.778).abs() < 5e-4);
-    assert_eq!(SumsRule::Exact.sensitivity(bounds, 1.0), 6.0);
-    assert_eq!(SumsRule::Exact.sensitivity(bounds, free_split(bounds)), 6.0);
+    assert!((SumsSensitivityRule::Published.sensitivity(bounds, 1.0) - 7.778).abs() < 5e-4);
+    assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, 1.0), 6.0);
+    assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, free_split(bounds)), 6.0);
     let features = |squared: f64| RecordBounds { features: squared.sqrt(), target: 1.3 };
-    assert!((SumsRule::Exact.sensitivity(features(3.3632), 1.0) - 5.951).abs() < 1e-3);
-    assert!((SumsRule::Exact.sensitivity(features(2.3632), 1.0) - 4.537).abs() < 1e-3);
+    assert!((SumsSensitivityRule::Exact.sensitivity(features(3.3632), 1.0) - 5.951).abs() < 1e-3);
+    assert!((SumsSensitivityRule::Exact.sensitivity(features(2.3632), 1.0) - 4.537).abs() < 1e-3);
 }
 
 proptest! {
@@ -85,7 +80,7 @@ proptest! {
     fn the_published_value_is_never_smaller(k in 0.1..4.0f64, y in 0.1..4.0f64, c in 0.05..5.0f64) {
         let bounds = RecordBounds { features: k, target: y };
         let (printed, exact) =
-            (SumsRule::Published.sensitivity(bounds, c), SumsRule::Exact.sensitivity(bounds, c));
+            (SumsSensitivityRule::Published.sensitivity(bounds, c), SumsSensitivityRule::Exact.sensitivity(bounds, c));
         prop_assert!(printed >= exact * (1.0 - 1e-14));
         let ratio = y * y / (2.0 * c * k * k);
         let excess = printed / exact - 1.0;
@@ -117,35 +112,35 @@ proptest! {
 #[test]
 fn the_printed_heteroscedastic_rule_violates_its_epsilon() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
-    let inducing = Inducing::new(&kernel, &DMatrix::from_column_slice(2, 1, &[0.0, 3.0])).unwrap();
+    let inducing = InducingInputs::new(&kernel, &DMatrix::from_column_slice(2, 1, &[0.0, 3.0])).unwrap();
     let sums = |last: (f64, f64)| {
         let x = DMatrix::from_column_slice(3, 1, &[0.5, 2.0, last.0]);
         let rows = [(0.3, 0.04), (-0.2, 0.02), (last.1, 0.01)];
-        Statistics::collect(&inducing, &x, |i| (rows[i].0, 1.0 / rows[i].1))
+        SufficientStatistics::from_rows(&inducing, &x, |i| (rows[i].0, 1.0 / rows[i].1))
     };
     let (one, other) = (sums((0.0, 1.0)), sums((3.0, -1.0)));
     let distance = ((&one.a - &other.a).norm_squared() + (&one.b - &other.b).norm_squared()).sqrt();
     let bounds = RecordBounds { features: (1.0 + (-9.0f64).exp()).sqrt(), target: 1.0 };
-    let unit = SumsRule::Exact.sensitivity(bounds, 1.0);
+    let unit = SumsSensitivityRule::Exact.sensitivity(bounds, 1.0);
     let (epsilon, delta) = (1.0, 1e-5);
-    let exact_delta = |rule: HeteroscedasticRule| {
+    let exact_delta = |rule: HeteroscedasticSensitivityRule| {
         let sd = Calibration::Analytic.sigma(epsilon, delta) * unit * rule.factor(0.01, 0.04);
         gaussian_delta(sd / distance, epsilon)
     };
-    assert!(exact_delta(HeteroscedasticRule::Published) > 0.999_999);
-    assert!(exact_delta(HeteroscedasticRule::Corrected) <= delta);
-    let ratio =
-        HeteroscedasticRule::Corrected.factor(0.01, 0.04) / HeteroscedasticRule::Published.factor(0.01, 0.04);
+    assert!(exact_delta(HeteroscedasticSensitivityRule::Published) > 0.999_999);
+    assert!(exact_delta(HeteroscedasticSensitivityRule::Corrected) <= delta);
+    let ratio = HeteroscedasticSensitivityRule::Corrected.factor(0.01, 0.04)
+        / HeteroscedasticSensitivityRule::Published.factor(0.01, 0.04);
     assert!((ratio - 2500.0).abs() < 1e-9);
 }
 
 #[test]
 fn the_noise_is_as_said() {
-    let sums = Statistics { a: DVector::zeros(3), b: DMatrix::zeros(3, 3), rows: 0 };
+    let sums = SufficientStatistics { a: DVector::zeros(3), b: DMatrix::zeros(3, 3), rows: 0 };
     let mut stream = Pcg64::from_seed([2; 32]);
     let noise = SumsNoise::new(2.0, 4.0);
-    let draws: Vec<_> = (0..20_000).map(|_| noise.release(&sums, &mut stream)).collect();
-    let sd = |of: fn(&NoisyStatistics) -> f64| {
+    let draws: Vec<_> = (0..20_000).map(|_| noise.simulate_release(&sums, &mut stream)).collect();
+    let sd = |of: fn(&NoisySufficientStatistics) -> f64| {
         (draws.iter().map(|d| of(d).powi(2)).sum::<f64>() / 20_000.0).sqrt()
     };
     assert!((sd(|d| d.a[1]) - 2.0).abs() < 0.04);

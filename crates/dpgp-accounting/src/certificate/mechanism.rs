@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Certificate, Guarantee, Neighbours, Release};
+use super::{Certificate, Guarantee, Neighbours, ReleaseKind};
 use crate::{AccountantKind, AccountingCaveat, Calibration, gaussian_delta_at_most};
 
 /// The mechanism that a guarantee is about.
@@ -94,11 +94,11 @@ impl fmt::Display for Caveat {
 /// (Balle and Wang 2018, Theorem 8).
 ///
 /// ```
-/// use dpgp_accounting::Relation;
-/// use dpgp_accounting::{Calibration, GaussianEvent, Guarantee, CertifiedMechanism, Neighbours, Release};
+/// use dpgp_accounting::NeighbourRelation;
+/// use dpgp_accounting::{Calibration, GaussianEvent, Guarantee, CertifiedMechanism, Neighbours, ReleaseKind};
 /// let certificate = GaussianEvent {
-///     release: Release::Histogram,
-///     neighbours: Neighbours::OneRecord(Relation::AddRemove),
+///     release: ReleaseKind::Histogram,
+///     neighbours: Neighbours::OneRecord(NeighbourRelation::AddRemove),
 ///     mechanism: CertifiedMechanism::Histogram,
 ///     calibration: Calibration::Classic,
 ///     guarantee: Guarantee { epsilon: 1.0, delta: 0.01 },
@@ -112,7 +112,7 @@ impl fmt::Display for Caveat {
 #[derive(Debug, Clone, Copy)]
 pub struct GaussianEvent {
     /// What is released.
-    pub release: Release,
+    pub release: ReleaseKind,
     /// Which data sets it hides from each other.
     pub neighbours: Neighbours,
     /// One of the variants of [`CertifiedMechanism`] that hold a calibration.
@@ -153,12 +153,12 @@ impl GaussianEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Relation;
+    use crate::NeighbourRelation;
 
     fn event(epsilon: f64, calibration: Calibration) -> GaussianEvent {
         GaussianEvent {
-            release: Release::Histogram,
-            neighbours: Neighbours::OneRecord(Relation::AddRemove),
+            release: ReleaseKind::Histogram,
+            neighbours: Neighbours::OneRecord(NeighbourRelation::AddRemove),
             mechanism: CertifiedMechanism::Histogram,
             calibration,
             guarantee: Guarantee { epsilon, delta: 1e-5 },

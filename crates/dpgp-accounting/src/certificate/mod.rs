@@ -8,6 +8,6 @@ pub use mechanism::Caveat;
 pub use mechanism::CertifiedMechanism;
 pub use mechanism::GaussianEvent;
 pub use statement::{Certificate, UncheckedClaim};
-pub use statement::{Neighbours, Release};
+pub use statement::{Neighbours, ReleaseKind};
 pub use unit::Guarantee;
 pub use unit::PrivacyUnit;

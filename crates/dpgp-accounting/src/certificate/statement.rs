@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Caveat, CertifiedMechanism, Guarantee, PrivacyUnit};
-use crate::Risk;
-use crate::{AccountantKind, Relation};
+use crate::AttackRisk;
+use crate::{AccountantKind, NeighbourRelation};
 
 /// The certificate of one release.
 ///
@@ -16,7 +16,7 @@ use crate::{AccountantKind, Relation};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// What is covered.
-    pub release: Release,
+    pub release: ReleaseKind,
     /// The neighbouring relation; `None` without privacy.
     pub neighbours: Option<Neighbours>,
     /// Whose records neighbours differ in.
@@ -49,12 +49,12 @@ pub struct UncheckedClaim {
 
 impl Certificate {
     /// The risk of a Gaussian release with this certificate; none without a guarantee, or where it has exceptions.
-    pub fn risk(&self, mu: f64) -> Option<Risk> {
-        (self.guarantee.is_some() && self.caveats.is_empty()).then(|| Risk::of_gaussian(mu))
+    pub fn risk(&self, mu: f64) -> Option<AttackRisk> {
+        (self.guarantee.is_some() && self.caveats.is_empty()).then(|| AttackRisk::of_gaussian(mu))
     }
 
-    /// Two neighbouring data sets, as [`Risk::about`] names them.
-    pub fn alternatives(&self) -> Option<String> {
+    /// Two neighbouring data sets, as [`AttackRisk::describe_risk`] names them.
+    pub fn describe_alternatives(&self) -> Option<String> {
         let person = matches!(self.unit, PrivacyUnit::Person { .. });
         let row = matches!(self.unit, PrivacyUnit::Row { .. });
         let unit = if person {
@@ -71,14 +71,16 @@ impl Certificate {
             (Neighbours::OneTargetChanges(change), true) => {
                 format!("two sets of values for the targets of one person, each at most {change:?} apart,")
             }
-            (Neighbours::OneRecord(Relation::ReplaceOne), _) => format!("two versions of {unit}"),
-            (Neighbours::OneRecord(Relation::AddRemove), _) => format!("{unit} being in the data or not"),
+            (Neighbours::OneRecord(NeighbourRelation::ReplaceOne), _) => format!("two versions of {unit}"),
+            (Neighbours::OneRecord(NeighbourRelation::AddRemove), _) => {
+                format!("{unit} being in the data or not")
+            }
         })
     }
 
     /// A claim of which nothing more is known.
     pub(super) fn new(
-        release: Release,
+        release: ReleaseKind,
         neighbours: Neighbours,
         mechanism: CertifiedMechanism,
         guarantee: Guarantee,
@@ -109,9 +111,8 @@ impl Certificate {
     /// ```
     pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool) -> Self {
         let claimed = Guarantee::pure(epsilon);
-        let chosen = Self::new(Release::SelectedIndex, neighbours, CertifiedMechanism::Exponential, claimed);
-        Self { delta_exact: valid.then_some(0.0), ..chosen }
-            .with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
+        let chosen = Self::new(ReleaseKind::SelectedIndex, neighbours, CertifiedMechanism::Exponential, claimed);
+        Self { delta_exact: valid.then_some(0.0), ..chosen }.with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
     }
 
     /// The certificate of Laplace noise of the scale `sensitivity / epsilon` on numbers of which neighbours move one, by at most the
@@ -121,43 +122,38 @@ impl Certificate {
     /// `e^epsilon` at `b = s / epsilon`. Source: Dwork and Roth 2014, Theorem 3.6.
     ///
     /// ```
-    /// use dpgp_accounting::{Certificate, Guarantee, Neighbours, Release};
-    /// let noisy = Certificate::laplace(Release::Histogram, Neighbours::OneTargetChanges(1.0), 0.5);
+    /// use dpgp_accounting::{Certificate, Guarantee, Neighbours, ReleaseKind};
+    /// let noisy = Certificate::laplace(ReleaseKind::Histogram, Neighbours::OneTargetChanges(1.0), 0.5);
     /// assert_eq!((noisy.guarantee, noisy.delta_exact), (Some(Guarantee::pure(0.5)), Some(0.0)));
     /// ```
-    pub fn laplace(release: Release, neighbours: Neighbours, epsilon: f64) -> Self {
+    pub fn laplace(release: ReleaseKind, neighbours: Neighbours, epsilon: f64) -> Self {
         let claimed = Guarantee::pure(epsilon);
-        Self {
-            delta_exact: Some(0.0),
-            ..Self::new(release, neighbours, CertifiedMechanism::Laplace, claimed)
-        }
+        Self { delta_exact: Some(0.0), ..Self::new(release, neighbours, CertifiedMechanism::Laplace, claimed) }
     }
 
     /// The certificate of a training with noisy gradients; `delta_exact` is an upper bound on the true delta at
     /// `epsilon`, where one is proved.
     pub fn noisy_gradient(
         accountant: AccountantKind,
-        relation: Relation,
+        relation: NeighbourRelation,
         guarantee: Guarantee,
         delta_exact: Option<f64>,
     ) -> Self {
-        let (neighbours, mechanism) =
-            (Neighbours::OneRecord(relation), CertifiedMechanism::NoisyGradient(accountant));
-        Self { delta_exact, ..Self::new(Release::Posterior, neighbours, mechanism, guarantee) }
+        let (neighbours, mechanism) = (Neighbours::OneRecord(relation), CertifiedMechanism::NoisyGradient(accountant));
+        Self { delta_exact, ..Self::new(ReleaseKind::Posterior, neighbours, mechanism, guarantee) }
     }
 
     /// The certificate of a selection among private candidates; no delta smaller than the claimed one is proved.
     pub fn private_selection(guarantee: Guarantee) -> Self {
-        let neighbours = Neighbours::OneRecord(Relation::ReplaceOne);
-        let chosen =
-            Self::new(Release::SelectedIndex, neighbours, CertifiedMechanism::PrivateSelection, guarantee);
+        let neighbours = Neighbours::OneRecord(NeighbourRelation::ReplaceOne);
+        let chosen = Self::new(ReleaseKind::SelectedIndex, neighbours, CertifiedMechanism::PrivateSelection, guarantee);
         Self { delta_exact: Some(guarantee.delta), ..chosen }
     }
 
     /// No noise, no guarantee.
     pub fn none() -> Self {
         Self {
-            release: Release::FoldPredictions,
+            release: ReleaseKind::FoldPredictions,
             neighbours: None,
             unit: PrivacyUnit::Record,
             mechanism: CertifiedMechanism::None,
@@ -185,7 +181,7 @@ impl Certificate {
     /// With a choice of pure differential privacy before the release: `total` is the epsilon of both, by basic
     /// composition, and `delta_exact` stays that of the release at its own epsilon.
     #[must_use]
-    pub fn after_choice(mut self, total: f64) -> Self {
+    pub fn with_total_epsilon(mut self, total: f64) -> Self {
         self.guarantee = self.guarantee.map(|claimed| Guarantee { epsilon: total, ..claimed });
         self
     }
@@ -198,15 +194,15 @@ impl Certificate {
 
     /// About the neighbours of a unit. Nothing is said of it without a claim.
     ///
-    /// Obligation: the noise is scaled by [`PrivacyUnit::records`] times what it is for one record.
+    /// Obligation: the noise is scaled by [`PrivacyUnit::max_records`] times what it is for one record.
     #[must_use]
-    pub fn about(self, unit: PrivacyUnit) -> Self {
+    pub fn with_unit(self, unit: PrivacyUnit) -> Self {
         if self.guarantee.is_some() { Self { unit, ..self } } else { self }
     }
 
     /// Which pairs of data sets it compares, in words; none without privacy.
-    pub fn between(&self) -> Option<String> {
-        self.neighbours.map(|neighbours| self.unit.between(neighbours))
+    pub fn describe_neighbours(&self) -> Option<String> {
+        self.neighbours.map(|neighbours| self.unit.describe_neighbours(neighbours))
     }
 
     /// With those caveats that apply.
@@ -239,7 +235,7 @@ impl Certificate {
 
     /// Takes over the larger exact delta and gap of another release of the same kind. Where one of the two is not known,
     /// neither is the larger.
-    pub fn absorb(&mut self, other: &Self) {
+    pub fn merge_worst(&mut self, other: &Self) {
         self.delta_exact = self.delta_exact.zip(other.delta_exact).map(|(a, b)| a.max(b));
         self.gap = self.gap.zip(other.gap).map(|(a, b)| a.max(b));
     }
@@ -260,7 +256,7 @@ impl fmt::Display for Certificate {
             _ => write!(f, "({epsilon:?}, {delta:?})-DP {}, ", self.release)?,
         }
         self.mechanism.fmt(f)?;
-        if let Some(between) = self.between() {
+        if let Some(between) = self.describe_neighbours() {
             write!(f, ", {between}")?;
         }
         for (i, caveat) in self.caveats.iter().enumerate() {
@@ -277,15 +273,15 @@ pub enum Neighbours {
     /// One target changes by at most this much (in the target's units); inputs are public.
     OneTargetChanges(f64),
     /// Inputs and target of one record: it is replaced, or added or removed.
-    OneRecord(Relation),
+    OneRecord(NeighbourRelation),
 }
 
 impl fmt::Display for Neighbours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OneTargetChanges(by) => write!(f, "one target changes by <= {by:?}"),
-            Self::OneRecord(Relation::ReplaceOne) => f.write_str("one record is replaced"),
-            Self::OneRecord(Relation::AddRemove) => f.write_str("one record is added or removed"),
+            Self::OneRecord(NeighbourRelation::ReplaceOne) => f.write_str("one record is replaced"),
+            Self::OneRecord(NeighbourRelation::AddRemove) => f.write_str("one record is added or removed"),
         }
     }
 }
@@ -294,7 +290,7 @@ impl fmt::Display for Neighbours {
 /// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Release {
+pub enum ReleaseKind {
     /// The predictions for one fold's test inputs.
     FoldPredictions,
     /// The predictions on a grid.
@@ -311,7 +307,7 @@ pub enum Release {
     Posterior,
 }
 
-impl fmt::Display for Release {
+impl fmt::Display for ReleaseKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FoldPredictions => "for the predictions of one fold",
@@ -351,13 +347,13 @@ mod covers_tests {
     #[test]
     fn every_release_says_what_it_covers() {
         let all = [
-            Release::FoldPredictions,
-            Release::LatentFunction,
-            Release::Predictions,
-            Release::Histogram,
-            Release::Function,
-            Release::SelectedIndex,
-            Release::Posterior,
+            ReleaseKind::FoldPredictions,
+            ReleaseKind::LatentFunction,
+            ReleaseKind::Predictions,
+            ReleaseKind::Histogram,
+            ReleaseKind::Function,
+            ReleaseKind::SelectedIndex,
+            ReleaseKind::Posterior,
         ];
         let mut said = all.map(|release| release.to_string());
         said.sort();

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::Neighbours;
-use crate::Relation;
+use crate::NeighbourRelation;
 use dpgp_number::Budget;
 
 /// Difference between neighbours: one record, one row that stands for several, or all rows of one person.
 ///
-/// Obligation: neighbours differ in at most [`PrivacyUnit::records`] records. From one to the other there is a way of as many
+/// Obligation: neighbours differ in at most [`PrivacyUnit::max_records`] records. From one to the other there is a way of as many
 /// steps, each of which changes one target, or adds, removes or replaces one record; so whatever moves by at most D with a step
 /// moves by at most `records() D`, by the triangle inequality. Where a person's rows are replaced by fewer or by more, some of
 /// the steps add or remove a record, which moves sums no further than one that is replaced.
@@ -16,9 +16,9 @@ use dpgp_number::Budget;
 /// ```
 /// use dpgp_accounting::{Neighbours, PrivacyUnit};
 /// let unit = PrivacyUnit::Person { column: "patient".to_owned(), rows: 3, records_per_row: 1 };
-/// assert_eq!(unit.records(), 3);
+/// assert_eq!(unit.max_records(), 3);
 /// assert_eq!(
-///     unit.between(Neighbours::OneTargetChanges(40.0)),
+///     unit.describe_neighbours(Neighbours::OneTargetChanges(40.0)),
 ///     "the targets of one person (\"patient\", at most 3 rows each) change by <= 40.0 each"
 /// );
 /// ```
@@ -60,7 +60,7 @@ impl PrivacyUnit {
     }
 
     /// The most records that neighbours differ in.
-    pub fn records(&self) -> u64 {
+    pub fn max_records(&self) -> u64 {
         match self {
             Self::Record => 1,
             Self::Row { records } => *records,
@@ -70,7 +70,7 @@ impl PrivacyUnit {
 
     /// The same where a row stands for at most so many records of a histogram.
     #[must_use]
-    pub fn of_rows_with(self, most: u64) -> Self {
+    pub fn with_records_per_row(self, most: u64) -> Self {
         match self {
             Self::Record | Self::Row { .. } => Self::Row { records: most },
             Self::Person { column, rows, .. } => Self::Person { column, rows, records_per_row: most },
@@ -87,7 +87,7 @@ impl PrivacyUnit {
     }
 
     /// Which pairs of data sets are neighbours, in words.
-    pub fn between(&self, neighbours: Neighbours) -> String {
+    pub fn describe_neighbours(&self, neighbours: Neighbours) -> String {
         let who = match self {
             Self::Record => return neighbours.to_string(),
             Self::Row { records } => format!("one row (at most {} each)", counted(*records, "record")),
@@ -101,8 +101,8 @@ impl PrivacyUnit {
         };
         match neighbours {
             Neighbours::OneTargetChanges(by) => format!("the targets of {who} change by <= {by:?} each"),
-            Neighbours::OneRecord(Relation::ReplaceOne) => format!("{who} is replaced"),
-            Neighbours::OneRecord(Relation::AddRemove) => format!("{who} is added or removed"),
+            Neighbours::OneRecord(NeighbourRelation::ReplaceOne) => format!("{who} is replaced"),
+            Neighbours::OneRecord(NeighbourRelation::AddRemove) => format!("{who} is added or removed"),
         }
     }
 }
@@ -112,7 +112,7 @@ fn counted(number: u64, what: &str) -> String {
 }
 
 /// `(epsilon, delta)`-differential privacy as a release claims it: for all neighbours D, D' and all sets S of outputs
-/// `P(M(D) in S) <= e^epsilon P(M(D') in S) + delta`. Unlike a [`Budget`], it may be pure (`delta = 0`), or what several
+/// `P(M(D) in S) <= e^epsilon P(M(D') in S) + delta`. Unlike a [`PrivacyBudget`](crate::PrivacyBudget), it may be pure (`delta = 0`), or what several
 /// steps add up to.
 ///
 /// ```
@@ -157,24 +157,25 @@ mod tests {
 
     #[test]
     fn words_say_what_differs() {
-        let [removed, replaced] = [Relation::AddRemove, Relation::ReplaceOne].map(Neighbours::OneRecord);
+        let [removed, replaced] =
+            [NeighbourRelation::AddRemove, NeighbourRelation::ReplaceOne].map(Neighbours::OneRecord);
         for (unit, neighbours, words) in [
             (PrivacyUnit::Record, removed, "one record is added or removed"),
             (
-                PrivacyUnit::Record.of_rows_with(5),
+                PrivacyUnit::Record.with_records_per_row(5),
                 removed,
                 "one row (at most 5 records each) is added or removed",
             ),
             (person("id", 1), replaced, "one person (\"id\", at most 1 row each) is replaced"),
             (
-                person("id", 3).of_rows_with(5),
+                person("id", 3).with_records_per_row(5),
                 replaced,
                 "one person (\"id\", at most 3 rows each of at most 5 records) is replaced",
             ),
         ] {
-            assert_eq!(unit.between(neighbours), words);
+            assert_eq!(unit.describe_neighbours(neighbours), words);
         }
-        assert_eq!(person("id", 3).of_rows_with(5).records(), 15);
+        assert_eq!(person("id", 3).with_records_per_row(5).max_records(), 15);
     }
 
     #[test]
@@ -183,7 +184,7 @@ mod tests {
             PrivacyUnit::Record,
             PrivacyUnit::Row { records: 2 },
             person("id", 4),
-            person("id", 4).of_rows_with(2),
+            person("id", 4).with_records_per_row(2),
         ] {
             let text = serde_json::to_string(&unit).unwrap();
             assert_eq!(serde_json::from_str::<PrivacyUnit>(&text).unwrap(), unit, "{text}");
@@ -193,14 +194,13 @@ mod tests {
     /// What is one is not written, and is one when it is read.
     #[test]
     fn a_person_is_written_shortly() {
-        let person =
-            |records_per_row| PrivacyUnit::Person { column: "id".to_owned(), rows: 3, records_per_row };
+        let person = |records_per_row| PrivacyUnit::Person { column: "id".to_owned(), rows: 3, records_per_row };
         let texts = [person(1), person(4)].map(|unit| serde_json::to_string(&unit).unwrap());
         assert!(!texts[0].contains("records_per_row") && texts[1].contains("records_per_row"), "{texts:?}");
         let read = texts.map(|text| serde_json::from_str::<PrivacyUnit>(&text).unwrap());
         assert_eq!(read, [person(1), person(4)]);
         assert!(PrivacyUnit::Record.is_record() && !person(1).is_record());
-        assert_eq!((person(4).records(), PrivacyUnit::Row { records: 7 }.records()), (12, 7));
+        assert_eq!((person(4).max_records(), PrivacyUnit::Row { records: 7 }.max_records()), (12, 7));
     }
 }
 

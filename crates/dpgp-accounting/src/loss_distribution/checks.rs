@@ -1,13 +1,13 @@
 //! Enclosures of one and two steps against quadrature.
 
 use super::pair::DominatingPair;
+use super::refine::BoundRefinement;
 use super::refine::Enclosure;
-use super::refine::Refinement;
-use crate::{Event, Given, Relation, Sampling};
+use crate::{GivenParameter, NeighbourRelation, PrivacyEvent, Sampling};
 
 /// `P(loss > e) - e^e Q(loss > e)`.
 fn one_step(pair: &DominatingPair, epsilon: f64) -> f64 {
-    let tail = pair.cut(pair.point(epsilon)).to(&pair.cut(f64::INFINITY));
+    let tail = pair.cut(pair.point(epsilon)).masses_between(&pair.cut(f64::INFINITY));
     tail.p - epsilon.exp() * tail.q
 }
 
@@ -16,28 +16,28 @@ fn two_steps(pair: &DominatingPair, epsilon: f64) -> f64 {
     let ends = (0..).map(|i| -10.0 * pair.sd + f64::from(i) * 2e-3);
     let cells = ends.take_while(|low| *low < 1.0 + 10.0 * pair.sd).map(|low| (low, low + 2e-3));
     cells
-        .map(|(a, b)| pair.cut(a).to(&pair.cut(b)).p * one_step(pair, epsilon - pair.loss(0.5 * (a + b))))
+        .map(|(a, b)| pair.cut(a).masses_between(&pair.cut(b)).p * one_step(pair, epsilon - pair.loss(0.5 * (a + b))))
         .sum()
 }
 
-fn enclose(pair: &DominatingPair, steps: u32, given: Given) -> Enclosure {
-    Refinement { tolerance: 1e-3, enough: 0.0 }.enclose(pair, steps, given)
+fn enclose(pair: &DominatingPair, steps: u32, given: GivenParameter) -> Enclosure {
+    BoundRefinement { tolerance: 1e-3, enough: 0.0 }.enclose(pair, steps, given)
 }
 
 #[test]
 fn one_and_two_steps_are_enclosed() {
-    for relation in [Relation::AddRemove, Relation::ReplaceOne] {
+    for relation in [NeighbourRelation::AddRemove, NeighbourRelation::ReplaceOne] {
         for (noise_multiplier, rate, epsilon) in [(1.0, 0.2, 0.8), (0.6, 0.05, 1.5), (2.0, 1.0, 0.3)] {
             let sampling = Sampling::Poisson { rate };
-            let event = Event { noise_multiplier, sampling, steps: 1 };
+            let event = PrivacyEvent { noise_multiplier, sampling, steps: 1 };
             for pair in DominatingPair::pairs_of_event(&event, relation).unwrap() {
                 for (steps, delta) in [(1, one_step(&pair, epsilon)), (2, two_steps(&pair, epsilon))] {
-                    let Enclosure { lower, upper } = enclose(&pair, steps, Given::Epsilon(epsilon));
+                    let Enclosure { lower, upper } = enclose(&pair, steps, GivenParameter::Epsilon(epsilon));
                     let what = format!("{pair:?}, {steps}: {delta} in [{lower}, {upper}]");
                     let close = upper <= 1.006 * lower + 1e-9;
                     assert!(lower <= delta + 1e-9 && delta <= upper + 1e-9 && close, "{what}");
                     if delta > 1e-9 {
-                        let found = enclose(&pair, steps, Given::Delta(delta));
+                        let found = enclose(&pair, steps, GivenParameter::Delta(delta));
                         let holds = found.lower <= epsilon + 1e-6 && epsilon - 1e-6 <= found.upper;
                         assert!(holds, "{what}: {found:?}");
                     }
@@ -48,8 +48,8 @@ fn one_and_two_steps_are_enclosed() {
 }
 
 /// The pair of a record that is removed: the worse one.
-fn removal(event: &Event) -> DominatingPair {
-    DominatingPair::pairs_of_event(event, Relation::AddRemove).unwrap()[0]
+fn removal(event: &PrivacyEvent) -> DominatingPair {
+    DominatingPair::pairs_of_event(event, NeighbourRelation::AddRemove).unwrap()[0]
 }
 
 /// The epsilon at which one step has this delta, by bisection.
@@ -67,14 +67,14 @@ fn one_step_epsilon(pair: &DominatingPair, delta: f64) -> f64 {
 #[test]
 fn bounds_are_close_where_noise_is_small() {
     for (noise_multiplier, rate) in [(0.08, 0.001), (0.1, 0.01), (0.2, 0.1), (0.1, 1.0)] {
-        let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps: 1 };
+        let event = PrivacyEvent { noise_multiplier, sampling: Sampling::Poisson { rate }, steps: 1 };
         let pair = removal(&event);
         let truth = one_step_epsilon(&pair, 1e-5);
-        let Enclosure { lower, upper } = enclose(&pair, 1, Given::Delta(1e-5));
+        let Enclosure { lower, upper } = enclose(&pair, 1, GivenParameter::Delta(1e-5));
         let what = format!("{pair:?}: {truth} in [{lower}, {upper}]");
         assert!(lower <= truth && truth <= upper && upper - lower <= 0.01 * truth, "{what}");
         let delta = one_step(&pair, 1.0);
-        let Enclosure { lower, upper } = enclose(&pair, 1, Given::Epsilon(1.0));
+        let Enclosure { lower, upper } = enclose(&pair, 1, GivenParameter::Epsilon(1.0));
         let what = format!("{pair:?}: {delta} in [{lower}, {upper}]");
         assert!(lower <= delta && delta <= upper && upper <= 1.01 * lower, "{what}");
     }
@@ -83,21 +83,21 @@ fn bounds_are_close_where_noise_is_small() {
 /// Ten steps of little noise reach a thousand nats, which a grid for one step does not hold.
 #[test]
 fn a_sum_that_reaches_far_has_a_bound() {
-    let event = Event { noise_multiplier: 0.1, sampling: Sampling::Poisson { rate: 0.01 }, steps: 10 };
+    let event = PrivacyEvent { noise_multiplier: 0.1, sampling: Sampling::Poisson { rate: 0.01 }, steps: 10 };
     let pair = removal(&event);
     // All steps reveal at least what one does, and at most ten times what one does at a tenth of delta.
     let (least, most) = (one_step_epsilon(&pair, 1e-5), 10.0 * one_step_epsilon(&pair, 1e-6));
-    let Enclosure { lower, upper } = enclose(&pair, 10, Given::Delta(1e-5));
+    let Enclosure { lower, upper } = enclose(&pair, 10, GivenParameter::Delta(1e-5));
     let what = format!("[{lower}, {upper}] in [{least}, {most}]");
     assert!(least <= upper && upper <= most && lower >= 0.99 * upper, "{what}");
 }
 
 #[test]
 fn nothing_is_claimed_without_noise() {
-    let event = Event { noise_multiplier: 0.01, sampling: Sampling::Poisson { rate: 0.1 }, steps: 3 };
-    for pair in DominatingPair::pairs_of_event(&event, Relation::AddRemove).unwrap() {
-        let epsilon = enclose(&pair, 3, Given::Delta(1e-5));
+    let event = PrivacyEvent { noise_multiplier: 0.01, sampling: Sampling::Poisson { rate: 0.1 }, steps: 3 };
+    for pair in DominatingPair::pairs_of_event(&event, NeighbourRelation::AddRemove).unwrap() {
+        let epsilon = enclose(&pair, 3, GivenParameter::Delta(1e-5));
         assert_eq!(epsilon, Enclosure { lower: 0.0, upper: f64::INFINITY });
-        assert_eq!(enclose(&pair, 3, Given::Epsilon(1.0)), Enclosure { lower: 0.0, upper: 1.0 });
+        assert_eq!(enclose(&pair, 3, GivenParameter::Epsilon(1.0)), Enclosure { lower: 0.0, upper: 1.0 });
     }
 }

@@ -19,7 +19,7 @@ const OUTSIDE: f64 = 30.0;
 ///
 /// with the tilted masses `y` of the sum. What falls outside the window is folded into it and bounded by Chernoff.
 #[derive(Debug)]
-pub(super) struct Composed {
+pub(super) struct ComposedLosses {
     /// Loss of the first point of the window.
     bottom: f64,
     width: f64,
@@ -34,12 +34,12 @@ pub(super) struct Composed {
     infinite: f64,
 }
 
-impl Composed {
+impl ComposedLosses {
     /// Tilts and sums; at most `limit` grid points are used, which may fail to hold the window: then `None`.
     pub fn new(sum: &LossSum<'_>, tilt: f64, limit: usize) -> Option<Self> {
         let width = sum.step.width;
-        let bottom = (sum.reach(tilt, -1.0, OUTSIDE) / width).floor();
-        let top = (sum.reach(tilt, 1.0, OUTSIDE) / width).ceil();
+        let bottom = (sum.chernoff_bound(tilt, -1.0, OUTSIDE) / width).floor();
+        let top = (sum.chernoff_bound(tilt, 1.0, OUTSIDE) / width).ceil();
         let points = (top - bottom + 2.0).max(2.0);
         if points > limit as f64 {
             return None;
@@ -63,48 +63,40 @@ impl Composed {
         let relative_error = 4.0 * f64::EPSILON * (steps * (largest_exponent + 8.0) + span);
         // A union bound: some step has an infinite loss with at most T times the probability of one.
         let infinite = steps * sum.step.infinite;
-        Some(Self {
-            bottom: bottom * width,
-            width,
-            masses,
-            tilt,
-            log_scale,
-            norm_error,
-            relative_error,
-            infinite,
-        })
+        Some(Self { bottom: bottom * width, width, masses, tilt, log_scale, norm_error, relative_error, infinite })
     }
 
     /// The largest loss in the window.
-    pub fn top(&self) -> f64 {
+    pub fn largest_loss(&self) -> f64 {
         self.bottom + (self.masses.len() - 1) as f64 * self.width
     }
 
     /// At least the delta of the losses.
-    pub fn upper(&self, epsilon: f64) -> f64 {
-        let (sum, error) = self.tail(epsilon);
-        let beyond = (self.scale(epsilon) - self.tilt * (self.top() - epsilon).max(0.0) - OUTSIDE).exp();
+    pub fn delta_upper_bound(&self, epsilon: f64) -> f64 {
+        let (sum, error) = self.tail_sum(epsilon);
+        let beyond =
+            (self.log_weight_scale(epsilon) - self.tilt * (self.largest_loss() - epsilon).max(0.0) - OUTSIDE).exp();
         // Every error is added: delta is at most 1 anyway.
         (self.infinite + (sum + error) * (1.0 + self.relative_error) + beyond).min(1.0)
     }
 
     /// At most the delta of the losses.
-    pub fn lower(&self, epsilon: f64) -> f64 {
-        let (sum, error) = self.tail(epsilon);
+    pub fn delta_lower_bound(&self, epsilon: f64) -> f64 {
+        let (sum, error) = self.tail_sum(epsilon);
         // Mass from beyond either end of the window was folded into it and must not count.
-        let folded = (self.scale(epsilon) - OUTSIDE).exp() * 2.0;
+        let folded = (self.log_weight_scale(epsilon) - OUTSIDE).exp() * 2.0;
         (self.infinite + (sum - error) * (1.0 - self.relative_error) - folded).max(0.0)
     }
 
     /// `T K(t) - t epsilon`: the logarithm of the largest weight of a mass above epsilon.
-    fn scale(&self, epsilon: f64) -> f64 {
+    fn log_weight_scale(&self, epsilon: f64) -> f64 {
         self.log_scale - self.tilt * epsilon
     }
 
     /// The sum over the window, and a bound on what rounding of the transform does to it: the product of the norms of
     /// weights and errors (Cauchy and Schwarz).
-    fn tail(&self, epsilon: f64) -> (f64, f64) {
-        let scale = self.scale(epsilon);
+    fn tail_sum(&self, epsilon: f64) -> (f64, f64) {
+        let scale = self.log_weight_scale(epsilon);
         let start = (((epsilon - self.bottom) / self.width).floor() + 1.0).max(0.0) as usize;
         let (mut sum, mut squares) = (0.0, 0.0);
         for (i, mass) in self.masses.iter().enumerate().skip(start) {
@@ -192,12 +184,12 @@ fn transform(data: &mut [Complex<f64>], roots: &[Complex<f64>]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::discrete::Discrete;
+    use super::super::discrete::DiscreteLosses;
     use super::*;
 
     /// Randomised response: a loss of ln 3 has the probability 3/4, one of -ln 3 1/4.
-    fn response(infinite: f64) -> Discrete {
-        Discrete { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite }
+    fn response(infinite: f64) -> DiscreteLosses {
+        DiscreteLosses { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite }
     }
 
     /// Of four answers the losses 4 ln 3, 2 ln 3 and 0 have the probabilities 81, 108 and 54 of 256, so that from `e^epsilon` of 1 to 9
@@ -207,16 +199,16 @@ mod tests {
         let step = response(0.0);
         let sum = LossSum::new(&step, 4);
         for tilt in [0.2, 1.0, 2.5] {
-            let composed = Composed::new(&sum, tilt, 1 << 12).unwrap();
-            assert!(composed.top() >= 4.0 * step.width - 1e-12);
+            let composed = ComposedLosses::new(&sum, tilt, 1 << 12).unwrap();
+            assert!(composed.largest_loss() >= 4.0 * step.width - 1e-12);
             for epsilon in [0.25, 1.0, 2.0] {
                 let exact = (189.0 - 13.0 * f64::exp(epsilon)) / 256.0;
-                let (lower, upper) = (composed.lower(epsilon), composed.upper(epsilon));
+                let (lower, upper) = (composed.delta_lower_bound(epsilon), composed.delta_upper_bound(epsilon));
                 assert!(lower <= exact && exact <= upper, "{tilt} {epsilon}: {lower} {exact} {upper}");
                 assert!(upper - lower < 1e-8, "{tilt} {epsilon}: {lower} {upper}");
             }
             // Nothing is beyond all losses.
-            assert!(composed.upper(4.5) < 1e-9 && composed.lower(4.5) == 0.0);
+            assert!(composed.delta_upper_bound(4.5) < 1e-9 && composed.delta_lower_bound(4.5) == 0.0);
         }
     }
 
@@ -225,41 +217,37 @@ mod tests {
     fn infinite_losses_add_up() {
         let (step, same) = (response(0.0), response(0.01));
         let [without, with] =
-            [&step, &same].map(|step| Composed::new(&LossSum::new(step, 4), 1.0, 1 << 12).unwrap());
-        assert!((with.upper(1.0) - without.upper(1.0) - 0.04).abs() < 1e-12);
-        assert!((with.lower(1.0) - without.lower(1.0) - 0.04).abs() < 1e-12);
+            [&step, &same].map(|step| ComposedLosses::new(&LossSum::new(step, 4), 1.0, 1 << 12).unwrap());
+        assert!((with.delta_upper_bound(1.0) - without.delta_upper_bound(1.0) - 0.04).abs() < 1e-12);
+        assert!((with.delta_lower_bound(1.0) - without.delta_lower_bound(1.0) - 0.04).abs() < 1e-12);
     }
 
     #[test]
     fn a_window_may_not_fit() {
         let step = response(0.0);
-        assert!(Composed::new(&LossSum::new(&step, 4), 1.0, 4).is_none());
+        assert!(ComposedLosses::new(&LossSum::new(&step, 4), 1.0, 4).is_none());
     }
 
     /// At tilt 1 the cumulant is `ln(7/3)`; the longer exponent is that of the negative loss, `ln 3 + ln(7/3)`, beside `ln 4` of its mass.
     #[test]
     fn rounding_is_bounded_by_exponents_and_span() {
         let step = response(0.0);
-        let composed = Composed::new(&LossSum::new(&step, 4), 1.0, 1 << 12).unwrap();
+        let composed = ComposedLosses::new(&LossSum::new(&step, 4), 1.0, 1 << 12).unwrap();
         let (width, points) = (3f64.ln(), composed.masses.len() as f64);
-        assert!((composed.top() - composed.bottom - (points - 1.0) * width).abs() < 1e-12);
+        assert!((composed.largest_loss() - composed.bottom - (points - 1.0) * width).abs() < 1e-12);
         let cumulant = (7.0f64 / 3.0).ln();
         assert!((composed.log_scale - 4.0 * cumulant).abs() < 1e-14);
         let exponent = width + cumulant + 4f64.ln();
         let span = points * width + 4.0 * cumulant + points;
         let bound = 4.0 * f64::EPSILON * (4.0 * (exponent + 8.0) + span);
-        assert!(
-            (composed.relative_error / bound - 1.0).abs() < 1e-12,
-            "{:e} {bound:e}",
-            composed.relative_error
-        );
+        assert!((composed.relative_error / bound - 1.0).abs() < 1e-12, "{:e} {bound:e}", composed.relative_error);
     }
 
     /// One mass of 1/2 at a loss of 2, of which a tilt of 1/2 leaves `e^(30 - 1 / 2 - 1 / 2)` at epsilon 1, times `1 - 1 / e`; its
     /// error is weighed alike, both are a quarter wrong, and what is beyond the window is `e^(30 - 1 / 2 - 1 / 2 - 30)`.
     #[test]
     fn errors_are_weighed_like_masses() {
-        let composed = Composed {
+        let composed = ComposedLosses {
             bottom: 0.0,
             width: 1.0,
             masses: vec![0.0, 0.0, 0.5],
@@ -272,10 +260,14 @@ mod tests {
         let weight = (-4f64).exp() * (1.0 - (-1f64).exp());
         let upper = 0.0625 + 0.625 * weight * 1.25 + (-34f64).exp();
         let lower = 0.0625 + 0.375 * weight * 0.75 - 2.0 * (-33.5f64).exp();
-        assert!((composed.upper(1.0) - upper).abs() < 1e-15, "{} {upper}", composed.upper(1.0));
-        assert!((composed.lower(1.0) - lower).abs() < 1e-15, "{} {lower}", composed.lower(1.0));
-        let scaled = Composed { log_scale: 30.0, masses: vec![0.0; 3], norm_error: 0.0, ..composed };
-        assert!((scaled.upper(1.0) - 0.0625 - (-1f64).exp()).abs() < 1e-15, "{}", scaled.upper(1.0));
+        assert!((composed.delta_upper_bound(1.0) - upper).abs() < 1e-15, "{} {upper}", composed.delta_upper_bound(1.0));
+        assert!((composed.delta_lower_bound(1.0) - lower).abs() < 1e-15, "{} {lower}", composed.delta_lower_bound(1.0));
+        let scaled = ComposedLosses { log_scale: 30.0, masses: vec![0.0; 3], norm_error: 0.0, ..composed };
+        assert!(
+            (scaled.delta_upper_bound(1.0) - 0.0625 - (-1f64).exp()).abs() < 1e-15,
+            "{}",
+            scaled.delta_upper_bound(1.0)
+        );
     }
 }
 

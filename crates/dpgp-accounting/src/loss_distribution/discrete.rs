@@ -1,12 +1,12 @@
 //! Privacy losses on a grid, rounded up so that the grid dominates a pair of distributions, or down so that
 //! the pair dominates it. Rounding errors are bounded.
 
-use super::pair::{DominatingPair, Range};
+use super::pair::{DominatingPair, GridRange};
 use dpgp_number::normal_cdf;
 
 /// A distribution of privacy losses under `P`: `masses[i]` at `(first + i) width`, the rest infinite or dropped.
 #[derive(Debug, Clone)]
-pub(super) struct Discrete {
+pub(super) struct DiscreteLosses {
     pub first: i64,
     /// Nats.
     pub width: f64,
@@ -15,7 +15,7 @@ pub(super) struct Discrete {
     pub infinite: f64,
 }
 
-impl Discrete {
+impl DiscreteLosses {
     /// The losses with their masses.
     pub fn losses(&self) -> impl Iterator<Item = (f64, f64)> {
         let Self { first, width, .. } = *self;
@@ -27,40 +27,40 @@ impl Discrete {
     /// its hockey-stick divergence is exact at the grid points and linear in `e^epsilon` between them. Source: Doroshenko et
     /// al. 2022, Section 4. Below `low` losses are raised to the grid, above `high` to infinity; masses are raised by
     /// their rounding errors.
-    pub fn dominating(pair: &DominatingPair, width: f64, range: Range) -> Self {
+    pub fn dominating(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
         let first = (pair.loss(range.low) / width).floor() as i64;
         let last = (pair.loss(range.high) / width).ceil() as i64;
         let mut masses = vec![0.0; (last - first + 1).max(1) as usize];
         let mut cut = pair.cut(pair.point(first as f64 * width));
-        let bottom = pair.cut(f64::NEG_INFINITY).to(&cut);
+        let bottom = pair.cut(f64::NEG_INFINITY).masses_between(&cut);
         masses[0] = bottom.p + bottom.p_error;
         for (i, loss) in (first..last).enumerate() {
             let next = pair.cut(pair.point((loss + 1) as f64 * width));
-            let cell = cut.to(&next);
+            let cell = cut.masses_between(&next);
             let ratio = (loss as f64 * width).exp();
             // 1 - e^-w, which would cancel for narrow cells.
             let share = -(-width).exp_m1();
             let upper = ((cell.p - cell.q * ratio) / share).clamp(0.0, cell.p);
             // Raising masses can only raise a hockey-stick divergence, so rounding errors are added on both points.
-            let error = (cell.p_error + raised_error(cell, loss as f64 * width, ratio)) / share;
+            let error = (cell.p_error + ratio_rounding_error(cell, loss as f64 * width, ratio)) / share;
             masses[i] += cell.p - upper + error.min(cell.p + cell.p_error);
             masses[i + 1] += upper + error.min(cell.p + cell.p_error);
             cut = next;
         }
-        let top = cut.to(&pair.cut(f64::INFINITY));
+        let top = cut.masses_between(&pair.cut(f64::INFINITY));
         Self { first, width, masses, infinite: top.p + top.p_error }
     }
 }
 
 /// A bound on the rounding error of `q e^l`. An error of `e^l` is relative to it, and so is that of q to q: as a share
 /// of p, which is not far from their product, neither grows with `e^l`.
-fn raised_error(cell: Masses, loss: f64, ratio: f64) -> f64 {
+fn ratio_rounding_error(cell: PairMasses, loss: f64, ratio: f64) -> f64 {
     ratio * (cell.q_error + cell.q * f64::EPSILON * (4.0 + loss.abs()))
 }
 
 /// Masses of one set under both distributions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Masses {
+pub(super) struct PairMasses {
     pub p: f64,
     pub q: f64,
     /// A bound on the rounding error of `p`.
@@ -71,37 +71,37 @@ pub(super) struct Masses {
 
 /// A point with the masses beyond it, on its side of zero: they keep their relative accuracy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct TailCut {
     pub x: f64,
-    pub beyond: Masses,
+    pub beyond: PairMasses,
 }
 
 impl DominatingPair {
     /// The cut at a point.
-    pub fn cut(&self, x: f64) -> Cut {
-        let (p, q) = (mixture(self.p, 1.0, x, self.sd), mixture(self.q, -1.0, x, self.sd));
+    pub fn cut(&self, x: f64) -> TailCut {
+        let (p, q) = (mixture_tail_mass(self.p, 1.0, x, self.sd), mixture_tail_mass(self.q, -1.0, x, self.sd));
         let z = (x.abs() + 1.0) / self.sd;
         // A relative error of x becomes one of z^2 of the tail, whose logarithm falls as -z^2 / 2. At infinity nothing is
         // left, and nothing of it is wrong.
         let relative = if x.is_finite() { 4.0 * f64::EPSILON * (1.0 + z * z) } else { 0.0 };
-        Cut { x, beyond: Masses { p, q, p_error: relative * p, q_error: relative * q } }
+        TailCut { x, beyond: PairMasses { p, q, p_error: relative * p, q_error: relative * q } }
     }
 }
 
 /// The mass of `(1 - rate) N(0, sd^2) + rate N(mean, sd^2)` beyond `x`, away from zero.
-fn mixture(rate: f64, mean: f64, x: f64, sd: f64) -> f64 {
-    (1.0 - rate) * one_sided(x, 0.0, sd) + rate * one_sided(x, mean, sd)
+fn mixture_tail_mass(rate: f64, mean: f64, x: f64, sd: f64) -> f64 {
+    (1.0 - rate) * normal_tail_mass(x, 0.0, sd) + rate * normal_tail_mass(x, mean, sd)
 }
 
 /// The mass of `N(mean, sd^2)` beyond `x`, away from zero.
-fn one_sided(x: f64, mean: f64, sd: f64) -> f64 {
+fn normal_tail_mass(x: f64, mean: f64, sd: f64) -> f64 {
     let z = (x - mean) / sd;
     normal_cdf(if x < 0.0 { z } else { -z })
 }
 
-impl Cut {
+impl TailCut {
     /// The masses between this point and one above it.
-    pub fn to(&self, above: &Self) -> Masses {
+    pub fn masses_between(&self, above: &Self) -> PairMasses {
         let (a, b) = (self.beyond, above.beyond);
         // Tails on one side are subtracted on that side: their complements would all round to 1.
         let (p, q, error) = match (self.x < 0.0, above.x < 0.0) {
@@ -110,18 +110,18 @@ impl Cut {
             _ => (1.0 - a.p - b.p, 1.0 - a.q - b.q, f64::EPSILON),
         };
         let (p_error, q_error) = (a.p_error + b.p_error + error, a.q_error + b.q_error + error);
-        Masses { p: p.max(0.0), q: q.max(0.0), p_error, q_error }
+        PairMasses { p: p.max(0.0), q: q.max(0.0), p_error, q_error }
     }
 }
 
 /// How far above its grid point the loss of a cell is aimed, as a share of the grid width.
 const AIM: f64 = 1e-5;
 
-impl Discrete {
+impl DiscreteLosses {
     /// Merges points into cells whose own loss `ln(p/q)` is a grid point: by data processing a lower bound on every
     /// divergence. Each cell ends where its loss comes just above a grid point, and is then rounded down, so the
     /// bound holds however well that end was found. What is below `low` or uncertain is dropped.
-    pub fn dominated(pair: &DominatingPair, width: f64, range: Range) -> Self {
+    pub fn dominated(pair: &DominatingPair, width: f64, range: GridRange) -> Self {
         let first = (pair.loss(range.low) / width).floor() as i64 - 1;
         let last = (pair.loss(range.high) / width).ceil() as i64 + 1;
         let mut masses = vec![0.0; (last - first + 2) as usize];
@@ -143,19 +143,19 @@ impl Discrete {
 
 /// A cell and the cut where it ends.
 struct LossCell {
-    end: Cut,
-    masses: Masses,
+    end: TailCut,
+    masses: PairMasses,
 }
 
 /// The end of the cell that starts at a cut, by secants in units of the loss. On a flat density the loss of a
 /// cell is in its middle, so the end is as far above the grid point as the start is below.
-fn end_of_cell(pair: &DominatingPair, width: f64, start: &Cut) -> LossCell {
+fn end_of_cell(pair: &DominatingPair, width: f64, start: &TailCut) -> LossCell {
     let from = pair.loss(start.x) / width;
     let goal = (from + 0.125).floor() + 1.0;
     let mut end = 2.0 * goal - from + AIM;
     let mut slope = 0.5;
     let mut before: Option<(f64, f64)> = None;
-    let mut best = cell(pair, start, end * width);
+    let mut best = cell_at_loss(pair, start, end * width);
     // A few secants: a cell that ends elsewhere gives a weaker bound, not a wrong one.
     for _ in 0..8 {
         let over = (best.masses.p / best.masses.q).ln() / width - goal;
@@ -168,15 +168,15 @@ fn end_of_cell(pair: &DominatingPair, width: f64, start: &Cut) -> LossCell {
         }
         before = Some((end, over));
         end = (end - (over - AIM) / slope).max(goal);
-        best = cell(pair, start, end * width);
+        best = cell_at_loss(pair, start, end * width);
     }
     best
 }
 
 /// The cell from a cut to a loss, or a little further where the loss lies below it.
-fn cell(pair: &DominatingPair, start: &Cut, loss: f64) -> LossCell {
+fn cell_at_loss(pair: &DominatingPair, start: &TailCut, loss: f64) -> LossCell {
     let end = pair.cut(pair.point(loss).max(start.x + 1e-9 * pair.sd));
-    LossCell { end, masses: start.to(&end) }
+    LossCell { end, masses: start.masses_between(&end) }
 }
 
 #[cfg(test)]
@@ -185,19 +185,19 @@ mod tests {
     use crate::gaussian_delta;
 
     /// The hockey-stick divergence of losses on a grid.
-    fn divergence(losses: &Discrete, epsilon: f64) -> f64 {
+    fn divergence(losses: &DiscreteLosses, epsilon: f64) -> f64 {
         let over = losses.losses().filter(|(loss, _)| *loss > epsilon);
         losses.infinite + over.map(|(loss, mass)| mass * -f64::exp_m1(epsilon - loss)).sum::<f64>()
     }
 
     const GAUSSIAN: DominatingPair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
-    const RANGE: Range = Range { low: -14.0, high: 15.0 };
+    const RANGE: GridRange = GridRange { low: -14.0, high: 15.0 };
 
     /// Exact at grid points, linear in `e^epsilon` between them; beyond seven standard deviations lies less than 1e-11.
     #[test]
     fn dots_are_connected() {
         for width in [0.5, 0.125] {
-            let losses = Discrete::dominating(&GAUSSIAN, width, RANGE);
+            let losses = DiscreteLosses::dominating(&GAUSSIAN, width, RANGE);
             for place in -4..8 {
                 let (low, high) = (f64::from(place) * width, f64::from(place + 1) * width);
                 let ends = [low, high].map(|epsilon| divergence(&losses, epsilon));
@@ -215,7 +215,7 @@ mod tests {
     /// Losses below the range are raised to the first point, those above are infinite.
     #[test]
     fn ends_are_raised() {
-        let narrow = Discrete::dominating(&GAUSSIAN, 0.25, Range { low: 0.0, high: 1.0 });
+        let narrow = DiscreteLosses::dominating(&GAUSSIAN, 0.25, GridRange { low: 0.0, high: 1.0 });
         // The loss x / 4 - 1 / 8 is -1/8 to 1/8 there, which lies between -1/4 and 1/4, the losses of -1/2 and 3/2.
         assert_eq!((narrow.first, narrow.masses.len()), (-1, 3));
         let beyond = dpgp_number::normal_cdf(-0.25);
@@ -226,8 +226,8 @@ mod tests {
     /// `8 (1/4 + 1/2 u (4 + 3))` with the unit roundoff u.
     #[test]
     fn errors_are_those_of_both_factors() {
-        let cell = Masses { p: 1.0, q: 0.5, p_error: 9.0, q_error: 0.25 };
-        let more = raised_error(cell, -3.0, 8.0) - 2.0;
+        let cell = PairMasses { p: 1.0, q: 0.5, p_error: 9.0, q_error: 0.25 };
+        let more = ratio_rounding_error(cell, -3.0, 8.0) - 2.0;
         assert!((more / (28.0 * f64::EPSILON) - 1.0).abs() < 0.1, "{more:e}");
     }
 
@@ -235,7 +235,7 @@ mod tests {
     /// is `4 (1 + (32.5 / 2)^2)` units in the last place of it.
     #[test]
     fn the_bottom_is_raised_by_its_error() {
-        let ends = Discrete::dominating(&GAUSSIAN, 0.125, Range { low: -31.5, high: -31.5 });
+        let ends = DiscreteLosses::dominating(&GAUSSIAN, 0.125, GridRange { low: -31.5, high: -31.5 });
         assert_eq!((ends.first, ends.masses.len()), (-64, 1));
         let more = ends.masses[0] / dpgp_number::normal_cdf(-16.25) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.25 * 16.25);
@@ -246,11 +246,11 @@ mod tests {
     #[test]
     fn cells_are_raised_by_their_errors() {
         let width = 0.125;
-        let losses = Discrete::dominating(&GAUSSIAN, width, Range { low: -30.0, high: -29.0 });
+        let losses = DiscreteLosses::dominating(&GAUSSIAN, width, GridRange { low: -30.0, high: -29.0 });
         let cuts = [-61, -60, -59].map(|place| GAUSSIAN.cut(GAUSSIAN.point(f64::from(place) * width)));
         assert_eq!((losses.first, losses.masses.len()), (-61, 3));
         let total: f64 = losses.masses.iter().sum();
-        let cells = [cuts[0].to(&cuts[1]), cuts[1].to(&cuts[2])];
+        let cells = [cuts[0].masses_between(&cuts[1]), cuts[1].masses_between(&cuts[2])];
         let errors: f64 = cells.iter().map(|cell| cell.p_error).sum();
         assert!(total - cuts[2].beyond.p > 2.0 * errors / -f64::exp_m1(-width), "{total:e} {errors:e}");
     }
@@ -258,7 +258,7 @@ mod tests {
     /// Above x = 32.5, where the loss is the grid point 8, the mass is infinite and raised alike.
     #[test]
     fn what_lies_above_is_raised_by_its_error() {
-        let ends = Discrete::dominating(&GAUSSIAN, 0.125, Range { low: 32.5, high: 32.5 });
+        let ends = DiscreteLosses::dominating(&GAUSSIAN, 0.125, GridRange { low: 32.5, high: 32.5 });
         let more = ends.infinite / dpgp_number::normal_cdf(-15.75) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.75 * 16.75);
         assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
@@ -268,13 +268,13 @@ mod tests {
 #[cfg(test)]
 mod cut_tests {
     use super::*;
-    use crate::{Event, Relation, Sampling};
+    use crate::{NeighbourRelation, PrivacyEvent, Sampling};
 
     fn pairs() -> Vec<DominatingPair> {
         let mut pairs = Vec::new();
         for rate in [0.1, 0.999, 1.0] {
-            let event = Event { noise_multiplier: 0.8, sampling: Sampling::Poisson { rate }, steps: 1 };
-            for relation in [Relation::AddRemove, Relation::ReplaceOne] {
+            let event = PrivacyEvent { noise_multiplier: 0.8, sampling: Sampling::Poisson { rate }, steps: 1 };
+            for relation in [NeighbourRelation::AddRemove, NeighbourRelation::ReplaceOne] {
                 pairs.extend(DominatingPair::pairs_of_event(&event, relation).unwrap());
             }
         }
@@ -285,19 +285,19 @@ mod cut_tests {
     fn masses_are_densities_integrated() {
         for pair in pairs() {
             for (low, high) in [(-1.3, -1.299), (-0.0004, 0.0006), (2.5, 2.501)] {
-                let masses = pair.cut(low).to(&pair.cut(high));
+                let masses = pair.cut(low).masses_between(&pair.cut(high));
                 let middle = 0.5 * (low + high);
                 let loss = (masses.p / masses.q).ln();
                 assert!((loss - pair.loss(middle)).abs() < 1e-5, "{pair:?} {low}: {loss}");
                 let (p, q) = (masses.p_error / masses.p, masses.q_error / masses.q);
                 assert!(p.max(q) < 1e-10, "{masses:?}");
             }
-            let all = pair.cut(f64::NEG_INFINITY).to(&pair.cut(f64::INFINITY));
+            let all = pair.cut(f64::NEG_INFINITY).masses_between(&pair.cut(f64::INFINITY));
             assert_eq!((all.p, all.q), (1.0, 1.0));
         }
     }
 
-    fn relative_errors(Cut { beyond, .. }: &Cut) -> [f64; 2] {
+    fn relative_errors(TailCut { beyond, .. }: &TailCut) -> [f64; 2] {
         [beyond.p_error / beyond.p, beyond.q_error / beyond.q]
     }
 
@@ -309,25 +309,17 @@ mod cut_tests {
         let (low, high) = (pair.cut(-1.0), pair.cut(3.0));
         for (cut, squares) in [(&low, 2.0), (&high, 5.0)] {
             assert!(
-                relative_errors(cut)
-                    .iter()
-                    .all(|error| (error / (4.0 * squares * f64::EPSILON) - 1.0).abs() < 1e-12)
+                relative_errors(cut).iter().all(|error| (error / (4.0 * squares * f64::EPSILON) - 1.0).abs() < 1e-12)
             );
         }
-        let middle = low.to(&high);
+        let middle = low.masses_between(&high);
         assert_eq!(middle.p_error, low.beyond.p_error + high.beyond.p_error + f64::EPSILON);
         assert_eq!(middle.q_error, low.beyond.q_error + high.beyond.q_error + f64::EPSILON);
-        let tail = high.to(&pair.cut(5.0));
+        let tail = high.masses_between(&pair.cut(5.0));
         assert_eq!(tail.q_error, high.beyond.q_error + pair.cut(5.0).beyond.q_error);
         // P is N(1, 4), Q is N(0, 4).
-        assert!(
-            (high.beyond.p - normal_cdf(-1.0)).abs() < 1e-15
-                && (high.beyond.q - normal_cdf(-1.5)).abs() < 1e-15
-        );
-        assert!(
-            (low.beyond.p - normal_cdf(-1.0)).abs() < 1e-15
-                && (low.beyond.q - normal_cdf(-0.5)).abs() < 1e-15
-        );
+        assert!((high.beyond.p - normal_cdf(-1.0)).abs() < 1e-15 && (high.beyond.q - normal_cdf(-1.5)).abs() < 1e-15);
+        assert!((low.beyond.p - normal_cdf(-1.0)).abs() < 1e-15 && (low.beyond.q - normal_cdf(-0.5)).abs() < 1e-15);
     }
 }
 
@@ -355,7 +347,7 @@ mod dominated_tests {
     #[test]
     fn divergences_are_bounded_from_below() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
-        let losses = Discrete::dominated(&pair, 0.02, Range { low: -14.0, high: 15.0 });
+        let losses = DiscreteLosses::dominated(&pair, 0.02, GridRange { low: -14.0, high: 15.0 });
         for place in -40..80 {
             let epsilon = 0.02 * f64::from(place);
             let over = losses.losses().filter(|(loss, _)| *loss > epsilon);
@@ -384,7 +376,7 @@ mod dominated_tests {
     fn grids_begin_below_the_range() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
         // (-14 - 1/2) / 4 = -3.625 and (15 - 1/2) / 4 = 3.625, in widths of a half.
-        let losses = Discrete::dominated(&pair, 0.5, Range { low: -14.0, high: 15.0 });
+        let losses = DiscreteLosses::dominated(&pair, 0.5, GridRange { low: -14.0, high: 15.0 });
         assert_eq!((losses.first, losses.masses.len()), (-9, 20));
     }
 }

@@ -1,6 +1,6 @@
 //! Sums of independent losses: cumulants, exponential tilts and Chernoff bounds.
 
-use super::discrete::Discrete;
+use super::discrete::DiscreteLosses;
 
 /// Tilts beyond these, per grid width, are no better: a point outweighs its neighbour by nothing, or by `e^100`.
 const LEAST_TILT: f64 = 1e-12;
@@ -9,7 +9,7 @@ const GREATEST_TILT: f64 = 100.0;
 /// The sum of the losses of all steps.
 #[derive(Debug)]
 pub(super) struct LossSum<'a> {
-    pub step: &'a Discrete,
+    pub step: &'a DiscreteLosses,
     pub steps: u32,
     /// Grid losses of positive mass, with the logarithm of the mass.
     terms: Vec<(f64, f64)>,
@@ -22,7 +22,7 @@ pub(super) struct Cumulant {
 }
 
 impl<'a> LossSum<'a> {
-    pub fn new(step: &'a Discrete, steps: u32) -> Self {
+    pub fn new(step: &'a DiscreteLosses, steps: u32) -> Self {
         let positive = step.losses().filter(|(_, mass)| *mass > 0.0);
         Self { step, steps, terms: positive.map(|(loss, mass)| (loss, mass.ln())).collect() }
     }
@@ -61,7 +61,7 @@ impl<'a> LossSum<'a> {
 
     /// A value that the sum passes, upwards or downwards (`sign`), with probability at most `e^-nats` when its
     /// terms are tilted by `tilt`: `(T (K(tilt + t) - K(tilt)) + nats) / t`.
-    pub fn reach(&self, tilt: f64, sign: f64, nats: f64) -> f64 {
+    pub fn chernoff_bound(&self, tilt: f64, sign: f64, nats: f64) -> f64 {
         let more = sign * self.chernoff_tilt(tilt, sign, nats);
         let rise = self.cumulant(tilt + more).value - self.cumulant(tilt).value;
         (f64::from(self.steps) * rise + nats) / more
@@ -111,8 +111,8 @@ mod tests {
     use super::*;
 
     /// Losses of 1/2 and -1/2, as likely as each other: `K(t) = ln cosh(t / 2)`.
-    fn coin() -> Discrete {
-        Discrete { first: -1, width: 0.5, masses: vec![0.5, 0.0, 0.5], infinite: 0.0 }
+    fn coin() -> DiscreteLosses {
+        DiscreteLosses { first: -1, width: 0.5, masses: vec![0.5, 0.0, 0.5], infinite: 0.0 }
     }
 
     /// The mean of ten tilted coins is `5 tanh(t / 2)`.
@@ -162,7 +162,7 @@ mod tests {
         for base in [0.0, 1.0] {
             let up = scan().map(|t| bound(base, t)).fold(f64::INFINITY, f64::min);
             let down = scan().map(|t| bound(base, -t)).fold(f64::NEG_INFINITY, f64::max);
-            let found = [1.0, -1.0].map(|sign| sum.reach(base, sign, 2.0));
+            let found = [1.0, -1.0].map(|sign| sum.chernoff_bound(base, sign, 2.0));
             assert!((-1e-6..2e-3).contains(&(found[0] - up)), "{base}: {found:?} {up}");
             assert!((-1e-6..2e-3).contains(&(down - found[1])), "{base}: {found:?} {down}");
         }

@@ -8,10 +8,10 @@ mod loss_sum;
 mod pair;
 mod refine;
 
-use super::{Accountant, AccountingError, Event, Given, Relation, Spent};
+use super::{Accountant, AccountingError, GivenParameter, GuaranteeBounds, NeighbourRelation, PrivacyEvent};
 use pair::DominatingPair;
+use refine::BoundRefinement;
 use refine::Enclosure;
-use refine::Refinement;
 
 /// The accountant of privacy loss distributions, for full batches and Poisson sampling with either neighbours.
 ///
@@ -21,24 +21,29 @@ use refine::Refinement;
 /// and rounding are bounded and added. Assumed are floating-point arithmetic after IEEE 754, and an `erfc`, `exp`
 /// and `ln` good to 4 units in the last place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LossDistribution {
+pub struct LossDistributionAccountant {
     /// The grid is refined until the bounds on epsilon are this close, relative to the upper one, or until it would
     /// have too many points; both bounds hold anyway.
     pub tolerance: f64,
 }
 
-impl Default for LossDistribution {
+impl Default for LossDistributionAccountant {
     fn default() -> Self {
         Self { tolerance: 1e-3 }
     }
 }
 
-impl Accountant for LossDistribution {
+impl Accountant for LossDistributionAccountant {
     fn name(&self) -> &'static str {
         "privacy loss distribution"
     }
 
-    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+    fn bound_missing_parameter(
+        &self,
+        event: &PrivacyEvent,
+        relation: NeighbourRelation,
+        given: GivenParameter,
+    ) -> Result<GuaranteeBounds, AccountingError> {
         let Some(pairs) = DominatingPair::pairs_of_event(event, relation) else {
             return Err(self.refusal(
                 event,
@@ -50,9 +55,9 @@ impl Accountant for LossDistribution {
         let mut worse = Enclosure { lower: 0.0, upper: 0.0 };
         for pair in pairs {
             // A pair whose upper bound is below the lower bound of another one need not be known better.
-            let refinement = Refinement { tolerance: self.tolerance, enough: worse.lower };
-            worse = worse.or_worse(refinement.enclose(&pair, event.steps, given));
+            let refinement = BoundRefinement { tolerance: self.tolerance, enough: worse.lower };
+            worse = worse.enclose_maximum(refinement.enclose(&pair, event.steps, given));
         }
-        Ok(Spent { lower: worse.lower, ..Spent::at_most(worse.upper) })
+        Ok(GuaranteeBounds { lower: worse.lower, ..GuaranteeBounds::at_most(worse.upper) })
     }
 }

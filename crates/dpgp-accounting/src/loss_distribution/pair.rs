@@ -1,6 +1,6 @@
 //! The pair of distributions that describes one step of Poisson sampling.
 
-use crate::{Event, Relation, Sampling};
+use crate::{NeighbourRelation, PrivacyEvent, Sampling};
 
 /// `P = (1 - p) N(0, s^2) + p N(1, s^2)` against `Q = (1 - q) N(0, s^2) + q N(-1, s^2)`.
 ///
@@ -31,14 +31,14 @@ pub(super) struct DominatingPair {
 
 /// The part of the line that a grid covers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
+pub(super) struct GridRange {
     pub low: f64,
     pub high: f64,
 }
 
 impl DominatingPair {
     /// The pairs of an event that samples independently; `None` if it does not.
-    pub fn pairs_of_event(event: &Event, relation: Relation) -> Option<Vec<Self>> {
+    pub fn pairs_of_event(event: &PrivacyEvent, relation: NeighbourRelation) -> Option<Vec<Self>> {
         let rate = match event.sampling.simplest() {
             Sampling::FullBatch => 1.0,
             Sampling::Poisson { rate } => rate,
@@ -47,9 +47,9 @@ impl DominatingPair {
         let sd = event.noise_multiplier;
         Some(match relation {
             // Both orders of two Gaussians of one variance are the same pair, mirrored.
-            Relation::AddRemove if rate == 1.0 => vec![Self { p: 1.0, q: 0.0, sd }],
-            Relation::AddRemove => vec![Self { p: rate, q: 0.0, sd }, Self { p: 0.0, q: rate, sd }],
-            Relation::ReplaceOne => vec![Self { p: rate, q: rate, sd }],
+            NeighbourRelation::AddRemove if rate == 1.0 => vec![Self { p: 1.0, q: 0.0, sd }],
+            NeighbourRelation::AddRemove => vec![Self { p: rate, q: 0.0, sd }, Self { p: 0.0, q: rate, sd }],
+            NeighbourRelation::ReplaceOne => vec![Self { p: rate, q: rate, sd }],
         })
     }
 
@@ -96,8 +96,7 @@ fn log_mixture(rate: f64, t: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const PAIRS: [(f64, f64); 6] =
-        [(0.1, 0.0), (0.0, 0.1), (0.1, 0.1), (0.999, 0.999), (1.0, 0.0), (1.0, 1.0)];
+    const PAIRS: [(f64, f64); 6] = [(0.1, 0.0), (0.0, 0.1), (0.1, 0.1), (0.999, 0.999), (1.0, 0.0), (1.0, 1.0)];
 
     #[test]
     fn points_invert_losses() {
@@ -107,10 +106,7 @@ mod tests {
                 for x in [-2.0 * sd, -0.3 * sd, 0.0, 0.6 * sd, 1.0 + 3.0 * sd] {
                     let loss = pair.loss(x);
                     let again = pair.loss(pair.point(loss));
-                    assert!(
-                        (again - loss).abs() <= 1e-13 * (1.0 + loss.abs()),
-                        "{pair:?} {x}: {loss} {again}"
-                    );
+                    assert!((again - loss).abs() <= 1e-13 * (1.0 + loss.abs()), "{pair:?} {x}: {loss} {again}");
                 }
             }
         }
@@ -128,15 +124,15 @@ mod tests {
     #[test]
     fn pairs_are_those_of_the_relation() {
         let of = |sampling, relation| {
-            let event = Event { noise_multiplier: 2.0, sampling, steps: 1 };
+            let event = PrivacyEvent { noise_multiplier: 2.0, sampling, steps: 1 };
             let pairs = DominatingPair::pairs_of_event(&event, relation).unwrap();
             pairs.iter().map(|pair| (pair.p, pair.q, pair.sd)).collect::<Vec<_>>()
         };
         let sampled = Sampling::Poisson { rate: 0.25 };
-        assert_eq!(of(Sampling::FullBatch, Relation::AddRemove), [(1.0, 0.0, 2.0)]);
-        assert_eq!(of(Sampling::FullBatch, Relation::ReplaceOne), [(1.0, 1.0, 2.0)]);
-        assert_eq!(of(sampled, Relation::AddRemove), [(0.25, 0.0, 2.0), (0.0, 0.25, 2.0)]);
-        assert_eq!(of(sampled, Relation::ReplaceOne), [(0.25, 0.25, 2.0)]);
+        assert_eq!(of(Sampling::FullBatch, NeighbourRelation::AddRemove), [(1.0, 0.0, 2.0)]);
+        assert_eq!(of(Sampling::FullBatch, NeighbourRelation::ReplaceOne), [(1.0, 1.0, 2.0)]);
+        assert_eq!(of(sampled, NeighbourRelation::AddRemove), [(0.25, 0.0, 2.0), (0.0, 0.25, 2.0)]);
+        assert_eq!(of(sampled, NeighbourRelation::ReplaceOne), [(0.25, 0.25, 2.0)]);
     }
 
     /// Where a rate is nearly 1 its complement counts: `ln(2^-40 + (1 - 2^-40) e^-30)`, with 50 digits.

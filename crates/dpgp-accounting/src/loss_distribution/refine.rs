@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use super::composed::Composed;
-use super::discrete::Discrete;
+use super::composed::ComposedLosses;
+use super::discrete::DiscreteLosses;
 use super::loss_sum::LossSum;
-use super::pair::{DominatingPair, Range};
-use crate::Given;
+use super::pair::{DominatingPair, GridRange};
+use crate::GivenParameter;
 use crate::root::{Bracket, RootSearch, ValueAt};
 use dpgp_number::normal_pdf;
 
@@ -27,35 +27,35 @@ const LEAST_DELTA: f64 = 1e-18;
 
 /// When bounds are close enough.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Refinement {
+pub(super) struct BoundRefinement {
     /// The distance of the bounds on epsilon, relative to the upper one.
     pub tolerance: f64,
     /// Bounds need not be close if the upper one is at most this.
     pub enough: f64,
 }
 
-impl Refinement {
+impl BoundRefinement {
     /// Bounds on the number that is not given.
-    pub fn enclose(self, pair: &DominatingPair, steps: u32, given: Given) -> Enclosure {
-        let mut best = nothing_known(given);
+    pub fn enclose(self, pair: &DominatingPair, steps: u32, given: GivenParameter) -> Enclosure {
+        let mut best = trivial_enclosure(given);
         let range = range(pair, steps, given);
         if (range.high - 0.5) / pair.sd.powi(2) > MOST {
             return best;
         }
-        let deviation = deviation(pair);
+        let deviation = loss_deviation(pair);
         let extent = 4.0 * (pair.loss(range.high) - pair.loss(range.low));
         // The finest grid that holds one step and, by its spread, the sum of all.
         let mut least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
         let mut width = (deviation / CELLS).max(least);
         for _ in 0..REFINEMENTS {
-            let Bounds { enclosure, fits } = bounds(pair, steps, given, width, range);
-            best = best.and(enclosure);
+            let GridBounds { enclosure, fits } = bounds(pair, steps, given, width, range);
+            best = best.intersect(enclosure);
             if !fits {
                 // A few steps that reveal much reach further than the spread of one tells: only a coarser grid holds them.
                 (least, width) = (2.0 * width, COARSER * width);
                 continue;
             }
-            let excess = self.excess(best, given);
+            let excess = self.relative_gap(best, given);
             if excess <= 1.0 || width == least || best.upper <= self.enough {
                 break;
             }
@@ -66,37 +66,37 @@ impl Refinement {
 
     /// The distance of the bounds in units of the tolerance; it falls with the square of the grid width. A relative error
     /// of delta is several times that of epsilon.
-    fn excess(self, Enclosure { lower, upper }: Enclosure, given: Given) -> f64 {
+    fn relative_gap(self, Enclosure { lower, upper }: Enclosure, given: GivenParameter) -> f64 {
         let factor = match given {
-            Given::Delta(_) => 1.0,
-            Given::Epsilon(_) if upper < LEAST_DELTA => return 0.0,
-            Given::Epsilon(_) => 5.0,
+            GivenParameter::Delta(_) => 1.0,
+            GivenParameter::Epsilon(_) if upper < LEAST_DELTA => return 0.0,
+            GivenParameter::Epsilon(_) => 5.0,
         };
         if upper > lower { (upper - lower) / (factor * self.tolerance * upper) } else { 0.0 }
     }
 }
 
 /// The enclosures that need no proof.
-fn nothing_known(given: Given) -> Enclosure {
+fn trivial_enclosure(given: GivenParameter) -> Enclosure {
     match given {
-        Given::Delta(_) => Enclosure { lower: 0.0, upper: f64::INFINITY },
-        Given::Epsilon(_) => Enclosure { lower: 0.0, upper: 1.0 },
+        GivenParameter::Delta(_) => Enclosure { lower: 0.0, upper: f64::INFINITY },
+        GivenParameter::Epsilon(_) => Enclosure { lower: 0.0, upper: 1.0 },
     }
 }
 
 /// The part of the line that the grid covers: beyond it lies a `P`-mass of at most `e^(-z^2 / 2)` on each side.
-fn range(pair: &DominatingPair, steps: u32, given: Given) -> Range {
+fn range(pair: &DominatingPair, steps: u32, given: GivenParameter) -> GridRange {
     let delta = match given {
-        Given::Delta(delta) => delta,
-        Given::Epsilon(_) => LEAST_DELTA,
+        GivenParameter::Delta(delta) => delta,
+        GivenParameter::Epsilon(_) => LEAST_DELTA,
     };
     // e^(-z^2 / 2) = 1e-7 delta / T: the cut tails of all steps together are far below delta.
     let z = (2.0 * (f64::from(steps) / (1e-7 * delta)).ln()).sqrt();
-    Range { low: -z * pair.sd, high: 1.0 + z * pair.sd }
+    GridRange { low: -z * pair.sd, high: 1.0 + z * pair.sd }
 }
 
 /// The standard deviation of the loss under `N(0, s^2)`.
-fn deviation(pair: &DominatingPair) -> f64 {
+fn loss_deviation(pair: &DominatingPair) -> f64 {
     let nodes = (-80..=80).map(|i| 0.05 * f64::from(i));
     let weighted = nodes.map(|z| (0.05 * normal_pdf(z), pair.loss(pair.sd * z)));
     let (mean, square) = weighted.fold((0.0, 0.0), |(m, s), (w, loss)| (m + w * loss, s + w * loss * loss));
@@ -104,61 +104,63 @@ fn deviation(pair: &DominatingPair) -> f64 {
 }
 
 /// Result of a grid.
-struct Bounds {
+struct GridBounds {
     enclosure: Enclosure,
     /// Whether the grid holds the sum of all steps, from both sides.
     fits: bool,
 }
 
 /// The bounds on a grid of this width, one from above and one from below, tilted alike.
-fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Range) -> Bounds {
-    let (above, below) = (Discrete::dominating(pair, width, range), Discrete::dominated(pair, width, range));
+fn bounds(pair: &DominatingPair, steps: u32, given: GivenParameter, width: f64, range: GridRange) -> GridBounds {
+    let (above, below) =
+        (DiscreteLosses::dominating(pair, width, range), DiscreteLosses::dominated(pair, width, range));
     let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
     let tilt = match given {
-        Given::Delta(delta) => above.tilt_for_delta(delta),
-        Given::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
+        GivenParameter::Delta(delta) => above.tilt_for_delta(delta),
+        GivenParameter::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
     };
-    let (above, below) = (Composed::new(&above, tilt, POINTS), Composed::new(&below, tilt, POINTS));
+    let (above, below) = (ComposedLosses::new(&above, tilt, POINTS), ComposedLosses::new(&below, tilt, POINTS));
     let fits = above.is_some() && below.is_some();
     // A window that does not fit leaves its side unknown; the other one still holds.
-    let Enclosure { lower, upper } = nothing_known(given);
+    let Enclosure { lower, upper } = trivial_enclosure(given);
     let enclosure = match given {
-        Given::Epsilon(epsilon) => Enclosure {
-            lower: below.map_or(lower, |below| below.lower(epsilon)),
-            upper: above.map_or(upper, |above| above.upper(epsilon)),
+        GivenParameter::Epsilon(epsilon) => Enclosure {
+            lower: below.map_or(lower, |below| below.delta_lower_bound(epsilon)),
+            upper: above.map_or(upper, |above| above.delta_upper_bound(epsilon)),
         },
-        Given::Delta(delta) => {
-            let upper = above.map_or(upper, |above| least_epsilon(&above, delta));
+        GivenParameter::Delta(delta) => {
+            let upper = above.map_or(upper, |above| epsilon_upper_bound(&above, delta));
             // From an infinite upper bound no lower one is looked for.
-            let lower = below.map_or(lower, |below| greatest_epsilon(&below, delta, upper));
+            let lower = below.map_or(lower, |below| epsilon_lower_bound(&below, delta, upper));
             Enclosure { lower, upper }
         }
     };
-    Bounds { enclosure, fits }
+    GridBounds { enclosure, fits }
 }
 
 /// An epsilon where the upper bound on delta is at most `delta`; infinite if there is none in the window.
-pub(super) fn least_epsilon(above: &Composed, delta: f64) -> f64 {
+pub(super) fn epsilon_upper_bound(above: &ComposedLosses, delta: f64) -> f64 {
     // Logarithms: delta falls by powers of ten along epsilon.
-    let mut excess = |epsilon: f64| Ok::<f64, Infallible>((above.upper(epsilon) / delta).ln());
-    let (Ok(low), Ok(high)) = (ValueAt::at(0.0, &mut excess), ValueAt::at(above.top(), &mut excess));
+    let mut excess = |epsilon: f64| Ok::<f64, Infallible>((above.delta_upper_bound(epsilon) / delta).ln());
+    let (Ok(low), Ok(high)) =
+        (ValueAt::evaluate(0.0, &mut excess), ValueAt::evaluate(above.largest_loss(), &mut excess));
     if low.value <= 0.0 {
         return 0.0;
     }
     if high.value > 0.0 {
         return f64::INFINITY;
     }
-    let Ok(tight) = Bracket { low, high }.narrow(excess, 1e-10 * above.top());
+    let Ok(tight) = Bracket { low, high }.narrow(excess, 1e-10 * above.largest_loss());
     tight.high.x
 }
 
 /// An epsilon up to `upper` where the lower bound on delta exceeds `delta`; zero if none is seen. Far below the centre
 /// of the window the bound is void, so it is approached from above.
-pub(super) fn greatest_epsilon(below: &Composed, delta: f64, upper: f64) -> f64 {
+pub(super) fn epsilon_lower_bound(below: &ComposedLosses, delta: f64, upper: f64) -> f64 {
     if !(upper > 0.0 && upper.is_finite()) {
         return 0.0;
     }
-    let excess = |epsilon: f64| Ok::<f64, Infallible>((below.lower(epsilon) / delta).ln());
+    let excess = |epsilon: f64| Ok::<f64, Infallible>((below.delta_lower_bound(epsilon) / delta).ln());
     let search = RootSearch { start: upper, stride: 1e-5 * upper, least: 0.0, greatest: upper };
     let Ok(found) = Bracket::search(excess, search);
     match found.map(|bracket| bracket.narrow(excess, 1e-10 * upper)) {
@@ -177,12 +179,12 @@ pub(super) struct Enclosure {
 
 impl Enclosure {
     /// Of the greater of two numbers.
-    pub fn or_worse(self, other: Self) -> Self {
+    pub fn enclose_maximum(self, other: Self) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }
 
     /// Of one number that lies in both.
-    pub fn and(self, other: Self) -> Self {
+    pub fn intersect(self, other: Self) -> Self {
         Self { lower: f64::max(self.lower, other.lower), upper: f64::min(self.upper, other.upper) }
     }
 }
@@ -196,7 +198,7 @@ mod tests {
     #[test]
     fn the_deviation_of_a_gaussian_is_known() {
         for sd in [0.5, 3.0, 20.0] {
-            let found = deviation(&DominatingPair { p: 1.0, q: 0.0, sd });
+            let found = loss_deviation(&DominatingPair { p: 1.0, q: 0.0, sd });
             // Beyond four standard deviations lies 1.1e-3 of the variance.
             assert!((found * sd - 1.0).abs() < 2e-3, "{sd}: {found}");
         }
@@ -206,9 +208,9 @@ mod tests {
     /// `Phi(-1) - e^60 Phi(-11) = 0.15866 - 0.02183`, by tables of the error function. Their losses reach far beyond epsilon.
     #[test]
     fn a_few_steps_that_reveal_much_are_enclosed() {
-        let refinement = Refinement { tolerance: 1e-3, enough: 0.0 };
+        let refinement = BoundRefinement { tolerance: 1e-3, enough: 0.0 };
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 0.2 };
-        let Enclosure { lower, upper } = refinement.enclose(&pair, 4, Given::Epsilon(60.0));
+        let Enclosure { lower, upper } = refinement.enclose(&pair, 4, GivenParameter::Epsilon(60.0));
         let exact = normal_cdf(-1.0) - 60f64.exp() * normal_cdf(-11.0);
         assert!((exact - 0.13683).abs() < 2e-5, "{exact}");
         assert!(lower <= exact && exact <= upper && upper - lower <= 6e-3 * exact, "{lower} {exact} {upper}");
@@ -217,8 +219,8 @@ mod tests {
     /// Bounds of 2 and 3 are a third apart.
     #[test]
     fn the_excess_counts_tolerances() {
-        let refinement = Refinement { tolerance: 0.01, enough: 0.0 };
-        let found = refinement.excess(Enclosure { lower: 2.0, upper: 3.0 }, Given::Delta(0.1));
+        let refinement = BoundRefinement { tolerance: 0.01, enough: 0.0 };
+        let found = refinement.relative_gap(Enclosure { lower: 2.0, upper: 3.0 }, GivenParameter::Delta(0.1));
         assert!((found - 100.0 / 3.0).abs() < 1e-12);
     }
 
@@ -226,8 +228,10 @@ mod tests {
     #[test]
     fn the_range_covers_all_but_a_part_of_delta() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
-        for (given, z) in [(Given::Delta(1e-5), 7.618_046_400_1), (Given::Epsilon(3.0), 10.858_261_526_2)] {
-            let Range { low, high } = range(&pair, 4, given);
+        for (given, z) in
+            [(GivenParameter::Delta(1e-5), 7.618_046_400_1), (GivenParameter::Epsilon(3.0), 10.858_261_526_2)]
+        {
+            let GridRange { low, high } = range(&pair, 4, given);
             assert!((low + 2.0 * z).abs() < 1e-9 && (high - 1.0 - 2.0 * z).abs() < 1e-9, "{low} {high}");
         }
     }
@@ -235,42 +239,45 @@ mod tests {
     /// Of delta five tolerances are one; bounds that are the same, or below all deltas, are close enough.
     #[test]
     fn an_excess_of_delta_is_a_fifth() {
-        let refinement = Refinement { tolerance: 0.01, enough: 0.0 };
-        let excess = |lower, upper, given| refinement.excess(Enclosure { lower, upper }, given);
-        assert!((excess(0.2, 0.3, Given::Epsilon(1.0)) - 20.0 / 3.0).abs() < 1e-12);
-        assert_eq!(excess(1e-20, 1e-19, Given::Epsilon(1.0)), 0.0);
-        assert_eq!((excess(2.0, 2.0, Given::Delta(0.1)), excess(0.5, 0.5, Given::Epsilon(1.0))), (0.0, 0.0));
+        let refinement = BoundRefinement { tolerance: 0.01, enough: 0.0 };
+        let excess = |lower, upper, given| refinement.relative_gap(Enclosure { lower, upper }, given);
+        assert!((excess(0.2, 0.3, GivenParameter::Epsilon(1.0)) - 20.0 / 3.0).abs() < 1e-12);
+        assert_eq!(excess(1e-20, 1e-19, GivenParameter::Epsilon(1.0)), 0.0);
+        assert_eq!(
+            (excess(2.0, 2.0, GivenParameter::Delta(0.1)), excess(0.5, 0.5, GivenParameter::Epsilon(1.0))),
+            (0.0, 0.0)
+        );
     }
 }
 
 #[cfg(test)]
 mod crossing_tests {
-    use super::super::discrete::Discrete;
+    use super::super::discrete::DiscreteLosses;
     use super::super::loss_sum::LossSum;
     use super::*;
 
     /// One answer of randomised response, whose delta at epsilon is `(3 - e^epsilon) / 4`.
-    fn answer(infinite: f64) -> Composed {
-        let step = Discrete { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite };
-        Composed::new(&LossSum::new(&step, 1), 1.0, 1 << 12).unwrap()
+    fn answer(infinite: f64) -> ComposedLosses {
+        let step = DiscreteLosses { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite };
+        ComposedLosses::new(&LossSum::new(&step, 1), 1.0, 1 << 12).unwrap()
     }
 
     #[test]
     fn the_epsilon_of_a_delta_is_enclosed() {
         let answer = answer(0.0);
         for (delta, exact) in [(0.25, 2f64.ln()), (0.4, 1.4f64.ln()), (0.05, 2.8f64.ln())] {
-            let least = least_epsilon(&answer, delta);
+            let least = epsilon_upper_bound(&answer, delta);
             assert!((0.0..1e-8).contains(&(least - exact)), "{delta}: {least}");
-            let greatest = greatest_epsilon(&answer, delta, least + 0.25);
+            let greatest = epsilon_lower_bound(&answer, delta, least + 0.25);
             assert!((0.0..1e-8).contains(&(exact - greatest)), "{delta}: {greatest}");
         }
     }
 
     #[test]
     fn some_deltas_have_no_epsilon() {
-        assert_eq!(least_epsilon(&answer(0.0), 0.6), 0.0);
-        assert_eq!(least_epsilon(&answer(0.01), 0.005), f64::INFINITY);
-        assert_eq!(greatest_epsilon(&answer(0.0), 0.25, f64::INFINITY), 0.0);
-        assert_eq!(greatest_epsilon(&answer(0.0), 0.6, 1.0), 0.0);
+        assert_eq!(epsilon_upper_bound(&answer(0.0), 0.6), 0.0);
+        assert_eq!(epsilon_upper_bound(&answer(0.01), 0.005), f64::INFINITY);
+        assert_eq!(epsilon_lower_bound(&answer(0.0), 0.25, f64::INFINITY), 0.0);
+        assert_eq!(epsilon_lower_bound(&answer(0.0), 0.6, 1.0), 0.0);
     }
 }

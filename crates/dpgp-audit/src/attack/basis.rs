@@ -8,7 +8,7 @@ const FREQUENT: f64 = 0.002;
 
 /// The frequent values of a column, and quantiles of all other numbers in it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Basis {
+pub(super) struct ColumnBasis {
     /// In the total order of doubles.
     atoms: Vec<f64>,
     /// Rising, and finite.
@@ -22,9 +22,9 @@ pub(super) struct Feature {
     pub value: f64,
 }
 
-impl Basis {
+impl ColumnBasis {
     /// The basis of a column, with at most `pieces` pieces between quantiles.
-    pub fn uniform_basis(at: usize, outputs: [&Outputs; 2], pieces: usize) -> Self {
+    pub fn from_column(at: usize, outputs: [&MechanismOutputs; 2], pieces: usize) -> Self {
         let mut numbers: Vec<f64> = outputs.into_iter().flat_map(|outputs| outputs.column(at)).collect();
         numbers.sort_unstable_by(f64::total_cmp);
         let (mut atoms, mut rest) = (Vec::new(), Vec::new());
@@ -54,18 +54,18 @@ impl Basis {
     }
 
     /// Which frequent value a number is; their number for any other.
-    pub fn atom(&self, x: f64) -> usize {
+    pub fn atom_index(&self, x: f64) -> usize {
         self.atoms.binary_search_by(|atom| atom.total_cmp(&x)).unwrap_or(self.atoms.len())
     }
 
     /// Between which knots a number lies, counted from zero below the first.
-    pub fn interval(&self, x: f64) -> usize {
+    pub fn knot_interval(&self, x: f64) -> usize {
         self.knots.partition_point(|knot| *knot <= x)
     }
 
     /// Features of a number: its frequent value, or the two knots around it, weighted by distance.
     pub fn features(&self, x: f64) -> [Feature; 2] {
-        let (atom, first) = (self.atom(x), self.atoms.len());
+        let (atom, first) = (self.atom_index(x), self.atoms.len());
         let whole = Feature { at: atom, value: 1.0 };
         let none = Feature { at: 0, value: 0.0 };
         if atom < first {
@@ -74,16 +74,13 @@ impl Basis {
         if x.is_nan() || self.knots.is_empty() {
             return [Feature { at: self.len() - 1, ..whole }, none];
         }
-        match self.interval(x) {
+        match self.knot_interval(x) {
             0 => [Feature { at: first, ..whole }, none],
             above if above == self.knots.len() => [Feature { at: first + above - 1, ..whole }, none],
             above => {
                 let (low, high) = (self.knots[above - 1], self.knots[above]);
                 let part = (x - low) / (high - low);
-                [
-                    Feature { at: first + above - 1, value: 1.0 - part },
-                    Feature { at: first + above, value: part },
-                ]
+                [Feature { at: first + above - 1, value: 1.0 - part }, Feature { at: first + above, value: part }]
             }
         }
     }
@@ -98,7 +95,7 @@ fn quantiles(sorted: &[f64], pieces: usize) -> Vec<f64> {
 }
 
 /// A number for each output: the greater it is, the likelier the output came from one of the inputs.
-pub(super) trait Score: Debug + Send + Sync {
+pub(super) trait OutputScore: Debug + Send + Sync {
     /// The number of an output. It may be no number: half-lines are of the total order of all doubles.
     fn score(&self, output: &[f64]) -> f64;
 
@@ -111,17 +108,17 @@ pub(super) trait Score: Debug + Send + Sync {
 /// A symbol is a number like another. Numbers are told apart by their bits, so that there may be several that are no number.
 ///
 /// ```
-/// use dpgp_audit::Outputs;
-/// let outputs = Outputs::new(2, vec![1.0, 2.0, 3.0, 4.0]);
+/// use dpgp_audit::MechanismOutputs;
+/// let outputs = MechanismOutputs::new(2, vec![1.0, 2.0, 3.0, 4.0]);
 /// assert_eq!((outputs.len(), outputs.rows().next_back()), (2, Some([3.0, 4.0].as_slice())));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outputs {
+pub struct MechanismOutputs {
     width: usize,
     numbers: Vec<f64>,
 }
 
-impl Outputs {
+impl MechanismOutputs {
     /// Rows of `width` numbers, at least 1, one after the other; what is left over at the end is no row.
     pub fn new(width: usize, numbers: Vec<f64>) -> Self {
         Self { width: width.max(1), numbers }
@@ -163,18 +160,18 @@ impl Outputs {
 mod tests {
     use super::*;
 
-    fn basis() -> Basis {
+    fn basis() -> ColumnBasis {
         let numbers = [vec![-7.0; 50], vec![f64::NAN; 50], (0..=1000).map(f64::from).collect()].concat();
-        let outputs = Outputs::new(1, numbers);
-        Basis::uniform_basis(0, [&outputs, &outputs], 4)
+        let outputs = MechanismOutputs::new(1, numbers);
+        ColumnBasis::from_column(0, [&outputs, &outputs], 4)
     }
 
     #[test]
     fn frequent_values_and_quantiles() {
         let basis = basis();
         assert_eq!((basis.knots.clone(), basis.len()), (vec![0.0, 250.0, 500.0, 750.0, 1000.0], 8));
-        assert_eq!([-7.0, f64::NAN, 3.0].map(|x| basis.atom(x)), [0, 1, 2]);
-        assert_eq!([-1.0, 0.0, 600.0, 1e9].map(|x| basis.interval(x)), [0, 1, 3, 5]);
+        assert_eq!([-7.0, f64::NAN, 3.0].map(|x| basis.atom_index(x)), [0, 1, 2]);
+        assert_eq!([-1.0, 0.0, 600.0, 1e9].map(|x| basis.knot_interval(x)), [0, 1, 3, 5]);
     }
 
     /// Between knots a curve is the straight line through its weights, and its shares add up to one everywhere.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::basis::{Outputs, Score};
+use super::basis::{MechanismOutputs, OutputScore};
 use crate::binomial::Trials;
 use crate::normal::short;
 
@@ -12,27 +12,27 @@ const THRESHOLDS: usize = 2048;
 
 /// Outputs whose score is at least a threshold, or less.
 #[derive(Debug, Clone)]
-pub(super) struct HalfLine {
-    score: Arc<dyn Score>,
+pub(super) struct ThresholdSet {
+    score: Arc<dyn OutputScore>,
     threshold: f64,
     above: bool,
     /// Whether it is likelier under the second input.
     pub swapped: bool,
 }
 
-impl HalfLine {
+impl ThresholdSet {
     /// How many outputs lie in it.
-    pub fn count(&self, outputs: &Outputs) -> Trials {
-        let inside = outputs.rows().filter(|row| self.holds(row)).count();
+    pub fn count(&self, outputs: &MechanismOutputs) -> Trials {
+        let inside = outputs.rows().filter(|row| self.contains(row)).count();
         Trials { successes: inside as u32, trials: outputs.len() as u32 }
     }
 
-    fn holds(&self, output: &[f64]) -> bool {
+    fn contains(&self, output: &[f64]) -> bool {
         (self.score.score(output).total_cmp(&self.threshold) != Ordering::Less) == self.above
     }
 
     /// The set in words.
-    pub fn text(&self) -> String {
+    pub fn set_in_words(&self) -> String {
         let side = if self.above { ">=" } else { "<" };
         format!("{} {side} {}", self.score.name(), short(self.threshold))
     }
@@ -40,14 +40,18 @@ impl HalfLine {
 
 /// A half-line, and what it promises.
 #[derive(Debug, Clone)]
-pub(super) struct Promise {
-    pub set: HalfLine,
+pub(super) struct PromisingSet {
+    pub set: ThresholdSet,
     pub value: f64,
 }
 
 /// The half-line of a score that promises most for each goal; none without outputs.
-pub(super) fn best(score: &Arc<dyn Score>, outputs: [&Outputs; 2], goals: [Goal; 2]) -> [Option<Promise>; 2] {
-    let (scored, of) = (scored(score.as_ref(), outputs), outputs.map(Outputs::len));
+pub(super) fn best_threshold_sets(
+    score: &Arc<dyn OutputScore>,
+    outputs: [&MechanismOutputs; 2],
+    goals: [BoundGoal; 2],
+) -> [Option<PromisingSet>; 2] {
+    let (scored, of) = (score_outputs(score.as_ref(), outputs), outputs.map(MechanismOutputs::len));
     let mut best = [None, None];
     if of.contains(&0) {
         return best;
@@ -57,8 +61,8 @@ pub(super) fn best(score: &Arc<dyn Score>, outputs: [&Outputs; 2], goals: [Goal;
         let begins = place == 0 || scored[place - 1].score.total_cmp(&one.score) == Ordering::Less;
         if begins && place >= next {
             next = place + step;
-            let cut = Threshold { at: one.score, below, of };
-            goals.iter().zip(&mut best).for_each(|(goal, best)| cut.improve(score, *goal, best));
+            let cut = ThresholdCounts { at: one.score, below, of };
+            goals.iter().zip(&mut best).for_each(|(goal, best)| cut.improve_best_set(score, *goal, best));
         }
         below[usize::from(one.second)] += 1;
     }
@@ -66,49 +70,49 @@ pub(super) fn best(score: &Arc<dyn Score>, outputs: [&Outputs; 2], goals: [Goal;
 }
 
 /// The score of an output, and which input it came from.
-struct Scored {
+struct ScoredOutput {
     score: f64,
     second: bool,
 }
 
 /// The scores of all outputs, in the order of scores.
-fn scored(score: &dyn Score, outputs: [&Outputs; 2]) -> Vec<Scored> {
+fn score_outputs(score: &dyn OutputScore, outputs: [&MechanismOutputs; 2]) -> Vec<ScoredOutput> {
     let mut scored = Vec::with_capacity(outputs[0].len() + outputs[1].len());
     for (outputs, second) in outputs.into_iter().zip([false, true]) {
-        scored.extend(outputs.rows().map(|row| Scored { score: score.score(row), second }));
+        scored.extend(outputs.rows().map(|row| ScoredOutput { score: score.score(row), second }));
     }
     scored.sort_unstable_by(|a, b| a.score.total_cmp(&b.score));
     scored
 }
 
 /// A threshold, and how many outputs of each input lie below it.
-struct Threshold {
+struct ThresholdCounts {
     at: f64,
     below: [usize; 2],
     of: [usize; 2],
 }
 
-impl Threshold {
+impl ThresholdCounts {
     /// Puts one of the four half-lines of this threshold in place of one that promises less.
-    fn improve(&self, score: &Arc<dyn Score>, goal: Goal, best: &mut Option<Promise>) {
+    fn improve_best_set(&self, score: &Arc<dyn OutputScore>, goal: BoundGoal, best: &mut Option<PromisingSet>) {
         for above in [false, true] {
-            let shares = self.shares(above);
+            let shares = self.output_shares(above);
             for swapped in [false, true] {
                 let [one, other] = if swapped { [shares[1], shares[0]] } else { shares };
-                let value = goal.promised(one, other);
+                let value = goal.expected_bound(one, other);
                 if best.as_ref().is_none_or(|best| value > best.value) {
                     let (score, threshold) = (Arc::clone(score), self.at);
-                    *best = Some(Promise { set: HalfLine { score, threshold, above, swapped }, value });
+                    *best = Some(PromisingSet { set: ThresholdSet { score, threshold, above, swapped }, value });
                 }
             }
         }
     }
 
     /// The shares of the outputs of each input that lie on one side.
-    fn shares(&self, above: bool) -> [Share; 2] {
+    fn output_shares(&self, above: bool) -> [OutputShare; 2] {
         [0, 1].map(|side| {
             let (below, of) = (self.below[side], self.of[side]);
-            Share { part: if above { of - below } else { below }, of }
+            OutputShare { part: if above { of - below } else { below }, of }
         })
     }
 }
@@ -119,7 +123,7 @@ pub(super) struct ColumnScore {
     pub at: usize,
 }
 
-impl Score for ColumnScore {
+impl OutputScore for ColumnScore {
     fn score(&self, output: &[f64]) -> f64 {
         output[self.at]
     }
@@ -131,12 +135,12 @@ impl Score for ColumnScore {
 
 /// The number in a column less that in another one.
 #[derive(Debug)]
-pub(super) struct GapScore {
+pub(super) struct ColumnDifferenceScore {
     pub at: usize,
     pub from: usize,
 }
 
-impl Score for GapScore {
+impl OutputScore for ColumnDifferenceScore {
     fn score(&self, output: &[f64]) -> f64 {
         output[self.at] - output[self.from]
     }
@@ -150,30 +154,30 @@ impl Score for GapScore {
 const ALL_PAIRS: usize = 6;
 
 /// The pairs of columns whose difference is tried.
-pub(super) fn gaps(width: usize) -> Vec<GapScore> {
+pub(super) fn column_differences(width: usize) -> Vec<ColumnDifferenceScore> {
     let mut gaps = Vec::new();
     for at in 1..width {
         let first = if width <= ALL_PAIRS { 0 } else { at - 1 };
-        gaps.extend((first..at).map(|from| GapScore { at, from }));
+        gaps.extend((first..at).map(|from| ColumnDifferenceScore { at, from }));
     }
     gaps
 }
 
 /// A bound that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Goal {
+pub(super) enum BoundGoal {
     /// The greatest epsilon, at this delta.
     Epsilon { delta: f64 },
     /// The greatest delta, at this epsilon.
     Delta { epsilon: f64 },
 }
 
-impl Goal {
+impl BoundGoal {
     /// Bounds from a set that has at least the probability `p` under one input and at most `q` under the other.
     ///
     /// Obligation: an (epsilon, delta)-private mechanism has `p <= e^epsilon q + delta` for every set under neighbours; so
     /// `epsilon >= ln((p - delta) / q)` and `delta >= p - e^epsilon q`.
-    pub fn proved(self, p: f64, q: f64) -> f64 {
+    pub fn bound_from_probabilities(self, p: f64, q: f64) -> f64 {
         match self {
             Self::Epsilon { delta } if p > delta => ((p - delta) / q).ln(),
             Self::Epsilon { .. } => f64::NEG_INFINITY,
@@ -182,8 +186,8 @@ impl Goal {
     }
 
     /// About what shares of outputs will prove: it chooses well enough, and proves nothing.
-    pub fn promised(self, one: Share, other: Share) -> f64 {
-        self.proved(one.about(-CAUTION), other.about(CAUTION))
+    pub fn expected_bound(self, one: OutputShare, other: OutputShare) -> f64 {
+        self.bound_from_probabilities(one.wilson_bound(-CAUTION), other.wilson_bound(CAUTION))
     }
 }
 
@@ -193,14 +197,14 @@ const CAUTION: f64 = 2.4;
 
 /// So many of so many outputs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Share {
+pub(super) struct OutputShare {
     pub part: usize,
     pub of: usize,
 }
 
-impl Share {
+impl OutputShare {
     /// The end of the interval of Wilson 1927 that lies so many standard deviations off.
-    fn about(self, deviations: f64) -> f64 {
+    fn wilson_bound(self, deviations: f64) -> f64 {
         let (n, square) = (self.of as f64, deviations * deviations);
         let share = self.part as f64 / n;
         let spread = (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
@@ -212,21 +216,21 @@ impl Share {
 mod tests {
     use super::*;
 
-    fn epsilon(one: Vec<f64>, other: Vec<f64>) -> Promise {
-        let score: Arc<dyn Score> = Arc::new(ColumnScore { at: 0 });
-        let goals = [Goal::Epsilon { delta: 0.0 }, Goal::Delta { epsilon: 0.0 }];
-        let [best, _] = best(&score, [&Outputs::new(1, one), &Outputs::new(1, other)], goals);
+    fn epsilon(one: Vec<f64>, other: Vec<f64>) -> PromisingSet {
+        let score: Arc<dyn OutputScore> = Arc::new(ColumnScore { at: 0 });
+        let goals = [BoundGoal::Epsilon { delta: 0.0 }, BoundGoal::Delta { epsilon: 0.0 }];
+        let [best, _] =
+            best_threshold_sets(&score, [&MechanismOutputs::new(1, one), &MechanismOutputs::new(1, other)], goals);
         best.unwrap()
     }
 
     /// 1000 outputs each, of which 900 and 100 are 5.
     #[test]
     fn the_half_line_between_two_values_is_found() {
-        let [many, few] =
-            [[vec![5.0; 900], vec![1.0; 100]], [vec![5.0; 100], vec![1.0; 900]]].map(|v| v.concat());
+        let [many, few] = [[vec![5.0; 900], vec![1.0; 100]], [vec![5.0; 100], vec![1.0; 900]]].map(|v| v.concat());
         let found = epsilon(many.clone(), few.clone());
         assert!(found.value > 1.5 && found.value < 9f64.ln(), "{found:?}");
-        let count = found.set.count(&Outputs::new(1, few));
+        let count = found.set.count(&MechanismOutputs::new(1, few));
         assert!(found.set.swapped || count == Trials { successes: 100, trials: 1000 }, "{found:?}");
     }
 
@@ -244,8 +248,8 @@ mod column_tests {
 
     #[test]
     fn pairs_of_few_and_of_many_columns() {
-        assert_eq!([1, 2, 3, 6, 7, 20].map(|width| gaps(width).len()), [0, 1, 3, 15, 6, 19]);
-        assert_eq!(gaps(2)[0].score(&[1.0, 4.0]), 3.0);
+        assert_eq!([1, 2, 3, 6, 7, 20].map(|width| column_differences(width).len()), [0, 1, 3, 15, 6, 19]);
+        assert_eq!(column_differences(2)[0].score(&[1.0, 4.0]), 3.0);
     }
 }
 
@@ -257,16 +261,16 @@ mod goal_tests {
     #[test]
     fn randomised_response_is_read_exactly() {
         let (p, q) = (0.731_058_578_630_004_9, 0.268_941_421_369_995_1);
-        assert!((Goal::Epsilon { delta: 0.0 }.proved(p, q) - 1.0).abs() < 1e-12);
-        assert!(Goal::Delta { epsilon: 1.0 }.proved(p, q).abs() < 1e-12);
-        assert!((Goal::Delta { epsilon: 0.0 }.proved(p, q) - (p - q)).abs() < 1e-12);
-        assert_eq!(Goal::Epsilon { delta: 0.8 }.proved(p, q), f64::NEG_INFINITY);
+        assert!((BoundGoal::Epsilon { delta: 0.0 }.bound_from_probabilities(p, q) - 1.0).abs() < 1e-12);
+        assert!(BoundGoal::Delta { epsilon: 1.0 }.bound_from_probabilities(p, q).abs() < 1e-12);
+        assert!((BoundGoal::Delta { epsilon: 0.0 }.bound_from_probabilities(p, q) - (p - q)).abs() < 1e-12);
+        assert_eq!(BoundGoal::Epsilon { delta: 0.8 }.bound_from_probabilities(p, q), f64::NEG_INFINITY);
     }
 
     /// Wilson's interval of 1 in 10 at 1.96 standard deviations, from tables: 0.0179 to 0.4042.
     #[test]
     fn shares_are_distrusted() {
-        let share = Share { part: 1, of: 10 };
-        assert!((share.about(-1.96) - 0.0179).abs() < 1e-4 && (share.about(1.96) - 0.4042).abs() < 1e-4);
+        let share = OutputShare { part: 1, of: 10 };
+        assert!((share.wilson_bound(-1.96) - 0.0179).abs() < 1e-4 && (share.wilson_bound(1.96) - 0.4042).abs() < 1e-4);
     }
 }

@@ -1,8 +1,8 @@
 //! Lower bounds that outputs prove.
 
-use super::basis::Outputs;
-use super::contest::Contests;
-use super::half_line::Goal;
+use super::basis::MechanismOutputs;
+use super::contest::AttackSets;
+use super::half_line::BoundGoal;
 use crate::binomial::Trials;
 use dpgp_accounting::Guarantee;
 
@@ -32,27 +32,29 @@ impl LowerBounds {
 /// quarter of the error.
 ///
 /// ```
-/// use dpgp_audit::{Outputs, attack};
+/// use dpgp_audit::{MechanismOutputs, attack};
 /// use dpgp_accounting::Guarantee;
 /// // The true bit is told 90 times in 100: epsilon is ln 9 = 2.197.
 /// let told = |bit: f64| (0..20_000).map(|i| if i % 10 == 0 { 1.0 - bit } else { bit }).collect();
-/// let [one, other] = [1.0, 0.0].map(|bit| Outputs::new(1, told(bit)));
+/// let [one, other] = [1.0, 0.0].map(|bit| MechanismOutputs::new(1, told(bit)));
 /// let found = attack([&one, &other], Guarantee::pure(1.0), 0.95);
 /// assert!(found.epsilon > 2.0 && found.epsilon < 2.197 && found.refute(Guarantee::pure(1.0)));
 /// ```
-pub fn attack(outputs: [&Outputs; 2], claim: Guarantee, confidence: f64) -> LowerBounds {
-    let [one, other] = outputs.map(Outputs::halves);
-    let mut contests = Contests::learned([&one[0], &other[0]], claim);
+pub fn attack(outputs: [&MechanismOutputs; 2], claim: Guarantee, confidence: f64) -> LowerBounds {
+    let [one, other] = outputs.map(MechanismOutputs::halves);
+    let mut contests = AttackSets::from_outputs([&one[0], &other[0]], claim);
     contests.observe([&one[1], &other[1]]);
-    contests.bounds(1.0 - confidence)
+    contests.lower_bounds(1.0 - confidence)
 }
 
 /// The greatest epsilon that an [`attack`] on as many outputs can prove: all of one and none of the other lie in its set.
-pub fn provable_epsilon(outputs: [&Outputs; 2], claim: Guarantee, confidence: f64) -> f64 {
+pub fn provable_epsilon(outputs: [&MechanismOutputs; 2], claim: Guarantee, confidence: f64) -> f64 {
     let [one, other] = outputs.map(|outputs| (outputs.len() - outputs.len() / 2) as u32);
     let (all, none) = (Trials { successes: one, trials: one }, Trials { successes: 0, trials: other });
     let error = (1.0 - confidence) / 4.0;
-    Goal::Epsilon { delta: claim.delta }.proved(all.at_least(error), none.at_most(error)).max(0.0)
+    BoundGoal::Epsilon { delta: claim.delta }
+        .bound_from_probabilities(all.lower_confidence_bound(error), none.upper_confidence_bound(error))
+        .max(0.0)
 }
 
 #[cfg(test)]
@@ -73,9 +75,9 @@ mod tests {
     }
 
     /// Multiples of `2^-20`, whose last bits tell nothing.
-    fn rounded(mean: f64, seed: u8) -> Outputs {
+    fn rounded(mean: f64, seed: u8) -> MechanismOutputs {
         let scale = 2f64.powi(20);
-        Outputs::new(1, normal(mean, seed).iter().map(|x| (x * scale).round() / scale).collect())
+        MechanismOutputs::new(1, normal(mean, seed).iter().map(|x| (x * scale).round() / scale).collect())
     }
 
     /// Two normal distributions one standard deviation apart: the truth at delta 0.01 is epsilon 2.23, and at epsilon 1 it
@@ -94,7 +96,7 @@ mod tests {
     /// The same numbers as doubles: noise on 1 cannot reach the doubles that noise on 0 reaches.
     #[test]
     fn the_last_bits_of_doubles_tell_them_apart() {
-        let [one, other] = [normal(0.0, 1), normal(1.0, 2)].map(|numbers| Outputs::new(1, numbers));
+        let [one, other] = [normal(0.0, 1), normal(1.0, 2)].map(|numbers| MechanismOutputs::new(1, numbers));
         let found = attack([&one, &other], Guarantee { epsilon: 1.0, delta: 0.127 }, 0.95);
         assert!(found.epsilon > 5.0 && found.set.contains("last bit"), "{found:?}");
     }
@@ -108,7 +110,7 @@ mod tests {
     /// Of 1000 outputs 500 judge; with an error of 0.0125 for each bound they prove `p >= 0.0125^(1/500)`, `q <= 1 - p`.
     #[test]
     fn more_cannot_be_proved_than_all_against_none() {
-        let [one, other] = [0.0, 1.0].map(|x| Outputs::new(1, vec![x; 1000]));
+        let [one, other] = [0.0, 1.0].map(|x| MechanismOutputs::new(1, vec![x; 1000]));
         let claim = Guarantee::pure(1.0);
         let most = provable_epsilon([&one, &other], claim, 0.95);
         let p = 0.0125f64.powf(0.002);
@@ -118,8 +120,8 @@ mod tests {
 
     #[test]
     fn no_outputs_prove_nothing() {
-        let none = Outputs::new(2, Vec::new());
-        let few = Outputs::new(2, vec![0.0; 6]);
+        let none = MechanismOutputs::new(2, Vec::new());
+        let few = MechanismOutputs::new(2, vec![0.0; 6]);
         for outputs in [[&none, &none], [&few, &none], [&few, &few]] {
             let found = attack(outputs, Guarantee::pure(0.1), 0.95);
             assert_eq!((found.epsilon, found.delta), (0.0, 0.0), "{found:?}");

@@ -3,7 +3,7 @@
 //! The attack does not use the code or the proof of the mechanism, so it finds mistakes that both share. Sources: Ding et al.
 //! 2018, "Detecting violations of differential privacy"; Bichsel et al. 2021, "DP-Sniper".
 //!
-//! A [`Score`](basis::Score) turns an output into a number, and a half-line of that number is a set of outputs. Scores and
+//! A [`OutputScore`](basis::Score) turns an output into a number, and a half-line of that number is a set of outputs. Scores and
 //! half-lines are chosen on some outputs and judged on others, by Clopper-Pearson bounds.
 //!
 //! | score | what it finds |
@@ -21,7 +21,7 @@ mod half_line;
 mod lower_bounds;
 mod word;
 
-pub use basis::Outputs;
-pub use contest::Contests;
+pub use basis::MechanismOutputs;
+pub use contest::AttackSets;
 pub use lower_bounds::provable_epsilon;
 pub use lower_bounds::{LowerBounds, attack};

@@ -5,14 +5,7 @@ use super::mutant::{Mutant, Truth};
 use dpgp_accounting::Guarantee;
 
 pub(super) fn all() -> Vec<Mutant> {
-    vec![
-        exponential(),
-        permuted(),
-        without_half(),
-        permuted_without_half(),
-        wrong_sensitivity(),
-        exact_value(),
-    ]
+    vec![exponential(), permuted(), without_half(), permuted_without_half(), wrong_sensitivity(), exact_value()]
 }
 
 /// The place that is chosen with probabilities proportional to `exp(rate u)`. Source: McSherry and Talwar 2007.

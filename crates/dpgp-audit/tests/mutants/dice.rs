@@ -122,9 +122,7 @@ mod tests {
         assert!((mean(|dice| dice.gaussian(3.0).powi(2)) / 9.0 - 1.0).abs() < 0.03);
         assert!((mean(|dice| dice.exponential(3.0)) / 3.0 - 1.0).abs() < 0.02);
         let a = (-0.5f64).exp();
-        assert!(
-            (mean(|dice| dice.geometric(0.5).powi(2)) / (2.0 * a / (1.0 - a).powi(2)) - 1.0).abs() < 0.04
-        );
+        assert!((mean(|dice| dice.geometric(0.5).powi(2)) / (2.0 * a / (1.0 - a).powi(2)) - 1.0).abs() < 0.04);
         assert!((mean(|dice| dice.place(&[1.0, 2.0, 5.0])) - 1.5).abs() < 0.02);
         assert!(mean(|dice| dice.laplace(3.0)).abs() < 0.06);
     }

@@ -39,12 +39,7 @@ fn laplace() -> Mutant {
 ///
 /// Truth: between 1/4 and 1/2 the noise on 1.5 is beyond -1, so that the sum is a multiple of `2^-52`, and that on 1.25 is not.
 fn same_power() -> Mutant {
-    Mutant {
-        name: "floating-same-power",
-        what: "the same on 1.25 and on 1.5",
-        inputs: [&[1.25], &[1.5]],
-        ..laplace()
-    }
+    Mutant { name: "floating-same-power", what: "the same on 1.25 and on 1.5", inputs: [&[1.25], &[1.5]], ..laplace() }
 }
 
 /// The same in single precision.

@@ -4,16 +4,7 @@ use super::mutant::{Mutant, Truth};
 use dpgp_accounting::{Calibration, Guarantee, zcdp_epsilon};
 
 pub(super) fn all() -> Vec<Mutant> {
-    vec![
-        gaussian(),
-        rounded(),
-        textbook(),
-        rho_as_sd(),
-        variance_as_sd(),
-        largest_change(),
-        divided_twice(),
-        pure(),
-    ]
+    vec![gaussian(), rounded(), textbook(), rho_as_sd(), variance_as_sd(), largest_change(), divided_twice(), pure()]
 }
 
 /// The claim of calibrated noise.

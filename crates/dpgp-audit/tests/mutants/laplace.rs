@@ -4,16 +4,7 @@ use super::mutant::{Mutant, Truth};
 use dpgp_accounting::Guarantee;
 
 pub(super) fn all() -> Vec<Mutant> {
-    vec![
-        laplace(),
-        rounded(),
-        clamped(),
-        scale_is_epsilon(),
-        scale_from_variance(),
-        rejected(),
-        closest(),
-        averaged(),
-    ]
+    vec![laplace(), rounded(), clamped(), scale_is_epsilon(), scale_from_variance(), rejected(), closest(), averaged()]
 }
 
 /// Laplace noise of scale `1 / epsilon`.

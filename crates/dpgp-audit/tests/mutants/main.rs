@@ -145,10 +145,7 @@ fn every_mistake_is_found_with_many_outputs() {
             scope.spawn(move || {
                 let own = mutants.iter().skip(first).step_by(threads);
                 let tried = own.map(|mutant| (mutant.name, try_mutant(mutant, options)));
-                tried
-                    .filter(|(_, finding)| !finding.right)
-                    .map(|wrong| format!("{wrong:?}"))
-                    .collect::<Vec<_>>()
+                tried.filter(|(_, finding)| !finding.right).map(|wrong| format!("{wrong:?}")).collect::<Vec<_>>()
             })
         });
         let tries: Vec<_> = tries.collect();

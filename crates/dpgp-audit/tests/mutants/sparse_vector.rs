@@ -37,8 +37,7 @@ const BELOW: f64 = -1000.0;
 const ENDED: f64 = -2000.0;
 
 /// Algorithm 1 of Lyu, Su and Li 2017 for two answers above.
-pub(super) const LYU: Variant =
-    Variant { threshold: 2.0, answers: 8.0, stops: 2, renews: false, shows: Shows::Mark };
+pub(super) const LYU: Variant = Variant { threshold: 2.0, answers: 8.0, stops: 2, renews: false, shows: Shows::Mark };
 
 impl Variant {
     pub fn run(self, answers: &[f64], dice: &mut NoiseSampler, out: &mut Vec<f64>) {
@@ -71,10 +70,8 @@ impl Variant {
 }
 
 /// Half of the answers fall and half rise.
-const CROSSED: [&[f64]; 2] = [
-    &[1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0],
-    &[2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0],
-];
+const CROSSED: [&[f64]; 2] =
+    [&[1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0], &[2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0]];
 
 /// Algorithm 1: noise of `1 / (epsilon / 2)` on the threshold, of `2 c / (epsilon / 2)` on answers, an end after c of them.
 ///

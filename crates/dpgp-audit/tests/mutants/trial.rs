@@ -5,7 +5,7 @@ use rand_pcg::Pcg64;
 
 use super::dice::NoiseSampler;
 use super::mutant::{Mutant, Truth};
-use dpgp_audit::{Contests, LowerBounds, Outputs};
+use dpgp_audit::{AttackSets, LowerBounds, MechanismOutputs};
 
 /// How mutants are attacked.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ pub struct MutantFinding {
 pub fn try_mutant(mutant: &Mutant, options: MutantOptions) -> MutantFinding {
     let mut sources = [0, 1].map(|input| Source::new(mutant, input, options.seed));
     let [one, other] = sources.each_mut().map(|source| source.outputs(options.learned));
-    let mut contests = Contests::learned([&one, &other], mutant.claim);
+    let mut contests = AttackSets::from_outputs([&one, &other], mutant.claim);
     let mut left = options.judged;
     while left > 0 {
         let some = left.min(PIECE);
@@ -51,7 +51,7 @@ pub fn try_mutant(mutant: &Mutant, options: MutantOptions) -> MutantFinding {
         contests.observe([&one, &other]);
         left -= some;
     }
-    finding(mutant, contests.bounds(options.error))
+    finding(mutant, contests.lower_bounds(options.error))
 }
 
 /// Outputs that are in memory at a time, for each input.
@@ -76,18 +76,19 @@ struct Source<'a> {
 impl<'a> Source<'a> {
     fn new(mutant: &'a Mutant, input: usize, seed: u32) -> Self {
         // FNV-1a of the name, so that no mutant shares its stream.
-        let name = mutant.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3_u64)
-        });
+        let name = mutant
+            .name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3_u64));
         let stream = Pcg64::seed_from_u64(name ^ (u64::from(seed) << 32) ^ input as u64);
         Self { mutant, input: mutant.inputs[input], dice: NoiseSampler::new(stream) }
     }
 
-    fn outputs(&mut self, rows: usize) -> Outputs {
+    fn outputs(&mut self, rows: usize) -> MechanismOutputs {
         let mut numbers = Vec::new();
         for _ in 0..rows {
             (self.mutant.release)(self.input, &mut self.dice, &mut numbers);
         }
-        Outputs::new(numbers.len() / rows.max(1), numbers)
+        MechanismOutputs::new(numbers.len() / rows.max(1), numbers)
     }
 }

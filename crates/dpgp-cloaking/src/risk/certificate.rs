@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::newton::released;
-use super::reduced::Reduced;
+use super::newton::without_slack;
+use super::reduced::ReducedRiskProblem;
 use dpgp_linalg::{Cholesky, gram, product, thin_svd, transposed_product};
 use dpgp_noise::PrivacyError;
 
@@ -15,7 +15,7 @@ const ADDED: f64 = 0.3;
 const CLEARLY_ABOVE: f64 = 1.0 / 3.0;
 
 /// The dual side of a strategy: multipliers and the bound that they prove.
-pub(super) struct Bound {
+pub(super) struct DualBound {
     /// No release has a smaller expected error in the reduced problem.
     pub least: f64,
     multipliers: Vec<f64>,
@@ -25,20 +25,20 @@ pub(super) struct Bound {
     scaled: DMatrix<f64>,
 }
 
-impl Bound {
+impl DualBound {
     /// The bound of the module's theorem, for `lambda_u = max(|L' e_u|, |e_u|^2 / s^2)` and a little more: at the optimum the first
     /// is the multiplier, and below the second no multiplier is feasible.
     ///
     /// # Errors
     /// [`PrivacyError::Linalg`] if a factorisation fails.
-    pub fn new(problem: &Reduced, point: &Point) -> Result<Self, PrivacyError> {
-        let multipliers = multipliers(problem, point);
+    pub fn new(problem: &ReducedRiskProblem, point: &StrategyPoint) -> Result<Self, PrivacyError> {
+        let multipliers = dual_multipliers(problem, point);
         let total: f64 = multipliers.iter().sum();
         let mut scaled = point.residual.transpose();
         for (mut row, multiplier) in scaled.row_iter_mut().zip(&multipliers) {
             row /= (problem.noise * multiplier).sqrt();
         }
-        let kappa = Spectrum::new(&scaled)?.values[0];
+        let kappa = GramSpectrum::new(&scaled)?.values[0];
         // tr(C A C') for C = L W.
         let spent = point.estimator.dot(&(product(&point.moved, &point.rows.transpose()) * &point.estimator));
         Ok(Self { least: problem.prior - spent - kappa * total, multipliers, total, scaled })
@@ -49,9 +49,9 @@ impl Bound {
     ///
     /// # Errors
     /// [`PrivacyError::Linalg`] if a factorisation fails.
-    pub fn missing(&self, point: &Point, negligible: f64) -> Result<DMatrix<f64>, PrivacyError> {
-        let outside = self.outside(point)?;
-        let spectrum = Spectrum::new(&outside)?;
+    pub fn missing_directions(&self, point: &StrategyPoint, negligible: f64) -> Result<DMatrix<f64>, PrivacyError> {
+        let outside = self.residual_outside_span(point)?;
+        let spectrum = GramSpectrum::new(&outside)?;
         let room = spectrum.values.len() - point.rows.nrows().min(spectrum.values.len());
         let above = spectrum.values.iter().filter(|value| (*value - 1.0) * self.total > negligible);
         let count = above.count().min(room);
@@ -67,7 +67,7 @@ impl Bound {
     }
 
     /// The scaled residual less its part in the span of the strategy, in the metric of the multipliers.
-    fn outside(&self, point: &Point) -> Result<DMatrix<f64>, PrivacyError> {
+    fn residual_outside_span(&self, point: &StrategyPoint) -> Result<DMatrix<f64>, PrivacyError> {
         let mut strategy = point.rows.transpose();
         for (mut row, multiplier) in strategy.row_iter_mut().zip(&self.multipliers) {
             row *= multiplier.sqrt();
@@ -77,7 +77,7 @@ impl Bound {
     }
 }
 
-fn multipliers(problem: &Reduced, point: &Point) -> Vec<f64> {
+fn dual_multipliers(problem: &ReducedRiskProblem, point: &StrategyPoint) -> Vec<f64> {
     let own = point.residual.column_iter().map(|e| e.norm_squared() / problem.noise);
     let pulls = point.gradient.column_iter().map(|g| g.norm());
     let largest: Vec<f64> = own.zip(pulls).map(|(own, pull)| own.max(pull)).collect();
@@ -87,12 +87,12 @@ fn multipliers(problem: &Reduced, point: &Point) -> Vec<f64> {
 }
 
 /// Eigenvalues of `B' B`, falling, and its eigenvectors.
-struct Spectrum {
+struct GramSpectrum {
     values: DVector<f64>,
     vectors: DMatrix<f64>,
 }
 
-impl Spectrum {
+impl GramSpectrum {
     fn new(b: &DMatrix<f64>) -> Result<Self, PrivacyError> {
         let svd = thin_svd("the certificate", &gram(b))?;
         Ok(Self { values: svd.s, vectors: svd.u })
@@ -100,7 +100,7 @@ impl Spectrum {
 }
 
 /// A strategy W, turned so that `L' L` is diagonal: neither rotations of the released numbers nor of the noise change anything.
-pub(super) struct Point {
+pub(super) struct StrategyPoint {
     /// W with its row of slack ((r + 1) x n).
     pub strategy: DMatrix<f64>,
     /// W (r x n).
@@ -121,19 +121,19 @@ pub(super) struct Point {
     pub explained: f64,
 }
 
-impl Point {
+impl StrategyPoint {
     /// # Errors
     /// [`PrivacyError::Linalg`] if a factorisation fails.
-    pub fn new(problem: &Reduced, mut strategy: DMatrix<f64>) -> Result<Self, PrivacyError> {
-        let mut rows = released(&strategy);
+    pub fn new(problem: &ReducedRiskProblem, mut strategy: DMatrix<f64>) -> Result<Self, PrivacyError> {
+        let mut rows = without_slack(&strategy);
         let mut moved = problem.times_covariance(&rows);
         let seen = product(&rows, &problem.targets.transpose());
-        let covariance = released_covariance(problem, &rows, &moved)?;
+        let covariance = factorise_release_covariance(problem, &rows, &moved)?;
         let turn = thin_svd("the estimator", &covariance.solve(&seen))?.u.transpose();
         rows = product(&turn, &rows);
         moved = product(&turn, &moved);
         strategy.rows_mut(0, rows.nrows()).copy_from(&rows);
-        let covariance = released_covariance(problem, &rows, &moved)?;
+        let covariance = factorise_release_covariance(problem, &rows, &moved)?;
         let seen = turn * seen;
         let estimator = covariance.solve(&seen);
         let residual = &problem.targets - transposed_product(&estimator, &moved);
@@ -151,19 +151,19 @@ impl Point {
     }
 
     /// The expected error.
-    pub fn error(&self, problem: &Reduced) -> f64 {
+    pub fn error(&self, problem: &ReducedRiskProblem) -> f64 {
         problem.prior - self.explained
     }
 
     /// `lambda_u = <gradient_u, w_u>`: how much the error would fall if the column might be longer.
-    pub fn pulls(&self) -> Vec<f64> {
+    pub fn radial_gradients(&self) -> Vec<f64> {
         self.gradient.column_iter().zip(self.rows.column_iter()).map(|(g, w)| g.dot(&w)).collect()
     }
 }
 
 /// The Cholesky factor of `W A W' + s^2 I`.
-fn released_covariance(
-    problem: &Reduced,
+fn factorise_release_covariance(
+    problem: &ReducedRiskProblem,
     rows: &DMatrix<f64>,
     moved: &DMatrix<f64>,
 ) -> Result<Cholesky, PrivacyError> {
@@ -182,34 +182,32 @@ mod tests {
     /// the root of their number; none is missing of what explains less than all that there is.
     #[test]
     fn missing_rows_are_scaled_by_what_they_explain() {
-        let problem = Reduced::new(&small(), 1.0).unwrap();
+        let problem = ReducedRiskProblem::new(&small(), 1.0).unwrap();
         let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
-        let point = Point::new(&problem, with_slack(&rows)).unwrap();
-        let bound = Bound::new(&problem, &point).unwrap();
-        let missing = bound.missing(&point, 1e-9).unwrap();
+        let point = StrategyPoint::new(&problem, with_slack(&rows)).unwrap();
+        let bound = DualBound::new(&problem, &point).unwrap();
+        let missing = bound.missing_directions(&point, 1e-9).unwrap();
         let count = missing.nrows();
         assert!(count > 0, "{missing}");
         let full = 0.3 * (6.0 / count as f64).sqrt();
         assert!((missing.row(0).norm() / full - 1.0).abs() < 1e-12, "{}", missing.row(0).norm() / full);
         assert!(missing.row_iter().all(|row| row.norm() <= full * (1.0 + 1e-12)));
-        assert_eq!(bound.missing(&point, f64::INFINITY).unwrap().nrows(), 0);
+        assert_eq!(bound.missing_directions(&point, f64::INFINITY).unwrap().nrows(), 0);
         // In the metric of the multipliers they stand at right angles to the strategy.
         let along: f64 = (0..6).map(|u| missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).sum();
-        let size: f64 =
-            (0..6).map(|u| (missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).abs()).sum();
+        let size: f64 = (0..6).map(|u| (missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).abs()).sum();
         assert!(along.abs() < 1e-9 * size, "{along:e} {size:e}");
     }
 
     /// A multiplier is the greater of the pull and of what a target weighs itself, and a billionth of the error shared by all.
     #[test]
     fn multipliers_are_never_zero() {
-        let problem = Reduced::new(&small(), 0.5).unwrap();
+        let problem = ReducedRiskProblem::new(&small(), 0.5).unwrap();
         let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
-        let point = Point::new(&problem, with_slack(&rows)).unwrap();
+        let point = StrategyPoint::new(&problem, with_slack(&rows)).unwrap();
         let floor = FLOOR * point.error(&problem) / 6.0;
-        for (u, found) in multipliers(&problem, &point).into_iter().enumerate() {
-            let (own, pull) =
-                (point.residual.column(u).norm_squared() / 0.25, point.gradient.column(u).norm());
+        for (u, found) in dual_multipliers(&problem, &point).into_iter().enumerate() {
+            let (own, pull) = (point.residual.column(u).norm_squared() / 0.25, point.gradient.column(u).norm());
             assert!(((found - own.max(pull)) / floor - 1.0).abs() < 1e-3, "{u}: {found} {floor:e}");
         }
     }
@@ -221,16 +219,13 @@ mod tests {
         let inputs = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
         let mut shorter = 0;
         for noise_sd in [0.1, 0.8, 1.0, 1.2] {
-            let problem = Reduced::new(&problem(&inputs, &[1.0; 6], &inputs), noise_sd).unwrap();
+            let problem = ReducedRiskProblem::new(&problem(&inputs, &[1.0; 6], &inputs), noise_sd).unwrap();
             let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
-            let point = Point::new(&problem, with_slack(&rows)).unwrap();
-            let missing = Bound::new(&problem, &point).unwrap().missing(&point, 1e-9).unwrap();
+            let point = StrategyPoint::new(&problem, with_slack(&rows)).unwrap();
+            let missing = DualBound::new(&problem, &point).unwrap().missing_directions(&point, 1e-9).unwrap();
             let full = 0.3 * (6.0 / missing.nrows() as f64).sqrt();
             let norms: Vec<f64> = missing.row_iter().map(|row| row.norm() / full).collect();
-            assert!(
-                missing.nrows() > 1 && norms.iter().all(|norm| *norm < 1.0 + 1e-12),
-                "{noise_sd}: {norms:?}"
-            );
+            assert!(missing.nrows() > 1 && norms.iter().all(|norm| *norm < 1.0 + 1e-12), "{noise_sd}: {norms:?}");
             assert!(noise_sd > 0.1 || (norms[0] - 1.0).abs() < 1e-12, "{norms:?}");
             shorter += norms.iter().filter(|norm| **norm < 0.99).count();
         }

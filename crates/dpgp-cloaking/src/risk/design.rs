@@ -5,22 +5,22 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::certificate::Bound;
-use super::certificate::Point;
-use super::newton::improve;
+use super::certificate::DualBound;
+use super::certificate::StrategyPoint;
+use super::newton::improve_point;
 use super::newton::{normalised, with_slack};
-use super::reduced::Reduced;
+use super::reduced::ReducedRiskProblem;
 use super::reduced::RiskProblem;
-use crate::release::Cloak;
+use crate::release::CloakingNoise;
 use dpgp_linalg::thin_svd;
 use dpgp_noise::PrivacyError;
 
 /// A private linear prediction of nearly least expected error.
 #[derive(Debug, Clone)]
-pub struct RiskDesign {
-    /// The map and its noise, for sensitivity 1. [`Cloak::mean_columns`] is not the map of the Gaussian process: predictions are
+pub struct MinimumRiskDesign {
+    /// The map and its noise, for sensitivity 1. [`CloakingNoise::released_mean_map`] is not the map of the Gaussian process: predictions are
     /// those of this map, shrunk to the prior mean by as much as the noise deserves.
-    pub cloak: Cloak,
+    pub cloak: CloakingNoise,
     /// The weighted sum of the expected squared errors over prior, targets and noise, in squared units of the model.
     pub expected: f64,
     /// The variance of each latent value (t) given the release, noise included.
@@ -34,21 +34,21 @@ pub struct RiskDesign {
 /// The private linear prediction with the least expected error, for noise of standard deviation `noise_sd` at
 /// sensitivity 1 (the noise multiplier of the mechanism times the largest change of one target, in units of the model).
 ///
-/// Obligation: whatever the solver returns, [`Cloak`] scales the strategy until every column is covered, and checks it.
+/// Obligation: whatever the solver returns, [`CloakingNoise`] scales the strategy until every column is covered, and checks it.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use dpgp_gp::{PriorMoments, SharedCovariance};
-/// use dpgp_cloaking::{RiskProblem, risk_cloak};
+/// use dpgp_gp::{PriorMoments, CovarianceRepresentation};
+/// use dpgp_cloaking::{RiskProblem, design_minimum_risk};
 /// use nalgebra::DMatrix;
 /// // One latent value of variance 1, seen once with noise of variance 1/2; the release adds noise of variance 1/2.
 /// let one = DMatrix::from_element(1, 1, 1.0);
-/// let shared = Arc::new(SharedCovariance::of_factor(one.clone()));
+/// let shared = Arc::new(CovarianceRepresentation::of_factor(one.clone()));
 /// let moments = PriorMoments { cross: one, shared, own: vec![0.5], variances: vec![1.0] };
-/// let design = risk_cloak(&RiskProblem::even(moments), 0.5f64.sqrt())?;
+/// let design = design_minimum_risk(&RiskProblem::with_equal_weights(moments), 0.5f64.sqrt())?;
 /// // It is 1 / (1 + 1/2 + 1/2) times what is released, and half of the variance is explained.
-/// assert!((design.cloak.mean_columns()[(0, 0)] - 0.5).abs() < 1e-9);
+/// assert!((design.cloak.released_mean_map()[(0, 0)] - 0.5).abs() < 1e-9);
 /// assert!((design.expected - 0.5).abs() < 1e-9 && design.gap < 1e-6);
 /// # Ok::<(), dpgp_noise::PrivacyError>(())
 /// ```
@@ -56,28 +56,27 @@ pub struct RiskDesign {
 /// # Errors
 /// [`PrivacyError::NothingToProtect`] if no weighted point depends on any target, [`PrivacyError::NoNoise`] unless the standard
 /// deviation is positive and finite, [`PrivacyError::Linalg`] if a matrix is not finite or a factorisation fails.
-pub fn risk_cloak(problem: &RiskProblem, noise_sd: f64) -> Result<RiskDesign, PrivacyError> {
+pub fn design_minimum_risk(problem: &RiskProblem, noise_sd: f64) -> Result<MinimumRiskDesign, PrivacyError> {
     let noisy = noise_sd > 0.0 && noise_sd.is_finite();
     if !noisy {
         return Err(PrivacyError::NoNoise { solver: "risk" });
     }
-    let reduced = Reduced::new(problem, noise_sd)?;
-    let found = solve(&reduced)?;
+    let reduced = ReducedRiskProblem::new(problem, noise_sd)?;
+    let found = minimise_expected_error(&reduced)?;
     // The posterior mean at all points, those without weight too.
     let seen = &found.point.rows * problem.moments.cross.transpose();
     let estimator = found.point.covariance.solve(&seen).transpose();
-    let mut cloak = Cloak::of_strategy(&estimator, &found.point.rows, found.products)?;
-    let variances = variances(problem, &reduced, &cloak);
-    let expected: f64 =
-        variances.iter().zip(&problem.weights).map(|(variance, weight)| variance * weight).sum();
+    let mut cloak = CloakingNoise::of_strategy(&estimator, &found.point.rows, found.products)?;
+    let variances = expected_squared_errors(problem, &reduced, &cloak);
+    let expected: f64 = variances.iter().zip(&problem.weights).map(|(variance, weight)| variance * weight).sum();
     let gap = ((expected - found.least + reduced.dropped) / expected).max(0.0);
     cloak.gap = Some(gap);
-    Ok(RiskDesign { cloak, expected, variances, gap, steps: found.products })
+    Ok(MinimumRiskDesign { cloak, expected, variances, gap, steps: found.products })
 }
 
 /// The diagonal of `K** - 2 C K*' + C A C' + s^2 L L'`, for the very map and noise of the release.
-fn variances(problem: &RiskProblem, reduced: &Reduced, cloak: &Cloak) -> Vec<f64> {
-    let (map, noise): (DMatrix<f64>, DMatrix<f64>) = (cloak.mean_columns(), cloak.noise_map());
+fn expected_squared_errors(problem: &RiskProblem, reduced: &ReducedRiskProblem, cloak: &CloakingNoise) -> Vec<f64> {
+    let (map, noise): (DMatrix<f64>, DMatrix<f64>) = (cloak.released_mean_map(), cloak.noise_map());
     let moved = reduced.times_covariance(&map) - 2.0 * &problem.moments.cross;
     let explained = map.row_iter().zip(moved.row_iter()).map(|(c, moved)| c.dot(&moved));
     let added = noise.row_iter().map(|row| reduced.noise * row.norm_squared());
@@ -109,8 +108,8 @@ const PRODUCTS: usize = 2000;
 const VANISHED: f64 = 1e-5;
 
 /// The best strategy found and what no release can be better than.
-pub(super) struct Candidate {
-    pub point: Point,
+pub(super) struct BoundedStrategy {
+    pub point: StrategyPoint,
     /// A lower bound of the error in the reduced problem.
     pub least: f64,
     /// Products with the Hessian.
@@ -121,13 +120,13 @@ pub(super) struct Candidate {
 ///
 /// # Errors
 /// [`PrivacyError::Linalg`] if a factorisation fails.
-pub(super) fn solve(problem: &Reduced) -> Result<Candidate, PrivacyError> {
+pub(super) fn minimise_expected_error(problem: &ReducedRiskProblem) -> Result<BoundedStrategy, PrivacyError> {
     let mut budget = PRODUCTS;
     let (mut tolerance, mut least) = (FIRST_TOLERANCE, f64::NEG_INFINITY);
-    let mut point = improve(problem, start(problem)?, tolerance, &mut budget)?;
-    let mut best: Option<Point> = None;
+    let mut point = improve_point(problem, initial_point(problem)?, tolerance, &mut budget)?;
+    let mut best: Option<StrategyPoint> = None;
     for _ in 0..ROUNDS {
-        let bound = Bound::new(problem, &point)?;
+        let bound = DualBound::new(problem, &point)?;
         least = least.max(bound.least);
         let error = point.error(problem);
         let gap = (error - least) / error;
@@ -135,15 +134,15 @@ pub(super) fn solve(problem: &Reduced) -> Result<Candidate, PrivacyError> {
         if gap <= TARGET || (gap <= ENOUGH && used > MANY) || budget == 0 {
             break;
         }
-        let missing = bound.missing(&point, tolerance.max(BELOW_GAP * TARGET) * error)?;
+        let missing = bound.missing_directions(&point, tolerance.max(BELOW_GAP * TARGET) * error)?;
         let strategy = if missing.nrows() > 0 {
             tolerance = tolerance.min(BELOW_GAP * gap).max(SHARPEST);
-            extended(&point.strategy, &missing)
+            append_strategy_rows(&point.strategy, &missing)
         } else {
             tolerance = (SHARPER * tolerance).max(SHARPEST);
-            compressed(&point)?
+            compress_strategy(&point)?
         };
-        let next = improve(problem, Point::new(problem, strategy)?, tolerance, &mut budget)?;
+        let next = improve_point(problem, StrategyPoint::new(problem, strategy)?, tolerance, &mut budget)?;
         // New rows begin at a length that is a guess, so that the error may rise at first: the best is kept beside.
         best = Some(better(best, std::mem::replace(&mut point, next)));
         // Nothing is missing, and no step is left to take.
@@ -151,11 +150,11 @@ pub(super) fn solve(problem: &Reduced) -> Result<Candidate, PrivacyError> {
             break;
         }
     }
-    Ok(Candidate { point: better(best, point), least, products: PRODUCTS - budget })
+    Ok(BoundedStrategy { point: better(best, point), least, products: PRODUCTS - budget })
 }
 
 /// The one that explains more.
-fn better(best: Option<Point>, point: Point) -> Point {
+fn better(best: Option<StrategyPoint>, point: StrategyPoint) -> StrategyPoint {
     match best {
         Some(best) if best.explained > point.explained => best,
         _ => point,
@@ -163,7 +162,7 @@ fn better(best: Option<Point>, point: Point) -> Point {
 }
 
 /// The strategy with rows added above its slack.
-fn extended(strategy: &DMatrix<f64>, rows: &DMatrix<f64>) -> DMatrix<f64> {
+fn append_strategy_rows(strategy: &DMatrix<f64>, rows: &DMatrix<f64>) -> DMatrix<f64> {
     let at = strategy.nrows() - 1;
     let mut longer = strategy.clone().insert_rows(at, rows.nrows(), 0.0);
     longer.rows_mut(at, rows.nrows()).copy_from(rows);
@@ -171,7 +170,7 @@ fn extended(strategy: &DMatrix<f64>, rows: &DMatrix<f64>) -> DMatrix<f64> {
 }
 
 /// The strategy in the span of its singular vectors that have not vanished.
-fn compressed(point: &Point) -> Result<DMatrix<f64>, PrivacyError> {
+fn compress_strategy(point: &StrategyPoint) -> Result<DMatrix<f64>, PrivacyError> {
     let svd = thin_svd("the strategy", &point.rows)?;
     let rank = svd.s.iter().filter(|s| **s > VANISHED * svd.s[0]).count();
     let last = point.rows.nrows();
@@ -194,18 +193,18 @@ const MOST: f64 = 0.8;
 ///
 /// # Errors
 /// [`PrivacyError::Linalg`] if a factorisation fails.
-pub(super) fn start(problem: &Reduced) -> Result<Point, PrivacyError> {
-    let filled = filled(problem);
+pub(super) fn initial_point(problem: &ReducedRiskProblem) -> Result<StrategyPoint, PrivacyError> {
+    let filled = water_filling_strategy(problem);
     let nearly_all = filled.nrows() as f64 >= MOST * problem.scale.len() as f64;
     let last = filled.nrows();
     // Columns of length 1, and columns cut to length 1, of which some are shorter.
-    let mut best = Point::new(problem, normalised(filled.clone().insert_row(last, 0.0)))?;
+    let mut best = StrategyPoint::new(problem, normalised(filled.clone().insert_row(last, 0.0)))?;
     let mut others = vec![with_slack(&filled)];
     if nearly_all {
-        others.extend(near_the_process(problem)?);
+        others.extend(gaussian_process_strategies(problem)?);
     }
     for strategy in others {
-        let point = Point::new(problem, strategy)?;
+        let point = StrategyPoint::new(problem, strategy)?;
         if point.explained > best.explained {
             best = point;
         }
@@ -215,7 +214,7 @@ pub(super) fn start(problem: &Reduced) -> Result<Point, PrivacyError> {
 
 /// The optimum if only the mean square of the columns were bounded and the directions V of T were eigenvectors of A: direction j
 /// of variance `a_j = v_j' A v_j` has the share `g_j` of n that maximises `sum s_j^2 g_j / (s^2 + a_j g_j)`.
-fn filled(problem: &Reduced) -> DMatrix<f64> {
+fn water_filling_strategy(problem: &ReducedRiskProblem) -> DMatrix<f64> {
     let mut directions = problem.targets.clone();
     directions.column_iter_mut().for_each(|mut column| column.component_div_assign(&problem.scale));
     let moved = problem.times_covariance(&directions);
@@ -223,7 +222,7 @@ fn filled(problem: &Reduced) -> DMatrix<f64> {
         directions.nrows(),
         directions.row_iter().zip(moved.row_iter()).map(|(v, moved)| v.dot(&moved)),
     );
-    let shares = shares(problem, &variances, directions.ncols() as f64);
+    let shares = allocate_shares(problem, &variances, directions.ncols() as f64);
     let mut kept: Vec<usize> = (0..shares.len()).filter(|&j| shares[j] > 0.0).collect();
     kept.sort_by(|&i, &j| shares[j].total_cmp(&shares[i]));
     let mut rows = directions.select_rows(&kept);
@@ -232,26 +231,26 @@ fn filled(problem: &Reduced) -> DMatrix<f64> {
 }
 
 /// The shares that sum to `total`, for the price at which they do.
-fn shares(problem: &Reduced, variances: &DVector<f64>, total: f64) -> DVector<f64> {
+fn allocate_shares(problem: &ReducedRiskProblem, variances: &DVector<f64>, total: f64) -> DVector<f64> {
     let highest = problem.scale.max().powi(2) / problem.noise;
     let (mut low, mut high) = (highest * PRICES, highest);
     for _ in 0..HALVINGS {
         let price = (low * high).sqrt();
-        if shares_at(problem, variances, price).sum() > total { low = price } else { high = price }
+        if shares_at_price(problem, variances, price).sum() > total { low = price } else { high = price }
     }
     // The lower price has shares for at least one direction.
-    shares_at(problem, variances, low)
+    shares_at_price(problem, variances, low)
 }
 
 /// Where the gain of each share, `s^2 s_j^2 / (s^2 + a_j g_j)^2`, has fallen to the price.
-fn shares_at(problem: &Reduced, variances: &DVector<f64>, price: f64) -> DVector<f64> {
+fn shares_at_price(problem: &ReducedRiskProblem, variances: &DVector<f64>, price: f64) -> DVector<f64> {
     let noise = problem.noise;
     problem.scale.zip_map(variances, |s, a| (s * (noise / price).sqrt() - noise).max(0.0) / a)
 }
 
 /// Strategies of the rows of `C = K* A^-1 = U S V'`, as `S^1/2 V'`: scaled to the longest column, and to the mean square.
-fn near_the_process(problem: &Reduced) -> Result<[DMatrix<f64>; 2], PrivacyError> {
-    let svd = thin_svd("K* A^-1", &process(problem)?)?;
+fn gaussian_process_strategies(problem: &ReducedRiskProblem) -> Result<[DMatrix<f64>; 2], PrivacyError> {
+    let svd = thin_svd("K* A^-1", &process_prediction_map(problem)?)?;
     let mut rows = svd.v.transpose();
     let roots = svd.s.map(f64::sqrt);
     rows.column_iter_mut().for_each(|mut column| column.component_mul_assign(&roots));
@@ -261,8 +260,8 @@ fn near_the_process(problem: &Reduced) -> Result<[DMatrix<f64>; 2], PrivacyError
 }
 
 /// `T A^-1` (p x n).
-fn process(problem: &Reduced) -> Result<DMatrix<f64>, PrivacyError> {
-    Ok(problem.shared.solved(&problem.targets, &problem.own)?)
+fn process_prediction_map(problem: &ReducedRiskProblem) -> Result<DMatrix<f64>, PrivacyError> {
+    Ok(problem.shared.solve_with_diagonal(&problem.targets, &problem.own)?)
 }
 
 #[cfg(test)]
@@ -275,7 +274,7 @@ mod tests {
     #[test]
     fn rows_are_added_above_the_slack() {
         let strategy = DMatrix::from_row_slice(2, 2, &[1.0, 0.6, 0.0, 0.8]);
-        let longer = extended(&strategy, &DMatrix::from_row_slice(1, 2, &[0.75, 0.0]));
+        let longer = append_strategy_rows(&strategy, &DMatrix::from_row_slice(1, 2, &[0.75, 0.0]));
         let expected = DMatrix::from_row_slice(3, 2, &[0.8, 0.6, 0.6, 0.0, 0.0, 0.8]);
         assert!((&longer - &expected).amax() < 1e-15, "{longer}");
     }
@@ -283,27 +282,27 @@ mod tests {
     /// A row that is a millionth of the others goes, one of a hundredth stays; what is explained stays the same.
     #[test]
     fn rows_that_have_vanished_are_dropped() {
-        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let problem = ReducedRiskProblem::new(&small(), 3.0).unwrap();
         for (size, rows) in [(1e-2, 3), (1e-7, 2)] {
             let rows_of = |i: usize, j: usize| {
                 let x = (i * 6 + j + 1) as f64;
                 if i == 2 { size * (x * x).cos() } else { 0.6 * (x * x).sin() }
             };
-            let point = Point::new(&problem, with_slack(&DMatrix::from_fn(3, 6, rows_of))).unwrap();
-            let shorter = compressed(&point).unwrap();
+            let point = StrategyPoint::new(&problem, with_slack(&DMatrix::from_fn(3, 6, rows_of))).unwrap();
+            let shorter = compress_strategy(&point).unwrap();
             assert_eq!(shorter.nrows(), rows + 1, "{size}");
             assert!(shorter.column_iter().all(|column| (column.norm() - 1.0).abs() < 1e-12));
-            let again = Point::new(&problem, shorter).unwrap();
+            let again = StrategyPoint::new(&problem, shorter).unwrap();
             assert!((again.explained / point.explained - 1.0).abs() < 1e-9);
         }
     }
 
     #[test]
     fn the_better_point_is_kept() {
-        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let problem = ReducedRiskProblem::new(&small(), 3.0).unwrap();
         let of = |size: f64| {
             let rows = DMatrix::from_fn(1, 6, |_, j| size * (j + 1) as f64);
-            Point::new(&problem, with_slack(&rows)).unwrap()
+            StrategyPoint::new(&problem, with_slack(&rows)).unwrap()
         };
         let (small, large) = (of(1e-3).explained, of(0.1).explained);
         assert!(small < large);
@@ -316,13 +315,10 @@ mod tests {
     #[test]
     fn a_search_ends_at_its_target() {
         for noise_sd in [0.3, 3.0] {
-            let problem = Reduced::new(&small(), noise_sd).unwrap();
-            let Candidate { point, least, products } = solve(&problem).unwrap();
+            let problem = ReducedRiskProblem::new(&small(), noise_sd).unwrap();
+            let BoundedStrategy { point, least, products } = minimise_expected_error(&problem).unwrap();
             let gap = (point.error(&problem) - least) / point.error(&problem);
-            assert!(
-                gap.abs() <= TARGET && products > 0 && products < PRODUCTS / 4,
-                "{noise_sd}: {gap:e} {products}"
-            );
+            assert!(gap.abs() <= TARGET && products > 0 && products < PRODUCTS / 4, "{noise_sd}: {gap:e} {products}");
         }
     }
 }
@@ -330,23 +326,23 @@ mod tests {
 #[cfg(test)]
 mod start_tests {
     use super::*;
-    use crate::risk::newton::released;
+    use crate::risk::newton::without_slack;
     use crate::risk::tests::{covariance, small};
 
     /// A share has gained as much as it costs, `s^2 s_j^2 / (s^2 + a_j g_j)^2 = price`; one of nothing would gain less.
     #[test]
     fn shares_gain_what_they_cost() {
         for (noise_sd, totals) in [(3.0, [0.5, 6.0, 300.0]), (0.1, [1e-3, 6.0, 300.0])] {
-            let problem = Reduced::new(&small(), noise_sd).unwrap();
+            let problem = ReducedRiskProblem::new(&small(), noise_sd).unwrap();
             for total in totals {
                 check_shares(&problem, total);
             }
         }
     }
 
-    fn check_shares(problem: &Reduced, total: f64) {
+    fn check_shares(problem: &ReducedRiskProblem, total: f64) {
         let variances = DVector::from_fn(problem.scale.len(), |j, _| 2.0 + j as f64);
-        let shares = shares(problem, &variances, total);
+        let shares = allocate_shares(problem, &variances, total);
         assert!((shares.sum() / total - 1.0).abs() < 1e-9, "{total}: {shares}");
         let gains = DVector::from_fn(shares.len(), |j, _| {
             let (s, a) = (problem.scale[j], variances[j]);
@@ -363,9 +359,9 @@ mod start_tests {
     #[test]
     fn the_process_is_that_of_the_inverse() {
         let whole = small();
-        let problem = Reduced::new(&whole, 3.0).unwrap();
+        let problem = ReducedRiskProblem::new(&whole, 3.0).unwrap();
         let inverse = covariance(&whole).try_inverse().unwrap();
-        let apart = process(&problem).unwrap() - &problem.targets * inverse;
+        let apart = process_prediction_map(&problem).unwrap() - &problem.targets * inverse;
         assert!(apart.amax() < 1e-9, "{apart}");
     }
 
@@ -373,16 +369,16 @@ mod start_tests {
     #[test]
     fn the_start_is_the_best_of_its_kind() {
         for noise_sd in [1e-3, 1.0, 30.0] {
-            let problem = Reduced::new(&small(), noise_sd).unwrap();
-            let best = start(&problem).unwrap().explained;
-            let filled = filled(&problem);
+            let problem = ReducedRiskProblem::new(&small(), noise_sd).unwrap();
+            let best = initial_point(&problem).unwrap().explained;
+            let filled = water_filling_strategy(&problem);
             let last = filled.nrows();
             let mut others = vec![normalised(filled.clone().insert_row(last, 0.0)), with_slack(&filled)];
             if noise_sd < 0.01 {
-                others.extend(near_the_process(&problem).unwrap());
+                others.extend(gaussian_process_strategies(&problem).unwrap());
             }
             for other in others {
-                let explained = Point::new(&problem, other).unwrap().explained;
+                let explained = StrategyPoint::new(&problem, other).unwrap().explained;
                 assert!(explained <= best * (1.0 + 1e-12), "{noise_sd}: {explained} {best}");
             }
         }
@@ -391,9 +387,9 @@ mod start_tests {
     /// The first strategy is a multiple of the rows, its longest column 1 long; the second has a mean square of 1 before columns are cut.
     #[test]
     fn the_process_is_scaled_in_two_ways() {
-        let problem = Reduced::new(&small(), 1e-3).unwrap();
-        let [longest, mean] = near_the_process(&problem).unwrap();
-        let rows = released(&longest);
+        let problem = ReducedRiskProblem::new(&small(), 1e-3).unwrap();
+        let [longest, mean] = gaussian_process_strategies(&problem).unwrap();
+        let rows = without_slack(&longest);
         let norms: Vec<f64> = rows.column_iter().map(|column| column.norm()).collect();
         assert!((norms.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-12, "{norms:?}");
         let square = norms.iter().map(|norm| norm * norm).sum::<f64>() / norms.len() as f64;
@@ -404,13 +400,10 @@ mod start_tests {
     #[test]
     fn filled_rows_share_all_columns() {
         for noise_sd in [0.1, 3.0] {
-            let rows = filled(&Reduced::new(&small(), noise_sd).unwrap());
+            let rows = water_filling_strategy(&ReducedRiskProblem::new(&small(), noise_sd).unwrap());
             let shares: Vec<f64> = rows.row_iter().map(|row| row.norm_squared()).collect();
             assert!((shares.iter().sum::<f64>() - 6.0).abs() < 1e-6, "{noise_sd}: {shares:?}");
-            assert!(
-                shares.windows(2).all(|two| two[0] >= two[1]) && shares.len() > 1,
-                "{noise_sd}: {shares:?}"
-            );
+            assert!(shares.windows(2).all(|two| two[0] >= two[1]) && shares.len() > 1, "{noise_sd}: {shares:?}");
         }
     }
 }

@@ -35,5 +35,5 @@ mod reduced;
 #[cfg(test)]
 mod tests;
 
-pub use design::{RiskDesign, risk_cloak};
+pub use design::{MinimumRiskDesign, design_minimum_risk};
 pub use reduced::RiskProblem;

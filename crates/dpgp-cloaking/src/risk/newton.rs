@@ -7,8 +7,8 @@
 
 use nalgebra::DMatrix;
 
-use super::certificate::Point;
-use super::reduced::{Quadratic, Reduced};
+use super::certificate::StrategyPoint;
+use super::reduced::{QuadraticErrorModel, ReducedRiskProblem};
 use dpgp_noise::PrivacyError;
 
 /// Most steps.
@@ -32,31 +32,32 @@ const NO_GAIN: f64 = 1e-14;
 ///
 /// # Errors
 /// [`PrivacyError::Linalg`] if a factorisation fails.
-pub(super) fn improve(
-    problem: &Reduced,
-    mut point: Point,
+pub(super) fn improve_point(
+    problem: &ReducedRiskProblem,
+    mut point: StrategyPoint,
     tolerance: f64,
     budget: &mut usize,
-) -> Result<Point, PrivacyError> {
+) -> Result<StrategyPoint, PrivacyError> {
     let mut radius = FIRST_RADIUS;
     for _ in 0..STEPS {
         let mut strategy = point.strategy.clone();
-        if wake(&mut strategy, &point.pulls()) {
-            point = Point::new(problem, strategy)?;
+        if activate_slack(&mut strategy, &point.radial_gradients()) {
+            point = StrategyPoint::new(problem, strategy)?;
         }
-        let model = Quadratic::new(problem, &point);
+        let model = QuadraticErrorModel::new(problem, &point);
         let scaled = model.precondition(&model.gradient);
         let (error, height) = (point.error(problem), model.gradient.dot(&scaled));
         if height <= tolerance * error || *budget == 0 {
             break;
         }
-        let accuracy = accuracy(height / error, tolerance);
-        let advance = minimise(&model, scaled, radius * radius * model.extent(), accuracy);
+        let accuracy = step_accuracy(height / error, tolerance);
+        let advance =
+            minimise_in_trust_region(&model, scaled, radius * radius * model.squared_metric_length(), accuracy);
         *budget = budget.saturating_sub(advance.products);
         let moved = normalised(&point.strategy + &advance.direction);
-        let next = Point::new(problem, moved)?;
-        let ratio = ratio(problem, &advance, (next.explained - point.explained) / 2.0);
-        radius = adapted(radius, ratio, advance.at_boundary);
+        let next = StrategyPoint::new(problem, moved)?;
+        let ratio = gain_ratio(problem, &advance, (next.explained - point.explained) / 2.0);
+        radius = adapt_radius(radius, ratio, advance.at_boundary);
         if ratio > ACCEPTED {
             point = next;
         }
@@ -69,17 +70,17 @@ pub(super) fn improve(
 
 /// The accuracy of a step: the better the smaller the gradient (for convergence of order 3/2), but none that the tolerance
 /// does not ask for.
-fn accuracy(height: f64, tolerance: f64) -> f64 {
+fn step_accuracy(height: f64, tolerance: f64) -> f64 {
     INEXACT.min(height.powf(0.25)).max(INEXACT * (tolerance / height).sqrt())
 }
 
 /// Ratio of the actual to the predicted gain.
-fn ratio(problem: &Reduced, advance: &Advance, gain: f64) -> f64 {
+fn gain_ratio(problem: &ReducedRiskProblem, advance: &TrustRegionStep, gain: f64) -> f64 {
     let rounding = ROUNDING * problem.prior;
     (gain + rounding) / (advance.predicted + rounding)
 }
 
-fn adapted(radius: f64, ratio: f64, at_boundary: bool) -> f64 {
+fn adapt_radius(radius: f64, ratio: f64, at_boundary: bool) -> f64 {
     match ratio {
         GOOD.. if at_boundary => (2.0 * radius).min(LARGEST_RADIUS),
         POOR.. => radius,
@@ -96,7 +97,7 @@ const FIRST_PRODUCTS: usize = 4;
 const LITTLE_GAIN: f64 = 0.02;
 
 /// A step and what the model says of it.
-pub(super) struct Advance {
+pub(super) struct TrustRegionStep {
     pub direction: DMatrix<f64>,
     /// By how much half the error should fall.
     pub predicted: f64,
@@ -105,8 +106,8 @@ pub(super) struct Advance {
 }
 
 /// Where the method stands: the step and its image, the residual and the next direction.
-struct Search<'a> {
-    model: &'a Quadratic<'a>,
+struct SteihaugSearch<'a> {
+    model: &'a QuadraticErrorModel<'a>,
     radius_squared: f64,
     step: DMatrix<f64>,
     image: DMatrix<f64>,
@@ -120,32 +121,32 @@ struct Search<'a> {
     stride: f64,
 }
 
-impl Search<'_> {
+impl SteihaugSearch<'_> {
     /// One conjugate step; true if it ended at the boundary of the region.
-    fn advance(&mut self) -> bool {
+    fn take_conjugate_step(&mut self) -> bool {
         let image = self.model.hessian(&self.direction);
         let curvature = self.direction.dot(&image);
         let size = self.height / curvature;
         let after = self.length + 2.0 * size * self.along + size * size * self.stride;
         if curvature > 0.0 && after < self.radius_squared {
-            self.take(size, &image);
+            self.apply_step(size, &image);
             self.length = after;
-            self.turn(size);
+            self.update_direction(size);
             return false;
         }
         let rest = self.along * self.along + self.stride * (self.radius_squared - self.length);
-        self.take((rest.max(0.0).sqrt() - self.along) / self.stride, &image);
+        self.apply_step((rest.max(0.0).sqrt() - self.along) / self.stride, &image);
         true
     }
 
-    fn take(&mut self, size: f64, image: &DMatrix<f64>) {
+    fn apply_step(&mut self, size: f64, image: &DMatrix<f64>) {
         add(&mut self.step, size, &self.direction);
         add(&mut self.image, size, image);
         add(&mut self.residual, size, image);
     }
 
     /// The next conjugate direction.
-    fn turn(&mut self, size: f64) {
+    fn update_direction(&mut self, size: f64) {
         let scaled = self.model.precondition(&self.residual);
         let height = self.residual.dot(&scaled);
         let share = height / self.height;
@@ -157,22 +158,22 @@ impl Search<'_> {
     }
 
     /// By how much the model falls.
-    fn predicted(&self) -> f64 {
+    fn predicted_gain(&self) -> f64 {
         -self.model.gradient.dot(&self.step) - 0.5 * self.step.dot(&self.image)
     }
 }
 
 /// Minimises the model within a radius of the metric, until the residual is `accuracy` times the gradient.
 /// `scaled` is the preconditioned gradient. Source: Steihaug 1983, SIAM J. Numer. Anal. 20(3).
-pub(super) fn minimise(
-    model: &Quadratic<'_>,
+pub(super) fn minimise_in_trust_region(
+    model: &QuadraticErrorModel<'_>,
     scaled: DMatrix<f64>,
     radius_squared: f64,
     accuracy: f64,
-) -> Advance {
+) -> TrustRegionStep {
     let height = model.gradient.dot(&scaled);
     let zero = DMatrix::zeros(scaled.nrows(), scaled.ncols());
-    let mut search = Search {
+    let mut search = SteihaugSearch {
         model,
         radius_squared,
         step: zero.clone(),
@@ -186,9 +187,9 @@ pub(super) fn minimise(
     };
     let (mut products, mut predicted, mut at_boundary) = (0, 0.0, false);
     while products < PRODUCTS {
-        at_boundary = search.advance();
+        at_boundary = search.take_conjugate_step();
         products += 1;
-        let gained = search.predicted() - predicted;
+        let gained = search.predicted_gain() - predicted;
         predicted += gained;
         let enough = products > FIRST_PRODUCTS && gained < LITTLE_GAIN * predicted;
         // Rounding can leave a residual that is no number or points backwards.
@@ -197,7 +198,7 @@ pub(super) fn minimise(
             break;
         }
     }
-    Advance { direction: search.step, predicted, at_boundary, products }
+    TrustRegionStep { direction: search.step, predicted, at_boundary, products }
 }
 
 /// `to += size from`.
@@ -209,7 +210,7 @@ fn add(to: &mut DMatrix<f64>, size: f64, from: &DMatrix<f64>) {
 const ASLEEP: f64 = 0.1;
 
 /// The strategy (r x n) without the row of slack.
-pub(super) fn released(strategy: &DMatrix<f64>) -> DMatrix<f64> {
+pub(super) fn without_slack(strategy: &DMatrix<f64>) -> DMatrix<f64> {
     strategy.rows(0, strategy.nrows() - 1).into_owned()
 }
 
@@ -236,7 +237,7 @@ pub(super) fn with_slack(rows: &DMatrix<f64>) -> DMatrix<f64> {
 
 /// Gives slack to the columns that want to be shorter (`pulls[u] < 0`) and have none: at zero the slack does not move by
 /// itself. Tells whether there were any.
-pub(super) fn wake(strategy: &mut DMatrix<f64>, pulls: &[f64]) -> bool {
+pub(super) fn activate_slack(strategy: &mut DMatrix<f64>, pulls: &[f64]) -> bool {
     let last = strategy.nrows() - 1;
     let mut woken = false;
     for (mut column, pull) in strategy.column_iter_mut().zip(pulls) {
@@ -260,7 +261,7 @@ mod tests {
         for (height, tolerance, expected) in
             [(1.0, 1e-8, 0.3), (1e-4, 1e-8, 0.1), (1e-8, 1e-9, 0.3 * 0.1f64.sqrt()), (1e-8, 1e-20, 0.01)]
         {
-            let found = accuracy(height, tolerance);
+            let found = step_accuracy(height, tolerance);
             assert!((found / expected - 1.0).abs() < 1e-12, "{height} {tolerance}: {found}");
         }
     }
@@ -275,17 +276,17 @@ mod tests {
             (0.25, 0.2, true, 0.0625),
             (0.25, f64::NAN, false, 0.0625),
         ] {
-            assert_eq!(adapted(radius, ratio, at_boundary), expected, "{radius} {ratio}");
+            assert_eq!(adapt_radius(radius, ratio, at_boundary), expected, "{radius} {ratio}");
         }
     }
 
     /// The prior error is 4: gains of 4e-13 and less are rounding.
     #[test]
     fn gains_below_rounding_came_true() {
-        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let problem = ReducedRiskProblem::new(&small(), 3.0).unwrap();
         let of = |predicted: f64, gain: f64| {
             let direction = nalgebra::DMatrix::zeros(1, 1);
-            ratio(&problem, &Advance { direction, predicted, at_boundary: false, products: 1 }, gain)
+            gain_ratio(&problem, &TrustRegionStep { direction, predicted, at_boundary: false, products: 1 }, gain)
         };
         assert!((of(1.0, 0.5) - 0.5).abs() < 1e-12);
         assert!((of(4e-13, 0.0) - 0.5).abs() < 1e-9 && (of(0.0, 4e-13) - 2.0).abs() < 1e-9);
@@ -295,20 +296,20 @@ mod tests {
 #[cfg(test)]
 mod steihaug_tests {
     use super::*;
-    use crate::risk::certificate::Point;
-    use crate::risk::reduced::Reduced;
+    use crate::risk::certificate::StrategyPoint;
+    use crate::risk::reduced::ReducedRiskProblem;
     use crate::risk::tests::small;
 
     /// A strategy of two rows near the best of them, where the model is convex.
-    fn nearly_best(problem: &Reduced) -> Point {
+    fn nearly_best(problem: &ReducedRiskProblem) -> StrategyPoint {
         let rows = DMatrix::from_fn(2, 6, |i, j| 0.7 * ((i * 6 + j + 1) as f64).sin());
-        let point = Point::new(problem, with_slack(&rows)).unwrap();
-        improve(problem, point, 1e-4, &mut 500).unwrap()
+        let point = StrategyPoint::new(problem, with_slack(&rows)).unwrap();
+        improve_point(problem, point, 1e-4, &mut 500).unwrap()
     }
 
     /// The squared length in the metric, `|lambda_u| + e_u (L' L)_jj` and `|lambda_u|` for slack.
-    fn squared_length(problem: &Reduced, point: &Point, direction: &DMatrix<f64>) -> f64 {
-        let pulls = point.pulls();
+    fn squared_length(problem: &ReducedRiskProblem, point: &StrategyPoint, direction: &DMatrix<f64>) -> f64 {
+        let pulls = point.radial_gradients();
         let mut sum = 0.0;
         for (u, column) in direction.column_iter().enumerate() {
             for (j, x) in column.iter().enumerate() {
@@ -322,14 +323,14 @@ mod steihaug_tests {
     /// Of conjugate gradients the residual is orthogonal to the step; what is predicted is what the model falls by.
     #[test]
     fn a_step_minimises_the_model_along_itself() {
-        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let problem = ReducedRiskProblem::new(&small(), 3.0).unwrap();
         let point = nearly_best(&problem);
-        let model = Quadratic::new(&problem, &point);
+        let model = QuadraticErrorModel::new(&problem, &point);
         let scaled = model.precondition(&model.gradient);
         let mut falls = Vec::new();
         for accuracy in [0.5, 1e-2, 1e-4] {
-            let Advance { direction, predicted, at_boundary, products } =
-                minimise(&model, scaled.clone(), f64::INFINITY, accuracy);
+            let TrustRegionStep { direction, predicted, at_boundary, products } =
+                minimise_in_trust_region(&model, scaled.clone(), f64::INFINITY, accuracy);
             let (linear, image) = (model.gradient.dot(&direction), model.hessian(&direction));
             let along = linear + direction.dot(&image);
             assert!(!at_boundary && along.abs() <= 1e-9 * linear.abs(), "{accuracy}: {along:e} {linear:e}");
@@ -345,20 +346,17 @@ mod steihaug_tests {
 
     #[test]
     fn a_step_ends_at_the_boundary() {
-        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let problem = ReducedRiskProblem::new(&small(), 3.0).unwrap();
         let point = nearly_best(&problem);
-        let model = Quadratic::new(&problem, &point);
+        let model = QuadraticErrorModel::new(&problem, &point);
         let scaled = model.precondition(&model.gradient);
-        let whole = minimise(&model, scaled.clone(), f64::INFINITY, 1e-6).direction;
+        let whole = minimise_in_trust_region(&model, scaled.clone(), f64::INFINITY, 1e-6).direction;
         let whole = squared_length(&problem, &point, &whole);
         let mut before = 0.0;
         for share in [0.01, 0.3, 0.9] {
-            let advance = minimise(&model, scaled.clone(), share * whole, 1e-6);
+            let advance = minimise_in_trust_region(&model, scaled.clone(), share * whole, 1e-6);
             let length = squared_length(&problem, &point, &advance.direction);
-            assert!(
-                (length / (share * whole) - 1.0).abs() < 1e-9 && advance.at_boundary,
-                "{share}: {length:e}"
-            );
+            assert!((length / (share * whole) - 1.0).abs() < 1e-9 && advance.at_boundary, "{share}: {length:e}");
             assert!(advance.predicted > before, "{share}: {}", advance.predicted);
             before = advance.predicted;
         }
@@ -380,7 +378,7 @@ mod sphere_tests {
         let rows = DMatrix::from_row_slice(2, 3, &[0.5, 3.0, 0.0, 0.0, 4.0, 0.0]);
         let strategy = with_slack(&rows);
         assert_close(&strategy, &[0.5, 0.6, 0.0, 0.0, 0.8, 0.0, 0.75f64.sqrt(), 0.0, 1.0]);
-        assert_close(&released(&strategy), &[0.5, 0.6, 0.0, 0.0, 0.8, 0.0]);
+        assert_close(&without_slack(&strategy), &[0.5, 0.6, 0.0, 0.0, 0.8, 0.0]);
     }
 
     /// Of three columns that want to be shorter two have no slack yet, of which one has a little; the last wants to be longer.
@@ -389,9 +387,9 @@ mod sphere_tests {
         let little = 0.05f64;
         let rest = (1.0 - little * little).sqrt();
         let mut strategy = DMatrix::from_row_slice(2, 4, &[1.0, rest, 0.8, 1.0, 0.0, little, 0.6, 0.0]);
-        assert!(wake(&mut strategy, &[-1.0, -1e-9, -1.0, 0.0]));
+        assert!(activate_slack(&mut strategy, &[-1.0, -1e-9, -1.0, 0.0]));
         let woken = 0.99f64.sqrt();
         assert_close(&strategy, &[woken, woken, 0.8, 1.0, 0.1, 0.1, 0.6, 0.0]);
-        assert!(!wake(&mut strategy, &[-1.0, -1.0, -1.0, 0.0]));
+        assert!(!activate_slack(&mut strategy, &[-1.0, -1.0, -1.0, 0.0]));
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::certificate::Point;
-use super::newton::released;
-use dpgp_gp::{PriorMoments, SharedCovariance};
+use super::certificate::StrategyPoint;
+use super::newton::without_slack;
+use dpgp_gp::{CovarianceRepresentation, PriorMoments};
 use dpgp_linalg::{leading_svd, product};
 use dpgp_noise::PrivacyError;
 
@@ -22,13 +22,13 @@ const REMAINDER: f64 = 0.1;
 /// `T = U' K*` (p x n) for the leading left singular vectors of the weighted `K*`: the error over `K*` is that over T, less
 /// what the dropped directions explain, which is at most `sum s_d^2 / min e` whatever is released. With `K* = B + R`, of which only B
 /// is decomposed and `R'B = 0`, that is `(sum s_d^2 + |R|^2) / min e`.
-pub(super) struct Reduced {
+pub(super) struct ReducedRiskProblem {
     /// `T = diag(s) V'`, its rows orthogonal and falling.
     pub targets: DMatrix<f64>,
     /// The norms `s` of the rows of T.
     pub scale: DVector<f64>,
     /// S (n x n), so that `A = S + diag(e)`.
-    pub shared: Arc<SharedCovariance>,
+    pub shared: Arc<CovarianceRepresentation>,
     pub own: Vec<f64>,
     /// The variance `s^2` of the noise.
     pub noise: f64,
@@ -38,7 +38,7 @@ pub(super) struct Reduced {
     pub dropped: f64,
 }
 
-impl Reduced {
+impl ReducedRiskProblem {
     /// # Errors
     /// [`PrivacyError::NothingToProtect`] if `K*` is zero, or no more than rounding of the variances beside it; [`PrivacyError::Linalg`] if it is not finite.
     pub fn new(problem: &RiskProblem, noise_sd: f64) -> Result<Self, PrivacyError> {
@@ -49,7 +49,7 @@ impl Reduced {
         let svd = leading_svd("K*", &cross, (REMAINDER * most).sqrt() / cross.norm())?;
         // Where no small remainder was reached all directions are there.
         let remainder = if svd.s.len() < cross.nrows().min(cross.ncols()) { REMAINDER * most } else { 0.0 };
-        let Cut { rank, dropped } = cut(svd.s.as_slice(), most - remainder);
+        let SingularValueCut { rank, dropped } = cut_singular_values(svd.s.as_slice(), most - remainder);
         let largest = problem.moments.shared.largest_variance();
         if rank == 0 || svd.s[0].powi(2) <= UNRELATED * prior * largest {
             return Err(PrivacyError::NothingToProtect);
@@ -79,21 +79,21 @@ impl Reduced {
 }
 
 /// How many singular values are kept, and the sum of the squares of the others.
-struct Cut {
+struct SingularValueCut {
     rank: usize,
     dropped: f64,
 }
 
 /// Drops the smallest values as long as their squares sum to no more than `most`, and those that are zero.
-fn cut(values: &[f64], most: f64) -> Cut {
-    let mut at = Cut { rank: values.len(), dropped: 0.0 };
+fn cut_singular_values(values: &[f64], most: f64) -> SingularValueCut {
+    let mut at = SingularValueCut { rank: values.len(), dropped: 0.0 };
     while at.rank > 0 {
         let dropped = at.dropped + values[at.rank - 1].powi(2);
         // The largest goes only if it is zero: a prior that is far larger than what targets explain is no reason.
         if dropped > most || at.rank == 1 && dropped > 0.0 {
             break;
         }
-        at = Cut { rank: at.rank - 1, dropped };
+        at = SingularValueCut { rank: at.rank - 1, dropped };
     }
     at
 }
@@ -110,7 +110,7 @@ pub struct RiskProblem {
 
 impl RiskProblem {
     /// All points alike.
-    pub fn even(moments: PriorMoments) -> Self {
+    pub fn with_equal_weights(moments: PriorMoments) -> Self {
         Self { weights: vec![1.0; moments.variances.len()], moments }
     }
 
@@ -137,9 +137,9 @@ const LEAST_WEIGHT: f64 = 1e-12;
 /// Along D (r x n), with `R = E D' - L W A D'` and `dL = R S^-1`, half the Hessian of the error is
 /// `lambda D - dL' E + L' dL W A + L' L D A`, less its part along the columns. Its largest terms are diagonal,
 /// `lambda_u + e_u (L' L)_jj`, and those are the metric.
-pub(super) struct Quadratic<'a> {
-    problem: &'a Reduced,
-    point: &'a Point,
+pub(super) struct QuadraticErrorModel<'a> {
+    problem: &'a ReducedRiskProblem,
+    point: &'a StrategyPoint,
     /// `E'` (n x p).
     residual_transposed: DMatrix<f64>,
     pulls: Vec<f64>,
@@ -150,21 +150,21 @@ pub(super) struct Quadratic<'a> {
     normals: DMatrix<f64>,
 }
 
-impl<'a> Quadratic<'a> {
-    pub fn new(problem: &'a Reduced, point: &'a Point) -> Self {
-        let pulls = point.pulls();
+impl<'a> QuadraticErrorModel<'a> {
+    pub fn new(problem: &'a ReducedRiskProblem, point: &'a StrategyPoint) -> Self {
+        let pulls = point.radial_gradients();
         let last = point.rows.nrows();
         let downhill = point.gradient.clone().insert_row(last, 0.0);
-        let metric = metric(problem, point, &pulls);
+        let metric = tangent_metric(problem, point, &pulls);
         let normals = point.strategy.component_div(&metric);
         let residual_transposed = point.residual.transpose();
-        let gradient = tangent(&point.strategy, -downhill);
+        let gradient = project_onto_tangent(&point.strategy, -downhill);
         Self { problem, point, residual_transposed, pulls, gradient, metric, normals }
     }
 
     /// The Hessian applied to a tangent direction, with a row of slack.
     pub fn hessian(&self, direction: &DMatrix<f64>) -> DMatrix<f64> {
-        let (point, rows) = (self.point, released(direction));
+        let (point, rows) = (self.point, without_slack(direction));
         let moved = self.problem.times_covariance(&rows);
         let crossed = product(&point.rows, &moved.transpose());
         let seen = product(&rows, &self.residual_transposed) - product(&crossed, &point.estimator);
@@ -179,7 +179,7 @@ impl<'a> Quadratic<'a> {
                 column[j] += curved[(j, u)] + point.spread[j] * moved[(j, u)];
             }
         }
-        tangent(&point.strategy, image)
+        project_onto_tangent(&point.strategy, image)
     }
 
     /// The inverse of the metric on tangent directions.
@@ -195,13 +195,13 @@ impl<'a> Quadratic<'a> {
     }
 
     /// The squared length of the strategy itself in the metric: the unit of the radius.
-    pub fn extent(&self) -> f64 {
+    pub fn squared_metric_length(&self) -> f64 {
         self.point.strategy.iter().zip(self.metric.iter()).map(|(w, m)| w * w * m).sum()
     }
 }
 
 /// `|lambda_u| + e_u (L' L)_jj`, and `|lambda_u|` for slack.
-fn metric(problem: &Reduced, point: &Point, pulls: &[f64]) -> DMatrix<f64> {
+fn tangent_metric(problem: &ReducedRiskProblem, point: &StrategyPoint, pulls: &[f64]) -> DMatrix<f64> {
     let floor = LEAST_WEIGHT * pulls.iter().fold(f64::MIN_POSITIVE, |most, pull| most.max(pull.abs()));
     DMatrix::from_fn(point.strategy.nrows(), pulls.len(), |j, u| {
         pulls[u].abs().max(floor) + problem.own[u] * point.spread.get(j).copied().unwrap_or(0.0)
@@ -209,7 +209,7 @@ fn metric(problem: &Reduced, point: &Point, pulls: &[f64]) -> DMatrix<f64> {
 }
 
 /// Directions less their parts along the columns.
-fn tangent(strategy: &DMatrix<f64>, mut direction: DMatrix<f64>) -> DMatrix<f64> {
+fn project_onto_tangent(strategy: &DMatrix<f64>, mut direction: DMatrix<f64>) -> DMatrix<f64> {
     for (mut column, at) in direction.column_iter_mut().zip(strategy.column_iter()) {
         column.axpy(-column.dot(&at), &at, 1.0);
     }
@@ -230,7 +230,7 @@ mod tests {
             (&[1.0], 10.0, 1, 0.0),
             (&[0.0], 0.0, 0, 0.0),
         ] {
-            let found = cut(values, most);
+            let found = cut_singular_values(values, most);
             assert_eq!(found.rank, rank, "{values:?}");
             assert!((found.dropped - dropped).abs() < 1e-15, "{values:?}: {}", found.dropped);
         }
@@ -242,7 +242,7 @@ mod tests {
         use crate::risk::tests::problem;
         let places: Vec<f64> = (0..200).map(|i| 0.01 * f64::from(i)).collect();
         let smooth = problem(&places, &[1.0; 200], &places);
-        let reduced = Reduced::new(&smooth, 1.0).unwrap();
+        let reduced = ReducedRiskProblem::new(&smooth, 1.0).unwrap();
         assert!(reduced.scale.len() < 40, "{}", reduced.scale.len());
         let mut directions = reduced.targets.clone();
         directions.column_iter_mut().for_each(|mut column| column.component_div_assign(&reduced.scale));
@@ -262,11 +262,11 @@ mod tests {
         let inputs = [0.0, 0.3, 0.6];
         let close = problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 1e-7]);
         let svd = thin_svd("K*", &close.weighted_cross()).unwrap();
-        let reduced = Reduced::new(&close, 1.0).unwrap();
+        let reduced = ReducedRiskProblem::new(&close, 1.0).unwrap();
         assert_eq!((reduced.scale.len(), svd.s.len()), (1, 2));
         assert!(svd.s[1] > 1e-9 && (reduced.dropped / (svd.s[1].powi(2) / 0.1) - 1.0).abs() < 1e-9);
         // A little further apart it is more than what may be dropped, 1e-12 of `2 * 0.1`.
-        let apart = Reduced::new(&problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 3e-6]), 1.0).unwrap();
+        let apart = ReducedRiskProblem::new(&problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 3e-6]), 1.0).unwrap();
         assert_eq!((apart.scale.len(), apart.dropped), (2, 0.0));
     }
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::fingerprint::CountedSample;
+use super::fingerprint::ValueCountSample;
 
 /// The evidence, in bits, that makes two columns those of the same rows.
 const ENOUGH: f64 = 20.0;
@@ -14,54 +14,54 @@ const ENOUGH: f64 = 20.0;
 /// The sum of the digests of all cells of a column modulo 2^128: that of their multiset.
 ///
 /// ```
-/// use dpgp_data::CellTotal;
-/// let mut sum = CellTotal::default();
+/// use dpgp_data::CellDigestSum;
+/// let mut sum = CellDigestSum::default();
 /// [u128::MAX, 3].iter().for_each(|digest| sum.add(*digest));
 /// assert_eq!(String::from(sum), format!("{}2", "0".repeat(31)));
-/// assert_eq!(CellTotal::try_from(String::from(sum)), Ok(sum));
+/// assert_eq!(CellDigestSum::try_from(String::from(sum)), Ok(sum));
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct CellTotal(u128);
+pub struct CellDigestSum(u128);
 
 /// A column of some rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ColumnMark {
+pub struct ColumnFingerprint {
     /// Its name when it was read, for people.
     pub name: String,
     /// The sum of the digests of its cells.
-    pub total: CellTotal,
+    pub total: CellDigestSum,
     /// Whether its numbers stand so close that some would be equal if they had been drawn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) crowded: bool,
     /// A sample of its distinct cells, and how often each stands there.
-    pub(super) cells: CountedSample,
+    pub(super) cells: ValueCountSample,
 }
 
 /// A column as its cells are read.
 #[derive(Debug)]
-pub(super) struct SeenColumn {
+pub(super) struct ColumnAccumulator {
     pub name: String,
-    total: CellTotal,
-    cells: CountedSample,
-    spacing: Spacing,
+    total: CellDigestSum,
+    cells: ValueCountSample,
+    spacing: NumberSpacing,
 }
 
-impl CellTotal {
+impl CellDigestSum {
     /// Adds the digest of a cell.
     pub fn add(&mut self, digest: u128) {
         self.0 = self.0.wrapping_add(digest);
     }
 }
 
-impl fmt::Display for CellTotal {
+impl fmt::Display for CellDigestSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-impl TryFrom<String> for CellTotal {
+impl TryFrom<String> for CellDigestSum {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -70,23 +70,23 @@ impl TryFrom<String> for CellTotal {
     }
 }
 
-impl From<CellTotal> for String {
-    fn from(total: CellTotal) -> Self {
+impl From<CellDigestSum> for String {
+    fn from(total: CellDigestSum) -> Self {
         total.to_string()
     }
 }
 
-impl SeenColumn {
+impl ColumnAccumulator {
     /// Of which no cell was seen yet; so many distinct ones are remembered.
     pub fn new(name: &str, most: usize) -> Self {
-        let (total, cells, spacing) = (CellTotal::default(), CountedSample::new(most), Spacing::default());
+        let (total, cells, spacing) = (CellDigestSum::default(), ValueCountSample::new(most), NumberSpacing::default());
         Self { name: name.to_owned(), total, cells, spacing }
     }
 
     /// The same, without a cell that is a number.
-    pub fn of_words(name: &str, most: usize) -> Self {
+    pub fn with_text_cells(name: &str, most: usize) -> Self {
         let mut words = Self::new(name, most);
-        words.space(None);
+        words.observe_number(None);
         words
     }
 
@@ -99,18 +99,18 @@ impl SeenColumn {
 
     /// Learns of a cell that holds a number, or none.
     #[inline]
-    pub fn space(&mut self, number: Option<f64>) {
+    pub fn observe_number(&mut self, number: Option<f64>) {
         self.spacing.insert(number);
     }
 
     /// Final fingerprint of the column.
-    pub fn mark(self) -> ColumnMark {
+    pub fn into_fingerprint(self) -> ColumnFingerprint {
         let crowded = self.spacing.is_crowded(self.cells.distinct());
-        ColumnMark { name: self.name, total: self.total, crowded, cells: self.cells }
+        ColumnFingerprint { name: self.name, total: self.total, crowded, cells: self.cells }
     }
 }
 
-impl ColumnMark {
+impl ColumnFingerprint {
     /// Adds the cells of more rows of the column.
     pub(super) fn merge(&mut self, other: &Self) {
         self.total.add(other.total.0);
@@ -124,17 +124,19 @@ impl ColumnMark {
     /// Those that were laid out do not tell: numbers that stand close and equally often, such as serial numbers, and few values that
     /// stand equally often.
     pub fn shares_rows(&self, other: &Self) -> bool {
-        !self.is_laid_out() && !other.is_laid_out() && self.cells.evidence(&other.cells) >= ENOUGH
+        !self.has_systematic_values()
+            && !other.has_systematic_values()
+            && self.cells.same_rows_evidence(&other.cells) >= ENOUGH
     }
 
-    fn is_laid_out(&self) -> bool {
-        let even = self.cells.even();
+    fn has_systematic_values(&self) -> bool {
+        let even = self.cells.uniform_count();
         even.is_some_and(|times| self.crowded || (times > 1 && self.cells.is_complete()))
     }
 
     /// The share of cells that two columns have in common, of so many rows each, from 0 to 1.
-    pub fn common(&self, rows: u64, other: &Self, of: u64) -> f64 {
-        if self.total == other.total { 1.0 } else { self.cells.common(rows, &other.cells, of) }
+    pub fn common_share(&self, rows: u64, other: &Self, of: u64) -> f64 {
+        if self.total == other.total { 1.0 } else { self.cells.common_share(rows, &other.cells, of) }
     }
 }
 
@@ -149,7 +151,7 @@ const OFF: f64 = 1e-4;
 
 /// The range of the numbers of a column, and the step between them.
 #[derive(Debug)]
-pub(super) struct Spacing {
+pub(super) struct NumberSpacing {
     least: f64,
     greatest: f64,
     /// The decimals of the step; more than there may be for numbers without one.
@@ -160,13 +162,13 @@ pub(super) struct Spacing {
     numbers: bool,
 }
 
-impl Default for Spacing {
+impl Default for NumberSpacing {
     fn default() -> Self {
         Self { least: f64::INFINITY, greatest: f64::NEG_INFINITY, decimals: 0, scale: 1.0, numbers: true }
     }
 }
 
-impl Spacing {
+impl NumberSpacing {
     /// Takes a cell: a finite number, or none.
     #[inline]
     pub fn insert(&mut self, number: Option<f64>) {
@@ -197,52 +199,52 @@ fn is_whole(number: f64) -> bool {
 /// SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012) under a key of its own: a pseudorandom function that takes a
 /// cell in a fraction of the time of SHA-256.
 #[derive(Debug, Clone)]
-pub(super) struct CellKey {
+pub(super) struct CellHashKey {
     words: [u64; 2],
 }
 
 /// The state of the function.
-type State = [u64; 4];
+type SipHashState = [u64; 4];
 
-impl CellKey {
+impl CellHashKey {
     /// From the key of the holder; it reveals nothing about that key.
     pub fn new(key: &DataKey) -> Self {
         let tag = key.tag(b"dpgp cells");
-        Self { words: [word(&tag[..8]), word(&tag[8..16])] }
+        Self { words: [little_endian_u64(&tag[..8]), little_endian_u64(&tag[8..16])] }
     }
 
     /// The digest of some bytes: of two messages they agree once in 2^128.
     pub fn digest(&self, message: &[u8]) -> u128 {
         let [k0, k1] = self.words;
-        let mut v: State = [
+        let mut v: SipHashState = [
             k0 ^ 0x736f_6d65_7073_6575,
             k1 ^ 0x646f_7261_6e64_6f6d ^ 0xee,
             k0 ^ 0x6c79_6765_6e65_7261,
             k1 ^ 0x7465_6462_7974_6573,
         ];
         let words = message.chunks_exact(8);
-        let last = word(words.remainder()) | (message.len() as u64) << 56;
-        for m in words.map(word).chain([last]) {
+        let last = little_endian_u64(words.remainder()) | (message.len() as u64) << 56;
+        for m in words.map(little_endian_u64).chain([last]) {
             v[3] ^= m;
-            v = round(round(v));
+            v = sip_round(sip_round(v));
             v[0] ^= m;
         }
         v[2] ^= 0xee;
-        v = round(round(round(round(v))));
+        v = sip_round(sip_round(sip_round(sip_round(v))));
         let low = v[0] ^ v[1] ^ v[2] ^ v[3];
         v[1] ^= 0xdd;
-        v = round(round(round(round(v))));
+        v = sip_round(sip_round(sip_round(sip_round(v))));
         let high = v[0] ^ v[1] ^ v[2] ^ v[3];
         u128::from(high) << 64 | u128::from(low)
     }
 }
 
 /// At most eight bytes, the first of them the least significant.
-fn word(bytes: &[u8]) -> u64 {
+fn little_endian_u64(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-fn round([a, b, c, d]: State) -> State {
+fn sip_round([a, b, c, d]: SipHashState) -> SipHashState {
     let (a, c) = (a.wrapping_add(b), c.wrapping_add(d));
     let (b, d) = (b.rotate_left(13) ^ a, d.rotate_left(16) ^ c);
     let (c, a) = (c.wrapping_add(b), a.rotate_left(32).wrapping_add(d));
@@ -286,7 +288,7 @@ impl DataKey {
         } else {
             block[..key.len()].copy_from_slice(key);
         }
-        Self { inner: padded(&block, 0x36), outer: padded(&block, 0x5c) }
+        Self { inner: hash_padded_key(&block, 0x36), outer: hash_padded_key(&block, 0x5c) }
     }
 
     /// A key for one purpose. It reveals nothing about this key or those of other purposes.
@@ -304,7 +306,7 @@ impl DataKey {
     pub(super) fn tag_of<'m>(&self, pieces: impl IntoIterator<Item = &'m [u8]>) -> [u8; 32] {
         let mut inner = self.inner.clone();
         pieces.into_iter().for_each(|piece| inner.update(piece));
-        self.outside(inner)
+        self.finish_hmac(inner)
     }
 
     /// The tag of all that a reader gives.
@@ -315,7 +317,7 @@ impl DataKey {
         let (mut inner, mut buffer) = (self.inner.clone(), vec![0; BUFFER]);
         loop {
             match from.read(&mut buffer)? {
-                0 => return Ok(self.outside(inner)),
+                0 => return Ok(self.finish_hmac(inner)),
                 read => inner.update(&buffer[..read]),
             }
         }
@@ -326,12 +328,12 @@ impl DataKey {
         hex::encode(&self.tag(b"dpgp name of the key")[..8])
     }
 
-    fn outside(&self, inner: Sha256) -> [u8; 32] {
+    fn finish_hmac(&self, inner: Sha256) -> [u8; 32] {
         self.outer.clone().chain_update(inner.finalize()).finalize().into()
     }
 }
 
-fn padded(block: &[u8; BLOCK], pad: u8) -> Sha256 {
+fn hash_padded_key(block: &[u8; BLOCK], pad: u8) -> Sha256 {
     Sha256::new_with_prefix(block.map(|byte| byte ^ pad))
 }
 
@@ -340,7 +342,7 @@ mod tests {
     use super::*;
 
     fn crowded(numbers: impl IntoIterator<Item = f64>) -> bool {
-        let (mut spacing, mut distinct) = (Spacing::default(), std::collections::BTreeSet::new());
+        let (mut spacing, mut distinct) = (NumberSpacing::default(), std::collections::BTreeSet::new());
         for number in numbers {
             spacing.insert(Some(number));
             distinct.insert(number.to_bits());
@@ -357,7 +359,7 @@ mod tests {
         assert!(!crowded((0..100).map(|i| f64::from(i * i * 37 % 100_003))));
         assert!(!crowded((0..100).map(|i| f64::from(i) / 7.0)));
         assert!(!crowded([5.0, 5.0]));
-        let mut mixed = Spacing::default();
+        let mut mixed = NumberSpacing::default();
         (0..20).for_each(|i| mixed.insert(Some(f64::from(i))));
         assert!(mixed.is_crowded(20.0));
         mixed.insert(None);
@@ -373,7 +375,7 @@ mod cell_key_tests {
     #[test]
     fn known_digests() {
         let key: Vec<u8> = (0..16).collect();
-        let key = CellKey { words: [word(&key[..8]), word(&key[8..])] };
+        let key = CellHashKey { words: [little_endian_u64(&key[..8]), little_endian_u64(&key[8..])] };
         for (length, digest) in [
             (0, "a3817f04ba25a8e66df67214c7550293"),
             (1, "da87c1d86b99af44347659119b22fc45"),
@@ -395,8 +397,7 @@ mod key_tests {
     #[test]
     fn known_tags() {
         let counting: Vec<u8> = (1..=25).collect();
-        let larger =
-            b"This is a test using a larger than block-size key and a larger than block-size data. The key \
+        let larger = b"This is a test using a larger than block-size key and a larger than block-size data. The key \
                        needs to be hashed before being used by the HMAC algorithm.";
         let cases: [(&[u8], &[u8], &str); 6] = [
             (&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),

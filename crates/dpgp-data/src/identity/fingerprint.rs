@@ -8,23 +8,23 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::ColumnMark;
-use super::{CellTotal, RowSketch};
+use super::column::ColumnFingerprint;
+use super::{CellDigestSum, RowSketch};
 
 /// The rows of one file, or of a part of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FilePart {
+pub struct RowSetDigest {
     /// How many there are.
     pub rows: u64,
     /// The sum of their digests.
-    pub total: RowTotal,
+    pub total: RowDigestSum,
 }
 
 /// A sample of rows with some columns that count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SketchedColumns {
+pub struct ColumnSetSketch {
     /// Their names, sorted; for people, since the sketch does not depend on them.
     pub columns: Vec<String>,
     /// The sample.
@@ -38,21 +38,21 @@ pub struct Fingerprint {
     /// The name of the key.
     pub key: String,
     /// Each file, in their order.
-    pub parts: Vec<FilePart>,
+    pub parts: Vec<RowSetDigest>,
     /// Samples of the rows, taken of all columns, of the columns that a spec reads, and of the columns in the files (without their paths).
-    pub sketches: Vec<SketchedColumns>,
+    pub sketches: Vec<ColumnSetSketch>,
     /// The columns, by their cells; none of data that were known before columns were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<ColumnMark>,
+    pub columns: Vec<ColumnFingerprint>,
     /// The lines of text files, however they are cut into cells; none of other files, and of data that were known before lines were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lines: Option<ColumnMark>,
+    pub lines: Option<ColumnFingerprint>,
     /// A sample of the rows of each file, to compare the files of one call; no ledger keeps them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub samples: Vec<CountedSample>,
+    pub samples: Vec<ValueCountSample>,
 }
 
-impl FilePart {
+impl RowSetDigest {
     /// Adds more rows.
     pub fn add(&mut self, other: &Self) {
         self.rows = self.rows.saturating_add(other.rows);
@@ -62,14 +62,14 @@ impl FilePart {
 
 impl Fingerprint {
     /// All rows together.
-    pub fn whole(&self) -> FilePart {
-        let mut whole = FilePart::default();
+    pub fn all_rows_digest(&self) -> RowSetDigest {
+        let mut whole = RowSetDigest::default();
         self.parts.iter().for_each(|part| whole.add(part));
         whole
     }
 
     /// Whether it is of files with at most so many rows each.
-    pub fn fits(&self, mut rows: impl ExactSizeIterator<Item = u64>) -> bool {
+    pub fn fits_row_counts(&self, mut rows: impl ExactSizeIterator<Item = u64>) -> bool {
         let are_samples = self.samples.is_empty() || self.samples.len() == self.parts.len();
         are_samples
             && rows.len() == self.parts.len()
@@ -77,7 +77,7 @@ impl Fingerprint {
     }
 
     /// Adds the rows of another part of the same files.
-    pub fn add(&mut self, other: &Self) {
+    pub fn add_rows(&mut self, other: &Self) {
         self.add_columns(other);
         self.add_lines(other);
         self.parts.iter_mut().zip(&other.parts).for_each(|(part, more)| part.add(more));
@@ -86,7 +86,7 @@ impl Fingerprint {
         } else {
             self.samples.clear();
         }
-        self.learn_rows(&other.sketches);
+        self.merge_sketches(&other.sketches);
     }
 
     /// Adds the rows of other files.
@@ -99,13 +99,13 @@ impl Fingerprint {
         if !are_known {
             self.samples.clear();
         }
-        self.learn_rows(&other.sketches);
+        self.merge_sketches(&other.sketches);
     }
 
     /// Adds the columns of more rows. Where those of some rows are not known, none is: its cells would not be all.
     fn add_columns(&mut self, other: &Self) {
         let [unknown, more_unknown] =
-            [&*self, other].map(|rows| rows.columns.is_empty() && rows.whole().rows > 0);
+            [&*self, other].map(|rows| rows.columns.is_empty() && rows.all_rows_digest().rows > 0);
         if unknown || more_unknown {
             self.columns.clear();
             return;
@@ -126,8 +126,8 @@ impl Fingerprint {
     }
 
     /// Takes what is known of the same rows.
-    pub fn learn(&mut self, other: &Self) {
-        self.learn_rows(&other.sketches);
+    pub fn merge_same_rows(&mut self, other: &Self) {
+        self.merge_sketches(&other.sketches);
         if self.columns.is_empty() {
             self.columns.clone_from(&other.columns);
         }
@@ -136,7 +136,7 @@ impl Fingerprint {
         }
     }
 
-    fn learn_rows(&mut self, others: &[SketchedColumns]) {
+    fn merge_sketches(&mut self, others: &[ColumnSetSketch]) {
         for other in others {
             match self.sketches.iter_mut().find(|known| known.columns == other.columns) {
                 Some(known) => known.sketch.merge(&other.sketch),
@@ -147,19 +147,19 @@ impl Fingerprint {
 
     /// The part that a ledger keeps.
     #[must_use]
-    pub fn kept(&self) -> Self {
+    pub fn to_ledger_form(&self) -> Self {
         let (key, parts) = (self.key.clone(), self.parts.clone());
         let (sketches, columns) = (self.sketches.clone(), self.columns.clone());
         Self { key, parts, sketches, columns, lines: self.lines.clone(), samples: Vec::new() }
     }
 
     /// The column of this name.
-    pub fn named(&self, name: &str) -> Option<&ColumnMark> {
+    pub fn column_by_name(&self, name: &str) -> Option<&ColumnFingerprint> {
         self.columns.iter().find(|column| column.name == name)
     }
 
     /// A column with these cells, whatever it was called.
-    pub fn with_cells(&self, cells: CellTotal) -> Option<&ColumnMark> {
+    pub fn column_by_cells(&self, cells: CellDigestSum) -> Option<&ColumnFingerprint> {
         self.columns.iter().find(|column| column.total == cells)
     }
 
@@ -173,16 +173,15 @@ impl Fingerprint {
     }
 
     /// Whether both hold the same lines of text, and cut them into other cells: then no column of one is known in the other.
-    pub fn is_cut_otherwise(&self, other: &Self) -> bool {
+    pub fn is_split_differently(&self, other: &Self) -> bool {
         self.shares_lines(other) && !self.shares_rows(other)
     }
 
     /// Whether both, or a file of each, are the same rows, or some row is known to stand in both. A file of many is too small a part of them
     /// for a sample of all to hold one of its rows for certain.
     fn shares_rows(&self, other: &Self) -> bool {
-        let whole = [self.whole(), other.whole()];
-        let ours: BTreeSet<&FilePart> =
-            self.parts.iter().chain([&whole[0]]).filter(|part| part.rows > 0).collect();
+        let whole = [self.all_rows_digest(), other.all_rows_digest()];
+        let ours: BTreeSet<&RowSetDigest> = self.parts.iter().chain([&whole[0]]).filter(|part| part.rows > 0).collect();
         if other.parts.iter().chain([&whole[1]]).any(|part| ours.contains(part)) {
             return true;
         }
@@ -199,7 +198,7 @@ impl Fingerprint {
 /// The exponents to take the best of.
 const EXPONENTS: [f64; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
-impl CountedSample {
+impl ValueCountSample {
     /// The evidence that values were taken of the same rows, in bits: by chance there are `b` bits once in `2^b` times.
     ///
     /// Obligation: where two sets of rows were drawn independently of one population, whatever it is, their values have at least
@@ -210,8 +209,8 @@ impl CountedSample {
     /// which may be the same by design: one that tells most is left out.
     ///
     /// Rows that were not drawn but laid out, such as the hours of a year, are alike without being the same.
-    pub(super) fn evidence(&self, other: &Self) -> f64 {
-        let mut pairs: Vec<(f64, bool)> = self.pairs(other).filter_map(chance).collect();
+    pub(super) fn same_rows_evidence(&self, other: &Self) -> f64 {
+        let mut pairs: Vec<(f64, bool)> = self.shared_value_counts(other).filter_map(equal_count_chance).collect();
         if self.is_complete() && other.is_complete() {
             let same = pairs.iter().enumerate().filter(|(_, (_, same))| *same);
             let telling = same.min_by(|(_, (one, _)), (_, (other, _))| one.total_cmp(other));
@@ -229,9 +228,9 @@ impl CountedSample {
 
     /// The share that two columns have in common: 1 for equal ones, also where one is a fair part of the other, 0 for those without a
     /// common value. Shares are of so many rows each.
-    pub(super) fn common(&self, rows: u64, other: &Self, of: u64) -> f64 {
+    pub(super) fn common_share(&self, rows: u64, other: &Self, of: u64) -> f64 {
         let (mut least, mut most) = (0.0, 0.0);
-        for CountPair { one, other } in self.pairs(other) {
+        for CountPair { one, other } in self.shared_value_counts(other) {
             let (one, other) = (one as f64 / rows as f64, other as f64 / of as f64);
             least += f64::min(one, other);
             most += f64::max(one, other);
@@ -241,7 +240,7 @@ impl CountedSample {
 }
 
 /// The chance that a value was seen equally often in both, and whether it was; nothing if it cannot be.
-fn chance(pair: CountPair) -> Option<(f64, bool)> {
+fn equal_count_chance(pair: CountPair) -> Option<(f64, bool)> {
     let all = pair.one.saturating_add(pair.other);
     let even = all > 0 && all.is_multiple_of(2);
     even.then(|| ((PI * all as f64 / 2.0).powf(-0.5).min(0.5), pair.one == pair.other))
@@ -255,7 +254,7 @@ impl Fingerprint {
     ///
     /// Obligation: files whose rows were drawn independently of one population are found with probability at most `2^-12`, however
     /// many they are.
-    pub fn repeated(&self) -> Option<(usize, usize)> {
+    pub fn find_repeated_files(&self) -> Option<(usize, usize)> {
         for (second, part) in self.parts.iter().enumerate() {
             let same = self.parts[..second].iter().position(|first| first == part && part.rows > 0);
             if let Some(first) = same {
@@ -264,12 +263,12 @@ impl Fingerprint {
         }
         let pairs = self.samples.len() * self.samples.len().saturating_sub(1) / 2;
         let enough = ENOUGH + (pairs.max(1) as f64).log2();
-        let mut alike = self.with_common_rows().into_iter();
-        alike.find(|(first, second)| self.samples[*first].evidence(&self.samples[*second]) >= enough)
+        let mut alike = self.file_pairs_sharing_rows().into_iter();
+        alike.find(|(first, second)| self.samples[*first].same_rows_evidence(&self.samples[*second]) >= enough)
     }
 
     /// The pairs of files with a row in common.
-    fn with_common_rows(&self) -> BTreeSet<(usize, usize)> {
+    fn file_pairs_sharing_rows(&self) -> BTreeSet<(usize, usize)> {
         let mut files: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (file, sample) in self.samples.iter().enumerate() {
             sample.digests().for_each(|digest| files.entry(digest).or_default().push(file));
@@ -290,8 +289,8 @@ impl Fingerprint {
 /// only falls, so that one that is kept at the end was kept from its first time on. Samples of parts merge to that of the whole.
 ///
 /// ```
-/// use dpgp_data::CountedSample;
-/// let (mut one, mut other, mut whole) = (CountedSample::new(2), CountedSample::new(2), CountedSample::new(2));
+/// use dpgp_data::ValueCountSample;
+/// let (mut one, mut other, mut whole) = (ValueCountSample::new(2), ValueCountSample::new(2), ValueCountSample::new(2));
 /// [7, 3, 9, 3].iter().for_each(|digest| { one.insert(*digest); whole.insert(*digest) });
 /// [9, 7, 7].iter().for_each(|digest| { other.insert(*digest); whole.insert(*digest) });
 /// one.merge(&other);
@@ -300,14 +299,14 @@ impl Fingerprint {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct CountedSample {
+pub struct ValueCountSample {
     most: usize,
     least: BTreeMap<u64, u64>,
     /// The greatest digest that may be kept.
     bound: u64,
 }
 
-impl CountedSample {
+impl ValueCountSample {
     /// A sample of at most so many values.
     pub fn new(most: usize) -> Self {
         Self { most: most.max(1), least: BTreeMap::new(), bound: u64::MAX }
@@ -359,7 +358,7 @@ impl CountedSample {
     }
 
     /// How often every value was seen, if all of them were seen equally often.
-    pub(super) fn even(&self) -> Option<u64> {
+    pub(super) fn uniform_count(&self) -> Option<u64> {
         let first = *self.least.values().next()?;
         self.least.values().all(|times| *times == first).then_some(first)
     }
@@ -370,7 +369,7 @@ impl CountedSample {
     }
 
     /// How often each of the values was seen in both, of those that both would have kept.
-    pub(super) fn pairs<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = CountPair> + use<'s> {
+    pub(super) fn shared_value_counts<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = CountPair> + use<'s> {
         let bound = self.bound.min(other.bound);
         let [ours, theirs] = [self, other].map(|sample| sample.least.range(..=bound));
         let only_there = theirs.filter(move |(digest, _)| !self.least.contains_key(*digest));
@@ -389,12 +388,11 @@ pub(super) struct CountPair {
     pub other: u64,
 }
 
-impl TryFrom<String> for CountedSample {
+impl TryFrom<String> for ValueCountSample {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let wrong =
-            "a sample of values must give its size, and 16 hexadecimal digits and a count for each value";
+        let wrong = "a sample of values must give its size, and 16 hexadecimal digits and a count for each value";
         let mut words = text.split(' ');
         let most: usize = words.next().and_then(|most| most.parse().ok()).ok_or(wrong)?;
         let mut sample = Self::new(most);
@@ -408,8 +406,8 @@ impl TryFrom<String> for CountedSample {
     }
 }
 
-impl From<CountedSample> for String {
-    fn from(sample: CountedSample) -> Self {
+impl From<ValueCountSample> for String {
+    fn from(sample: ValueCountSample) -> Self {
         let mut text = sample.most.to_string();
         for (digest, times) in &sample.least {
             text.push_str(&format!(" {digest:016x}"));
@@ -424,15 +422,15 @@ impl From<CountedSample> for String {
 /// A sum of digests modulo 2^256: that of a multiset of rows, in any order and in any parts.
 ///
 /// ```
-/// use dpgp_data::RowTotal;
-/// let mut sum = RowTotal::default();
-/// [[0xff; 32], [0; 32], [0xff; 32]].iter().for_each(|digest| sum.add(&RowTotal::from_digest(digest)));
+/// use dpgp_data::RowDigestSum;
+/// let mut sum = RowDigestSum::default();
+/// [[0xff; 32], [0; 32], [0xff; 32]].iter().for_each(|digest| sum.add(&RowDigestSum::from_digest(digest)));
 /// assert_eq!(sum.to_string(), format!("{}fe", "ff".repeat(31))); // 2 (2^256 - 1) = 2^256 - 2 modulo 2^256
 /// assert_eq!(sum.to_string().parse(), Ok(sum));
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct RowTotal {
+pub struct RowDigestSum {
     /// Sixty-four bits each, the least significant first.
     words: [u64; 4],
 }
@@ -440,9 +438,9 @@ pub struct RowTotal {
 /// The text is not 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a sum of digests must have 64 hexadecimal digits")]
-pub struct NotATotal;
+pub struct RowSumParseError;
 
-impl RowTotal {
+impl RowDigestSum {
     /// That of one digest, its first byte the most significant.
     pub fn from_digest(digest: &[u8; 32]) -> Self {
         let mut words = [0; 4];
@@ -463,37 +461,37 @@ impl RowTotal {
     }
 
     /// The most significant 64 bits.
-    pub(super) fn head(&self) -> u64 {
+    pub(super) fn high_bits(&self) -> u64 {
         self.words[3]
     }
 }
 
-impl fmt::Display for RowTotal {
+impl fmt::Display for RowDigestSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.words.iter().rev().try_for_each(|word| write!(f, "{word:016x}"))
     }
 }
 
-impl FromStr for RowTotal {
-    type Err = NotATotal;
+impl FromStr for RowDigestSum {
+    type Err = RowSumParseError;
 
-    fn from_str(text: &str) -> Result<Self, NotATotal> {
+    fn from_str(text: &str) -> Result<Self, RowSumParseError> {
         let mut bytes = [0; 32];
-        hex::decode_to_slice(text, &mut bytes).map_err(|_| NotATotal)?;
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| RowSumParseError)?;
         Ok(Self::from_digest(&bytes))
     }
 }
 
-impl TryFrom<String> for RowTotal {
-    type Error = NotATotal;
+impl TryFrom<String> for RowDigestSum {
+    type Error = RowSumParseError;
 
-    fn try_from(text: String) -> Result<Self, NotATotal> {
+    fn try_from(text: String) -> Result<Self, RowSumParseError> {
         text.parse()
     }
 }
 
-impl From<RowTotal> for String {
-    fn from(total: RowTotal) -> Self {
+impl From<RowDigestSum> for String {
+    fn from(total: RowDigestSum) -> Self {
         total.to_string()
     }
 }
@@ -505,13 +503,11 @@ mod tests {
 
     use super::*;
 
-    fn sample(values: impl IntoIterator<Item = u64>) -> CountedSample {
-        let mut sample = CountedSample::new(256);
+    fn sample(values: impl IntoIterator<Item = u64>) -> ValueCountSample {
+        let mut sample = ValueCountSample::new(256);
         // An odd factor leaves distinct values distinct.
         values.into_iter().for_each(|value| {
-            sample.insert(
-                value.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xff51_afd7_ed55_8ccd),
-            )
+            sample.insert(value.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xff51_afd7_ed55_8ccd))
         });
         sample
     }
@@ -520,20 +516,20 @@ mod tests {
     #[test]
     fn evidence_counts_coincidences() {
         let once = sample(0..21);
-        let bits = once.evidence(&once);
+        let bits = once.same_rows_evidence(&once);
         assert!((bits - 20.0).abs() < 1e-6, "{bits}");
         let binary = sample((0..1000).map(|row| row % 2));
-        let bits = binary.evidence(&binary);
+        let bits = binary.same_rows_evidence(&binary);
         assert!(bits < 6.0 && bits > 5.0, "{bits}");
-        assert_eq!(once.evidence(&sample(100..121)), 0.0);
+        assert_eq!(once.same_rows_evidence(&sample(100..121)), 0.0);
         // A half, and a copy with a tenth of other rows.
-        assert!(sample(0..4000).evidence(&sample((0..4000).step_by(2))) > 60.0);
-        assert!(sample(0..4000).evidence(&sample(400..4400)) > 60.0);
+        assert!(sample(0..4000).same_rows_evidence(&sample((0..4000).step_by(2))) > 60.0);
+        assert!(sample(0..4000).same_rows_evidence(&sample(400..4400)) > 60.0);
         // Ages: 80 values that stand about 12 times each, and fifty rows more.
         let mut random = Pcg64::seed_from_u64(3);
         let ages: Vec<u64> = (0..1000).map(|_| random.random_range(0..80)).collect();
         let more: Vec<u64> = (0..50).map(|_| random.random_range(0..80)).collect();
-        let bits = sample(ages.iter().copied()).evidence(&sample(ages.iter().chain(&more).copied()));
+        let bits = sample(ages.iter().copied()).same_rows_evidence(&sample(ages.iter().chain(&more).copied()));
         assert!(bits > 20.0, "{bits}");
     }
 
@@ -549,7 +545,7 @@ mod tests {
                     sample(drawn)
                 };
                 let greatest =
-                    (0..100).map(|trial| draw(1000).evidence(&draw(1000 - trial))).fold(0.0, f64::max);
+                    (0..100).map(|trial| draw(1000).same_rows_evidence(&draw(1000 - trial))).fold(0.0, f64::max);
                 assert!(greatest < 12.0, "{values} {power}: {greatest}");
             }
         }
@@ -558,10 +554,10 @@ mod tests {
     #[test]
     fn shares_are_of_rows() {
         let (all, half) = (sample((0..1000).map(|row| row % 4)), sample((0..500).map(|row| row % 4)));
-        assert!((all.common(1000, &half, 500) - 1.0).abs() < 1e-9);
+        assert!((all.common_share(1000, &half, 500) - 1.0).abs() < 1e-9);
         let other = sample((0..1000).map(|row| if row < 900 { 0 } else { 1 }));
-        assert!((all.common(1000, &other, 1000) - 0.35 / 1.65).abs() < 1e-9);
-        assert_eq!(sample(0..9).common(9, &sample(10..19), 9), 0.0);
+        assert!((all.common_share(1000, &other, 1000) - 0.35 / 1.65).abs() < 1e-9);
+        assert_eq!(sample(0..9).common_share(9, &sample(10..19), 9), 0.0);
     }
 }
 
@@ -572,10 +568,9 @@ mod counted_tests {
     /// However values are dealt out to parts, and in whatever order, their sample is one.
     #[test]
     fn parts_merge_to_the_whole() {
-        let values: Vec<u64> =
-            (0..3000u64).map(|i| (i * i % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let values: Vec<u64> = (0..3000u64).map(|i| (i * i % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         let of = |values: &mut dyn Iterator<Item = &u64>, most| {
-            let mut sample = CountedSample::new(most);
+            let mut sample = ValueCountSample::new(most);
             values.for_each(|value| sample.insert(*value));
             sample
         };
@@ -589,11 +584,11 @@ mod counted_tests {
         let mut fewer = of(&mut values.iter().step_by(2), 100);
         fewer.merge(&of(&mut values.iter().skip(1).step_by(2), 64));
         assert_eq!(fewer, whole);
-        assert_eq!(CountedSample::try_from(String::from(whole.clone())), Ok(whole.clone()));
+        assert_eq!(ValueCountSample::try_from(String::from(whole.clone())), Ok(whole.clone()));
         let distinct = expected.len() as f64;
         assert!((whole.distinct() / distinct - 1.0).abs() < 0.5, "{} {distinct}", whole.distinct());
         for wrong in ["", "x", "2 00", "2 000000000000000g", "2 0000000000000003*", "2  "] {
-            assert!(CountedSample::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
+            assert!(ValueCountSample::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Identifies data in any file: keyed digests of rows that can be added.
 //!
-//! A row is the multiset of its cells. Numbers count by value and text by its bytes ([`RowWitness`]). The
+//! A row is the multiset of its cells. Numbers count by value and text by its bytes ([`RowFingerprinter`]). The
 //! digest of a row is its HMAC-SHA-256 under a key that only the holder of the data has ([`DataKey`]). The
-//! digest of several rows is the sum of their digests modulo 2^256 ([`RowTotal`]). So it does not depend on
+//! digest of several rows is the sum of their digests modulo 2^256 ([`RowDigestSum`]). So it does not depend on
 //! the order of rows and columns, on names of files and columns, on the file format, or on the division into
 //! parts. Nobody without the key can check a guess.
 //!
 //! The smallest digests of two files show the rows that they share ([`RowSketch`]). Columns are recognised by
-//! their cells, not by their names ([`ColumnMark`]). The frequencies of values ([`CountedSample`]) show that
+//! their cells, not by their names ([`ColumnFingerprint`]). The frequencies of values ([`ValueCountSample`]) show that
 //! two files hold different columns of the same rows, or that files of one call hold the same rows.
 
 mod column;
@@ -15,9 +15,9 @@ mod fingerprint;
 mod witness;
 
 pub use column::DataKey;
-pub use column::{CellTotal, ColumnMark};
-pub use fingerprint::CountedSample;
-pub use fingerprint::{FilePart, Fingerprint, SketchedColumns};
-pub use fingerprint::{NotATotal, RowTotal};
+pub use column::{CellDigestSum, ColumnFingerprint};
+pub use fingerprint::ValueCountSample;
+pub use fingerprint::{ColumnSetSketch, Fingerprint, RowSetDigest};
+pub use fingerprint::{RowDigestSum, RowSumParseError};
+pub use witness::RowFingerprinter;
 pub use witness::RowSketch;
-pub use witness::RowWitness;

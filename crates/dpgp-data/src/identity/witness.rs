@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::{CellKey, SeenColumn};
-use super::{CountedSample, DataKey, FilePart, Fingerprint, RowTotal, SketchedColumns};
+use super::column::{CellHashKey, ColumnAccumulator};
+use super::{ColumnSetSketch, DataKey, Fingerprint, RowDigestSum, RowSetDigest, ValueCountSample};
 
 /// The most distinct cells of a column that are remembered, and of all columns together; but a few of each.
 const CELLS: usize = 256;
@@ -42,14 +42,14 @@ const LINE: u8 = 5;
 /// `DOUBLE` or in text. Cells that are of equal form are told apart by nothing else, so that rows whose cells are the same in
 /// another order, or under other names of columns, are the same.
 #[derive(Debug)]
-pub struct RowWitness {
+pub struct RowFingerprinter {
     key: DataKey,
     name: String,
     columns: Vec<String>,
     /// The columns that a spec reads; empty if it reads all.
     read: Vec<String>,
-    parts: Vec<FilePart>,
-    samples: Vec<CountedSample>,
+    parts: Vec<RowSetDigest>,
+    samples: Vec<ValueCountSample>,
     /// How many distinct rows of each file are remembered.
     most_rows: usize,
     all: RowSketch,
@@ -57,23 +57,23 @@ pub struct RowWitness {
     /// Rows without the cells that the path of their file names, and their columns.
     own: RowSketch,
     own_columns: Vec<String>,
-    cell_key: CellKey,
-    seen: Vec<SeenColumn>,
-    lines: Option<SeenColumn>,
+    cell_key: CellHashKey,
+    seen: Vec<ColumnAccumulator>,
+    lines: Option<ColumnAccumulator>,
     /// The letters and digits of the line of the row, if it stands in a text; otherwise it is empty.
     line: Vec<u8>,
     /// The columns of the cells of a row, in their order.
     order: Vec<usize>,
     /// The cells of the row, one after the other, and where each of them stands.
     bytes: Vec<u8>,
-    cells: Vec<WitnessedCell>,
+    cells: Vec<CellSpan>,
     /// The first of them, which all rows of a file share.
-    shared: Vec<WitnessedCell>,
+    shared: Vec<CellSpan>,
 }
 
 /// Where a cell stands among the bytes of its row.
 #[derive(Debug, Clone, Copy)]
-struct WitnessedCell {
+struct CellSpan {
     from: usize,
     to: usize,
     /// Whether the spec reads its column.
@@ -84,10 +84,10 @@ struct WitnessedCell {
     digest: u128,
 }
 
-impl RowWitness {
+impl RowFingerprinter {
     /// For files with these columns; a spec reads some of them. `key` is that of the holder.
     pub fn new(key: &DataKey, columns: &[String], read: &[&str]) -> Self {
-        let (columns, mut read) = (sorted(columns), sorted(read));
+        let (columns, mut read) = (sorted_unique_names(columns), sorted_unique_names(read));
         if read == columns {
             read.clear();
         }
@@ -103,7 +103,7 @@ impl RowWitness {
             some: RowSketch::default(),
             own: RowSketch::default(),
             own_columns: Vec::new(),
-            cell_key: CellKey::new(key),
+            cell_key: CellHashKey::new(key),
             seen: Vec::new(),
             lines: None,
             line: Vec::new(),
@@ -116,72 +116,72 @@ impl RowWitness {
 
     /// The same under a key that was made from this one for another purpose.
     #[must_use]
-    pub fn named_by(self, key: &DataKey) -> Self {
+    pub fn with_key_name(self, key: &DataKey) -> Self {
         Self { name: key.name(), ..self }
     }
 
     /// Whether the spec reads a column.
-    pub fn reads(&self, column: &str) -> bool {
+    pub fn is_spec_column(&self, column: &str) -> bool {
         self.read.is_empty() || self.read.iter().any(|read| read == column)
     }
 
     /// The same for so many files, of each of which fewer rows are remembered if they are many.
     #[must_use]
-    pub fn of_files(self, files: usize) -> Self {
+    pub fn with_file_count(self, files: usize) -> Self {
         Self { most_rows: (ALL_ROWS / files.max(1)).clamp(FEW, ROWS), ..self }
     }
 
     /// The rows that follow are of this file, with these columns in the order in which cells are shown; files before it may have
     /// been passed over.
     pub fn begin_file(&mut self, number: usize, columns: &[String]) {
-        self.parts.resize(self.parts.len().max(number + 1), FilePart::default());
-        self.samples.resize(self.parts.len(), CountedSample::new(self.most_rows));
+        self.parts.resize(self.parts.len().max(number + 1), RowSetDigest::default());
+        self.samples.resize(self.parts.len(), ValueCountSample::new(self.most_rows));
         let most = (ALL_CELLS / columns.len().max(1)).clamp(FEW, CELLS);
         self.order.clear();
         for name in columns {
             let known = self.seen.iter().position(|column| column.name == *name);
             self.order.push(known.unwrap_or(self.seen.len()));
             if known.is_none() {
-                self.seen.push(SeenColumn::new(name, most));
+                self.seen.push(ColumnAccumulator::new(name, most));
             }
         }
         self.shared.clear();
-        self.clear();
+        self.begin_row();
     }
 
     /// The cells that were seen since the last row stand in every row that follows, up to the next file.
     ///
     /// ```
-    /// use dpgp_data::{DataKey, RowWitness};
+    /// use dpgp_data::{DataKey, RowFingerprinter};
     /// let key = DataKey::new(b"k");
-    /// let (mut path, mut file) = (RowWitness::new(&key, &[], &[]), RowWitness::new(&key, &[], &[]));
+    /// let (mut path, mut file) = (RowFingerprinter::new(&key, &[], &[]), RowFingerprinter::new(&key, &[], &[]));
     /// path.begin_file(0, &["month".to_owned(), "who".to_owned()]);
-    /// path.text(b"06", false);
-    /// path.share_cells();
+    /// path.add_text(b"06", false);
+    /// path.repeat_cells_in_file();
     /// file.begin_file(0, &["who".to_owned(), "month".to_owned()]);
     /// for row in ["a", "b"] {
-    ///     path.text(row.as_bytes(), false);
+    ///     path.add_text(row.as_bytes(), false);
     ///     path.end_row();
-    ///     file.text(row.as_bytes(), false);
-    ///     file.number(6.0, false);
+    ///     file.add_text(row.as_bytes(), false);
+    ///     file.add_number(6.0, false);
     ///     file.end_row();
     /// }
-    /// let (path, file) = (path.fingerprint(1), file.fingerprint(1));
-    /// assert_eq!((path.whole(), path.named("month")), (file.whole(), file.named("month")));
+    /// let (path, file) = (path.into_fingerprint(1), file.into_fingerprint(1));
+    /// assert_eq!((path.all_rows_digest(), path.column_by_name("month")), (file.all_rows_digest(), file.column_by_name("month")));
     /// ```
-    pub fn share_cells(&mut self) {
+    pub fn repeat_cells_in_file(&mut self) {
         self.cells.iter_mut().for_each(|cell| cell.of_path = true);
         self.shared.clone_from(&self.cells);
     }
 
     /// The cell that was seen last is one that the path of its file names.
-    pub fn of_path(&mut self) {
+    pub fn mark_path_cell(&mut self) {
         self.cells.last_mut().into_iter().for_each(|cell| cell.of_path = true);
     }
 
     /// Some cells of the row as they stand in its line, in their order. Of a line its letters and digits count, which no separator is
     /// ([`Separator`](crate::Separator)), so that it is the same however it is cut.
-    pub fn line(&mut self, cells: &[u8]) {
+    pub fn add_line_text(&mut self, cells: &[u8]) {
         if self.line.is_empty() {
             self.line.push(LINE);
         }
@@ -196,31 +196,33 @@ impl RowWitness {
     }
 
     /// The next cell holds a number.
-    pub fn number(&mut self, value: f64, read: bool) {
+    pub fn add_number(&mut self, value: f64, read: bool) {
         let narrow = value as f32;
-        self.space(value.is_finite().then_some(value));
+        self.observe_number(value.is_finite().then_some(value));
         // Nought without its sign.
         let bits = if narrow == 0.0 { 0 } else { narrow.to_bits() };
         match (value.is_finite(), narrow.is_finite()) {
-            (true, true) => self.cell(NUMBER, &bits.to_be_bytes(), read),
-            (true, false) => self.cell(WIDE, &value.to_bits().to_be_bytes(), read),
-            (false, _) => self.cell(NOT_FINITE, &[u8::from(value > 0.0), u8::from(value < 0.0)], read),
+            (true, true) => self.add_cell(NUMBER, &bits.to_be_bytes(), read),
+            (true, false) => self.add_cell(WIDE, &value.to_bits().to_be_bytes(), read),
+            (false, _) => self.add_cell(NOT_FINITE, &[u8::from(value > 0.0), u8::from(value < 0.0)], read),
         }
     }
 
     /// The next cell holds text, which may say a number; blanks around it do not count.
-    pub fn text(&mut self, bytes: &[u8], read: bool) {
-        let Ok(text) = std::str::from_utf8(bytes) else { return self.words(bytes.trim_ascii(), read) };
+    pub fn add_text(&mut self, bytes: &[u8], read: bool) {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return self.add_plain_text(bytes.trim_ascii(), read);
+        };
         let text = text.trim();
         match text.parse::<f64>() {
-            Ok(value) => self.number(value, read),
-            Err(_) => self.words(text.as_bytes(), read),
+            Ok(value) => self.add_number(value, read),
+            Err(_) => self.add_plain_text(text.as_bytes(), read),
         }
     }
 
     /// The next cell is missing.
-    pub fn missing(&mut self, read: bool) {
-        self.cell(MISSING, &[], read);
+    pub fn add_missing_cell(&mut self, read: bool) {
+        self.add_cell(MISSING, &[], read);
     }
 
     /// All cells of the row have been seen.
@@ -230,95 +232,96 @@ impl RowWitness {
         }
         if self.own_columns.is_empty() && self.cells.iter().any(|cell| cell.of_path) {
             let own = self.cells.iter().zip(&self.order).filter(|(cell, _)| !cell.of_path);
-            self.own_columns = sorted(&own.map(|(_, column)| &self.seen[*column].name).collect::<Vec<_>>());
+            self.own_columns =
+                sorted_unique_names(&own.map(|(_, column)| &self.seen[*column].name).collect::<Vec<_>>());
         }
         if !self.line.is_empty() {
             let digest = self.cell_key.digest(&self.line);
-            self.lines.get_or_insert_with(|| SeenColumn::of_words("", CELLS)).insert(digest);
+            self.lines.get_or_insert_with(|| ColumnAccumulator::with_text_cells("", CELLS)).insert(digest);
             self.line.clear();
         }
         let (bytes, cells) = (&self.bytes, &mut self.cells);
         cells.sort_unstable_by(|one, other| bytes[one.from..one.to].cmp(&bytes[other.from..other.to]));
-        let whole = self.tag(|_| true);
-        self.all.insert(whole.head());
+        let whole = self.digest_cells(|_| true);
+        self.all.insert(whole.high_bits());
         if !self.read.is_empty() {
-            self.some.insert(self.tag(|cell| cell.read).head());
+            self.some.insert(self.digest_cells(|cell| cell.read).high_bits());
         }
         if self.cells.iter().any(|cell| cell.of_path) {
-            self.own.insert(self.tag(|cell| !cell.of_path).head());
+            self.own.insert(self.digest_cells(|cell| !cell.of_path).high_bits());
         }
         if let (Some(part), Some(sample)) = (self.parts.last_mut(), self.samples.last_mut()) {
-            part.add(&FilePart { rows: 1, total: whole });
-            sample.insert(whole.head());
+            part.add(&RowSetDigest { rows: 1, total: whole });
+            sample.insert(whole.high_bits());
         }
-        self.clear();
+        self.begin_row();
     }
 
     /// The digest of some cells of the row, which are in order.
-    fn tag(&self, some: impl Fn(&WitnessedCell) -> bool) -> RowTotal {
+    fn digest_cells(&self, some: impl Fn(&CellSpan) -> bool) -> RowDigestSum {
         let cells = self.cells.iter().filter(|cell| some(cell));
-        RowTotal::from_digest(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
+        RowDigestSum::from_digest(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
     }
 
     /// Begins a row, with the cells that it shares with others.
-    fn clear(&mut self) {
+    fn begin_row(&mut self) {
         self.bytes.truncate(self.shared.iter().map(|cell| cell.to).max().unwrap_or_default());
         self.cells.clone_from(&self.shared);
     }
 
     /// Record of so many files.
-    pub fn fingerprint(mut self, files: usize) -> Fingerprint {
-        self.parts.resize(files, FilePart::default());
-        self.samples.resize(files, CountedSample::new(self.most_rows));
-        let mut sketches = vec![SketchedColumns { columns: self.columns, sketch: self.all }];
+    pub fn into_fingerprint(mut self, files: usize) -> Fingerprint {
+        self.parts.resize(files, RowSetDigest::default());
+        self.samples.resize(files, ValueCountSample::new(self.most_rows));
+        let mut sketches = vec![ColumnSetSketch { columns: self.columns, sketch: self.all }];
         if !self.read.is_empty() {
-            sketches.push(SketchedColumns { columns: self.read, sketch: self.some });
+            sketches.push(ColumnSetSketch { columns: self.read, sketch: self.some });
         }
         if self.own != RowSketch::default() {
-            sketches.push(SketchedColumns { columns: self.own_columns, sketch: self.own });
+            sketches.push(ColumnSetSketch { columns: self.own_columns, sketch: self.own });
         }
-        let mut columns: Vec<_> = self.seen.into_iter().map(SeenColumn::mark).collect();
+        let mut columns: Vec<_> = self.seen.into_iter().map(ColumnAccumulator::into_fingerprint).collect();
         columns.sort_by(|one, other| one.name.cmp(&other.name));
-        let lines = self.lines.map(SeenColumn::mark);
+        let lines = self.lines.map(ColumnAccumulator::into_fingerprint);
         Fingerprint { key: self.name, parts: self.parts, sketches, columns, lines, samples: self.samples }
     }
 
-    fn words(&mut self, text: &[u8], read: bool) {
+    fn add_plain_text(&mut self, text: &[u8], read: bool) {
         if text.is_empty() {
-            return self.missing(read);
+            return self.add_missing_cell(read);
         }
         let length = (text.len() as u64).to_be_bytes();
         let from = self.bytes.len();
         self.bytes.push(TEXT);
         self.bytes.extend_from_slice(&length);
         self.bytes.extend_from_slice(text);
-        self.space(None);
-        self.push(from, read);
+        self.observe_number(None);
+        self.push_cell_span(from, read);
     }
 
-    fn cell(&mut self, kind: u8, value: &[u8], read: bool) {
+    fn add_cell(&mut self, kind: u8, value: &[u8], read: bool) {
         let from = self.bytes.len();
         self.bytes.push(kind);
         self.bytes.extend_from_slice(value);
-        self.push(from, read);
+        self.push_cell_span(from, read);
     }
 
-    fn push(&mut self, from: usize, read: bool) {
+    fn push_cell_span(&mut self, from: usize, read: bool) {
         let to = self.bytes.len();
         let digest = self.cell_key.digest(&self.bytes[from..to]);
-        self.cells.push(WitnessedCell { from, to, read, of_path: false, digest });
+        self.cells.push(CellSpan { from, to, read, of_path: false, digest });
     }
 
     /// Tells the column of the next cell of its number.
-    fn space(&mut self, number: Option<f64>) {
+    fn observe_number(&mut self, number: Option<f64>) {
         if let Some(column) = self.order.get(self.cells.len()) {
-            self.seen[*column].space(number);
+            self.seen[*column].observe_number(number);
         }
     }
 }
 
 /// The names, each once.
-fn sorted(names: &[impl AsRef<str>]) -> Vec<String> {
+fn sorted_unique_names(names: &[impl AsRef<str>]) -> Vec<String> {
     let mut sorted: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
     sorted.sort_unstable();
     sorted.dedup();
@@ -407,13 +410,13 @@ mod tests {
 
     /// The digests of rows of text.
     fn seen(rows: &[&[&str]]) -> Fingerprint {
-        let mut witness = RowWitness::new(&DataKey::new(b"k"), &[] as &[String], &[]);
+        let mut witness = RowFingerprinter::new(&DataKey::new(b"k"), &[] as &[String], &[]);
         witness.begin_file(0, &[]);
         for row in rows {
-            row.iter().for_each(|cell| witness.text(cell.as_bytes(), false));
+            row.iter().for_each(|cell| witness.add_text(cell.as_bytes(), false));
             witness.end_row();
         }
-        witness.fingerprint(1)
+        witness.into_fingerprint(1)
     }
 
     #[test]
@@ -454,7 +457,7 @@ mod tests {
         for (place, one) in rows.iter().enumerate() {
             let others = rows[..place].iter();
             assert!(
-                others.map(|other| seen(other).whole()).all(|other| other != seen(one).whole()),
+                others.map(|other| seen(other).all_rows_digest()).all(|other| other != seen(one).all_rows_digest()),
                 "{one:?}"
             );
         }
@@ -469,11 +472,11 @@ mod tests {
         let whole = seen(&cells);
         for cut in [0, 1, 500, 999, 1000] {
             let mut sum = seen(&cells[..cut]);
-            sum.add(&seen(&cells[cut..]));
+            sum.add_rows(&seen(&cells[cut..]));
             assert_eq!(sum, whole, "cut at {cut}");
             assert_eq!(whole.overlaps(&seen(&cells[cut..])), cut < 1000);
         }
-        assert_eq!(whole.whole().rows, 1000);
+        assert_eq!(whole.all_rows_digest().rows, 1000);
         assert!(!whole.overlaps(&seen(&[&["0.5"]])));
     }
 
@@ -481,18 +484,18 @@ mod tests {
     #[test]
     fn a_file_of_many_is_known() {
         let key = DataKey::new(b"k");
-        let mut witness = RowWitness::new(&key, &[] as &[String], &[]);
+        let mut witness = RowFingerprinter::new(&key, &[] as &[String], &[]);
         let files: Vec<Vec<String>> = (0..30)
             .map(|file| (0..if file == 0 { 3000 } else { 1 }).map(|row| format!("{file}.{row}")).collect())
             .collect();
         for (number, rows) in files.iter().enumerate() {
             witness.begin_file(number, &[]);
             for row in rows {
-                witness.text(row.as_bytes(), false);
+                witness.add_text(row.as_bytes(), false);
                 witness.end_row();
             }
         }
-        let all = witness.fingerprint(files.len()).kept();
+        let all = witness.into_fingerprint(files.len()).to_ledger_form();
         let single = |row: &str| seen(&[&[row]]);
         assert!(files[1..].iter().all(|rows| all.overlaps(&single(&rows[0]))));
         assert!(!all.overlaps(&single("77.0")));
@@ -503,33 +506,37 @@ mod tests {
     fn lines_are_known_however_they_are_cut() {
         let key = DataKey::new(b"k");
         let cut = |rows: Range<u32>, separator: char| {
-            let mut witness = RowWitness::new(&key, &[] as &[String], &[]);
+            let mut witness = RowFingerprinter::new(&key, &[] as &[String], &[]);
             witness.begin_file(0, &[]);
             for row in rows {
                 let line = format!("{}.5;{},{}", row * row, row, row + 7);
-                line.split(separator).for_each(|cell| witness.text(cell.as_bytes(), false));
-                witness.line(line.as_bytes());
+                line.split(separator).for_each(|cell| witness.add_text(cell.as_bytes(), false));
+                witness.add_line_text(line.as_bytes());
                 witness.end_row();
             }
-            witness.fingerprint(1)
+            witness.into_fingerprint(1)
         };
         let (one, other) = (cut(0..50, ';'), cut(0..50, ','));
-        assert!(one.overlaps(&other) && one.is_cut_otherwise(&other));
-        assert!(one.is_cut_otherwise(&cut(5..60, ',')) && !one.is_cut_otherwise(&cut(5..60, ';')));
-        assert!(!one.overlaps(&cut(60..110, ',')) && !one.is_cut_otherwise(&cut(60..110, ';')));
+        assert!(one.overlaps(&other) && one.is_split_differently(&other));
+        assert!(one.is_split_differently(&cut(5..60, ',')) && !one.is_split_differently(&cut(5..60, ';')));
+        assert!(!one.overlaps(&cut(60..110, ',')) && !one.is_split_differently(&cut(60..110, ';')));
         let mut parts = cut(0..20, ';');
-        parts.add(&cut(20..50, ';'));
+        parts.add_rows(&cut(20..50, ';'));
         assert_eq!(parts, one);
     }
 
     /// Another key gives other digests; the name of a key distinguishes them.
     #[test]
     fn digests_need_the_key() {
-        let mut witness = RowWitness::new(&DataKey::new(b"other"), &[] as &[String], &[]);
+        let mut witness = RowFingerprinter::new(&DataKey::new(b"other"), &[] as &[String], &[]);
         witness.begin_file(0, &[]);
-        witness.text(b"a", false);
+        witness.add_text(b"a", false);
         witness.end_row();
-        let (one, other) = (seen(&[&["a"]]), witness.fingerprint(1));
-        assert!(one.whole().total != other.whole().total && one.key != other.key && !one.overlaps(&other));
+        let (one, other) = (seen(&[&["a"]]), witness.into_fingerprint(1));
+        assert!(
+            one.all_rows_digest().total != other.all_rows_digest().total
+                && one.key != other.key
+                && !one.overlaps(&other)
+        );
     }
 }

@@ -6,35 +6,35 @@ use std::path::{Path, PathBuf};
 use super::parquet::ParquetRows;
 use super::text::TextRows;
 use super::unpacked::is_gzip;
-use super::{Beside, FileRows, FileState, ReadColumns, RowFile, RowMeter, Rows, cloud};
+use super::{FileRows, FileState, RequestedColumns, RowFile, RowObservers, RowProgressBar, RowStream, cloud};
 use crate::DataError;
-use crate::error::{Action, Doing};
-use crate::identity::{DataKey, Fingerprint, RowWitness};
-use crate::missing::{CellRules, Missing};
+use crate::error::{FileAction, IoErrorContext};
+use crate::identity::{DataKey, Fingerprint, RowFingerprinter};
+use crate::missing::{CellParsingRules, MissingCellPolicy};
 use crate::own::is_parquet;
 use crate::person::PersonId;
-use crate::table_error::{CellProblem, TableError};
-use crate::text::TextLayout;
+use crate::table_error::{TableCellError, TableError};
+use crate::text::CsvLayout;
 
 /// Files of one table: Parquet by their ending, text otherwise.
-pub struct Files {
+pub struct RowFilesReader {
     files: Vec<RowFile>,
-    layout: TextLayout,
-    columns: ReadColumns,
+    layout: CsvLayout,
+    columns: RequestedColumns,
     open: Option<Box<dyn FileRows>>,
     next: usize,
     rows: Vec<u64>,
-    witness: Option<RowWitness>,
-    watched: Option<Watched>,
+    witness: Option<RowFingerprinter>,
+    watched: Option<ReadProgress>,
 }
 
 /// Observer of the rows and of the bytes of each file.
-struct Watched {
-    meter: RowMeter,
+struct ReadProgress {
+    meter: RowProgressBar,
     bytes: Vec<u64>,
 }
 
-impl Files {
+impl RowFilesReader {
     /// Opens every file once, so that a column that is missing in the last is known before the first is read. Where cells may be
     /// missing they are NaN.
     ///
@@ -42,63 +42,54 @@ impl Files {
     /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
     pub fn open(
         files: &[RowFile],
-        layout: &TextLayout,
+        layout: &CsvLayout,
         columns: &[String],
-        rules: impl Into<CellRules>,
+        rules: impl Into<CellParsingRules>,
     ) -> Result<Self, DataError> {
         let (numbers, rules) = (columns.to_vec(), rules.into());
-        Self::open_columns(files, layout, ReadColumns { numbers, witnessed: false, person: None, rules })
+        Self::open_columns(files, layout, RequestedColumns { numbers, witnessed: false, person: None, rules })
     }
 
-    /// The same; [`Files::read_persons`] also reads whose row each is, which a column of text or numbers says.
+    /// The same; [`RowFilesReader::read_with_persons`] also reads whose row each is, which a column of text or numbers says.
     ///
     /// # Errors
-    /// As [`Files::open`].
-    pub fn of_persons(
+    /// As [`RowFilesReader::open`].
+    pub fn open_with_persons(
         files: &[RowFile],
-        layout: &TextLayout,
+        layout: &CsvLayout,
         columns: &[String],
         person: &str,
-        rules: impl Into<CellRules>,
+        rules: impl Into<CellParsingRules>,
     ) -> Result<Self, DataError> {
         let (numbers, person, rules) = (columns.to_vec(), Some(person.to_owned()), rules.into());
-        Self::open_columns(files, layout, ReadColumns { numbers, witnessed: false, person, rules })
+        Self::open_columns(files, layout, RequestedColumns { numbers, witnessed: false, person, rules })
     }
 
-    fn open_columns(files: &[RowFile], layout: &TextLayout, columns: ReadColumns) -> Result<Self, DataError> {
+    fn open_columns(files: &[RowFile], layout: &CsvLayout, columns: RequestedColumns) -> Result<Self, DataError> {
         for file in files {
-            open(file, layout, &columns)?;
+            open_row_file(file, layout, &columns)?;
         }
         let (files, rows) = (files.to_vec(), vec![0; files.len()]);
-        Ok(Self {
-            files,
-            layout: layout.clone(),
-            columns,
-            open: None,
-            next: 0,
-            rows,
-            witness: None,
-            watched: None,
-        })
+        Ok(Self { files, layout: layout.clone(), columns, open: None, next: 0, rows, witness: None, watched: None })
     }
 
     /// The same; the rows that are read, with all their columns, are remembered by their digests under a key.
     ///
     /// # Errors
-    /// As [`Files::open`].
-    pub fn witnessed(
+    /// As [`RowFilesReader::open`].
+    pub fn open_fingerprinted(
         paths: &[RowFile],
-        layout: &TextLayout,
+        layout: &CsvLayout,
         columns: &[String],
-        rules: impl Into<CellRules>,
+        rules: impl Into<CellParsingRules>,
         key: &DataKey,
     ) -> Result<Self, DataError> {
         let mut files = Self::open(paths, layout, columns, rules)?;
         files.columns.witnessed = true;
-        let seen = paths.first().map(|file| open(file, layout, &files.columns)).transpose()?;
+        let seen = paths.first().map(|file| open_row_file(file, layout, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let seen = seen.map(|file| file.seen()).unwrap_or_default();
-        files.witness = Some(RowWitness::new(key, &seen, &read).of_files(paths.len()));
+        let seen = seen.map(|file| file.fingerprinted_columns()).unwrap_or_default();
+        files.witness = Some(RowFingerprinter::new(key, &seen, &read).with_file_count(paths.len()));
         Ok(files)
     }
 
@@ -106,47 +97,47 @@ impl Files {
     ///
     /// # Errors
     /// [`DataError::Io`].
-    pub fn watched(mut self, meter: Option<RowMeter>) -> Result<Self, DataError> {
+    pub fn with_progress_bar(mut self, meter: Option<RowProgressBar>) -> Result<Self, DataError> {
         let Some(meter) = meter else { return Ok(self) };
         let mut bytes = Vec::with_capacity(self.files.len());
         for file in &self.files {
             bytes.push(FileState::read(&file.path)?.bytes);
         }
-        self.watched = Some(Watched { meter, bytes });
+        self.watched = Some(ReadProgress { meter, bytes });
         Ok(self)
     }
 
-    /// As [`Rows::read`], with the person of each row; none if it is missing and may be.
+    /// As [`RowStream::read`], with the person of each row; none if it is missing and may be.
     ///
     /// # Errors
-    /// As [`Rows::read`], and for a row without a person.
-    pub fn read_persons(
+    /// As [`RowStream::read`], and for a row without a person.
+    pub fn read_with_persons(
         &mut self,
         columns: &mut [Vec<f64>],
         persons: &mut Vec<Option<PersonId>>,
         most: usize,
     ) -> Result<usize, DataError> {
-        let done = self.take(most as u64, |from, most, witness| {
-            let beside = Beside { witness, persons: Some(persons) };
+        let done = self.take_across_files(most as u64, |from, most, witness| {
+            let beside = RowObservers { witness, persons: Some(persons) };
             Ok(from.read(columns, most as usize, beside)? as u64)
         })?;
-        self.tell(done);
+        self.report_progress(done);
         Ok(done as usize)
     }
 
     /// The witness's record of the rows that were read, if there is a witness.
-    pub fn fingerprint(self) -> Option<Fingerprint> {
+    pub fn into_fingerprint(self) -> Option<Fingerprint> {
         let files = self.files.len();
-        self.witness.map(|witness| witness.fingerprint(files))
+        self.witness.map(|witness| witness.into_fingerprint(files))
     }
 
     /// The rows of each file that were read or passed over so far.
-    pub fn rows(&self) -> &[u64] {
+    pub fn rows_per_file(&self) -> &[u64] {
         &self.rows
     }
 
     /// The file that a row stands in, of those read or passed over so far, and how many rows of the file precede it.
-    pub fn place(&self, row: u64) -> (&Path, u64) {
+    pub fn locate_row(&self, row: u64) -> (&Path, u64) {
         let (mut file, mut row) = (0, row);
         while file + 1 < self.rows.len() && row >= self.rows[file] {
             row -= self.rows[file];
@@ -159,15 +150,15 @@ impl Files {
     ///
     /// # Errors
     /// [`DataError`] for a file that cannot be read.
-    pub fn count(&self) -> Result<Vec<u64>, DataError> {
-        self.files.iter().map(|file| count(file, &self.layout)).collect()
+    pub fn count_rows(&self) -> Result<Vec<u64>, DataError> {
+        self.files.iter().map(|file| count_file_rows(file, &self.layout)).collect()
     }
 
     /// Takes from one file after the other until there is enough.
-    fn take(
+    fn take_across_files(
         &mut self,
         most: u64,
-        mut some: impl FnMut(&mut dyn FileRows, u64, Option<&mut RowWitness>) -> Result<u64, DataError>,
+        mut some: impl FnMut(&mut dyn FileRows, u64, Option<&mut RowFingerprinter>) -> Result<u64, DataError>,
     ) -> Result<u64, DataError> {
         let mut done = 0;
         while done < most {
@@ -177,10 +168,10 @@ impl Files {
             };
             if rows == 0 {
                 let Some(file) = self.files.get(self.next) else { break };
-                let rows = open(file, &self.layout, &self.columns)?;
+                let rows = open_row_file(file, &self.layout, &self.columns)?;
                 if let Some(witness) = &mut self.witness {
-                    witness.begin_file(self.next, &rows.seen());
-                    file.show(witness, &self.columns.numbers);
+                    witness.begin_file(self.next, &rows.fingerprinted_columns());
+                    file.fingerprint_partitions(witness, &self.columns.numbers);
                 }
                 self.open = Some(rows);
                 self.next += 1;
@@ -193,72 +184,74 @@ impl Files {
     }
 }
 
-impl Rows for Files {
+impl RowStream for RowFilesReader {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
-        let done = self.take(most as u64, |from, most, witness| {
-            Ok(from.read(columns, most as usize, Beside { witness, persons: None })? as u64)
+        let done = self.take_across_files(most as u64, |from, most, witness| {
+            Ok(from.read(columns, most as usize, RowObservers { witness, persons: None })? as u64)
         })?;
-        self.tell(done);
+        self.report_progress(done);
         Ok(done as usize)
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
-        self.take(rows, |from, rows, _| from.skip(rows))
+        self.take_across_files(rows, |from, rows, _| from.skip(rows))
     }
 }
 
-impl Files {
+impl RowFilesReader {
     /// Tells of so many more rows.
-    fn tell(&mut self, rows: u64) {
-        let (Some(Watched { meter, bytes }), Some(open)) = (&mut self.watched, &self.open) else { return };
+    fn report_progress(&mut self, rows: u64) {
+        let (Some(ReadProgress { meter, bytes }), Some(open)) = (&mut self.watched, &self.open) else {
+            return;
+        };
         let (before, from) = bytes.split_at(self.next - 1);
         let [before, from] = [before, from].map(|some| some.iter().sum::<u64>() as f64);
-        let read = before + open.share() * bytes[self.next - 1] as f64;
+        let read = before + open.read_fraction() * bytes[self.next - 1] as f64;
         meter.advance(rows, read / (before + from).max(1.0));
     }
 }
 
-/// Rows with cells that are the same in all of them. A witness is shown those by [`RowFile::show`].
+/// Rows with cells that are the same in all of them. A witness is shown those by [`RowFile::fingerprint_partitions`].
 struct PartitionedRows {
     rows: Box<dyn FileRows>,
-    partitions: Vec<Partition>,
+    partitions: Vec<PathPartition>,
     /// For each column that is asked for its number, or none if it stands in the file.
     numbers: Vec<Option<f64>>,
     /// The person of all rows, if the path names it.
-    person: Option<PathPerson>,
+    person: Option<PersonFromPath>,
 }
 
 /// The person that a path names; nobody where that is missing and may be.
 #[derive(Clone, Copy)]
-struct PathPerson(Option<PersonId>);
+struct PersonFromPath(Option<PersonId>);
 
 /// Opens a file: Parquet by its ending, text otherwise.
 ///
 /// # Errors
 /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
-pub(super) fn open(
+pub(super) fn open_row_file(
     file: &RowFile,
-    layout: &TextLayout,
-    columns: &ReadColumns,
+    layout: &CsvLayout,
+    columns: &RequestedColumns,
 ) -> Result<Box<dyn FileRows>, DataError> {
     let mut inside = columns.clone();
     inside.numbers.retain(|name| file.partition(name).is_none());
     inside.person = inside.person.filter(|name| file.partition(name).is_none());
-    let rows = open_inside(file, layout, &inside);
+    let rows = open_unpartitioned(file, layout, &inside);
     if file.partitions.is_empty() {
         return rows;
     }
-    let rows = rows.map_err(|error| naming_partitions(error, file))?;
+    let rows = rows.map_err(|error| add_partitions_to_error(error, file))?;
     match PartitionedRows::new(file, rows, columns) {
         Ok(rows) => Ok(Box::new(rows)),
-        Err(problem) => Err(DataError::table(&file.path, problem)),
+        Err(problem) => Err(DataError::from_table_error(&file.path, problem)),
     }
 }
 
-fn open_inside(
+fn open_unpartitioned(
     file: &RowFile,
-    layout: &TextLayout,
-    columns: &ReadColumns,
+    layout: &CsvLayout,
+    columns: &RequestedColumns,
 ) -> Result<Box<dyn FileRows>, DataError> {
     Ok(match is_parquet(&file.path) {
         true => Box::new(ParquetRows::open(&file.path, columns)?),
@@ -267,51 +260,46 @@ fn open_inside(
 }
 
 /// The error for a column that is not there lists those that the path names, too.
-fn naming_partitions(error: DataError, file: &RowFile) -> DataError {
+fn add_partitions_to_error(error: DataError, file: &RowFile) -> DataError {
     match error {
         DataError::Table { file: path, problem } => match *problem {
             TableError::UnknownColumn { column, mut known, .. } => {
                 known.extend(file.partitions.iter().map(|partition| partition.name.clone()));
-                DataError::table(&path, TableError::unknown_column(&column, known))
+                DataError::from_table_error(&path, TableError::unknown_column(&column, known))
             }
-            problem => DataError::table(&path, problem),
+            problem => DataError::from_table_error(&path, problem),
         },
         other => other,
     }
 }
 
 impl PartitionedRows {
-    fn new(file: &RowFile, rows: Box<dyn FileRows>, columns: &ReadColumns) -> Result<Self, TableError> {
-        file.ensure_apart(&rows.columns())?;
-        let numbers = columns.numbers.iter().map(|name| file.number(name, &columns.rules));
+    fn new(file: &RowFile, rows: Box<dyn FileRows>, columns: &RequestedColumns) -> Result<Self, TableError> {
+        file.ensure_distinct_partitions(&rows.columns())?;
+        let numbers = columns.numbers.iter().map(|name| file.partition_number(name, &columns.rules));
         let numbers = numbers.collect::<Result<_, _>>()?;
         let person = columns.person.as_ref().and_then(|name| file.partition(name));
-        let person = person.map(|person| person_of(person, columns.rules.missing)).transpose()?;
+        let person = person.map(|person| parse_partition_person(person, columns.rules.missing)).transpose()?;
         Ok(Self { rows, partitions: file.partitions.clone(), numbers, person })
     }
 }
 
-fn person_of(partition: &Partition, missing: Missing) -> Result<PathPerson, TableError> {
+fn parse_partition_person(partition: &PathPartition, missing: MissingCellPolicy) -> Result<PersonFromPath, TableError> {
     let person = partition.value.as_deref().and_then(PersonId::parse);
-    if missing == Missing::Drop {
-        return Ok(PathPerson(person));
+    if missing == MissingCellPolicy::Drop {
+        return Ok(PersonFromPath(person));
     }
-    let (column, problem) = (partition.name.clone(), CellProblem::NoPerson);
-    person.map(|person| PathPerson(Some(person))).ok_or(TableError::PathCell { column, problem })
+    let (column, problem) = (partition.name.clone(), TableCellError::NoPerson);
+    person.map(|person| PersonFromPath(Some(person))).ok_or(TableError::PathCell { column, problem })
 }
 
 impl FileRows for PartitionedRows {
-    fn read(
-        &mut self,
-        columns: &mut [Vec<f64>],
-        most: usize,
-        beside: Beside<'_>,
-    ) -> Result<usize, DataError> {
+    fn read(&mut self, columns: &mut [Vec<f64>], most: usize, beside: RowObservers<'_>) -> Result<usize, DataError> {
         let inside = columns.iter_mut().zip(&self.numbers).filter(|(_, number)| number.is_none());
         let mut inside: Vec<Vec<f64>> = inside.map(|(column, _)| std::mem::take(column)).collect();
-        let Beside { witness, mut persons } = beside;
+        let RowObservers { witness, mut persons } = beside;
         let of_file = if self.person.is_none() { persons.as_deref_mut() } else { None };
-        let rows = self.rows.read(&mut inside, most, Beside { witness, persons: of_file })?;
+        let rows = self.rows.read(&mut inside, most, RowObservers { witness, persons: of_file })?;
         let mut inside = inside.into_iter();
         for (column, number) in columns.iter_mut().zip(&self.numbers) {
             match number {
@@ -319,7 +307,7 @@ impl FileRows for PartitionedRows {
                 None => *column = inside.next().unwrap_or_default(),
             }
         }
-        if let (Some(persons), Some(PathPerson(person))) = (persons, self.person) {
+        if let (Some(persons), Some(PersonFromPath(person))) = (persons, self.person) {
             persons.resize(persons.len() + rows, person);
         }
         Ok(rows)
@@ -329,17 +317,17 @@ impl FileRows for PartitionedRows {
         self.rows.skip(rows)
     }
 
-    fn seen(&self) -> Vec<String> {
+    fn fingerprinted_columns(&self) -> Vec<String> {
         let named = self.partitions.iter().map(|partition| partition.name.clone());
-        named.chain(self.rows.seen()).collect()
+        named.chain(self.rows.fingerprinted_columns()).collect()
     }
 
     fn columns(&self) -> Vec<String> {
         self.rows.columns()
     }
 
-    fn share(&self) -> f64 {
-        self.rows.share()
+    fn read_fraction(&self) -> f64 {
+        self.rows.read_fraction()
     }
 }
 
@@ -347,10 +335,10 @@ impl FileRows for PartitionedRows {
 ///
 /// # Errors
 /// [`DataError`] for a file that cannot be read.
-pub(super) fn count(file: &RowFile, layout: &TextLayout) -> Result<u64, DataError> {
+pub(super) fn count_file_rows(file: &RowFile, layout: &CsvLayout) -> Result<u64, DataError> {
     match is_parquet(&file.path) {
-        true => ParquetRows::count(&file.path),
-        false => TextRows::count(&file.path, layout),
+        true => ParquetRows::count_rows(&file.path),
+        false => TextRows::count_rows(&file.path, layout),
     }
 }
 
@@ -361,39 +349,38 @@ pub(super) const SCHEMES: [&str; 4] = ["s3", "gs", "az", "https"];
 /// Whether a name is the address of something that is not on this machine: `s3://bucket/rows.csv`.
 ///
 /// ```
-/// use dpgp_data::rows::is_address;
-/// assert!(is_address("s3://bucket/rows.csv".as_ref()));
-/// assert!(!is_address("rows/s3:/rows.csv".as_ref()));
+/// use dpgp_data::rows::is_cloud_address;
+/// assert!(is_cloud_address("s3://bucket/rows.csv".as_ref()));
+/// assert!(!is_cloud_address("rows/s3:/rows.csv".as_ref()));
 /// ```
-pub fn is_address(name: &Path) -> bool {
-    scheme(name).is_some()
+pub fn is_cloud_address(name: &Path) -> bool {
+    address_scheme(name).is_some()
 }
 
 /// Text before `://`, if it begins an address.
-pub(super) fn scheme(name: &Path) -> Option<&str> {
+pub(super) fn address_scheme(name: &Path) -> Option<&str> {
     let (scheme, _) = name.to_str()?.split_once("://")?;
     let is_word = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_word.then_some(scheme)
 }
 
 /// A file that is named relative to a folder; an address stays as it is.
-pub fn beside(folder: &Path, name: &Path) -> PathBuf {
-    if is_address(name) { name.to_path_buf() } else { folder.join(name) }
+pub fn resolve_in_folder(folder: &Path, name: &Path) -> PathBuf {
+    if is_cloud_address(name) { name.to_path_buf() } else { folder.join(name) }
 }
 
 /// Fails for an address that this program cannot read, before anything is read or written.
 ///
 /// # Errors
 /// [`DataError::Address`].
-pub fn ensure_addresses<'n>(names: impl IntoIterator<Item = &'n Path>) -> Result<(), DataError> {
-    names.into_iter().filter(|name| is_address(name)).try_for_each(cloud::check)
+pub fn ensure_readable_addresses<'n>(names: impl IntoIterator<Item = &'n Path>) -> Result<(), DataError> {
+    names.into_iter().filter(|name| is_cloud_address(name)).try_for_each(cloud::check_address)
 }
 
 /// The error for an address where the program cannot read any.
 #[cfg(not(feature = "cloud"))]
-pub(super) fn refused(name: &Path) -> DataError {
-    let problem =
-        "this build cannot read addresses; build one that can with `cargo install --path . --features cloud`";
+pub(super) fn unsupported_address_error(name: &Path) -> DataError {
+    let problem = "this build cannot read addresses; build one that can with `cargo install --path . --features cloud`";
     address_error(name, problem)
 }
 
@@ -415,12 +402,12 @@ const ENDINGS: [&str; 3] = ["parquet", "csv", "tsv"];
 const PACKED: [&str; 6] = ["gz", "bz2", "xz", "zst", "lz4", "zip"];
 
 /// All files of rows in a folder and below, and those that would be some if they were not compressed.
-pub(super) fn files_below(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
+pub(super) fn list_row_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     let mut files = Vec::new();
-    for folder in folders_from(folder, &mut Vec::new())? {
+    for folder in list_folders(folder, &mut Vec::new())? {
         for path in entries(&folder)? {
-            let aside = path.file_name().is_none_or(|name| is_aside(&name.to_string_lossy()));
-            if !aside && holds_rows(&path) && !path.is_dir() {
+            let aside = path.file_name().is_none_or(|name| is_ignored_name(&name.to_string_lossy()));
+            if !aside && is_row_file_name(&path) && !path.is_dir() {
                 files.push(path);
             }
         }
@@ -429,15 +416,15 @@ pub(super) fn files_below(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 }
 
 /// Whether a file holds rows by its ending, compressed or not.
-pub(super) fn holds_rows(path: &Path) -> bool {
-    let inner = path.file_stem().filter(|_| is_packed(path));
+pub(super) fn is_row_file_name(path: &Path) -> bool {
+    let inner = path.file_stem().filter(|_| is_compressed(path));
     has_ending(path, &ENDINGS) || inner.is_some_and(|inner| has_ending(Path::new(inner), &ENDINGS))
 }
 
 /// A folder and all below it. One that leads back to a folder `above` it is passed over.
-pub(super) fn folders_from(folder: &Path, above: &mut Vec<PathBuf>) -> Result<Vec<PathBuf>, DataError> {
-    let own = fs::canonicalize(here(folder)).doing(Action::Read, folder)?;
-    let parent = folder.parent().and_then(|parent| fs::canonicalize(here(parent)).ok());
+pub(super) fn list_folders(folder: &Path, above: &mut Vec<PathBuf>) -> Result<Vec<PathBuf>, DataError> {
+    let own = fs::canonicalize(folder_or_current(folder)).with_io_context(FileAction::Read, folder)?;
+    let parent = folder.parent().and_then(|parent| fs::canonicalize(folder_or_current(parent)).ok());
     let leads_back = parent.is_some_and(|parent| folder.is_symlink() && parent.starts_with(&own));
     if leads_back || above.contains(&own) {
         return Ok(Vec::new());
@@ -445,9 +432,9 @@ pub(super) fn folders_from(folder: &Path, above: &mut Vec<PathBuf>) -> Result<Ve
     above.push(own);
     let mut folders = vec![folder.to_path_buf()];
     for path in entries(folder)? {
-        let aside = path.file_name().is_none_or(|name| is_aside(&name.to_string_lossy()));
+        let aside = path.file_name().is_none_or(|name| is_ignored_name(&name.to_string_lossy()));
         if !aside && path.is_dir() {
-            folders.extend(folders_from(&path, above)?);
+            folders.extend(list_folders(&path, above)?);
         }
     }
     above.pop();
@@ -455,24 +442,24 @@ pub(super) fn folders_from(folder: &Path, above: &mut Vec<PathBuf>) -> Result<Ve
 }
 
 /// Hidden, or not data: `_SUCCESS`, `_temporary`.
-pub(super) fn is_aside(name: &str) -> bool {
+pub(super) fn is_ignored_name(name: &str) -> bool {
     name.starts_with(['.', '_'])
 }
 
 /// Whether a file is compressed.
-fn is_packed(path: &Path) -> bool {
+fn is_compressed(path: &Path) -> bool {
     has_ending(path, &PACKED)
 }
 
 /// Fails for the first file that is compressed in another way than text by gzip.
 ///
 /// # Errors
-/// [`TableError::Packed`].
-pub(super) fn ensure_readable<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), DataError> {
+/// [`PaperTableError::Packed`].
+pub(super) fn ensure_supported_compression<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), DataError> {
     for path in paths {
         let text = is_gzip(path) && !path.file_stem().is_some_and(|inner| is_parquet(inner.as_ref()));
-        if is_packed(path) && !text {
-            return Err(DataError::table(path, TableError::Packed));
+        if is_compressed(path) && !text {
+            return Err(DataError::from_table_error(path, TableError::Packed));
         }
     }
     Ok(())
@@ -484,18 +471,18 @@ fn has_ending(path: &Path, endings: &[&str]) -> bool {
 
 /// Entries of a folder; nothing if there is none.
 pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    if !here(folder).is_dir() {
+    if !folder_or_current(folder).is_dir() {
         return Ok(Vec::new());
     }
     let mut paths = Vec::new();
-    for entry in fs::read_dir(here(folder)).doing(Action::Read, folder)? {
-        paths.push(folder.join(entry.doing(Action::Read, folder)?.file_name()));
+    for entry in fs::read_dir(folder_or_current(folder)).with_io_context(FileAction::Read, folder)? {
+        paths.push(folder.join(entry.with_io_context(FileAction::Read, folder)?.file_name()));
     }
     Ok(paths)
 }
 
 /// A folder by a name that the system knows; the working directory has none.
-pub(super) fn here(folder: &Path) -> &Path {
+pub(super) fn folder_or_current(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
@@ -505,34 +492,34 @@ const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 /// A column with one value in all rows of a file: `name=value`, a folder of its path.
 ///
 /// ```
-/// use dpgp_data::rows::Partition;
-/// let month = Partition::parse("month=06").map(|month| (month.name, month.value));
+/// use dpgp_data::rows::PathPartition;
+/// let month = PathPartition::parse("month=06").map(|month| (month.name, month.value));
 /// assert_eq!(month, Some(("month".to_owned(), Some("06".to_owned()))));
-/// assert_eq!(Partition::parse("at=12%3A30").and_then(|at| at.value).as_deref(), Some("12:30"));
-/// assert_eq!(Partition::parse("at=__HIVE_DEFAULT_PARTITION__").map(|at| at.value), Some(None));
-/// assert_eq!(Partition::parse("parts"), None);
+/// assert_eq!(PathPartition::parse("at=12%3A30").and_then(|at| at.value).as_deref(), Some("12:30"));
+/// assert_eq!(PathPartition::parse("at=__HIVE_DEFAULT_PARTITION__").map(|at| at.value), Some(None));
+/// assert_eq!(PathPartition::parse("parts"), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Partition {
+pub struct PathPartition {
     /// The column.
     pub name: String,
     /// Its cell; none if it is missing.
     pub value: Option<String>,
 }
 
-impl Partition {
+impl PathPartition {
     /// Column and value in the name of a folder, if it has them. A byte may be written as `%` and two hexadecimal
     /// digits.
     pub fn parse(folder: &str) -> Option<Self> {
         let (name, value) = folder.split_once('=')?;
-        let (name, value) = (decoded(name), decoded(value));
+        let (name, value) = (decode_percent(name), decode_percent(value));
         let value = Some(value).filter(|value| !value.trim().is_empty() && value != MISSING);
         if name.is_empty() { None } else { Some(Self { name, value }) }
     }
 }
 
 /// The text that is written with some of its bytes as `%41`.
-fn decoded(text: &str) -> String {
+fn decode_percent(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let Some((first, after)) = rest.split_first() {
         let code = after.get(..2).filter(|_| *first == b'%').and_then(|digits| hex::decode(digits).ok());
@@ -555,10 +542,10 @@ mod tests {
             ("./s3://b", None),
             ("rows", None),
         ] {
-            assert_eq!(scheme(name.as_ref()), known, "{name}");
+            assert_eq!(address_scheme(name.as_ref()), known, "{name}");
         }
-        assert_eq!(beside("folder".as_ref(), "s3://b/x".as_ref()), Path::new("s3://b/x"));
-        assert_eq!(beside("folder".as_ref(), "x".as_ref()), Path::new("folder/x"));
+        assert_eq!(resolve_in_folder("folder".as_ref(), "s3://b/x".as_ref()), Path::new("s3://b/x"));
+        assert_eq!(resolve_in_folder("folder".as_ref(), "x".as_ref()), Path::new("folder/x"));
     }
 
     /// A signature in an address is as good as a password.

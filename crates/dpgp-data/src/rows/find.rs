@@ -4,8 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use glob::Pattern;
 
-use super::files::{ensure_readable, entries, files_below, folders_from, here, is_aside};
-use super::{RowFile, cloud, is_address};
+use super::files::{
+    ensure_supported_compression, entries, folder_or_current, is_ignored_name, list_folders, list_row_files,
+};
+use super::{RowFile, cloud, is_cloud_address};
 use crate::error::DataError;
 
 /// The files that a user means by some names, relative to a folder: a file itself; of a folder all files of rows in it and
@@ -16,35 +18,35 @@ use crate::error::DataError;
 /// # Errors
 /// [`DataError::NoRowFiles`] for a name without files, [`DataError::BadPattern`], and [`DataError`] for a folder that cannot be
 /// read or a file that is compressed in another way than text by gzip; [`DataError::Address`].
-pub fn row_files(folder: &Path, names: &[impl AsRef<Path>]) -> Result<Vec<RowFile>, DataError> {
+pub fn find_row_files(folder: &Path, names: &[impl AsRef<Path>]) -> Result<Vec<RowFile>, DataError> {
     let mut files = Vec::new();
     for name in names {
-        files.extend(named(folder, name.as_ref())?);
+        files.extend(find_named_files(folder, name.as_ref())?);
     }
     Ok(files)
 }
 
-fn named(folder: &Path, name: &Path) -> Result<Vec<RowFile>, DataError> {
-    if is_address(name) {
-        return cloud::found(name);
+fn find_named_files(folder: &Path, name: &Path) -> Result<Vec<RowFile>, DataError> {
+    if is_cloud_address(name) {
+        return cloud::find_files(name);
     }
     let whole = folder.join(name);
     let (start, mut paths) = match name.to_str().filter(|name| has_wildcard(name)) {
-        _ if whole.is_dir() => (whole.clone(), files_below(&whole)?),
-        Some(_) if !whole.exists() => matching(folder, name)?,
-        _ => return Ok(vec![RowFile::named(&whole)]),
+        _ if whole.is_dir() => (whole.clone(), list_row_files(&whole)?),
+        Some(_) if !whole.exists() => find_matching_files(folder, name)?,
+        _ => return Ok(vec![RowFile::from_path(&whole)]),
     };
     if paths.is_empty() {
         return Err(DataError::NoRowFiles { name: whole });
     }
     paths.sort();
     paths.dedup();
-    ensure_readable(paths.iter().map(PathBuf::as_path))?;
-    Ok(paths.into_iter().map(|path| RowFile::found(path, &start)).collect())
+    ensure_supported_compression(paths.iter().map(PathBuf::as_path))?;
+    Ok(paths.into_iter().map(|path| RowFile::from_partitioned_path(path, &start)).collect())
 }
 
 /// The folder before the first wildcard of a pattern, and the files that match.
-fn matching(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathBuf>), DataError> {
+fn find_matching_files(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathBuf>), DataError> {
     let (mut start, mut patterns) = (folder.to_path_buf(), Vec::new());
     for component in name.components() {
         let text = component.as_os_str().to_str().unwrap_or_default();
@@ -61,8 +63,8 @@ fn matching(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathBuf>), DataE
         }
     }
     let mut paths = Vec::new();
-    for path in matched(&start, &patterns)? {
-        if path.is_dir() { paths.extend(files_below(&path)?) } else { paths.push(path) }
+    for path in match_entries(&start, &patterns)? {
+        if path.is_dir() { paths.extend(list_row_files(&path)?) } else { paths.push(path) }
     }
     Ok((start, paths))
 }
@@ -76,20 +78,20 @@ pub(super) fn has_wildcard(name: &str) -> bool {
 }
 
 /// Entries of a folder that match patterns, one pattern for each component.
-fn matched(folder: &Path, patterns: &[Pattern]) -> Result<Vec<PathBuf>, DataError> {
+fn match_entries(folder: &Path, patterns: &[Pattern]) -> Result<Vec<PathBuf>, DataError> {
     let Some((first, rest)) = patterns.split_first() else { return Ok(vec![folder.to_path_buf()]) };
     let mut found = Vec::new();
-    if first.as_str() == "**" && here(folder).is_dir() {
-        for folder in folders_from(folder, &mut Vec::new())? {
-            found.extend(matched(&folder, rest)?);
+    if first.as_str() == "**" && folder_or_current(folder).is_dir() {
+        for folder in list_folders(folder, &mut Vec::new())? {
+            found.extend(match_entries(&folder, rest)?);
         }
         return Ok(found);
     }
     for path in entries(folder)? {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_meant = !is_aside(&name) || first.as_str().starts_with(&name[..1]);
+        let is_meant = !is_ignored_name(&name) || first.as_str().starts_with(&name[..1]);
         if is_meant && first.matches(&name) && (rest.is_empty() || path.is_dir()) {
-            found.extend(matched(&path, rest)?);
+            found.extend(match_entries(&path, rest)?);
         }
     }
     Ok(found)
@@ -122,7 +124,7 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         std::os::unix::fs::symlink("..", folder.path().join("rows/month=06/back")).unwrap();
-        let files = row_files(folder.path(), &[name])?.into_iter();
+        let files = find_row_files(folder.path(), &[name])?.into_iter();
         Ok(files.map(|file| file.path.strip_prefix(folder.path()).unwrap().display().to_string()).collect())
     }
 

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use polars::prelude::{AnyValue, Series};
 
-use super::source::places;
-use super::{Beside, FileRows, ReadColumns};
+use super::source::column_indices;
+use super::{FileRows, RequestedColumns, RowObservers};
 use crate::error::DataError;
-use crate::identity::RowWitness;
-use crate::missing::CellRules;
-use crate::missing::{Missing, is_nothing};
-use crate::missing::{person, show};
-use crate::parquet::{ParquetColumn, ParquetFile};
+use crate::identity::RowFingerprinter;
+use crate::missing::CellParsingRules;
+use crate::missing::{MissingCellPolicy, is_missing_cell};
+use crate::missing::{cell_to_person, fingerprint_cell};
+use crate::parquet::{ParquetColumnReader, ParquetFile};
 use crate::person::PersonId;
 use crate::table_error::{RowUnit, TableError};
 
@@ -21,15 +21,15 @@ pub(super) struct ParquetRows {
     names: Vec<String>,
     places: Vec<usize>,
     /// The columns of the open row group.
-    open: Vec<ParquetColumn>,
+    open: Vec<ParquetColumnReader>,
     /// The columns that only a witness sees.
     others: Vec<usize>,
     /// Those of the open row group.
-    open_others: Vec<ParquetColumn>,
+    open_others: Vec<ParquetColumnReader>,
     /// The column that says whose row it is, if there is one.
     person: Vec<usize>,
     /// That of the open row group.
-    open_person: Vec<ParquetColumn>,
+    open_person: Vec<ParquetColumnReader>,
     /// Rows of it that are not read yet.
     left: usize,
     /// The row groups after it: how many rows each has.
@@ -37,37 +37,37 @@ pub(super) struct ParquetRows {
     /// Rows read or passed over.
     row: usize,
     /// How cells are read.
-    rules: CellRules,
+    rules: CellParsingRules,
 }
 
 impl ParquetRows {
     /// Reads the schema; the other columns are read too if a witness is to see them.
-    pub fn open(path: &Path, columns: &ReadColumns) -> Result<Self, DataError> {
+    pub fn open(path: &Path, columns: &RequestedColumns) -> Result<Self, DataError> {
         let file = ParquetFile::open(path)?;
         let known: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         let names = columns.numbers.clone();
-        let places = self::places(&names, &known).map_err(|problem| file.wrong(problem))?;
+        let places = self::column_indices(&names, &known).map_err(|problem| file.wrap_table_error(problem))?;
         for place in &places {
             let field = file.fields().swap_remove(*place);
-            let is_read = match columns.rules.codes(&field.name) {
+            let is_read = match columns.rules.column_categories(&field.name) {
                 Some(_) => field.holds.is_some(),
                 None => field.is_numeric(),
             };
             if !is_read {
-                return Err(file.wrong(field.refused()));
+                return Err(file.wrap_table_error(field.into_type_error()));
             }
         }
-        let others = if columns.witnessed { file.others(&names) } else { Vec::new() };
-        let others = self::places(&others, &known).map_err(|problem| file.wrong(problem))?;
+        let others = if columns.witnessed { file.other_columns(&names) } else { Vec::new() };
+        let others = self::column_indices(&others, &known).map_err(|problem| file.wrap_table_error(problem))?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
-        let person = self::places(&person, &known).map_err(|problem| file.wrong(problem))?;
+        let person = self::column_indices(&person, &known).map_err(|problem| file.wrap_table_error(problem))?;
         for place in &person {
             let field = file.fields().swap_remove(*place);
             if field.holds.is_none() {
-                return Err(file.wrong(field.refused()));
+                return Err(file.wrap_table_error(field.into_type_error()));
             }
         }
-        let groups = file.groups().into_iter().enumerate();
+        let groups = file.row_group_sizes().into_iter().enumerate();
         let (open, open_others, open_person) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self {
             file,
@@ -86,12 +86,12 @@ impl ParquetRows {
     }
 
     /// How many rows there are.
-    pub fn count(path: &Path) -> Result<u64, DataError> {
+    pub fn count_rows(path: &Path) -> Result<u64, DataError> {
         Ok(ParquetFile::open(path)?.rows() as u64)
     }
 
     /// Opens the next row group if the open one is read; whether there are rows.
-    fn advance(&mut self) -> Result<bool, DataError> {
+    fn advance_row_group(&mut self) -> Result<bool, DataError> {
         while self.left == 0 {
             let Some((group, rows)) = self.groups.next() else { return Ok(false) };
             let columns = self.places.iter().map(|place| self.file.column(group, *place));
@@ -106,7 +106,7 @@ impl ParquetRows {
     }
 
     /// The columns that are asked for; one that is asked for twice counts once.
-    fn asked(&self) -> Vec<usize> {
+    fn requested_columns(&self) -> Vec<usize> {
         let all = 0..self.places.len();
         all.filter(|column| !self.places[..*column].contains(&self.places[*column])).collect()
     }
@@ -114,16 +114,16 @@ impl ParquetRows {
     /// Whose the next rows are.
     fn read_persons(&mut self, rows: usize, persons: &mut Vec<Option<PersonId>>) -> Result<(), DataError> {
         for (from, place) in self.open_person.iter_mut().zip(&self.person) {
-            let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
+            let cells = from.read(rows).map_err(|cause| self.file.decoding_error(cause))?;
             for (row, cell) in cells.iter().enumerate() {
-                if self.rules.missing == Missing::Drop && is_nothing(&cell) {
+                if self.rules.missing == MissingCellPolicy::Drop && is_missing_cell(&cell) {
                     persons.push(None);
                     continue;
                 }
-                persons.push(Some(person(&cell).map_err(|problem| {
+                persons.push(Some(cell_to_person(&cell).map_err(|problem| {
                     let column = self.file.fields().swap_remove(*place).name;
                     let line = self.row + row + 1;
-                    self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
+                    self.file.wrap_table_error(TableError::Cell { unit: RowUnit::Row, line, column, problem })
                 })?));
             }
         }
@@ -131,28 +131,28 @@ impl ParquetRows {
     }
 
     /// Shows the last rows of the columns to a witness, with their cells as they were read and those in the other columns.
-    fn show(
+    fn fingerprint_rows(
         &mut self,
         columns: &[Vec<f64>],
         rows: usize,
         read: &[Series],
-        witness: &mut RowWitness,
+        witness: &mut RowFingerprinter,
     ) -> Result<(), DataError> {
         let others = self.open_others.iter_mut().map(|column| column.read(rows));
-        let others = others.collect::<Result<Vec<_>, _>>().map_err(|cause| self.file.broken(cause))?;
+        let others = others.collect::<Result<Vec<_>, _>>().map_err(|cause| self.file.decoding_error(cause))?;
         let mut others: Vec<_> = others.iter().map(|column| column.iter()).collect();
-        let asked = self.asked();
+        let asked = self.requested_columns();
         for row in 0..rows {
             for column in &asked {
                 let numbers = &columns[*column];
                 let number = numbers[numbers.len() - rows + row];
-                match number.is_nan() || self.rules.codes(&self.names[*column]).is_some() {
-                    true => show(&read[*column].get(row).unwrap_or(AnyValue::Null), witness, true),
-                    false => witness.number(number, true),
+                match number.is_nan() || self.rules.column_categories(&self.names[*column]).is_some() {
+                    true => fingerprint_cell(&read[*column].get(row).unwrap_or(AnyValue::Null), witness, true),
+                    false => witness.add_number(number, true),
                 }
             }
             for cells in &mut others {
-                show(&cells.next().unwrap_or(AnyValue::Null), witness, false);
+                fingerprint_cell(&cells.next().unwrap_or(AnyValue::Null), witness, false);
             }
             witness.end_row();
         }
@@ -165,23 +165,23 @@ impl FileRows for ParquetRows {
         &mut self,
         columns: &mut [Vec<f64>],
         most: usize,
-        mut beside: Beside<'_>,
+        mut beside: RowObservers<'_>,
     ) -> Result<usize, DataError> {
         let mut done = 0;
-        while done < most && self.advance()? {
+        while done < most && self.advance_row_group()? {
             let rows = self.left.min(most - done);
             let mut read = Vec::with_capacity(self.open.len());
             for ((from, to), name) in self.open.iter_mut().zip(columns.iter_mut()).zip(&self.names) {
-                let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
-                self.rules.append(name, &cells, to).map_err(|bad| {
+                let cells = from.read(rows).map_err(|cause| self.file.decoding_error(cause))?;
+                self.rules.append_cells(name, &cells, to).map_err(|bad| {
                     let (line, column) = (self.row + bad.row + 1, name.clone());
                     let problem = bad.problem;
-                    self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
+                    self.file.wrap_table_error(TableError::Cell { unit: RowUnit::Row, line, column, problem })
                 })?;
                 read.push(cells);
             }
             if let Some(witness) = &mut beside.witness {
-                self.show(columns, rows, &read, witness)?;
+                self.fingerprint_rows(columns, rows, &read, witness)?;
             }
             if let Some(persons) = &mut beside.persons {
                 self.read_persons(rows, persons)?;
@@ -193,9 +193,9 @@ impl FileRows for ParquetRows {
         Ok(done)
     }
 
-    fn seen(&self) -> Vec<String> {
+    fn fingerprinted_columns(&self) -> Vec<String> {
         let fields = self.file.fields();
-        let asked = self.asked().into_iter().map(|column| self.places[column]);
+        let asked = self.requested_columns().into_iter().map(|column| self.places[column]);
         asked.chain(self.others.iter().copied()).map(|place| fields[place].name.clone()).collect()
     }
 
@@ -203,19 +203,19 @@ impl FileRows for ParquetRows {
         self.file.fields().into_iter().map(|field| field.name).collect()
     }
 
-    fn share(&self) -> f64 {
+    fn read_fraction(&self) -> f64 {
         self.row as f64 / self.file.rows().max(1) as f64
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
         let mut done = 0;
-        while done < rows && self.advance()? {
+        while done < rows && self.advance_row_group()? {
             let some = self.left.min(usize::try_from(rows - done).unwrap_or(usize::MAX));
             // The columns of a row group that is passed over whole are never looked at again.
             if some < self.left {
                 let beside = self.open_others.iter_mut().chain(&mut self.open_person);
                 for column in self.open.iter_mut().chain(beside) {
-                    column.skip(some).map_err(|cause| self.file.broken(cause))?;
+                    column.skip(some).map_err(|cause| self.file.decoding_error(cause))?;
                 }
             }
             self.left -= some;
@@ -235,14 +235,12 @@ mod tests {
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
-    const SCHEMA: &str =
-        "message rows { required float a; optional double b; required int32 c; required int64 d; }";
+    const SCHEMA: &str = "message rows { required float a; optional double b; required int32 c; required int64 d; }";
 
     /// Three row groups of 100 rows: row i holds i, i / 2, -i and 10 i.
     fn written(path: &Path) {
         let schema = std::sync::Arc::new(parse_message_type(SCHEMA).unwrap());
-        let mut writer =
-            SerializedFileWriter::new(File::create(path).unwrap(), schema, Default::default()).unwrap();
+        let mut writer = SerializedFileWriter::new(File::create(path).unwrap(), schema, Default::default()).unwrap();
         for start in [0, 100, 200] {
             let rows: Vec<i32> = (start..start + 100).collect();
             let mut group = writer.next_row_group().unwrap();
@@ -268,21 +266,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.parquet");
         written(&path);
-        assert_eq!(ParquetRows::count(&path).unwrap(), 300);
+        assert_eq!(ParquetRows::count_rows(&path).unwrap(), 300);
         let names = ["d", "a", "b", "c"].map(str::to_owned);
-        for (skipped, most) in
-            [(0, 1000), (0, 7), (99, 64), (100, 3), (150, 200), (299, 5), (300, 1), (999, 1)]
-        {
-            let read = ReadColumns {
+        for (skipped, most) in [(0, 1000), (0, 7), (99, 64), (100, 3), (150, 200), (299, 5), (300, 1), (999, 1)] {
+            let read = RequestedColumns {
                 numbers: names.to_vec(),
                 witnessed: false,
                 person: None,
-                rules: CellRules::default(),
+                rules: CellParsingRules::default(),
             };
             let mut rows = ParquetRows::open(&path, &read).unwrap();
             assert_eq!(rows.skip(skipped).unwrap(), skipped.min(300));
             let mut columns = vec![Vec::new(); 4];
-            while rows.read(&mut columns, most, Beside::default()).unwrap() == most {}
+            while rows.read(&mut columns, most, RowObservers::default()).unwrap() == most {}
             let expected: Vec<f64> = (skipped.min(300)..300).map(|i| i as f64).collect();
             let scaled = |by: f64| expected.iter().map(|i| i * by).collect::<Vec<f64>>();
             assert_eq!(columns, [scaled(10.0), scaled(1.0), scaled(0.5), scaled(-1.0)], "{skipped} {most}");

@@ -12,38 +12,38 @@ use std::{fmt, fs, io};
 
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::files::is_address;
-use super::{Rows, cloud};
-use crate::error::{Action, Doing};
+use super::files::is_cloud_address;
+use super::{RowStream, cloud};
+use crate::error::{FileAction, IoErrorContext};
 use crate::identity::DataKey;
 use crate::table_error::TableError;
 use crate::{DataError, KeptRows};
 
 /// The bytes of a file, from its first on, and how many of them were read.
-pub(crate) struct RowBytes {
+pub(crate) struct CountingFileReader {
     from: Box<dyn Read + Send>,
     all: u64,
     read: Arc<AtomicU64>,
 }
 
 /// How much of a file was read.
-pub(crate) struct ReadShare {
+pub(crate) struct ReadFraction {
     all: u64,
     read: Arc<AtomicU64>,
 }
 
-impl RowBytes {
+impl CountingFileReader {
     /// Opens a file on this machine or in a cloud.
     ///
     /// # Errors
     /// [`DataError::Io`]; [`TableError::NoFile`] for a pipe or a device.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        if is_address(path) {
-            let (from, all) = cloud::open(path)?;
+        if is_cloud_address(path) {
+            let (from, all) = cloud::open_bytes(path)?;
             return Ok(Self::new(from, all));
         }
         let file = open_file(path)?;
-        let all = file.metadata().doing(Action::Read, path)?.len();
+        let all = file.metadata().with_io_context(FileAction::Read, path)?.len();
         Ok(Self::new(Box::new(file), all))
     }
 
@@ -52,12 +52,12 @@ impl RowBytes {
     }
 
     /// Says how much was read while somebody else reads.
-    pub fn share(&self) -> ReadShare {
-        ReadShare { all: self.all, read: Arc::clone(&self.read) }
+    pub fn read_fraction(&self) -> ReadFraction {
+        ReadFraction { all: self.all, read: Arc::clone(&self.read) }
     }
 }
 
-impl Read for RowBytes {
+impl Read for CountingFileReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         self.read.fetch_add(read as u64, Ordering::Relaxed);
@@ -65,7 +65,7 @@ impl Read for RowBytes {
     }
 }
 
-impl ReadShare {
+impl ReadFraction {
     /// At most 1.
     pub fn get(&self) -> f64 {
         (self.read.load(Ordering::Relaxed) as f64 / self.all.max(1) as f64).min(1.0)
@@ -77,7 +77,7 @@ impl ReadShare {
 /// # Errors
 /// [`DataError::Io`]; [`TableError::NoFile`] for a pipe or a device.
 pub fn keyed_tag(path: &Path, key: &DataKey) -> Result<[u8; 32], DataError> {
-    key.tag_read(RowBytes::open(path)?).doing(Action::Read, path)
+    key.tag_read(CountingFileReader::open(path)?).with_io_context(FileAction::Read, path)
 }
 
 /// Opens a file on this machine. A pipe gives its rows once, but files are opened several times: for their columns, for their
@@ -86,15 +86,15 @@ pub fn keyed_tag(path: &Path, key: &DataKey) -> Result<[u8; 32], DataError> {
 /// # Errors
 /// [`DataError::Io`], [`TableError::NoFile`].
 pub(crate) fn open_file(path: &Path) -> Result<File, DataError> {
-    let found = fs::metadata(path).doing(Action::Read, path)?;
+    let found = fs::metadata(path).with_io_context(FileAction::Read, path)?;
     if !found.is_file() && !found.is_dir() {
-        return Err(DataError::table(path, TableError::NoFile));
+        return Err(DataError::from_table_error(path, TableError::NoFile));
     }
-    File::open(path).doing(Action::Read, path)
+    File::open(path).with_io_context(FileAction::Read, path)
 }
 
 /// The position of each wanted column among those of a file.
-pub(crate) fn places(wanted: &[String], known: &[String]) -> Result<Vec<usize>, TableError> {
+pub(crate) fn column_indices(wanted: &[String], known: &[String]) -> Result<Vec<usize>, TableError> {
     let mut stands: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, name) in known.iter().enumerate() {
         stands.entry(name).or_default().push(place);
@@ -111,34 +111,34 @@ pub(crate) fn places(wanted: &[String], known: &[String]) -> Result<Vec<usize>, 
 ///
 /// ```
 /// use dpgp_data::KeptRows;
-/// use dpgp_data::rows::{InMemory, MarkedRows, Rows};
+/// use dpgp_data::rows::{InMemoryRows, KeptFlagRows, RowStream};
 /// let mut kept = KeptRows::default();
 /// kept.insert(2);
-/// let mut rows = InMemory::new(vec![&[5.0, 6.0, 7.0]]);
-/// let mut marked = MarkedRows::new(&mut rows, &kept);
+/// let mut rows = InMemoryRows::new(vec![&[5.0, 6.0, 7.0]]);
+/// let mut marked = KeptFlagRows::new(&mut rows, &kept);
 /// let mut columns = vec![Vec::new(); 2];
 /// assert_eq!((marked.skip(1)?, marked.read(&mut columns, 9)?), (1, 2));
 /// assert_eq!(columns, [[6.0, 7.0], [0.0, 1.0]]);
 /// # Ok::<(), dpgp_data::DataError>(())
 /// ```
-pub struct MarkedRows<'r> {
-    rows: &'r mut dyn Rows,
+pub struct KeptFlagRows<'r> {
+    rows: &'r mut dyn RowStream,
     kept: &'r KeptRows,
     next: u64,
 }
 
-impl<'r> MarkedRows<'r> {
+impl<'r> KeptFlagRows<'r> {
     /// Rows before the first has been read or passed over.
-    pub fn new(rows: &'r mut dyn Rows, kept: &'r KeptRows) -> Self {
+    pub fn new(rows: &'r mut dyn RowStream, kept: &'r KeptRows) -> Self {
         Self { rows, kept, next: 0 }
     }
 }
 
-impl Rows for MarkedRows<'_> {
+impl RowStream for KeptFlagRows<'_> {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         let Some((marks, columns)) = columns.split_last_mut() else { return self.rows.read(columns, most) };
         let rows = self.rows.read(columns, most)?;
-        marks.extend(self.kept.marks(self.next, rows));
+        marks.extend(self.kept.row_indicators(self.next, rows));
         self.next += rows as u64;
         Ok(rows)
     }
@@ -153,26 +153,26 @@ impl Rows for MarkedRows<'_> {
 /// Rows with one more column, the last: 0 for a row with a missing cell (NaN), 1 for any other. All rows keep their numbers.
 ///
 /// ```
-/// use dpgp_data::rows::{InMemory, PresentRows, Rows};
-/// let mut rows = InMemory::new(vec![&[5.0, 6.0, f64::NAN], &[f64::NAN, 1.0, 2.0]]);
-/// let mut marked = PresentRows::new(&mut rows);
+/// use dpgp_data::rows::{InMemoryRows, CompleteFlagRows, RowStream};
+/// let mut rows = InMemoryRows::new(vec![&[5.0, 6.0, f64::NAN], &[f64::NAN, 1.0, 2.0]]);
+/// let mut marked = CompleteFlagRows::new(&mut rows);
 /// let mut columns = vec![Vec::new(); 3];
 /// assert_eq!(marked.read(&mut columns, 9)?, 3);
 /// assert_eq!(columns[2], [0.0, 1.0, 0.0]);
 /// # Ok::<(), dpgp_data::DataError>(())
 /// ```
-pub struct PresentRows<'r> {
-    rows: &'r mut dyn Rows,
+pub struct CompleteFlagRows<'r> {
+    rows: &'r mut dyn RowStream,
 }
 
-impl<'r> PresentRows<'r> {
+impl<'r> CompleteFlagRows<'r> {
     /// Rows that may lack cells.
-    pub fn new(rows: &'r mut dyn Rows) -> Self {
+    pub fn new(rows: &'r mut dyn RowStream) -> Self {
         Self { rows }
     }
 }
 
-impl Rows for PresentRows<'_> {
+impl RowStream for CompleteFlagRows<'_> {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         let Some((marks, columns)) = columns.split_last_mut() else { return self.rows.read(columns, most) };
         let rows = self.rows.read(columns, most)?;
@@ -195,7 +195,7 @@ impl Rows for PresentRows<'_> {
 const STEPS: u64 = 1000;
 
 /// A bar on standard error, drawn only if that is a terminal: rows that are done, how many in a second, and the time left.
-pub struct RowMeter {
+pub struct RowProgressBar {
     bar: ProgressBar,
     start: Instant,
     /// How many rows will come, if that is known.
@@ -203,7 +203,7 @@ pub struct RowMeter {
     rows: u64,
 }
 
-impl RowMeter {
+impl RowProgressBar {
     /// A bar that says what is done with the rows.
     #[must_use]
     pub fn stderr(what: &'static str, expected: Option<u64>) -> Self {
@@ -219,25 +219,25 @@ impl RowMeter {
         self.rows += rows;
         let share = self.expected.map_or(share, |all| self.rows as f64 / all.max(1) as f64).min(1.0);
         self.bar.set_position((share * STEPS as f64) as u64);
-        self.bar.set_message(Pace { rows: self.rows, elapsed: self.start.elapsed(), share }.to_string());
+        self.bar.set_message(RowProgressText { rows: self.rows, elapsed: self.start.elapsed(), share }.to_string());
     }
 }
 
-impl Drop for RowMeter {
+impl Drop for RowProgressBar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }
 
 /// How far the rows are.
-struct Pace {
+struct RowProgressText {
     rows: u64,
     elapsed: Duration,
     /// Of the work.
     share: f64,
 }
 
-impl fmt::Display for Pace {
+impl fmt::Display for RowProgressText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rows, elapsed, share } = self;
         // Not infinite, and no speed of the first moment.
@@ -253,12 +253,12 @@ impl fmt::Display for Pace {
 
 /// Columns in memory, read as if they were a file.
 #[derive(Debug, Clone)]
-pub struct InMemory<'a> {
+pub struct InMemoryRows<'a> {
     columns: Vec<&'a [f64]>,
     next: usize,
 }
 
-impl<'a> InMemory<'a> {
+impl<'a> InMemoryRows<'a> {
     /// From columns of one length.
     pub fn new(columns: Vec<&'a [f64]>) -> Self {
         Self { columns, next: 0 }
@@ -272,7 +272,7 @@ impl<'a> InMemory<'a> {
     }
 }
 
-impl Rows for InMemory<'_> {
+impl RowStream for InMemoryRows<'_> {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         let range = self.advance(most);
         for (to, from) in columns.iter_mut().zip(&self.columns) {
@@ -303,11 +303,11 @@ impl FileState {
     /// # Errors
     /// [`DataError::Io`].
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        if is_address(path) {
-            return cloud::state(path);
+        if is_cloud_address(path) {
+            return cloud::read_file_state(path);
         }
-        let file = fs::metadata(path).doing(Action::Read, path)?;
-        let modified = file.modified().doing(Action::Read, path)?;
+        let file = fs::metadata(path).with_io_context(FileAction::Read, path)?;
+        let modified = file.modified().with_io_context(FileAction::Read, path)?;
         Ok(Self { bytes: file.len(), modified, version: None })
     }
 }
@@ -319,9 +319,9 @@ mod tests {
     #[test]
     fn speed_and_time_left() {
         let elapsed = Duration::from_secs(20);
-        let text = Pace { rows: 3_000_000, elapsed, share: 0.25 }.to_string();
+        let text = RowProgressText { rows: 3_000_000, elapsed, share: 0.25 }.to_string();
         assert_eq!(text, "3,000,000 rows, 150,000 rows/s, 60 seconds left");
-        let text = Pace { rows: 0, elapsed: Duration::ZERO, share: 0.0 }.to_string();
+        let text = RowProgressText { rows: 0, elapsed: Duration::ZERO, share: 0.0 }.to_string();
         assert_eq!(text, "0 rows, 0 rows/s");
     }
 }

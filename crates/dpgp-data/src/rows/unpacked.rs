@@ -5,21 +5,21 @@ use std::path::Path;
 
 use flate2::bufread::GzDecoder;
 
-use super::source::{ReadShare, RowBytes};
+use super::source::{CountingFileReader, ReadFraction};
 use crate::DataError;
 
 /// Bytes that are read at a time, packed or not.
 const BUFFER: usize = 1 << 20;
 
 /// The text of a file: unpacked if the name of the file ends in `.gz`, in memory that does not depend on its length.
-pub(crate) struct RowText {
+pub(crate) struct DecompressingReader {
     from: Box<dyn BufRead + Send>,
-    share: ReadShare,
+    share: ReadFraction,
 }
 
 /// The text of a gzip file, of one member or several. Zeros behind a member are the rest of a block of a tape or a disk, and are passed
 /// over, as by `gzip`.
-struct Unpacked<R> {
+struct GunzipReader<R> {
     /// The member that is read; none at the end.
     member: Option<GzDecoder<R>>,
 }
@@ -27,26 +27,26 @@ struct Unpacked<R> {
 /// A file that is no gzip, or is damaged or cut off.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct DamagedGzip(io::Error);
+pub(crate) struct DamagedGzipError(io::Error);
 
-impl RowText {
+impl DecompressingReader {
     /// Opens a file.
     ///
     /// # Errors
-    /// As [`RowBytes::open`].
+    /// As [`CountingFileReader::open`].
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let bytes = RowBytes::open(path)?;
-        let share = bytes.share();
+        let bytes = CountingFileReader::open(path)?;
+        let share = bytes.read_fraction();
         let whole = BufReader::with_capacity(BUFFER, bytes);
         let from: Box<dyn BufRead + Send> = match is_gzip(path) {
-            true => Box::new(BufReader::with_capacity(BUFFER, Unpacked::new(whole))),
+            true => Box::new(BufReader::with_capacity(BUFFER, GunzipReader::new(whole))),
             false => Box::new(whole),
         };
         Ok(Self { from, share })
     }
 
     /// The share of the file that was read, at most 1: of its bytes as they are stored.
-    pub fn share(&self) -> f64 {
+    pub fn read_fraction(&self) -> f64 {
         self.share.get()
     }
 }
@@ -56,13 +56,13 @@ pub(crate) fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
 }
 
-impl Read for RowText {
+impl Read for DecompressingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.from.read(buffer)
     }
 }
 
-impl BufRead for RowText {
+impl BufRead for DecompressingReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.from.fill_buf()
     }
@@ -72,19 +72,19 @@ impl BufRead for RowText {
     }
 }
 
-impl<R: BufRead> Unpacked<R> {
+impl<R: BufRead> GunzipReader<R> {
     fn new(from: R) -> Self {
         Self { member: Some(GzDecoder::new(from)) }
     }
 }
 
-impl<R: BufRead> Read for Unpacked<R> {
+impl<R: BufRead> Read for GunzipReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);
         }
         while let Some(member) = &mut self.member {
-            let read = member.read(buffer).map_err(damaged)?;
+            let read = member.read(buffer).map_err(classify_gzip_error)?;
             if read > 0 {
                 return Ok(read);
             }
@@ -115,12 +115,12 @@ fn skip_zeros(from: &mut impl BufRead) -> io::Result<bool> {
 }
 
 /// Tells damage from what the system says, which never has these kinds and no number.
-fn damaged(cause: io::Error) -> io::Error {
+fn classify_gzip_error(cause: io::Error) -> io::Error {
     let of_contents = [ErrorKind::InvalidInput, ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
     if cause.raw_os_error().is_some() || !of_contents.contains(&cause.kind()) {
         return cause;
     }
-    io::Error::new(ErrorKind::InvalidData, DamagedGzip(cause))
+    io::Error::new(ErrorKind::InvalidData, DamagedGzipError(cause))
 }
 
 #[cfg(test)]
@@ -142,9 +142,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv.GZ");
         std::fs::write(&path, bytes).unwrap();
-        let (mut text, mut all) = (RowText::open(&path).unwrap(), Vec::new());
+        let (mut text, mut all) = (DecompressingReader::open(&path).unwrap(), Vec::new());
         text.read_to_end(&mut all)?;
-        assert_eq!(text.share(), 1.0);
+        assert_eq!(text.read_fraction(), 1.0);
         Ok(all)
     }
 
@@ -178,7 +178,7 @@ mod tests {
         let good = packed(&text);
         for cut in 1..good.len() {
             let cause = unpacked(&good[..cut]).unwrap_err();
-            assert!(cause.get_ref().is_some_and(|cause| cause.is::<DamagedGzip>()), "{cut}: {cause}");
+            assert!(cause.get_ref().is_some_and(|cause| cause.is::<DamagedGzipError>()), "{cut}: {cause}");
         }
         // The bytes of the header before 10 hold a time, a level and a system, which are nobody's rows.
         for place in (0..3).chain(10..good.len()) {

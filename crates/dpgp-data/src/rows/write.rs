@@ -15,9 +15,9 @@ use parquet::schema::types::Type;
 use crate::own::is_parquet;
 
 /// Writes columns of numbers to a file: Parquet, or comma-separated text with a header.
-pub struct RowWriter(Form);
+pub struct RowWriter(RowFileWriter);
 
-enum Form {
+enum RowFileWriter {
     Text(BufWriter<File>),
     Parquet(SerializedFileWriter<File>),
 }
@@ -29,11 +29,13 @@ impl RowWriter {
     /// The I/O error.
     pub fn new(file: File, path: &Path, columns: &[&str]) -> std::io::Result<Self> {
         if is_parquet(path) {
-            return parquet(file, columns).map(|writer| Self(Form::Parquet(writer))).map_err(Error::other);
+            return create_parquet_writer(file, columns)
+                .map(|writer| Self(RowFileWriter::Parquet(writer)))
+                .map_err(Error::other);
         }
         let mut text = BufWriter::with_capacity(1 << 20, file);
         writeln!(text, "{}", columns.join(","))?;
-        Ok(Self(Form::Text(text)))
+        Ok(Self(RowFileWriter::Text(text)))
     }
 
     /// Writes rows, one list of numbers a column; a row group of Parquet.
@@ -42,8 +44,8 @@ impl RowWriter {
     /// The I/O error.
     pub fn write(&mut self, columns: &[Vec<f64>]) -> std::io::Result<()> {
         match &mut self.0 {
-            Form::Text(text) => lines(text, columns),
-            Form::Parquet(writer) => group(writer, columns).map_err(Error::other),
+            RowFileWriter::Text(text) => write_csv_lines(text, columns),
+            RowFileWriter::Parquet(writer) => write_row_group(writer, columns).map_err(Error::other),
         }
     }
 
@@ -53,25 +55,24 @@ impl RowWriter {
     /// The I/O error.
     pub fn finish(self) -> std::io::Result<()> {
         match self.0 {
-            Form::Text(mut text) => text.flush(),
-            Form::Parquet(writer) => writer.close().map(|_| ()).map_err(Error::other),
+            RowFileWriter::Text(mut text) => text.flush(),
+            RowFileWriter::Parquet(writer) => writer.close().map(|_| ()).map_err(Error::other),
         }
     }
 }
 
-fn parquet(file: File, columns: &[&str]) -> Result<SerializedFileWriter<File>, ParquetError> {
+fn create_parquet_writer(file: File, columns: &[&str]) -> Result<SerializedFileWriter<File>, ParquetError> {
     let mut fields = Vec::new();
     for name in columns {
         let field = Type::primitive_type_builder(name, Physical::DOUBLE);
         fields.push(Arc::new(field.with_repetition(Repetition::REQUIRED).build()?));
     }
     let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
-    let properties =
-        WriterProperties::builder().set_compression(Compression::SNAPPY).set_dictionary_enabled(false);
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_dictionary_enabled(false);
     SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()))
 }
 
-fn group(writer: &mut SerializedFileWriter<File>, columns: &[Vec<f64>]) -> Result<(), ParquetError> {
+fn write_row_group(writer: &mut SerializedFileWriter<File>, columns: &[Vec<f64>]) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     for values in columns {
         if let Some(mut column) = group.next_column()? {
@@ -82,7 +83,7 @@ fn group(writer: &mut SerializedFileWriter<File>, columns: &[Vec<f64>]) -> Resul
     group.close().map(|_| ())
 }
 
-fn lines(text: &mut impl Write, columns: &[Vec<f64>]) -> std::io::Result<()> {
+fn write_csv_lines(text: &mut impl Write, columns: &[Vec<f64>]) -> std::io::Result<()> {
     for row in 0..columns.first().map_or(0, Vec::len) {
         for (i, column) in columns.iter().enumerate() {
             let comma = if i == 0 { "" } else { "," };

@@ -21,14 +21,14 @@ pub fn shipped_paths(sources: &Path) -> Result<Vec<String>> {
     let mut paths = Vec::new();
     for folder in FOLDERS {
         if sources.join(folder).is_dir() {
-            collect(sources, folder, &mut paths)?;
+            collect_shipped_paths(sources, folder, &mut paths)?;
         }
     }
     paths.sort();
     Ok(paths)
 }
 
-fn collect(sources: &Path, folder: &str, paths: &mut Vec<String>) -> Result<()> {
+fn collect_shipped_paths(sources: &Path, folder: &str, paths: &mut Vec<String>) -> Result<()> {
     for entry in std::fs::read_dir(sources.join(folder))? {
         let entry = entry?;
         let name = entry.file_name();
@@ -36,7 +36,7 @@ fn collect(sources: &Path, folder: &str, paths: &mut Vec<String>) -> Result<()> 
         let path = format!("{folder}/{name}");
         if entry.path().is_dir() {
             if !OTHERS.contains(&name) {
-                collect(sources, &path, paths)?;
+                collect_shipped_paths(sources, &path, paths)?;
             }
         } else if is_shipped(&path, name) {
             paths.push(path);

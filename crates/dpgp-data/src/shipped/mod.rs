@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use files::shipped_paths;
-pub(super) use place::{place_shipped, shipped_data};
+pub(super) use place::{shipped_file_text, write_shipped_file};
 use unpack::unpack;
 
 /// Where the sources were when the program was built.
@@ -22,7 +22,7 @@ const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shipped"));
 
 static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let packed = unpack(PACKED).unwrap_or_default();
-    if packed.is_empty() { of_sources(Path::new(SOURCES)) } else { packed }
+    if packed.is_empty() { read_sources(Path::new(SOURCES)) } else { packed }
 });
 
 /// The text of a file that comes with the program, by its path in the sources, with `/`.
@@ -40,17 +40,17 @@ pub fn shipped_text(path: &str) -> Option<&'static str> {
 /// The paths of the files below a folder that come with the program, sorted.
 ///
 /// ```
-/// use dpgp_data::shipped_below;
+/// use dpgp_data::shipped_paths_below;
 ///
-/// assert!(shipped_below("experiments").any(|path| path == "experiments/honkela2021/fig1.toml"));
+/// assert!(shipped_paths_below("experiments").any(|path| path == "experiments/honkela2021/fig1.toml"));
 /// ```
-pub fn shipped_below(folder: &str) -> impl Iterator<Item = &'static str> {
+pub fn shipped_paths_below(folder: &str) -> impl Iterator<Item = &'static str> {
     let paths = SHIPPED.keys().map(String::as_str);
     paths.filter(move |path| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
 }
 
 /// A build for development packs nothing, so that a changed spec compiles nothing: it reads the sources that it is built from.
-fn of_sources(sources: &Path) -> BTreeMap<String, String> {
+fn read_sources(sources: &Path) -> BTreeMap<String, String> {
     let paths = shipped_paths(sources).unwrap_or_default();
     let read = paths.into_iter().map(|path| Ok((path.clone(), std::fs::read_to_string(sources.join(path))?)));
     read.collect::<std::io::Result<_>>().unwrap_or_default()
@@ -59,7 +59,7 @@ fn of_sources(sources: &Path) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Manifest;
+    use crate::DatasetManifest;
 
     /// The build script packs with the same functions.
     #[test]
@@ -68,7 +68,7 @@ mod tests {
         let packed = pack::pack(sources, &shipped_paths(sources).unwrap()).unwrap();
         assert!(packed.len() < 1 << 20, "the program grows by {} bytes", packed.len());
         let files = unpack(&packed).unwrap();
-        assert_eq!(files, of_sources(sources));
+        assert_eq!(files, read_sources(sources));
         assert!(files.keys().all(|path| !path.contains("/quick/")));
         assert_eq!(unpack(&pack::pack(sources, &[]).unwrap()).unwrap(), BTreeMap::new());
         assert_eq!(unpack(&packed[..packed.len() / 2]), None);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn data_of_the_data_folder_is_shipped() {
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let bundled = manifest.iter().flat_map(|dataset| &dataset.files).filter(|file| file.bundled);
         let paths: Vec<String> = bundled.map(|file| format!("data/{}", file.path)).collect();
         assert!(!paths.is_empty());

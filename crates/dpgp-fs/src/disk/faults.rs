@@ -21,17 +21,17 @@ pub struct TestProcess {
     /// The step before which it dies, from 0; none if it lives.
     dies_at: Option<usize>,
     /// The turns that it takes with another, and which of the two it is.
-    turns: Option<(Arc<Turns>, usize)>,
+    turns: Option<(Arc<ProcessTurns>, usize)>,
     steps: usize,
     /// Files whose contents may be lost.
     unwritten: BTreeSet<PathBuf>,
     /// What the disk may still forget, in order.
-    unsynced: Vec<Unsynced>,
+    unsynced: Vec<UnsyncedChange>,
 }
 
 /// A change of a folder that is not on the disk yet.
 #[derive(Debug)]
-struct Unsynced {
+struct UnsyncedChange {
     path: PathBuf,
     /// What had the name before.
     before: Option<Vec<u8>>,
@@ -39,12 +39,12 @@ struct Unsynced {
 
 impl TestProcess {
     /// One that dies before a step, from 0, or lives if it takes fewer.
-    pub fn dying(dies_at: usize) -> Self {
+    pub fn with_crash_at(dies_at: usize) -> Self {
         Self { dies_at: Some(dies_at), ..Self::default() }
     }
 
     /// One of two, 0 or 1.
-    pub fn taking_turns(turns: Arc<Turns>, me: usize) -> Self {
+    pub fn taking_turns(turns: Arc<ProcessTurns>, me: usize) -> Self {
         Self { turns: Some((turns, me)), ..Self::default() }
     }
 
@@ -54,7 +54,7 @@ impl TestProcess {
         let done = work();
         let process = PROCESS.take().unwrap();
         if let Some((turns, me)) = &process.turns {
-            turns.end(*me);
+            turns.end_process(*me);
         }
         (done, process)
     }
@@ -67,7 +67,7 @@ impl TestProcess {
     /// The power fails: all is lost that was not waited for. (Of several changes each may be lost or kept; here all are lost, and none
     /// where this is not called.)
     pub fn lose_power(self) {
-        for Unsynced { path, before } in self.unsynced.into_iter().rev() {
+        for UnsyncedChange { path, before } in self.unsynced.into_iter().rev() {
             match before {
                 Some(bytes) => std::fs::write(&path, bytes).unwrap(),
                 None if path.is_dir() => std::fs::remove_dir_all(&path).unwrap(),
@@ -90,42 +90,38 @@ impl TestProcess {
             DiskStep::Write(path) => drop(self.unwritten.insert(path.to_path_buf())),
             DiskStep::Sync(path) => drop(self.unwritten.remove(path)),
             DiskStep::Name { from, to } => {
-                assert!(
-                    !self.unwritten.contains(from),
-                    "{} is renamed before its contents are on disk",
-                    to.display()
-                );
-                self.forgettable(to, std::fs::read(to).ok());
+                assert!(!self.unwritten.contains(from), "{} is renamed before its contents are on disk", to.display());
+                self.record_unsynced_change(to, std::fs::read(to).ok());
             }
-            DiskStep::MakeFolder(path) => self.forgettable(path, None),
+            DiskStep::MakeFolder(path) => self.record_unsynced_change(path, None),
             DiskStep::SyncFolder(folder) => self.unsynced.retain(|change| folder_of(&change.path) != folder),
             DiskStep::Create | DiskStep::Lock { .. } => {}
         }
         Ok(())
     }
 
-    fn forgettable(&mut self, path: &Path, before: Option<Vec<u8>>) {
-        self.unsynced.push(Unsynced { path: path.to_path_buf(), before });
+    fn record_unsynced_change(&mut self, path: &Path, before: Option<Vec<u8>>) {
+        self.unsynced.push(UnsyncedChange { path: path.to_path_buf(), before });
     }
 }
 
 /// Whether this thread plays a process.
-pub fn is_played() -> bool {
+pub fn is_simulated() -> bool {
     PROCESS.with_borrow(Option::is_some)
 }
 
 /// Takes a step of the process that this thread plays, if it plays one.
-pub fn taken(step: DiskStep<'_>) -> Result<()> {
+pub fn take_simulated_step(step: DiskStep<'_>) -> Result<()> {
     let turns = PROCESS.with_borrow(|process| process.as_ref().and_then(|process| process.turns.clone()));
     if let Some((turns, me)) = turns {
-        turns.wait(me, matches!(step, DiskStep::Lock { again: true }));
+        turns.wait_for_turn(me, matches!(step, DiskStep::Lock { again: true }));
     }
     PROCESS.with_borrow_mut(|process| process.as_mut().map_or(Ok(()), |process| process.take(step)))
 }
 
 /// Two processes of which one moves at a time.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub struct ProcessTurns {
     /// The steps of both together before which the other takes over.
     switches: Vec<usize>,
     state: Mutex<TurnState>,
@@ -139,7 +135,7 @@ struct TurnState {
     ended: [bool; 2],
 }
 
-impl Turns {
+impl ProcessTurns {
     /// With these moments of change.
     pub fn new(switches: Vec<usize>) -> Arc<Self> {
         Arc::new(Self { switches, ..Self::default() })
@@ -151,9 +147,8 @@ impl Turns {
     }
 
     /// Returns when it is one's turn to take the next step. One that waits for a lock lets the other go on.
-    fn wait(&self, me: usize, locked: bool) {
-        let mut state =
-            self.changed.wait_while(self.state.lock().unwrap(), |state| state.turn != me).unwrap();
+    fn wait_for_turn(&self, me: usize, locked: bool) {
+        let mut state = self.changed.wait_while(self.state.lock().unwrap(), |state| state.turn != me).unwrap();
         if (locked || self.switches.contains(&state.steps)) && !state.ended[1 - me] {
             state.turn = 1 - me;
             self.changed.notify_all();
@@ -162,7 +157,7 @@ impl Turns {
         drop(self.changed.wait_while(state, |state| state.turn != me).unwrap());
     }
 
-    fn end(&self, me: usize) {
+    fn end_process(&self, me: usize) {
         let mut state = self.state.lock().unwrap();
         state.ended[me] = true;
         state.turn = 1 - me;

@@ -22,44 +22,44 @@ use crate::temporary_file;
 /// # Errors
 /// The I/O error, as of all that follow.
 pub fn create(folder: &Path, mode: u32) -> Result<NamedTempFile> {
-    DiskStep::Create.taken()?;
+    DiskStep::Create.check_fault_plan()?;
     temporary_file(folder, mode)
 }
 
 /// Writes to a file that has no name yet.
 pub fn write(file: &mut NamedTempFile, bytes: &[u8]) -> Result<()> {
-    DiskStep::Write(file.path()).taken()?;
+    DiskStep::Write(file.path()).check_fault_plan()?;
     file.write_all(bytes)
 }
 
 /// Waits until what was written to a file is on the disk.
 pub fn sync(file: &NamedTempFile) -> Result<()> {
-    DiskStep::Sync(file.path()).taken()?;
-    wait_for(file.as_file())
+    DiskStep::Sync(file.path()).check_fault_plan()?;
+    sync_to_disk(file.as_file())
 }
 
 /// Gives a file its name, also where another file has it.
-pub fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
-    DiskStep::Name { from: file.path(), to: path }.taken()?;
+pub fn persist_replacing(file: NamedTempFile, path: &Path) -> Result<()> {
+    DiskStep::Name { from: file.path(), to: path }.check_fault_plan()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 /// Gives a file a name that no other has.
-pub fn place(file: NamedTempFile, path: &Path) -> Result<()> {
-    DiskStep::Name { from: file.path(), to: path }.taken()?;
+pub fn persist_new(file: NamedTempFile, path: &Path) -> Result<()> {
+    DiskStep::Name { from: file.path(), to: path }.check_fault_plan()?;
     file.persist_noclobber(path).map(drop).map_err(|error| error.error)
 }
 
 /// Waits until the names in a folder are on the disk.
 pub fn sync_folder(folder: &Path) -> Result<()> {
-    DiskStep::SyncFolder(folder).taken()?;
-    wait_for(&File::open(folder)?)
+    DiskStep::SyncFolder(folder).check_fault_plan()?;
+    sync_to_disk(&File::open(folder)?)
 }
 
-fn wait_for(file: &File) -> Result<()> {
+fn sync_to_disk(file: &File) -> Result<()> {
     // A disk of a test loses what its plan says, and is not waited for thousands of times.
     #[cfg(any(test, feature = "faults"))]
-    if faults::is_played() {
+    if faults::is_simulated() {
         return Ok(());
     }
     file.sync_all()
@@ -73,7 +73,7 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     }
     let parent = folder_of(folder);
     make_folder(parent)?;
-    DiskStep::MakeFolder(folder).taken()?;
+    DiskStep::MakeFolder(folder).check_fault_plan()?;
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

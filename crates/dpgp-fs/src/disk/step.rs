@@ -36,7 +36,7 @@ impl DiskStep<'_> {
     /// # Errors
     /// None in the program.
     #[cfg(not(any(test, feature = "faults")))]
-    pub fn taken(self) -> Result<()> {
+    pub fn check_fault_plan(self) -> Result<()> {
         Ok(())
     }
 
@@ -45,7 +45,7 @@ impl DiskStep<'_> {
     /// # Errors
     /// The process is dead.
     #[cfg(any(test, feature = "faults"))]
-    pub fn taken(self) -> Result<()> {
-        super::faults::taken(self)
+    pub fn check_fault_plan(self) -> Result<()> {
+        super::faults::take_simulated_step(self)
     }
 }

@@ -9,13 +9,13 @@ use rand_pcg::Pcg64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Family, Guide, Model};
+use super::{BayesianModel, VariationalFamily, VariationalGaussian};
 
 /// How a guide is fitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Training {
+pub struct VariationalFitOptions {
     /// The variational family.
-    pub family: Family,
+    pub family: VariationalFamily,
     /// Steps T, each of which the accountant counts.
     pub steps: usize,
     /// The rate q at which a step samples rows.
@@ -32,7 +32,7 @@ pub struct Training {
 
 /// The random streams of a fit: one each, so that fits with and without noise see the same rows and draws.
 #[derive(Debug, Clone)]
-pub struct FitStreams {
+pub struct FitRandomStreams {
     /// Rows of each step.
     pub batches: Pcg64,
     /// Draws of the guide.
@@ -50,15 +50,15 @@ pub struct FitStreams {
 /// Source: Jälkö, Dikmen and Honkela 2016, Section 3, with ADVI's parametrisation.
 ///
 /// ```
-/// use dpgp_gp::advi::{BatchSampling, Family, FitStreams, LogisticRegression, Training, fit};
+/// use dpgp_gp::advi::{BatchSampling, VariationalFamily, FitRandomStreams, LogisticRegression, VariationalFitOptions, fit_variational_posterior};
 /// use nalgebra::DMatrix;
 /// use rand::SeedableRng;
 /// use rand_pcg::Pcg64;
 ///
 /// // One step on one row whose gradient is clipped to norm 0.01: AdaGrad then moves the guide by at most 0.01 / sqrt(0.1).
 /// let model = LogisticRegression::new(&DMatrix::from_element(1, 2, 1e6), &[true], 1.0);
-/// let training = Training {
-///     family: Family::MeanField,
+/// let training = VariationalFitOptions {
+///     family: VariationalFamily::MeanField,
 ///     steps: 1,
 ///     rate: 1.0,
 ///     sampling: BatchSampling::Poisson,
@@ -67,14 +67,18 @@ pub struct FitStreams {
 ///     noise: 0.0,
 /// };
 /// let stream = Pcg64::seed_from_u64(1);
-/// let mut streams = FitStreams { batches: stream.clone(), draws: stream.clone(), noise: stream };
-/// let guide = fit(&model, &training, &mut streams);
+/// let mut streams = FitRandomStreams { batches: stream.clone(), draws: stream.clone(), noise: stream };
+/// let guide = fit_variational_posterior(&model, &training, &mut streams);
 /// let moved: f64 = guide.parameters.iter().map(|p| p * p).sum();
 /// assert!(moved > 0.0 && moved <= 1e-4 / 0.1);
 /// ```
-pub fn fit(model: &dyn Model, training: &Training, streams: &mut FitStreams) -> Guide {
+pub fn fit_variational_posterior(
+    model: &dyn BayesianModel,
+    training: &VariationalFitOptions,
+    streams: &mut FitRandomStreams,
+) -> VariationalGaussian {
     let d = model.dimension();
-    let mut guide = Guide::standard(training.family, d);
+    let mut guide = VariationalGaussian::standard_normal(training.family, d);
     let mut optimiser = WindowedAdaGrad::new(training.learning_rate, guide.parameters.len());
     let mut gradient = NoisyGradient::new(d, guide.parameters.len());
     for _ in 0..training.steps {
@@ -109,11 +113,17 @@ impl NoisyGradient {
     }
 
     /// The noisy sum of clipped gradients.
-    fn draw(&mut self, model: &dyn Model, guide: &Guide, training: &Training, streams: &mut FitStreams) {
-        let (rows, size) = (model.rows(), batch_size(model.rows(), training.rate) as f64);
+    fn draw(
+        &mut self,
+        model: &dyn BayesianModel,
+        guide: &VariationalGaussian,
+        training: &VariationalFitOptions,
+        streams: &mut FitRandomStreams,
+    ) {
+        let (rows, size) = (model.row_count(), batch_size(model.row_count(), training.rate) as f64);
         training.sampling.draw(rows, training.rate, &mut streams.batches, &mut self.batch);
         self.n.iter_mut().for_each(|n| *n = StandardNormal.sample(&mut streams.draws));
-        guide.draw(&self.n, &mut self.z);
+        guide.transform_standard_normal(&self.n, &mut self.z);
         model.log_prior(&self.z, &mut self.prior);
         self.sum.fill(0.0);
         for &row in &self.batch {
@@ -122,7 +132,7 @@ impl NoisyGradient {
                 // Prior and entropy are split over the rows of the batch, and so the clip takes its part of them too.
                 *loss = -(rows as f64 * *loss + prior) / size;
             }
-            guide.pull_back(&self.loss, &self.n, -1.0 / size, &mut self.row);
+            guide.backpropagate_gradient(&self.loss, &self.n, -1.0 / size, &mut self.row);
             // After the scaling by N / B: c bounds what is summed, which is what the noise is calibrated to.
             let factor = training.clip.map_or(1.0, |clip| clip_factor(&self.row, clip));
             self.sum.iter_mut().zip(&self.row).for_each(|(sum, g)| *sum += factor * g);
@@ -163,13 +173,13 @@ impl BatchSampling {
         match self {
             Self::WithReplacement => batch.extend((0..size).map(|_| stream.random_range(0..rows))),
             Self::WithoutReplacement => batch.extend(index::sample(stream, rows, size)),
-            Self::Poisson => poisson(rows, rate, stream, batch),
+            Self::Poisson => draw_poisson_batch(rows, rate, stream, batch),
         }
     }
 }
 
 /// Each row with probability q, by the gaps between the rows taken, which are geometric: `floor(ln u / ln(1 - q))`.
-fn poisson(rows: usize, rate: f64, stream: &mut Pcg64, batch: &mut Vec<usize>) {
+fn draw_poisson_batch(rows: usize, rate: f64, stream: &mut Pcg64, batch: &mut Vec<usize>) {
     // A draw a row taken, not a draw a row. With q = 1 the logarithm is -inf, the scale -0 and every gap 0.
     let scale = 1.0 / (-rate).ln_1p();
     let mut row = 0;
@@ -249,12 +259,12 @@ const MOST: usize = 10_000;
 ///
 /// The step is `s's / s't` for the change s of z and the fall t of the gradient: the inverse curvature along s. Source:
 /// Barzilai and Borwein 1988.
-pub fn mode(model: &dyn Model, tolerance: f64) -> Option<Vec<f64>> {
+pub fn find_posterior_mode(model: &dyn BayesianModel, tolerance: f64) -> Option<Vec<f64>> {
     let d = model.dimension();
     let (mut z, mut gradient) = (vec![0.0; d], vec![0.0; d]);
     let mut value = model.log_joint(&z, &mut gradient);
     // The curvature grows with the number of rows.
-    let mut step = 1.0 / model.rows().max(1) as f64;
+    let mut step = 1.0 / model.row_count().max(1) as f64;
     for _ in 0..MOST {
         if gradient.iter().all(|g| g.abs() <= tolerance) {
             return Some(z);

@@ -5,12 +5,12 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Model;
+use super::BayesianModel;
 
 /// The Gaussian family that approximates the posterior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Family {
+pub enum VariationalFamily {
     /// Independent parameters: `N(mu, diag exp(2 omega))`.
     MeanField,
     /// `N(mu, L L')` with L lower triangular and `exp(omega)` on its diagonal, `d (d + 3) / 2` parameters.
@@ -21,29 +21,29 @@ pub enum Family {
 /// the entries of L below the diagonal, row by row.
 ///
 /// ```
-/// use dpgp_gp::advi::{Family, Guide};
+/// use dpgp_gp::advi::{VariationalFamily, VariationalGaussian};
 /// // mu = (1, 2), omega = (0, ln 3) and L_21 = 0.5: z = (1 + n_1, 2 + 0.5 n_1 + 3 n_2).
-/// let mut guide = Guide::standard(Family::FullRank, 2);
+/// let mut guide = VariationalGaussian::standard_normal(VariationalFamily::FullRank, 2);
 /// guide.parameters = vec![1.0, 2.0, 0.0, 3f64.ln(), 0.5];
 /// let mut z = [0.0; 2];
-/// guide.draw(&[2.0, -1.0], &mut z);
+/// guide.transform_standard_normal(&[2.0, -1.0], &mut z);
 /// assert!((z[0] - 3.0).abs() < 1e-15 && z[1].abs() < 1e-14);
 /// assert!((guide.standard_deviations()[1] - 9.25f64.sqrt()).abs() < 1e-14);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Guide {
+pub struct VariationalGaussian {
     /// The parameters.
     pub parameters: Vec<f64>,
     dimension: usize,
-    family: Family,
+    family: VariationalFamily,
 }
 
-impl Guide {
+impl VariationalGaussian {
     /// The standard normal distribution.
-    pub fn standard(family: Family, dimension: usize) -> Self {
+    pub fn standard_normal(family: VariationalFamily, dimension: usize) -> Self {
         let below = match family {
-            Family::MeanField => 0,
-            Family::FullRank => dimension * (dimension - 1) / 2,
+            VariationalFamily::MeanField => 0,
+            VariationalFamily::FullRank => dimension * (dimension - 1) / 2,
         };
         Self { parameters: vec![0.0; 2 * dimension + below], dimension, family }
     }
@@ -56,30 +56,30 @@ impl Guide {
     /// Standard deviations (d): the norms of the rows of L.
     pub fn standard_deviations(&self) -> Vec<f64> {
         let rows = (0..self.dimension).map(|i| {
-            let below: f64 = (0..i).map(|j| self.below(i, j).powi(2)).sum();
-            (self.scale(i).powi(2) + below).sqrt()
+            let below: f64 = (0..i).map(|j| self.factor_lower_entry(i, j).powi(2)).sum();
+            (self.factor_diagonal_entry(i).powi(2) + below).sqrt()
         });
         rows.collect()
     }
 
     /// `z = mu + L n` for a standard normal `n` (d).
-    pub fn draw(&self, n: &[f64], z: &mut [f64]) {
+    pub fn transform_standard_normal(&self, n: &[f64], z: &mut [f64]) {
         for i in 0..self.dimension {
-            let below: f64 = (0..i).map(|j| self.below(i, j) * n[j]).sum();
-            z[i] = self.parameters[i] + self.scale(i) * n[i] + below;
+            let below: f64 = (0..i).map(|j| self.factor_lower_entry(i, j) * n[j]).sum();
+            z[i] = self.parameters[i] + self.factor_diagonal_entry(i) * n[i] + below;
         }
     }
 
     /// From the gradient of a loss in `z` to its gradient in the parameters, at `z = mu + L n`, plus `entropy` times the
     /// gradient of the entropy (`sum omega` and a constant).
-    pub fn pull_back(&self, loss: &[f64], n: &[f64], entropy: f64, gradient: &mut [f64]) {
+    pub fn backpropagate_gradient(&self, loss: &[f64], n: &[f64], entropy: f64, gradient: &mut [f64]) {
         let d = self.dimension;
         gradient[..d].copy_from_slice(loss);
         for i in 0..d {
             // `dz_i / d omega_i = exp(omega_i) n_i`, and the entropy of `N(mu, L L')` is `ln det L` and a constant.
-            gradient[d + i] = loss[i] * self.scale(i) * n[i] + entropy;
+            gradient[d + i] = loss[i] * self.factor_diagonal_entry(i) * n[i] + entropy;
         }
-        if self.family == Family::FullRank {
+        if self.family == VariationalFamily::FullRank {
             let mut rest = gradient[2 * d..].iter_mut();
             for (i, loss) in loss.iter().enumerate() {
                 // `dz_i / d L_ij = n_j`.
@@ -89,15 +89,15 @@ impl Guide {
     }
 
     /// The entry of L on the diagonal: positive whatever omega is, so that no step leaves the family.
-    fn scale(&self, i: usize) -> f64 {
+    fn factor_diagonal_entry(&self, i: usize) -> f64 {
         self.parameters[self.dimension + i].exp()
     }
 
     /// The entry of L in row i and column j < i.
-    fn below(&self, i: usize, j: usize) -> f64 {
+    fn factor_lower_entry(&self, i: usize, j: usize) -> f64 {
         match self.family {
-            Family::MeanField => 0.0,
-            Family::FullRank => self.parameters[2 * self.dimension + i * (i - 1) / 2 + j],
+            VariationalFamily::MeanField => 0.0,
+            VariationalFamily::FullRank => self.parameters[2 * self.dimension + i * (i - 1) / 2 + j],
         }
     }
 }
@@ -106,7 +106,7 @@ impl Guide {
 /// `z = (w, log s)`: the log-Jacobian of `s = e^t` is `t`.
 ///
 /// ```
-/// use dpgp_gp::advi::{LinearRegression, Model};
+/// use dpgp_gp::advi::{LinearRegression, BayesianModel};
 /// use nalgebra::DMatrix;
 /// // x = 1 and y = 3 at w = 1, s = 1: a residual of 2, so that d/dw = 2, d/dt = 2^2 - 1, and no more than 2 in the density.
 /// let model = LinearRegression::new(&DMatrix::from_element(1, 1, 1.0), &[3.0], 1.0);
@@ -136,12 +136,12 @@ impl LinearRegression {
     }
 }
 
-impl Model for LinearRegression {
+impl BayesianModel for LinearRegression {
     fn dimension(&self) -> usize {
         self.weights + 1
     }
 
-    fn rows(&self) -> usize {
+    fn row_count(&self) -> usize {
         self.targets.len()
     }
 

@@ -10,7 +10,7 @@ fn inputs(rows: usize) -> DMatrix<f64> {
     DMatrix::from_fn(rows, 2, |i, j| ((3 * i + 5 * j) % 7) as f64 / 3.0 - 1.0)
 }
 
-fn models() -> Vec<Box<dyn Model>> {
+fn models() -> Vec<Box<dyn BayesianModel>> {
     let classes: Vec<bool> = (0..9).map(|i| i % 3 != 1).collect();
     let targets: Vec<f64> = (0..9).map(|i| f64::from(i) * 0.3 - 1.0).collect();
     vec![
@@ -45,7 +45,7 @@ fn gradients_are_those_of_the_densities() {
             let mut gradient = vec![0.0; d];
             model.log_prior(&z, &mut gradient);
             assert_close(&gradient, &differences(&z, |z| model.log_prior(z, &mut vec![0.0; d])));
-            for row in 0..model.rows() {
+            for row in 0..model.row_count() {
                 model.log_likelihood(row, &z, &mut gradient);
                 let expected = differences(&z, |z| model.log_likelihood(row, z, &mut vec![0.0; d]));
                 assert_close(&gradient, &expected);
@@ -57,19 +57,19 @@ fn gradients_are_those_of_the_densities() {
 #[test]
 fn guides_pull_gradients_back() {
     let n = [0.7, -1.1, 0.4];
-    for family in [Family::MeanField, Family::FullRank] {
-        let mut guide = Guide::standard(family, 3);
+    for family in [VariationalFamily::MeanField, VariationalFamily::FullRank] {
+        let mut guide = VariationalGaussian::standard_normal(family, 3);
         guide.parameters.iter_mut().enumerate().for_each(|(i, p)| *p = 0.1 * i as f64 - 0.2);
         let mut z = vec![0.0; 3];
-        guide.draw(&n, &mut z);
+        guide.transform_standard_normal(&n, &mut z);
         let in_z: Vec<f64> = z.iter().enumerate().map(|(i, z)| 2.0 * (i as f64 + 1.0) * (z - 0.3)).collect();
         let mut gradient = vec![0.0; guide.parameters.len()];
-        guide.pull_back(&in_z, &n, 0.25, &mut gradient);
+        guide.backpropagate_gradient(&in_z, &n, 0.25, &mut gradient);
         let expected = differences(&guide.parameters, |parameters| {
             let mut moved = guide.clone();
             moved.parameters.copy_from_slice(parameters);
             let mut z = vec![0.0; 3];
-            moved.draw(&n, &mut z);
+            moved.transform_standard_normal(&n, &mut z);
             let loss: f64 = z.iter().enumerate().map(|(i, z)| (i as f64 + 1.0) * (z - 0.3).powi(2)).sum();
             loss + 0.25 * parameters[3..6].iter().sum::<f64>()
         });
@@ -80,7 +80,7 @@ fn guides_pull_gradients_back() {
 #[test]
 fn the_mode_is_stationary() {
     for model in models() {
-        let z = mode(model.as_ref(), 1e-9).unwrap();
+        let z = find_posterior_mode(model.as_ref(), 1e-9).unwrap();
         let mut gradient = vec![0.0; z.len()];
         model.log_joint(&z, &mut gradient);
         assert!(gradient.iter().all(|g| g.abs() <= 1e-9), "{gradient:?}");
@@ -90,12 +90,12 @@ fn the_mode_is_stationary() {
 /// A Gaussian likelihood of known noise and a Gaussian prior have a Gaussian posterior, which the guides can reach.
 struct Conjugate;
 
-impl Model for Conjugate {
+impl BayesianModel for Conjugate {
     fn dimension(&self) -> usize {
         2
     }
 
-    fn rows(&self) -> usize {
+    fn row_count(&self) -> usize {
         40
     }
 
@@ -113,9 +113,9 @@ impl Model for Conjugate {
 }
 
 /// Streams that are seeded with 1, 2 and 3.
-fn streams() -> FitStreams {
+fn streams() -> FitRandomStreams {
     let [batches, draws, noise] = [1, 2, 3].map(Pcg64::seed_from_u64);
-    FitStreams { batches, draws, noise }
+    FitRandomStreams { batches, draws, noise }
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn full_rank_finds_a_gaussian_posterior_and_mean_field_its_precisions() {
     let precision = nalgebra::Matrix2::<f64>::new(41.0, 16.0, 16.0, 21.8);
     let covariance = precision.try_inverse().unwrap();
     let mean = covariance * nalgebra::Vector2::new(0.8 * 40.0 - 0.5 * 16.0, 0.8 * 16.0 - 0.5 * 20.8);
-    for family in [Family::MeanField, Family::FullRank] {
+    for family in [VariationalFamily::MeanField, VariationalFamily::FullRank] {
         let sampling = BatchSampling::WithReplacement;
-        let training = Training {
+        let training = VariationalFitOptions {
             family,
             steps: 20_000,
             rate: 1.0,
@@ -135,11 +135,11 @@ fn full_rank_finds_a_gaussian_posterior_and_mean_field_its_precisions() {
             clip: None,
             noise: 0.0,
         };
-        let guide = fit(&Conjugate, &training, &mut streams());
+        let guide = fit_variational_posterior(&Conjugate, &training, &mut streams());
         let expected: Vec<f64> = (0..2)
             .map(|i| match family {
-                Family::MeanField => 1.0 / precision[(i, i)].sqrt(),
-                Family::FullRank => covariance[(i, i)].sqrt(),
+                VariationalFamily::MeanField => 1.0 / precision[(i, i)].sqrt(),
+                VariationalFamily::FullRank => covariance[(i, i)].sqrt(),
             })
             .collect();
         for i in 0..2 {
@@ -176,8 +176,8 @@ fn batches_have_the_size_and_the_rows_that_they_should() {
 /// Clipping bounds what one row does to the sum, whatever the row.
 #[test]
 fn one_row_moves_the_sum_by_the_clip_at_most() {
-    let training = Training {
-        family: Family::MeanField,
+    let training = VariationalFitOptions {
+        family: VariationalFamily::MeanField,
         steps: 1,
         rate: 1.0,
         sampling: BatchSampling::WithReplacement,
@@ -187,7 +187,7 @@ fn one_row_moves_the_sum_by_the_clip_at_most() {
     };
     for label in [false, true] {
         let model = LogisticRegression::new(&DMatrix::from_element(1, 2, 1e6), &[label], 1.0);
-        let parameters = fit(&model, &training, &mut streams()).parameters;
+        let parameters = fit_variational_posterior(&model, &training, &mut streams()).parameters;
         // One step of AdaGrad with a small gradient g moves by g / sqrt(g^2 + .1).
         let gradient: Vec<f64> = parameters.iter().map(|p| p.abs() * (0.1 / (1.0 - p * p)).sqrt()).collect();
         let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 /// `y ~ Bernoulli(1 / (1 + exp(-x'z)))` with labels of -1 and 1, `z ~ N(0, prior_variance I)`; no intercept.
 ///
 /// ```
-/// use dpgp_gp::advi::{LogisticRegression, Model};
+/// use dpgp_gp::advi::{LogisticRegression, BayesianModel};
 /// use nalgebra::DMatrix;
 /// // At z = 0 both classes have the probability 1/2, and the gradient is y x / 2.
 /// let model = LogisticRegression::new(&DMatrix::from_row_slice(1, 2, &[4.0, -6.0]), &[false], 1.0);
@@ -47,12 +47,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-impl Model for LogisticRegression {
+impl BayesianModel for LogisticRegression {
     fn dimension(&self) -> usize {
         self.dimension
     }
 
-    fn rows(&self) -> usize {
+    fn row_count(&self) -> usize {
         self.labels.len()
     }
 
@@ -77,12 +77,12 @@ impl Model for LogisticRegression {
 
 /// A Bayesian model with independent rows and an unconstrained parameter `z` (dimension d). A constrained parameter
 /// is transformed by the model, which then adds the log-Jacobian of the transformation to its prior.
-pub trait Model: Sync {
+pub trait BayesianModel: Sync {
     /// The dimension d of `z`.
     fn dimension(&self) -> usize;
 
     /// Number of rows.
-    fn rows(&self) -> usize;
+    fn row_count(&self) -> usize;
 
     /// `log p(row | z)`; its gradient in `z` is written to `gradient` (d). A row's value and gradient depend on no other row: that
     /// is what clipping rests on.
@@ -95,7 +95,7 @@ pub trait Model: Sync {
     fn log_joint(&self, z: &[f64], gradient: &mut [f64]) -> f64 {
         let mut value = self.log_prior(z, gradient);
         let mut one = vec![0.0; z.len()];
-        for row in 0..self.rows() {
+        for row in 0..self.row_count() {
             value += self.log_likelihood(row, z, &mut one);
             gradient.iter_mut().zip(&one).for_each(|(sum, g)| *sum += g);
         }

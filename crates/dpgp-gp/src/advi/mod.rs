@@ -15,10 +15,10 @@ mod laws;
 mod logistic;
 
 pub use fit::WindowedAdaGrad;
-pub use fit::mode;
+pub use fit::find_posterior_mode;
 pub use fit::{BatchSampling, batch_size};
-pub use fit::{FitStreams, Training, fit};
+pub use fit::{FitRandomStreams, VariationalFitOptions, fit_variational_posterior};
 pub use guide::LinearRegression;
-pub use guide::{Family, Guide};
+pub use guide::{VariationalFamily, VariationalGaussian};
+pub use logistic::BayesianModel;
 pub use logistic::LogisticRegression;
-pub use logistic::Model;

@@ -4,10 +4,10 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::CellTree;
-use super::counts::NestedPrecision;
+use super::counts::CellTreePrecision;
 use crate::kernel::{BoxKernel, Kernel};
 use crate::sites::MixturePrediction;
-use crate::{Predictive, WeightedNormals};
+use crate::{PredictiveMixture, WeightedNormals};
 use dpgp_linalg::{Cholesky, LinalgError, transposed_product};
 
 /// Noisy sums and counts of nested cells, from coarse to fine.
@@ -37,7 +37,7 @@ pub struct CellLevel {
 impl CellSums {
     /// The same with the finest cells joined in pairs; none of the whole box. Joined cells have the variance of both, and numbers of one cell
     /// are averaged by their precision.
-    fn coarser(&self, tree: &CellTree) -> Option<(CellTree, Self)> {
+    fn merge_finest_cells(&self, tree: &CellTree) -> Option<(CellTree, Self)> {
         let finest = tree.levels() - 1;
         let (fine, before) = (tree.halvings(finest), finest.checked_sub(1).map(|level| tree.halvings(level)));
         let joinable = |input: &usize| fine[*input] > before.map_or(0, |before| before[*input]);
@@ -45,12 +45,12 @@ impl CellSums {
         let mut target = fine.to_vec();
         target[input] -= 1;
         let pair = CellTree::from_halvings(tree.lattice(), vec![target.clone(), fine.to_vec()])?;
-        let joined = self.levels.last()?.joined(&pair);
+        let joined = self.levels.last()?.merge_cell_pairs(&pair);
         let mut halvings: Vec<Vec<u32>> = (0..finest).map(|level| tree.halvings(level).to_vec()).collect();
         let mut levels = self.levels[..finest].to_vec();
         if halvings.last() == Some(&target) {
             let own = levels.pop()?;
-            levels.push(own.averaged(&joined));
+            levels.push(own.average_by_precision(&joined));
         } else {
             halvings.push(target);
             levels.push(joined);
@@ -62,7 +62,7 @@ impl CellSums {
 
 impl CellLevel {
     /// Over the coarser cells of a tree of two levels, of which the finer is this one.
-    fn joined(&self, pair: &CellTree) -> Self {
+    fn merge_cell_pairs(&self, pair: &CellTree) -> Self {
         let mut joined = Self {
             sums: DVector::zeros(pair.cells(0)),
             counts: DVector::zeros(pair.cells(0)),
@@ -78,7 +78,7 @@ impl CellLevel {
     }
 
     /// With other noisy numbers of the same cells, by precision. Sums and counts have noise in one proportion.
-    fn averaged(&self, other: &Self) -> Self {
+    fn average_by_precision(&self, other: &Self) -> Self {
         let [own, others] = [self, other].map(|level| level.sums_sd.powi(-2));
         let share = own / (own + others);
         let narrower = share.sqrt();
@@ -126,8 +126,8 @@ const EVALUATIONS: usize = 1 << 18;
 pub struct CellPosterior {
     tree: CellTree,
     kernels: Vec<CellKernel>,
-    kept: KeptCells,
-    members: Vec<Member>,
+    kept: NonemptyCells,
+    members: Vec<CellMixtureMember>,
     /// The mean of all targets.
     centre: f64,
     /// The variance of the mean of the process.
@@ -137,7 +137,7 @@ pub struct CellPosterior {
 
 /// Cells that hold rows, and what is known of them.
 #[derive(Debug, Clone)]
-struct KeptCells {
+struct NonemptyCells {
     /// Their places at the finest level.
     cells: Vec<usize>,
     /// Their counts.
@@ -166,7 +166,7 @@ impl std::fmt::Debug for CellKernel {
 
 /// Hyperparameters, in squared units of the targets.
 #[derive(Debug, Clone, Copy)]
-struct Choice {
+struct CellHyperparameters {
     kernel: usize,
     /// Of the process.
     variance: f64,
@@ -183,8 +183,8 @@ struct Choice {
 }
 
 #[derive(Debug, Clone)]
-struct Member {
-    choice: Choice,
+struct CellMixtureMember {
+    choice: CellHyperparameters,
     weight: f64,
     factor: Cholesky,
     weights: DVector<f64>,
@@ -199,38 +199,38 @@ impl CellPosterior {
         // Cells are joined in pairs until few enough of them hold rows.
         let (mut tree, mut sums) = (tree.clone(), sums.clone());
         loop {
-            let counted = counted(&tree, &sums);
+            let counted = estimate_cell_counts(&tree, &sums);
             if counted.cells.len() <= MOST {
-                return Self::of_counted(tree, &sums, prior, counted);
+                return Self::from_cell_counts(tree, &sums, prior, counted);
             }
-            let Some(coarser) = sums.coarser(&tree) else {
-                return Self::of_counted(tree, &sums, prior, counted);
+            let Some(coarser) = sums.merge_finest_cells(&tree) else {
+                return Self::from_cell_counts(tree, &sums, prior, counted);
             };
             (tree, sums) = coarser;
         }
     }
 
-    fn of_counted(
+    fn from_cell_counts(
         tree: CellTree,
         sums: &CellSums,
         prior: &CellPrior,
-        counted: Counted,
+        counted: FinestCellCounts,
     ) -> Result<Self, LinalgError> {
         let bound = prior.bound;
         let levels = &sums.levels[..tree.levels()];
         let sds: Vec<f64> = levels.iter().map(|level| level.sums_sd).collect();
-        let precision = NestedPrecision::new(&tree, &sds);
-        let among = precision.among(&counted.cells);
+        let precision = CellTreePrecision::new(&tree, &sds);
+        let among = precision.submatrix(&counted.cells);
         let factor = Cholesky::new("the precision of nested cells", &among)?;
         let kept = counted.cells.len();
         let inverse = factor.solve(&DMatrix::identity(kept, kept));
-        let all = precision.combine(levels.iter().map(|level| &level.sums));
+        let all = precision.combine_levels(levels.iter().map(|level| &level.sums));
         let at = |h: &DVector<f64>| DVector::from_iterator(kept, counted.cells.iter().map(|cell| h[*cell]));
         let (of_sums, of_counts) = (&inverse * at(&all), &inverse * at(&counted.combined));
         let rows = sums.rows.max(1.0);
         let centre = (of_sums.sum() / rows).clamp(-bound, bound);
         let least = 0.5 * FEWEST * counted.noise;
-        let cells = KeptCells {
+        let cells = NonemptyCells {
             rest: &of_sums - &of_counts * centre,
             counts: of_counts.map(|count| count.max(least)),
             cells: counted.cells,
@@ -238,7 +238,7 @@ impl CellPosterior {
             noise: [precision.scale * precision.scale, counted.noise * counted.noise],
         };
         let spread = (sums.squares / rows - centre * centre).max((LEAST_TARGET * bound).powi(2));
-        let grid: Vec<usize> = halves(&tree);
+        let grid: Vec<usize> = finest_grid_shape(&tree);
         let kernels: Vec<CellKernel> = (0..LENGTHSCALES)
             .into_par_iter()
             .map(|halved| CellKernel::new(&prior.kernel, 0.5f64.powi(halved), &tree, &grid))
@@ -252,13 +252,13 @@ impl CellPosterior {
             prior: prior.clone(),
             tree,
         };
-        let choices = posterior.choices(spread, counted.shared);
-        posterior.members = posterior.weighed(&choices)?;
+        let choices = posterior.hyperparameter_choices(spread, counted.shared);
+        posterior.members = posterior.weigh_hyperparameters(&choices)?;
         Ok(posterior)
     }
 
     /// All choices: the variance of a cell's own mean is the part of what its places have of their own that they share.
-    fn choices(&self, spread: f64, shared: f64) -> Vec<Choice> {
+    fn hyperparameter_choices(&self, spread: f64, shared: f64) -> Vec<CellHyperparameters> {
         let bound = self.prior.bound;
         let mut choices = Vec::new();
         for (place, kernel) in self.kernels.iter().enumerate() {
@@ -269,27 +269,27 @@ impl CellPosterior {
                     let of_place = shared * own;
                     let of_cell = of_place + shared * variance * (1.0 - kernel.table[0]);
                     let target = (spread - variance - own).max(0.25 * spread);
-                    choices.push(Choice { kernel: place, variance, own, of_cell, of_place, target });
+                    choices.push(CellHyperparameters { kernel: place, variance, own, of_cell, of_place, target });
                 }
             }
         }
         choices
     }
 
-    fn weighed(&self, choices: &[Choice]) -> Result<Vec<Member>, LinalgError> {
+    fn weigh_hyperparameters(&self, choices: &[CellHyperparameters]) -> Result<Vec<CellMixtureMember>, LinalgError> {
         let tables: Vec<DMatrix<f64>> =
-            self.kernels.par_iter().map(|kernel| kernel.among(&self.tree, &self.kept.cells)).collect();
-        let member = |choice: &Choice| -> Result<(f64, Member), LinalgError> {
+            self.kernels.par_iter().map(|kernel| kernel.correlation_matrix(&self.tree, &self.kept.cells)).collect();
+        let member = |choice: &CellHyperparameters| -> Result<(f64, CellMixtureMember), LinalgError> {
             let covariance = self.covariance(*choice, &tables[choice.kernel], true);
             let factor = Cholesky::new("the covariance of the sums of cells", &covariance)?;
             let rest = DMatrix::from_column_slice(self.kept.rest.len(), 1, self.kept.rest.as_slice());
             let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
             let evidence = -logs - 0.5 * factor.half_solve(&rest).norm_squared();
             let weights = factor.solve(&rest).column(0).into_owned();
-            Ok((evidence, Member { choice: *choice, weight: 0.0, factor, weights }))
+            Ok((evidence, CellMixtureMember { choice: *choice, weight: 0.0, factor, weights }))
         };
         // One choice after the other, so that few factors are in memory at once; those that cannot count are dropped.
-        let mut members: Vec<(f64, Member)> = Vec::new();
+        let mut members: Vec<(f64, CellMixtureMember)> = Vec::new();
         let mut most = f64::NEG_INFINITY;
         for choice in choices {
             let (evidence, found) = member(choice)?;
@@ -300,13 +300,13 @@ impl CellPosterior {
         let total: f64 = members.iter().map(|(evidence, _)| (evidence - most).exp()).sum();
         let weighed = members
             .into_iter()
-            .map(|(evidence, member)| Member { weight: (evidence - most).exp() / total, ..member });
+            .map(|(evidence, member)| CellMixtureMember { weight: (evidence - most).exp() / total, ..member });
         Ok(weighed.collect())
     }
 
     /// The covariance of r, with the noise of the release or without it.
-    fn covariance(&self, choice: Choice, correlations: &DMatrix<f64>, noisy: bool) -> DMatrix<f64> {
-        let KeptCells { counts, inverse, noise: [of_sums, of_counts], .. } = &self.kept;
+    fn covariance(&self, choice: CellHyperparameters, correlations: &DMatrix<f64>, noisy: bool) -> DMatrix<f64> {
+        let NonemptyCells { counts, inverse, noise: [of_sums, of_counts], .. } = &self.kept;
         let mut covariance = (correlations * choice.variance).add_scalar(self.bias);
         for cell in 0..counts.len() {
             covariance[(cell, cell)] += choice.of_cell;
@@ -332,11 +332,11 @@ impl CellPosterior {
 
     /// At inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
-        let crosses = self.crosses(inputs);
+        let crosses = self.kernel_cross_correlations(inputs);
         let (mut function, mut targets) = (Vec::new(), Vec::new());
         for member in &self.members {
             let choice = member.choice;
-            let cross = self.cross(choice, &crosses, inputs);
+            let cross = self.cross_covariance(choice, &crosses, inputs);
             let half = member.factor.half_solve(&cross);
             let prior = choice.variance + choice.own + self.bias;
             let left = half.column_iter().map(|column| (prior - column.norm_squared()).max(1e-9 * prior));
@@ -350,7 +350,10 @@ impl CellPosterior {
             function.push(WeightedNormals { weight: member.weight, mean: mean.clone(), variance });
             targets.push(WeightedNormals { weight: member.weight, mean, variance: of_targets });
         }
-        MixturePrediction { function: Predictive::mixture(function), targets: Predictive::mixture(targets) }
+        MixturePrediction {
+            function: PredictiveMixture::mixture(function),
+            targets: PredictiveMixture::mixture(targets),
+        }
     }
 
     /// The variances of f at the inputs if sums and counts were known without noise, averaged over hyperparameters.
@@ -358,14 +361,14 @@ impl CellPosterior {
     /// # Errors
     /// [`LinalgError`] if a covariance cannot be factorised.
     pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
-        let crosses = self.crosses(inputs);
+        let crosses = self.kernel_cross_correlations(inputs);
         let mut variances = DVector::zeros(inputs.nrows());
         for member in &self.members {
             let choice = member.choice;
-            let correlations = self.kernels[choice.kernel].among(&self.tree, &self.kept.cells);
+            let correlations = self.kernels[choice.kernel].correlation_matrix(&self.tree, &self.kept.cells);
             let covariance = self.covariance(choice, &correlations, false);
             let factor = Cholesky::new("the covariance of cells without noise", &covariance)?;
-            let half = factor.half_solve(&self.cross(choice, &crosses, inputs));
+            let half = factor.half_solve(&self.cross_covariance(choice, &crosses, inputs));
             let prior = choice.variance + choice.own + self.bias;
             for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
                 *variance += member.weight * (prior - column.norm_squared()).max(1e-9 * prior);
@@ -376,29 +379,34 @@ impl CellPosterior {
 
     /// The means of [`CellPosterior::predict`] alone.
     pub fn means(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
-        let crosses = self.crosses(inputs);
+        let crosses = self.kernel_cross_correlations(inputs);
         let mut means = DVector::from_element(inputs.nrows(), self.centre);
         for member in &self.members {
-            means.gemv_tr(member.weight, &self.cross(member.choice, &crosses, inputs), &member.weights, 1.0);
+            means.gemv_tr(member.weight, &self.cross_covariance(member.choice, &crosses, inputs), &member.weights, 1.0);
         }
         means
     }
 
     /// Correlations of the process with the means of cells (k x t), of each kernel that counts.
-    fn crosses(&self, inputs: &DMatrix<f64>) -> Vec<Option<DMatrix<f64>>> {
+    fn kernel_cross_correlations(&self, inputs: &DMatrix<f64>) -> Vec<Option<DMatrix<f64>>> {
         let counts = |kernel: usize| self.members.iter().any(|member| member.choice.kernel == kernel);
         let kernels: Vec<usize> = (0..self.kernels.len()).collect();
         let of = |kernel: &usize| {
             let stretch = self.kernels[*kernel].stretch;
             counts(*kernel)
-                .then(|| means_over_cells(&self.prior.kernel, stretch, &self.tree, &self.kept.cells, inputs))
+                .then(|| mean_cell_correlations(&self.prior.kernel, stretch, &self.tree, &self.kept.cells, inputs))
         };
         kernels.par_iter().map(of).collect()
     }
 
     /// The covariance of r with f at inputs (k x t).
-    fn cross(&self, choice: Choice, crosses: &[Option<DMatrix<f64>>], inputs: &DMatrix<f64>) -> DMatrix<f64> {
-        let KeptCells { cells, counts, .. } = &self.kept;
+    fn cross_covariance(
+        &self,
+        choice: CellHyperparameters,
+        crosses: &[Option<DMatrix<f64>>],
+        inputs: &DMatrix<f64>,
+    ) -> DMatrix<f64> {
+        let NonemptyCells { cells, counts, .. } = &self.kept;
         let Some(of_kernel) = &crosses[choice.kernel] else {
             return DMatrix::zeros(cells.len(), inputs.nrows());
         };
@@ -406,7 +414,7 @@ impl CellPosterior {
         let (lattice, finest) = (self.tree.lattice(), self.tree.levels() - 1);
         for (point, mut column) in cross.column_iter_mut().enumerate() {
             let input: Vec<f64> = inputs.row(point).iter().copied().collect();
-            let own = self.tree.cell(finest, &lattice.coordinates(lattice.place(&input)));
+            let own = self.tree.cell(finest, &lattice.coordinates(lattice.cell_index(&input)));
             if let Ok(place) = cells.binary_search(&own) {
                 column[place] += choice.of_place;
             }
@@ -417,7 +425,7 @@ impl CellPosterior {
 }
 
 /// Counts of the finest cells.
-struct Counted {
+struct FinestCellCounts {
     /// Cells with rows, in rising order.
     cells: Vec<usize>,
     /// h of the counts.
@@ -428,29 +436,27 @@ struct Counted {
     shared: f64,
 }
 
-fn counted(tree: &CellTree, sums: &CellSums) -> Counted {
+fn estimate_cell_counts(tree: &CellTree, sums: &CellSums) -> FinestCellCounts {
     let levels = &sums.levels[..tree.levels()];
     let sds: Vec<f64> = levels.iter().map(|level| level.counts_sd).collect();
-    let precision = NestedPrecision::new(tree, &sds);
-    let combined = precision.combine(levels.iter().map(|level| &level.counts));
-    let counts = precision.nonnegative(&combined, sums.rows.max(1.0));
+    let precision = CellTreePrecision::new(tree, &sds);
+    let combined = precision.combine_levels(levels.iter().map(|level| &level.counts));
+    let counts = precision.solve_nonnegative(&combined, sums.rows.max(1.0));
     let noise = precision.scale;
     let mut cells: Vec<usize> = (0..counts.len()).filter(|cell| counts[*cell] > FEWEST * noise).collect();
     if cells.is_empty() {
         cells.push(counts.imax());
     }
-    Counted { shared: shared(tree, &counts), cells, combined, noise }
+    FinestCellCounts { shared: shared_variance_fraction(tree, &counts), cells, combined, noise }
 }
 
 /// By how much fewer cells hold the rows where two neighbours are made one: half as many where rows are spread evenly, as many where
 /// they stand at few places, of which each has its own mean. The number of cells is `(sum N)^2 / sum N^2`.
-fn shared(tree: &CellTree, counts: &DVector<f64>) -> f64 {
+fn shared_variance_fraction(tree: &CellTree, counts: &DVector<f64>) -> f64 {
     let finest = tree.levels() - 1;
     let halvings = tree.halvings(finest);
-    let effective =
-        |counts: &DVector<f64>| counts.sum().powi(2) / counts.norm_squared().max(f64::MIN_POSITIVE);
-    let Some(input) = (0..halvings.len()).max_by_key(|input| halvings[*input]).filter(|i| halvings[*i] > 0)
-    else {
+    let effective = |counts: &DVector<f64>| counts.sum().powi(2) / counts.norm_squared().max(f64::MIN_POSITIVE);
+    let Some(input) = (0..halvings.len()).max_by_key(|input| halvings[*input]).filter(|i| halvings[*i] > 0) else {
         return SHARED[1];
     };
     let mut fewer = halvings.to_vec();
@@ -463,12 +469,12 @@ fn shared(tree: &CellTree, counts: &DVector<f64>) -> f64 {
 }
 
 /// The cells along each input at the finest level.
-fn halves(tree: &CellTree) -> Vec<usize> {
+fn finest_grid_shape(tree: &CellTree) -> Vec<usize> {
     tree.halvings(tree.levels() - 1).iter().map(|halved| 1 << halved).collect()
 }
 
 /// Points along each input of a cell whose pairs stand for it, so that no more than [`EVALUATIONS`] are needed.
-fn points_of_cell(cells: usize, dimensions: usize) -> usize {
+fn quadrature_points_per_axis(cells: usize, dimensions: usize) -> usize {
     let needed = |points: usize| points.pow(2 * dimensions as u32).saturating_mul(cells);
     [4, 2].into_iter().find(|points| needed(*points) <= EVALUATIONS).unwrap_or(1)
 }
@@ -476,11 +482,11 @@ fn points_of_cell(cells: usize, dimensions: usize) -> usize {
 impl CellKernel {
     /// With the shortest lengthscale at a part of the longest side.
     fn new(kernel: &BoxKernel, part: f64, tree: &CellTree, grid: &[usize]) -> Self {
-        let stretch = part / kernel.shortest();
-        let correlations = kernel.correlations(stretch);
-        let (_, lengths) = tree.corner(tree.levels() - 1, 0);
+        let stretch = part / kernel.shortest_lengthscale();
+        let correlations = kernel.correlation_kernel(stretch);
+        let (_, lengths) = tree.corner_and_lengths(tree.levels() - 1, 0);
         let cells = grid.iter().product();
-        let points = points_of_cell(cells, grid.len());
+        let points = quadrature_points_per_axis(cells, grid.len());
         let differences = (2 * points - 1).pow(grid.len() as u32);
         let zero = vec![0.0; grid.len()];
         let table = (0..cells)
@@ -498,9 +504,9 @@ impl CellKernel {
     }
 
     /// Between cells (k x k).
-    fn among(&self, tree: &CellTree, cells: &[usize]) -> DMatrix<f64> {
-        let grid = halves(tree);
-        let places: Vec<Vec<usize>> = cells.iter().map(|cell| along(*cell, &grid)).collect();
+    fn correlation_matrix(&self, tree: &CellTree, cells: &[usize]) -> DMatrix<f64> {
+        let grid = finest_grid_shape(tree);
+        let places: Vec<Vec<usize>> = cells.iter().map(|cell| cell_coordinates(*cell, &grid)).collect();
         DMatrix::from_fn(cells.len(), cells.len(), |i, j| {
             let pairs = places[i].iter().zip(&places[j]).zip(&grid);
             self.table[pairs.fold(0, |cell, ((a, b), side)| cell * side + a.abs_diff(*b))]
@@ -509,7 +515,7 @@ impl CellKernel {
 }
 
 /// The place of a cell along each input.
-fn along(cell: usize, grid: &[usize]) -> Vec<usize> {
+fn cell_coordinates(cell: usize, grid: &[usize]) -> Vec<usize> {
     let (mut rest, mut along) = (cell, vec![0; grid.len()]);
     for input in (0..grid.len()).rev() {
         along[input] = rest % grid[input];
@@ -544,23 +550,23 @@ fn mean_correlation(
 }
 
 /// The mean correlations of cells with points (k x t).
-fn means_over_cells(
+fn mean_cell_correlations(
     kernel: &BoxKernel,
     stretch: f64,
     tree: &CellTree,
     cells: &[usize],
     inputs: &DMatrix<f64>,
 ) -> DMatrix<f64> {
-    let correlations = kernel.correlations(stretch);
+    let correlations = kernel.correlation_kernel(stretch);
     let dimensions = inputs.ncols();
     let finest = tree.levels() - 1;
-    let points = points_of_cell(tree.cells(finest), dimensions);
+    let points = quadrature_points_per_axis(tree.cells(finest), dimensions);
     let each = points.pow(dimensions as u32);
     let mut means = DMatrix::zeros(cells.len(), inputs.nrows());
     for place in 0..each {
         let mut middles = DMatrix::zeros(cells.len(), dimensions);
         for (row, cell) in cells.iter().enumerate() {
-            let (corner, lengths) = tree.corner(finest, *cell);
+            let (corner, lengths) = tree.corner_and_lengths(finest, *cell);
             let mut rest = place;
             for input in 0..dimensions {
                 let part = ((rest % points) as f64 + 0.5) / points as f64;
@@ -579,9 +585,7 @@ mod tests {
     use crate::sites::Lattice;
 
     fn prior() -> CellPrior {
-        let kernel =
-            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscales = [0.2] }")
-                .unwrap();
+        let kernel = toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscales = [0.2] }").unwrap();
         CellPrior { kernel: BoxKernel::new(&kernel, vec![1.0]).unwrap(), bound: 10.0 }
     }
 
@@ -635,19 +639,19 @@ mod tests {
         let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();
         let mut posterior = CellPosterior::new(&tree, &sums(&tree, 1e-3), &prior()).unwrap();
         let inputs = DMatrix::from_fn(7, 1, |i, _| 0.011 + 0.137 * i as f64);
-        let choices = posterior.choices(30.0, 0.9);
+        let choices = posterior.hyperparameter_choices(30.0, 0.9);
         for mut choice in choices {
             choice.target = 1e-6;
             let kept = posterior.kept.cells.clone();
-            let correlations = posterior.kernels[choice.kernel].among(&tree, &kept);
+            let correlations = posterior.kernels[choice.kernel].correlation_matrix(&tree, &kept);
             let covariance = posterior.covariance(choice, &correlations, false);
-            posterior.members = vec![Member {
+            posterior.members = vec![CellMixtureMember {
                 choice,
                 weight: 1.0,
                 factor: Cholesky::new("t", &covariance).unwrap(),
                 weights: DVector::zeros(kept.len()),
             }];
-            let cross = posterior.cross(choice, &posterior.crosses(&inputs), &inputs);
+            let cross = posterior.cross_covariance(choice, &posterior.kernel_cross_correlations(&inputs), &inputs);
             let half = posterior.members[0].factor.half_solve(&cross);
             let prior = choice.variance + choice.own + posterior.bias;
             for column in half.column_iter() {
@@ -671,16 +675,16 @@ mod tests {
     fn cells_are_joined_in_pairs() {
         let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![4]]).unwrap();
         let exact = sums(&tree, 1.0);
-        let (once, joined) = exact.coarser(&tree).unwrap();
+        let (once, joined) = exact.merge_finest_cells(&tree).unwrap();
         assert_eq!((once.levels(), once.halvings(1)), (2, &[3][..]));
         let level = &joined.levels[1];
         assert!((level.counts_sd - 2f64.sqrt()).abs() < 1e-15 && level.counts.iter().all(|n| *n == 100.0));
         // Four cells into one, beside a number of the same cell: precisions 1/4 and 1.
-        let (twice, joined) = joined.coarser(&once).unwrap();
+        let (twice, joined) = joined.merge_finest_cells(&once).unwrap();
         assert_eq!((twice.levels(), twice.halvings(0)), (1, &[2][..]));
         let level = &joined.levels[0];
         assert!((level.counts_sd - 0.8f64.sqrt()).abs() < 1e-12 && (level.counts[0] - 200.0).abs() < 1e-9);
         let whole = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![0]]).unwrap();
-        assert!(sums(&whole, 1.0).coarser(&whole).is_none());
+        assert!(sums(&whole, 1.0).merge_finest_cells(&whole).is_none());
     }
 }

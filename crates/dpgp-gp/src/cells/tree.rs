@@ -24,7 +24,7 @@ impl CellTree {
     /// Of a lattice whose side is a power of two, with lengthscales in sides of the box, down to a level or to the
     /// cells of the lattice.
     pub fn new(lattice: Lattice, lengthscales: &[f64], depth: usize) -> Self {
-        let most = lattice.side().ilog2();
+        let most = lattice.cells_per_side().ilog2();
         let mut halvings = vec![vec![0; lattice.dimensions()]];
         for level in 0..depth {
             let mut next = halvings[level].clone();
@@ -44,14 +44,14 @@ impl CellTree {
 
     /// A tree with the given halvings, none if they are not those of nested cells of the lattice.
     pub fn from_halvings(lattice: Lattice, halvings: Vec<Vec<u32>>) -> Option<Self> {
-        let (inputs, most) = (lattice.dimensions(), lattice.side().ilog2());
+        let (inputs, most) = (lattice.dimensions(), lattice.cells_per_side().ilog2());
         let sound = |level: &Vec<u32>| level.len() == inputs && level.iter().all(|halved| *halved <= most);
         let nested = |pair: &[Vec<u32>]| {
             let less = pair[0].iter().zip(&pair[1]).all(|(coarse, fine)| coarse <= fine);
             less && pair[0] != pair[1]
         };
         let all = !halvings.is_empty() && halvings.iter().all(sound) && halvings.windows(2).all(nested);
-        (all && lattice.side().is_power_of_two()).then_some(Self { lattice, halvings })
+        (all && lattice.cells_per_side().is_power_of_two()).then_some(Self { lattice, halvings })
     }
 
     /// The number of levels, that of the whole box among them.
@@ -71,7 +71,7 @@ impl CellTree {
 
     /// The cell of a level that holds a cell of the lattice; the last input moves fastest.
     pub fn cell(&self, level: usize, coordinates: &[i64]) -> usize {
-        let most = self.lattice.side().ilog2();
+        let most = self.lattice.cells_per_side().ilog2();
         let along = self.halvings[level].iter().zip(coordinates);
         along.fold(0, |cell, (halved, place)| (cell << halved) | (*place as usize >> (most - halved)))
     }
@@ -90,10 +90,9 @@ impl CellTree {
     }
 
     /// Where a cell of a level begins, and its lengths, in sides of the box.
-    pub fn corner(&self, level: usize, cell: usize) -> (Vec<f64>, Vec<f64>) {
+    pub fn corner_and_lengths(&self, level: usize, cell: usize) -> (Vec<f64>, Vec<f64>) {
         let (mut rest, mut corner) = (cell, vec![0.0; self.lattice.dimensions()]);
-        let lengths: Vec<f64> =
-            self.halvings[level].iter().map(|halved| 0.5f64.powi(*halved as i32)).collect();
+        let lengths: Vec<f64> = self.halvings[level].iter().map(|halved| 0.5f64.powi(*halved as i32)).collect();
         for (input, halved) in self.halvings[level].iter().enumerate().rev() {
             corner[input] = (rest & ((1 << halved) - 1)) as f64 * lengths[input];
             rest >>= halved;
@@ -121,7 +120,7 @@ mod tests {
             let coordinates = lattice.coordinates(place);
             for fine in 0..tree.levels() {
                 let cell = tree.cell(fine, &coordinates);
-                let (corner, lengths) = tree.corner(fine, cell);
+                let (corner, lengths) = tree.corner_and_lengths(fine, cell);
                 for (x, (low, length)) in lattice.midpoint(place).iter().zip(corner.iter().zip(&lengths)) {
                     assert!(low < x && *x < low + length);
                 }

@@ -4,10 +4,9 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lengthscales::fit;
+use super::lengthscales::check_lengthscale_count;
 use super::{
-    BoxScale, ExponentiatedQuadratic, Kernel, KernelError, KernelErrorKey, NamedKernel, StationaryKernel,
-    SumKernel,
+    BoxScale, ExponentiatedQuadratic, Kernel, KernelError, KernelKeyError, SpecKernel, StationaryKernel, SumKernel,
 };
 use dpgp_number::{NonNegative, Positive};
 
@@ -25,14 +24,14 @@ pub struct AdditiveSetting {
     pub variances: Vec<NonNegative>,
     /// Functions of two inputs together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pairs: Vec<PairSetting>,
+    pub pairs: Vec<InputPairKernelSetting>,
 }
 
 /// A function of two inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
-pub struct PairSetting {
+pub struct InputPairKernelSetting {
     /// The positions of the two in the list of inputs, counted from 0.
     pub inputs: [usize; 2],
     /// Its variance.
@@ -41,14 +40,14 @@ pub struct PairSetting {
 
 /// An exponentiated quadratic kernel of some of the inputs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EqPart {
+pub struct ExponentiatedQuadraticTerm {
     /// Its variance.
     pub variance: f64,
     /// A lengthscale for each input, infinite for those that it does not depend on.
     pub lengthscales: Vec<f64>,
 }
 
-impl EqPart {
+impl ExponentiatedQuadraticTerm {
     /// The inputs that it depends on.
     pub fn inputs(&self) -> Vec<usize> {
         (0..self.lengthscales.len()).filter(|input| self.lengthscales[*input].is_finite()).collect()
@@ -61,43 +60,44 @@ impl EqPart {
 
 impl AdditiveSetting {
     /// `k(x, x)`.
-    pub fn height(&self) -> f64 {
+    pub fn prior_variance(&self) -> f64 {
         let alone: f64 = self.variances.iter().map(|variance| variance.get()).sum();
         alone + self.pairs.iter().map(|pair| pair.variance.get()).sum::<f64>()
     }
 
     /// The variance of the part that varies most.
-    pub fn largest(&self) -> f64 {
+    pub fn largest_term_variance(&self) -> f64 {
         let alone = self.variances.iter().map(|variance| variance.get());
         alone.chain(self.pairs.iter().map(|pair| pair.variance.get())).fold(0.0, f64::max)
     }
 
     /// The parts that vary, with lengthscales in some unit for each input.
-    pub fn parts(&self, units: &[f64]) -> Vec<EqPart> {
+    pub fn parts(&self, units: &[f64]) -> Vec<ExponentiatedQuadraticTerm> {
         let alone = self.variances.iter().enumerate().filter(|(_, variance)| variance.get() > 0.0);
         let alone = alone.map(|(input, variance)| self.part(variance.get(), &[input], units));
         let pairs = self.pairs.iter().map(|pair| self.part(pair.variance.get(), &pair.inputs, units));
         alone.chain(pairs).collect()
     }
 
-    fn part(&self, variance: f64, inputs: &[usize], units: &[f64]) -> EqPart {
+    fn part(&self, variance: f64, inputs: &[usize], units: &[f64]) -> ExponentiatedQuadraticTerm {
         let all = self.lengthscales.iter().cycle().zip(units).enumerate();
         let lengthscales = all.map(|(input, (lengthscale, unit))| match inputs.contains(&input) {
             true => lengthscale.get() / unit,
             false => f64::INFINITY,
         });
-        EqPart { variance, lengthscales: lengthscales.collect() }
+        ExponentiatedQuadraticTerm { variance, lengthscales: lengthscales.collect() }
     }
 
     /// The covariance function, its variance over a number, with lengthscales in some unit for each input.
-    fn over(&self, over: f64, units: &[f64]) -> Box<dyn Kernel> {
+    fn kernel_in_units(&self, over: f64, units: &[f64]) -> Box<dyn Kernel> {
         let parts = self.parts(units).into_iter();
-        let parts = parts.map(|part| EqPart { variance: part.variance / over, ..part }.covariance());
+        let parts =
+            parts.map(|part| ExponentiatedQuadraticTerm { variance: part.variance / over, ..part }.covariance());
         Box::new(SumKernel(parts.collect()))
     }
 }
 
-impl PairSetting {
+impl InputPairKernelSetting {
     /// Whether there are two such inputs among so many.
     fn fits(&self, inputs: usize) -> bool {
         let [one, other] = self.inputs;
@@ -105,49 +105,50 @@ impl PairSetting {
     }
 }
 
-fn unfit(key: &str, reason: KernelError) -> KernelErrorKey {
-    KernelErrorKey { key: key.to_owned(), reason }
+fn kernel_key_error(key: &str, reason: KernelError) -> KernelKeyError {
+    KernelKeyError { key: key.to_owned(), reason }
 }
 
-impl NamedKernel for AdditiveSetting {
-    const EXAMPLE: &'static str = "{ lengthscales = [1.2, 3.0], variances = [0.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.8 }] }";
+impl SpecKernel for AdditiveSetting {
+    const EXAMPLE: &'static str =
+        "{ lengthscales = [1.2, 3.0], variances = [0.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.8 }] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
-        fit(&self.lengthscales, inputs)?;
+    fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
+        check_lengthscale_count(&self.lengthscales, inputs)?;
         if self.variances.len() != inputs {
-            return Err(unfit("variances", KernelError::Dimension(self.variances.len())));
+            return Err(kernel_key_error("variances", KernelError::Dimension(self.variances.len())));
         }
-        if self.height() <= 0.0 {
-            return Err(unfit("variances", KernelError::Empty));
+        if self.prior_variance() <= 0.0 {
+            return Err(kernel_key_error("variances", KernelError::Empty));
         }
         let wrong = self.pairs.iter().position(|pair| !pair.fits(inputs));
-        wrong.map_or(Ok(()), |place| Err(unfit(&format!("pairs.{place}.inputs"), KernelError::Places)))
+        wrong.map_or(Ok(()), |place| Err(kernel_key_error(&format!("pairs.{place}.inputs"), KernelError::Places)))
     }
 
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
-        self.over(1.0, &vec![1.0; inputs.ncols()])
+        self.kernel_in_units(1.0, &vec![1.0; inputs.ncols()])
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         Some(self)
     }
 }
 
 impl StationaryKernel for AdditiveSetting {
     fn total_variance(&self) -> f64 {
-        self.height()
+        self.prior_variance()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).lengthscales(&self.lengthscales)
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
         let units: Vec<f64> = scaled.sides.iter().map(|side| side / scaled.stretch).collect();
-        self.over(scaled.over, &units)
+        self.kernel_in_units(scaled.over, &units)
     }
 
-    fn eq_parts(&self, sides: &[f64]) -> Option<Vec<EqPart>> {
+    fn exponentiated_quadratic_terms(&self, sides: &[f64]) -> Option<Vec<ExponentiatedQuadraticTerm>> {
         Some(self.parts(sides))
     }
 
@@ -193,8 +194,8 @@ mod tests {
             ),
         ];
         for (text, key) in cases {
-            assert_eq!(setting(text).fits(3).unwrap_err().key, key, "{text}");
+            assert_eq!(setting(text).check_input_count(3).unwrap_err().key, key, "{text}");
         }
-        assert!(setting("lengthscales = [1.0]\nvariances = [0.0, 1.0, 0.0]").fits(3).is_ok());
+        assert!(setting("lengthscales = [1.0]\nvariances = [0.0, 1.0, 0.0]").check_input_count(3).is_ok());
     }
 }

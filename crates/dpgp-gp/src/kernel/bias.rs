@@ -4,55 +4,55 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::in_box::Constant;
-use super::{BoxScale, Kernel, NamedKernel, StationaryKernel};
+use super::in_box::ConstantKernel;
+use super::{BoxScale, Kernel, SpecKernel, StationaryKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance`: an unknown constant, for sums.
 ///
 /// ```
-/// use dpgp_gp::kernel::{Bias, Kernel};
+/// use dpgp_gp::kernel::{BiasKernel, Kernel};
 /// use dpgp_number::Positive;
-/// let kernel = Bias { variance: Positive::new(4.0)? };
+/// let kernel = BiasKernel { variance: Positive::new(4.0)? };
 /// assert_eq!(kernel.value(&[1.0], &[-7.0]), 4.0);
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
-pub struct Bias {
+pub struct BiasKernel {
     /// Prior variance of the constant, in squared units of the target.
     pub variance: Positive,
 }
 
-impl Kernel for Bias {
+impl Kernel for BiasKernel {
     fn value(&self, _: &[f64], _: &[f64]) -> f64 {
         self.variance.get()
     }
 }
 
-impl NamedKernel for Bias {
+impl SpecKernel for BiasKernel {
     const EXAMPLE: &'static str = "{ variance = 0.7 }";
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for Bias {
+impl StationaryKernel for BiasKernel {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
-    fn lengthscales_on(&self, _: &[f64]) -> Vec<f64> {
+    fn scaled_lengthscales(&self, _: &[f64]) -> Vec<f64> {
         Vec::new()
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
-        Box::new(Constant(self.variance.get() / scaled.over))
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        Box::new(ConstantKernel(self.variance.get() / scaled.over))
     }
 }

@@ -11,7 +11,7 @@ use super::{Bins, Interval};
 /// How an observation of a bin relates to the latent function f.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Observed {
+pub enum BinObservation {
     /// The mean of f over the bin: its integral divided by the volume.
     Average,
     /// The value of f at the centre of the bin.
@@ -27,10 +27,10 @@ pub enum Observed {
 /// [`ExponentiatedQuadratic`](super::ExponentiatedQuadratic).
 ///
 /// ```
-/// use dpgp_gp::kernel::{BinKernel, Bins, Observed};
+/// use dpgp_gp::kernel::{BinKernel, Bins, BinObservation};
 /// // Centres 1 and 3, two apart: exp(-2^2 / 2^2) = 1/e.
 /// let bins = Bins::grid(&[(0.0, 4.0, 2)]);
-/// let kernel = BinKernel { variance: 3.0, lengthscales: vec![2.0], observed: Observed::Centre };
+/// let kernel = BinKernel { variance: 3.0, lengthscales: vec![2.0], observed: BinObservation::Centre };
 /// let k = kernel.matrix(&bins);
 /// assert_eq!((k[(0, 0)], k[(0, 1)]), (3.0, 3.0 * (-1f64).exp()));
 /// ```
@@ -41,68 +41,68 @@ pub struct BinKernel {
     /// One lengthscale per dimension, in units of the inputs.
     pub lengthscales: Vec<f64>,
     /// What is observed of a bin.
-    pub observed: Observed,
+    pub observed: BinObservation,
 }
 
 impl BinKernel {
     /// The (n x n) covariance of the observations.
     pub fn matrix(&self, bins: &Bins) -> DMatrix<f64> {
-        self.product(bins, &self.factors(bins))
+        self.multiply_axis_entries(bins, &self.axis_covariances(bins))
     }
 
     /// Its derivatives with respect to the logarithm of each lengthscale (D matrices, n x n).
-    pub fn slopes(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
-        let mut factors = self.factors(bins);
+    pub fn log_lengthscale_gradients(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
+        let mut factors = self.axis_covariances(bins);
         let mut slopes = Vec::with_capacity(factors.len());
         for d in 0..factors.len() {
             // One lengthscale stands in one factor alone: of the product rule a single term is left.
-            let factor = std::mem::replace(&mut factors[d], self.factor(bins, d, both_slope));
-            slopes.push(self.product(bins, &factors));
+            let factor = std::mem::replace(&mut factors[d], self.axis_matrix(bins, d, interval_correlation_slope));
+            slopes.push(self.multiply_axis_entries(bins, &factors));
             factors[d] = factor;
         }
         slopes
     }
 
     /// The (t x n) covariance of f at points (t x D) with the observations.
-    pub fn cross(&self, points: &DMatrix<f64>, bins: &Bins) -> DMatrix<f64> {
+    pub fn cross_covariance(&self, points: &DMatrix<f64>, bins: &Bins) -> DMatrix<f64> {
         let factors: Vec<DMatrix<f64>> =
-            (0..bins.dimensions()).map(|d| self.cross_factor(points, bins, d)).collect();
+            (0..bins.dimensions()).map(|d| self.axis_cross_covariance(points, bins, d)).collect();
         DMatrix::from_fn(points.nrows(), bins.len(), |i, j| {
-            let place = bins.place(j);
+            let place = bins.axis_indices(j);
             self.variance * factors.iter().zip(place).map(|(factor, &at)| factor[(i, at)]).product::<f64>()
         })
     }
 
     /// The covariances along each dimension.
-    fn factors(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
-        (0..bins.dimensions()).map(|d| self.factor(bins, d, both)).collect()
+    fn axis_covariances(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
+        (0..bins.dimensions()).map(|d| self.axis_matrix(bins, d, interval_correlation)).collect()
     }
 
-    /// One dimension's covariances ([`both`]), or their derivatives ([`both_slope`]), between its distinct intervals: n
+    /// One dimension's covariances ([`interval_correlation`]), or their derivatives ([`interval_correlation_slope`]), between its distinct intervals: n
     /// bins of a grid have far fewer of them than `n^2` pairs. They are a regular cut, so that an entry depends on how many steps apart
     /// the intervals are (a Toeplitz matrix), and those of the first interval are all.
-    fn factor(&self, bins: &Bins, dimension: usize, entry: Between) -> DMatrix<f64> {
+    fn axis_matrix(&self, bins: &Bins, dimension: usize, entry: IntervalPairFunction) -> DMatrix<f64> {
         let (axis, l) = (bins.intervals(dimension), self.lengthscales[dimension]);
         let apart: Vec<f64> = axis.iter().map(|other| entry(self.observed, l, *other, axis[0])).collect();
         DMatrix::from_fn(axis.len(), axis.len(), |i, j| apart[i.abs_diff(j)])
     }
 
     /// One dimension's covariances between the points and its distinct intervals.
-    fn cross_factor(&self, points: &DMatrix<f64>, bins: &Bins, dimension: usize) -> DMatrix<f64> {
+    fn axis_cross_covariance(&self, points: &DMatrix<f64>, bins: &Bins, dimension: usize) -> DMatrix<f64> {
         let (axis, l) = (bins.intervals(dimension), self.lengthscales[dimension]);
         DMatrix::from_fn(points.nrows(), axis.len(), |i, j| {
-            half(self.observed, l, axis[j], points[(i, dimension)])
+            interval_point_correlation(self.observed, l, axis[j], points[(i, dimension)])
         })
     }
 
     /// For each pair of bins the variance times the product of one entry of each factor.
-    fn product(&self, bins: &Bins, factors: &[DMatrix<f64>]) -> DMatrix<f64> {
-        let (size, prefixes) = (bins.len(), Prefixes::new(bins));
+    fn multiply_axis_entries(&self, bins: &Bins, factors: &[DMatrix<f64>]) -> DMatrix<f64> {
+        let (size, prefixes) = (bins.len(), BinIndexPrefixes::new(bins));
         let mut product = DMatrix::zeros(size, size);
         for (bin, column) in product.as_mut_slice().chunks_exact_mut(size.max(1)).enumerate() {
-            let places = factors.iter().zip(bins.place(bin));
+            let places = factors.iter().zip(bins.axis_indices(bin));
             let entries: Vec<&[f64]> = places.map(|(factor, place)| column_of(factor, *place)).collect();
-            prefixes.multiply(self.variance, &entries, column);
+            prefixes.write_entry_products(self.variance, &entries, column);
         }
         product
     }
@@ -115,24 +115,24 @@ fn column_of(matrix: &DMatrix<f64>, place: usize) -> &[f64] {
 }
 
 /// A function of what is observed, the lengthscale and two intervals along one dimension.
-type Between = fn(Observed, f64, Interval, Interval) -> f64;
+type IntervalPairFunction = fn(BinObservation, f64, Interval, Interval) -> f64;
 
 /// The correlation of the observations of two intervals.
-fn both(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
+fn interval_correlation(observed: BinObservation, l: f64, a: Interval, b: Interval) -> f64 {
     match observed {
-        Observed::Average => double_integral(l, a, b) / (a.width() * b.width()),
-        Observed::Centre => {
+        BinObservation::Average => double_integral(l, a, b) / (a.width() * b.width()),
+        BinObservation::Centre => {
             let r = (a.centre() - b.centre()) / l;
             (-r * r).exp()
         }
     }
 }
 
-/// `d / d ln l` of [`both`]; for `e = exp(-r^2)` with `r = D / l` that is `2 r^2 e`.
-fn both_slope(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
+/// `d / d ln l` of [`interval_correlation`]; for `e = exp(-r^2)` with `r = D / l` that is `2 r^2 e`.
+fn interval_correlation_slope(observed: BinObservation, l: f64, a: Interval, b: Interval) -> f64 {
     match observed {
-        Observed::Average => double_integral_slope(l, a, b) / (a.width() * b.width()),
-        Observed::Centre => {
+        BinObservation::Average => double_integral_slope(l, a, b) / (a.width() * b.width()),
+        BinObservation::Centre => {
             let r = (a.centre() - b.centre()) / l;
             2.0 * r * r * (-r * r).exp()
         }
@@ -140,10 +140,10 @@ fn both_slope(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
 }
 
 /// The correlation of the observation of an interval with the value at x.
-fn half(observed: Observed, l: f64, a: Interval, x: f64) -> f64 {
+fn interval_point_correlation(observed: BinObservation, l: f64, a: Interval, x: f64) -> f64 {
     match observed {
-        Observed::Average => single_integral(l, a, x) / a.width(),
-        Observed::Centre => {
+        BinObservation::Average => single_integral(l, a, x) / a.width(),
+        BinObservation::Centre => {
             let r = (a.centre() - x) / l;
             (-r * r).exp()
         }
@@ -152,23 +152,23 @@ fn half(observed: Observed, l: f64, a: Interval, x: f64) -> f64 {
 
 /// The distinct beginnings of the places of bins, dimension by dimension. Bins stand in the order of their places, so that those with a common
 /// beginning are neighbours, and the last dimension has one for each bin.
-pub(super) struct Prefixes(Vec<Prefix>);
+pub(super) struct BinIndexPrefixes(Vec<PrefixLevel>);
 
 /// The beginnings of one length.
 #[derive(Default)]
-struct Prefix {
+struct PrefixLevel {
     /// Which beginning each goes on, by its number among those that are one shorter.
     parents: Vec<usize>,
     /// The place that each adds.
     places: Vec<usize>,
 }
 
-impl Prefixes {
+impl BinIndexPrefixes {
     pub fn new(bins: &Bins) -> Self {
-        let mut prefixes: Vec<Prefix> = (0..bins.dimensions()).map(|_| Prefix::default()).collect();
+        let mut prefixes: Vec<PrefixLevel> = (0..bins.dimensions()).map(|_| PrefixLevel::default()).collect();
         for bin in 0..bins.len() {
-            let places = bins.place(bin);
-            let common = if bin == 0 { 0 } else { shared(bins.place(bin - 1), places) };
+            let places = bins.axis_indices(bin);
+            let common = if bin == 0 { 0 } else { common_prefix_length(bins.axis_indices(bin - 1), places) };
             let mut parent = match common {
                 0 => 0,
                 _ => prefixes[common - 1].places.len() - 1,
@@ -183,7 +183,7 @@ impl Prefixes {
     }
 
     /// Writes `first` times one entry of each dimension for every bin: `((first e_0) e_1) e_2`, multiplied in the order of the dimensions.
-    pub fn multiply(&self, first: f64, entries: &[&[f64]], out: &mut [f64]) {
+    pub fn write_entry_products(&self, first: f64, entries: &[&[f64]], out: &mut [f64]) {
         let mut values = vec![first];
         for (prefix, entries) in self.0.iter().zip(entries) {
             let pairs = prefix.parents.iter().zip(&prefix.places);
@@ -194,7 +194,7 @@ impl Prefixes {
 }
 
 /// How many places at the beginning are the same.
-fn shared(one: &[usize], other: &[usize]) -> usize {
+fn common_prefix_length(one: &[usize], other: &[usize]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::kernel::{ExponentiatedQuadratic, Kernel};
 
-    fn kernel(observed: Observed) -> BinKernel {
+    fn kernel(observed: BinObservation) -> BinKernel {
         BinKernel { variance: 1.7, lengthscales: vec![2.0, 0.7], observed }
     }
 
@@ -213,24 +213,20 @@ mod tests {
     fn averages_are_those_of_a_finely_binned_latent_process() {
         let bins = Bins::grid(&[(0.0, 6.0, 3), (0.0, 1.0, 2)]);
         let fine = Bins::grid(&[(0.0, 6.0, 90), (0.0, 1.0, 40)]);
-        let kernel = kernel(Observed::Average);
+        let kernel = kernel(BinObservation::Average);
         let root_half = std::f64::consts::FRAC_1_SQRT_2;
         let latent = ExponentiatedQuadratic::ard(1.7, vec![2.0 * root_half, 0.7 * root_half]);
         let centres = fine.centres();
         let of_bin = |bin: usize| -> Vec<usize> {
-            (0..fine.len()).filter(|&i| bins.holding(&fine.centre(i)) == Some(bin)).collect()
+            (0..fine.len()).filter(|&i| bins.find_bin(&fine.centre(i)) == Some(bin)).collect()
         };
         let members: Vec<Vec<usize>> = (0..bins.len()).map(of_bin).collect();
         let points = DMatrix::from_row_slice(2, 2, &[1.0, 0.3, 7.0, -0.2]);
-        let (matrix, cross) = (kernel.matrix(&bins), kernel.cross(&points, &bins));
+        let (matrix, cross) = (kernel.matrix(&bins), kernel.cross_covariance(&points, &bins));
         for a in 0..bins.len() {
             let at_a = centres.select_rows(&members[a]);
-            assert!(
-                (latent.matrix(&points.rows(0, 1).into_owned(), &at_a).mean() - cross[(0, a)]).abs() < 5e-4
-            );
-            assert!(
-                (latent.matrix(&points.rows(1, 1).into_owned(), &at_a).mean() - cross[(1, a)]).abs() < 5e-4
-            );
+            assert!((latent.matrix(&points.rows(0, 1).into_owned(), &at_a).mean() - cross[(0, a)]).abs() < 5e-4);
+            assert!((latent.matrix(&points.rows(1, 1).into_owned(), &at_a).mean() - cross[(1, a)]).abs() < 5e-4);
             for b in 0..=a {
                 let between = latent.matrix(&at_a, &centres.select_rows(&members[b])).mean();
                 assert!((between - matrix[(a, b)]).abs() < 5e-4, "{a} {b}: {between} {}", matrix[(a, b)]);
@@ -241,7 +237,7 @@ mod tests {
     #[test]
     fn covariances_are_symmetric_and_positive_semidefinite() {
         let bins = Bins::grid(&[(0.0, 10.0, 5), (0.0, 1.0, 3)]);
-        for observed in [Observed::Average, Observed::Centre] {
+        for observed in [BinObservation::Average, BinObservation::Centre] {
             let k = kernel(observed).matrix(&bins);
             assert_eq!(k, k.transpose());
             assert!(k.symmetric_eigenvalues().min() > -1e-13);
@@ -251,8 +247,8 @@ mod tests {
     #[test]
     fn slopes_are_those_of_differences() {
         let bins = Bins::grid(&[(0.0, 10.0, 5), (0.0, 1.0, 3)]);
-        for observed in [Observed::Average, Observed::Centre] {
-            for (d, slope) in kernel(observed).slopes(&bins).into_iter().enumerate() {
+        for observed in [BinObservation::Average, BinObservation::Centre] {
+            for (d, slope) in kernel(observed).log_lengthscale_gradients(&bins).into_iter().enumerate() {
                 let at = |h: f64| {
                     let mut moved = kernel(observed);
                     moved.lengthscales[d] *= h.exp();
@@ -277,9 +273,9 @@ mod prefixes_tests {
         for bins in [grid.clone(), grid.select(&[1, 2, 7, 8, 9, 16, 23])] {
             let mut found = vec![0.0; bins.len()];
             let columns: Vec<&[f64]> = entries.iter().map(Vec::as_slice).collect();
-            Prefixes::new(&bins).multiply(1.9, &columns, &mut found);
+            BinIndexPrefixes::new(&bins).write_entry_products(1.9, &columns, &mut found);
             for (bin, found) in found.iter().enumerate() {
-                let place = bins.place(bin);
+                let place = bins.axis_indices(bin);
                 assert_eq!(*found, 1.9 * entries[0][place[0]] * entries[1][place[1]] * entries[2][place[2]]);
             }
         }

@@ -42,28 +42,26 @@ impl Bins {
     /// assert_eq!(bins.centre(1), [1.0, 4.5]);
     /// ```
     pub fn grid(dimensions: &[(f64, f64, usize)]) -> Self {
-        Self::between(
-            &dimensions.iter().map(|&(low, high, count)| edges(low, high, count)).collect::<Vec<_>>(),
-        )
+        Self::from_edges(&dimensions.iter().map(|&(low, high, count)| edges(low, high, count)).collect::<Vec<_>>())
     }
 
     /// All cuboids of a grid with these ends of intervals along each dimension, which must rise; the last dimension varies fastest.
     ///
     /// ```
     /// use dpgp_gp::kernel::Bins;
-    /// let bins = Bins::between(&[vec![0.0, 1.0, 3.0, 7.0]]);
+    /// let bins = Bins::from_edges(&[vec![0.0, 1.0, 3.0, 7.0]]);
     /// assert_eq!((bins.len(), bins.volume(2)), (3, 4.0));
-    /// assert_eq!((bins.holding(&[1.0]), bins.holding(&[7.0]), bins.holding(&[-0.1])), (Some(1), Some(2), None));
+    /// assert_eq!((bins.find_bin(&[1.0]), bins.find_bin(&[7.0]), bins.find_bin(&[-0.1])), (Some(1), Some(2), None));
     /// ```
-    pub fn between(edges: &[Vec<f64>]) -> Self {
+    pub fn from_edges(edges: &[Vec<f64>]) -> Self {
         let interval = |pair: &[f64]| Interval { low: pair[0], high: pair[1] };
         let intervals: Vec<Vec<Interval>> =
             edges.iter().map(|edges| edges.windows(2).map(interval).collect()).collect();
         let total = intervals.iter().map(Vec::len).product();
-        Self { index: (0..total).map(|number| places(number, &intervals)).collect(), intervals }
+        Self { index: (0..total).map(|number| bin_axis_indices(number, &intervals)).collect(), intervals }
     }
 
-    /// The bins at these positions, which must increase: [`Bins::holding`] searches by halves.
+    /// The bins at these positions, which must increase: [`Bins::find_bin`] searches by halves.
     #[must_use]
     pub fn select(&self, positions: &[usize]) -> Self {
         let index = positions.iter().map(|&i| self.index[i].clone()).collect();
@@ -91,7 +89,7 @@ impl Bins {
     }
 
     /// Along each dimension, the place of a bin's interval among the distinct ones.
-    pub fn place(&self, bin: usize) -> &[usize] {
+    pub fn axis_indices(&self, bin: usize) -> &[usize] {
         &self.index[bin]
     }
 
@@ -117,8 +115,8 @@ impl Bins {
 
     /// The bin that holds a point: none outside all of them. Bins of one grid do not overlap; the first one counts. The
     /// last interval of a dimension holds its upper end too.
-    pub fn holding(&self, point: &[f64]) -> Option<usize> {
-        let places = self.intervals.iter().zip(point).map(|(axis, &x)| place_of(axis, x));
+    pub fn find_bin(&self, point: &[f64]) -> Option<usize> {
+        let places = self.intervals.iter().zip(point).map(|(axis, &x)| find_interval(axis, x));
         let places: Option<Vec<usize>> = places.collect();
         // The index rises, since the last dimension varies fastest and selections keep the order.
         places.and_then(|places| self.index.binary_search(&places).ok())
@@ -132,7 +130,7 @@ fn edges(low: f64, high: f64, count: usize) -> Vec<f64> {
 }
 
 /// Along each dimension, the place of the bin of this number: its digits, with the lengths of the axes as bases.
-fn places(mut number: usize, axes: &[Vec<Interval>]) -> Vec<usize> {
+fn bin_axis_indices(mut number: usize, axes: &[Vec<Interval>]) -> Vec<usize> {
     let mut places = vec![0; axes.len()];
     for (place, axis) in places.iter_mut().zip(axes).rev() {
         *place = number % axis.len();
@@ -142,7 +140,7 @@ fn places(mut number: usize, axes: &[Vec<Interval>]) -> Vec<usize> {
 }
 
 /// The place of the interval that holds x. The last one is closed, or the greatest row of data would be outside.
-fn place_of(axis: &[Interval], x: f64) -> Option<usize> {
+fn find_interval(axis: &[Interval], x: f64) -> Option<usize> {
     // Intervals rise, and each begins where the one before ends.
     let begun = axis.partition_point(|interval| interval.low <= x);
     let place = begun.checked_sub(1)?;
@@ -158,12 +156,12 @@ mod tests {
     fn points_are_found_in_their_bins() {
         let bins = Bins::grid(&[(0.0, 2.0, 2), (-1.0, 2.0, 3)]);
         for bin in 0..bins.len() {
-            assert_eq!(bins.holding(&bins.centre(bin)), Some(bin));
+            assert_eq!(bins.find_bin(&bins.centre(bin)), Some(bin));
         }
-        assert_eq!(bins.holding(&[1.0, 0.0]), Some(4), "a lower edge belongs to its bin");
-        assert_eq!(bins.holding(&[2.0, 2.0]), Some(5), "the last upper edge too");
-        assert_eq!(bins.holding(&[2.1, 0.0]), None);
+        assert_eq!(bins.find_bin(&[1.0, 0.0]), Some(4), "a lower edge belongs to its bin");
+        assert_eq!(bins.find_bin(&[2.0, 2.0]), Some(5), "the last upper edge too");
+        assert_eq!(bins.find_bin(&[2.1, 0.0]), None);
         assert_eq!(bins.select(&[1, 3]).centre(1), bins.centre(3));
-        assert_eq!(bins.select(&[1, 3]).holding(&bins.centre(3)), Some(1));
+        assert_eq!(bins.select(&[1, 3]).find_bin(&bins.centre(3)), Some(1));
     }
 }

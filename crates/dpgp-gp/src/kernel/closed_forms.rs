@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::{KernelError, KernelErrorKey, KernelSetting};
+use super::{KernelError, KernelKeyError, KernelSetting};
 
 #[derive(serde::Deserialize)]
 struct Named {
@@ -17,7 +17,7 @@ fn kernel_of(table: &str) -> KernelSetting {
 /// Of a table at (0, 0) and (1, -2), and at (1, -2) and itself; the whole matrix must have the same values.
 fn values(table: &str) -> [f64; 2] {
     let kernel = kernel_of(table);
-    kernel.fits(2).unwrap();
+    kernel.check_input_count(2).unwrap();
     let places = DMatrix::from_row_slice(2, 2, &[0.0, 0.0, 1.0, -2.0]);
     let covariance = kernel.covariance(&places);
     let [apart, same] = [covariance.value(&[0.0, 0.0], &[1.0, -2.0]), covariance.variance(&[1.0, -2.0])];
@@ -44,10 +44,7 @@ fn stationary_kernels() {
             "matern = { smoothness = \"5/2\", variance = 3.0, lengthscales = [2.0, 4.0] }",
             3.0 * (1.0 + s5 + 2.5 / 3.0) * (-s5).exp(),
         ),
-        (
-            "matern = { smoothness = \"1/2\", variance = 3.0, lengthscales = [2.0] }",
-            3.0 * f64::exp(-(1.25f64.sqrt())),
-        ),
+        ("matern = { smoothness = \"1/2\", variance = 3.0, lengthscales = [2.0] }", 3.0 * f64::exp(-(1.25f64.sqrt()))),
         // `(1 + .5 / (2 * 3))^-3`.
         (
             "rational-quadratic = { variance = 2.0, alpha = 3.0, lengthscales = [2.0, 4.0] }",
@@ -78,11 +75,7 @@ fn kernels_of_parts() {
 #[test]
 fn tables_that_do_not_fit_are_named() {
     for (table, key, reason) in [
-        (
-            "eq-ard = { variance = 1.0, lengthscales = [1.0] }",
-            "eq-ard.lengthscales",
-            KernelError::Dimension(1),
-        ),
+        ("eq-ard = { variance = 1.0, lengthscales = [1.0] }", "eq-ard.lengthscales", KernelError::Dimension(1)),
         (
             "matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [1.0, 1.0, 1.0] }",
             "matern.lengthscales",
@@ -100,6 +93,10 @@ fn tables_that_do_not_fit_are_named() {
             KernelError::Dimension(1),
         ),
     ] {
-        assert_eq!(kernel_of(table).fits(2), Err(KernelErrorKey { key: key.to_owned(), reason }), "{table}");
+        assert_eq!(
+            kernel_of(table).check_input_count(2),
+            Err(KernelKeyError { key: key.to_owned(), reason }),
+            "{table}"
+        );
     }
 }

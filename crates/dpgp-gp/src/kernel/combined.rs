@@ -4,8 +4,8 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::in_box::Constant;
-use super::{BoxScale, Kernel, KernelError, KernelErrorKey, KernelSetting, NamedKernel, StationaryKernel};
+use super::in_box::ConstantKernel;
+use super::{BoxScale, Kernel, KernelError, KernelKeyError, KernelSetting, SpecKernel, StationaryKernel};
 
 /// `k(x, x') = sum_i k_i(x, x')`: the sum of independent processes.
 ///
@@ -35,81 +35,81 @@ pub struct SumSetting(pub Vec<KernelSetting>);
 #[schemars(inline, description = "")]
 pub struct ProductSetting(pub Vec<KernelSetting>);
 
-impl NamedKernel for SumSetting {
+impl SpecKernel for SumSetting {
     const EXAMPLE: &'static str = "[{ bias = { variance = 0.7 } }, { linear = { variance = 0.4 } }]";
 
-    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
-        fit(&self.0, inputs)
+    fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
+        check_parts(&self.0, inputs)
     }
 
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(SumKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
-        (stationary(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+        (stationary_parts(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
     }
 }
 
 impl StationaryKernel for SumSetting {
     fn total_variance(&self) -> f64 {
-        stationary(&self.0).map(StationaryKernel::total_variance).sum()
+        stationary_parts(&self.0).map(StationaryKernel::total_variance).sum()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        stationary(&self.0).flat_map(|part| part.lengthscales_on(sides)).collect()
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
+        stationary_parts(&self.0).flat_map(|part| part.scaled_lengthscales(sides)).collect()
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
-        Box::new(SumKernel(stationary(&self.0).map(|part| part.covariance_on(scaled)).collect()))
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        Box::new(SumKernel(stationary_parts(&self.0).map(|part| part.build_scaled_kernel(scaled)).collect()))
     }
 }
 
-impl NamedKernel for ProductSetting {
+impl SpecKernel for ProductSetting {
     const EXAMPLE: &'static str = SumSetting::EXAMPLE;
 
-    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
-        fit(&self.0, inputs)
+    fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
+        check_parts(&self.0, inputs)
     }
 
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(ProductKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
-        (stationary(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
+        (stationary_parts(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
     }
 }
 
 impl StationaryKernel for ProductSetting {
     fn total_variance(&self) -> f64 {
-        stationary(&self.0).map(StationaryKernel::total_variance).product()
+        stationary_parts(&self.0).map(StationaryKernel::total_variance).product()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        stationary(&self.0).flat_map(|part| part.lengthscales_on(sides)).collect()
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
+        stationary_parts(&self.0).flat_map(|part| part.scaled_lengthscales(sides)).collect()
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
         let parts = BoxScale { over: 1.0, ..scaled };
-        let mut factors: Vec<Box<dyn Kernel>> = vec![Box::new(Constant(1.0 / scaled.over))];
-        factors.extend(stationary(&self.0).map(|part| part.covariance_on(parts)));
+        let mut factors: Vec<Box<dyn Kernel>> = vec![Box::new(ConstantKernel(1.0 / scaled.over))];
+        factors.extend(stationary_parts(&self.0).map(|part| part.build_scaled_kernel(parts)));
         Box::new(ProductKernel(factors))
     }
 }
 
 /// The parts that are stationary.
-fn stationary(parts: &[KernelSetting]) -> impl Iterator<Item = &dyn StationaryKernel> {
-    parts.iter().filter_map(KernelSetting::stationary)
+fn stationary_parts(parts: &[KernelSetting]) -> impl Iterator<Item = &dyn StationaryKernel> {
+    parts.iter().filter_map(KernelSetting::as_stationary)
 }
 
 /// Whether there are parts, all of which fit.
-fn fit(parts: &[KernelSetting], inputs: usize) -> Result<(), KernelErrorKey> {
+fn check_parts(parts: &[KernelSetting], inputs: usize) -> Result<(), KernelKeyError> {
     if parts.is_empty() {
-        return Err(KernelErrorKey { key: String::new(), reason: KernelError::Empty });
+        return Err(KernelKeyError { key: String::new(), reason: KernelError::Empty });
     }
     let mut places = parts.iter().enumerate();
-    places.try_for_each(|(i, part)| part.fits(inputs).map_err(|unfit| unfit.below(i)))
+    places.try_for_each(|(i, part)| part.check_input_count(inputs).map_err(|unfit| unfit.with_key_prefix(i)))
 }
 
 impl Kernel for SumKernel {

@@ -5,8 +5,8 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxScale, EqPart, Kernel, KernelError, KernelErrorKey, NamedKernel, StationaryKernel};
-use dpgp_linalg::{each_piece, exponential};
+use super::{BoxScale, ExponentiatedQuadraticTerm, Kernel, KernelError, KernelKeyError, SpecKernel, StationaryKernel};
+use dpgp_linalg::{exponential, for_each_piece};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance * exp(-sum_l (x_l - x'_l)^2 / (2 lengthscale_l^2))`.
@@ -48,42 +48,45 @@ impl ExponentiatedQuadratic {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
-pub struct EqSetting {
+pub struct ExponentiatedQuadraticSetting {
     /// Variance.
     pub variance: Positive,
     /// Lengthscale, in units of the inputs.
     pub lengthscale: Positive,
 }
 
-impl NamedKernel for EqSetting {
+impl SpecKernel for ExponentiatedQuadraticSetting {
     const EXAMPLE: &'static str = "{ variance = 2.5, lengthscale = 1.7 }";
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(ExponentiatedQuadratic::isotropic(self.variance.get(), self.lengthscale.get()))
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for EqSetting {
+impl StationaryKernel for ExponentiatedQuadraticSetting {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).lengthscales(&[self.lengthscale])
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::new(sides).scale_lengthscales(&[self.lengthscale])
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
-            (self.variance.get() / scaled.over, scaled.lengthscales(&[self.lengthscale]));
+            (self.variance.get() / scaled.over, scaled.scale_lengthscales(&[self.lengthscale]));
         Box::new(ExponentiatedQuadratic::ard(variance, lengthscales))
     }
 
-    fn eq_parts(&self, sides: &[f64]) -> Option<Vec<EqPart>> {
-        Some(vec![EqPart { variance: self.variance.get(), lengthscales: self.lengthscales_on(sides) }])
+    fn exponentiated_quadratic_terms(&self, sides: &[f64]) -> Option<Vec<ExponentiatedQuadraticTerm>> {
+        Some(vec![ExponentiatedQuadraticTerm {
+            variance: self.variance.get(),
+            lengthscales: self.scaled_lengthscales(sides),
+        }])
     }
 }
 
@@ -91,22 +94,22 @@ impl StationaryKernel for EqSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
-pub struct EqArdSetting {
+pub struct ArdExponentiatedQuadraticSetting {
     /// Variance.
     pub variance: Positive,
     /// Lengthscales, in units of the inputs.
     pub lengthscales: Vec<Positive>,
 }
 
-impl NamedKernel for EqArdSetting {
+impl SpecKernel for ArdExponentiatedQuadraticSetting {
     const EXAMPLE: &'static str = "{ variance = 0.3, lengthscales = [0.8, 4.0] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
+    fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
         let found = self.lengthscales.len();
         if found == inputs {
             return Ok(());
         }
-        Err(KernelErrorKey { key: "lengthscales".to_owned(), reason: KernelError::Dimension(found) })
+        Err(KernelKeyError { key: "lengthscales".to_owned(), reason: KernelError::Dimension(found) })
     }
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
@@ -114,28 +117,31 @@ impl NamedKernel for EqArdSetting {
         Box::new(ExponentiatedQuadratic::ard(self.variance.get(), lengthscales))
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for EqArdSetting {
+impl StationaryKernel for ArdExponentiatedQuadraticSetting {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).lengthscales(&self.lengthscales)
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
-            (self.variance.get() / scaled.over, scaled.lengthscales(&self.lengthscales));
+            (self.variance.get() / scaled.over, scaled.scale_lengthscales(&self.lengthscales));
         Box::new(ExponentiatedQuadratic::ard(variance, lengthscales))
     }
 
-    fn eq_parts(&self, sides: &[f64]) -> Option<Vec<EqPart>> {
-        Some(vec![EqPart { variance: self.variance.get(), lengthscales: self.lengthscales_on(sides) }])
+    fn exponentiated_quadratic_terms(&self, sides: &[f64]) -> Option<Vec<ExponentiatedQuadraticTerm>> {
+        Some(vec![ExponentiatedQuadraticTerm {
+            variance: self.variance.get(),
+            lengthscales: self.scaled_lengthscales(sides),
+        }])
     }
 }
 
@@ -152,12 +158,11 @@ impl Kernel for ExponentiatedQuadratic {
     fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
         let mut out = DMatrix::zeros(a.nrows(), b.nrows());
         // `r^2 / (2 l^2) = (r / (sqrt 2 l))^2`: a multiplication for each pair in place of a division.
-        let scales: Vec<f64> =
-            (0..a.ncols()).map(|l| std::f64::consts::FRAC_1_SQRT_2 / self.lengthscale(l)).collect();
+        let scales: Vec<f64> = (0..a.ncols()).map(|l| std::f64::consts::FRAC_1_SQRT_2 / self.lengthscale(l)).collect();
         let columns = (PIECE / a.nrows().max(1)).max(1);
-        let pairs = Pairs { a, b, scales: &scales, variance: self.variance };
-        each_piece(out.as_mut_slice().chunks_mut(columns * a.nrows().max(1)), |place, values| {
-            pairs.write(place * columns, values);
+        let pairs = RowPairs { a, b, scales: &scales, variance: self.variance };
+        for_each_piece(out.as_mut_slice().chunks_mut(columns * a.nrows().max(1)), |place, values| {
+            pairs.write_columns(place * columns, values);
         });
         out
     }
@@ -167,27 +172,27 @@ impl Kernel for ExponentiatedQuadratic {
 const PIECE: usize = 1 << 18;
 
 /// All pairs of rows of two matrices.
-struct Pairs<'a> {
+struct RowPairs<'a> {
     a: &'a DMatrix<f64>,
     b: &'a DMatrix<f64>,
     scales: &'a [f64],
     variance: f64,
 }
 
-impl Pairs<'_> {
+impl RowPairs<'_> {
     /// Writes the columns from one on.
-    fn write(&self, first: usize, values: &mut [f64]) {
+    fn write_columns(&self, first: usize, values: &mut [f64]) {
         let level = Level::new();
         dispatch!(level, simd => simd.vectorize(
             #[inline(always)]
-            || self.fill(first, values)
+            || self.write_kernel_values(first, values)
         ));
     }
 
     /// Writes `variance exp(-sum_l scale_l^2 (a_il - b_jl)^2)` column by column, in loops that the compiler turns into vector
     /// instructions.
     #[inline(always)]
-    fn fill(&self, first: usize, values: &mut [f64]) {
+    fn write_kernel_values(&self, first: usize, values: &mut [f64]) {
         let rows = self.a.nrows();
         for (j, values) in values.chunks_exact_mut(rows.max(1)).enumerate() {
             // An input of infinite lengthscale adds nothing.
@@ -229,8 +234,7 @@ mod tests {
         for j in [0, 349, 350, 698, 699, 899] {
             let column = kernel.matrix(&a, &b.rows(j, 1).into_owned());
             assert_eq!(column.as_slice(), whole.column(j).as_slice(), "{j}");
-            let expected =
-                kernel.value(&[a[(7, 0)], a[(7, 1)], a[(7, 2)]], &[b[(j, 0)], b[(j, 1)], b[(j, 2)]]);
+            let expected = kernel.value(&[a[(7, 0)], a[(7, 1)], a[(7, 2)]], &[b[(j, 0)], b[(j, 1)], b[(j, 2)]]);
             assert!((column[7] / expected - 1.0).abs() < 1e-12);
         }
     }

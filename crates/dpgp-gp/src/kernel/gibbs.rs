@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DensityLengthscale, Kernel, NamedKernel};
+use super::{DensityLengthscale, Kernel, SpecKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance * prod_l sqrt(2 r_l r'_l / (r_l^2 + r'_l^2)) exp(-(x_l - x'_l)^2 / (r_l^2 + r'_l^2))`
@@ -14,35 +14,35 @@ use dpgp_number::Positive;
 /// Source: Gibbs 1998, p. 48; Smith et al. 2021, Eq. 8.
 ///
 /// ```
-/// use dpgp_gp::kernel::{DensityLengthscale, Gibbs, Kernel};
+/// use dpgp_gp::kernel::{DensityLengthscale, GibbsKernel, Kernel};
 /// use nalgebra::DMatrix;
 /// // The only input of the density is far away, so that the lengthscale is 2 everywhere: 3 exp(-2^2 / (2^2 + 2^2)).
 /// let density = DensityLengthscale::new(&DMatrix::from_element(1, 1, 1e9), 1.0, 1.0, 2.0);
-/// let kernel = Gibbs::new(3.0, density);
+/// let kernel = GibbsKernel::new(3.0, density);
 /// assert!((kernel.value(&[5.0], &[7.0]) - 3.0 * (-0.5f64).exp()).abs() < 1e-15);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Gibbs {
+pub struct GibbsKernel {
     variance: f64,
     lengthscale: DensityLengthscale,
 }
 
-impl Gibbs {
+impl GibbsKernel {
     /// A kernel of the given variance whose lengthscale follows the density of public inputs.
     pub fn new(variance: f64, lengthscale: DensityLengthscale) -> Self {
         Self { variance, lengthscale }
     }
 
     /// Every row with its lengthscales: (coordinate, lengthscale) pairs.
-    fn locate(&self, a: &DMatrix<f64>) -> Vec<Vec<(f64, f64)>> {
+    fn attach_lengthscales(&self, a: &DMatrix<f64>) -> Vec<Vec<(f64, f64)>> {
         // Once a row: the density is a sum over all public inputs, and a pair is cheap beside it.
         let rows = a.row_iter();
-        rows.map(|row| row.iter().enumerate().map(|(l, &x)| (x, self.lengthscale.at(l, x))).collect())
+        rows.map(|row| row.iter().enumerate().map(|(l, &x)| (x, self.lengthscale.lengthscale_at(l, x))).collect())
             .collect()
     }
 
     /// The covariance of two rows with their lengthscales.
-    fn between(&self, x: &[(f64, f64)], y: &[(f64, f64)]) -> f64 {
+    fn row_covariance(&self, x: &[(f64, f64)], y: &[(f64, f64)]) -> f64 {
         let factors = x.iter().zip(y).map(|(&(a, r), &(b, s))| {
             let sum = r * r + s * s;
             (2.0 * r * s / sum).sqrt() * (-(a - b) * (a - b) / sum).exp()
@@ -51,7 +51,7 @@ impl Gibbs {
     }
 }
 
-/// [`Gibbs`] in a spec.
+/// [`GibbsKernel`] in a spec.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
@@ -73,18 +73,18 @@ impl GibbsSetting {
     }
 }
 
-impl NamedKernel for GibbsSetting {
+impl SpecKernel for GibbsSetting {
     const EXAMPLE: &'static str = "{ variance = 1.3, bandwidth = 1.5, points = 4.0, longest = 20.0 }";
 
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
-        Box::new(Gibbs::new(self.variance.get(), self.lengthscale(inputs)))
+        Box::new(GibbsKernel::new(self.variance.get(), self.lengthscale(inputs)))
     }
 }
 
-impl Kernel for Gibbs {
+impl Kernel for GibbsKernel {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        let located = self.locate(&DMatrix::from_row_slice(2, x.len(), &[x, y].concat()));
-        self.between(&located[0], &located[1])
+        let located = self.attach_lengthscales(&DMatrix::from_row_slice(2, x.len(), &[x, y].concat()));
+        self.row_covariance(&located[0], &located[1])
     }
 
     fn variance(&self, _: &[f64]) -> f64 {
@@ -92,8 +92,8 @@ impl Kernel for Gibbs {
     }
 
     fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-        let (left, right) = (self.locate(a), self.locate(b));
-        DMatrix::from_fn(a.nrows(), b.nrows(), |i, j| self.between(&left[i], &right[j]))
+        let (left, right) = (self.attach_lengthscales(a), self.attach_lengthscales(b));
+        DMatrix::from_fn(a.nrows(), b.nrows(), |i, j| self.row_covariance(&left[i], &right[j]))
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_constant_lengthscale_gives_the_exponentiated_quadratic() {
         let far = DMatrix::from_column_slice(1, 2, &[1e9, 1e9]);
-        let gibbs = Gibbs::new(3.0, DensityLengthscale::new(&far, 1.0, 1.0, 7.0));
+        let gibbs = GibbsKernel::new(3.0, DensityLengthscale::new(&far, 1.0, 1.0, 7.0));
         let eq = ExponentiatedQuadratic::isotropic(3.0, 7.0);
         for (x, y) in [([0.0, 1.0], [2.0, -3.0]), ([5.0, 5.0], [5.0, 5.0])] {
             assert!((gibbs.value(&x, &y) - eq.value(&x, &y)).abs() < 1e-14);

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::{EqPart, Kernel, KernelSetting};
+use super::{ExponentiatedQuadraticTerm, Kernel, KernelSetting};
 use dpgp_number::{Positive, normal_pdf};
 
 /// A kernel of the difference of its inputs alone, in units of a box. A kernel that says what it is there serves mechanisms that see a
@@ -12,13 +12,13 @@ pub trait StationaryKernel {
     fn total_variance(&self) -> f64;
 
     /// The lengthscales in units of the sides; of a periodic kernel that of equal curvature at zero.
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64>;
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64>;
 
     /// The covariance function between points in units of the sides.
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel>;
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel>;
 
     /// The exponentiated quadratic kernels that it is the sum of, if it is one.
-    fn eq_parts(&self, _sides: &[f64]) -> Option<Vec<EqPart>> {
+    fn exponentiated_quadratic_terms(&self, _sides: &[f64]) -> Option<Vec<ExponentiatedQuadraticTerm>> {
         None
     }
 
@@ -41,7 +41,7 @@ pub struct BoxScale<'a> {
 
 impl BoxScale<'_> {
     /// One lengthscale for all inputs or one for each, in units of the sides.
-    pub fn lengthscales(self, lengthscales: &[Positive]) -> Vec<f64> {
+    pub fn scale_lengthscales(self, lengthscales: &[Positive]) -> Vec<f64> {
         let pairs = self.sides.iter().zip(lengthscales.iter().cycle());
         pairs.map(|(side, lengthscale)| lengthscale.get() / side * self.stretch).collect()
     }
@@ -58,8 +58,8 @@ impl BoxScale<'_> {
 /// use dpgp_gp::kernel::{BoxKernel, Kernel, KernelSetting};
 /// let setting: KernelSetting = toml::from_str("eq = { variance = 2.0, lengthscale = 10.0 }")?;
 /// let kernel = BoxKernel::new(&setting, vec![40.0]).ok_or("stationary")?;
-/// assert_eq!((kernel.variance(), kernel.shortest()), (2.0, 0.25));
-/// let wide = kernel.correlations(2.0);
+/// assert_eq!((kernel.variance(), kernel.shortest_lengthscale()), (2.0, 0.25));
+/// let wide = kernel.correlation_kernel(2.0);
 /// assert!((wide.value(&[0.0], &[0.5]) - (-0.5f64).exp()).abs() < 1e-15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -76,7 +76,7 @@ const MOST_TOGETHER: usize = 4;
 impl BoxKernel {
     /// None of a kernel that is not stationary.
     pub fn new(setting: &KernelSetting, sides: Vec<f64>) -> Option<Self> {
-        let variance = setting.stationary()?.total_variance();
+        let variance = setting.as_stationary()?.total_variance();
         Some(Self { setting: setting.clone(), sides, variance })
     }
 
@@ -91,47 +91,48 @@ impl BoxKernel {
     }
 
     /// Whether its process can be seen through Fourier moments: with more than four inputs only a sum of functions of few of them.
-    pub fn has_moments(&self) -> bool {
+    pub fn has_fourier_moments(&self) -> bool {
         self.is_additive() || self.dimensions() <= MOST_TOGETHER
     }
 
     /// The kernel over its variance, in units of the box, all lengthscales that much longer; periods stay.
-    pub fn correlations(&self, stretch: f64) -> Box<dyn Kernel> {
+    pub fn correlation_kernel(&self, stretch: f64) -> Box<dyn Kernel> {
         let scaled = BoxScale { sides: &self.sides, stretch, over: self.variance };
-        self.setting
-            .stationary()
-            .map_or_else(|| Box::new(Constant(0.0)) as Box<dyn Kernel>, |kernel| kernel.covariance_on(scaled))
+        self.setting.as_stationary().map_or_else(
+            || Box::new(ConstantKernel(0.0)) as Box<dyn Kernel>,
+            |kernel| kernel.build_scaled_kernel(scaled),
+        )
     }
 
     /// The shortest lengthscale, in units of the box; of a periodic kernel that of equal curvature at zero.
-    pub fn shortest(&self) -> f64 {
-        let lengthscales = self.setting.stationary().map(|kernel| kernel.lengthscales_on(&self.sides));
+    pub fn shortest_lengthscale(&self) -> f64 {
+        let lengthscales = self.setting.as_stationary().map(|kernel| kernel.scaled_lengthscales(&self.sides));
         lengthscales.into_iter().flatten().fold(f64::INFINITY, f64::min)
     }
 
     /// The shortest lengthscale along each input, in units of the box.
     pub fn lengthscales(&self) -> Vec<f64> {
         let all =
-            self.setting.stationary().map(|kernel| kernel.lengthscales_on(&self.sides)).unwrap_or_default();
+            self.setting.as_stationary().map(|kernel| kernel.scaled_lengthscales(&self.sides)).unwrap_or_default();
         let shortest = |input: usize| all.iter().skip(input).step_by(self.sides.len().max(1)).copied();
         (0..self.sides.len()).map(|input| shortest(input).fold(f64::INFINITY, f64::min)).collect()
     }
 
     /// The exponentiated quadratic kernels that it is the sum of, in units of the box; none of another kernel.
-    pub fn exponentiated_quadratics(&self) -> Option<Vec<EqPart>> {
-        self.setting.stationary()?.eq_parts(&self.sides)
+    pub fn exponentiated_quadratic_terms(&self) -> Option<Vec<ExponentiatedQuadraticTerm>> {
+        self.setting.as_stationary()?.exponentiated_quadratic_terms(&self.sides)
     }
 
     /// Whether it is a sum of functions of one input or two.
     pub fn is_additive(&self) -> bool {
-        self.setting.stationary().is_some_and(StationaryKernel::is_additive)
+        self.setting.as_stationary().is_some_and(StationaryKernel::is_additive)
     }
 }
 
 /// The same value everywhere.
-pub(super) struct Constant(pub f64);
+pub(super) struct ConstantKernel(pub f64);
 
-impl Kernel for Constant {
+impl Kernel for ConstantKernel {
     fn value(&self, _: &[f64], _: &[f64]) -> f64 {
         self.0
     }
@@ -158,7 +159,7 @@ impl DensityLengthscale {
     }
 
     /// `r_l(x)` for the coordinate `x` along `dimension`.
-    pub fn at(&self, dimension: usize, x: f64) -> f64 {
+    pub fn lengthscale_at(&self, dimension: usize, x: f64) -> f64 {
         let h = self.bandwidth;
         let density: f64 = self.inputs[dimension].iter().map(|&xi| normal_pdf((x - xi) / h) / h).sum();
         // Reciprocals add, so that the shorter of the two wins and the lengthscale has no kink.
@@ -200,16 +201,16 @@ mod tests {
         let setting = setting(text);
         let Some(kernel) = BoxKernel::new(&setting, sides.to_vec()) else { return false };
         let expected = setting.covariance(scaled).matrix(scaled, scaled);
-        let found = kernel.correlations(1.0).matrix(inputs, inputs) * kernel.variance();
+        let found = kernel.correlation_kernel(1.0).matrix(inputs, inputs) * kernel.variance();
         assert!((found - &expected).amax() < 1e-12 * expected.amax(), "{text}");
-        assert!(kernel.shortest() > 0.0);
+        assert!(kernel.shortest_lengthscale() > 0.0);
         true
     }
 
     #[test]
     fn periods_are_not_stretched() {
         let periodic = setting("periodic = { variance = 1.5, lengthscale = 0.8, period = 0.25 }");
-        let wide = BoxKernel::new(&periodic, vec![1.0]).unwrap().correlations(3.0);
+        let wide = BoxKernel::new(&periodic, vec![1.0]).unwrap().correlation_kernel(3.0);
         assert!((wide.value(&[0.1], &[0.6]) - 1.0).abs() < 1e-12);
         let opposite = wide.value(&[0.0], &[0.125]);
         assert!((opposite - (-2.0 / (2.4f64).powi(2)).exp()).abs() < 1e-12);
@@ -224,8 +225,8 @@ mod density_tests {
     fn far_from_all_inputs_the_lengthscale_is_the_longest() {
         let inputs = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, 2.0]);
         let r = DensityLengthscale::new(&inputs, 1.0, 10.0, 50.0);
-        assert!((r.at(0, 1e3) - 50.0).abs() < 1e-12);
-        assert!(r.at(0, 1.0) < r.at(0, 3.0));
+        assert!((r.lengthscale_at(0, 1e3) - 50.0).abs() < 1e-12);
+        assert!(r.lengthscale_at(0, 1.0) < r.lengthscale_at(0, 3.0));
     }
 
     #[test]
@@ -233,6 +234,6 @@ mod density_tests {
         let inputs = DMatrix::from_column_slice(1, 1, &[3.0]);
         let r = DensityLengthscale::new(&inputs, 2.0, 4.0, 8.0);
         let density = 1.0 / (2.0 * std::f64::consts::TAU.sqrt());
-        assert!((r.at(0, 3.0) - 1.0 / (0.125 + density / 4.0)).abs() < 1e-14);
+        assert!((r.lengthscale_at(0, 3.0) - 1.0 / (0.125 + density / 4.0)).abs() < 1e-14);
     }
 }

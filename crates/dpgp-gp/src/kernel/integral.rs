@@ -23,11 +23,12 @@ use super::Interval;
 /// ```
 pub fn double_integral(lengthscale: f64, a: Interval, b: Interval) -> f64 {
     if is_long(lengthscale, a, b) {
-        return smooth(lengthscale, a, b, |squared| (-squared).exp());
+        return quadrature_integral(lengthscale, a, b, |squared| (-squared).exp());
     }
     // The overlap is what the growing parts of the four terms add up to; the corners, `h` above, hold the rest.
-    let near =
-        0.5 * lengthscale * corners(lengthscale, a, b, |z| (-z * z).exp() - PI.sqrt() * z * libm::erfc(z));
+    let near = 0.5
+        * lengthscale
+        * interval_second_difference(lengthscale, a, b, |z| (-z * z).exp() - PI.sqrt() * z * libm::erfc(z));
     lengthscale * (PI.sqrt() * overlap(a, b) + near)
 }
 
@@ -36,9 +37,9 @@ pub fn double_integral(lengthscale: f64, a: Interval, b: Interval) -> f64 {
 /// Since `g' = sqrt(pi) erf`, `d/dl (l^2 g(D/l) / 2) = l [sqrt(pi) z erf z / 2 + exp(-z^2)]` at `z = D/l`.
 pub fn double_integral_slope(lengthscale: f64, a: Interval, b: Interval) -> f64 {
     if is_long(lengthscale, a, b) {
-        return smooth(lengthscale, a, b, |squared| 2.0 * squared * (-squared).exp());
+        return quadrature_integral(lengthscale, a, b, |squared| 2.0 * squared * (-squared).exp());
     }
-    let near = corners(lengthscale, a, b, |z| (-z * z).exp() - 0.5 * PI.sqrt() * z * libm::erfc(z));
+    let near = interval_second_difference(lengthscale, a, b, |z| (-z * z).exp() - 0.5 * PI.sqrt() * z * libm::erfc(z));
     lengthscale * (PI.sqrt() * overlap(a, b) + lengthscale * near)
 }
 
@@ -71,14 +72,14 @@ pub fn single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
 /// `l^2`, and its integrand all but a polynomial of low degree.
 const LONG: f64 = 0.1;
 
-/// Whether [`smooth`] serves: an infinite lengthscale, which a search may ask for, is always long.
+/// Whether [`quadrature_integral`] serves: an infinite lengthscale, which a search may ask for, is always long.
 fn is_long(lengthscale: f64, a: Interval, b: Interval) -> bool {
     a.high.max(b.high) - a.low.min(b.low) < LONG * lengthscale
 }
 
 /// `int_a int_b f((u - v)^2 / l^2) du dv` by the four-point Gauss-Legendre rule in both variables, which is exact to
 /// degree 7: within [`LONG`] lengthscales what it leaves out is far below rounding.
-fn smooth(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
+fn quadrature_integral(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
     let inner = nodes(b);
     let sums = nodes(a).map(|u| {
         let terms = inner.iter().map(|v| {
@@ -114,7 +115,7 @@ fn overlap(a: Interval, b: Interval) -> f64 {
 }
 
 /// `f(|t - s'|/l) + f(|t' - s|/l) - f(|t - t'|/l) - f(|s - s'|/l)`.
-fn corners(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
+fn interval_second_difference(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
     let differences = [a.high - b.low, a.high - b.high, b.high - a.low, a.low - b.low];
     let [right, upper, left, lower] = differences.map(|difference| f(difference.abs() / lengthscale));
     // Neighbours of opposite signs first: their differences are as small as b is narrow.

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
-use super::{KernelSetting, NamedKernel, ProductSetting, SumSetting};
+use super::{KernelSetting, ProductSetting, SpecKernel, SumSetting};
 
 /// The example of every registered kernel, with its word.
 fn examples() -> Vec<(&'static str, KernelSetting)> {
@@ -75,7 +75,7 @@ fn a_setting_is_written_as_it_is_read() {
         let written = toml::Value::try_from(&setting).unwrap();
         assert_eq!(written.as_table().unwrap().keys().collect::<Vec<_>>(), [word]);
         assert_eq!(written.try_into::<KernelSetting>().unwrap(), setting);
-        assert_eq!(setting.fits(2), Ok(()), "{word}");
+        assert_eq!(setting.check_input_count(2), Ok(()), "{word}");
     }
 }
 
@@ -93,11 +93,10 @@ fn negative_numbers_are_refused() {
 
 #[test]
 fn misfits_are_named_by_their_keys() {
-    let setting: KernelSetting = toml::from_str(
-        "sum = [{ bias = { variance = 1 } }, { eq-ard = { variance = 1, lengthscales = [1] } }]",
-    )
-    .unwrap();
-    assert_eq!(setting.fits(1), Ok(()));
-    assert_eq!(setting.fits(2).unwrap_err().key, "sum.1.eq-ard.lengthscales");
-    assert_eq!(KernelSetting::Sum(SumSetting(Vec::new())).fits(1).unwrap_err().key, "sum");
+    let setting: KernelSetting =
+        toml::from_str("sum = [{ bias = { variance = 1 } }, { eq-ard = { variance = 1, lengthscales = [1] } }]")
+            .unwrap();
+    assert_eq!(setting.check_input_count(1), Ok(()));
+    assert_eq!(setting.check_input_count(2).unwrap_err().key, "sum.1.eq-ard.lengthscales");
+    assert_eq!(KernelSetting::Sum(SumSetting(Vec::new())).check_input_count(1).unwrap_err().key, "sum");
 }

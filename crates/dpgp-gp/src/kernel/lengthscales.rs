@@ -1,6 +1,6 @@
 //! Distances in units of lengthscales.
 
-use super::{KernelError, KernelErrorKey};
+use super::{KernelError, KernelKeyError};
 use dpgp_number::Positive;
 
 /// One lengthscale for every input, or one for each.
@@ -20,12 +20,12 @@ impl Lengthscales {
 }
 
 /// Whether there is one lengthscale, or one for each of so many inputs.
-pub(super) fn fit(lengthscales: &[Positive], inputs: usize) -> Result<(), KernelErrorKey> {
+pub(super) fn check_lengthscale_count(lengthscales: &[Positive], inputs: usize) -> Result<(), KernelKeyError> {
     let reason = match lengthscales.len() {
         0 => KernelError::Empty,
         1 => return Ok(()),
         found if found == inputs => return Ok(()),
         found => KernelError::Dimension(found),
     };
-    Err(KernelErrorKey { key: "lengthscales".to_owned(), reason })
+    Err(KernelKeyError { key: "lengthscales".to_owned(), reason })
 }

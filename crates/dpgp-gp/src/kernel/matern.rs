@@ -4,8 +4,8 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lengthscales::{Lengthscales, fit};
-use super::{BoxScale, Kernel, KernelErrorKey, NamedKernel, StationaryKernel};
+use super::lengthscales::{Lengthscales, check_lengthscale_count};
+use super::{BoxScale, Kernel, KernelKeyError, SpecKernel, StationaryKernel};
 use dpgp_number::Positive;
 
 /// How often a process with a Matern kernel can be differentiated: fewer than nu times.
@@ -84,11 +84,11 @@ pub struct MaternSetting {
     pub lengthscales: Vec<Positive>,
 }
 
-impl NamedKernel for MaternSetting {
+impl SpecKernel for MaternSetting {
     const EXAMPLE: &'static str = "{ smoothness = \"5/2\", variance = 1.4, lengthscales = [1.1, 2.0] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
-        fit(&self.lengthscales, inputs)
+    fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
+        check_lengthscale_count(&self.lengthscales, inputs)
     }
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
@@ -96,7 +96,7 @@ impl NamedKernel for MaternSetting {
         Box::new(Matern::new(self.smoothness, self.variance.get(), lengthscales))
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         Some(self)
     }
 }
@@ -106,13 +106,13 @@ impl StationaryKernel for MaternSetting {
         self.variance.get()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).lengthscales(&self.lengthscales)
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
-            (self.variance.get() / scaled.over, scaled.lengthscales(&self.lengthscales));
+            (self.variance.get() / scaled.over, scaled.scale_lengthscales(&self.lengthscales));
         Box::new(Matern::new(self.smoothness, variance, lengthscales))
     }
 }

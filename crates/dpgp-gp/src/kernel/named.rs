@@ -12,16 +12,16 @@ use super::{Kernel, StationaryKernel};
 /// The table of a kernel in a spec: its settings, and the covariance function that they make.
 ///
 /// Each number is of a type that says its range ([`number`](dpgp_number)), so that a table that was read is right but for
-/// what depends on the data, which [`fits`](Self::fits) tells.
-pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+/// what depends on the data, which [`fits`](Self::check_input_count) tells.
+pub trait SpecKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// An example of the table for two inputs. All laws of kernels are tested on it.
     const EXAMPLE: &'static str;
 
     /// Whether the settings fit so many inputs.
     ///
     /// # Errors
-    /// [`KernelErrorKey`] with the key that does not.
-    fn fits(&self, _inputs: usize) -> Result<(), KernelErrorKey> {
+    /// [`KernelKeyError`] with the key that does not.
+    fn check_input_count(&self, _inputs: usize) -> Result<(), KernelKeyError> {
         Ok(())
     }
 
@@ -29,14 +29,14 @@ pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeO
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
 
     /// Its form on a box, if it depends on the difference of inputs alone.
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         None
     }
 }
 
 /// A key of a kernel's table that does not fit the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KernelErrorKey {
+pub struct KernelKeyError {
     /// The key, dotted from the kernel down.
     pub key: String,
     /// The problem.
@@ -54,10 +54,10 @@ pub enum KernelError {
     Places,
 }
 
-impl KernelErrorKey {
+impl KernelKeyError {
     /// The same, seen from one level further up.
     #[must_use]
-    pub fn below(self, word: impl fmt::Display) -> Self {
+    pub fn with_key_prefix(self, word: impl fmt::Display) -> Self {
         let separator = if self.key.is_empty() { "" } else { "." };
         Self { key: format!("{word}{separator}{}", self.key), ..self }
     }
@@ -80,27 +80,27 @@ macro_rules! kernels {
             /// The word of each kernel, with an example of its table.
             pub const EXAMPLES: &[(&str, &str)] = &[$(($word, $table::EXAMPLE)),+];
 
-            /// As [`NamedKernel::fits`].
+            /// As [`SpecKernel::check_input_count`].
             ///
             /// # Errors
-            /// [`KernelErrorKey`] with the key that does not fit.
-            pub fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
+            /// [`KernelKeyError`] with the key that does not fit.
+            pub fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
                 match self {
-                    $(Self::$name(table) => table.fits(inputs).map_err(|unfit| unfit.below($word)),)+
+                    $(Self::$name(table) => table.check_input_count(inputs).map_err(|unfit| unfit.with_key_prefix($word)),)+
                 }
             }
 
-            /// As [`NamedKernel::covariance`].
+            /// As [`SpecKernel::covariance`].
             pub fn covariance(&self, inputs: &nalgebra::DMatrix<f64>) -> Box<dyn Kernel> {
                 match self {
                     $(Self::$name(table) => table.covariance(inputs),)+
                 }
             }
 
-            /// As [`NamedKernel::stationary`].
-            pub fn stationary(&self) -> Option<&dyn StationaryKernel> {
+            /// As [`SpecKernel::as_stationary`].
+            pub fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
                 match self {
-                    $(Self::$name(table) => table.stationary(),)+
+                    $(Self::$name(table) => table.as_stationary(),)+
                 }
             }
         }

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxScale, Kernel, NamedKernel, StationaryKernel};
+use super::{BoxScale, Kernel, SpecKernel, StationaryKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance * exp(-2 sum_l sin^2(pi (x_l - x'_l) / period) / lengthscale^2)`.
@@ -14,18 +14,18 @@ use dpgp_number::Positive;
 /// Source: Rasmussen and Williams 2006, Eq. 4.31 (there with period 2 pi).
 ///
 /// ```
-/// use dpgp_gp::kernel::{Kernel, Periodic};
+/// use dpgp_gp::kernel::{Kernel, PeriodicKernel};
 /// use dpgp_number::Positive;
 /// let [variance, lengthscale, period] = [2.0, 1.0, 100.0].map(Positive::new);
-/// let kernel = Periodic { variance: variance?, lengthscale: lengthscale?, period: period? };
+/// let kernel = PeriodicKernel { variance: variance?, lengthscale: lengthscale?, period: period? };
 /// assert!((kernel.value(&[3.0], &[203.0]) - 2.0).abs() < 1e-12);
 /// assert!((kernel.value(&[0.0], &[50.0]) - 2.0 * (-2f64).exp()).abs() < 1e-12);
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline, description = "")]
-pub struct Periodic {
+pub struct PeriodicKernel {
     /// Variance, in squared units of the target.
     pub variance: Positive,
     /// Lengthscale, relative to the unit circle.
@@ -34,7 +34,7 @@ pub struct Periodic {
     pub period: Positive,
 }
 
-impl Kernel for Periodic {
+impl Kernel for PeriodicKernel {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
         // The chord between two points of a circle of radius 1/2 is the sine of half the angle: this is the exponentiated
         // quadratic kernel of points on circles, and so positive semidefinite.
@@ -49,44 +49,44 @@ impl Kernel for Periodic {
     }
 }
 
-impl NamedKernel for Periodic {
+impl SpecKernel for PeriodicKernel {
     const EXAMPLE: &'static str = "{ variance = 1.1, lengthscale = 0.9, period = 5.0 }";
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         Some(self)
     }
 }
 
-impl StationaryKernel for Periodic {
+impl StationaryKernel for PeriodicKernel {
     fn total_variance(&self) -> f64 {
         self.variance.get()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
         // exp(-2 sin^2(pi r / p) / l^2) is exp(-r^2 / (2 (p l / (2 pi))^2)) for short distances r.
         let near = self.lengthscale.get() / std::f64::consts::TAU;
-        BoxScale { stretch: near, ..BoxScale::new(sides) }.lengthscales(&[self.period])
+        BoxScale { stretch: near, ..BoxScale::new(sides) }.scale_lengthscales(&[self.period])
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
         let BoxScale { sides, stretch, over } = scaled;
-        Box::new(Waves { periodic: self.clone(), sides: sides.to_vec(), stretch, over })
+        Box::new(ScaledPeriodicKernel { periodic: self.clone(), sides: sides.to_vec(), stretch, over })
     }
 }
 
 /// A periodic kernel in units of a box, its variance over a number.
-struct Waves {
-    periodic: Periodic,
+struct ScaledPeriodicKernel {
+    periodic: PeriodicKernel,
     sides: Vec<f64>,
     stretch: f64,
     over: f64,
 }
 
-impl Kernel for Waves {
+impl Kernel for ScaledPeriodicKernel {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
         let lengthscale = self.stretch * self.periodic.lengthscale.get();
         let (period, mut squares) = (self.periodic.period.get(), 0.0);

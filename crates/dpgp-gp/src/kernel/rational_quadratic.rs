@@ -4,8 +4,8 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lengthscales::{Lengthscales, fit};
-use super::{BoxScale, Kernel, KernelErrorKey, NamedKernel, StationaryKernel};
+use super::lengthscales::{Lengthscales, check_lengthscale_count};
+use super::{BoxScale, Kernel, KernelKeyError, SpecKernel, StationaryKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance (1 + r^2 / (2 alpha))^(-alpha)` with `r^2 = sum_l (x_l - x'_l)^2 / lengthscale_l^2`: a mixture of
@@ -57,11 +57,11 @@ pub struct RationalQuadraticSetting {
     pub lengthscales: Vec<Positive>,
 }
 
-impl NamedKernel for RationalQuadraticSetting {
+impl SpecKernel for RationalQuadraticSetting {
     const EXAMPLE: &'static str = "{ variance = 0.6, alpha = 1.5, lengthscales = [1.3] }";
 
-    fn fits(&self, inputs: usize) -> Result<(), KernelErrorKey> {
-        fit(&self.lengthscales, inputs)
+    fn check_input_count(&self, inputs: usize) -> Result<(), KernelKeyError> {
+        check_lengthscale_count(&self.lengthscales, inputs)
     }
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
@@ -69,7 +69,7 @@ impl NamedKernel for RationalQuadraticSetting {
         Box::new(RationalQuadratic::new(self.variance.get(), self.alpha.get(), lengthscales))
     }
 
-    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+    fn as_stationary(&self) -> Option<&dyn StationaryKernel> {
         Some(self)
     }
 }
@@ -79,13 +79,13 @@ impl StationaryKernel for RationalQuadraticSetting {
         self.variance.get()
     }
 
-    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
-        BoxScale::new(sides).lengthscales(&self.lengthscales)
+    fn scaled_lengthscales(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::new(sides).scale_lengthscales(&self.lengthscales)
     }
 
-    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+    fn build_scaled_kernel(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
         let (variance, lengthscales) =
-            (self.variance.get() / scaled.over, scaled.lengthscales(&self.lengthscales));
+            (self.variance.get() / scaled.over, scaled.scale_lengthscales(&self.lengthscales));
         Box::new(RationalQuadratic::new(variance, self.alpha.get(), lengthscales))
     }
 }

@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::mixture::Chosen;
-use super::{CountSites, NoisyFeatures, SiteFeatures, SiteInputs, SiteKernel};
+use super::mixture::SiteHyperparameters;
+use super::{CountingSites, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteFeatures};
 use dpgp_linalg::product;
 
 /// The mean square of a cosine over unknown places.
@@ -15,14 +15,14 @@ const OF_NOTHING: f64 = 0.5;
 /// Where rows gather at places between sites, such errors are the same for all rows of a place and do not average out, however many
 /// rows there are.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BetweenSites {
+pub struct SiteInterpolationVariance {
     /// The distance h of neighbouring sites.
     pub spacing: f64,
     /// The mean square of that error of each of the functions e (k).
     pub plain: DVector<f64>,
 }
 
-impl BetweenSites {
+impl SiteInterpolationVariance {
     /// The mean square error of `cos(t.u)`, for the angles `t_d` between neighbouring sites.
     ///
     /// At the share u of the way between two sites the error is at most `u (1 - u) t^2 / 2` of an amplitude of 1. Its square has the mean
@@ -30,12 +30,12 @@ impl BetweenSites {
     /// between them from no others.
     ///
     /// ```
-    /// use dpgp_gp::sites::BetweenSites;
-    /// assert_eq!(BetweenSites::of_wave(&[0.0, 0.0]), 0.0);
-    /// assert!((BetweenSites::of_wave(&[0.4]) - 0.4f64.powi(4) / 240.0).abs() < 1e-18);
-    /// assert_eq!(BetweenSites::of_wave(&[3.2]), 0.5);
+    /// use dpgp_gp::sites::SiteInterpolationVariance;
+    /// assert_eq!(SiteInterpolationVariance::cosine_interpolation_error(&[0.0, 0.0]), 0.0);
+    /// assert!((SiteInterpolationVariance::cosine_interpolation_error(&[0.4]) - 0.4f64.powi(4) / 240.0).abs() < 1e-18);
+    /// assert_eq!(SiteInterpolationVariance::cosine_interpolation_error(&[3.2]), 0.5);
     /// ```
-    pub fn of_wave(angles: &[f64]) -> f64 {
+    pub fn cosine_interpolation_error(angles: &[f64]) -> f64 {
         if angles.iter().any(|angle| angle.abs() > std::f64::consts::PI) {
             return OF_NOTHING;
         }
@@ -47,10 +47,10 @@ impl BetweenSites {
     /// input. `features` are the values of e (t x k) at some places (t x d) of the unit box.
     ///
     /// # Panics
-    /// For sites that are no grid of [`CountSites::to_the_ends`].
-    pub fn of_features(sites: &CountSites, features: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> Self {
+    /// For sites that are no grid of [`CountingSites::grid_with_boundary`].
+    pub fn from_features(sites: &CountingSites, features: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> Self {
         let (inputs, at_sites) = (sites.places.ncols(), features(&sites.places));
-        let cells = Cells::new(sites);
+        let cells = SiteGridCells::new(sites);
         let (nodes, corners) = nodes_and_corners(inputs);
         let mut squares = DVector::zeros(at_sites.ncols());
         for node in nodes.row_iter() {
@@ -58,8 +58,9 @@ impl BetweenSites {
             places.row_iter_mut().for_each(|mut place| place += node * sites.spacing);
             let mut missed = features(&places);
             for (corner, ends) in corners.row_iter().enumerate() {
-                let weight: f64 = node.iter().zip(ends.iter()).map(|(at, end)| share(*at, *end)).product();
-                missed -= at_sites.select_rows(&cells.corner(corner)) * weight;
+                let weight: f64 =
+                    node.iter().zip(ends.iter()).map(|(at, end)| interpolation_weight(*at, *end)).product();
+                missed -= at_sites.select_rows(&cells.corner_sites(corner)) * weight;
             }
             squares += missed.map(|error| error * error).row_sum_tr();
         }
@@ -69,16 +70,16 @@ impl BetweenSites {
 
     /// The variance of each T by rows between sites (k): `c n^2` of its mean square error, where c is the chance that two rows lie at one
     /// place; all of it where the sites tell nothing of a wave.
-    pub(super) fn variances(&self, clumping: f64, rows: f64) -> DVector<f64> {
+    pub(super) fn plain_sum_variances(&self, clumping: f64, rows: f64) -> DVector<f64> {
         self.plain.map(|error| rows * rows * error * if error < OF_NOTHING { clumping } else { 1.0 })
     }
 
     /// The mean variance of a process of variance 1 about its linear interpolation from the sites, over places between 2^d of them: by two
     /// nodes of Gauss and Legendre along each input.
-    pub(super) fn of_process(&self, kernel: &SiteKernel, inputs: usize) -> f64 {
+    pub(super) fn process_interpolation_variance(&self, kernel: &KernelWithPrior, inputs: usize) -> f64 {
         let (places, corners) = nodes_and_corners(inputs);
         let weights = DMatrix::from_fn(places.nrows(), corners.nrows(), |place, corner| {
-            (0..inputs).map(|input| share(places[(place, input)], corners[(corner, input)])).product()
+            (0..inputs).map(|input| interpolation_weight(places[(place, input)], corners[(corner, input)])).product()
         });
         let (corners, places) = (corners * self.spacing, places * self.spacing);
         let between = kernel.correlations.matrix(&corners, &corners);
@@ -99,15 +100,15 @@ fn nodes_and_corners(inputs: usize) -> (DMatrix<f64>, DMatrix<f64>) {
 }
 
 /// The cells between the sites of a grid.
-struct Cells {
+struct SiteGridCells {
     /// The sites at their lowest corners.
     lower: Vec<usize>,
     /// How far the next site along each input is, in the order of the sites.
     strides: Vec<usize>,
 }
 
-impl Cells {
-    fn new(sites: &CountSites) -> Self {
+impl SiteGridCells {
+    fn new(sites: &CountingSites) -> Self {
         let inputs = sites.places.ncols();
         // The last input moves fastest, from its first site to its last.
         let last = sites.places.column(inputs - 1).max();
@@ -119,7 +120,7 @@ impl Cells {
     }
 
     /// The sites at one of their corners.
-    fn corner(&self, corner: usize) -> Vec<usize> {
+    fn corner_sites(&self, corner: usize) -> Vec<usize> {
         let upper = self.strides.iter().enumerate().filter(|(input, _)| is_upper(corner, *input));
         let step: usize = upper.map(|(_, stride)| stride).sum();
         self.lower.iter().map(|site| site + step).collect()
@@ -132,26 +133,26 @@ fn is_upper(corner: usize, input: usize) -> bool {
 }
 
 /// The weight of an end, 0 or 1, for a place between both.
-fn share(place: f64, end: f64) -> f64 {
+fn interpolation_weight(place: f64, end: f64) -> f64 {
     if end == 1.0 { place } else { 1.0 - place }
 }
 
 /// The release, and its information on the inputs.
-pub(super) struct Seen<'a> {
+pub(super) struct ReleasedInformation<'a> {
     pub features: &'a SiteFeatures,
-    pub released: &'a NoisyFeatures,
-    pub inputs: &'a SiteInputs,
+    pub released: &'a NoisyFeatureSums,
+    pub inputs: &'a InputPosterior,
     /// L (m x G, or m x m where weights are seen).
     pub map: DMatrix<f64>,
     /// Image of the process that is 1 everywhere.
     pub one: DVector<f64>,
     /// Parts of b under every choice.
-    pub sums: SumsOfRows,
+    pub sums: SumCovarianceParts,
 }
 
 /// Parts of the covariance of b under every choice of hyperparameters.
 #[derive(Clone)]
-pub(super) struct SumsOfRows {
+pub(super) struct SumCovarianceParts {
     /// The variance of the mean of the process.
     pub bias: f64,
     /// `L 1` (m).
@@ -162,37 +163,37 @@ pub(super) struct SumsOfRows {
     pub common: Option<DMatrix<f64>>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ReleasedInformation<'a> {
     pub fn new(
         features: &'a SiteFeatures,
-        released: &'a NoisyFeatures,
-        inputs: &'a SiteInputs,
+        released: &'a NoisyFeatureSums,
+        inputs: &'a InputPosterior,
         bias: f64,
     ) -> Self {
-        let map = inputs.map(features);
-        let one = inputs.one(features.len());
-        let noise = inputs.noise(&map, features);
+        let map = inputs.observation_map(features);
+        let one = inputs.constant_process_image(features.len());
+        let noise = inputs.target_noise_covariance(&map, features);
         // Of counts the sum in the order of the sites, which keeps its bits.
         let total = match inputs {
-            SiteInputs::Counts(_) => map.column_sum(),
-            SiteInputs::Gram(_) => &map * &one,
+            InputPosterior::Counts(_) => map.column_sum(),
+            InputPosterior::Gram(_) => &map * &one,
         };
         let common = features.between.as_ref().map(|_| product(&map, &map.transpose()));
-        Self { features, released, inputs, one, map, sums: SumsOfRows { bias, total, noise, common } }
+        Self { features, released, inputs, one, map, sums: SumCovarianceParts { bias, total, noise, common } }
     }
 }
 
 /// Image in b of a process of variance 1.
-pub(super) struct SeenProcess {
+pub(super) struct ProcessSumCovariance {
     /// `L C L'` (m x m).
     pub seen: DMatrix<f64>,
     /// The variance of the process between sites about its interpolation.
     pub between: f64,
 }
 
-impl SeenProcess {
+impl ProcessSumCovariance {
     /// The covariance of b under a choice, if the inputs were known and no noise were added: `L K L' + s^2 L Phi + v L L'` (m x m).
-    pub fn of_sums(&self, chosen: Chosen, sums: &SumsOfRows) -> DMatrix<f64> {
+    pub fn noiseless_sum_covariance(&self, chosen: SiteHyperparameters, sums: &SumCovarianceParts) -> DMatrix<f64> {
         let mut covariance = &self.seen * chosen.variance + &sums.noise * chosen.noise;
         if let Some(common) = &sums.common {
             covariance += common * (chosen.variance * self.between);
@@ -203,44 +204,45 @@ impl SeenProcess {
 }
 
 /// Correlations of what b sees of the process: of its values at the sites, or of its weights.
-pub(super) struct Correlated {
+pub(super) struct ProcessCorrelations {
     /// C (G x G, or m x m).
     pub correlations: DMatrix<f64>,
     /// `L C` (m x G, or m x m).
     pub cross: DMatrix<f64>,
     /// Its image in b.
-    pub process: SeenProcess,
+    pub process: ProcessSumCovariance,
     /// `p' (C o C) p / n^2`: the mean square of the correlation of two rows; zero where weights are seen.
     pub square: f64,
 }
 
-impl Correlated {
+impl ProcessCorrelations {
     /// Of a kernel with these values among the sites (G x G).
-    pub fn new(kernel: &SiteKernel, sites: &DMatrix<f64>, seen: &Seen<'_>) -> Self {
+    pub fn new(kernel: &KernelWithPrior, sites: &DMatrix<f64>, seen: &ReleasedInformation<'_>) -> Self {
         let between = seen.features.between.as_ref();
-        let between = between.map_or(0.0, |between| between.of_process(kernel, seen.features.sites.ncols()));
-        let correlations = seen.inputs.covariance(sites);
+        let between =
+            between.map_or(0.0, |between| between.process_interpolation_variance(kernel, seen.features.sites.ncols()));
+        let correlations = seen.inputs.project_covariance(sites);
         let cross = product(&seen.map, &correlations);
         let rows = seen.released.sums.rows as f64;
         let square = match seen.inputs {
-            SiteInputs::Counts(counts) => {
+            InputPosterior::Counts(counts) => {
                 quadratic(&correlations.component_mul(&correlations), &counts.mean) / (rows * rows)
             }
-            SiteInputs::Gram(_) => 0.0,
+            InputPosterior::Gram(_) => 0.0,
         };
-        let process = SeenProcess { seen: product(&cross, &seen.map.transpose()), between };
+        let process = ProcessSumCovariance { seen: product(&cross, &seen.map.transpose()), between };
         Self { process, cross, correlations, square }
     }
 
     /// The covariance K of what b sees: `variance C + bias 1 1'`.
-    pub fn covariance(&self, variance: f64, seen: &Seen<'_>) -> DMatrix<f64> {
+    pub fn covariance(&self, variance: f64, seen: &ReleasedInformation<'_>) -> DMatrix<f64> {
         let mut covariance = &self.correlations * variance;
         covariance.ger(seen.sums.bias, &seen.one, &seen.one, 1.0);
         covariance
     }
 
     /// `L K` (m x G, or m x m).
-    pub fn crossed(&self, variance: f64, seen: &Seen<'_>) -> DMatrix<f64> {
+    pub fn cross_covariance(&self, variance: f64, seen: &ReleasedInformation<'_>) -> DMatrix<f64> {
         let mut crossed = &self.cross * variance;
         for (mut column, one) in crossed.column_iter_mut().zip(seen.one.iter()) {
             column.axpy(seen.sums.bias * one, &seen.sums.total, 1.0);
@@ -263,8 +265,8 @@ mod tests {
 
     fn of_process(lengthscale: f64, inputs: usize) -> f64 {
         let correlations = Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale));
-        let between = BetweenSites { spacing: 0.1, plain: DVector::zeros(0) };
-        between.of_process(&SiteKernel { correlations, log_prior: 0.0 }, inputs)
+        let between = SiteInterpolationVariance { spacing: 0.1, plain: DVector::zeros(0) };
+        between.process_interpolation_variance(&KernelWithPrior { correlations, log_prior: 0.0 }, inputs)
     }
 
     /// To leading order `u (1 - u) h^2 f'' / 2`: f'' has the variance `3 / l^4`, `(u (1 - u))^2` the mean 1 / 36 at the two nodes.
@@ -284,12 +286,11 @@ mod tests {
         for angle in [0.2, 0.5, 1.0] {
             let mut total = 0.0;
             for step in 0..100 * 100 {
-                let (u, phase) =
-                    (f64::from(step % 100) / 100.0, f64::from(step / 100) * 0.01 * std::f64::consts::TAU);
+                let (u, phase) = (f64::from(step % 100) / 100.0, f64::from(step / 100) * 0.01 * std::f64::consts::TAU);
                 let chord = (1.0 - u) * phase.cos() + u * (phase + angle).cos();
                 total += ((phase + u * angle).cos() - chord).powi(2);
             }
-            let found = BetweenSites::of_wave(&[angle]);
+            let found = SiteInterpolationVariance::cosine_interpolation_error(&[angle]);
             assert!((total / 1e4 / found - 1.0).abs() < 0.05, "{angle}: {}", total / 1e4 / found);
         }
     }
@@ -298,10 +299,9 @@ mod tests {
     #[test]
     fn functions_err_by_their_curvature() {
         for inputs in 1..=3 {
-            let sites = CountSites::to_the_ends(inputs);
-            let between = BetweenSites::of_features(&sites, |places| {
-                let values =
-                    places.row_iter().flat_map(|x| [x.product() + 2.0 * x[0], x[inputs - 1].powi(2)]);
+            let sites = CountingSites::grid_with_boundary(inputs);
+            let between = SiteInterpolationVariance::from_features(&sites, |places| {
+                let values = places.row_iter().flat_map(|x| [x.product() + 2.0 * x[0], x[inputs - 1].powi(2)]);
                 DMatrix::from_row_iterator(places.nrows(), 2, values)
             });
             let expected = sites.spacing.powi(4) / 36.0;
@@ -312,8 +312,8 @@ mod tests {
 
     #[test]
     fn what_tells_nothing_counts_in_full() {
-        let between = BetweenSites { spacing: 0.1, plain: DVector::from_vec(vec![0.1, OF_NOTHING]) };
-        assert_eq!(between.variances(0.0, 10.0).as_slice(), [0.0, 50.0]);
-        assert_eq!(between.variances(0.01, 10.0).as_slice(), [0.1, 50.0]);
+        let between = SiteInterpolationVariance { spacing: 0.1, plain: DVector::from_vec(vec![0.1, OF_NOTHING]) };
+        assert_eq!(between.plain_sum_variances(0.0, 10.0).as_slice(), [0.0, 50.0]);
+        assert_eq!(between.plain_sum_variances(0.01, 10.0).as_slice(), [0.1, 50.0]);
     }
 }

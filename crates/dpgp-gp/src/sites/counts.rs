@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{NoisyFeatures, SiteFeatures};
-use dpgp_linalg::{Cholesky, LinalgError, gram, onto_simplex, transposed_product};
+use super::{NoisyFeatureSums, SiteFeatures};
+use dpgp_linalg::{Cholesky, LinalgError, gram, project_onto_simplex, transposed_product};
 
 /// The concentrations of the prior that the evidence chooses from.
 pub(super) const CONCENTRATIONS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 1000.0];
@@ -23,7 +23,7 @@ const MOST_MISFIT: f64 = 2.0;
 /// covariance is that of the Gaussian posterior.
 ///
 /// Counts at sites are not those of rows between them, and with little noise no counts make such sums: what is made of them then
-/// is worthless. So T has a variance by its rows between sites, too ([`BetweenSites`](super::BetweenSites)), with the least clumping at
+/// is worthless. So T has a variance by its rows between sites, too ([`SiteInterpolationVariance`](super::SiteInterpolationVariance)), with the least clumping at
 /// which counts explain T. (The evidence is no guide to it: it takes densities that are rough in some places and smooth in others, such as
 /// those of rows at the ends of the box, for clumped ones.)
 #[derive(Debug, Clone, PartialEq)]
@@ -45,13 +45,13 @@ impl SiteCounts {
     ///
     /// # Errors
     /// [`LinalgError`] if a variance of the noise is not positive.
-    pub fn new(features: &SiteFeatures, released: &NoisyFeatures) -> Result<Self, LinalgError> {
+    pub fn new(features: &SiteFeatures, released: &NoisyFeatureSums) -> Result<Self, LinalgError> {
         let prior = CountsPrior::new(features, released);
-        let mut given = prior.likeliest(NO_CLUMPING)?;
+        let mut given = prior.fit_concentration(NO_CLUMPING)?;
         let mut mean = prior.mean(&given);
         while prior.misfit(&given, &mean) > MOST_MISFIT {
             let Some(clumping) = prior.next_clumping(given.belief.clumping) else { break };
-            given = prior.likeliest(clumping)?;
+            given = prior.fit_concentration(clumping)?;
             mean = prior.mean(&given);
         }
         prior.posterior(given, mean)
@@ -60,7 +60,7 @@ impl SiteCounts {
 
 /// Prior of rows, before T is seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Belief {
+struct CountPriorParameters {
     concentration: f64,
     clumping: f64,
 }
@@ -68,7 +68,7 @@ struct Belief {
 /// State shared by all priors.
 struct CountsPrior<'a> {
     features: &'a SiteFeatures,
-    released: &'a NoisyFeatures,
+    released: &'a NoisyFeatureSums,
     /// e at the sites about its mean over them, `E - 1 w'E` (G x k).
     centred: DMatrix<f64>,
     /// `E' (diag(w) - w w') E` (k x k).
@@ -78,8 +78,8 @@ struct CountsPrior<'a> {
 }
 
 /// Results for one prior.
-struct GivenBelief {
-    belief: Belief,
+struct ConditionedCountPrior {
+    belief: CountPriorParameters,
     /// `S`.
     scale: f64,
     /// The variances of T by its rows between sites (k).
@@ -93,7 +93,7 @@ struct GivenBelief {
 }
 
 impl<'a> CountsPrior<'a> {
-    fn new(features: &'a SiteFeatures, released: &'a NoisyFeatures) -> Self {
+    fn new(features: &'a SiteFeatures, released: &'a NoisyFeatureSums) -> Self {
         let mean = features.plain.tr_mul(&features.shares);
         let mut centred = features.plain.clone();
         centred.row_iter_mut().for_each(|mut row| row -= mean.transpose());
@@ -108,16 +108,16 @@ impl<'a> CountsPrior<'a> {
     }
 
     /// `S = n^2 / (a + 1) + n`.
-    fn scale(&self, concentration: f64) -> f64 {
+    fn prior_variance_scale(&self, concentration: f64) -> f64 {
         let n = self.released.sums.rows as f64;
         n * n / (concentration + 1.0) + n
     }
 
     /// The concentration of greatest evidence at some clumping.
-    fn likeliest(&self, clumping: f64) -> Result<GivenBelief, LinalgError> {
-        let mut best = self.given(Belief { concentration: CONCENTRATIONS[0], clumping })?;
+    fn fit_concentration(&self, clumping: f64) -> Result<ConditionedCountPrior, LinalgError> {
+        let mut best = self.condition_on_sums(CountPriorParameters { concentration: CONCENTRATIONS[0], clumping })?;
         for concentration in CONCENTRATIONS.into_iter().skip(1) {
-            let other = self.given(Belief { concentration, clumping })?;
+            let other = self.condition_on_sums(CountPriorParameters { concentration, clumping })?;
             if other.evidence > best.evidence {
                 best = other;
             }
@@ -131,10 +131,10 @@ impl<'a> CountsPrior<'a> {
         CLUMPINGS.into_iter().find(|next| *next > clumping)
     }
 
-    fn given(&self, belief: Belief) -> Result<GivenBelief, LinalgError> {
-        let scale = self.scale(belief.concentration);
+    fn condition_on_sums(&self, belief: CountPriorParameters) -> Result<ConditionedCountPrior, LinalgError> {
+        let scale = self.prior_variance_scale(belief.concentration);
         let between = match &self.features.between {
-            Some(between) => between.variances(belief.clumping, self.released.sums.rows as f64),
+            Some(between) => between.plain_sum_variances(belief.clumping, self.released.sums.rows as f64),
             None => DVector::zeros(self.residual.len()),
         };
         let noise = &self.released.plain + &between;
@@ -143,11 +143,11 @@ impl<'a> CountsPrior<'a> {
         let solved = factor.half_solve(&self.residual);
         let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
         let evidence = -0.5 * solved.norm_squared() - logs;
-        Ok(GivenBelief { belief, scale, between, noise, factor, solved, evidence })
+        Ok(ConditionedCountPrior { belief, scale, between, noise, factor, solved, evidence })
     }
 
     /// `F^-1 Cov(T, p)` for the factor F (k x G).
-    fn gain(&self, given: &GivenBelief) -> DMatrix<f64> {
+    fn whitened_cross_covariance(&self, given: &ConditionedCountPrior) -> DMatrix<f64> {
         given.factor.half_solve(&self.covariance(given.scale))
     }
 
@@ -161,35 +161,35 @@ impl<'a> CountsPrior<'a> {
     }
 
     /// The most probable counts that are not negative.
-    fn mean(&self, given: &GivenBelief) -> DVector<f64> {
+    fn mean(&self, given: &ConditionedCountPrior) -> DVector<f64> {
         let uniform = &self.features.shares * self.released.sums.rows as f64;
-        let mean = uniform + transposed_product(&self.gain(given), &given.solved).column(0);
+        let mean = uniform + transposed_product(&self.whitened_cross_covariance(given), &given.solved).column(0);
         if mean.min() >= 0.0 {
             return mean;
         }
         let sums = CountObjective::new(self.features, self.released, &given.noise, given.scale);
-        sums.least(&mean)
+        sums.minimise_from(&mean)
     }
 
     /// The mean square of `T - E'p`, each in units of its standard deviation.
-    fn misfit(&self, given: &GivenBelief, mean: &DVector<f64>) -> f64 {
+    fn misfit(&self, given: &ConditionedCountPrior, mean: &DVector<f64>) -> f64 {
         let residual = &self.released.sums.plain - self.features.plain.tr_mul(mean);
         let squares = residual.iter().zip(given.noise.iter()).map(|(r, variance)| r * r / variance);
         squares.sum::<f64>() / residual.len().max(1) as f64
     }
 
-    fn posterior(&self, given: GivenBelief, mean: DVector<f64>) -> Result<SiteCounts, LinalgError> {
+    fn posterior(&self, given: ConditionedCountPrior, mean: DVector<f64>) -> Result<SiteCounts, LinalgError> {
         let (shares, scale) = (&self.features.shares, given.scale);
         let mut prior = DMatrix::from_diagonal(&(shares * scale));
         prior.ger(-scale, shares, shares, 1.0);
         let without = &self.spread * scale + DMatrix::from_diagonal(&given.between);
         let exact = Cholesky::new("the covariance of the plain sums without noise", &without)?;
         let unresolved = &prior - gram(&exact.half_solve(&self.covariance(scale)));
-        let mut covariance = prior - gram(&self.gain(&given));
+        let mut covariance = prior - gram(&self.whitened_cross_covariance(&given));
         // A number of rows that is not known scales all counts.
         let rows = self.released.sums.rows as f64;
         covariance.ger(self.released.rows / (rows * rows), &mean, &mean, 1.0);
-        let Belief { concentration, clumping } = given.belief;
+        let CountPriorParameters { concentration, clumping } = given.belief;
         Ok(SiteCounts { mean, covariance, unresolved, concentration, clumping })
     }
 }
@@ -215,12 +215,7 @@ pub(super) struct CountObjective {
 }
 
 impl CountObjective {
-    pub fn new(
-        features: &SiteFeatures,
-        released: &NoisyFeatures,
-        variances: &DVector<f64>,
-        scale: f64,
-    ) -> Self {
+    pub fn new(features: &SiteFeatures, released: &NoisyFeatureSums, variances: &DVector<f64>, scale: f64) -> Self {
         let mut whitened = features.plain.transpose();
         let mut sums = released.sums.plain.clone();
         for (k, variance) in variances.iter().enumerate() {
@@ -232,35 +227,35 @@ impl CountObjective {
         let total = released.sums.rows as f64;
         let linear = whitened.tr_mul(&sums).add_scalar(total / scale);
         // The nonzero eigenvalues of W'W are those of W W', none of which exceeds a sum of absolute values along a row.
-        let steepest = pulls.max() + greatest_row(&gram(&whitened.transpose()));
+        let steepest = pulls.max() + largest_row_sum(&gram(&whitened.transpose()));
         Self { whitened, pulls, linear, steepest, total }
     }
 
     /// The minimum, from some counts: exact to rounding on the set of counts that are positive. The next set leaves out the counts that
     /// came out negative, and takes in those that the misfit would fall with: Newton's method for the conditions of the minimum, which
     /// ends in some steps. Source: Hintermueller, Ito and Kunisch 2002. If it does not end, the descent does.
-    pub fn least(&self, from: &DVector<f64>) -> DVector<f64> {
-        let counts = onto_simplex(from, self.total);
+    pub fn minimise_from(&self, from: &DVector<f64>) -> DVector<f64> {
+        let counts = project_onto_simplex(from, self.total);
         let mut positive: Vec<bool> = counts.iter().map(|count| *count > 0.0).collect();
         for _ in 0..SETS {
-            let Some(stationary) = self.stationary(&positive) else { break };
-            let next = stationary.improved(self, &positive);
+            let Some(stationary) = self.minimise_on_support(&positive) else { break };
+            let next = stationary.improve_support(self, &positive);
             if next == positive {
                 return stationary.counts;
             }
             positive = next;
         }
-        self.descended(counts)
+        self.minimise_by_descent(counts)
     }
 
     /// `H p - h`.
-    fn slopes(&self, counts: &DVector<f64>) -> DVector<f64> {
+    fn gradient(&self, counts: &DVector<f64>) -> DVector<f64> {
         let seen = &self.whitened * counts;
         self.whitened.tr_mul(&seen) + self.pulls.component_mul(counts) - &self.linear
     }
 
     /// The minimum among the counts that are zero outside a set, whatever their sign: `H_FF p_F = h_F + slope 1`, `sum p = n`.
-    fn stationary(&self, positive: &[bool]) -> Option<Stationary> {
+    fn minimise_on_support(&self, positive: &[bool]) -> Option<SupportMinimum> {
         let places: Vec<usize> = (0..positive.len()).filter(|place| positive[*place]).collect();
         let pulls = self.pulls.select_rows(&places);
         let within = gram(&self.whitened.select_columns(&places)) + DMatrix::from_diagonal(&pulls);
@@ -273,15 +268,15 @@ impl CountObjective {
         for (row, place) in places.into_iter().enumerate() {
             counts[place] = solved[(row, 0)] + slope * solved[(row, 1)];
         }
-        Some(Stationary { counts, slope })
+        Some(SupportMinimum { counts, slope })
     }
 
     /// The minimum, by accelerated projected gradients from counts that are feasible. Source: Beck and Teboulle 2009; it starts again
     /// where a step goes against the last move (O'Donoghue and Candes 2015).
-    fn descended(&self, mut counts: DVector<f64>) -> DVector<f64> {
+    fn minimise_by_descent(&self, mut counts: DVector<f64>) -> DVector<f64> {
         let (mut ahead, mut momentum) = (counts.clone(), 1.0f64);
         for _ in 0..STEPS {
-            let next = onto_simplex(&(&ahead - self.slopes(&ahead) / self.steepest), self.total);
+            let next = project_onto_simplex(&(&ahead - self.gradient(&ahead) / self.steepest), self.total);
             let moved = &next - &counts;
             if (&ahead - &next).dot(&moved) > 0.0 {
                 momentum = 1.0;
@@ -297,17 +292,17 @@ impl CountObjective {
     }
 }
 
-/// Result of [`CountObjective::stationary`].
-struct Stationary {
+/// Result of [`CountObjective::minimise_on_support`].
+struct SupportMinimum {
     counts: DVector<f64>,
     /// That of the misfit along each of the counts in the set.
     slope: f64,
 }
 
-impl Stationary {
+impl SupportMinimum {
     /// The set without its negative counts, and with the others along which the misfit falls faster than within it.
-    fn improved(&self, misfit: &CountObjective, positive: &[bool]) -> Vec<bool> {
-        let slopes = misfit.slopes(&self.counts);
+    fn improve_support(&self, misfit: &CountObjective, positive: &[bool]) -> Vec<bool> {
+        let slopes = misfit.gradient(&self.counts);
         let places = positive.iter().enumerate();
         places
             .map(|(place, within)| match within {
@@ -318,14 +313,14 @@ impl Stationary {
     }
 }
 
-fn greatest_row(matrix: &DMatrix<f64>) -> f64 {
+fn largest_row_sum(matrix: &DMatrix<f64>) -> f64 {
     matrix.row_iter().map(|row| row.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sites::SummedFeatures;
+    use crate::sites::FeatureSums;
 
     /// Two sites of half the box each, told apart by a feature of 1 and -1, ten rows, and noise of variance 1 on its sum.
     fn two_sites(sum: f64, rows: f64) -> SiteCounts {
@@ -337,14 +332,10 @@ mod tests {
             between: None,
             gram: None,
         };
-        let sums = SummedFeatures {
-            rows: 10,
-            weighted: DVector::zeros(1),
-            plain: DVector::from_element(1, sum),
-            squares: 0.0,
-        };
+        let sums =
+            FeatureSums { rows: 10, weighted: DVector::zeros(1), plain: DVector::from_element(1, sum), squares: 0.0 };
         let one = DVector::from_element(1, 1.0);
-        let released = NoisyFeatures { sums, weighted: one.clone(), plain: one, squares: 1.0, rows };
+        let released = NoisyFeatureSums { sums, weighted: one.clone(), plain: one, squares: 1.0, rows };
         SiteCounts::new(&features, &released).unwrap()
     }
 
@@ -386,7 +377,7 @@ mod feasible_tests {
         let sums = DVector::from_fn(5, |i, _| ((5 * i + seed) as f64).cos() * 200.0);
         CountObjective {
             linear: whitened.tr_mul(&sums) + DVector::from_element(12, 0.1),
-            steepest: 0.01 + greatest_row(&gram(&whitened)),
+            steepest: 0.01 + largest_row_sum(&gram(&whitened)),
             pulls: DVector::from_element(12, 0.01),
             whitened,
             total: 40.0,
@@ -412,8 +403,8 @@ mod feasible_tests {
         for seed in 0..40 {
             let misfit = misfit(seed);
             let from = DVector::from_element(12, misfit.total / 12.0);
-            zeros += assert_least(&misfit, &misfit.least(&from), 1e-9);
-            assert_least(&misfit, &misfit.descended(from), 1e-3);
+            zeros += assert_least(&misfit, &misfit.minimise_from(&from), 1e-9);
+            assert_least(&misfit, &misfit.minimise_by_descent(from), 1e-3);
         }
         assert!(zeros > 40, "{zeros} counts are zero");
     }

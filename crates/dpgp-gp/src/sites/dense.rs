@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use super::{
-    Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteInputs, SiteKernel, SummedFeatures,
-    site_mixture,
+    FeatureSums, HyperparameterGrid, InputPosterior, KernelWithPrior, NoisyFeatureSums, SiteCounts, SiteFeatures,
+    ValueWithPrior, fit_site_mixture,
 };
 use crate::kernel::{ExponentiatedQuadratic, Kernel};
 
@@ -14,7 +14,8 @@ const VARIANCE: f64 = 0.7;
 const BIAS: f64 = 0.25;
 const ROWS: usize = 10;
 /// Noise variances of targets, and their log densities a priori.
-const NOISES: [Graded; 2] = [Graded { value: 0.2, log_prior: 0.0 }, Graded { value: 0.5, log_prior: -0.2 }];
+const NOISES: [ValueWithPrior; 2] =
+    [ValueWithPrior { value: 0.2, log_prior: 0.0 }, ValueWithPrior { value: 0.5, log_prior: -0.2 }];
 /// The log densities of lengthscale and variance together.
 const LOG_PRIOR: f64 = -0.2;
 
@@ -44,21 +45,21 @@ pub(super) fn counts() -> SiteCounts {
     }
 }
 
-pub(super) fn released() -> NoisyFeatures {
-    let sums = SummedFeatures {
+pub(super) fn released() -> NoisyFeatureSums {
+    let sums = FeatureSums {
         rows: ROWS,
         weighted: DVector::from_column_slice(&[3.0, -1.0]),
         plain: DVector::from_element(1, 10.0),
         squares: 7.0,
     };
     let weighted = DVector::from_column_slice(&[0.4, 0.9]);
-    NoisyFeatures { sums, weighted, plain: DVector::from_element(1, 1.0), squares: 0.6, rows: 0.0 }
+    NoisyFeatureSums { sums, weighted, plain: DVector::from_element(1, 1.0), squares: 0.6, rows: 0.0 }
 }
 
-fn grid() -> HyperGrid {
-    HyperGrid {
-        kernels: vec![SiteKernel { correlations: Arc::new(correlations()), log_prior: -0.3 }],
-        variances: vec![Graded { value: VARIANCE, log_prior: 0.1 }],
+fn grid() -> HyperparameterGrid {
+    HyperparameterGrid {
+        kernels: vec![KernelWithPrior { correlations: Arc::new(correlations()), log_prior: -0.3 }],
+        variances: vec![ValueWithPrior { value: VARIANCE, log_prior: 0.1 }],
         noises: NOISES.to_vec(),
         steps: 1,
         bias: BIAS,
@@ -108,7 +109,7 @@ impl Dense {
         &self.map * &self.prior * self.map.transpose() + noise * &self.map * &self.phi
     }
 
-    fn member(&self, Graded { value: noise, log_prior }: Graded, second: &DMatrix<f64>) -> DenseMember {
+    fn member(&self, ValueWithPrior { value: noise, log_prior }: ValueWithPrior, second: &DMatrix<f64>) -> DenseMember {
         let (released, n) = (released(), ROWS as f64);
         let b = &released.sums.weighted;
         let covariance = self.of_sums(noise)
@@ -132,8 +133,7 @@ impl Dense {
             + squares.dot(&(&self.counts.covariance * &squares));
         let variance = unknown + 2.0 * n * noise * noise + 4.0 * noise * energy;
         let residual = released.sums.squares - energy - n * noise;
-        let of_sums =
-            LOG_PRIOR + log_prior - 0.5 * b.dot(&(&inverse * b)) - 0.5 * covariance.determinant().ln();
+        let of_sums = LOG_PRIOR + log_prior - 0.5 * b.dot(&(&inverse * b)) - 0.5 * covariance.determinant().ln();
         let log_evidence = of_sums - 0.5 * residual * residual / variance - 0.5 * variance.ln();
         DenseMember { noise, inverse, log_evidence, second: left + &mean * mean.transpose() }
     }
@@ -172,7 +172,7 @@ fn the_mixture_is_that_of_its_formulas() {
         second = second_of(&members);
         members = dense.members(&second);
     }
-    let found = site_mixture(&features(), &released(), &SiteInputs::Counts(counts()), &grid()).unwrap();
+    let found = fit_site_mixture(&features(), &released(), &InputPosterior::Counts(counts()), &grid()).unwrap();
     let expected = weights(&members);
     assert!(expected.iter().all(|weight| *weight > 0.05), "both count: {expected:?}");
     assert_close(found.weights(), &expected, "weights");
@@ -193,14 +193,10 @@ fn the_mixture_is_that_of_its_formulas() {
         }
     }
     assert_close(found.means(&inputs).as_slice(), &means, "means");
-    assert_close(
-        found.variance_without_noise(&inputs).unwrap().as_slice(),
-        &without,
-        "variances without noise",
-    );
+    assert_close(found.variance_without_noise(&inputs).unwrap().as_slice(), &without, "variances without noise");
     let variances: Vec<f64> = squares.iter().zip(&means).map(|(square, mean)| square - mean * mean).collect();
     let predicted = found.predict(&inputs);
-    assert_eq!(predicted, found.predict_from(&grid().matrices(&features().sites, &inputs)));
+    assert_eq!(predicted, found.predict_from_kernel_matrices(&grid().kernel_matrices(&features().sites, &inputs)));
     assert_close(predicted.function.mean().as_slice(), &means, "predicted means");
     assert_close(predicted.function.variance().as_slice(), &variances, "predicted variances");
     let noise = expected[0] * NOISES[0].value + expected[1] * NOISES[1].value;

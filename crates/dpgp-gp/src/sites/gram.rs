@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::NoisyFeatures;
+use super::NoisyFeatureSums;
 use super::counts::CONCENTRATIONS;
 use dpgp_linalg::{LinalgError, product, thin_svd};
 
@@ -65,23 +65,23 @@ impl GramPosterior {
     ///
     /// # Errors
     /// [`LinalgError`] for sums that are no numbers.
-    pub fn new(map: &GramMap, released: &NoisyFeatures) -> Result<Self, LinalgError> {
+    pub fn new(map: &GramMap, released: &NoisyFeatureSums) -> Result<Self, LinalgError> {
         let rows = released.sums.rows as f64;
         let prior = SumsPrior { map, released, rows };
-        let mut scale = prior.scale(CONCENTRATIONS[0]);
-        for other in CONCENTRATIONS.map(|concentration| prior.scale(concentration)) {
+        let mut scale = prior.prior_variance_scale(CONCENTRATIONS[0]);
+        for other in CONCENTRATIONS.map(|concentration| prior.prior_variance_scale(concentration)) {
             if prior.evidence(other) > prior.evidence(scale) {
                 scale = other;
             }
         }
-        let known: Vec<KnownSum> = map.sums.iter().map(|sum| prior.given(sum, scale)).collect();
+        let known: Vec<PlainSumPosterior> = map.sums.iter().map(|sum| prior.condition_sum(sum, scale)).collect();
         let mut mean = &map.constant * rows;
         for (sum, known) in map.sums.iter().zip(&known) {
             sum.entries.iter().for_each(|entry| mean[(entry.row, entry.column)] += known.mean * entry.factor);
         }
         let size = mean.nrows();
         Ok(Self {
-            mean: nonnegative_part(&mean)? + DMatrix::identity(size, size) * (LEAST * rows),
+            mean: positive_semidefinite_part(&mean)? + DMatrix::identity(size, size) * (LEAST * rows),
             variances: known.iter().map(|known| known.variance).collect(),
             unresolved: known.iter().map(|known| known.unresolved).collect(),
             rows: released.rows / (rows * rows),
@@ -90,7 +90,7 @@ impl GramPosterior {
 
     /// `sum_k v_k G_k M G_k' + r A M A'` (m x m): the covariance of `dA w` by errors of T with variances v and of the number of rows with the
     /// relative variance r, for weights w with `M = E[w w']`.
-    pub(super) fn error(&self, map: &GramMap, variances: &[f64], second: &DMatrix<f64>) -> DMatrix<f64> {
+    pub(super) fn error_covariance(&self, map: &GramMap, variances: &[f64], second: &DMatrix<f64>) -> DMatrix<f64> {
         let mut error = product(&product(&self.mean, second), &self.mean) * self.rows;
         for (sum, variance) in map.sums.iter().zip(variances).filter(|(_, variance)| **variance > 0.0) {
             for one in &sum.entries {
@@ -104,12 +104,11 @@ impl GramPosterior {
     }
 
     /// `sum_k v_k (w' G_k w)^2 + r (w' A w)^2`: the variance of `w' dA w`.
-    pub(super) fn quadratic_error(&self, map: &GramMap, weights: &DVector<f64>) -> f64 {
+    pub(super) fn quadratic_form_variance(&self, map: &GramMap, weights: &DVector<f64>) -> f64 {
         let mut error = self.rows * weights.dot(&(&self.mean * weights)).powi(2);
         for (sum, variance) in map.sums.iter().zip(&self.variances) {
             let entries = sum.entries.iter();
-            let moved: f64 =
-                entries.map(|entry| entry.factor * weights[entry.row] * weights[entry.column]).sum();
+            let moved: f64 = entries.map(|entry| entry.factor * weights[entry.row] * weights[entry.column]).sum();
             error += variance * moved * moved;
         }
         error
@@ -119,12 +118,12 @@ impl GramPosterior {
 /// State shared by all concentrations.
 struct SumsPrior<'a> {
     map: &'a GramMap,
-    released: &'a NoisyFeatures,
+    released: &'a NoisyFeatureSums,
     rows: f64,
 }
 
 /// A sum after the release.
-struct KnownSum {
+struct PlainSumPosterior {
     mean: f64,
     variance: f64,
     unresolved: f64,
@@ -132,7 +131,7 @@ struct KnownSum {
 
 impl SumsPrior<'_> {
     /// `S`.
-    fn scale(&self, concentration: f64) -> f64 {
+    fn prior_variance_scale(&self, concentration: f64) -> f64 {
         self.rows * self.rows / (concentration + 1.0) + self.rows
     }
 
@@ -148,18 +147,20 @@ impl SumsPrior<'_> {
         evidence
     }
 
-    fn given(&self, sum: &GramSum, scale: f64) -> KnownSum {
+    fn condition_sum(&self, sum: &GramSum, scale: f64) -> PlainSumPosterior {
         let (mean, variance) = (self.rows * sum.mean, scale * sum.variance);
-        let Some(place) = sum.released else { return KnownSum { mean, variance, unresolved: variance } };
+        let Some(place) = sum.released else {
+            return PlainSumPosterior { mean, variance, unresolved: variance };
+        };
         let noise = self.released.plain[place];
         let gain = variance / (variance + noise);
         let residual = self.released.sums.plain[place] - mean;
-        KnownSum { mean: mean + gain * residual, variance: gain * noise, unresolved: 0.0 }
+        PlainSumPosterior { mean: mean + gain * residual, variance: gain * noise, unresolved: 0.0 }
     }
 }
 
 /// `(A + |A|) / 2` with `|A| = V S V'` for the singular values S and right vectors V: a symmetric matrix without its negative eigenvalues.
-fn nonnegative_part(matrix: &DMatrix<f64>) -> Result<DMatrix<f64>, LinalgError> {
+fn positive_semidefinite_part(matrix: &DMatrix<f64>) -> Result<DMatrix<f64>, LinalgError> {
     let svd = thin_svd("the Gram matrix of the features", matrix)?;
     let scaled = DMatrix::from_fn(svd.v.nrows(), svd.v.ncols(), |i, j| svd.v[(i, j)] * svd.s[j]);
     let absolute = product(&scaled, &svd.v.transpose());
@@ -169,7 +170,7 @@ fn nonnegative_part(matrix: &DMatrix<f64>) -> Result<DMatrix<f64>, LinalgError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sites::SummedFeatures;
+    use crate::sites::FeatureSums;
 
     fn entry(row: usize, column: usize, factor: f64) -> GramEntry {
         GramEntry { row, column, factor }
@@ -189,9 +190,9 @@ mod tests {
         }
     }
 
-    fn released(rows: f64) -> NoisyFeatures {
-        NoisyFeatures {
-            sums: SummedFeatures {
+    fn released(rows: f64) -> NoisyFeatureSums {
+        NoisyFeatureSums {
+            sums: FeatureSums {
                 rows: 10,
                 weighted: DVector::zeros(3),
                 plain: DVector::from_element(1, 1.5),
@@ -224,9 +225,9 @@ mod tests {
             expected += &matrix * &second * matrix.transpose() * variance;
             quadratic += variance * weights.dot(&(&matrix * &weights)).powi(2);
         }
-        assert!((found.error(&map, &[0.6, 1.7], &second) - expected).amax() < 1e-12);
+        assert!((found.error_covariance(&map, &[0.6, 1.7], &second) - expected).amax() < 1e-12);
         let known = GramPosterior { variances: vec![0.6, 1.7], ..found };
-        assert!((known.quadratic_error(&map, &weights) - quadratic).abs() < 1e-12);
+        assert!((known.quadratic_form_variance(&map, &weights) - quadratic).abs() < 1e-12);
     }
 
     /// The scalar rule of a Gaussian prior and Gaussian noise, and what was not released as it was.
@@ -240,9 +241,7 @@ mod tests {
         assert_eq!((found.variances[1], found.unresolved[1]), (prior, prior));
         let sum = 1.0 + gain * 0.5;
         // Positive as it is, so that it stays.
-        assert!(
-            (found.mean[(0, 1)] - 0.5 * sum).abs() < 1e-9 && (found.mean[(2, 2)] - (5.0 - sum)).abs() < 1e-7
-        );
+        assert!((found.mean[(0, 1)] - 0.5 * sum).abs() < 1e-9 && (found.mean[(2, 2)] - (5.0 - sum)).abs() < 1e-7);
     }
 
     /// A matrix with these eigenvalues.
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn negative_eigenvalues_go() {
-        assert!((nonnegative_part(&turned(3.0, -2.0)).unwrap() - turned(3.0, 0.0)).amax() < 1e-14);
-        assert!((nonnegative_part(&turned(3.0, 2.0)).unwrap() - turned(3.0, 2.0)).amax() < 1e-14);
+        assert!((positive_semidefinite_part(&turned(3.0, -2.0)).unwrap() - turned(3.0, 0.0)).amax() < 1e-14);
+        assert!((positive_semidefinite_part(&turned(3.0, 2.0)).unwrap() - turned(3.0, 2.0)).amax() < 1e-14);
     }
 }

@@ -17,19 +17,19 @@ const GENERATOR: usize = 625;
 pub fn site_grid(dimensions: usize) -> DMatrix<f64> {
     match SIDES.get(dimensions.max(1) - 1) {
         Some(side) => box_grid(dimensions, *side),
-        None => scattered(dimensions),
+        None => korobov_points(dimensions),
     }
 }
 
 /// The sites for sums of functions of one or two of so many inputs (G x d): as [`site_grid`], but scattered from four inputs on. Six sites
 /// along an input cannot tell its higher frequencies apart, which an additive kernel has.
 pub fn additive_site_grid(dimensions: usize) -> DMatrix<f64> {
-    if dimensions < SIDES.len() { site_grid(dimensions) } else { scattered(dimensions) }
+    if dimensions < SIDES.len() { site_grid(dimensions) } else { korobov_points(dimensions) }
 }
 
 /// The points `frac((i a^l + 1/2) / G)` of a lattice with G prime (Korobov 1959). For this generator a, the best of all for twelve inputs, means
 /// over the points of waves `exp(2 pi i (h x_l + k x_m))` of any two inputs are those over the box for `|h|, |k| <= 14`.
-fn scattered(dimensions: usize) -> DMatrix<f64> {
+fn korobov_points(dimensions: usize) -> DMatrix<f64> {
     let mut generators = vec![1];
     while generators.len() < dimensions {
         generators.push(generators[generators.len() - 1] * GENERATOR % SCATTERED);
@@ -60,7 +60,7 @@ pub fn box_grid(dimensions: usize, side: usize) -> DMatrix<f64> {
 
 /// Where rows are counted, and the share of the box that each site stands for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CountSites {
+pub struct CountingSites {
     /// The sites (G x d).
     pub places: DMatrix<f64>,
     /// The rows at each site out of one, if rows are spread evenly over the box (G, sum 1).
@@ -69,22 +69,22 @@ pub struct CountSites {
     pub spacing: f64,
 }
 
-impl CountSites {
+impl CountingSites {
     /// A grid of one to four inputs that reaches to the ends of the box.
     ///
     /// An input from outside the box counts as one at its end. The sums of such rows are those of no rows between midpoints of cells, however
     /// they lie there. A row that is spread evenly counts at its neighbours by linear interpolation, as
-    /// [`BetweenSites`](super::BetweenSites) has it: half as often at an end as inside (the trapezoidal rule).
+    /// [`SiteInterpolationVariance`](super::SiteInterpolationVariance) has it: half as often at an end as inside (the trapezoidal rule).
     ///
     /// # Panics
     /// For another number of inputs.
     ///
     /// ```
-    /// let sites = dpgp_gp::sites::CountSites::to_the_ends(1);
+    /// let sites = dpgp_gp::sites::CountingSites::grid_with_boundary(1);
     /// assert_eq!((sites.places[0], sites.places[63]), (0.0, 1.0));
     /// assert_eq!((sites.shares[0], sites.shares[1]), (0.5 / 63.0, 1.0 / 63.0));
     /// ```
-    pub fn to_the_ends(dimensions: usize) -> Self {
+    pub fn grid_with_boundary(dimensions: usize) -> Self {
         let side = SIDES[dimensions - 1];
         let last = (side - 1) as f64;
         let orders = box_grid(dimensions, side).map(|midpoint| (midpoint * side as f64 - 0.5).round());
@@ -99,13 +99,9 @@ impl CountSites {
     }
 
     /// Sites that are spread evenly.
-    pub fn even(places: DMatrix<f64>) -> Self {
+    pub fn from_even_points(places: DMatrix<f64>) -> Self {
         let (sites, inputs) = (places.nrows() as f64, places.ncols() as f64);
-        Self {
-            shares: DVector::from_element(places.nrows(), 1.0 / sites),
-            spacing: sites.powf(-1.0 / inputs),
-            places,
-        }
+        Self { shares: DVector::from_element(places.nrows(), 1.0 / sites), spacing: sites.powf(-1.0 / inputs), places }
     }
 }
 
@@ -117,7 +113,7 @@ mod tests {
     #[test]
     fn shares_are_weights_of_an_integral() {
         for inputs in 1..=4 {
-            let sites = CountSites::to_the_ends(inputs);
+            let sites = CountingSites::grid_with_boundary(inputs);
             assert!((sites.shares.sum() - 1.0).abs() < 1e-12);
             let products: Vec<f64> = sites.places.row_iter().map(|site| site.product()).collect();
             let integral = sites.shares.dot(&DVector::from_vec(products));
@@ -125,7 +121,7 @@ mod tests {
             let step = sites.places[(1, inputs - 1)] - sites.places[(0, inputs - 1)];
             assert!((step - sites.spacing).abs() < 1e-12);
         }
-        assert_eq!(CountSites::even(box_grid(2, 5)).spacing, 0.2);
+        assert_eq!(CountingSites::from_even_points(box_grid(2, 5)).spacing, 0.2);
     }
 
     /// Means of waves of one and two of the inputs are those over the box: zero.

@@ -3,22 +3,22 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::gram::GramPosterior;
-use super::{GramMap, NoisyFeatures, SiteCounts, SiteFeatures};
+use super::{GramMap, NoisyFeatureSums, SiteCounts, SiteFeatures};
 use dpgp_linalg::{Cholesky, LinalgError, product, transposed_product};
 
 /// What plain sums tell of the inputs, and so of what b says of the process.
 #[derive(Debug, Clone)]
-pub enum SiteInputs {
+pub enum InputPosterior {
     /// How many rows lie near each site: b sees the values at the sites.
     Counts(SiteCounts),
     /// The Gram matrix of the features: b sees the weights of the features in the process.
-    Gram(SeenWeights),
+    Gram(GramProjection),
 }
 
 /// The Gram matrix, and which weights a process has: `w = R f` for its values f at the sites, with `R = (Phi' Phi)^-1 Phi'`, the function of
 /// the features that is nearest to it.
 #[derive(Debug, Clone)]
-pub struct SeenWeights {
+pub struct GramProjection {
     pub(super) map: GramMap,
     pub(super) gram: GramPosterior,
     /// R (m x G).
@@ -28,14 +28,14 @@ pub struct SeenWeights {
 /// What is added to the mean square of each feature over the sites before they are solved for.
 const RIDGE: f64 = 1e-6;
 
-impl SiteInputs {
+impl InputPosterior {
     /// Given the released sums: by the Gram matrix where the features come with one.
     ///
     /// # Errors
     /// [`LinalgError`] if a variance of the noise is not positive.
-    pub fn new(features: &SiteFeatures, released: &NoisyFeatures) -> Result<Self, LinalgError> {
+    pub fn new(features: &SiteFeatures, released: &NoisyFeatureSums) -> Result<Self, LinalgError> {
         let Some(map) = &features.gram else { return Ok(Self::Counts(SiteCounts::new(features, released)?)) };
-        Ok(Self::Gram(SeenWeights {
+        Ok(Self::Gram(GramProjection {
             gram: GramPosterior::new(map, released)?,
             projection: projection(&features.weighted)?,
             map: map.clone(),
@@ -43,7 +43,7 @@ impl SiteInputs {
     }
 
     /// How b depends on what it sees of the process (m x that).
-    pub(super) fn map(&self, features: &SiteFeatures) -> DMatrix<f64> {
+    pub(super) fn observation_map(&self, features: &SiteFeatures) -> DMatrix<f64> {
         match self {
             Self::Counts(counts) => {
                 let mut map = features.weighted.transpose();
@@ -57,7 +57,7 @@ impl SiteInputs {
     }
 
     /// Image in b of the process that is 1 everywhere.
-    pub(super) fn one(&self, sites: usize) -> DVector<f64> {
+    pub(super) fn constant_process_image(&self, sites: usize) -> DVector<f64> {
         match self {
             Self::Counts(_) => DVector::from_element(sites, 1.0),
             Self::Gram(seen) => seen.projection.column_sum(),
@@ -65,10 +65,10 @@ impl SiteInputs {
     }
 
     /// The covariance of what b sees, for that of the values at the sites.
-    pub(super) fn covariance(&self, sites: &DMatrix<f64>) -> DMatrix<f64> {
+    pub(super) fn project_covariance(&self, sites: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Self::Counts(_) => sites.clone(),
-            Self::Gram(SeenWeights { projection, .. }) => {
+            Self::Gram(GramProjection { projection, .. }) => {
                 let weights = product(&product(projection, sites), &projection.transpose());
                 0.5 * (&weights + weights.transpose())
             }
@@ -76,7 +76,7 @@ impl SiteInputs {
     }
 
     /// How b depends on the values at the sites (m x G).
-    pub(super) fn reach(&self, map: &DMatrix<f64>) -> DMatrix<f64> {
+    pub(super) fn site_observation_map(&self, map: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
             Self::Counts(_) => map.clone(),
             Self::Gram(seen) => product(map, &seen.projection),
@@ -84,7 +84,7 @@ impl SiteInputs {
     }
 
     /// The covariance of b by noise of variance 1 on targets.
-    pub(super) fn noise(&self, map: &DMatrix<f64>, features: &SiteFeatures) -> DMatrix<f64> {
+    pub(super) fn target_noise_covariance(&self, map: &DMatrix<f64>, features: &SiteFeatures) -> DMatrix<f64> {
         match self {
             Self::Counts(_) => product(map, &features.weighted),
             Self::Gram(_) => map.clone(),
@@ -93,23 +93,23 @@ impl SiteInputs {
 
     /// The covariance of b by what is not known of the inputs, for second moments M of what b sees; of counts
     /// `Phi' (V o M) Phi` (m x m).
-    pub(super) fn error(&self, features: &SiteFeatures, second: &DMatrix<f64>) -> DMatrix<f64> {
+    pub(super) fn input_error_covariance(&self, features: &SiteFeatures, second: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Self::Counts(counts) => of_counts(features, &counts.covariance, second),
-            Self::Gram(seen) => seen.gram.error(&seen.map, &seen.gram.variances, second),
+            Self::Counts(counts) => count_error_covariance(features, &counts.covariance, second),
+            Self::Gram(seen) => seen.gram.error_covariance(&seen.map, &seen.gram.variances, second),
         }
     }
 
     /// The same by what T leaves open without its noise.
-    pub(super) fn unresolved_error(&self, features: &SiteFeatures, second: &DMatrix<f64>) -> DMatrix<f64> {
+    pub(super) fn unresolved_error_covariance(&self, features: &SiteFeatures, second: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Self::Counts(counts) => of_counts(features, &counts.unresolved, second),
-            Self::Gram(seen) => seen.gram.error(&seen.map, &seen.gram.unresolved, second),
+            Self::Counts(counts) => count_error_covariance(features, &counts.unresolved, second),
+            Self::Gram(seen) => seen.gram.error_covariance(&seen.map, &seen.gram.unresolved, second),
         }
     }
 }
 
-fn of_counts(features: &SiteFeatures, covariance: &DMatrix<f64>, second: &DMatrix<f64>) -> DMatrix<f64> {
+fn count_error_covariance(features: &SiteFeatures, covariance: &DMatrix<f64>, second: &DMatrix<f64>) -> DMatrix<f64> {
     let weighted = &features.weighted;
     let error = transposed_product(weighted, &product(&covariance.component_mul(second), weighted));
     0.5 * (&error + error.transpose())
@@ -118,8 +118,7 @@ fn of_counts(features: &SiteFeatures, covariance: &DMatrix<f64>, second: &DMatri
 /// `R` (m x G) for the features at the sites (G x m).
 fn projection(features: &DMatrix<f64>) -> Result<DMatrix<f64>, LinalgError> {
     let (sites, size) = features.shape();
-    let squares =
-        transposed_product(features, features) + DMatrix::identity(size, size) * (RIDGE * sites as f64);
+    let squares = transposed_product(features, features) + DMatrix::identity(size, size) * (RIDGE * sites as f64);
     Ok(Cholesky::new("the Gram matrix of the features at the sites", &squares)?.solve(&features.transpose()))
 }
 
@@ -140,7 +139,7 @@ mod tests {
         };
         let covariance = DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 2.0, 5.0]);
         let second = DMatrix::from_row_slice(2, 2, &[3.0, 0.5, 0.5, 0.25]);
-        assert_eq!(of_counts(&features, &covariance, &second)[(0, 0)], 3.0 + 4.0 + 5.0);
+        assert_eq!(count_error_covariance(&features, &covariance, &second)[(0, 0)], 3.0 + 4.0 + 5.0);
     }
 
     /// Functions of the features are their own projections, but for the ridge: 1e-6 of the mean square.

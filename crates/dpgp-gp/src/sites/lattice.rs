@@ -5,7 +5,7 @@
 /// ```
 /// use dpgp_gp::sites::Lattice;
 /// let lattice = Lattice::new(4, 2);
-/// let place = lattice.place(&[0.3, 2.0]);
+/// let place = lattice.cell_index(&[0.3, 2.0]);
 /// assert_eq!((lattice.len(), place, lattice.coordinates(place)), (16, 7, vec![1, 3]));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,13 +53,13 @@ impl Lattice {
 
     /// The cells along a side.
     #[inline]
-    pub fn side(&self) -> usize {
+    pub fn cells_per_side(&self) -> usize {
         self.side
     }
 
     /// The cell along an input; outside the box, or for no number, that at its end.
     #[inline]
-    pub fn cell(&self, x: f64) -> usize {
+    pub fn axis_cell_index(&self, x: f64) -> usize {
         let (scaled, last) = (x * self.side as f64, (self.side - 1) as f64);
         // Comparisons that are one instruction each; that with NaN leaves zero.
         let scaled = if scaled > 0.0 { scaled } else { 0.0 };
@@ -69,8 +69,8 @@ impl Lattice {
     }
 
     /// The number of the cell of a point; the last input moves fastest.
-    pub fn place(&self, point: &[f64]) -> usize {
-        point.iter().fold(0, |place, x| place * self.side + self.cell(*x))
+    pub fn cell_index(&self, point: &[f64]) -> usize {
+        point.iter().fold(0, |place, x| place * self.side + self.axis_cell_index(*x))
     }
 
     /// The cell along each input.
@@ -90,19 +90,19 @@ impl Lattice {
     }
 
     /// The period of a whole number of cells that is nearest to one, in sides of the box.
-    pub fn period(&self, wanted: f64) -> f64 {
-        self.turn(wanted) as f64 / self.side as f64
+    pub fn nearest_period(&self, wanted: f64) -> f64 {
+        self.period_in_cells(wanted) as f64 / self.side as f64
     }
 
     /// The cells of such a period.
-    pub fn turn(&self, period: f64) -> usize {
+    pub fn period_in_cells(&self, period: f64) -> usize {
         ((period * self.side as f64).round() as usize).max(self.side)
     }
 }
 
 /// A cell with the rows in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FullCell {
+pub struct LatticeCellSums {
     /// The number of the cell.
     pub place: usize,
     /// Its rows.
@@ -116,13 +116,13 @@ pub const TARGET_BITS: i32 = 20;
 
 /// Rows counted in the cells of a lattice.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountedRows {
+pub struct LatticeRowSums {
     /// Where they are counted.
     pub lattice: Lattice,
     /// The number of rows.
     pub rows: u64,
     /// The cells that hold any, with the sums of their targets.
-    pub cells: Vec<FullCell>,
+    pub cells: Vec<LatticeCellSums>,
     /// The sum of the squares of all targets.
     pub squares: i128,
 }
@@ -138,7 +138,7 @@ mod tests {
         for place in 0..125 {
             let along = lattice.coordinates(place);
             assert_eq!(along.iter().fold(0, |sum, cell| 5 * sum + cell), place as i64);
-            assert_eq!(lattice.place(&lattice.midpoint(place)), place);
+            assert_eq!(lattice.cell_index(&lattice.midpoint(place)), place);
         }
     }
 
@@ -146,7 +146,10 @@ mod tests {
     #[test]
     fn periods_are_whole_cells() {
         let lattice = Lattice::new(5, 1);
-        assert_eq!((lattice.turn(1.29), lattice.turn(1.31), lattice.turn(0.4)), (6, 7, 5));
-        assert_eq!(lattice.period(1.29), 1.2);
+        assert_eq!(
+            (lattice.period_in_cells(1.29), lattice.period_in_cells(1.31), lattice.period_in_cells(0.4)),
+            (6, 7, 5)
+        );
+        assert_eq!(lattice.nearest_period(1.29), 1.2);
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::between::{Correlated, Seen, SeenProcess, SumsOfRows};
-use super::squares::Energy;
+use super::between::{ProcessCorrelations, ProcessSumCovariance, ReleasedInformation, SumCovarianceParts};
+use super::squares::ProcessSquareSum;
 use crate::kernel::{BoxKernel, Kernel};
-use crate::{Predictive, WeightedNormals};
+use crate::{PredictiveMixture, WeightedNormals};
 use dpgp_linalg::{Cholesky, LinalgError, product, transposed_product};
 
 /// Members with less weight are left out.
@@ -17,16 +17,16 @@ const LEAST_VARIANCE: f64 = 1e-12;
 
 /// A mixture of posteriors, one for each choice of hyperparameters.
 pub struct SiteMixture {
-    kernels: Vec<SiteKernel>,
+    kernels: Vec<KernelWithPrior>,
     sites: DMatrix<f64>,
     /// How b depends on the values at the sites (m x G).
     map: DMatrix<f64>,
-    sums: SumsOfRows,
+    sums: SumCovarianceParts,
     /// Image in b of the process of each kernel.
-    processes: Vec<SeenProcess>,
+    processes: Vec<ProcessSumCovariance>,
     /// The covariance of b by what T leaves open of the inputs without its noise (m x m).
     unresolved: DMatrix<f64>,
-    members: Vec<SiteMember>,
+    members: Vec<SiteMixtureMember>,
     weights: Vec<f64>,
 }
 
@@ -34,24 +34,24 @@ pub struct SiteMixture {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixturePrediction {
     /// The function.
-    pub function: Predictive,
+    pub function: PredictiveMixture,
     /// Observations of it: each member has a noise variance of its own.
-    pub targets: Predictive,
+    pub targets: PredictiveMixture,
 }
 
 impl SiteMixture {
     pub(super) fn new(
-        seen: &Seen<'_>,
-        correlated: Vec<Correlated>,
+        seen: &ReleasedInformation<'_>,
+        correlated: Vec<ProcessCorrelations>,
         unresolved: DMatrix<f64>,
-        grid: &HyperGrid,
-        members: Vec<SiteMember>,
+        grid: &HyperparameterGrid,
+        members: Vec<SiteMixtureMember>,
         weights: Vec<f64>,
     ) -> Self {
         Self {
             kernels: grid.kernels.clone(),
             sites: seen.features.sites.clone(),
-            map: seen.inputs.reach(&seen.map),
+            map: seen.inputs.site_observation_map(&seen.map),
             sums: seen.sums.clone(),
             processes: correlated.into_iter().map(|correlated| correlated.process).collect(),
             unresolved,
@@ -72,25 +72,28 @@ impl SiteMixture {
 
     /// At the inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
-        self.predict_by(self.crosses(inputs))
+        self.predict_from_projections(self.projected_cross_correlations(inputs))
     }
 
-    /// The same from the matrices of the kernels between the sites and the inputs ([`HyperGrid::matrices`]).
-    pub fn predict_from(&self, matrices: &[DMatrix<f64>]) -> MixturePrediction {
-        self.predict_by(self.kernel_wise(|kernel| product(&self.map, &matrices[kernel])))
+    /// The same from the matrices of the kernels between the sites and the inputs ([`HyperparameterGrid::kernel_matrices`]).
+    pub fn predict_from_kernel_matrices(&self, matrices: &[DMatrix<f64>]) -> MixturePrediction {
+        self.predict_from_projections(self.map_heavy_kernels(|kernel| product(&self.map, &matrices[kernel])))
     }
 
-    fn predict_by(&self, crosses: Vec<Option<DMatrix<f64>>>) -> MixturePrediction {
-        let total: f64 = self.heavy().map(|(_, weight)| weight).sum();
+    fn predict_from_projections(&self, crosses: Vec<Option<DMatrix<f64>>>) -> MixturePrediction {
+        let total: f64 = self.heavy_members().map(|(_, weight)| weight).sum();
         let (mut function, mut targets) = (Vec::new(), Vec::new());
-        for (member, weight, cross) in self.heavy_with(&crosses) {
+        for (member, weight, cross) in self.heavy_members_by_kernel(&crosses) {
             let of_function = self.predict_with(member, weight / total, cross);
             let mut of_targets = of_function.clone();
             of_targets.variance.add_scalar_mut(member.noise);
             function.push(of_function);
             targets.push(of_targets);
         }
-        MixturePrediction { function: Predictive::mixture(function), targets: Predictive::mixture(targets) }
+        MixturePrediction {
+            function: PredictiveMixture::mixture(function),
+            targets: PredictiveMixture::mixture(targets),
+        }
     }
 
     /// The variances of f at the inputs if b and T were known without noise, averaged over hyperparameters: what the model and so few
@@ -99,11 +102,12 @@ impl SiteMixture {
     /// # Errors
     /// [`LinalgError`] if a covariance cannot be factorised.
     pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
-        let crosses = self.crosses(inputs);
+        let crosses = self.projected_cross_correlations(inputs);
         let (mut variances, mut total) = (DVector::zeros(inputs.nrows()), 0.0);
-        for (member, weight, cross) in self.heavy_with(&crosses) {
+        for (member, weight, cross) in self.heavy_members_by_kernel(&crosses) {
             let chosen = &member.chosen;
-            let covariance = self.processes[chosen.kernel].of_sums(*chosen, &self.sums) + &self.unresolved;
+            let covariance =
+                self.processes[chosen.kernel].noiseless_sum_covariance(*chosen, &self.sums) + &self.unresolved;
             let factor = Cholesky::new("the covariance of sums without noise", &covariance)?;
             let half = factor.half_solve(&self.covariance(member, cross));
             let prior = chosen.variance + self.sums.bias;
@@ -119,8 +123,8 @@ impl SiteMixture {
     pub fn means(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
         let mut constant = 0.0;
         let mut at_sites = vec![DVector::zeros(self.sites.nrows()); self.kernels.len()];
-        let total: f64 = self.heavy().map(|(_, weight)| weight).sum();
-        for (member, weight) in self.heavy() {
+        let total: f64 = self.heavy_members().map(|(_, weight)| weight).sum();
+        for (member, weight) in self.heavy_members() {
             let share = weight / total;
             let weights = member.weights.column(0);
             at_sites[member.chosen.kernel] += self.map.tr_mul(&weights) * (share * member.chosen.variance);
@@ -134,37 +138,37 @@ impl SiteMixture {
     }
 
     /// The members that count, with their weights.
-    fn heavy(&self) -> impl Iterator<Item = (&SiteMember, f64)> {
+    fn heavy_members(&self) -> impl Iterator<Item = (&SiteMixtureMember, f64)> {
         let all = self.members.iter().zip(self.weights.iter().copied());
         all.filter(|(_, weight)| *weight >= LEAST_WEIGHT)
     }
 
     /// The same, with what there is of the kernel of each.
-    fn heavy_with<'a>(
+    fn heavy_members_by_kernel<'a>(
         &'a self,
         of_kernels: &'a [Option<DMatrix<f64>>],
-    ) -> impl Iterator<Item = (&'a SiteMember, f64, &'a DMatrix<f64>)> {
-        self.heavy().filter_map(|(member, weight)| {
+    ) -> impl Iterator<Item = (&'a SiteMixtureMember, f64, &'a DMatrix<f64>)> {
+        self.heavy_members().filter_map(|(member, weight)| {
             of_kernels[member.chosen.kernel].as_ref().map(|of_kernel| (member, weight, of_kernel))
         })
     }
 
     /// `L k(sites, inputs)` of each kernel that counts, without its variance (m x t).
-    fn crosses(&self, inputs: &DMatrix<f64>) -> Vec<Option<DMatrix<f64>>> {
-        self.kernel_wise(|kernel| {
+    fn projected_cross_correlations(&self, inputs: &DMatrix<f64>) -> Vec<Option<DMatrix<f64>>> {
+        self.map_heavy_kernels(|kernel| {
             product(&self.map, &self.kernels[kernel].correlations.matrix(&self.sites, inputs))
         })
     }
 
     /// Something of each kernel that a member which counts has.
-    fn kernel_wise<T>(&self, of_kernel: impl Fn(usize) -> T) -> Vec<Option<T>> {
+    fn map_heavy_kernels<T>(&self, of_kernel: impl Fn(usize) -> T) -> Vec<Option<T>> {
         let mut counts = vec![false; self.kernels.len()];
-        self.heavy().for_each(|(member, _)| counts[member.chosen.kernel] = true);
+        self.heavy_members().for_each(|(member, _)| counts[member.chosen.kernel] = true);
         counts.iter().enumerate().map(|(kernel, counts)| counts.then(|| of_kernel(kernel))).collect()
     }
 
     /// The covariance of the sums with f at some inputs (m x t).
-    fn covariance(&self, member: &SiteMember, cross: &DMatrix<f64>) -> DMatrix<f64> {
+    fn covariance(&self, member: &SiteMixtureMember, cross: &DMatrix<f64>) -> DMatrix<f64> {
         let mut covariance = cross * member.chosen.variance;
         for mut column in covariance.column_iter_mut() {
             column.axpy(self.sums.bias, &self.sums.total, 1.0);
@@ -173,7 +177,7 @@ impl SiteMixture {
     }
 
     /// The function by one member; `cross` is `L k(sites, inputs)` without its variance (m x t).
-    fn predict_with(&self, member: &SiteMember, weight: f64, cross: &DMatrix<f64>) -> WeightedNormals {
+    fn predict_with(&self, member: &SiteMixtureMember, weight: f64, cross: &DMatrix<f64>) -> WeightedNormals {
         let covariance = self.covariance(member, cross);
         let half = member.factor.half_solve(&covariance);
         let prior = member.chosen.variance + self.sums.bias;
@@ -188,7 +192,7 @@ impl SiteMixture {
 
 /// One choice of hyperparameters; the kernel by its place in the grid.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chosen {
+pub(super) struct SiteHyperparameters {
     pub kernel: usize,
     pub variance: f64,
     pub noise: f64,
@@ -197,8 +201,8 @@ pub(super) struct Chosen {
 }
 
 /// The posterior of what b sees of the process under one choice.
-pub(super) struct SiteMember {
-    pub chosen: Chosen,
+pub(super) struct SiteMixtureMember {
+    pub chosen: SiteHyperparameters,
     /// Of Q.
     pub factor: Cholesky,
     /// `Q^-1 b` (m x 1).
@@ -212,32 +216,32 @@ pub(super) struct SiteMember {
 }
 
 /// A member whose evidence is that of b alone so far, and what the sum of squares will add to it.
-pub(super) struct Unsquared {
-    pub member: SiteMember,
-    pub energy: Energy,
+pub(super) struct PartialEvidenceMember {
+    pub member: SiteMixtureMember,
+    pub energy: ProcessSquareSum,
 }
 
-impl Unsquared {
+impl PartialEvidenceMember {
     /// With the covariance of b by the error of the counts.
     pub fn new(
-        chosen: Chosen,
-        seen: &Seen<'_>,
-        correlated: &Correlated,
+        chosen: SiteHyperparameters,
+        seen: &ReleasedInformation<'_>,
+        correlated: &ProcessCorrelations,
         error: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
-        let covariance = correlated.process.of_sums(chosen, &seen.sums)
+        let covariance = correlated.process.noiseless_sum_covariance(chosen, &seen.sums)
             + error
             + DMatrix::from_diagonal(&seen.released.weighted);
         let factor = Cholesky::without_jitter("the covariance of the weighted sums", &covariance)?;
         let b = &seen.released.sums.weighted;
         let weights = factor.solve(&DMatrix::from_column_slice(b.len(), 1, b.as_slice()));
-        let cross = correlated.crossed(chosen.variance, seen);
+        let cross = correlated.cross_covariance(chosen.variance, seen);
         let mean = transposed_product(&cross, &weights).column(0).into_owned();
         let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
-        let energy = Energy::new(chosen, seen, correlated, &mean, &factor.half_solve(&cross));
+        let energy = ProcessSquareSum::new(chosen, seen, correlated, &mean, &factor.half_solve(&cross));
         let log_evidence = chosen.log_prior - 0.5 * b.dot(&weights.column(0)) - logs;
         Ok(Self {
-            member: SiteMember { noise: chosen.noise, chosen, factor, weights, mean, log_evidence },
+            member: SiteMixtureMember { noise: chosen.noise, chosen, factor, weights, mean, log_evidence },
             energy,
         })
     }
@@ -248,10 +252,10 @@ impl Unsquared {
     }
 }
 
-impl SiteMember {
+impl SiteMixtureMember {
     /// `E[f f']` of what b sees (G x G, or m x m): `K - K L' Q^-1 L K + m m'`.
-    pub fn second_moment(&self, seen: &Seen<'_>, correlated: &Correlated) -> DMatrix<f64> {
-        let half = self.factor.half_solve(&correlated.crossed(self.chosen.variance, seen));
+    pub fn second_moment(&self, seen: &ReleasedInformation<'_>, correlated: &ProcessCorrelations) -> DMatrix<f64> {
+        let half = self.factor.half_solve(&correlated.cross_covariance(self.chosen.variance, seen));
         let mut second = correlated.covariance(self.chosen.variance, seen);
         second -= transposed_product(&half, &half);
         second.ger(1.0, &self.mean, &self.mean, 1.0);
@@ -262,7 +266,7 @@ impl SiteMember {
 /// A public belief about the data, in units of the box and of the targets: what a release is designed for, and what
 /// hyperparameters are averaged around. It moves errors, never the guarantee.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SiteReference {
+pub struct PublicReferenceModel {
     /// The number of rows n, which is public.
     pub rows: usize,
     /// The bound R on targets, on either side of zero.
@@ -279,7 +283,7 @@ pub struct SiteReference {
 
 /// A value with its log density a priori, up to a constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Graded {
+pub struct ValueWithPrior {
     /// The value.
     pub value: f64,
     /// Its log density.
@@ -288,7 +292,7 @@ pub struct Graded {
 
 /// Correlations of the process with the log density of their lengthscale.
 #[derive(Clone)]
-pub struct SiteKernel {
+pub struct KernelWithPrior {
     /// A kernel of variance 1.
     pub correlations: Arc<dyn Kernel>,
     /// The log density of its lengthscale, up to a constant.
@@ -297,13 +301,13 @@ pub struct SiteKernel {
 
 /// A grid of lengthscales, variances and noise variances, each with a public prior.
 #[derive(Clone)]
-pub struct HyperGrid {
+pub struct HyperparameterGrid {
     /// By lengthscale.
-    pub kernels: Vec<SiteKernel>,
+    pub kernels: Vec<KernelWithPrior>,
     /// Variances of the process about its mean.
-    pub variances: Vec<Graded>,
+    pub variances: Vec<ValueWithPrior>,
     /// Variances of targets about the process; they rise.
-    pub noises: Vec<Graded>,
+    pub noises: Vec<ValueWithPrior>,
     /// How finely noise variances from one of these to the next are told apart, an odd number: with 1 there are no others.
     pub steps: usize,
     /// The variance of the mean of the process.
@@ -330,21 +334,21 @@ const SPREAD_OF_STRETCH: f64 = 0.5;
 const SPREAD_OF_VARIANCE: f64 = 1.0;
 const SPREAD_OF_NOISE: f64 = 0.5;
 
-impl HyperGrid {
+impl HyperparameterGrid {
     /// The grid around a reference: lengthscales from a half to four times its own, variances from 0.005 to 1 and noise variances
     /// from 0.0025 (or half of the reference, if that is less) to 0.32 of the square of the bound, each log-normal around the
     /// reference.
-    pub fn around(reference: &SiteReference) -> Self {
+    pub fn around_reference(reference: &PublicReferenceModel) -> Self {
         let square = reference.bound * reference.bound;
-        let kernels = STRETCHES.iter().map(|stretch| SiteKernel {
-            correlations: Arc::from(reference.kernel.correlations(*stretch)),
+        let kernels = STRETCHES.iter().map(|stretch| KernelWithPrior {
+            correlations: Arc::from(reference.kernel.correlation_kernel(*stretch)),
             log_prior: log_normal(*stretch, SPREAD_OF_STRETCH),
         });
         Self {
             kernels: kernels.collect(),
-            variances: graded(&VARIANCES, square, reference.kernel.variance(), SPREAD_OF_VARIANCE),
-            noises: graded(
-                &noises_down_to(reference.noise_variance / square),
+            variances: log_normal_grid(&VARIANCES, square, reference.kernel.variance(), SPREAD_OF_VARIANCE),
+            noises: log_normal_grid(
+                &noise_variance_grid(reference.noise_variance / square),
                 square,
                 reference.noise_variance,
                 SPREAD_OF_NOISE,
@@ -357,13 +361,13 @@ impl HyperGrid {
 
     /// `k(sites, inputs)` of each kernel, without its variance, for sites (G x d) and inputs (t x d): G x t numbers each. Releases with the
     /// same sites share them.
-    pub fn matrices(&self, sites: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Vec<DMatrix<f64>> {
+    pub fn kernel_matrices(&self, sites: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Vec<DMatrix<f64>> {
         self.kernels.iter().map(|kernel| kernel.correlations.matrix(sites, inputs)).collect()
     }
 }
 
 /// The noise variances, with as many halves of the least as it takes to go below half of a reference.
-fn noises_down_to(reference: f64) -> Vec<f64> {
+fn noise_variance_grid(reference: f64) -> Vec<f64> {
     let mut noises = NOISES.to_vec();
     while noises[0] > LEAST_NOISE.max(0.5 * reference) {
         noises.insert(0, 0.5 * noises[0]);
@@ -372,9 +376,9 @@ fn noises_down_to(reference: f64) -> Vec<f64> {
 }
 
 /// Multiples of a unit, log-normal around a centre.
-fn graded(multiples: &[f64], unit: f64, centre: f64, spread: f64) -> Vec<Graded> {
+fn log_normal_grid(multiples: &[f64], unit: f64, centre: f64, spread: f64) -> Vec<ValueWithPrior> {
     let values = multiples.iter().map(|multiple| multiple * unit);
-    values.map(|value| Graded { value, log_prior: log_normal(value / centre, spread) }).collect()
+    values.map(|value| ValueWithPrior { value, log_prior: log_normal(value / centre, spread) }).collect()
 }
 
 /// `-(ln ratio)^2 / (2 spread^2)`, flat in the logarithm but for it.
@@ -389,27 +393,27 @@ mod tests {
     #[test]
     fn the_reference_lies_within_the_noises() {
         for reference in [0.3, 0.0051, 0.004, 1e-4] {
-            let noises = noises_down_to(reference);
+            let noises = noise_variance_grid(reference);
             assert!(noises[0] <= 0.5 * reference && noises.windows(2).all(|pair| pair[1] == 2.0 * pair[0]));
         }
-        assert_eq!(noises_down_to(0.01), NOISES);
-        assert!(noises_down_to(1e-30)[0] >= 0.5 * LEAST_NOISE);
+        assert_eq!(noise_variance_grid(0.01), NOISES);
+        assert!(noise_variance_grid(1e-30)[0] >= 0.5 * LEAST_NOISE);
     }
 
     /// Twice the centre is `ln 2` away; of a spread of 1/2 that are `(2 ln 2)^2 / 2` nats.
     #[test]
     fn priors_are_normal_in_the_logarithm() {
         assert_eq!((log_normal(1.0, 0.5), log_normal(2.0, 0.5)), (0.0, -2.0 * 2f64.ln().powi(2)));
-        let found = graded(&[0.5, 2.0], 4.0, 2.0, 1.0);
-        assert_eq!(found[0], Graded { value: 2.0, log_prior: 0.0 });
-        assert_eq!(found[1], Graded { value: 8.0, log_prior: -0.5 * 4f64.ln().powi(2) });
+        let found = log_normal_grid(&[0.5, 2.0], 4.0, 2.0, 1.0);
+        assert_eq!(found[0], ValueWithPrior { value: 2.0, log_prior: 0.0 });
+        assert_eq!(found[1], ValueWithPrior { value: 8.0, log_prior: -0.5 * 4f64.ln().powi(2) });
     }
 
     /// For targets within 2 variances and noises are multiples of 4.
     #[test]
     fn a_grid_lies_around_its_reference() {
         let kernel = toml::from_str("eq = { variance = 1.2, lengthscale = 0.5 }").unwrap();
-        let reference = SiteReference {
+        let reference = PublicReferenceModel {
             rows: 100,
             bound: 2.0,
             bias: 0.75,
@@ -417,12 +421,9 @@ mod tests {
             noise_variance: 0.08,
             concentration: 1.0,
         };
-        let grid = HyperGrid::around(&reference);
+        let grid = HyperparameterGrid::around_reference(&reference);
         assert_eq!((grid.kernels.len(), grid.bias, grid.first, grid.steps), (4, 0.75, 1.2, STEPS_OF_NOISE));
-        assert_eq!(
-            grid.variances.iter().map(|one| one.value).collect::<Vec<_>>(),
-            VARIANCES.map(|v| 4.0 * v)
-        );
+        assert_eq!(grid.variances.iter().map(|one| one.value).collect::<Vec<_>>(), VARIANCES.map(|v| 4.0 * v));
         assert_eq!(grid.noises.iter().map(|one| one.value).collect::<Vec<_>>(), NOISES.map(|v| 4.0 * v));
         let reference_is_likeliest = grid.variances.iter().map(|one| one.log_prior).fold(f64::MIN, f64::max);
         assert_eq!(reference_is_likeliest, 0.0, "0.3 of 4 is the variance of the reference");

@@ -3,10 +3,10 @@
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
-use super::between::{Correlated, Seen};
-use super::mixture::{Chosen, SiteMember, Unsquared};
-use super::squares::add_quadratics;
-use super::{HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture};
+use super::between::{ProcessCorrelations, ReleasedInformation};
+use super::mixture::{PartialEvidenceMember, SiteHyperparameters, SiteMixtureMember};
+use super::squares::add_quadratic_terms;
+use super::{HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, SiteMixture};
 use dpgp_linalg::LinalgError;
 
 /// How often the error of the inputs is computed anew.
@@ -21,64 +21,64 @@ const HEAVIEST: usize = 4;
 ///
 /// # Errors
 /// [`LinalgError`] if a variance of the noise is not positive.
-pub fn site_mixture(
+pub fn fit_site_mixture(
     features: &SiteFeatures,
-    released: &NoisyFeatures,
-    inputs: &SiteInputs,
-    grid: &HyperGrid,
+    released: &NoisyFeatureSums,
+    inputs: &InputPosterior,
+    grid: &HyperparameterGrid,
 ) -> Result<SiteMixture, LinalgError> {
-    site_mixture_among(&grid.matrices(&features.sites, &features.sites), features, released, inputs, grid)
+    fit_mixture_from_matrices(&grid.kernel_matrices(&features.sites, &features.sites), features, released, inputs, grid)
 }
 
-/// The same where the matrices of the kernels among the sites are known ([`HyperGrid::matrices`]).
+/// The same where the matrices of the kernels among the sites are known ([`HyperparameterGrid::kernel_matrices`]).
 ///
 /// # Errors
-/// As for [`site_mixture`].
-pub fn site_mixture_among(
+/// As for [`fit_site_mixture`].
+pub fn fit_mixture_from_matrices(
     sites: &[DMatrix<f64>],
     features: &SiteFeatures,
-    released: &NoisyFeatures,
-    inputs: &SiteInputs,
-    grid: &HyperGrid,
+    released: &NoisyFeatureSums,
+    inputs: &InputPosterior,
+    grid: &HyperparameterGrid,
 ) -> Result<SiteMixture, LinalgError> {
-    let seen = Seen::new(features, released, inputs, grid.bias);
+    let seen = ReleasedInformation::new(features, released, inputs, grid.bias);
     let kernels = grid.kernels.iter().zip(sites);
-    let correlated: Vec<Correlated> =
-        kernels.map(|(kernel, sites)| Correlated::new(kernel, sites, &seen)).collect();
+    let correlated: Vec<ProcessCorrelations> =
+        kernels.map(|(kernel, sites)| ProcessCorrelations::new(kernel, sites, &seen)).collect();
     let mut second = correlated[correlated.len() / 2].covariance(grid.first, &seen);
-    let mut mixed = Mixed::new(grid, &seen, &correlated, &second)?;
+    let mut mixed = WeightedMembers::new(grid, &seen, &correlated, &second)?;
     for _ in 1..PASSES {
         second = mixed.second_moment(&seen, &correlated);
-        mixed = Mixed::new(grid, &seen, &correlated, &second)?;
+        mixed = WeightedMembers::new(grid, &seen, &correlated, &second)?;
     }
-    let unresolved = inputs.unresolved_error(features, &second);
+    let unresolved = inputs.unresolved_error_covariance(features, &second);
     Ok(SiteMixture::new(&seen, correlated, unresolved, grid, mixed.members, mixed.weights))
 }
 
 /// The members of one pass with their weights, which add up to 1.
-struct Mixed {
-    members: Vec<SiteMember>,
+struct WeightedMembers {
+    members: Vec<SiteMixtureMember>,
     weights: Vec<f64>,
 }
 
-impl Mixed {
+impl WeightedMembers {
     fn new(
-        grid: &HyperGrid,
-        seen: &Seen<'_>,
-        correlated: &[Correlated],
+        grid: &HyperparameterGrid,
+        seen: &ReleasedInformation<'_>,
+        correlated: &[ProcessCorrelations],
         second: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
-        let error = seen.inputs.error(seen.features, second);
-        let mut members: Vec<Unsquared> = choices(grid)
-            .collect::<Vec<Chosen>>()
+        let error = seen.inputs.input_error_covariance(seen.features, second);
+        let mut members: Vec<PartialEvidenceMember> = choices(grid)
+            .collect::<Vec<SiteHyperparameters>>()
             .into_par_iter()
-            .map(|chosen| Unsquared::new(chosen, seen, &correlated[chosen.kernel], &error))
+            .map(|chosen| PartialEvidenceMember::new(chosen, seen, &correlated[chosen.kernel], &error))
             .collect::<Result<_, _>>()?;
-        if let SiteInputs::Counts(counts) = seen.inputs {
+        if let InputPosterior::Counts(counts) = seen.inputs {
             let of_kernels = members.par_chunk_by_mut(|one, other| one.kernel() == other.kernel());
-            of_kernels.for_each(|of_one| add_quadratics(of_one, counts, &correlated[of_one[0].kernel()]));
+            of_kernels.for_each(|of_one| add_quadratic_terms(of_one, counts, &correlated[of_one[0].kernel()]));
         }
-        let members = resolved(members, seen, grid);
+        let members = complete_member_evidences(members, seen, grid);
         let most = members.iter().map(|member| member.log_evidence).fold(f64::NEG_INFINITY, f64::max);
         let shares: Vec<f64> = members.iter().map(|member| (member.log_evidence - most).exp()).collect();
         let total: f64 = shares.iter().sum();
@@ -86,7 +86,7 @@ impl Mixed {
     }
 
     /// `E[f f']` of the heaviest members.
-    fn second_moment(&self, seen: &Seen<'_>, correlated: &[Correlated]) -> DMatrix<f64> {
+    fn second_moment(&self, seen: &ReleasedInformation<'_>, correlated: &[ProcessCorrelations]) -> DMatrix<f64> {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|i, j| self.weights[*j].total_cmp(&self.weights[*i]));
         order.truncate(HEAVIEST);
@@ -102,21 +102,25 @@ impl Mixed {
 }
 
 /// The members with all of their evidence, which come by lengthscale, then by variance, then by noise.
-fn resolved(members: Vec<Unsquared>, seen: &Seen<'_>, grid: &HyperGrid) -> Vec<SiteMember> {
+fn complete_member_evidences(
+    members: Vec<PartialEvidenceMember>,
+    seen: &ReleasedInformation<'_>,
+    grid: &HyperparameterGrid,
+) -> Vec<SiteMixtureMember> {
     let mut rest = members.into_iter().peekable();
     let mut all = Vec::with_capacity(rest.len());
     while rest.peek().is_some() {
         let of_one = rest.by_ref().take(grid.noises.len()).collect();
-        all.extend(NoiseCurve::resolved(seen, of_one, grid.steps));
+        all.extend(NoiseVariancePosterior::complete_evidences(seen, of_one, grid.steps));
     }
     all
 }
 
 /// Every choice, by lengthscale, then by variance, then by noise.
-fn choices(grid: &HyperGrid) -> impl Iterator<Item = Chosen> {
+fn choices(grid: &HyperparameterGrid) -> impl Iterator<Item = SiteHyperparameters> {
     grid.kernels.iter().enumerate().flat_map(move |(kernel, correlations)| {
         grid.variances.iter().flat_map(move |variance| {
-            grid.noises.iter().map(move |noise| Chosen {
+            grid.noises.iter().map(move |noise| SiteHyperparameters {
                 kernel,
                 variance: variance.value,
                 noise: noise.value,
@@ -132,8 +136,8 @@ fn choices(grid: &HyperGrid) -> impl Iterator<Item = Chosen> {
 /// grid are off by its distance. What b and the process have to do with s^2 changes slowly, however: the evidence of b, the expected
 /// energy E of the process and the variance A of q by all but the noise of targets are parabolas in `ln s^2` through the three nearest nodes. So
 /// only `q ~ N(E + n s^2, A + 2 n s^4 + 4 s^2 E)` is computed for each s^2.
-pub(super) struct NoiseCurve<'a> {
-    seen: &'a Seen<'a>,
+pub(super) struct NoiseVariancePosterior<'a> {
+    seen: &'a ReleasedInformation<'a>,
     nodes: Vec<NoiseNode>,
     /// The noise variances between a node and the next, and one.
     steps: usize,
@@ -153,42 +157,50 @@ struct NoiseNode {
 }
 
 impl NoiseNode {
-    fn new(unsquared: &Unsquared, seen: &Seen<'_>) -> Self {
+    fn new(unsquared: &PartialEvidenceMember, seen: &ReleasedInformation<'_>) -> Self {
         Self {
             place: unsquared.member.chosen.noise.ln(),
             of_sums: unsquared.member.log_evidence,
-            energy: unsquared.energy.expected(),
+            energy: unsquared.energy.expected_sum(),
             spread: unsquared.energy.variance(seen).ln(),
         }
     }
 }
 
 /// The share of the noise variances nearest to one node.
-struct Nearest {
+struct NodeEvidence {
     log_evidence: f64,
     noise: f64,
 }
 
-impl<'a> NoiseCurve<'a> {
+impl<'a> NoiseVariancePosterior<'a> {
     /// Of members that differ in their noise variances alone, which rise.
-    fn new(seen: &'a Seen<'a>, members: &[Unsquared], steps: usize) -> Self {
+    fn new(seen: &'a ReleasedInformation<'a>, members: &[PartialEvidenceMember], steps: usize) -> Self {
         Self { seen, nodes: members.iter().map(|each| NoiseNode::new(each, seen)).collect(), steps }
     }
 
     /// The members with all of their evidence, each for the noise variances that it is nearest to: `steps` of them lie between a node and the
     /// next, evenly in the logarithm.
-    pub fn resolved(seen: &Seen<'_>, members: Vec<Unsquared>, steps: usize) -> Vec<SiteMember> {
-        let curve = NoiseCurve::new(seen, &members, steps);
-        let nearest: Vec<Nearest> = (0..members.len()).map(|node| curve.nearest(node)).collect();
+    pub fn complete_evidences(
+        seen: &ReleasedInformation<'_>,
+        members: Vec<PartialEvidenceMember>,
+        steps: usize,
+    ) -> Vec<SiteMixtureMember> {
+        let curve = NoiseVariancePosterior::new(seen, &members, steps);
+        let nearest: Vec<NodeEvidence> = (0..members.len()).map(|node| curve.node_evidence(node)).collect();
         let resolved = members.into_iter().zip(nearest);
         resolved
-            .map(|(each, Nearest { log_evidence, noise })| SiteMember { log_evidence, noise, ..each.member })
+            .map(|(each, NodeEvidence { log_evidence, noise })| SiteMixtureMember {
+                log_evidence,
+                noise,
+                ..each.member
+            })
             .collect()
     }
 
-    fn nearest(&self, node: usize) -> Nearest {
+    fn node_evidence(&self, node: usize) -> NodeEvidence {
         let half = self.steps as i64 / 2;
-        let places: Vec<f64> = (-half..=half).filter_map(|step| self.place(node, step)).collect();
+        let places: Vec<f64> = (-half..=half).filter_map(|step| self.log_noise_at_step(node, step)).collect();
         let logs: Vec<f64> = places.iter().map(|place| self.log_evidence(node, *place)).collect();
         let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (mut total, mut noise) = (0.0, 0.0);
@@ -197,11 +209,11 @@ impl<'a> NoiseCurve<'a> {
             total += weight;
             noise += weight * place.exp();
         }
-        Nearest { log_evidence: most + total.ln(), noise: noise / total }
+        NodeEvidence { log_evidence: most + total.ln(), noise: noise / total }
     }
 
     /// So many steps from a node, in the logarithm; none beyond the last node.
-    fn place(&self, node: usize, step: i64) -> Option<f64> {
+    fn log_noise_at_step(&self, node: usize, step: i64) -> Option<f64> {
         let here = self.nodes[node].place;
         if step == 0 {
             return Some(here);
@@ -211,7 +223,7 @@ impl<'a> NoiseCurve<'a> {
     }
 
     /// Three nodes, or as many as there are; where nothing lies between nodes, one.
-    fn around(&self, node: usize) -> &[NoiseNode] {
+    fn neighbouring_nodes(&self, node: usize) -> &[NoiseNode] {
         if self.steps == 1 {
             return &self.nodes[node..=node];
         }
@@ -221,10 +233,10 @@ impl<'a> NoiseCurve<'a> {
 
     /// The log density of what was released and of the choice at a place near a node.
     fn log_evidence(&self, node: usize, place: f64) -> f64 {
-        let nodes = self.around(node);
+        let nodes = self.neighbouring_nodes(node);
         let (mut of_sums, mut energy, mut spread) = (0.0, 0.0, 0.0);
         for (order, node) in nodes.iter().enumerate() {
-            let share = basis(nodes, order, place);
+            let share = lagrange_basis(nodes, order, place);
             of_sums += share * node.of_sums;
             energy += share * node.energy;
             spread += share * node.spread;
@@ -237,14 +249,14 @@ impl<'a> NoiseCurve<'a> {
 }
 
 /// The polynomial of Lagrange that is 1 at one of the nodes and 0 at the others.
-fn basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
+fn lagrange_basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
     let others = nodes.iter().enumerate().filter(|(other, _)| *other != order);
     others.map(|(_, other)| (place - other.place) / (nodes[order].place - other.place)).product()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::SiteInputs;
+    use super::super::InputPosterior;
     use super::super::dense::{counts, features, released};
     use super::*;
 
@@ -253,8 +265,8 @@ mod tests {
     fn polynomials_of_lagrange() {
         let nodes = [0.0, 1.0, 3.0].map(|place| NoiseNode { place, of_sums: 0.0, energy: 0.0, spread: 0.0 });
         for (order, expected) in [-1.0 / 3.0, 1.0, 1.0 / 3.0].into_iter().enumerate() {
-            assert!((basis(&nodes, order, 2.0) - expected).abs() < 1e-15);
-            let at_nodes = nodes.map(|node| basis(&nodes, order, node.place));
+            assert!((lagrange_basis(&nodes, order, 2.0) - expected).abs() < 1e-15);
+            let at_nodes = nodes.map(|node| lagrange_basis(&nodes, order, node.place));
             assert_eq!(at_nodes, std::array::from_fn(|other| if other == order { 1.0 } else { 0.0 }));
         }
     }
@@ -270,10 +282,10 @@ mod tests {
     }
 
     /// Nodes at 0, 1 and 3 whose evidence of sums is the square of their place, with an energy of 2 and a variance of 1/2.
-    fn with_curve(test: fn(&NoiseCurve<'_>)) {
-        let (features, released, inputs) = (features(), released(), SiteInputs::Counts(counts()));
-        let seen = Seen::new(&features, &released, &inputs, 0.25);
-        test(&NoiseCurve { seen: &seen, nodes: [0.0, 1.0, 3.0].map(node).to_vec(), steps: 5 });
+    fn with_curve(test: fn(&NoiseVariancePosterior<'_>)) {
+        let (features, released, inputs) = (features(), released(), InputPosterior::Counts(counts()));
+        let seen = ReleasedInformation::new(&features, &released, &inputs, 0.25);
+        test(&NoiseVariancePosterior { seen: &seen, nodes: [0.0, 1.0, 3.0].map(node).to_vec(), steps: 5 });
     }
 
     #[test]
@@ -287,7 +299,7 @@ mod tests {
                 (2, 1, None),
                 (2, -1, Some(2.6)),
             ] {
-                let found = curve.place(node, step);
+                let found = curve.log_noise_at_step(node, step);
                 let close = found.zip(expected).is_none_or(|(one, other)| (one - other).abs() < 1e-14);
                 assert!(found.is_some() == expected.is_some() && close, "{node} {step}: {found:?}");
             }
@@ -305,7 +317,7 @@ mod tests {
             let noises = [0.6f64, 0.8, 1.0, 1.4, 1.8].map(f64::exp);
             let total: f64 = noises.iter().map(|noise| evidence(*noise).exp()).sum();
             let mean: f64 = noises.iter().map(|noise| noise * evidence(*noise).exp()).sum::<f64>() / total;
-            let Nearest { log_evidence, noise } = curve.nearest(1);
+            let NodeEvidence { log_evidence, noise } = curve.node_evidence(1);
             assert!(
                 (log_evidence - total.ln()).abs() < 1e-12 && (noise - mean).abs() < 1e-12,
                 "{log_evidence} {noise}"

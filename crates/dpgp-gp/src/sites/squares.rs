@@ -3,15 +3,15 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::between::{Correlated, Seen, quadratic};
-use super::inputs::SeenWeights;
-use super::mixture::{Chosen, Unsquared};
-use super::{SiteCounts, SiteInputs};
+use super::between::{ProcessCorrelations, ReleasedInformation, quadratic};
+use super::inputs::GramProjection;
+use super::mixture::{PartialEvidenceMember, SiteHyperparameters};
+use super::{InputPosterior, SiteCounts};
 use dpgp_linalg::{product, transposed_product};
 
 /// The sum `f' N f` of the squares of the process over the rows, with N the counts or the Gram matrix, m the mean and V the covariance of
 /// what b sees of f, given b.
-pub(super) struct Energy {
+pub(super) struct ProcessSquareSum {
     /// `m' N m`.
     mean: f64,
     /// `tr(N V)`.
@@ -24,30 +24,30 @@ pub(super) struct Energy {
     of_inputs: f64,
 }
 
-impl Energy {
-    /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratics`] adds what is missing.
+impl ProcessSquareSum {
+    /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratic_terms`] adds what is missing.
     pub fn new(
-        chosen: Chosen,
-        seen: &Seen<'_>,
-        correlated: &Correlated,
+        chosen: SiteHyperparameters,
+        seen: &ReleasedInformation<'_>,
+        correlated: &ProcessCorrelations,
         mean: &DVector<f64>,
         half: &DMatrix<f64>,
     ) -> Self {
         match seen.inputs {
-            SiteInputs::Counts(counts) => Self::at_sites(counts, chosen, seen, correlated, mean, half),
-            SiteInputs::Gram(weights) => {
+            InputPosterior::Counts(counts) => Self::from_site_counts(counts, chosen, seen, correlated, mean, half),
+            InputPosterior::Gram(weights) => {
                 let prior = correlated.covariance(chosen.variance, seen);
-                Self::of_weights(weights, &(prior - transposed_product(half, half)), mean)
+                Self::from_feature_weights(weights, &(prior - transposed_product(half, half)), mean)
             }
         }
     }
 
     /// `N = diag(p)`; the part of fourth order takes the correlations a priori. Without the quadratic forms of G x G matrices.
-    fn at_sites(
+    fn from_site_counts(
         counts: &SiteCounts,
-        chosen: Chosen,
-        seen: &Seen<'_>,
-        correlated: &Correlated,
+        chosen: SiteHyperparameters,
+        seen: &ReleasedInformation<'_>,
+        correlated: &ProcessCorrelations,
         mean: &DVector<f64>,
         half: &DMatrix<f64>,
     ) -> Self {
@@ -65,7 +65,7 @@ impl Energy {
     }
 
     /// N is the Gram matrix.
-    fn of_weights(weights: &SeenWeights, covariance: &DMatrix<f64>, mean: &DVector<f64>) -> Self {
+    fn from_feature_weights(weights: &GramProjection, covariance: &DMatrix<f64>, mean: &DVector<f64>) -> Self {
         let gram = &weights.gram.mean;
         let spread = product(gram, covariance);
         let seen = gram * mean;
@@ -74,24 +74,28 @@ impl Energy {
             spread: spread.trace(),
             of_mean: quadratic(covariance, &seen),
             fourth: 2.0 * spread.component_mul(&spread.transpose()).sum(),
-            of_inputs: weights.gram.quadratic_error(&weights.map, mean),
+            of_inputs: weights.gram.quadratic_form_variance(&weights.map, mean),
         }
     }
 
     /// `E = E[f' N f]`.
-    pub fn expected(&self) -> f64 {
+    pub fn expected_sum(&self) -> f64 {
         self.mean + self.spread
     }
 
     /// The variance of q by all but the noise of targets: the noise on q, what is not known of f, and of the inputs.
-    pub fn variance(&self, seen: &Seen<'_>) -> f64 {
+    pub fn variance(&self, seen: &ReleasedInformation<'_>) -> f64 {
         seen.released.squares + 4.0 * self.of_mean.max(0.0) + self.fourth + self.of_inputs
     }
 }
 
 /// Adds `variance (p o m)' C (p o m)` to what the mean is known by, and `(m o m)' V (m o m)` for the covariance V of the counts: for all
 /// members with one matrix C of correlations at once, since to read G^2 numbers for each would be most of the time.
-pub(super) fn add_quadratics(members: &mut [Unsquared], counts: &SiteCounts, correlated: &Correlated) {
+pub(super) fn add_quadratic_terms(
+    members: &mut [PartialEvidenceMember],
+    counts: &SiteCounts,
+    correlated: &ProcessCorrelations,
+) {
     let means: Vec<&DVector<f64>> = members.iter().map(|each| &each.member.mean).collect();
     let weights: Vec<DVector<f64>> = means.iter().map(|mean| counts.mean.component_mul(mean)).collect();
     let squares: Vec<DVector<f64>> = means.iter().map(|mean| mean.component_mul(mean)).collect();

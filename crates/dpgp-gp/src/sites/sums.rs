@@ -2,11 +2,11 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{BetweenSites, GramMap};
+use super::{GramMap, SiteInterpolationVariance};
 
 /// `b = sum_i y_i phi(x_i)` (m), `T = sum_i e(x_i)` (k) and `q = sum_i y_i^2` of n rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SummedFeatures {
+pub struct FeatureSums {
     /// The number of rows.
     pub rows: usize,
     /// `b`.
@@ -17,7 +17,7 @@ pub struct SummedFeatures {
     pub squares: f64,
 }
 
-impl SummedFeatures {
+impl FeatureSums {
     /// From the features of n rows, phi (n x m) and e (n x k), and their targets.
     pub fn new(weighted: &DMatrix<f64>, plain: &DMatrix<f64>, targets: &[f64]) -> Self {
         Self {
@@ -34,9 +34,9 @@ impl SummedFeatures {
 /// Obligation of what makes one: every variance is that of the noise which was drawn, and positive but for that of a number of rows
 /// that is public.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NoisyFeatures {
+pub struct NoisyFeatureSums {
     /// The sums with noise on them.
-    pub sums: SummedFeatures,
+    pub sums: FeatureSums,
     /// The variances of the noise on b.
     pub weighted: DVector<f64>,
     /// On T.
@@ -59,7 +59,7 @@ pub struct SiteFeatures {
     /// e there (G x k).
     pub plain: DMatrix<f64>,
     /// What counts at the sites leave out of rows between them; none if all rows lie at sites, or no counts are asked for.
-    pub between: Option<BetweenSites>,
+    pub between: Option<SiteInterpolationVariance>,
     /// How the Gram matrix of phi follows from the sums of e, where the process is seen through weights of phi.
     pub gram: Option<GramMap>,
 }
@@ -84,11 +84,8 @@ mod tests {
     fn sums_are_over_rows() {
         let weighted = DMatrix::from_row_slice(3, 2, &[1.0, 2.0, 0.0, 1.0, -1.0, 4.0]);
         let plain = DMatrix::from_column_slice(3, 1, &[0.5, 0.25, 1.0]);
-        let found = SummedFeatures::new(&weighted, &plain, &[2.0, -3.0, 1.0]);
-        assert_eq!(
-            (found.rows, found.weighted.as_slice(), found.plain.as_slice()),
-            (3, &[1.0, 5.0][..], &[1.75][..])
-        );
+        let found = FeatureSums::new(&weighted, &plain, &[2.0, -3.0, 1.0]);
+        assert_eq!((found.rows, found.weighted.as_slice(), found.plain.as_slice()), (3, &[1.0, 5.0][..], &[1.75][..]));
         assert_eq!(found.squares, 14.0);
     }
 }

@@ -7,15 +7,15 @@ use nalgebra::{DMatrix, DVector};
 /// from 1, m inducing inputs and inputs x anywhere.
 ///
 /// ```
-/// use dpgp_gp::variational::FeatureBound;
+/// use dpgp_gp::variational::FeatureNormBound;
 /// // Three points on a line, a distance of 1 apart, with r(1)^2 = 1/4 and r(2)^2 = 1/16.
 /// let r = |distance: f64| 0.5f64.powf(distance);
-/// assert_eq!(FeatureBound::Trivial.squared(3, 1.0, r), 3.0);
-/// assert_eq!(FeatureBound::Line.squared(3, 1.0, r), 2.0 + 0.25);
-/// assert_eq!(FeatureBound::PrintedLine.squared(3, 1.0, r), 2.0 + 2.0 * 0.25 + 0.0625);
+/// assert_eq!(FeatureNormBound::Trivial.squared_norm_bound(3, 1.0, r), 3.0);
+/// assert_eq!(FeatureNormBound::Line.squared_norm_bound(3, 1.0, r), 2.0 + 0.25);
+/// assert_eq!(FeatureNormBound::PrintedLine.squared_norm_bound(3, 1.0, r), 2.0 + 2.0 * 0.25 + 0.0625);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum FeatureBound {
+pub enum FeatureNormBound {
     /// `m`: Honkela 2021, Eq. 4.
     Trivial,
     /// On a line, spacing at least d: `sum_{j=0}^{floor(m/2)} 2 r(j d)^2 + (ceil(m/2) - floor(m/2)) r(ceil(m/2)
@@ -30,18 +30,16 @@ pub enum FeatureBound {
     Separated,
 }
 
-impl FeatureBound {
+impl FeatureNormBound {
     /// The bound for m points `spacing` apart, with `r` the correlation by distance.
-    pub fn squared(self, m: usize, spacing: f64, r: impl Fn(f64) -> f64) -> f64 {
+    pub fn squared_norm_bound(self, m: usize, spacing: f64, r: impl Fn(f64) -> f64) -> f64 {
         let (half, odd) = (m / 2, m % 2);
         // The j-th point on one side of x.
         let terms: Vec<f64> = (0..=half + odd).map(|j| r(j as f64 * spacing).powi(2)).collect();
         match self {
             Self::Trivial => m as f64,
             // As printed, the sum goes one point too far on both sides: kept to reproduce the paper.
-            Self::PrintedLine => {
-                terms[..=half].iter().map(|t| 2.0 * t).sum::<f64>() + odd as f64 * terms[half + odd]
-            }
+            Self::PrintedLine => terms[..=half].iter().map(|t| 2.0 * t).sum::<f64>() + odd as f64 * terms[half + odd],
             Self::Line => terms[..half].iter().map(|t| 2.0 * t).sum::<f64>() + odd as f64 * terms[half],
             Self::Separated => 1.0 + (m as f64 - 1.0) * r(0.5 * spacing).powi(2),
         }
@@ -53,21 +51,21 @@ impl FeatureBound {
 /// ([`InducingGrid`](super::InducingGrid)).
 ///
 /// ```
-/// use dpgp_gp::variational::Bumps;
+/// use dpgp_gp::variational::GaussianBumpGrid;
 /// use nalgebra::DMatrix;
-/// let bumps = Bumps::new(vec![vec![0.0, 2.0]], 1.0, 3.0);
+/// let bumps = GaussianBumpGrid::new(vec![vec![0.0, 2.0]], 1.0, 3.0);
 /// let features = bumps.features(&DMatrix::from_element(1, 1, 2.0));
 /// assert_eq!(features[(0, 1)], 3.0);
 /// assert!((features[(0, 0)] - 3.0 * (-2.0f64).exp()).abs() < 1e-15);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bumps {
+pub struct GaussianBumpGrid {
     axes: Vec<Vec<f64>>,
     width: f64,
     scales: DVector<f64>,
 }
 
-impl Bumps {
+impl GaussianBumpGrid {
     /// Around the points of the product of the axes, all of one width and scale.
     pub fn new(axes: Vec<Vec<f64>>, width: f64, scale: f64) -> Self {
         let size = axes.iter().map(Vec::len).product();
@@ -97,28 +95,28 @@ impl Bumps {
 
     /// Their values at the inputs (n x d), (n x k).
     pub fn features(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
-        self.rows(inputs, None)
+        self.evaluate_rows(inputs, None)
     }
 
     /// Their second derivatives along an input (n x k).
     pub fn curvatures(&self, inputs: &DMatrix<f64>, along: usize) -> DMatrix<f64> {
-        self.rows(inputs, Some(along))
+        self.evaluate_rows(inputs, Some(along))
     }
 
     /// A bound on the norm of all fourth derivatives `d^2/dx_i^2 d^2/dx_j^2`, at any input: `3 |s| / w^4`.
     ///
     /// Along one input that is `|r^4 - 6 r^2 + 3| exp(-r^2 / 2) <= 3` over `w^4`, along two the square of
     /// `|r^2 - 1| exp(-r^2 / 2) <= 1`.
-    pub fn fourth_derivatives(&self) -> f64 {
+    pub fn fourth_derivative_bound(&self) -> f64 {
         3.0 * self.scales.norm() / self.width.powi(4)
     }
 
-    fn rows(&self, inputs: &DMatrix<f64>, curved: Option<usize>) -> DMatrix<f64> {
+    fn evaluate_rows(&self, inputs: &DMatrix<f64>, curved: Option<usize>) -> DMatrix<f64> {
         let mut features = DMatrix::zeros(inputs.nrows(), self.len());
         for row in 0..inputs.nrows() {
             let mut values = vec![1.0];
             for (input, axis) in self.axes.iter().enumerate() {
-                let along = self.along(axis, inputs[(row, input)], curved == Some(input));
+                let along = self.evaluate_along_axis(axis, inputs[(row, input)], curved == Some(input));
                 values = values.iter().flat_map(|value| along.iter().map(move |bump| value * bump)).collect();
             }
             for (place, value) in values.into_iter().enumerate() {
@@ -129,7 +127,7 @@ impl Bumps {
     }
 
     /// Of one input, or the second derivatives.
-    fn along(&self, axis: &[f64], x: f64, curved: bool) -> Vec<f64> {
+    fn evaluate_along_axis(&self, axis: &[f64], x: f64, curved: bool) -> Vec<f64> {
         let bumps = axis.iter().map(|centre| {
             let square = ((x - centre) / self.width).powi(2);
             let slope = if curved { (square - 1.0) / self.width.powi(2) } else { 1.0 };
@@ -142,8 +140,8 @@ impl Bumps {
 #[cfg(test)]
 mod tests {
     use crate::kernel::Interval;
-    use crate::variational::FeatureBound::{Line, PrintedLine, Separated, Trivial};
-    use crate::variational::grid_supremum;
+    use crate::variational::FeatureNormBound::{Line, PrintedLine, Separated, Trivial};
+    use crate::variational::covariance_norm_bound;
     use proptest::prelude::*;
 
     fn grid(m: usize, low: f64, high: f64) -> Vec<f64> {
@@ -159,13 +157,13 @@ mod tests {
     fn small_cases_by_hand() {
         let e = |x: f64| (-x).exp();
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-14, "{a} {b}");
-        near(Trivial.squared(3, 1.0, eq(1.0)), 3.0);
-        near(PrintedLine.squared(3, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0) + e(4.0));
-        near(PrintedLine.squared(4, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0) + 2.0 * e(4.0));
-        near(Line.squared(3, 1.0, eq(1.0)), 2.0 + e(1.0));
-        near(Line.squared(4, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0));
-        near(Line.squared(1, 1.0, eq(1.0)), 1.0);
-        near(Separated.squared(3, 1.0, eq(1.0)), 1.0 + 2.0 * e(0.25));
+        near(Trivial.squared_norm_bound(3, 1.0, eq(1.0)), 3.0);
+        near(PrintedLine.squared_norm_bound(3, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0) + e(4.0));
+        near(PrintedLine.squared_norm_bound(4, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0) + 2.0 * e(4.0));
+        near(Line.squared_norm_bound(3, 1.0, eq(1.0)), 2.0 + e(1.0));
+        near(Line.squared_norm_bound(4, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0));
+        near(Line.squared_norm_bound(1, 1.0, eq(1.0)), 1.0);
+        near(Separated.squared_norm_bound(3, 1.0, eq(1.0)), 1.0 + 2.0 * e(0.25));
     }
 
     /// The figures of the protocol: 38.4 and 3.142 (to these digits pi) for a 7 x 7 grid whose spacing is the
@@ -173,12 +171,12 @@ mod tests {
     #[test]
     fn figures_of_the_protocol() {
         let seven = grid(7, -1.2, 1.2);
-        assert!((Separated.squared(49, 0.4, eq(0.4)) - 38.4).abs() < 0.05);
+        assert!((Separated.squared_norm_bound(49, 0.4, eq(0.4)) - 38.4).abs() < 0.05);
         let square = Interval { low: -2.0, high: 2.0 };
-        assert!((grid_supremum(&seven, 0.4, square).powi(2) - std::f64::consts::PI).abs() < 1e-3);
+        assert!((covariance_norm_bound(&seven, 0.4, square).powi(2) - std::f64::consts::PI).abs() < 1e-3);
         let nine = grid(9, -3.0, 3.0);
-        let supremum = grid_supremum(&nine, 1.0, Interval { low: -4.0, high: 4.0 });
-        assert!((PrintedLine.squared(9, 0.75, eq(1.0)) - supremum - 1.0).abs() < 9.0 / 160_000.0);
+        let supremum = covariance_norm_bound(&nine, 1.0, Interval { low: -4.0, high: 4.0 });
+        assert!((PrintedLine.squared_norm_bound(9, 0.75, eq(1.0)) - supremum - 1.0).abs() < 9.0 / 160_000.0);
     }
 
     proptest! {
@@ -195,10 +193,10 @@ mod tests {
             let points: Vec<f64> = gaps.iter().take(m).map(|gap| { z += spacing + gap; z }).collect();
             let squared: f64 = points.iter().map(|z| eq(0.8)(x - z).powi(2)).sum();
             for bound in [Trivial, PrintedLine, Line, Separated] {
-                prop_assert!(squared <= bound.squared(m, spacing, eq(0.8)) + 1e-12, "{:?}", bound);
+                prop_assert!(squared <= bound.squared_norm_bound(m, spacing, eq(0.8)) + 1e-12, "{:?}", bound);
             }
             let everywhere = Interval { low: -6.0, high: 6.0 };
-            prop_assert!(squared <= grid_supremum(&points, 0.8, everywhere));
+            prop_assert!(squared <= covariance_norm_bound(&points, 0.8, everywhere));
         }
     }
 }
@@ -207,16 +205,12 @@ mod tests {
 mod bumps_tests {
     use super::*;
 
-    fn bumps() -> Bumps {
+    fn bumps() -> GaussianBumpGrid {
         let scales = DVector::from_fn(6, |place, _| 1.0 + place as f64);
-        Bumps::new(vec![vec![0.0, 1.0], vec![-1.0, 0.5, 2.0]], 0.7, 1.0).scaled(&scales)
+        GaussianBumpGrid::new(vec![vec![0.0, 1.0], vec![-1.0, 0.5, 2.0]], 0.7, 1.0).scaled(&scales)
     }
 
-    fn difference(
-        inputs: [f64; 2],
-        along: usize,
-        of: impl Fn(&DMatrix<f64>) -> DMatrix<f64>,
-    ) -> DMatrix<f64> {
+    fn difference(inputs: [f64; 2], along: usize, of: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> DMatrix<f64> {
         let step = 1e-3;
         let [less, at, more] = [-step, 0.0, step].map(|moved| {
             let mut inputs = inputs;
@@ -246,7 +240,7 @@ mod bumps_tests {
                 most = most.max(difference(x, one, |x| bumps.curvatures(x, other)).norm());
             }
         }
-        let bound = bumps.fourth_derivatives();
+        let bound = bumps.fourth_derivative_bound();
         assert!(most <= bound && most > 0.3 * bound, "{most} {bound}");
     }
 }

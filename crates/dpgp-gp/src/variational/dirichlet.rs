@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::{NoisyStatistics, Statistics};
+use super::{NoisySufficientStatistics, SufficientStatistics};
 
 /// The Gaussian targets of the two values of a one-hot label: with `a = y + alpha` for y = 0, 1 the noise
 /// variance is `s^2 = ln(1/a + 1)` and the target `ln a - s^2 / 2`. Source: Milios et al. 2018, Eq. 8; Honkela
@@ -38,10 +38,11 @@ impl DirichletLabels {
     /// `A_j = a_0 sum_l M_l + (a_1 - a_0) M_j`, `a = target / variance`, and `B_j` likewise with `1 /
     /// variance`. The noise of different classes is independent, so its variance is `a_1^2 + (C - 1) a_0^2`
     /// times that of one sum.
-    pub fn class(&self, sums: &[NoisyStatistics], class: usize) -> NoisyStatistics {
+    pub fn class_statistics(&self, sums: &[NoisySufficientStatistics], class: usize) -> NoisySufficientStatistics {
         let size = sums[class].a.len();
         let mut joint =
-            Statistics { a: nalgebra::DVector::zeros(size), b: DMatrix::zeros(size, size), rows: 0 }.exact();
+            SufficientStatistics { a: nalgebra::DVector::zeros(size), b: DMatrix::zeros(size, size), rows: 0 }
+                .to_noise_free();
         for (j, sum) in sums.iter().enumerate() {
             let y = usize::from(j == class);
             let (a, b) = (self.target[y] / self.variance[y], 1.0 / self.variance[y]);
@@ -59,29 +60,29 @@ impl DirichletLabels {
 mod tests {
     use super::*;
     use crate::kernel::ExponentiatedQuadratic;
-    use crate::variational::Inducing;
+    use crate::variational::InducingInputs;
 
     /// From class sums as from each row's own target and variance.
     #[test]
     fn class_sums_are_the_heteroscedastic_sums() {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
-        let inducing = Inducing::new(&kernel, &DMatrix::from_column_slice(3, 1, &[-1.0, 0.0, 1.0])).unwrap();
+        let inducing = InducingInputs::new(&kernel, &DMatrix::from_column_slice(3, 1, &[-1.0, 0.0, 1.0])).unwrap();
         let x = DMatrix::from_fn(30, 1, |i, _| (i as f64).sin());
         let class = |i: usize| i * i % 3;
         let labels = DirichletLabels::new(0.01);
-        let sums: Vec<NoisyStatistics> = (0..3)
+        let sums: Vec<NoisySufficientStatistics> = (0..3)
             .map(|j| {
                 let rows: Vec<usize> = (0..30).filter(|&i| class(i) == j).collect();
-                let own = Statistics::new(&inducing, &x.select_rows(&rows), &vec![1.0; rows.len()], 1.0);
-                NoisyStatistics { sd_a: 2.0, sd_b: 3.0, ..own.exact() }
+                let own = SufficientStatistics::new(&inducing, &x.select_rows(&rows), &vec![1.0; rows.len()], 1.0);
+                NoisySufficientStatistics { sd_a: 2.0, sd_b: 3.0, ..own.to_noise_free() }
             })
             .collect();
         for j in 0..3 {
-            let direct = Statistics::collect(&inducing, &x, |i| {
+            let direct = SufficientStatistics::from_rows(&inducing, &x, |i| {
                 let y = usize::from(class(i) == j);
                 (labels.target[y], 1.0 / labels.variance[y])
             });
-            let joint = labels.class(&sums, j);
+            let joint = labels.class_statistics(&sums, j);
             assert!((joint.a - &direct.a).amax() < 1e-12 * direct.a.amax());
             assert!((joint.b - &direct.b).amax() < 1e-12 * direct.b.amax());
             let precision = labels.variance.map(|v| 1.0 / v);

@@ -3,13 +3,13 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Bumps;
+use super::GaussianBumpGrid;
 use crate::kernel::Kernel;
-use crate::predictive::unexplained;
+use crate::predictive::unexplained_variances;
 use dpgp_linalg::{Cholesky, LinalgError};
 
 /// m public inducing inputs Z (m x d) of a kernel, with the factor of `K_ZZ`.
-pub struct Inducing<'k> {
+pub struct InducingInputs<'k> {
     kernel: &'k dyn Kernel,
     points: Vec<Vec<f64>>,
     k_zz: DMatrix<f64>,
@@ -18,21 +18,21 @@ pub struct Inducing<'k> {
 
 /// Inputs as the model sees them.
 #[derive(Debug, Clone)]
-pub struct Located {
+pub struct ConditionalFeatures {
     /// `k(x_i, z_j)`, (n x m).
     pub features: DMatrix<f64>,
     /// `k(x_i, x_i) - k_i' K_ZZ^-1 k_i`, what the inducing values leave open.
     pub conditional: DVector<f64>,
 }
 
-impl Located {
+impl ConditionalFeatures {
     /// `k_i' M k_i` for a matrix of the inducing inputs (m x m).
-    pub fn forms(&self, matrix: &DMatrix<f64>) -> DVector<f64> {
+    pub fn quadratic_forms(&self, matrix: &DMatrix<f64>) -> DVector<f64> {
         (&self.features * matrix).component_mul(&self.features).column_sum()
     }
 }
 
-impl<'k> Inducing<'k> {
+impl<'k> InducingInputs<'k> {
     /// Factorises `K_ZZ`.
     ///
     /// # Errors
@@ -79,11 +79,11 @@ impl<'k> Inducing<'k> {
     }
 
     /// Inputs (n x d) with what the inducing values leave open.
-    pub fn locate(&self, inputs: &DMatrix<f64>) -> Located {
+    pub fn conditional_features(&self, inputs: &DMatrix<f64>) -> ConditionalFeatures {
         let features = self.features(inputs);
         let explained = self.factor.half_solve(&features.transpose());
-        let conditional = DVector::from_vec(unexplained(self.kernel, inputs, &explained));
-        Located { features, conditional }
+        let conditional = DVector::from_vec(unexplained_variances(self.kernel, inputs, &explained));
+        ConditionalFeatures { features, conditional }
     }
 }
 
@@ -101,7 +101,7 @@ impl<'k> Inducing<'k> {
 /// ```
 /// use dpgp_gp::variational::InducingGrid;
 /// let grid = InducingGrid { sides: vec![vec![0.0, 1.0, 2.0]], variance: 1.0, lengthscale: 1.0 };
-/// assert_eq!((grid.covariances().len(), grid.midpoints().len()), (3, 5));
+/// assert_eq!((grid.covariances().len(), grid.midpoint_bumps().len()), (3, 5));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct InducingGrid {
@@ -115,25 +115,25 @@ pub struct InducingGrid {
 
 impl InducingGrid {
     /// `k(x, z)` for all inducing inputs z.
-    pub fn covariances(&self) -> Bumps {
-        Bumps::new(self.sides.clone(), self.lengthscale, self.variance)
+    pub fn covariances(&self) -> GaussianBumpGrid {
+        GaussianBumpGrid::new(self.sides.clone(), self.lengthscale, self.variance)
     }
 
     /// p at all midpoints.
-    pub fn midpoints(&self) -> Bumps {
-        Bumps::new(self.middles(), self.lengthscale * std::f64::consts::FRAC_1_SQRT_2, 1.0)
+    pub fn midpoint_bumps(&self) -> GaussianBumpGrid {
+        GaussianBumpGrid::new(self.midpoint_axes(), self.lengthscale * std::f64::consts::FRAC_1_SQRT_2, 1.0)
     }
 
     /// The midpoints along each input.
-    pub fn middles(&self) -> Vec<Vec<f64>> {
+    pub fn midpoint_axes(&self) -> Vec<Vec<f64>> {
         self.sides.iter().map(|side| middles(side)).collect()
     }
 
     /// The squared length of what one at each midpoint is in B: `w_s = v^4 sum exp(-|z - z'|^2 / (2 l^2))` over the ordered pairs whose
     /// midpoint it is. In the metric in which entries beside the diagonal of B count twice, the length of a record's part of B
     /// is `sum_s w_s p_s^2`, squared.
-    pub fn multiplicities(&self) -> DVector<f64> {
-        let mut sums = DVector::zeros(self.midpoints().len());
+    pub fn midpoint_weights(&self) -> DVector<f64> {
+        let mut sums = DVector::zeros(self.midpoint_bumps().len());
         self.each_pair(|pair| sums[pair.midpoint] += pair.share * pair.share);
         sums
     }
@@ -142,13 +142,13 @@ impl InducingGrid {
     ///
     /// Obligation: where noise on B is spherical in this metric with the standard deviation `sd`, they tell all that B does: their noise
     /// is independent with the variances `sd^2 / w_s`, since no entry of B has a share in two midpoints.
-    pub fn folded(&self, b: &DMatrix<f64>) -> DVector<f64> {
-        let mut sums = DVector::zeros(self.midpoints().len());
+    pub fn fold_onto_midpoints(&self, b: &DMatrix<f64>) -> DVector<f64> {
+        let mut sums = DVector::zeros(self.midpoint_bumps().len());
         self.each_pair(|pair| sums[pair.midpoint] += pair.share * b[(pair.one, pair.other)]);
-        sums.component_div(&self.multiplicities())
+        sums.component_div(&self.midpoint_weights())
     }
 
-    fn each_pair(&self, mut visit: impl FnMut(Pair)) {
+    fn each_pair(&self, mut visit: impl FnMut(InducingPair)) {
         let size: usize = self.sides.iter().map(Vec::len).product();
         for one in 0..size {
             for other in 0..size {
@@ -157,7 +157,7 @@ impl InducingGrid {
         }
     }
 
-    fn pair(&self, one: usize, other: usize) -> Pair {
+    fn pair(&self, one: usize, other: usize) -> InducingPair {
         let (mut rest, mut place, mut square) = ([one, other], 1, 0.0);
         let mut midpoint = 0;
         for side in self.sides.iter().rev() {
@@ -167,12 +167,12 @@ impl InducingGrid {
             place *= 2 * side.len() - 1;
             rest = rest.map(|rest| rest / side.len());
         }
-        Pair { one, other, midpoint, share: self.variance.powi(2) * (-0.25 * square).exp() }
+        InducingPair { one, other, midpoint, share: self.variance.powi(2) * (-0.25 * square).exp() }
     }
 }
 
 /// Two inducing inputs, the place of their midpoint, and what multiplies p in the product of their covariances.
-struct Pair {
+struct InducingPair {
     one: usize,
     other: usize,
     midpoint: usize,
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn what_inducing_values_leave_open() {
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
-        let inducing = Inducing::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
+        let inducing = InducingInputs::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
         assert_eq!((inducing.size(), inducing.k_zz()[(0, 0)], inducing.jitter()), (1, 3.0, 0.0));
-        let at = inducing.locate(&DMatrix::from_column_slice(2, 1, &[0.0, 1.0]));
+        let at = inducing.conditional_features(&DMatrix::from_column_slice(2, 1, &[0.0, 1.0]));
         let near = 3.0 * (-0.5f64).exp();
         assert!((at.features[0] - 3.0).abs() < 1e-15 && (at.features[1] - near).abs() < 1e-15);
         let open = 3.0 - 3.0 * (-1.0f64).exp();
@@ -213,12 +213,12 @@ mod inducing_grid_tests {
     #[test]
     fn products_of_covariances_are_bumps_at_midpoints() {
         let (grid, inputs) = (grid(), DMatrix::from_row_slice(2, 2, &[0.4, 0.1, 2.0, -1.5]));
-        let (k, p) = (grid.covariances().features(&inputs), grid.midpoints().features(&inputs));
+        let (k, p) = (grid.covariances().features(&inputs), grid.midpoint_bumps().features(&inputs));
         for row in 0..2 {
             let b = k.row(row).transpose() * k.row(row);
             // Without noise the sums at the midpoints come back, and the length is that of the matrix.
-            assert!((grid.folded(&b) - p.row(row).transpose()).amax() < 1e-13);
-            let length = grid.multiplicities().dot(&p.row(row).transpose().map(|p| p * p));
+            assert!((grid.fold_onto_midpoints(&b) - p.row(row).transpose()).amax() < 1e-13);
+            let length = grid.midpoint_weights().dot(&p.row(row).transpose().map(|p| p * p));
             assert!((length - b.norm_squared()).abs() < 1e-13);
         }
     }
@@ -228,9 +228,9 @@ mod inducing_grid_tests {
     fn what_folding_leaves_is_orthogonal() {
         let grid = grid();
         let b = DMatrix::from_fn(6, 6, |i, j| ((3 * i * i + 3 * j * j + i + j) as f64).sin());
-        let folded = grid.folded(&b);
+        let folded = grid.fold_onto_midpoints(&b);
         let mut rest = b.clone();
         grid.each_pair(|pair| rest[(pair.one, pair.other)] -= pair.share * folded[pair.midpoint]);
-        assert!(rest.amax() > 0.1 && grid.folded(&rest).amax() < 1e-13);
+        assert!(rest.amax() > 0.1 && grid.fold_onto_midpoints(&rest).amax() < 1e-13);
     }
 }

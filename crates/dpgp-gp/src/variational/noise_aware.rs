@@ -5,13 +5,13 @@ use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Inducing, NoisyStatistics, WeightPosterior};
+use super::{InducingInputs, NoisySufficientStatistics, WeightPosterior};
 use dpgp_linalg::{Cholesky, LinalgError};
 
 /// How often lambda is doubled before a matrix is given up.
 const DOUBLINGS: usize = 60;
 
-/// The posterior of the weights from sums of unit noise variance (see [`NoisyStatistics::scaled`]):
+/// The posterior of the weights from sums of unit noise variance (see [`NoisySufficientStatistics::scaled`]):
 ///
 /// `S = (K_ZZ + B~ + lambda I)^-1`, mean `S A~`, covariance `S` and what the correction adds.
 ///
@@ -20,28 +20,28 @@ const DOUBLINGS: usize = 60;
 /// `K_ZZ^-1 u`.
 ///
 /// ```
-/// use dpgp_gp::variational::{Correction, Inducing, Regularisation, Statistics, noise_aware};
+/// use dpgp_gp::variational::{NoiseCorrection, InducingInputs, Regularisation, SufficientStatistics, noise_aware_posterior};
 /// use dpgp_gp::kernel::ExponentiatedQuadratic;
 /// use nalgebra::DMatrix;
 ///
 /// // Exact sums of one target of 4 at the inducing input, variance 3: A = 12, B = 9, S = 1 / (3 + 9), v = 1. The mean
 /// // there is 3 v = 3 = 3 / (3 + 1) 4, as in exact regression.
 /// let (kernel, input) = (ExponentiatedQuadratic::isotropic(3.0, 1.0), DMatrix::from_element(1, 1, 0.0));
-/// let inducing = Inducing::new(&kernel, &input)?;
-/// let sums = Statistics::new(&inducing, &input, &[4.0], 10.0).exact();
-/// let posterior = noise_aware(&inducing, &sums, Regularisation::Tight, Correction::FirstOrder)?;
-/// let found = posterior.predict(&inducing.locate(&input));
+/// let inducing = InducingInputs::new(&kernel, &input)?;
+/// let sums = SufficientStatistics::new(&inducing, &input, &[4.0], 10.0).to_noise_free();
+/// let posterior = noise_aware_posterior(&inducing, &sums, Regularisation::Tight, NoiseCorrection::FirstOrder)?;
+/// let found = posterior.predict(&inducing.conditional_features(&input));
 /// assert!((found.mean[0] - 3.0).abs() < 1e-14 && (found.variance[0] - 0.75).abs() < 1e-14);
 /// # Ok::<(), dpgp_linalg::LinalgError>(())
 /// ```
 ///
 /// # Errors
 /// [`LinalgError`] if the matrix stays indefinite.
-pub fn noise_aware(
-    inducing: &Inducing<'_>,
-    statistics: &NoisyStatistics,
+pub fn noise_aware_posterior(
+    inducing: &InducingInputs<'_>,
+    statistics: &NoisySufficientStatistics,
     regularisation: Regularisation,
-    correction: Correction,
+    correction: NoiseCorrection,
 ) -> Result<WeightPosterior, LinalgError> {
     let size = inducing.size();
     let lambda = regularisation.lambda(size, statistics.sd_b);
@@ -78,7 +78,7 @@ fn factorise(precision: &mut DMatrix<f64>, lambda: f64) -> Result<Cholesky, Lina
 /// the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Correction {
+pub enum NoiseCorrection {
     /// Nothing is added, not even for noise on A: the naive posterior.
     None,
     /// `sd_b^2 / 2 S (|w|^2 I + diag(w o w)) S`: Honkela 2021, Eq. 14, as printed. It treats entries (i, j) and (j, i) of the
@@ -88,16 +88,10 @@ pub enum Correction {
     FirstOrder,
 }
 
-impl Correction {
+impl NoiseCorrection {
     /// The covariance of the weights with what the noise adds, for S (m x m), w (m) and the standard deviations of the noise
     /// on A and on the diagonal of B; cost `m^3`.
-    pub fn covariance(
-        self,
-        inverse: &DMatrix<f64>,
-        weights: &DVector<f64>,
-        sd_a: f64,
-        sd_b: f64,
-    ) -> DMatrix<f64> {
+    pub fn covariance(self, inverse: &DMatrix<f64>, weights: &DVector<f64>, sd_a: f64, sd_b: f64) -> DMatrix<f64> {
         // With `Var E_ii = sd_b^2` and `Var E_ij = sd_b^2 / 2`, E symmetric: `Cov(E w) = sd_b^2 / 2 (|w|^2 I + w w')`.
         let half = 0.5 * sd_b * sd_b;
         let mut middle = match self {
@@ -150,15 +144,15 @@ impl Regularisation {
         // The mean variance of the entries over that of the diagonal ones: m entries of 1 and `m^2 - m` of 1/2.
         let share = (m + 1.0) / (2.0 * m);
         sd_b * match self {
-            Self::Printed { rho } => union(m, rho).sqrt() * share,
-            Self::Inside { rho } => (union(m, rho) * share).sqrt(),
+            Self::Printed { rho } => norm_union_bound(m, rho).sqrt() * share,
+            Self::Inside { rho } => (norm_union_bound(m, rho) * share).sqrt(),
             Self::Tight => (2.0 * m).sqrt() + 1.43 * m.powf(-1.0 / 6.0),
         }
     }
 }
 
 /// The bound on the squared norm, over the variance of an entry, that fails with probability rho.
-fn union(m: f64, rho: f64) -> f64 {
+fn norm_union_bound(m: f64, rho: f64) -> f64 {
     m * (2.0 * m * m / rho).ln()
 }
 
@@ -168,7 +162,7 @@ mod tests {
 
     use super::*;
     use crate::kernel::{ExponentiatedQuadratic, Kernel};
-    use crate::variational::Statistics;
+    use crate::variational::SufficientStatistics;
 
     /// Without noise the mean is that of the subset of regressors, `k' (K_ZZ + K_ZX K_XZ)^-1 K_ZX y`, and the inducing values have
     /// the mean `K_ZZ v`.
@@ -178,18 +172,17 @@ mod tests {
         let points = DMatrix::from_column_slice(2, 1, &[0.0, 1.5]);
         let inputs = DMatrix::from_column_slice(4, 1, &[-1.0, 0.2, 0.9, 2.0]);
         let targets = [1.0, -2.0, 0.5, 7.0];
-        let inducing = Inducing::new(&kernel, &points).unwrap();
-        let sums = Statistics::new(&inducing, &inputs, &targets, 5.0).exact();
-        let posterior = noise_aware(&inducing, &sums, Regularisation::Tight, Correction::FirstOrder).unwrap();
+        let inducing = InducingInputs::new(&kernel, &points).unwrap();
+        let sums = SufficientStatistics::new(&inducing, &inputs, &targets, 5.0).to_noise_free();
+        let posterior =
+            noise_aware_posterior(&inducing, &sums, Regularisation::Tight, NoiseCorrection::FirstOrder).unwrap();
         let cross = kernel.matrix(&points, &inputs);
         // The last target is clipped.
         let clipped = DVector::from_column_slice(&[1.0, -2.0, 0.5, 5.0]);
         let precision = kernel.matrix(&points, &points) + &cross * cross.transpose();
         let inverse = precision.try_inverse().unwrap();
         let mean = &inverse * &cross * clipped;
-        assert!(
-            (&posterior.mean - &mean).amax() < 1e-12 && (&posterior.covariance - &inverse).amax() < 1e-12
-        );
+        assert!((&posterior.mean - &mean).amax() < 1e-12 && (&posterior.covariance - &inverse).amax() < 1e-12);
         let values = kernel.matrix(&points, &points) * mean;
         assert!((posterior.inducing_mean(&inducing) - values).amax() < 1e-12);
     }
@@ -199,17 +192,18 @@ mod tests {
     #[test]
     fn an_indefinite_matrix_is_raised_by_doublings() {
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
-        let inducing = Inducing::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
+        let inducing = InducingInputs::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
         let (a, b) = (DVector::from_element(1, 5.0), DMatrix::from_element(1, 1, -60.0));
-        let statistics = NoisyStatistics { a, b, sd_a: 0.5, sd_b: 2.0 };
+        let statistics = NoisySufficientStatistics { a, b, sd_a: 0.5, sd_b: 2.0 };
         let lambda = 2.0 * (2f64.sqrt() + 1.43);
         let raised = 3.0 - 60.0 + 16.0 * lambda;
         assert!(3.0 - 60.0 + 8.0 * lambda < 0.0 && raised > 0.0);
-        let found = noise_aware(&inducing, &statistics, Regularisation::Tight, Correction::None).unwrap();
+        let found =
+            noise_aware_posterior(&inducing, &statistics, Regularisation::Tight, NoiseCorrection::None).unwrap();
         assert!((found.mean[0] * raised / 5.0 - 1.0).abs() < 1e-12, "{}", found.mean[0]);
         // Without noise there is nothing to double.
-        let exact = NoisyStatistics { sd_a: 0.0, sd_b: 0.0, ..statistics };
-        assert!(noise_aware(&inducing, &exact, Regularisation::Tight, Correction::None).is_err());
+        let exact = NoisySufficientStatistics { sd_a: 0.0, sd_b: 0.0, ..statistics };
+        assert!(noise_aware_posterior(&inducing, &exact, Regularisation::Tight, NoiseCorrection::None).is_err());
     }
 }
 
@@ -245,7 +239,7 @@ mod correction_tests {
                 }
             }
         }
-        let closed = Correction::Printed.covariance(&s, &w, 0.3, sd);
+        let closed = NoiseCorrection::Printed.covariance(&s, &w, 0.3, sd);
         assert!((closed - &loops).amax() < 1e-12 * loops.amax());
     }
 
@@ -270,11 +264,11 @@ mod correction_tests {
             sum += &moved * moved.transpose();
         }
         let simulated = sum / f64::from(draws);
-        let closed = Correction::FirstOrder.covariance(&s, &w, sd_a, sd_b) - &s;
+        let closed = NoiseCorrection::FirstOrder.covariance(&s, &w, sd_a, sd_b) - &s;
         assert!((&simulated - &closed).norm() < 0.01 * closed.norm());
-        let printed = Correction::Printed.covariance(&s, &w, sd_a, sd_b) - &s;
+        let printed = NoiseCorrection::Printed.covariance(&s, &w, sd_a, sd_b) - &s;
         assert!((&simulated - printed).norm() > 0.1 * closed.norm());
-        assert_eq!(Correction::None.covariance(&s, &w, sd_a, sd_b), s);
+        assert_eq!(NoiseCorrection::None.covariance(&s, &w, sd_a, sd_b), s);
     }
 }
 
@@ -309,9 +303,7 @@ mod regularisation_tests {
     /// less is not a bound.
     #[test]
     fn the_tight_bound_holds_and_is_close() {
-        for (m, draws) in
-            [(2, 20_000), (3, 20_000), (5, 20_000), (9, 8_000), (15, 4_000), (32, 2_000), (64, 1_000)]
-        {
+        for (m, draws) in [(2, 20_000), (3, 20_000), (5, 20_000), (9, 8_000), (15, 4_000), (32, 2_000), (64, 1_000)] {
             let spectra = smallest(m, draws);
             let beyond = |lambda: f64| spectra.iter().filter(|v| **v < -lambda).count() as f64 / draws as f64;
             let lambda = Regularisation::Tight.lambda(m, 1.0);
@@ -328,8 +320,7 @@ mod regularisation_tests {
         let inside = Regularisation::Inside { rho: 0.01 }.lambda(3, 1.0);
         let beyond = |lambda: f64| spectra.iter().filter(|v| **v < -lambda).count();
         assert!(beyond(printed) > 200 && beyond(inside) < 200, "{} {}", beyond(printed), beyond(inside));
-        let ratio =
-            Regularisation::Printed { rho: 0.01 }.lambda(256, 1.0) / Regularisation::Tight.lambda(256, 1.0);
+        let ratio = Regularisation::Printed { rho: 0.01 }.lambda(256, 1.0) / Regularisation::Tight.lambda(256, 1.0);
         assert!((1.35..1.45).contains(&ratio), "{ratio}");
         // At m = 9, as in Figures 1 and 3 of the paper, it fails with probability 0.0066: three standard errors about it.
         let nine = Regularisation::Printed { rho: 0.01 }.lambda(9, 1.0);

@@ -4,9 +4,9 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Inducing, Located};
+use super::{ConditionalFeatures, InducingInputs};
 use crate::kernel::Kernel;
-use crate::{Predictive, WeightedNormals};
+use crate::{PredictiveMixture, WeightedNormals};
 use dpgp_linalg::pivoted_cholesky;
 
 /// `v ~ N(mean, covariance)` for `f(x) = k(x)' v + r(x)`, with r the part of f that the inducing values leave
@@ -25,7 +25,7 @@ pub struct WeightPosterior {
 
 impl WeightPosterior {
     /// Mean and variance of f at each input: `k' mean` and `k' covariance k` plus the open part. Cost `t m^2`.
-    pub fn predict(&self, at: &Located) -> Prediction {
+    pub fn predict(&self, at: &ConditionalFeatures) -> GaussianPrediction {
         let spread = &at.features * &self.covariance;
         let mut variance = at.conditional.clone();
         let rows = variance.len().max(1);
@@ -36,29 +36,29 @@ impl WeightPosterior {
             let sums = variance.as_mut_slice().iter_mut();
             sums.zip(left.iter().zip(right)).for_each(|(sum, (l, r))| *sum += l * r);
         }
-        Prediction { mean: &at.features * &self.mean, variance }
+        GaussianPrediction { mean: &at.features * &self.mean, variance }
     }
 
     /// The mean of the inducing values, `K_ZZ mean`.
-    pub fn inducing_mean(&self, inducing: &Inducing<'_>) -> DVector<f64> {
+    pub fn inducing_mean(&self, inducing: &InducingInputs<'_>) -> DVector<f64> {
         inducing.k_zz() * &self.mean
     }
 }
 
 /// Gaussian predictions of f, one an input.
 #[derive(Debug, Clone)]
-pub struct Prediction {
+pub struct GaussianPrediction {
     /// Means.
     pub mean: DVector<f64>,
     /// Variances of f, without the noise of observations.
     pub variance: DVector<f64>,
 }
 
-impl Prediction {
+impl GaussianPrediction {
     /// Of observations with this noise variance; of the function itself with none.
-    pub fn observed(self, noise_variance: f64) -> Predictive {
+    pub fn with_observation_noise(self, noise_variance: f64) -> PredictiveMixture {
         let Self { mean, variance } = self;
-        Predictive::mixture(vec![WeightedNormals { weight: 1.0, mean, variance }]).with_noise(noise_variance)
+        PredictiveMixture::mixture(vec![WeightedNormals { weight: 1.0, mean, variance }]).with_noise(noise_variance)
     }
 }
 
@@ -92,16 +92,13 @@ mod tests {
             covariance: DMatrix::from_row_slice(2, 2, &[4.0, 1.0, 1.0, 2.0]),
             jitter: 0.0,
         };
-        let at = Located {
+        let at = ConditionalFeatures {
             features: DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 0.0, 3.0]),
             conditional: DVector::from_column_slice(&[0.5, 0.25]),
         };
         let found = posterior.predict(&at);
-        assert_eq!(
-            (found.mean.as_slice(), found.variance.as_slice()),
-            (&[1.0, -3.0][..], &[22.5, 18.25][..])
-        );
-        assert_eq!(at.forms(&posterior.covariance).as_slice(), [22.0, 18.0]);
+        assert_eq!((found.mean.as_slice(), found.variance.as_slice()), (&[1.0, -3.0][..], &[22.5, 18.25][..]));
+        assert_eq!(at.quadratic_forms(&posterior.covariance).as_slice(), [22.0, 18.0]);
     }
 }
 

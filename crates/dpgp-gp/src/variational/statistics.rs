@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Inducing;
+use super::InducingInputs;
 use dpgp_linalg::add_gram_lower;
 
 /// Rows that are multiplied at a time: their features fit into a cache.
@@ -11,9 +11,9 @@ const BLOCK: usize = 256;
 /// `A = sum_i s_i k_i y_i` (m) and `B = sum_i s_i k_i k_i'` (m x m); the weights `s_i` are 1 but for
 /// heteroscedastic noise.
 ///
-/// Obligation: targets are within the public bound that sensitivities assume; [`Statistics::new`] clips them.
+/// Obligation: targets are within the public bound that sensitivities assume; [`SufficientStatistics::new`] clips them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Statistics {
+pub struct SufficientStatistics {
     /// `A`.
     pub a: DVector<f64>,
     /// `B`.
@@ -22,18 +22,14 @@ pub struct Statistics {
     pub rows: usize,
 }
 
-impl Statistics {
+impl SufficientStatistics {
     /// With all weights 1 and targets clipped to [-bound, bound].
-    pub fn new(inducing: &Inducing<'_>, inputs: &DMatrix<f64>, targets: &[f64], bound: f64) -> Self {
-        Self::collect(inducing, inputs, |i| (targets[i].clamp(-bound, bound), 1.0))
+    pub fn new(inducing: &InducingInputs<'_>, inputs: &DMatrix<f64>, targets: &[f64], bound: f64) -> Self {
+        Self::from_rows(inducing, inputs, |i| (targets[i].clamp(-bound, bound), 1.0))
     }
 
     /// Target and weight of each row (n x d) by `row(i)`. Rows come in blocks of 256: no array grows with n.
-    pub fn collect(
-        inducing: &Inducing<'_>,
-        inputs: &DMatrix<f64>,
-        row: impl Fn(usize) -> (f64, f64),
-    ) -> Self {
+    pub fn from_rows(inducing: &InducingInputs<'_>, inputs: &DMatrix<f64>, row: impl Fn(usize) -> (f64, f64)) -> Self {
         let (size, rows) = (inducing.size(), inputs.nrows());
         let (mut a, mut b) = (DVector::zeros(size), DMatrix::zeros(size, size));
         let (mut block, mut targets) = (DMatrix::zeros(BLOCK, size), DVector::zeros(BLOCK));
@@ -62,14 +58,14 @@ impl Statistics {
     }
 
     /// The sums as they are, as if with noise of no size.
-    pub fn exact(&self) -> NoisyStatistics {
-        NoisyStatistics { a: self.a.clone(), b: self.b.clone(), sd_a: 0.0, sd_b: 0.0 }
+    pub fn to_noise_free(&self) -> NoisySufficientStatistics {
+        NoisySufficientStatistics { a: self.a.clone(), b: self.b.clone(), sd_a: 0.0, sd_b: 0.0 }
     }
 }
 
 /// The sums with independent Gaussian noise of known size.
 #[derive(Debug, Clone, PartialEq)]
-pub struct NoisyStatistics {
+pub struct NoisySufficientStatistics {
     /// `A + E_a`.
     pub a: DVector<f64>,
     /// `B + E_b`, symmetric.
@@ -80,7 +76,7 @@ pub struct NoisyStatistics {
     pub sd_b: f64,
 }
 
-impl NoisyStatistics {
+impl NoisySufficientStatistics {
     /// Sums and noise times a factor: `1 / sigma^2` turns them into those of unit noise variance.
     pub fn scaled(&self, factor: f64) -> Self {
         Self { a: &self.a * factor, b: &self.b * factor, sd_a: self.sd_a * factor, sd_b: self.sd_b * factor }
@@ -89,7 +85,7 @@ impl NoisyStatistics {
 
 /// Value of one unit in each of the sums, in units of the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SumsUnits {
+pub struct IntegerSumUnits {
     /// In A.
     pub a: f64,
     /// In B.
@@ -101,8 +97,8 @@ pub struct SumsUnits {
 /// The sums of some rows without any rounding: `A` (m numbers) and the lower triangle of `B` (m x m), column by column.
 ///
 /// ```
-/// use dpgp_gp::variational::{SumsUnits, IntegerSums};
-/// let units = SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
+/// use dpgp_gp::variational::{IntegerSumUnits, IntegerSums};
+/// let units = IntegerSumUnits { a: 0.5, b: 0.25, squares: 1.0 };
 /// let statistics = IntegerSums { a: &[2, 4], b: &[4, 8, 12], units }.statistics(7);
 /// assert_eq!(statistics.a.as_slice(), [1.0, 2.0]);
 /// assert_eq!(statistics.b.as_slice(), [1.0, 2.0, 2.0, 3.0]);
@@ -114,7 +110,7 @@ pub struct IntegerSums<'a> {
     /// The lower triangle of `B`.
     pub b: &'a [i128],
     /// Of both.
-    pub units: SumsUnits,
+    pub units: IntegerSumUnits,
 }
 
 impl IntegerSums<'_> {
@@ -124,17 +120,17 @@ impl IntegerSums<'_> {
     }
 
     /// As a model takes them; without noise.
-    pub fn statistics(&self, rows: usize) -> Statistics {
-        Statistics { a: self.vector(), b: self.matrix(), rows }
+    pub fn statistics(&self, rows: usize) -> SufficientStatistics {
+        SufficientStatistics { a: self.linear_sums(), b: self.quadratic_sums(), rows }
     }
 
     /// A in units of the model.
-    pub fn vector(&self) -> DVector<f64> {
+    pub fn linear_sums(&self) -> DVector<f64> {
         DVector::from_iterator(self.size(), self.a.iter().map(|number| *number as f64 * self.units.a))
     }
 
     /// B in units of the model.
-    pub fn matrix(&self) -> DMatrix<f64> {
+    pub fn quadratic_sums(&self) -> DMatrix<f64> {
         let m = self.size();
         let mut matrix = DMatrix::zeros(m, m);
         let places = (0..m).flat_map(|j| (j..m).map(move |i| (i, j)));
@@ -154,16 +150,16 @@ mod tests {
     fn blocks_add_up_to_the_whole() {
         let kernel = ExponentiatedQuadratic::isotropic(1.3, 0.8);
         let z = DMatrix::from_row_slice(3, 2, &[0.0, 0.0, 1.0, 0.3, -1.0, 2.0]);
-        let inducing = Inducing::new(&kernel, &z).unwrap();
+        let inducing = InducingInputs::new(&kernel, &z).unwrap();
         for rows in [1, 255, 256, 600] {
             let x = DMatrix::from_fn(rows, 2, |i, j| ((i + 3 * j) as f64 * 0.7).sin());
             let y: Vec<f64> = (0..rows).map(|i| 2.0 * (i as f64).cos()).collect();
             let clipped = DVector::from_iterator(rows, y.iter().map(|v| v.clamp(-1.5, 1.5)));
             let k = kernel.matrix(&x, &z);
-            let statistics = Statistics::new(&inducing, &x, &y, 1.5);
+            let statistics = SufficientStatistics::new(&inducing, &x, &y, 1.5);
             assert!((&statistics.a - k.transpose() * &clipped).amax() < 1e-12);
             assert!((&statistics.b - k.transpose() * &k).amax() < 1e-12);
-            let weighted = Statistics::collect(&inducing, &x, |i| (y[i], 0.5 + i as f64));
+            let weighted = SufficientStatistics::from_rows(&inducing, &x, |i| (y[i], 0.5 + i as f64));
             let s = DMatrix::from_diagonal(&DVector::from_fn(rows, |i, _| 0.5 + i as f64));
             let expected = k.transpose() * s * DVector::from_vec(y.clone());
             assert!((&weighted.a - expected).amax() < 1e-9 * weighted.a.amax());
@@ -177,9 +173,9 @@ mod whole_sums_tests {
 
     #[test]
     fn triangles_are_whole_matrices() {
-        let units = SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
+        let units = IntegerSumUnits { a: 0.5, b: 0.25, squares: 1.0 };
         let sums = IntegerSums { a: &[2, -4, 6], b: &[4, 8, 12, 16, 20, 24], units };
-        let Statistics { a, b, rows } = sums.statistics(7);
+        let SufficientStatistics { a, b, rows } = sums.statistics(7);
         assert_eq!((sums.size(), rows, a.as_slice()), (3, 7, &[1.0, -2.0, 3.0][..]));
         assert_eq!(b, DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 3.0, 2.0, 4.0, 5.0, 3.0, 5.0, 6.0]));
     }

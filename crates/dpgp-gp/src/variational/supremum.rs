@@ -3,9 +3,9 @@
 
 use nalgebra::DMatrix;
 
-use super::{Inducing, NoisyStatistics, WeightPosterior};
+use super::{InducingInputs, NoisySufficientStatistics, WeightPosterior};
 use crate::kernel::Interval;
-use dpgp_linalg::{Cholesky, LinalgError, nearest_in_simplex};
+use dpgp_linalg::{Cholesky, LinalgError, minimise_quadratic_on_simplex};
 
 /// Steps per lengthscale of the search for a supremum.
 const STEPS_PER_LENGTHSCALE: f64 = 200.0;
@@ -31,34 +31,34 @@ const MOST_LENGTHSCALES: f64 = 1e6;
 /// step towards them raises every term. Where they reach as far themselves the bound is m, as no term is above 1.
 ///
 /// ```
-/// use dpgp_gp::variational::grid_supremum;
+/// use dpgp_gp::variational::covariance_norm_bound;
 /// use dpgp_gp::kernel::Interval;
 /// // Two points that are far apart: the supremum is 1, at each of them.
-/// let bound = grid_supremum(&[0.0, 1e5], 1.0, Interval { low: 0.0, high: 1e5 });
+/// let bound = covariance_norm_bound(&[0.0, 1e5], 1.0, Interval { low: 0.0, high: 1e5 });
 /// assert!((1.0..1.0 + 2.1 / 160_000.0).contains(&bound));
 /// ```
-pub fn grid_supremum(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
+pub fn covariance_norm_bound(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
     let mut points = points.to_vec();
     points.sort_by(f64::total_cmp);
-    let bumps = Bumps { points: &points, lengthscale };
-    let near = if bumps.reaches(interval) { interval } else { bumps.between(interval) };
-    if bumps.reaches(near) { bumps.supremum(near) } else { points.len() as f64 }
+    let bumps = GaussianBumpSum { points: &points, lengthscale };
+    let near = if bumps.is_grid_accurate(interval) { interval } else { bumps.clamp_to_points(interval) };
+    if bumps.is_grid_accurate(near) { bumps.supremum(near) } else { points.len() as f64 }
 }
 
 /// The sum `sum_j exp(-(x - z_j)^2 / l^2)` over rising points.
-struct Bumps<'a> {
+struct GaussianBumpSum<'a> {
     points: &'a [f64],
     lengthscale: f64,
 }
 
-impl Bumps<'_> {
+impl GaussianBumpSum<'_> {
     /// Whether the places of a grid on the interval are exact enough.
-    fn reaches(&self, Interval { low, high }: Interval) -> bool {
+    fn is_grid_accurate(&self, Interval { low, high }: Interval) -> bool {
         low.abs().max(high.abs()) <= MOST_LENGTHSCALES * self.lengthscale
     }
 
     /// The part of the interval that lies between the first point and the last, or else the end that is nearest to them.
-    fn between(&self, Interval { low, high }: Interval) -> Interval {
+    fn clamp_to_points(&self, Interval { low, high }: Interval) -> Interval {
         let [first, last] = [self.points.first(), self.points.last()].map(|z| z.copied().unwrap_or(low));
         Interval { low: first.clamp(low, high), high: last.clamp(low, high) }
     }
@@ -68,13 +68,13 @@ impl Bumps<'_> {
         let width = (high - low) / steps;
         let reach = (1.0 + (self.points.len() as f64).ln().max(0.0).sqrt()) * self.lengthscale;
         // The last place of the grid may miss the end by rounding, and the maximum may lie there.
-        let (mut largest, mut next) = (self.at(high), 0);
+        let (mut largest, mut next) = (self.value_at(high), 0);
         for z in self.points {
             let from = (z.clamp(low, high) - reach - low) / width - 1.0;
             let to = (z.clamp(low, high) + reach - low) / width + 1.0;
             // A conversion takes what is negative for 0. Places before `next` were seen with the point before.
             for place in next.max(from as usize)..=to.min(steps) as usize {
-                largest = largest.max(self.at(low + place as f64 * width));
+                largest = largest.max(self.value_at(low + place as f64 * width));
                 next = place + 1;
             }
         }
@@ -83,7 +83,7 @@ impl Bumps<'_> {
         largest + self.points.len() as f64 * (width / self.lengthscale).powi(2) / 4.0
     }
 
-    fn at(&self, x: f64) -> f64 {
+    fn value_at(&self, x: f64) -> f64 {
         // Further away a term is zero: exp(-28^2) is below the least number that there is.
         let from = self.points.partition_point(|z| *z < x - 28.0 * self.lengthscale);
         let to = self.points.partition_point(|z| *z <= x + 28.0 * self.lengthscale);
@@ -106,15 +106,15 @@ const TOLERANCE: f64 = 1e-10;
 ///
 /// # Errors
 /// [`LinalgError`] if a factorisation fails.
-pub fn moment(
-    inducing: &Inducing<'_>,
-    statistics: &NoisyStatistics,
+pub fn projected_moment_posterior(
+    inducing: &InducingInputs<'_>,
+    statistics: &NoisySufficientStatistics,
     noise_variance: f64,
     grid: &DMatrix<f64>,
     rows: usize,
 ) -> Result<WeightPosterior, LinalgError> {
     let size = inducing.size();
-    let b = project(&statistics.b, grid, rows as f64)?;
+    let b = project_onto_moment_cone(&statistics.b, grid, rows as f64)?;
     let mut spread = &b * noise_variance;
     (0..size).for_each(|i| spread[(i, i)] += statistics.sd_a * statistics.sd_a);
     let spread = Cholesky::new("sigma^2 B + sd^2 I", &spread)?;
@@ -131,7 +131,7 @@ pub fn moment(
 
 /// The nearest matrix of the cone. With `p = rows q` it is `rows^2 |sum_g q_g (k(g) k(g)' - B~ / rows)|^2` that
 /// is least.
-fn project(b: &DMatrix<f64>, grid: &DMatrix<f64>, rows: f64) -> Result<DMatrix<f64>, LinalgError> {
+fn project_onto_moment_cone(b: &DMatrix<f64>, grid: &DMatrix<f64>, rows: f64) -> Result<DMatrix<f64>, LinalgError> {
     // The Gram matrix of the vertices `k(g) k(g)' - B~ / rows`, without forming them: `<k k', h h'> = (k' h)^2` and
     // `<k k', B> = k' B k`.
     let inner = grid * grid.transpose();
@@ -141,7 +141,7 @@ fn project(b: &DMatrix<f64>, grid: &DMatrix<f64>, rows: f64) -> Result<DMatrix<f
     let gram = DMatrix::from_fn(grid.nrows(), grid.nrows(), |g, h| {
         inner[(g, h)] * inner[(g, h)] - with_b[g] - with_b[h] + square
     });
-    let q = nearest_in_simplex(&gram, TOLERANCE)?;
+    let q = minimise_quadratic_on_simplex(&gram, TOLERANCE)?;
     let mut weighted = grid.clone();
     weighted.row_iter_mut().zip(&q).for_each(|(mut row, q)| row *= rows * q);
     Ok(grid.transpose() * weighted)
@@ -178,7 +178,7 @@ mod tests {
             let points: Vec<f64> = gaps.iter().map(|gap| { z += gap; z }).collect();
             let interval = Interval { low, high: low + long };
             let expected = by_all_places(&points, lengthscale, interval);
-            prop_assert_eq!(grid_supremum(&points, lengthscale, interval), expected);
+            prop_assert_eq!(covariance_norm_bound(&points, lengthscale, interval), expected);
         }
     }
 
@@ -189,12 +189,12 @@ mod tests {
         for (lengthscale, high) in
             [(1.0, 1e7), (1.0, 1e300), (1e-6, 70.0), (1e-300, 70.0), (15.0, f64::MAX), (1e300, 1e301)]
         {
-            let bound = grid_supremum(&points, lengthscale, Interval { low: -high, high });
+            let bound = covariance_norm_bound(&points, lengthscale, Interval { low: -high, high });
             let most = points.iter().map(|x| by_hand(&points, lengthscale, *x)).fold(0.0, f64::max);
             assert!(bound >= most && bound <= 5.0 + 5.0 / 160_000.0, "{lengthscale} {high} {bound}");
         }
         // The box beyond the points adds nothing.
-        let [near, far] = [70.0, 1e9].map(|high| grid_supremum(&points, 15.0, Interval { low: 0.0, high }));
+        let [near, far] = [70.0, 1e9].map(|high| covariance_norm_bound(&points, 15.0, Interval { low: 0.0, high }));
         assert!((near - far).abs() < 2.0 * 5.0 / 160_000.0, "{near} {far}");
     }
 
@@ -207,7 +207,7 @@ mod tests {
 mod moment_tests {
     use super::*;
     use crate::kernel::ExponentiatedQuadratic;
-    use crate::variational::{Correction, Regularisation, Statistics, noise_aware};
+    use crate::variational::{NoiseCorrection, Regularisation, SufficientStatistics, noise_aware_posterior};
 
     /// Inputs on the grid and hardly any noise: the projection changes nothing, and the posterior is that of
     /// exact sums.
@@ -215,16 +215,16 @@ mod moment_tests {
     fn without_noise_it_is_the_exact_posterior() {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
         let z = DMatrix::from_column_slice(4, 1, &[-1.5, -0.5, 0.5, 1.5]);
-        let inducing = Inducing::new(&kernel, &z).unwrap();
+        let inducing = InducingInputs::new(&kernel, &z).unwrap();
         let x = DMatrix::from_fn(60, 1, |i, _| -2.0 + 0.5 * (i % 9) as f64);
         let y: Vec<f64> = x.iter().map(|x| x.sin()).collect();
-        let statistics = Statistics::new(&inducing, &x, &y, 2.0);
-        let mut noisy = statistics.exact();
+        let statistics = SufficientStatistics::new(&inducing, &x, &y, 2.0);
+        let mut noisy = statistics.to_noise_free();
         noisy.sd_a = 1e-5;
         let grid = inducing.features(&DMatrix::from_fn(17, 1, |g, _| -2.0 + 0.25 * g as f64));
-        let projected = moment(&inducing, &noisy, 0.04, &grid, 60).unwrap();
-        let unit = statistics.exact().scaled(25.0);
-        let exact = noise_aware(&inducing, &unit, Regularisation::Tight, Correction::None).unwrap();
+        let projected = projected_moment_posterior(&inducing, &noisy, 0.04, &grid, 60).unwrap();
+        let unit = statistics.to_noise_free().scaled(25.0);
+        let exact = noise_aware_posterior(&inducing, &unit, Regularisation::Tight, NoiseCorrection::None).unwrap();
         assert!((projected.mean - &exact.mean).amax() < 1e-3 * exact.mean.amax());
         assert!((projected.covariance - &exact.covariance).amax() < 1e-3 * exact.covariance.amax());
     }
@@ -233,13 +233,12 @@ mod moment_tests {
     /// rows.
     #[test]
     fn the_projection_is_in_the_cone() {
-        let grid =
-            DMatrix::from_fn(33, 3, |g, j| (-0.5 * (g as f64 / 8.0 - 2.0 - (j as f64 - 1.0)).powi(2)).exp());
+        let grid = DMatrix::from_fn(33, 3, |g, j| (-0.5 * (g as f64 / 8.0 - 2.0 - (j as f64 - 1.0)).powi(2)).exp());
         let b = DMatrix::from_row_slice(3, 3, &[-5.0, 40.0, 3.0, 40.0, 20.0, -9.0, 3.0, -9.0, 30.0]);
-        let projected = project(&b, &grid, 50.0).unwrap();
+        let projected = project_onto_moment_cone(&b, &grid, 50.0).unwrap();
         assert!(projected.clone().symmetric_eigenvalues().min() > -1e-12);
         assert!(projected.diagonal().max() <= 50.0 + 1e-9);
-        let again = project(&projected, &grid, 50.0).unwrap();
+        let again = project_onto_moment_cone(&projected, &grid, 50.0).unwrap();
         assert!((again - &projected).amax() < 1e-3 * projected.amax());
     }
 }

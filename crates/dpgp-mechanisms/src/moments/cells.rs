@@ -5,12 +5,12 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use super::whole::added;
+use super::whole::add_rounded_noise;
 use dpgp_gp::cells::{CellLevel, CellSums, CellTree};
 use dpgp_gp::kernel::Kernel;
-use dpgp_gp::sites::{CountedRows, Lattice, SiteReference};
+use dpgp_gp::sites::{Lattice, LatticeRowSums, PublicReferenceModel};
 use dpgp_noise::PrivacyError;
-use dpgp_number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRangeError, Positive};
 
 /// Levels of the tree at most: `2^13` cells are as many as a posterior works with.
 const DEPTH: usize = 13;
@@ -51,7 +51,7 @@ const EXCESS: f64 = 1e-14;
 /// Removing or adding a record moves them by at most `R^2 + R^2 + R^2`, squared, so that the number of rows, with the weight
 /// `R^2`, can be released with them. It does not move where a record is replaced.
 #[derive(Debug, Clone)]
-pub struct CellsDesign {
+pub struct NestedCellsDesign {
     /// The cells.
     pub tree: CellTree,
     /// `a_k`, one for each level of the tree.
@@ -64,7 +64,7 @@ pub struct CellsDesign {
     pub counted: bool,
 }
 
-impl CellsDesign {
+impl NestedCellsDesign {
     /// The weights of least expected error for noise of `sigma` sensitivities.
     ///
     /// The design is for rows that are spread evenly and a stationary prior whose lengthscales are those of a grid from the longest side on.
@@ -80,14 +80,18 @@ impl CellsDesign {
     ///
     /// # Errors
     /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
-    pub fn least_risk(reference: &SiteReference, lattice: Lattice, sigma: f64) -> Result<Self, PrivacyError> {
+    pub fn with_least_risk(
+        reference: &PublicReferenceModel,
+        lattice: Lattice,
+        sigma: f64,
+    ) -> Result<Self, PrivacyError> {
         let bound = Positive::new(reference.bound)?.get();
         let s = Positive::new(sigma)?.get() * 2.0 * bound;
         let dimensions = lattice.dimensions();
         let lengthscales = reference.kernel.lengthscales();
         let tree = CellTree::new(lattice, &lengthscales, DEPTH);
-        let differences = Differences::new(&tree, &CellPrior::for_design(reference));
-        let shares = differences.shares(reference.rows as f64, s / bound);
+        let differences = CellMeanDifferences::new(&tree, &StationaryPrior::vague_for_design(reference));
+        let shares = differences.least_risk_weights(reference.rows as f64, s / bound);
         // A weight of its own for each level: the share of a difference less that of the next, for each cell.
         let mut weights: Vec<f64> = (0..tree.levels())
             .map(|level| {
@@ -98,11 +102,11 @@ impl CellsDesign {
         weights.iter_mut().filter(|weight| **weight < LEAST_WEIGHT).for_each(|weight| *weight = 0.0);
         let total: f64 = weights.iter().sum();
         let kept: Vec<usize> = (0..weights.len()).filter(|level| weights[*level] > 0.0).collect();
-        let expected = Differences::new(&tree, &CellPrior::of_model(reference));
+        let expected = CellMeanDifferences::new(&tree, &StationaryPrior::from_reference(reference));
         let risk = expected.risk(&weights, total, reference.rows as f64, s / bound) * bound * bound;
         let halvings = kept.iter().map(|level| tree.halvings(*level).to_vec()).collect();
         let tree = CellTree::from_halvings(lattice, halvings)
-            .ok_or(OutOfRange::new("inputs that cells can be made of", dimensions as f64))?;
+            .ok_or(OutOfRangeError::new("inputs that cells can be made of", dimensions as f64))?;
         let weights = kept.iter().map(|level| weights[*level] / total).collect();
         Ok(Self { tree, weights, bound, risk, counted: false })
     }
@@ -113,16 +117,16 @@ impl CellsDesign {
     }
 
     /// How many numbers are released.
-    pub fn numbers(&self) -> usize {
+    pub fn released_count(&self) -> usize {
         let cells: usize = (0..self.tree.levels()).map(|level| self.tree.cells(level)).sum();
         2 * cells + 1 + usize::from(self.counted)
     }
 
     /// The noise of `sigma` sensitivities.
-    pub fn noise(&self, sigma: f64) -> CellsNoise {
+    pub fn noise(&self, sigma: f64) -> NestedCellsNoise {
         let scale = sigma * self.sensitivity() * (1.0 + EXCESS);
         let sums: Vec<f64> = self.weights.iter().map(|weight| scale / weight.sqrt()).collect();
-        CellsNoise {
+        NestedCellsNoise {
             counts: sums.iter().map(|sd| sd / self.bound).collect(),
             sums,
             squares: scale * self.bound,
@@ -133,7 +137,7 @@ impl CellsDesign {
 }
 
 /// A stationary prior of the function, in units of the bound on targets.
-struct CellPrior {
+struct StationaryPrior {
     /// Correlations of the process; its covariance is their mean times the variance.
     correlations: Vec<Box<dyn Kernel>>,
     /// The variance of the process about its mean.
@@ -146,14 +150,14 @@ struct CellPrior {
     target: f64,
 }
 
-impl CellPrior {
+impl StationaryPrior {
     /// The prior of a design: vague, so that it suits what the evidence of the release will choose.
-    fn for_design(reference: &SiteReference) -> Self {
-        let shortest = reference.kernel.shortest();
+    fn vague_for_design(reference: &PublicReferenceModel) -> Self {
+        let shortest = reference.kernel.shortest_lengthscale();
         let stretches = (0..LENGTHSCALES).map(|halved| 0.5f64.powi(halved) / shortest);
         let variance = PROCESS_SD * PROCESS_SD;
         Self {
-            correlations: stretches.map(|stretch| reference.kernel.correlations(stretch)).collect(),
+            correlations: stretches.map(|stretch| reference.kernel.correlation_kernel(stretch)).collect(),
             variance,
             own: OWN * variance,
             mean: MEAN_SD * MEAN_SD,
@@ -162,10 +166,10 @@ impl CellPrior {
     }
 
     /// The prior of the model.
-    fn of_model(reference: &SiteReference) -> Self {
+    fn from_reference(reference: &PublicReferenceModel) -> Self {
         let square = reference.bound * reference.bound;
         Self {
-            correlations: vec![reference.kernel.correlations(1.0)],
+            correlations: vec![reference.kernel.correlation_kernel(1.0)],
             variance: reference.kernel.variance() / square,
             own: 0.0,
             mean: reference.bias / square,
@@ -175,7 +179,7 @@ impl CellPrior {
 }
 
 /// The differences of means over cells from those of the cells above.
-struct Differences {
+struct CellMeanDifferences {
     /// How many there are at each level.
     counts: Vec<f64>,
     /// Their variances a priori, which do not rise.
@@ -186,13 +190,13 @@ struct Differences {
     target: f64,
 }
 
-impl Differences {
-    fn new(tree: &CellTree, prior: &CellPrior) -> Self {
+impl CellMeanDifferences {
+    fn new(tree: &CellTree, prior: &StationaryPrior) -> Self {
         let finest = tree.cells(tree.levels() - 1) as f64;
         let (mut counts, mut variances, mut before) = (Vec::new(), Vec::new(), (0.0, 0.0));
         for level in 0..tree.levels() {
-            let (_, lengths) = tree.corner(level, 0);
-            let within = prior.correlations.iter().map(|kernel| mean_within(kernel.as_ref(), &lengths));
+            let (_, lengths) = tree.corner_and_lengths(level, 0);
+            let within = prior.correlations.iter().map(|kernel| mean_cell_covariance(kernel.as_ref(), &lengths));
             let alike = within.sum::<f64>() / prior.correlations.len() as f64;
             let cells = tree.cells(level) as f64;
             let of_mean = prior.variance * alike + prior.own * cells / finest + prior.mean;
@@ -206,18 +210,19 @@ impl Differences {
     }
 
     /// `u_k` of least risk, for noise `s` in units of the bound.
-    fn shares(&self, rows: f64, s: f64) -> Vec<f64> {
+    fn least_risk_weights(&self, rows: f64, s: f64) -> Vec<f64> {
         let (mut low, mut high) = (1e-60, 1e60);
         for _ in 0..400 {
             let middle = f64::sqrt(low * high);
-            let total: f64 = self.counts.iter().zip(self.at(middle, rows, s)).map(|(m, u)| m * u).sum();
+            let total: f64 =
+                self.counts.iter().zip(self.weights_for_multiplier(middle, rows, s)).map(|(m, u)| m * u).sum();
             if total > 1.0 { low = middle } else { high = middle }
         }
-        self.at(high, rows, s)
+        self.weights_for_multiplier(high, rows, s)
     }
 
     /// `u_k` for a multiplier.
-    fn at(&self, multiplier: f64, rows: f64, s: f64) -> Vec<f64> {
+    fn weights_for_multiplier(&self, multiplier: f64, rows: f64, s: f64) -> Vec<f64> {
         let target = rows * self.target;
         let own = self.variances.iter();
         own.map(|l| (l * rows * s / multiplier - s * s).max(0.0) / (target + l * rows * rows)).collect()
@@ -243,7 +248,7 @@ impl Differences {
 }
 
 /// The mean covariance of two points spread evenly in a cell.
-fn mean_within(kernel: &dyn Kernel, lengths: &[f64]) -> f64 {
+fn mean_cell_covariance(kernel: &dyn Kernel, lengths: &[f64]) -> f64 {
     let points = POINTS[lengths.len().clamp(1, POINTS.len()) - 1];
     let (mut total, mut all) = (0.0, 0.0);
     let side = (2 * points - 1) as usize;
@@ -266,9 +271,9 @@ fn mean_within(kernel: &dyn Kernel, lengths: &[f64]) -> f64 {
 /// Standard deviations of independent noise on sums and counts of cells.
 ///
 /// Obligation: with `s = sigma D` a number of weight w gets at least `s / sqrt(w)`, so that in units of the noise the release moves by
-/// at most `1 / sigma` ([`CellsDesign`]).
+/// at most `1 / sigma` ([`NestedCellsDesign`]).
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellsNoise {
+pub struct NestedCellsNoise {
     /// On the sums of each level.
     pub sums: Vec<f64>,
     /// On the counts of each level.
@@ -283,7 +288,7 @@ pub struct CellsNoise {
 
 /// Sums and counts of rows in whole numbers: exact, in any order of the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IntegerCells {
+pub struct IntegerCellSums {
     rows: u64,
     /// The sums of targets, by level and cell, in units of the targets.
     sums: Vec<Vec<i128>>,
@@ -291,9 +296,9 @@ pub struct IntegerCells {
     squares: i128,
 }
 
-impl IntegerCells {
+impl IntegerCellSums {
     /// Of rows.
-    pub fn new(design: &CellsDesign, rows: &CountedRows) -> Self {
+    pub fn new(design: &NestedCellsDesign, rows: &LatticeRowSums) -> Self {
         let tree = &design.tree;
         let empty: Vec<Vec<i128>> = (0..tree.levels()).map(|level| vec![0; tree.cells(level)]).collect();
         let (mut sums, mut counts) = (empty.clone(), empty);
@@ -309,7 +314,7 @@ impl IntegerCells {
     }
 
     /// All numbers in the order of a file, for this unit of targets; never to be shown.
-    pub fn real(&self, unit: f64) -> Vec<f64> {
+    pub fn to_real_units(&self, unit: f64) -> Vec<f64> {
         let mut numbers = Vec::new();
         for (sums, counts) in self.sums.iter().zip(&self.counts) {
             numbers.extend(sums.iter().map(|sum| *sum as f64 * unit));
@@ -325,25 +330,25 @@ impl IntegerCells {
     /// mechanism with `mu = 1 / sigma`. The number of rows gets noise if the noise has an entry for it; otherwise it is public.
     ///
     /// # Errors
-    /// [`OutOfRange`] for noise beyond 128 bits, or of zero.
+    /// [`OutOfRangeError`] for noise beyond 128 bits, or of zero.
     pub fn release(
         &self,
-        design: &CellsDesign,
-        noise: &CellsNoise,
+        design: &NestedCellsDesign,
+        noise: &NestedCellsNoise,
         unit: f64,
         source: &mut impl Rng,
-    ) -> Result<ReleasedCells, OutOfRange> {
+    ) -> Result<ReleasedCellSums, OutOfRangeError> {
         let (rows, rows_sd) = match noise.rows {
-            Some(sd) => (added(&[i128::from(self.rows)], &[sd], 1.0, source)?[0].max(1), sd),
+            Some(sd) => (add_rounded_noise(&[i128::from(self.rows)], &[sd], 1.0, source)?[0].max(1), sd),
             None => (i128::from(self.rows), 0.0),
         };
         let mut levels = Vec::with_capacity(self.sums.len());
         for level in 0..self.sums.len() {
             let (sums_sd, counts_sd) = (noise.sums[level], noise.counts[level]);
             let cells = self.sums[level].len();
-            let sums = added(&self.sums[level], &vec![sums_sd; cells], unit, source)?;
-            let counts = added(&self.counts[level], &vec![counts_sd; cells], 1.0, source)?;
-            levels.push(ReleasedLevel {
+            let sums = add_rounded_noise(&self.sums[level], &vec![sums_sd; cells], unit, source)?;
+            let counts = add_rounded_noise(&self.counts[level], &vec![counts_sd; cells], 1.0, source)?;
+            levels.push(ReleasedCellLevel {
                 halvings: design.tree.halvings(level).to_vec(),
                 sums: sums.into_iter().map(|sum| sum as f64 * unit).collect(),
                 sums_sd,
@@ -351,8 +356,8 @@ impl IntegerCells {
                 counts_sd,
             });
         }
-        let squares = added(&[self.squares], &[noise.squares], unit * unit, source)?[0];
-        Ok(ReleasedCells {
+        let squares = add_rounded_noise(&[self.squares], &[noise.squares], unit * unit, source)?[0];
+        Ok(ReleasedCellSums {
             rows: u64::try_from(rows).unwrap_or(u64::MAX),
             rows_sd,
             levels,
@@ -362,14 +367,14 @@ impl IntegerCells {
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream times `times` (0 for none).
-    pub fn simulated(
+    pub fn simulate_release(
         &self,
-        design: &CellsDesign,
-        noise: &CellsNoise,
+        design: &NestedCellsDesign,
+        noise: &NestedCellsNoise,
         unit: f64,
         times: f64,
         stream: &mut impl Rng,
-    ) -> ReleasedCells {
+    ) -> ReleasedCellSums {
         let mut draw = |sd: f64| -> f64 {
             let normal: f64 = StandardNormal.sample(stream);
             times * sd * normal
@@ -382,23 +387,23 @@ impl IntegerCells {
             let sums = self.sums[level].iter().map(|sum| *sum as f64 * unit + draw(sums_sd)).collect();
             let counts = self.counts[level].iter().map(|count| *count as f64 + draw(counts_sd)).collect();
             let halvings = design.tree.halvings(level).to_vec();
-            levels.push(ReleasedLevel { halvings, sums, sums_sd, counts, counts_sd });
+            levels.push(ReleasedCellLevel { halvings, sums, sums_sd, counts, counts_sd });
         }
         let squares = self.squares as f64 * unit * unit + draw(noise.squares);
-        ReleasedCells { rows, rows_sd, levels, squares, squares_sd: noise.squares }
+        ReleasedCellSums { rows, rows_sd, levels, squares, squares_sd: noise.squares }
     }
 }
 
 /// Released sums and counts of nested cells, as a file holds them; in units of the model's targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReleasedCells {
+pub struct ReleasedCellSums {
     /// The number of rows.
     pub rows: u64,
     /// The standard deviation of its noise; zero where it is public.
     pub rows_sd: f64,
     /// The levels, from coarse to fine.
-    pub levels: Vec<ReleasedLevel>,
+    pub levels: Vec<ReleasedCellLevel>,
     /// The sum of squared targets.
     pub squares: f64,
     /// The standard deviation of its noise.
@@ -408,7 +413,7 @@ pub struct ReleasedCells {
 /// The cells of one level; the last input moves fastest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReleasedLevel {
+pub struct ReleasedCellLevel {
     /// How often each input is halved.
     pub halvings: Vec<u32>,
     /// The sums of targets.
@@ -424,9 +429,9 @@ pub struct ReleasedLevel {
 /// Files with more cells were not written by this program.
 const MOST_CELLS: usize = 1 << 16;
 
-impl ReleasedCells {
+impl ReleasedCellSums {
     /// The tree of a lattice, if these are sums and counts of nested cells of it: every number is finite and noise is positive.
-    pub fn tree(&self, lattice: Lattice) -> Option<CellTree> {
+    pub fn matching_tree(&self, lattice: Lattice) -> Option<CellTree> {
         let halvings = self.levels.iter().map(|level| level.halvings.clone()).collect();
         let tree = CellTree::from_halvings(lattice, halvings)?;
         let sound = self.levels.iter().enumerate().all(|(place, level)| {
@@ -446,7 +451,7 @@ impl ReleasedCells {
     }
 
     /// What a posterior needs.
-    pub fn seen(&self) -> CellSums {
+    pub fn to_cell_sums(&self) -> CellSums {
         let levels = self.levels.iter().map(|level| CellLevel {
             sums: DVector::from_column_slice(&level.sums),
             counts: DVector::from_column_slice(&level.counts),
@@ -464,13 +469,11 @@ mod tests {
 
     use super::*;
     use dpgp_gp::kernel::BoxKernel;
-    use dpgp_gp::sites::FullCell;
+    use dpgp_gp::sites::LatticeCellSums;
 
-    fn reference(rows: usize, dimensions: usize) -> SiteReference {
-        let kernel =
-            toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscales = [0.2] }")
-                .unwrap();
-        SiteReference {
+    fn reference(rows: usize, dimensions: usize) -> PublicReferenceModel {
+        let kernel = toml::from_str("matern = { smoothness = \"3/2\", variance = 1.0, lengthscales = [0.2] }").unwrap();
+        PublicReferenceModel {
             rows,
             bound: 30.0,
             bias: 1.0,
@@ -480,8 +483,8 @@ mod tests {
         }
     }
 
-    fn design(rows: usize) -> CellsDesign {
-        CellsDesign::least_risk(&reference(rows, 2), Lattice::for_inputs(2), 4.68).unwrap()
+    fn design(rows: usize) -> NestedCellsDesign {
+        NestedCellsDesign::with_least_risk(&reference(rows, 2), Lattice::for_inputs(2), 4.68).unwrap()
     }
 
     /// More rows are worth more cells and less error; weights add up to 1.
@@ -489,7 +492,7 @@ mod tests {
     fn cells_grow_with_the_rows() {
         let designs = [5_000, 20_000, 100_000, 500_000].map(design);
         for pair in designs.windows(2) {
-            let finest = |design: &CellsDesign| design.tree.cells(design.tree.levels() - 1);
+            let finest = |design: &NestedCellsDesign| design.tree.cells(design.tree.levels() - 1);
             assert!(finest(&pair[0]) < finest(&pair[1]) && pair[0].risk > pair[1].risk);
         }
         for design in &designs {
@@ -506,8 +509,8 @@ mod tests {
     fn the_weights_are_those_of_least_risk() {
         let (reference, rows, s) = (reference(20_000, 2), 20_000.0, 4.68 * 60.0);
         let tree = CellTree::new(Lattice::for_inputs(2), &reference.kernel.lengthscales(), DEPTH);
-        let differences = Differences::new(&tree, &CellPrior::for_design(&reference));
-        let shares = differences.shares(rows, s / 30.0);
+        let differences = CellMeanDifferences::new(&tree, &StationaryPrior::vague_for_design(&reference));
+        let shares = differences.least_risk_weights(rows, s / 30.0);
         let total: f64 = differences.counts.iter().zip(&shares).map(|(count, share)| count * share).sum();
         assert!((total - 1.0).abs() < 1e-9);
         let risk = |shares: &[f64]| -> f64 {
@@ -531,18 +534,16 @@ mod tests {
     /// The mean of `exp(-r)` for two points of the unit interval is `2 / e`.
     #[test]
     fn covariances_are_averaged_over_a_cell() {
-        let kernel =
-            toml::from_str("matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [1.0] }")
-                .unwrap();
-        let kernel = BoxKernel::new(&kernel, vec![1.0]).unwrap().correlations(1.0);
-        let found = mean_within(kernel.as_ref(), &[1.0]);
+        let kernel = toml::from_str("matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [1.0] }").unwrap();
+        let kernel = BoxKernel::new(&kernel, vec![1.0]).unwrap().correlation_kernel(1.0);
+        let found = mean_cell_covariance(kernel.as_ref(), &[1.0]);
         assert!((found - 2.0 * (-1.0f64).exp()).abs() < 1e-3, "{found}");
     }
 
-    fn counted(rows: &[(usize, i64)], lattice: Lattice) -> CountedRows {
-        let cells = rows.iter().map(|(place, target)| FullCell { place: *place, rows: 1, targets: *target });
+    fn counted(rows: &[(usize, i64)], lattice: Lattice) -> LatticeRowSums {
+        let cells = rows.iter().map(|(place, target)| LatticeCellSums { place: *place, rows: 1, targets: *target });
         let squares = rows.iter().map(|(_, target)| i128::from(*target).pow(2)).sum();
-        CountedRows { lattice, rows: rows.len() as u64, cells: cells.collect(), squares }
+        LatticeRowSums { lattice, rows: rows.len() as u64, cells: cells.collect(), squares }
     }
 
     /// Whatever replaces a record, the release moves by at most D, and records that reach it exist.
@@ -551,10 +552,9 @@ mod tests {
         let lattice = Lattice::new(16, 2);
         let halvings = vec![vec![0, 1], vec![1, 1], vec![2, 4]];
         let tree = CellTree::from_halvings(lattice, halvings).unwrap();
-        let design =
-            CellsDesign { tree, weights: vec![0.2, 0.3, 0.5], bound: 8.0, risk: 0.0, counted: false };
+        let design = NestedCellsDesign { tree, weights: vec![0.2, 0.3, 0.5], bound: 8.0, risk: 0.0, counted: false };
         let weighed = |row: (usize, i64)| -> DVector<f64> {
-            let whole = IntegerCells::new(&design, &counted(&[row], lattice));
+            let whole = IntegerCellSums::new(&design, &counted(&[row], lattice));
             let mut all = Vec::new();
             for (level, weight) in design.weights.iter().enumerate() {
                 all.extend(whole.sums[level].iter().map(|sum| *sum as f64 * weight.sqrt()));
@@ -573,10 +573,7 @@ mod tests {
                 assert!((weighed((place, y)).norm_squared() + 64.0).sqrt() <= design.sensitivity());
             }
         }
-        assert!(
-            most <= design.sensitivity() * (1.0 + 1e-12) && most > 0.999 * design.sensitivity(),
-            "{most}"
-        );
+        assert!(most <= design.sensitivity() * (1.0 + 1e-12) && most > 0.999 * design.sensitivity(), "{most}");
     }
 
     /// Noise has the size that a level's weight asks for, on each number, and exact sums are those of rows.
@@ -584,14 +581,14 @@ mod tests {
     fn the_release_has_the_noise_that_it_states() {
         let lattice = Lattice::new(16, 2);
         let tree = CellTree::from_halvings(lattice, vec![vec![1, 0], vec![4, 4]]).unwrap();
-        let design = CellsDesign { tree, weights: vec![0.25, 0.75], bound: 2.0, risk: 0.0, counted: true };
+        let design = NestedCellsDesign { tree, weights: vec![0.25, 0.75], bound: 2.0, risk: 0.0, counted: true };
         let noise = design.noise(3.0);
         // s = 12: 12 / sqrt(1/4), over R = 2; s R; s / R.
         assert!((noise.sums[0] - 24.0).abs() < 1e-9 && (noise.counts[0] - 12.0).abs() < 1e-9);
         assert!((noise.squares - 24.0).abs() < 1e-9 && noise.rows.is_some_and(|sd| (sd - 6.0).abs() < 1e-9));
-        let whole = IntegerCells::new(&design, &counted(&[(0, 5), (255, -3), (255, 1)], lattice));
+        let whole = IntegerCellSums::new(&design, &counted(&[(0, 5), (255, -3), (255, 1)], lattice));
         let mut stream = Pcg64::seed_from_u64(5);
-        let none = whole.simulated(&design, &noise, 0.5, 0.0, &mut stream);
+        let none = whole.simulate_release(&design, &noise, 0.5, 0.0, &mut stream);
         assert_eq!((&none.levels[0].sums, &none.levels[0].counts), (&vec![2.5, -1.0], &vec![1.0, 2.0]));
         assert_eq!((none.squares, none.rows), (35.0 * 0.25, 3));
         let released = whole.release(&design, &noise, 0.5, &mut stream).unwrap();
@@ -601,14 +598,14 @@ mod tests {
         assert!((spread(&fine.sums) / noise.sums[1] - 1.0).abs() < 0.22);
         assert!((spread(&fine.counts) / noise.counts[1] - 1.0).abs() < 0.22);
         // Level by level, as a file holds them.
-        let real = whole.real(0.5);
+        let real = whole.to_real_units(0.5);
         assert_eq!((&real[..4], real.len()), (&[2.5, -1.0, 1.0, 2.0][..], 2 * (2 + 256) + 1));
-        assert!(released.tree(lattice).is_some() && released.tree(Lattice::new(8, 2)).is_none());
+        assert!(released.matching_tree(lattice).is_some() && released.matching_tree(Lattice::new(8, 2)).is_none());
         let mut odd = released.clone();
         odd.levels[1].counts_sd = 0.0;
-        assert!(odd.tree(lattice).is_none());
+        assert!(odd.matching_tree(lattice).is_none());
         odd = released.clone();
         odd.levels[0].sums.pop();
-        assert!(odd.tree(lattice).is_none());
+        assert!(odd.matching_tree(lattice).is_none());
     }
 }

@@ -1,10 +1,10 @@
 //! The design of least expected error.
 
-use super::design::rule;
+use super::design::sensitivity_rule;
 use super::search::normalised;
-use super::{Frequencies, LeastRisk, MomentsDesign, SitePrior, WeightSearch};
-use dpgp_gp::kernel::EqPart;
-use dpgp_gp::sites::SiteReference;
+use super::{Frequencies, LeastRiskWeights, MomentsDesign, SitePrior, WeightSearch};
+use dpgp_gp::kernel::ExponentiatedQuadraticTerm;
+use dpgp_gp::sites::PublicReferenceModel;
 use dpgp_noise::PrivacyError;
 
 /// Kappa to choose from.
@@ -28,25 +28,28 @@ impl MomentsDesign {
     ///
     /// # Errors
     /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
-    pub fn least_risk(reference: &SiteReference, sigma: f64, periods: &[f64]) -> Result<Self, PrivacyError> {
+    pub fn with_least_risk(
+        reference: &PublicReferenceModel,
+        sigma: f64,
+        periods: &[f64],
+    ) -> Result<Self, PrivacyError> {
         let prior = SitePrior::new(reference);
         let mut best: Option<Self> = None;
         for &period in periods {
-            let all = reach(reference, period);
+            let all = kernel_frequencies(reference, period);
             let search = WeightSearch::new(&prior, all.clone(), period);
             for kappa in KAPPAS {
-                let rule = rule(&[1.0], reference.bound, kappa)?;
+                let rule = sensitivity_rule(&[1.0], reference.bound, kappa)?;
                 let uniform = vec![1.0 / all.len() as f64; all.len()];
-                let found = search.least_risk(&rule, sigma, uniform, STEPS)?;
-                let first = Weighed { frequencies: all.clone(), found }.pruned();
+                let found = search.minimise_risk(&rule, sigma, uniform, STEPS)?;
+                let first = WeightedFrequencies { frequencies: all.clone(), found }.prune_frequencies();
                 // The weights of the frequencies that are left are found again.
                 let search = WeightSearch::new(&prior, first.frequencies.clone(), period);
-                let found = search.least_risk(&rule, sigma, first.found.weights, STEPS)?;
-                let Weighed { frequencies, found } =
-                    Weighed { frequencies: first.frequencies, found }.pruned();
+                let found = search.minimise_risk(&rule, sigma, first.found.weights, STEPS)?;
+                let WeightedFrequencies { frequencies, found } =
+                    WeightedFrequencies { frequencies: first.frequencies, found }.prune_frequencies();
                 if best.as_ref().is_none_or(|known| found.risk < known.risk) {
-                    let design =
-                        Self::from_weights(frequencies, found.weights, period, reference.bound, kappa)?;
+                    let design = Self::from_weights(frequencies, found.weights, period, reference.bound, kappa)?;
                     best = Some(Self { risk: found.risk, ..design });
                 }
             }
@@ -57,21 +60,21 @@ impl MomentsDesign {
 
 /// The frequencies that the kernel of the reference reaches: a ball of them on a line, in the plane and in space, those of squared norm 2
 /// beyond; of an additive kernel those of its parts.
-pub(super) fn reach(reference: &SiteReference, period: f64) -> Frequencies {
+pub(super) fn kernel_frequencies(reference: &PublicReferenceModel, period: f64) -> Frequencies {
     let (kernel, dimensions) = (&reference.kernel, reference.kernel.dimensions());
-    let parts = kernel.exponentiated_quadratics().filter(|_| kernel.is_additive());
+    let parts = kernel.exponentiated_quadratic_terms().filter(|_| kernel.is_additive());
     if let Some(parts) = parts {
-        return Frequencies::half_space(parts.iter().flat_map(|part| of_part(part, period)));
+        return Frequencies::from_vectors(parts.iter().flat_map(|part| part_frequencies(part, period)));
     }
-    let side = side(kernel.shortest(), period, MOST[dimensions.clamp(1, MOST.len()) - 1]);
+    let side = max_frequency_entry(kernel.shortest_lengthscale(), period, MOST[dimensions.clamp(1, MOST.len()) - 1]);
     Frequencies::ball(side, if dimensions < 4 { side * side } else { 2 }, dimensions)
 }
 
 /// A ball of frequencies of the inputs that a part of an additive kernel depends on, the zero among them.
-fn of_part(part: &EqPart, period: f64) -> Vec<Vec<i64>> {
+fn part_frequencies(part: &ExponentiatedQuadraticTerm, period: f64) -> Vec<Vec<i64>> {
     let inputs = part.inputs();
     let shortest = inputs.iter().map(|input| part.lengthscales[*input]).fold(f64::INFINITY, f64::min);
-    let side = side(shortest, period, MOST_OF_PARTS[inputs.len().clamp(1, MOST_OF_PARTS.len()) - 1]);
+    let side = max_frequency_entry(shortest, period, MOST_OF_PARTS[inputs.len().clamp(1, MOST_OF_PARTS.len()) - 1]);
     let ball = Frequencies::ball(side, side * side, inputs.len());
     let mut vectors = vec![vec![0; part.lengthscales.len()]; ball.len()];
     for (vector, entries) in vectors.iter_mut().zip(ball.vectors()) {
@@ -81,26 +84,26 @@ fn of_part(part: &EqPart, period: f64) -> Vec<Vec<i64>> {
 }
 
 /// The greatest entry that a lengthscale asks for.
-fn side(lengthscale: f64, period: f64, most: i64) -> i64 {
+fn max_frequency_entry(lengthscale: f64, period: f64, most: i64) -> i64 {
     let wanted = (REACH * period / (std::f64::consts::TAU * lengthscale)).ceil();
     (wanted.min(1e6) as i64).clamp(1, most)
 }
 
 /// Frequencies with the best weights that were found for them.
-struct Weighed {
+struct WeightedFrequencies {
     frequencies: Frequencies,
-    found: LeastRisk,
+    found: LeastRiskWeights,
 }
 
-impl Weighed {
+impl WeightedFrequencies {
     /// Without the frequencies that carry nothing; the zero stays.
-    fn pruned(self) -> Self {
-        let LeastRisk { weights, risk } = self.found;
+    fn prune_frequencies(self) -> Self {
+        let LeastRiskWeights { weights, risk } = self.found;
         let least = PRUNED * weights.iter().copied().fold(0.0, f64::max);
         let kept: Vec<bool> = (0..weights.len()).map(|j| j == 0 || weights[j] >= least).collect();
         let weights = weights.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(u, _)| u).collect();
-        let found = LeastRisk { weights: normalised(weights), risk };
-        Self { frequencies: self.frequencies.kept(&kept), found }
+        let found = LeastRiskWeights { weights: normalised(weights), risk };
+        Self { frequencies: self.frequencies.filter_flagged(&kept), found }
     }
 }
 
@@ -111,13 +114,16 @@ mod tests {
     /// 3.2 standard deviations `P / (2 pi l)` of the spectrum: `3.2 * 1.6 / (2 pi * .2) = 4.07`. A frequency is at least 1, whatever the kernel.
     #[test]
     fn lengthscales_ask_for_frequencies() {
-        assert_eq!((side(0.2, 1.6, 40), side(0.2, 1.6, 4), side(9.0, 1.6, 40)), (5, 4, 1));
-        assert_eq!((side(0.0, 1.6, 40), side(f64::INFINITY, 1.6, 40)), (40, 1));
+        assert_eq!(
+            (max_frequency_entry(0.2, 1.6, 40), max_frequency_entry(0.2, 1.6, 4), max_frequency_entry(9.0, 1.6, 40)),
+            (5, 4, 1)
+        );
+        assert_eq!((max_frequency_entry(0.0, 1.6, 40), max_frequency_entry(f64::INFINITY, 1.6, 40)), (40, 1));
     }
 
-    fn reference(kernel: &str, dimensions: usize) -> SiteReference {
+    fn reference(kernel: &str, dimensions: usize) -> PublicReferenceModel {
         let kernel = toml::from_str(kernel).unwrap();
-        SiteReference {
+        PublicReferenceModel {
             rows: 100,
             bound: 1.0,
             bias: 0.1,
@@ -131,11 +137,11 @@ mod tests {
     #[test]
     fn kernels_reach_a_ball() {
         let kernel = "eq = { variance = 1.0, lengthscale = 0.2 }";
-        let line = reach(&reference(kernel, 1), 1.6);
+        let line = kernel_frequencies(&reference(kernel, 1), 1.6);
         assert_eq!(line.vectors(), [0, 1, 2, 3, 4, 5].map(|j| vec![j]));
-        assert_eq!(reach(&reference(kernel, 4), 1.6).len(), 17);
+        assert_eq!(kernel_frequencies(&reference(kernel, 4), 1.6).len(), 17);
         // In the plane the greatest entry is 5 too, and the corner of the square is left out.
-        let plane = reach(&reference(kernel, 2), 1.6);
+        let plane = kernel_frequencies(&reference(kernel, 2), 1.6);
         assert!(plane.vectors().contains(&vec![3, 4]) && !plane.vectors().contains(&vec![4, 4]));
         assert!(plane.vectors().iter().all(|j| j.iter().all(|entry| entry.abs() <= 5)));
     }
@@ -144,7 +150,7 @@ mod tests {
     #[test]
     fn additive_kernels_reach_along_their_parts() {
         let text = "additive = { lengthscales = [0.2, 0.3], variances = [1.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.5 }] }";
-        let found = reach(&reference(text, 2), 1.6);
+        let found = kernel_frequencies(&reference(text, 2), 1.6);
         for (vector, within) in [
             ([0, 0], true),
             ([5, 0], true),
@@ -162,9 +168,10 @@ mod tests {
     /// Less than a fiftieth of the greatest goes, but for the zero; the others add up to 1 again.
     #[test]
     fn frequencies_that_carry_nothing_go() {
-        let found = LeastRisk { weights: vec![0.0005, 0.5, 0.0099, 0.0101], risk: 0.25 };
+        let found = LeastRiskWeights { weights: vec![0.0005, 0.5, 0.0099, 0.0101], risk: 0.25 };
         let all = Frequencies::ball(3, 9, 1);
-        let Weighed { frequencies, found } = Weighed { frequencies: all, found }.pruned();
+        let WeightedFrequencies { frequencies, found } =
+            WeightedFrequencies { frequencies: all, found }.prune_frequencies();
         assert_eq!(frequencies.vectors(), [0, 1, 3].map(|j| vec![j]));
         let total = 0.5106;
         for (weight, expected) in found.weights.iter().zip([0.0005, 0.5, 0.0101]) {
@@ -173,12 +180,12 @@ mod tests {
         assert_eq!(found.risk, 0.25);
     }
 
-    fn risk(reference: &SiteReference, periods: &[f64]) -> f64 {
-        MomentsDesign::least_risk(reference, 1.0, periods).unwrap().risk
+    fn risk(reference: &PublicReferenceModel, periods: &[f64]) -> f64 {
+        MomentsDesign::with_least_risk(reference, 1.0, periods).unwrap().risk
     }
 
-    fn bound(reference: &SiteReference, periods: &[f64]) -> f64 {
-        MomentsDesign::lower_bound(reference, 1.0, periods).unwrap()
+    fn bound(reference: &PublicReferenceModel, periods: &[f64]) -> f64 {
+        MomentsDesign::risk_lower_bound(reference, 1.0, periods).unwrap()
     }
 
     /// The best of two periods is the better of each alone.
@@ -188,7 +195,7 @@ mod tests {
         let (short, long) = (risk(&reference, &[1.2]), risk(&reference, &[2.5]));
         assert!(short != long && risk(&reference, &[1.2, 2.5]) == short.min(long), "{short} {long}");
         assert_eq!(risk(&reference, &[2.5, 1.2]), short.min(long));
-        assert!(MomentsDesign::least_risk(&reference, 1.0, &[]).is_err());
+        assert!(MomentsDesign::with_least_risk(&reference, 1.0, &[]).is_err());
         // None that it chooses from is better than the bound, which is that of the better period too.
         let both = bound(&reference, &[1.2, 2.5]);
         assert_eq!(both, bound(&reference, &[1.2]).min(bound(&reference, &[2.5])));

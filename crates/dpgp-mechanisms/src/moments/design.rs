@@ -5,14 +5,14 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Frequencies, PairTable};
+use super::{Frequencies, FrequencyPairTable};
 use dpgp_gp::sites::{
-    BetweenSites, CountSites, NoisyFeatures, SiteFeatures, SummedFeatures, additive_site_grid,
+    CountingSites, FeatureSums, NoisyFeatureSums, SiteFeatures, SiteInterpolationVariance, additive_site_grid,
 };
-use dpgp_number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRangeError, Positive};
 
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
-/// [`SquareRule`]. Everything in it is public.
+/// [`FourierSensitivityRule`]. Everything in it is public.
 #[derive(Debug, Clone)]
 pub struct MomentsDesign {
     /// The frequencies of the sums that targets weigh.
@@ -24,7 +24,7 @@ pub struct MomentsDesign {
     /// Their weights.
     pub pair_weights: Vec<f64>,
     /// The rule that both obey.
-    pub rule: SquareRule,
+    pub rule: FourierSensitivityRule,
     /// P, in sides of the box.
     pub period: f64,
     /// The expected mean squared error under the reference.
@@ -40,21 +40,21 @@ impl MomentsDesign {
     /// With these weights, whose expected error is not known.
     ///
     /// # Errors
-    /// [`OutOfRange`] if the weights do not add up to a positive number, kappa is less than 1, or the bound is not positive.
+    /// [`OutOfRangeError`] if the weights do not add up to a positive number, kappa is less than 1, or the bound is not positive.
     pub fn from_weights(
         frequencies: Frequencies,
         weights: Vec<f64>,
         period: f64,
         bound: f64,
         kappa: f64,
-    ) -> Result<Self, OutOfRange> {
-        let rule = rule(&weights, bound, kappa)?;
-        let table = PairTable::new(&frequencies);
+    ) -> Result<Self, OutOfRangeError> {
+        let rule = sensitivity_rule(&weights, bound, kappa)?;
+        let table = FrequencyPairTable::new(&frequencies);
         let pair_weights = rule.pair_weights(&table, &weights);
         let least = PRUNED_PAIRS * pair_weights.iter().copied().fold(0.0, f64::max);
         let kept: Vec<bool> = pair_weights.iter().map(|weight| *weight > least).collect();
         Ok(Self {
-            pairs: table.frequencies.kept(&kept),
+            pairs: table.frequencies.filter_flagged(&kept),
             pair_weights: pair_weights.into_iter().filter(|weight| *weight > least).collect(),
             frequencies,
             weights,
@@ -66,7 +66,7 @@ impl MomentsDesign {
     }
 
     /// How many numbers are released.
-    pub fn numbers(&self) -> usize {
+    pub fn released_count(&self) -> usize {
         self.frequencies.columns() + self.pairs.columns() + 1 + usize::from(self.counted)
     }
 
@@ -76,31 +76,31 @@ impl MomentsDesign {
     }
 
     /// The moments of rows with inputs (n x d) in units of the box; targets are clipped to the bound.
-    pub fn moments(&self, inputs: &DMatrix<f64>, targets: &[f64]) -> SummedFeatures {
-        let bound = self.rule.bound();
+    pub fn compute_moments(&self, inputs: &DMatrix<f64>, targets: &[f64]) -> FeatureSums {
+        let bound = self.rule.target_bound();
         let clipped: Vec<f64> = targets.iter().map(|y| y.clamp(-bound, bound)).collect();
         let weighted = self.frequencies.features(inputs, self.period);
-        SummedFeatures::new(&weighted, &self.pairs.features(inputs, self.period), &clipped)
+        FeatureSums::new(&weighted, &self.pairs.features(inputs, self.period), &clipped)
     }
 
     /// The features at the sites; of an additive kernel with their Gram matrix.
-    pub fn at_sites(&self, additive: bool) -> SiteFeatures {
-        self.frequencies.at_sites(&self.pairs, self.period, additive)
+    pub fn site_features(&self, additive: bool) -> SiteFeatures {
+        self.frequencies.site_features(&self.pairs, self.period, additive)
     }
 }
 
 impl Frequencies {
     /// These features, whose sums targets weigh, and those of the plain sums, at the sites; of an additive kernel with their Gram matrix.
-    pub fn at_sites(&self, pairs: &Self, period: f64, additive: bool) -> SiteFeatures {
+    pub fn site_features(&self, pairs: &Self, period: f64, additive: bool) -> SiteFeatures {
         let inputs = self.vectors().first().map_or(1, Vec::len);
         let sites = match additive {
-            true => CountSites::even(additive_site_grid(inputs)),
-            false => CountSites::to_the_ends(inputs),
+            true => CountingSites::from_even_points(additive_site_grid(inputs)),
+            false => CountingSites::grid_with_boundary(inputs),
         };
         SiteFeatures {
             weighted: self.features(&sites.places, period),
             plain: pairs.features(&sites.places, period),
-            between: (!additive).then(|| pairs.between(sites.spacing, period)),
+            between: (!additive).then(|| pairs.between_sites_error(sites.spacing, period)),
             gram: additive.then(|| self.gram_map(pairs, &sites.places, period)),
             shares: sites.shares,
             sites: sites.places,
@@ -110,19 +110,23 @@ impl Frequencies {
 
 impl Frequencies {
     /// The part of the sums of these waves that counts at the sites of a grid do not explain.
-    fn between(&self, spacing: f64, period: f64) -> BetweenSites {
+    fn between_sites_error(&self, spacing: f64, period: f64) -> SiteInterpolationVariance {
         let unit = std::f64::consts::TAU * spacing / period;
         let errors = self.vectors().iter().map(|vector| {
             let angles: Vec<f64> = vector.iter().map(|entry| unit * *entry as f64).collect();
-            BetweenSites::of_wave(&angles)
+            SiteInterpolationVariance::cosine_interpolation_error(&angles)
         });
-        BetweenSites { spacing, plain: self.spread(&errors.collect::<Vec<f64>>()) }
+        SiteInterpolationVariance { spacing, plain: self.repeat_per_column(&errors.collect::<Vec<f64>>()) }
     }
 }
 
 /// The rule for some weights.
-pub(super) fn rule(weights: &[f64], bound: f64, kappa: f64) -> Result<SquareRule, OutOfRange> {
-    SquareRule::new(Positive::new(weights.iter().sum())?, Positive::new(bound)?, kappa)
+pub(super) fn sensitivity_rule(
+    weights: &[f64],
+    bound: f64,
+    kappa: f64,
+) -> Result<FourierSensitivityRule, OutOfRangeError> {
+    FourierSensitivityRule::new(Positive::new(weights.iter().sum())?, Positive::new(bound)?, kappa)
 }
 
 /// The relative excess of the noise, which covers the rounding of closed forms for up to F = 256 frequencies (designs of least risk have
@@ -133,7 +137,7 @@ const EXCESS: f64 = 5.7e-14;
 /// Standard deviations of independent noise on the moments.
 ///
 /// Obligation: with `s = sigma D` the noise on a number of weight w is at least `s / sqrt(w)`, so that in units of the noise the
-/// release moves by at most `1 / sigma` ([`super::SquareRule`]).
+/// release moves by at most `1 / sigma` ([`super::FourierSensitivityRule`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct MomentsNoise {
     /// On each sum that targets weigh (m).
@@ -156,15 +160,15 @@ impl MomentsNoise {
         let plain: Vec<f64> = design.pair_weights.iter().map(|t| scale / t.sqrt()).collect();
         Self {
             scale,
-            weighted: design.frequencies.spread(&weighted),
-            plain: design.pairs.spread(&plain),
+            weighted: design.frequencies.repeat_per_column(&weighted),
+            plain: design.pairs.repeat_per_column(&plain),
             squares: scale / design.rule.square_weight().sqrt(),
             rows: design.counted.then(|| scale / design.rule.count_weight().sqrt()),
         }
     }
 
     /// A simulation of a release, with noise in floating point.
-    pub fn release(&self, sums: &SummedFeatures, stream: &mut impl Rng) -> NoisyFeatures {
+    pub fn simulate_release(&self, sums: &FeatureSums, stream: &mut impl Rng) -> NoisyFeatureSums {
         let mut noisy = sums.clone();
         noisy.weighted += self.weighted.map(|sd| sd * normal(stream));
         noisy.plain += self.plain.map(|sd| sd * normal(stream));
@@ -172,12 +176,12 @@ impl MomentsNoise {
         if let Some(sd) = self.rows {
             noisy.rows = (noisy.rows as f64 + sd * normal(stream)).round().max(1.0) as usize;
         }
-        self.stated(noisy)
+        self.attach_variances(noisy)
     }
 
     /// Sums with this noise on them.
-    pub fn stated(&self, sums: SummedFeatures) -> NoisyFeatures {
-        NoisyFeatures {
+    pub fn attach_variances(&self, sums: FeatureSums) -> NoisyFeatureSums {
+        NoisyFeatureSums {
             sums,
             weighted: self.weighted.map(|sd| sd * sd),
             plain: self.plain.map(|sd| sd * sd),
@@ -197,7 +201,7 @@ fn normal(stream: &mut impl Rng) -> f64 {
 /// `b_j = sum_i y_i e_j(x_i)`, `T_k = sum_i e_k(x_i)` with `e_j = (cos, sin)(2 pi j.x / P)`, and `q = sum_i y_i^2` with the weight `q_0`.
 ///
 /// Obligation: one record (x, y) is replaced by any other, `|y| <= R`, inputs anywhere. With `kappa >= 1`, `c = kappa R^2 / (2 V_0)`,
-/// `t` at most `c` times the coefficients of the square of `V(d) = sum_j u_j cos(2 pi j.d / P)` ([`PairTable::autoconvolution`]) and
+/// `t` at most `c` times the coefficients of the square of `V(d) = sum_j u_j cos(2 pi j.d / P)` ([`FrequencyPairTable::autoconvolution`]) and
 /// `q_0` at most `(1 + 1 / kappa) V_0 / R^2`, the vector `(sqrt(u_j) b_j, sqrt(t_k) T_k, sqrt(q_0) q)` moves by at most
 ///
 /// ```text
@@ -221,29 +225,29 @@ fn normal(stream: &mut impl Rng) -> f64 {
 ///
 /// ```
 /// use dpgp_number::Positive;
-/// use dpgp_mechanisms::SquareRule;
+/// use dpgp_mechanisms::FourierSensitivityRule;
 /// let one = Positive::ONE;
-/// assert_eq!(SquareRule::new(one, one, 1.0)?.sensitivity(), 2.0);
-/// assert!(SquareRule::new(one, one, 0.9).is_err());
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// assert_eq!(FourierSensitivityRule::new(one, one, 1.0)?.sensitivity(), 2.0);
+/// assert!(FourierSensitivityRule::new(one, one, 0.9).is_err());
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SquareRule {
+pub struct FourierSensitivityRule {
     total: f64,
     bound: f64,
     kappa: f64,
 }
 
-impl SquareRule {
+impl FourierSensitivityRule {
     /// For weights that add up to `total` (V_0), targets within `bound` (R), and kappa.
     ///
     /// # Errors
-    /// [`OutOfRange`] unless kappa is at least 1 and finite: the proof needs it.
-    pub fn new(total: Positive, bound: Positive, kappa: f64) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] unless kappa is at least 1 and finite: the proof needs it.
+    pub fn new(total: Positive, bound: Positive, kappa: f64) -> Result<Self, OutOfRangeError> {
         if kappa >= 1.0 && kappa.is_finite() {
             return Ok(Self { total: total.get(), bound: bound.get(), kappa });
         }
-        Err(OutOfRange::new("at least 1 and finite", kappa))
+        Err(OutOfRangeError::new("at least 1 and finite", kappa))
     }
 
     /// `D`.
@@ -252,7 +256,7 @@ impl SquareRule {
     }
 
     /// `c`, the weights of the plain sums over the coefficients of V^2.
-    pub fn factor(&self) -> f64 {
+    pub fn plain_weight_factor(&self) -> f64 {
         self.kappa * self.bound * self.bound / (2.0 * self.total)
     }
 
@@ -267,7 +271,7 @@ impl SquareRule {
     }
 
     /// R.
-    pub fn bound(&self) -> f64 {
+    pub fn target_bound(&self) -> f64 {
         self.bound
     }
 
@@ -277,8 +281,8 @@ impl SquareRule {
     }
 
     /// `t_k` for these `u_j`.
-    pub fn pair_weights(&self, table: &PairTable, weights: &[f64]) -> Vec<f64> {
-        let factor = self.factor();
+    pub fn pair_weights(&self, table: &FrequencyPairTable, weights: &[f64]) -> Vec<f64> {
+        let factor = self.plain_weight_factor();
         table.autoconvolution(weights).into_iter().map(|coefficient| factor * coefficient).collect()
     }
 }
@@ -290,7 +294,7 @@ mod tests {
     /// The constant and one wave, of weights 4 and 1, for R = 3 and kappa = 2. Their products are waves of frequency 1 and 2, and the
     /// number of rows.
     fn two_waves() -> MomentsDesign {
-        let frequencies = Frequencies::half_space([vec![0], vec![1]]);
+        let frequencies = Frequencies::from_vectors([vec![0], vec![1]]);
         MomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap()
     }
 
@@ -298,10 +302,10 @@ mod tests {
     fn numbers_are_counted_with_their_squares() {
         let mut design = two_waves();
         let pairs = design.pairs.columns();
-        assert_eq!((design.frequencies.columns(), design.numbers()), (3, 3 + pairs + 1));
+        assert_eq!((design.frequencies.columns(), design.released_count()), (3, 3 + pairs + 1));
         assert_eq!(pairs, 4);
         design.counted = true;
-        assert_eq!(design.numbers(), 3 + pairs + 2);
+        assert_eq!(design.released_count(), 3 + pairs + 2);
         assert!(design.pair_weights.len() == design.pairs.len() && design.weights == [4.0, 1.0]);
     }
 
@@ -317,7 +321,7 @@ mod tests {
         }
         assert!((noise.squares * design.rule.square_weight().sqrt() / noise.scale - 1.0).abs() < 1e-12);
         assert!(noise.rows.is_none() && noise.scale >= 2.0 * sensitivity);
-        let spread = design.pairs.spread(&design.pair_weights);
+        let spread = design.pairs.repeat_per_column(&design.pair_weights);
         for (found, weight) in noise.plain.iter().zip(spread.iter()) {
             assert!((found * weight.sqrt() / noise.scale - 1.0).abs() < 1e-12, "{found}");
         }
@@ -332,11 +336,10 @@ mod tests {
     /// Products of frequencies whose weight is below a ten thousandth of the greatest are left out.
     #[test]
     fn plain_sums_of_little_weight_are_left_out() {
-        let frequencies = Frequencies::half_space([vec![0], vec![1], vec![7]]);
+        let frequencies = Frequencies::from_vectors([vec![0], vec![1], vec![7]]);
         let weights = vec![400.0, 90.0, 2e-3];
-        let design =
-            MomentsDesign::from_weights(frequencies.clone(), weights.clone(), 1.5, 3.0, 2.0).unwrap();
-        let all = design.rule.pair_weights(&PairTable::new(&frequencies), &weights);
+        let design = MomentsDesign::from_weights(frequencies.clone(), weights.clone(), 1.5, 3.0, 2.0).unwrap();
+        let all = design.rule.pair_weights(&FrequencyPairTable::new(&frequencies), &weights);
         let greatest = all.iter().copied().fold(0.0, f64::max);
         assert!(all.iter().any(|weight| (1e-4 / greatest..1e-5 * greatest).contains(weight)), "{all:?}");
         let kept: Vec<f64> = all.into_iter().filter(|weight| *weight > 1e-4 * greatest).collect();
@@ -347,8 +350,8 @@ mod tests {
     /// Between sites a fifth apart, in a period of 3/2, a wave of frequency 1 turns by `2 pi / 7.5`.
     #[test]
     fn waves_turn_between_sites() {
-        let frequencies = Frequencies::half_space([vec![0], vec![1]]);
-        let between = frequencies.between(0.2, 1.5);
+        let frequencies = Frequencies::from_vectors([vec![0], vec![1]]);
+        let between = frequencies.between_sites_error(0.2, 1.5);
         let error = (std::f64::consts::TAU / 7.5).powi(4) / 240.0;
         assert_eq!((between.plain.len(), between.plain[0]), (3, 0.0));
         assert!(between.plain.iter().skip(1).all(|e| (e / error - 1.0).abs() < 1e-12), "{}", between.plain);
@@ -362,9 +365,9 @@ mod noise_tests {
 
     use super::*;
 
-    fn sums() -> SummedFeatures {
+    fn sums() -> FeatureSums {
         let zeros = |n| DVector::zeros(n);
-        SummedFeatures { rows: 1000, weighted: zeros(200), plain: zeros(300), squares: 50.0 }
+        FeatureSums { rows: 1000, weighted: zeros(200), plain: zeros(300), squares: 50.0 }
     }
 
     fn noise(rows: Option<f64>) -> MomentsNoise {
@@ -376,7 +379,7 @@ mod noise_tests {
     #[test]
     fn a_simulation_has_the_noise_that_it_states() {
         let mut stream = Pcg64::seed_from_u64(3);
-        let released = noise(None).release(&sums(), &mut stream);
+        let released = noise(None).simulate_release(&sums(), &mut stream);
         let of_b = released.sums.weighted.norm_squared() / 200.0 / 4.0;
         let of_t = released.sums.plain.norm_squared() / 300.0 / 9.0;
         assert!((of_b - 1.0).abs() < 0.5 && (of_t - 1.0).abs() < 0.41, "{of_b} {of_t}");
@@ -385,20 +388,20 @@ mod noise_tests {
         assert_eq!((released.squares, released.rows, released.sums.rows), (16.0, 0.0, 1000));
         // A number of rows that is private moves by its noise, and is at least 1.
         let rows: Vec<f64> = (0..400)
-            .map(|_| noise(Some(20.0)).release(&sums(), &mut stream).sums.rows as f64 - 1000.0)
+            .map(|_| noise(Some(20.0)).simulate_release(&sums(), &mut stream).sums.rows as f64 - 1000.0)
             .collect();
         let square = rows.iter().map(|x| x * x).sum::<f64>() / 400.0 / 400.0;
         assert!((square - 1.0).abs() < 0.36, "{square}");
-        let few = SummedFeatures { rows: 2, ..sums() };
-        assert!((0..50).all(|_| noise(Some(1e3)).release(&few, &mut stream).sums.rows >= 1));
-        assert_eq!(noise(Some(5.0)).stated(sums()).rows, 25.0);
+        let few = FeatureSums { rows: 2, ..sums() };
+        assert!((0..50).all(|_| noise(Some(1e3)).simulate_release(&few, &mut stream).sums.rows >= 1));
+        assert_eq!(noise(Some(5.0)).attach_variances(sums()).rows, 25.0);
     }
 
     /// A number of rows of weight `w_n = 2 * 9 * 5 / 2 = 45` has noise of the scale over the root of it.
     #[test]
     fn a_private_number_of_rows_has_noise_by_its_weight() {
         use super::super::Frequencies;
-        let frequencies = Frequencies::half_space([vec![0], vec![1]]);
+        let frequencies = Frequencies::from_vectors([vec![0], vec![1]]);
         let design = MomentsDesign::from_weights(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap();
         let counted = MomentsDesign { counted: true, ..design };
         let noise = MomentsNoise::new(&counted, 2.0);
@@ -416,21 +419,13 @@ mod noise_tests {
             rows: Some(50.0),
             scale: 1.0,
         };
-        let sums = SummedFeatures {
-            rows: 1000,
-            weighted: DVector::zeros(1),
-            plain: DVector::zeros(1),
-            squares: 50.0,
-        };
-        let found = noise.release(&sums, &mut streams[0]).sums;
+        let sums = FeatureSums { rows: 1000, weighted: DVector::zeros(1), plain: DVector::zeros(1), squares: 50.0 };
+        let found = noise.simulate_release(&sums, &mut streams[0]).sums;
         let drawn: Vec<f64> = (0..4).map(|_| normal(&mut streams[1])).collect();
         let wider = MomentsNoise { weighted: DVector::from_element(1, 5.0), ..noise.clone() };
-        assert_eq!(wider.stated(found.clone()).weighted[0], 25.0);
+        assert_eq!(wider.attach_variances(found.clone()).weighted[0], 25.0);
         assert_eq!((found.weighted[0], found.plain[0]), (2.0 * drawn[0], 3.0 * drawn[1]));
-        assert_eq!(
-            (found.squares, found.rows),
-            (50.0 + 4.0 * drawn[2], (1000.0 + 50.0 * drawn[3]).round() as usize)
-        );
+        assert_eq!((found.squares, found.rows), (50.0 + 4.0 * drawn[2], (1000.0 + 50.0 * drawn[3]).round() as usize));
     }
 }
 
@@ -441,10 +436,10 @@ mod square_rule_tests {
     /// U = 4, R = 3, kappa = 2: `3 sqrt(4 (4 + 1/2))`, `2 * 9 / 8`, `3/2 * 4 / 9` and `9 * 4`.
     #[test]
     fn weights_follow_from_the_total() {
-        let rule = SquareRule { total: 4.0, bound: 3.0, kappa: 2.0 };
+        let rule = FourierSensitivityRule { total: 4.0, bound: 3.0, kappa: 2.0 };
         assert!((rule.sensitivity() - 3.0 * 18f64.sqrt()).abs() < 1e-12);
-        assert_eq!((rule.factor(), rule.count_weight()), (2.25, 36.0));
+        assert_eq!((rule.plain_weight_factor(), rule.count_weight()), (2.25, 36.0));
         assert!((rule.square_weight() - 2.0 / 3.0).abs() < 1e-15);
-        assert_eq!((rule.bound(), rule.kappa()), (3.0, 2.0));
+        assert_eq!((rule.target_bound(), rule.kappa()), (3.0, 2.0));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nalgebra::{DMatrix, DVector};
 
 use dpgp_gp::sites::Lattice;
-use dpgp_number::OutOfRange;
+use dpgp_number::OutOfRangeError;
 
 /// Vectors j of whole numbers, of j and -j only the one whose first entry that is not zero is positive. They come in the order of
 /// their norms, then in that of their entries: the zero, if there is one, comes first.
@@ -24,8 +24,8 @@ pub struct Frequencies {
 
 impl Frequencies {
     /// Of some vectors; of a pair j, -j one is kept, and each once.
-    pub fn half_space(vectors: impl IntoIterator<Item = Vec<i64>>) -> Self {
-        let distinct: BTreeSet<Vec<i64>> = vectors.into_iter().map(with_sign).collect();
+    pub fn from_vectors(vectors: impl IntoIterator<Item = Vec<i64>>) -> Self {
+        let distinct: BTreeSet<Vec<i64>> = vectors.into_iter().map(canonical_sign).collect();
         let mut vectors: Vec<Vec<i64>> = distinct.into_iter().collect();
         // The sort keeps the order of entries among equal norms.
         vectors.sort_by_key(|vector| squared_norm(vector));
@@ -36,9 +36,9 @@ impl Frequencies {
     pub fn ball(side: i64, squared_radius: i64, dimensions: usize) -> Self {
         let mut vectors = vec![Vec::new()];
         for _ in 0..dimensions {
-            vectors = vectors.iter().flat_map(|start| extended(start, side)).collect();
+            vectors = vectors.iter().flat_map(|start| append_entries(start, side)).collect();
         }
-        Self::half_space(vectors.into_iter().filter(|vector| squared_norm(vector) <= squared_radius))
+        Self::from_vectors(vectors.into_iter().filter(|vector| squared_norm(vector) <= squared_radius))
     }
 
     /// The vectors.
@@ -57,7 +57,7 @@ impl Frequencies {
     }
 
     /// Those whose flag is set.
-    pub fn kept(&self, flags: &[bool]) -> Self {
+    pub fn filter_flagged(&self, flags: &[bool]) -> Self {
         let vectors = self.vectors.iter().zip(flags).filter(|(_, kept)| **kept);
         Self { vectors: vectors.map(|(vector, _)| vector.clone()).collect() }
     }
@@ -82,7 +82,7 @@ impl Frequencies {
     }
 
     /// A value of each frequency for each of its columns.
-    pub fn spread(&self, values: &[f64]) -> DVector<f64> {
+    pub fn repeat_per_column(&self, values: &[f64]) -> DVector<f64> {
         let mut spread = Vec::new();
         for (vector, value) in self.vectors.iter().zip(values) {
             spread.push(*value);
@@ -92,7 +92,7 @@ impl Frequencies {
     }
 
     /// The sum of the values of the columns of each frequency.
-    pub fn gathered(&self, columns: &[f64]) -> Vec<f64> {
+    pub fn sum_per_frequency(&self, columns: &[f64]) -> Vec<f64> {
         let (mut gathered, mut place) = (Vec::with_capacity(self.len()), 0);
         for vector in &self.vectors {
             let width = if is_zero(vector) { 1 } else { 2 };
@@ -104,7 +104,7 @@ impl Frequencies {
 }
 
 /// Of a vector and its negative the one that is kept.
-pub(super) fn with_sign(mut vector: Vec<i64>) -> Vec<i64> {
+pub(super) fn canonical_sign(mut vector: Vec<i64>) -> Vec<i64> {
     let first = vector.iter().copied().find(|entry| *entry != 0);
     if first.is_some_and(i64::is_negative) {
         vector.iter_mut().for_each(|entry| *entry = -*entry);
@@ -121,29 +121,28 @@ fn squared_norm(vector: &[i64]) -> i64 {
 }
 
 /// A vector with each entry from `-side` to `side` behind it.
-fn extended(start: &[i64], side: i64) -> impl Iterator<Item = Vec<i64>> {
+fn append_entries(start: &[i64], side: i64) -> impl Iterator<Item = Vec<i64>> {
     (-side..=side).map(move |entry| [start, &[entry]].concat())
 }
 
 /// The frequencies `k = +-(i - j)` and `+-(i + j)` of all pairs of some frequencies, but for the zero, and where each pair has its
 /// own.
 #[derive(Debug, Clone)]
-pub struct PairTable {
+pub struct FrequencyPairTable {
     /// All k.
     pub frequencies: Frequencies,
     /// For each pair, row by row, the places of its difference and of its sum; none for the zero.
     places: Vec<[Option<usize>; 2]>,
 }
 
-impl PairTable {
+impl FrequencyPairTable {
     /// Of all pairs of these frequencies.
     pub fn new(frequencies: &Frequencies) -> Self {
         let vectors = frequencies.vectors();
-        let pairs =
-            vectors.iter().flat_map(|i| vectors.iter().map(move |j| [-1, 1].map(|s| combined(i, j, s))));
+        let pairs = vectors.iter().flat_map(|i| vectors.iter().map(move |j| [-1, 1].map(|s| signed_sum(i, j, s))));
         let pairs: Vec<[Vec<i64>; 2]> = pairs.collect();
         let all = pairs.iter().flatten().filter(|vector| !is_zero(vector)).cloned();
-        let all = Frequencies::half_space(all);
+        let all = Frequencies::from_vectors(all);
         let known: BTreeMap<&[i64], usize> =
             all.vectors().iter().enumerate().map(|(place, vector)| (vector.as_slice(), place)).collect();
         let places = pairs.iter().map(|pair| [0, 1].map(|which| known.get(pair[which].as_slice()).copied()));
@@ -155,9 +154,9 @@ impl PairTable {
     /// both.
     ///
     /// ```
-    /// use dpgp_mechanisms::{Frequencies, PairTable};
+    /// use dpgp_mechanisms::{Frequencies, FrequencyPairTable};
     /// // (1/2 + 1/2 cos a)^2 = 3/8 + 1/2 cos a + 1/8 cos 2a.
-    /// let table = PairTable::new(&Frequencies::ball(1, 1, 1));
+    /// let table = FrequencyPairTable::new(&Frequencies::ball(1, 1, 1));
     /// assert_eq!(table.autoconvolution(&[0.5, 0.5]), [0.5, 0.125]);
     /// ```
     pub fn autoconvolution(&self, weights: &[f64]) -> Vec<f64> {
@@ -171,8 +170,8 @@ impl PairTable {
 }
 
 /// `i + sign j`, or its negative.
-fn combined(i: &[i64], j: &[i64], sign: i64) -> Vec<i64> {
-    with_sign(i.iter().zip(j).map(|(a, b)| a + sign * b).collect())
+fn signed_sum(i: &[i64], j: &[i64], sign: i64) -> Vec<i64> {
+    canonical_sign(i.iter().zip(j).map(|(a, b)| a + sign * b).collect())
 }
 
 /// Bits of a cosine.
@@ -192,7 +191,7 @@ const MOST: usize = 1 << 20;
 /// use dpgp_mechanisms::PhaseTable;
 /// let table = PhaseTable::new(4, 6)?;
 /// assert_eq!(table.period(), 1.5);
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct PhaseTable {
@@ -204,17 +203,17 @@ pub struct PhaseTable {
 
 /// A cosine and a sine times `2^40`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WholePhase {
+pub(super) struct IntegerPhase {
     pub cosine: i64,
     pub sine: i64,
 }
 
 impl PhaseTable {
     /// # Errors
-    /// [`OutOfRange`] unless there is a cell, at most 2^20, and the period is no shorter than the box.
-    pub fn new(points: usize, turn: usize) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] unless there is a cell, at most 2^20, and the period is no shorter than the box.
+    pub fn new(points: usize, turn: usize) -> Result<Self, OutOfRangeError> {
         if points == 0 || turn < points || turn > MOST {
-            return Err(OutOfRange::new(
+            return Err(OutOfRangeError::new(
                 "at least the number of cells along a side, and at most 2^20",
                 turn as f64,
             ));
@@ -223,17 +222,17 @@ impl PhaseTable {
         Ok(Self {
             points: points as i64,
             turn: turn as i64,
-            cosines: angles.clone().map(|angle| whole(angle.cos())).collect(),
-            sines: angles.map(|angle| whole(angle.sin())).collect(),
+            cosines: angles.clone().map(|angle| to_fixed_point(angle.cos())).collect(),
+            sines: angles.map(|angle| to_fixed_point(angle.sin())).collect(),
         })
     }
 
     /// For the cells of a box, and the period of whole cells that is nearest to one, in sides of the box.
     ///
     /// # Errors
-    /// [`OutOfRange`] for a period that is no number, or longer than a table.
-    pub fn for_lattice(lattice: Lattice, period: f64) -> Result<Self, OutOfRange> {
-        Self::new(lattice.side(), lattice.turn(period))
+    /// [`OutOfRangeError`] for a period that is no number, or longer than a table.
+    pub fn for_lattice(lattice: Lattice, period: f64) -> Result<Self, OutOfRangeError> {
+        Self::new(lattice.cells_per_side(), lattice.period_in_cells(period))
     }
 
     /// P, in sides of the box.
@@ -242,18 +241,18 @@ impl PhaseTable {
     }
 
     /// The phases of one entry of a frequency at the midpoints of all cells along an input, each less than a whole turn.
-    pub(super) fn along(&self, entry: i64) -> Vec<usize> {
+    pub(super) fn phases_along_input(&self, entry: i64) -> Vec<usize> {
         (0..self.points).map(|cell| (entry * (2 * cell + 1)).rem_euclid(2 * self.turn) as usize).collect()
     }
 
     /// The cosine and sine of a sum of phases.
-    pub(super) fn at(&self, phase: usize) -> WholePhase {
+    pub(super) fn lookup_phase(&self, phase: usize) -> IntegerPhase {
         let place = phase % (2 * self.turn as usize);
-        WholePhase { cosine: self.cosines[place], sine: self.sines[place] }
+        IntegerPhase { cosine: self.cosines[place], sine: self.sines[place] }
     }
 }
 
-fn whole(value: f64) -> i64 {
+fn to_fixed_point(value: f64) -> i64 {
     (value * f64::from(BITS).exp2()).floor() as i64
 }
 
@@ -268,16 +267,16 @@ mod tests {
         let expected = [[0, 0], [0, 1], [1, 0], [1, -1], [1, 1], [0, 2], [2, 0]];
         assert_eq!(disc.vectors(), expected.map(Vec::from));
         assert_eq!((disc.len(), disc.columns(), disc.is_empty()), (7, 13, false));
-        assert_eq!(with_sign(vec![0, -3, 2]), [0, 3, -2]);
+        assert_eq!(canonical_sign(vec![0, -3, 2]), [0, 3, -2]);
     }
 
     /// The zero has one column, each other two.
     #[test]
     fn values_are_spread_over_columns_and_gathered() {
         let three = Frequencies::ball(2, 4, 1);
-        assert_eq!(three.spread(&[5.0, 6.0, 7.0]).as_slice(), [5.0, 6.0, 6.0, 7.0, 7.0]);
-        assert_eq!(three.gathered(&[1.0, 2.0, 3.0, 4.0, 5.0]), [1.0, 5.0, 9.0]);
-        assert_eq!(three.kept(&[true, false, true]).gathered(&[1.0, 4.0, 5.0]), [1.0, 9.0]);
+        assert_eq!(three.repeat_per_column(&[5.0, 6.0, 7.0]).as_slice(), [5.0, 6.0, 6.0, 7.0, 7.0]);
+        assert_eq!(three.sum_per_frequency(&[1.0, 2.0, 3.0, 4.0, 5.0]), [1.0, 5.0, 9.0]);
+        assert_eq!(three.filter_flagged(&[true, false, true]).sum_per_frequency(&[1.0, 4.0, 5.0]), [1.0, 9.0]);
     }
 }
 
@@ -290,12 +289,12 @@ mod phases_tests {
     fn phases_are_counted_in_half_cells() {
         let table = PhaseTable::new(4, 6).unwrap();
         assert_eq!(table.period(), 1.5);
-        assert_eq!(table.along(1), [1, 3, 5, 7]);
-        assert_eq!(table.along(2), [2, 6, 10, 2]);
-        assert_eq!(table.along(-1), [11, 9, 7, 5]);
+        assert_eq!(table.phases_along_input(1), [1, 3, 5, 7]);
+        assert_eq!(table.phases_along_input(2), [2, 6, 10, 2]);
+        assert_eq!(table.phases_along_input(-1), [11, 9, 7, 5]);
         let unit = f64::from(BITS).exp2();
         for phase in 0..30 {
-            let WholePhase { cosine, sine } = table.at(phase);
+            let IntegerPhase { cosine, sine } = table.lookup_phase(phase);
             let angle = std::f64::consts::PI * phase as f64 / 6.0;
             let below = [unit * angle.cos() - cosine as f64, unit * angle.sin() - sine as f64];
             // Rounded down, and the library's cosine of a whole turn more errs by less than the rest.

@@ -6,21 +6,21 @@ use nalgebra::DMatrix;
 use rand::Rng;
 
 use super::{
-    CellsDesign, CellsNoise, Frequencies, IntegerCells, IntegerMoments, MomentFeatures, MomentsDesign,
-    MomentsNoise, MomentsSetting, ReleasedMoments, ReleasedWaves,
+    Frequencies, IntegerCellSums, IntegerMoments, MomentFeatures, MomentsDesign, MomentsNoise, MomentsSetting,
+    NestedCellsDesign, NestedCellsNoise, ReleasedFourierMoments, ReleasedMoments,
 };
-use crate::public_targets::public_targets;
+use crate::public_targets::public_target_scaling;
 use crate::{MechanismError, PrivacySetting, Sections};
 use dpgp_accounting::{
-    Caveat, Certificate, CertifiedMechanism, GaussianEvent, Neighbours, PrivacyUnit, Relation, Release,
+    Caveat, Certificate, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, PrivacyUnit, ReleaseKind,
 };
-use dpgp_data::rows::InMemory;
+use dpgp_data::rows::InMemoryRows;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
-use dpgp_gp::sites::{Lattice, SiteReference};
+use dpgp_gp::sites::{Lattice, PublicReferenceModel};
 use dpgp_noise::{PrivacyError, RoundedNoise};
-use dpgp_spec::setting::rules::{fail, range};
-use dpgp_spec::setting::{Checked, DataSetting, ModelSetting, NormaliseSetting, Problem};
-use dpgp_stream::{LatticeSummand, LatticeSums, collect_here};
+use dpgp_spec::setting::rules::{check_range, fail};
+use dpgp_spec::setting::{CheckResult, DataSetting, ModelSetting, NormaliseSetting, SpecProblem};
+use dpgp_stream::{LatticeSummand, LatticeSums, sum_rows_serially};
 
 /// The noise on the moments of a surface.
 #[derive(Debug, Clone)]
@@ -37,8 +37,8 @@ pub const LEAST_SIGMA: f64 = 0.01;
 /// Guarantee of noisy moments for a cell.
 pub fn moments_certificate(cell: &PrivacySetting) -> Certificate {
     let event = GaussianEvent {
-        release: Release::Posterior,
-        neighbours: Neighbours::OneRecord(Relation::ReplaceOne),
+        release: ReleaseKind::Posterior,
+        neighbours: Neighbours::OneRecord(NeighbourRelation::ReplaceOne),
         mechanism: CertifiedMechanism::NoisyMoments,
         calibration: cell.calibration,
         guarantee: cell.guarantee(),
@@ -56,7 +56,7 @@ pub struct MomentsModel {
     summand: LatticeSummand,
     filtered: bool,
     unit: PrivacyUnit,
-    designs: LastDesign,
+    designs: DesignCache,
 }
 
 /// A release in a simulation.
@@ -66,19 +66,19 @@ pub struct SimulatedMoments {
     /// The noise on it.
     pub guarantee: MomentsGuarantee,
     /// Evidence for an audit.
-    pub sampled: MomentsEvidence,
+    pub sampled: MomentsAuditEvidence,
 }
 
 /// The moments of a release.
 #[derive(Debug, Clone)]
-pub enum RecordDesign {
+pub enum RecordMomentsDesign {
     /// Sums of waves.
     Waves(MomentsDesign),
     /// Sums and counts of cells.
-    Cells(CellsDesign),
+    Cells(NestedCellsDesign),
 }
 
-impl RecordDesign {
+impl RecordMomentsDesign {
     /// The expected mean squared error under the prior that it is designed for.
     pub fn risk(&self) -> f64 {
         match self {
@@ -88,10 +88,10 @@ impl RecordDesign {
     }
 
     /// How many numbers are released.
-    pub fn numbers(&self) -> usize {
+    pub fn released_count(&self) -> usize {
         match self {
-            Self::Waves(design) => design.numbers(),
-            Self::Cells(design) => design.numbers(),
+            Self::Waves(design) => design.released_count(),
+            Self::Cells(design) => design.released_count(),
         }
     }
 
@@ -104,7 +104,7 @@ impl RecordDesign {
     }
 
     /// The noise on a number of weight 1, for `sigma` sensitivities.
-    fn scale(&self, sigma: f64) -> f64 {
+    fn noise_scale(&self, sigma: f64) -> f64 {
         match self {
             Self::Waves(design) => design.lattice_noise(sigma).scale,
             Self::Cells(design) => design.noise(sigma).scale,
@@ -114,7 +114,7 @@ impl RecordDesign {
 
 /// A design with the noise that it is for.
 struct DesignedNoise {
-    design: RecordDesign,
+    design: RecordMomentsDesign,
     sigma: f64,
     guarantee: MomentsGuarantee,
 }
@@ -124,29 +124,29 @@ impl MomentsModel {
     pub fn new(setting: &Sections) -> Option<Self> {
         let moments = setting.privacy.mechanism.downcast::<MomentsSetting>()?;
         let model = setting.model.as_deref()?.clone();
-        Self::of_parts(moments.clone(), model, &setting.normalise, &setting.data)
+        Self::from_parts(moments.clone(), model, &setting.normalise, &setting.data)
     }
 
     /// The same from its parts; none for targets without public bounds.
-    pub fn of_parts(
+    pub fn from_parts(
         moments: MomentsSetting,
         model: ModelSetting,
         normalise: &NormaliseSetting,
         data: &DataSetting,
     ) -> Option<Self> {
-        let targets = public_targets(normalise, moments.target_bound.get())?;
+        let targets = public_target_scaling(normalise, moments.target_bound.get())?;
         Some(Self {
             summand: LatticeSummand {
                 lattice: Lattice::for_inputs(moments.domain.len()),
                 domain: moments.domain.clone(),
                 targets,
-                filters: data.comparisons(),
+                filters: data.row_comparisons(),
             },
             mechanism: moments,
             model,
             filtered: data.filters_by_target(),
             unit: data.unit(),
-            designs: LastDesign::default(),
+            designs: DesignCache::default(),
         })
     }
 
@@ -169,9 +169,9 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError::Missing`] if a row has no place in them.
-    pub fn sums(&self, columns: Vec<&[f64]>) -> Result<LatticeSums, MechanismError> {
+    pub fn sum_columns(&self, columns: Vec<&[f64]>) -> Result<LatticeSums, MechanismError> {
         let summand = LatticeSummand { filters: Vec::new(), ..self.summand.clone() };
-        let part = collect_here(&mut InMemory::new(columns), &summand);
+        let part = sum_rows_serially(&mut InMemoryRows::new(columns), &summand);
         Ok(part.map_err(|_| MechanismError::Missing("rows that can be summed"))?.sums)
     }
 
@@ -185,73 +185,67 @@ impl MomentsModel {
         cell: &PrivacySetting,
         source: &mut impl Rng,
     ) -> Result<ReleasedMoments, MechanismError> {
-        let DesignedNoise { design, sigma, .. } = self.designed(sums, cell)?;
-        let (rows, unit) = (sums.counted(), self.summand.unit());
+        let DesignedNoise { design, sigma, .. } = self.design_noise(sums, cell)?;
+        let (rows, unit) = (sums.to_counted_rows(), self.summand.unit());
         Ok(match &design {
-            RecordDesign::Waves(design) => {
-                let noisy = IntegerMoments::new(design, &rows)?.release(
-                    &design.lattice_noise(sigma),
-                    unit,
-                    source,
-                )?;
-                ReleasedMoments::Waves(ReleasedWaves::new(design, &noisy))
+            RecordMomentsDesign::Waves(design) => {
+                let noisy = IntegerMoments::new(design, &rows)?.release(&design.lattice_noise(sigma), unit, source)?;
+                ReleasedMoments::Waves(ReleasedFourierMoments::new(design, &noisy))
             }
-            RecordDesign::Cells(design) => {
-                let whole = IntegerCells::new(design, &rows);
+            RecordMomentsDesign::Cells(design) => {
+                let whole = IntegerCellSums::new(design, &rows);
                 ReleasedMoments::Cells(whole.release(design, &design.noise(sigma), unit, source)?)
             }
         })
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream; the moments themselves without privacy.
-    pub fn simulated(
+    pub fn simulate_release(
         &self,
         sums: &LatticeSums,
         cell: &PrivacySetting,
         stream: &mut impl Rng,
     ) -> Result<SimulatedMoments, MechanismError> {
-        let DesignedNoise { design, sigma, guarantee } = self.designed(sums, cell)?;
-        let (rows, unit, free) = (sums.counted(), self.summand.unit(), cell.epsilon.is_unprotected());
+        let DesignedNoise { design, sigma, guarantee } = self.design_noise(sums, cell)?;
+        let (rows, unit, free) = (sums.to_counted_rows(), self.summand.unit(), cell.epsilon.is_unprotected());
         let design = match design {
-            RecordDesign::Waves(design) => design,
-            RecordDesign::Cells(design) => {
-                let (whole, noise) = (IntegerCells::new(&design, &rows), design.noise(sigma));
+            RecordMomentsDesign::Waves(design) => design,
+            RecordMomentsDesign::Cells(design) => {
+                let (whole, noise) = (IntegerCellSums::new(&design, &rows), design.noise(sigma));
                 let times = if free { 0.0 } else { 1.0 };
-                let released = whole.simulated(&design, &noise, unit, times, stream);
-                let sampled = MomentsEvidence::Cells(CellsRelease { noise, bound: design.bound });
-                return Ok(SimulatedMoments {
-                    released: ReleasedMoments::Cells(released),
-                    guarantee,
-                    sampled,
-                });
+                let released = whole.simulate_release(&design, &noise, unit, times, stream);
+                let sampled = MomentsAuditEvidence::Cells(CellsNoiseEvidence { noise, bound: design.bound });
+                return Ok(SimulatedMoments { released: ReleasedMoments::Cells(released), guarantee, sampled });
             }
         };
-        let exact = IntegerMoments::new(&design, &rows)?.real(unit);
+        let exact = IntegerMoments::new(&design, &rows)?.to_real_units(unit);
         let noise = design.lattice_noise(sigma);
-        let noisy = if free { noise.stated(exact) } else { noise.release(&exact, stream) };
-        let sampled = MomentsRelease {
+        let noisy = if free { noise.attach_variances(exact) } else { noise.simulate_release(&exact, stream) };
+        let sampled = MomentsNoiseEvidence {
             weighted: design.frequencies.clone(),
             plain: design.pairs.clone(),
             noise,
             period: design.period,
-            bound: design.rule.bound(),
+            bound: design.rule.target_bound(),
             counts: Vec::new(),
         };
-        let released = ReleasedMoments::Waves(ReleasedWaves::new(&design, &noisy));
-        Ok(SimulatedMoments { released, guarantee, sampled: MomentsEvidence::Waves(sampled) })
+        let released = ReleasedMoments::Waves(ReleasedFourierMoments::new(&design, &noisy));
+        Ok(SimulatedMoments { released, guarantee, sampled: MomentsAuditEvidence::Waves(sampled) })
     }
 
     /// The moments as they are in whole numbers, in the order of a file; never to be shown.
     ///
     /// # Errors
     /// [`MechanismError`] as for a release.
-    pub fn exact(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
-        let DesignedNoise { design, .. } = self.designed(sums, cell)?;
-        let (rows, unit) = (sums.counted(), self.summand.unit());
+    pub fn exact_moments(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
+        let DesignedNoise { design, .. } = self.design_noise(sums, cell)?;
+        let (rows, unit) = (sums.to_counted_rows(), self.summand.unit());
         let (exact, counted) = match &design {
-            RecordDesign::Waves(design) => (IntegerMoments::new(design, &rows)?.real(unit), design.counted),
-            RecordDesign::Cells(design) => {
-                let mut numbers = IntegerCells::new(design, &rows).real(unit);
+            RecordMomentsDesign::Waves(design) => {
+                (IntegerMoments::new(design, &rows)?.to_real_units(unit), design.counted)
+            }
+            RecordMomentsDesign::Cells(design) => {
+                let mut numbers = IntegerCellSums::new(design, &rows).to_real_units(unit);
                 numbers.extend(design.counted.then_some(sums.rows as f64));
                 return Ok(numbers);
             }
@@ -266,98 +260,101 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError`] if no design can be computed.
-    pub fn guarantee(
-        &self,
-        sums: &LatticeSums,
-        cell: &PrivacySetting,
-    ) -> Result<MomentsGuarantee, MechanismError> {
-        Ok(self.designed(sums, cell)?.guarantee)
+    pub fn guarantee(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<MomentsGuarantee, MechanismError> {
+        Ok(self.design_noise(sums, cell)?.guarantee)
     }
 
     /// The moments of least expected error for the noise of a cell.
     ///
     /// Obligation: it depends on the number of rows where that is public, and on the spec.
-    fn designed(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignedNoise, MechanismError> {
-        let (rows, sigma) = (self.known_rows(sums.rows as usize), self.sigma(cell));
+    fn design_noise(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignedNoise, MechanismError> {
+        let (rows, sigma) = (self.public_row_count(sums.rows as usize), self.row_noise_multiplier(cell));
         let key = DesignKey { rows, sigma };
-        let design = self.designs.or_new(key, || self.design(&self.reference(rows)?, sigma))?;
-        let sensitivity = design.sensitivity() * self.unit.records() as f64;
-        let certificate = moments_certificate(cell).about(self.unit.clone());
+        let design = self.designs.get_or_compute(key, || self.design(&self.reference(rows)?, sigma))?;
+        let sensitivity = design.sensitivity() * self.unit.max_records() as f64;
+        let certificate = moments_certificate(cell).with_unit(self.unit.clone());
         let certificate = match cell.epsilon.is_unprotected() {
             true => certificate,
             false => certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]),
         };
-        let record = RoundedNoise { sensitivity, sd: design.scale(sigma) };
+        let record = RoundedNoise { sensitivity, sd: design.noise_scale(sigma) };
         Ok(DesignedNoise { design, sigma, guarantee: MomentsGuarantee { certificate, record } })
     }
 
     /// The public number of rows: that of the spec, where theirs is private.
-    pub fn known_rows(&self, rows: usize) -> usize {
+    pub fn public_row_count(&self, rows: usize) -> usize {
         self.mechanism.rows.map_or(rows, |rows| rows.get())
     }
 
     /// The noise over the sensitivity of one row. The rows of a person move the moments as far as each of them does, all together.
-    pub fn sigma(&self, cell: &PrivacySetting) -> f64 {
-        cell.noise_multiplier().max(LEAST_SIGMA) * self.unit.records() as f64
+    pub fn row_noise_multiplier(&self, cell: &PrivacySetting) -> f64 {
+        cell.noise_multiplier().max(LEAST_SIGMA) * self.unit.max_records() as f64
     }
 
     /// The design of least expected error for a belief and noise of a size.
     ///
     /// # Errors
     /// [`MechanismError`] if none can be computed.
-    pub fn design(&self, reference: &SiteReference, sigma: f64) -> Result<RecordDesign, MechanismError> {
+    pub fn design(&self, reference: &PublicReferenceModel, sigma: f64) -> Result<RecordMomentsDesign, MechanismError> {
         if self.mechanism.features == MomentFeatures::Cells {
-            let design = CellsDesign::least_risk(reference, self.summand.lattice, sigma)?;
-            return Ok(RecordDesign::Cells(CellsDesign { counted: self.mechanism.rows.is_some(), ..design }));
+            let design = NestedCellsDesign::with_least_risk(reference, self.summand.lattice, sigma)?;
+            return Ok(RecordMomentsDesign::Cells(NestedCellsDesign {
+                counted: self.mechanism.rows.is_some(),
+                ..design
+            }));
         }
-        let design = MomentsDesign::least_risk(reference, sigma, &self.periods())?;
-        Ok(RecordDesign::Waves(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design }))
+        let design = MomentsDesign::with_least_risk(reference, sigma, &self.periods())?;
+        Ok(RecordMomentsDesign::Waves(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design }))
     }
 
     /// Lower bound on the risk of every design of waves; none of cells.
-    pub fn lower_bound(&self, reference: &SiteReference, sigma: f64) -> Result<Option<f64>, MechanismError> {
+    pub fn risk_lower_bound(
+        &self,
+        reference: &PublicReferenceModel,
+        sigma: f64,
+    ) -> Result<Option<f64>, MechanismError> {
         if self.mechanism.features == MomentFeatures::Cells {
             return Ok(None);
         }
-        Ok(Some(MomentsDesign::lower_bound(reference, sigma, &self.periods())?))
+        Ok(Some(MomentsDesign::risk_lower_bound(reference, sigma, &self.periods())?))
     }
 
     /// The periods that designs choose from, on the lattice.
     fn periods(&self) -> Vec<f64> {
         let periods = self.mechanism.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
-        periods.iter().map(|period| self.summand.lattice.period(*period)).collect()
+        periods.iter().map(|period| self.summand.lattice.nearest_period(*period)).collect()
     }
 
     /// The belief that a release of so many rows is designed for.
     ///
     /// # Errors
     /// [`MechanismError`] without a stationary kernel or noise.
-    pub fn reference(&self, rows: usize) -> Result<SiteReference, MechanismError> {
+    pub fn reference(&self, rows: usize) -> Result<PublicReferenceModel, MechanismError> {
         moments_reference(&self.model, &self.mechanism, rows)
     }
 }
 
 /// Noise on the moments of records, for an audit.
 #[derive(Debug, Clone, PartialEq)]
-pub enum MomentsEvidence {
+pub enum MomentsAuditEvidence {
     /// Of waves.
-    Waves(MomentsRelease),
+    Waves(MomentsNoiseEvidence),
     /// Of cells.
-    Cells(CellsRelease),
+    Cells(CellsNoiseEvidence),
 }
 
 /// Noise on sums and counts of nested cells.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellsRelease {
+pub struct CellsNoiseEvidence {
     /// The standard deviations that were used.
-    pub noise: CellsNoise,
+    pub noise: NestedCellsNoise,
     /// The bound on targets.
     pub bound: f64,
 }
 
 /// Noise on the Fourier moments of records.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MomentsRelease {
+pub struct MomentsNoiseEvidence {
     /// The frequencies of the sums that targets weigh.
     pub weighted: Frequencies,
     /// Those of the plain sums.
@@ -380,51 +377,51 @@ struct DesignKey {
 }
 
 #[derive(Debug)]
-struct KnownDesign {
+struct CachedDesign {
     key: DesignKey,
-    design: RecordDesign,
+    design: RecordMomentsDesign,
 }
 
 /// The last design of a model, which many draws share.
 #[derive(Debug, Clone, Default)]
-struct LastDesign(Arc<Mutex<Option<KnownDesign>>>);
+struct DesignCache(Arc<Mutex<Option<CachedDesign>>>);
 
-impl LastDesign {
+impl DesignCache {
     /// The design of a key: the last one, or a new one.
-    pub fn or_new<E>(
+    pub fn get_or_compute<E>(
         &self,
         key: DesignKey,
-        make: impl FnOnce() -> Result<RecordDesign, E>,
-    ) -> Result<RecordDesign, E> {
+        make: impl FnOnce() -> Result<RecordMomentsDesign, E>,
+    ) -> Result<RecordMomentsDesign, E> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = known.as_ref().filter(|last| last.key == key) {
             return Ok(last.design.clone());
         }
         let design = make()?;
-        *known = Some(KnownDesign { key, design: design.clone() });
+        *known = Some(CachedDesign { key, design: design.clone() });
         Ok(design)
     }
 }
 
 /// All that the design of least expected error depends on: it is public, and the folds of a cross-validation share it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DesignQuestion {
+pub struct DesignProblem {
     /// Prior of the data.
-    pub reference: SiteReference,
+    pub reference: PublicReferenceModel,
     /// The noise over the sensitivity of one row.
     pub sigma: f64,
     /// The period that is wanted, if one is.
     pub period: Option<f64>,
 }
 
-impl DesignQuestion {
+impl DesignProblem {
     /// The design.
     ///
     /// # Errors
     /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
-    pub fn answer(&self) -> Result<MomentsDesign, PrivacyError> {
+    pub fn solve_design(&self) -> Result<MomentsDesign, PrivacyError> {
         let periods = self.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
-        MomentsDesign::least_risk(&self.reference, self.sigma, &periods)
+        MomentsDesign::with_least_risk(&self.reference, self.sigma, &periods)
     }
 }
 
@@ -438,11 +435,11 @@ pub fn moments_reference(
     model: &ModelSetting,
     setting: &MomentsSetting,
     rows: usize,
-) -> Result<SiteReference, MechanismError> {
+) -> Result<PublicReferenceModel, MechanismError> {
     let bound = setting.target_bound.get();
     let noise = model.noise_variance.ok_or(MechanismError::Missing("model.noise_variance"))?;
-    let kernel = BoxKernel::new(&model.kernel, setting.sides());
-    Ok(SiteReference {
+    let kernel = BoxKernel::new(&model.kernel, setting.box_sides());
+    Ok(PublicReferenceModel {
         rows,
         bound,
         bias: BIAS * bound * bound,
@@ -454,33 +451,28 @@ pub fn moments_reference(
 
 /// Checks what a task at a path needs of a spec: a model with noise and a stationary kernel, a box, a number of rows, and no keys
 /// that are for noisy sums.
-pub fn check_moments(
-    path: &str,
-    moments: &MomentsSetting,
-    without_sums: bool,
-    setting: &Sections,
-) -> Checked {
+pub fn check_moments(path: &str, moments: &MomentsSetting, without_sums: bool, setting: &Sections) -> CheckResult {
     if !without_sums {
         let why = "noisy moments do not use inducing inputs or a posterior rule; remove them";
-        return fail(path, Problem::Shape(why.to_owned()));
+        return fail(path, SpecProblem::Shape(why.to_owned()));
     }
-    setting.model(path)?.has_noise("noisy moments")?;
+    setting.model(path)?.check_noise_variance("noisy moments")?;
     moments.check(setting.data.dimensions())?;
-    setting.normalise.keeps_targets(moments.target_bound.get())?;
-    moments.knows_rows(&setting.data)?;
-    check_stationary(setting)
+    setting.normalise.check_target_clip(moments.target_bound.get())?;
+    moments.check_known_rows(&setting.data)?;
+    check_stationary_kernel(setting)
 }
 
 /// Fails where a task has no use for cells.
 ///
 /// # Errors
-/// [`Problem::Shape`].
-pub fn waves_alone(path: &str, moments: &MomentsSetting) -> Checked {
+/// [`SpecProblem::Shape`].
+pub fn check_waves_only(path: &str, moments: &MomentsSetting) -> CheckResult {
     match moments.features {
         MomentFeatures::Waves => Ok(()),
         MomentFeatures::Cells => fail(
             "privacy.mechanism.moments.features",
-            Problem::Shape(format!("{path} works with \"waves\"; \"cells\" are for task.surface")),
+            SpecProblem::Shape(format!("{path} works with \"waves\"; \"cells\" are for task.surface")),
         ),
     }
 }
@@ -489,26 +481,26 @@ pub fn waves_alone(path: &str, moments: &MomentsSetting) -> Checked {
 const MOST_PAIRS: usize = 16;
 
 /// Fails unless the kernel is one that moments are designed for.
-pub fn check_stationary(setting: &Sections) -> Checked {
+pub fn check_stationary_kernel(setting: &Sections) -> CheckResult {
     let Some(model) = setting.model.as_deref() else { return Ok(()) };
     let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.dimensions()]) {
         None => "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`",
-        Some(kernel) if !kernel.has_moments() => {
+        Some(kernel) if !kernel.has_fourier_moments() => {
             "noisy moments with more than four inputs need the kernel `additive`"
         }
-        Some(_) => return few_pairs(&model.kernel),
+        Some(_) => return check_pair_count(&model.kernel),
     };
-    fail("model.kernel", Problem::Shape(why.to_owned()))
+    fail("model.kernel", SpecProblem::Shape(why.to_owned()))
 }
 
-fn few_pairs(kernel: &KernelSetting) -> Checked {
+fn check_pair_count(kernel: &KernelSetting) -> CheckResult {
     let KernelSetting::Additive(additive) = kernel else { return Ok(()) };
     let pairs = additive.pairs.len();
-    range("model.kernel.additive.pairs", pairs <= MOST_PAIRS, "at most 16 pairs for moments", pairs as f64)
+    check_range("model.kernel.additive.pairs", pairs <= MOST_PAIRS, "at most 16 pairs for moments", pairs as f64)
 }
 
 /// Inputs in units of the box (n x d); those outside move to its nearest point.
-pub fn within_box(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
+pub fn scale_to_unit_box(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
     DMatrix::from_fn(inputs.nrows(), inputs.ncols(), |row, column| {
         let [low, high] = domain[column];
         ((inputs[(row, column)] - low) / (high - low)).clamp(0.0, 1.0)

@@ -4,13 +4,13 @@ use nalgebra::{DMatrix, DVector};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::model::within_box;
-use super::{Frequencies, MomentsDesign, MomentsModel, ReleasedCells};
+use super::model::scale_to_unit_box;
+use super::{Frequencies, MomentsDesign, MomentsModel, ReleasedCellSums};
 use crate::MechanismError;
 use dpgp_gp::cells::{CellPosterior, CellPrior};
 use dpgp_gp::sites::{
-    HyperGrid, Lattice, MixturePrediction, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture,
-    SummedFeatures, site_mixture,
+    FeatureSums, HyperparameterGrid, InputPosterior, Lattice, MixturePrediction, NoisyFeatureSums, SiteFeatures,
+    SiteMixture, fit_site_mixture,
 };
 use dpgp_number::Positive;
 
@@ -19,9 +19,9 @@ use dpgp_number::Positive;
 #[serde(untagged)]
 pub enum ReleasedMoments {
     /// Sums of waves.
-    Waves(ReleasedWaves),
+    Waves(ReleasedFourierMoments),
     /// Sums and counts of cells.
-    Cells(ReleasedCells),
+    Cells(ReleasedCellSums),
 }
 
 impl<'de> Deserialize<'de> for ReleasedMoments {
@@ -39,16 +39,16 @@ impl<'de> Deserialize<'de> for ReleasedMoments {
 impl ReleasedMoments {
     /// The number of rows, which may have noise.
     pub fn rows(&self) -> usize {
-        let (Self::Waves(ReleasedWaves { rows, .. }) | Self::Cells(ReleasedCells { rows, .. })) = self;
+        let (Self::Waves(ReleasedFourierMoments { rows, .. }) | Self::Cells(ReleasedCellSums { rows, .. })) = self;
         usize::try_from(*rows).unwrap_or(usize::MAX)
     }
 
     /// Whether there are such moments of so many inputs: every number is finite, noise is positive, and each frequency or cell has its
     /// numbers.
-    pub fn is_sound(&self, inputs: usize) -> bool {
+    pub fn is_valid(&self, inputs: usize) -> bool {
         match self {
-            Self::Waves(waves) => waves.is_sound(inputs),
-            Self::Cells(cells) => cells.tree(Lattice::for_inputs(inputs)).is_some(),
+            Self::Waves(waves) => waves.is_valid(inputs),
+            Self::Cells(cells) => cells.matching_tree(Lattice::for_inputs(inputs)).is_some(),
         }
     }
 }
@@ -89,7 +89,7 @@ impl MomentsPosterior {
 /// frequency j has two numbers, that of `cos(2 pi j.x / P)` and that of the sine; the zero has one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReleasedWaves {
+pub struct ReleasedFourierMoments {
     /// P, in sides of the box.
     pub period: f64,
     /// The number of rows.
@@ -114,19 +114,19 @@ pub struct ReleasedWaves {
     pub squares_sd: f64,
 }
 
-impl ReleasedWaves {
+impl ReleasedFourierMoments {
     /// Of noisy sums by a design.
-    pub(super) fn new(design: &MomentsDesign, noisy: &NoisyFeatures) -> Self {
+    pub(super) fn new(design: &MomentsDesign, noisy: &NoisyFeatureSums) -> Self {
         Self {
             period: design.period,
             rows: noisy.sums.rows as u64,
             rows_sd: noisy.rows.sqrt(),
             frequencies: design.frequencies.vectors().to_vec(),
             weighted: noisy.sums.weighted.as_slice().to_vec(),
-            weighted_sd: roots(&noisy.weighted),
+            weighted_sd: standard_deviations(&noisy.weighted),
             pairs: design.pairs.vectors().to_vec(),
             plain: noisy.sums.plain.as_slice().to_vec(),
-            plain_sd: roots(&noisy.plain),
+            plain_sd: standard_deviations(&noisy.plain),
             squares: noisy.sums.squares,
             squares_sd: noisy.squares.sqrt(),
         }
@@ -134,15 +134,14 @@ impl ReleasedWaves {
 
     /// Whether there are such moments of so many inputs: every number is finite, noise is positive, and each frequency has its
     /// numbers.
-    pub fn is_sound(&self, inputs: usize) -> bool {
+    pub fn is_valid(&self, inputs: usize) -> bool {
         let Self { period, rows, rows_sd, squares, squares_sd, .. } = self;
-        let weighted =
-            NumbersOf { vectors: &self.frequencies, numbers: &self.weighted, sds: &self.weighted_sd };
-        let plain = NumbersOf { vectors: &self.pairs, numbers: &self.plain, sds: &self.plain_sd };
+        let weighted = FrequencyNumbers { vectors: &self.frequencies, numbers: &self.weighted, sds: &self.weighted_sd };
+        let plain = FrequencyNumbers { vectors: &self.pairs, numbers: &self.plain, sds: &self.plain_sd };
         // Few rows leave nothing to say of the plain sums: a design may have none.
         !weighted.vectors.is_empty()
-            && weighted.are_sound(inputs)
-            && plain.are_sound(inputs)
+            && weighted.is_valid(inputs)
+            && plain.is_valid(inputs)
             && (1.0..=1e3).contains(period)
             && (1..=1 << 48).contains(rows)
             && (0.0..f64::INFINITY).contains(rows_sd)
@@ -151,19 +150,19 @@ impl ReleasedWaves {
     }
 
     /// Input of a model: the features at its sites, and the noisy sums.
-    pub(super) fn seen(&self, additive: bool) -> (SiteFeatures, NoisyFeatures) {
+    pub(super) fn to_site_features(&self, additive: bool) -> (SiteFeatures, NoisyFeatureSums) {
         let [frequencies, pairs] =
-            [&self.frequencies, &self.pairs].map(|list| Frequencies::half_space(list.iter().cloned()));
-        let features = frequencies.at_sites(&pairs, self.period, additive);
-        let noisy = NoisyFeatures {
-            sums: SummedFeatures {
+            [&self.frequencies, &self.pairs].map(|list| Frequencies::from_vectors(list.iter().cloned()));
+        let features = frequencies.site_features(&pairs, self.period, additive);
+        let noisy = NoisyFeatureSums {
+            sums: FeatureSums {
                 rows: usize::try_from(self.rows).unwrap_or(usize::MAX),
                 weighted: DVector::from_column_slice(&self.weighted),
                 plain: DVector::from_column_slice(&self.plain),
                 squares: self.squares,
             },
-            weighted: squares(&self.weighted_sd),
-            plain: squares(&self.plain_sd),
+            weighted: squared_deviations(&self.weighted_sd),
+            plain: squared_deviations(&self.plain_sd),
             squares: self.squares_sd * self.squares_sd,
             rows: self.rows_sd * self.rows_sd,
         };
@@ -172,7 +171,7 @@ impl ReleasedWaves {
 }
 
 /// The numbers of some frequencies.
-struct NumbersOf<'a> {
+struct FrequencyNumbers<'a> {
     vectors: &'a [Vec<i64>],
     numbers: &'a [f64],
     sds: &'a [f64],
@@ -181,15 +180,15 @@ struct NumbersOf<'a> {
 /// No entry of a frequency is larger: sums of them must not overflow.
 const MOST_TURNS: u64 = 1 << 20;
 
-impl NumbersOf<'_> {
+impl FrequencyNumbers<'_> {
     /// The vectors must be those of a half space and in its order, each with its numbers, and all noise positive.
-    fn are_sound(&self, inputs: usize) -> bool {
+    fn is_valid(&self, inputs: usize) -> bool {
         let entries = self.vectors.iter().flatten();
         let small = entries.clone().all(|entry| entry.unsigned_abs() <= MOST_TURNS);
         if !small || self.vectors.iter().any(|vector| vector.len() != inputs) {
             return false;
         }
-        let frequencies = Frequencies::half_space(self.vectors.iter().cloned());
+        let frequencies = Frequencies::from_vectors(self.vectors.iter().cloned());
         frequencies.vectors() == self.vectors
             && frequencies.columns() == self.numbers.len()
             && self.sds.len() == self.numbers.len()
@@ -198,11 +197,11 @@ impl NumbersOf<'_> {
     }
 }
 
-fn roots(variances: &DVector<f64>) -> Vec<f64> {
+fn standard_deviations(variances: &DVector<f64>) -> Vec<f64> {
     variances.iter().map(|variance| variance.sqrt()).collect()
 }
 
-fn squares(sds: &[f64]) -> DVector<f64> {
+fn squared_deviations(sds: &[f64]) -> DVector<f64> {
     DVector::from_iterator(sds.len(), sds.iter().map(|sd| sd * sd))
 }
 
@@ -225,14 +224,14 @@ impl MomentsModel {
     pub fn posterior(&self, released: &ReleasedMoments) -> Result<MomentsPosterior, MechanismError> {
         let reference = self.reference(released.rows())?;
         match released {
-            ReleasedMoments::Waves(waves) => {
-                Ok(MomentsPosterior::Sites(self.mixture(waves, &HyperGrid::around(&reference))?))
-            }
+            ReleasedMoments::Waves(waves) => Ok(MomentsPosterior::Sites(
+                self.build_mixture(waves, &HyperparameterGrid::around_reference(&reference))?,
+            )),
             ReleasedMoments::Cells(cells) => {
                 let tree =
-                    cells.tree(self.summand().lattice).ok_or(MechanismError::Missing("nested cells"))?;
+                    cells.matching_tree(self.summand().lattice).ok_or(MechanismError::Missing("nested cells"))?;
                 let prior = CellPrior { kernel: reference.kernel, bound: reference.bound };
-                Ok(MomentsPosterior::Cells(CellPosterior::new(&tree, &cells.seen(), &prior)?))
+                Ok(MomentsPosterior::Cells(CellPosterior::new(&tree, &cells.to_cell_sums(), &prior)?))
             }
         }
     }
@@ -241,17 +240,25 @@ impl MomentsModel {
     ///
     /// # Errors
     /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
-    pub fn weights(&self, released: &ReleasedMoments, grid: &HyperGrid) -> Result<Vec<f64>, MechanismError> {
+    pub fn evidence_weights(
+        &self,
+        released: &ReleasedMoments,
+        grid: &HyperparameterGrid,
+    ) -> Result<Vec<f64>, MechanismError> {
         let ReleasedMoments::Waves(waves) = released else {
             return Err(MechanismError::Missing("moments of waves"));
         };
-        Ok(self.mixture(waves, grid)?.weights().to_vec())
+        Ok(self.build_mixture(waves, grid)?.weights().to_vec())
     }
 
-    fn mixture(&self, released: &ReleasedWaves, grid: &HyperGrid) -> Result<SiteMixture, MechanismError> {
-        let (features, noisy) = released.seen(self.is_additive());
-        let inputs = SiteInputs::new(&features, &noisy)?;
-        Ok(site_mixture(&features, &noisy, &inputs, grid)?)
+    fn build_mixture(
+        &self,
+        released: &ReleasedFourierMoments,
+        grid: &HyperparameterGrid,
+    ) -> Result<SiteMixture, MechanismError> {
+        let (features, noisy) = released.to_site_features(self.is_additive());
+        let inputs = InputPosterior::new(&features, &noisy)?;
+        Ok(fit_site_mixture(&features, &noisy, &inputs, grid)?)
     }
 
     /// The surface at points (t x d), in units of the inputs.
@@ -263,7 +270,7 @@ impl MomentsModel {
         posterior: &MomentsPosterior,
         points: &DMatrix<f64>,
     ) -> Result<SurfacePrediction, MechanismError> {
-        let points = within_box(points, &self.mechanism().domain);
+        let points = scale_to_unit_box(points, &self.mechanism().domain);
         let function = posterior.predict(&points).function;
         let of_model = posterior.variance_without_noise(&points)?;
         let scale = self.summand().targets.scale;
@@ -273,23 +280,23 @@ impl MomentsModel {
             model_sd.push(scale * of_model.sqrt());
             noise_sd.push(scale * (variance - of_model).sqrt());
         }
-        let mean = function.mean().iter().map(|mean| self.in_units(*mean)).collect();
+        let mean = function.mean().iter().map(|mean| self.to_target_units(*mean)).collect();
         Ok(SurfacePrediction { mean, model_sd, noise_sd })
     }
 
     /// The function and targets at points (t x d), in units of the model.
-    pub fn predicted(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> MixturePrediction {
-        posterior.predict(&within_box(points, &self.mechanism().domain))
+    pub fn predict_in_model_units(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> MixturePrediction {
+        posterior.predict(&scale_to_unit_box(points, &self.mechanism().domain))
     }
 
     /// The means alone, at as many points as there are.
     pub fn means(&self, posterior: &MomentsPosterior, points: &DMatrix<f64>) -> Vec<f64> {
-        let points = within_box(points, &self.mechanism().domain);
-        posterior.means(&points).iter().map(|mean| self.in_units(*mean)).collect()
+        let points = scale_to_unit_box(points, &self.mechanism().domain);
+        posterior.means(&points).iter().map(|mean| self.to_target_units(*mean)).collect()
     }
 
     /// A value of the model in units of the target.
-    pub fn in_units(&self, value: f64) -> f64 {
+    pub fn to_target_units(&self, value: f64) -> f64 {
         self.summand().targets.centre + self.summand().targets.scale * value
     }
 }

@@ -2,12 +2,12 @@
 
 use nalgebra::DMatrix;
 
-use super::choice::{KAPPAS, reach};
-use super::design::rule;
-use super::torus::Torus;
-use super::{Frequencies, MomentsDesign, PairTable, SquareRule};
-use dpgp_gp::sites::{SiteReference, site_grid};
-use dpgp_linalg::{Cholesky, LinalgError, largest, product};
+use super::choice::{KAPPAS, kernel_frequencies};
+use super::design::sensitivity_rule;
+use super::torus::TorusKernel;
+use super::{FourierSensitivityRule, Frequencies, FrequencyPairTable, MomentsDesign};
+use dpgp_gp::sites::{PublicReferenceModel, site_grid};
+use dpgp_linalg::{Cholesky, LinalgError, largest_or_nan, product};
 use dpgp_noise::PrivacyError;
 
 /// The expected squared error of predictions under a reference, as a function of the weights; no data enter it.
@@ -24,7 +24,7 @@ use dpgp_noise::PrivacyError;
 /// `H = Q^-1 L K` the error is `tr(K - (L K)' H) / G`; its slope in `c_j` is the mean square of row j of H.
 pub struct WeightSearch {
     frequencies: Frequencies,
-    table: PairTable,
+    table: FrequencyPairTable,
     /// `L K` (m x G).
     cross: DMatrix<f64>,
     /// `L K L' + n s^2 Phi' Phi / G` (m x m).
@@ -39,7 +39,7 @@ pub struct WeightSearch {
 
 /// Prior of a function where errors count, on equally likely sites.
 pub struct SitePrior<'a> {
-    reference: &'a SiteReference,
+    reference: &'a PublicReferenceModel,
     /// G x d.
     sites: DMatrix<f64>,
     /// G x G, the variance of the mean in all of it.
@@ -48,9 +48,9 @@ pub struct SitePrior<'a> {
 
 impl<'a> SitePrior<'a> {
     /// On the grid for the inputs of a reference.
-    pub fn new(reference: &'a SiteReference) -> Self {
+    pub fn new(reference: &'a PublicReferenceModel) -> Self {
         let sites = site_grid(reference.kernel.dimensions());
-        let correlations = reference.kernel.correlations(1.0).matrix(&sites, &sites);
+        let correlations = reference.kernel.correlation_kernel(1.0).matrix(&sites, &sites);
         let covariance = (correlations * reference.kernel.variance()).add_scalar(reference.bias);
         Self { reference, sites, covariance }
     }
@@ -58,7 +58,7 @@ impl<'a> SitePrior<'a> {
 
 /// Weights, which add up to 1, and the mean squared error that they are expected to have.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LeastRisk {
+pub struct LeastRiskWeights {
     /// `u_j`.
     pub weights: Vec<f64>,
     /// The expected squared error, in squared units of the target.
@@ -79,11 +79,11 @@ impl WeightSearch {
         let map = features.transpose() * (rows * each);
         let cross = product(&map, covariance);
         let seen = product(&cross, &map.transpose()) + product(&map, &features) * reference.noise_variance;
-        let table = PairTable::new(&frequencies);
-        let torus = Torus::new(reference, period);
+        let table = FrequencyPairTable::new(&frequencies);
+        let torus = TorusKernel::new(reference, period);
         let transfer = DMatrix::from_fn(frequencies.len(), table.frequencies.len(), |j, k| {
             let (j, k) = (&frequencies.vectors()[j], &table.frequencies.vectors()[k]);
-            torus.mass(j, k, -1) + torus.mass(j, k, 1)
+            torus.spectral_mass(j, k, -1) + torus.spectral_mass(j, k, 1)
         });
         let precision = 2.0 * (reference.concentration + 1.0) / (rows * rows);
         Self { prior: covariance.trace() * each, frequencies, table, cross, seen, transfer, precision }
@@ -93,30 +93,30 @@ impl WeightSearch {
     ///
     /// # Errors
     /// [`LinalgError`] without noise.
-    pub fn least_risk(
+    pub fn minimise_risk(
         &self,
-        rule: &SquareRule,
+        rule: &FourierSensitivityRule,
         sigma: f64,
         start: Vec<f64>,
         steps: usize,
-    ) -> Result<LeastRisk, LinalgError> {
+    ) -> Result<LeastRiskWeights, LinalgError> {
         let noise = (sigma * rule.sensitivity()).powi(2);
-        let mut best = LeastRisk { weights: start.clone(), risk: f64::INFINITY };
+        let mut best = LeastRiskWeights { weights: start.clone(), risk: f64::INFINITY };
         let mut weights = start;
         for _ in 0..steps {
-            let Slopes { risk, slopes } = self.slopes(self.errors(rule, noise, &weights))?;
+            let RiskSlopes { risk, slopes } = self.risk_slopes(self.error_variances(rule, noise, &weights))?;
             if risk < best.risk {
-                best = LeastRisk { weights: weights.clone(), risk };
+                best = LeastRiskWeights { weights: weights.clone(), risk };
             }
-            weights = stepped(&weights, &slopes);
+            weights = step_weights(&weights, &slopes);
         }
         Ok(best)
     }
 
     /// Where the entries of b have independent errors of these variances.
-    pub(super) fn slopes(&self, errors: Vec<f64>) -> Result<Slopes, LinalgError> {
+    pub(super) fn risk_slopes(&self, errors: Vec<f64>) -> Result<RiskSlopes, LinalgError> {
         let errors: Vec<f64> = errors.into_iter().map(|c| c.min(NEVER)).collect();
-        let covariance = &self.seen + DMatrix::from_diagonal(&self.frequencies.spread(&errors));
+        let covariance = &self.seen + DMatrix::from_diagonal(&self.frequencies.repeat_per_column(&errors));
         let factor = Cholesky::without_jitter("the covariance of the weighted sums", &covariance)?;
         let half = factor.half_solve(&self.cross);
         let each = 1.0 / half.ncols() as f64;
@@ -126,11 +126,14 @@ impl WeightSearch {
         for column in solved.as_slice().chunks_exact(rows.len()) {
             rows.iter_mut().zip(column).for_each(|(sum, value)| *sum += value * value * each);
         }
-        Ok(Slopes { risk: self.prior - half.norm_squared() * each, slopes: self.frequencies.gathered(&rows) })
+        Ok(RiskSlopes {
+            risk: self.prior - half.norm_squared() * each,
+            slopes: self.frequencies.sum_per_frequency(&rows),
+        })
     }
 
     /// `c_j`.
-    fn errors(&self, rule: &SquareRule, noise: f64, weights: &[f64]) -> Vec<f64> {
+    fn error_variances(&self, rule: &FourierSensitivityRule, noise: f64, weights: &[f64]) -> Vec<f64> {
         let pairs = rule.pair_weights(&self.table, weights);
         let unknown: Vec<f64> = pairs.iter().map(|t| 1.0 / (self.precision + t / noise)).collect();
         let transfer = self.transfer.row_iter().map(|row| row.iter().zip(&unknown).map(|(b, v)| b * v).sum());
@@ -140,17 +143,16 @@ impl WeightSearch {
 }
 
 /// The risk, and how it depends on the errors.
-pub(super) struct Slopes {
+pub(super) struct RiskSlopes {
     pub risk: f64,
     /// `d risk / d c_j`.
     pub slopes: Vec<f64>,
 }
 
 /// The geometric mean of the weights and of those in proportion to the roots of the slopes.
-pub(super) fn stepped(weights: &[f64], slopes: &[f64]) -> Vec<f64> {
+pub(super) fn step_weights(weights: &[f64], slopes: &[f64]) -> Vec<f64> {
     let roots: f64 = slopes.iter().map(|slope| slope.sqrt()).sum();
-    let next: Vec<f64> =
-        weights.iter().zip(slopes).map(|(u, slope)| (u * slope.sqrt() / roots).sqrt()).collect();
+    let next: Vec<f64> = weights.iter().zip(slopes).map(|(u, slope)| (u * slope.sqrt() / roots).sqrt()).collect();
     let least = LEAST * next.iter().copied().fold(0.0, f64::max);
     normalised(next.into_iter().map(|u| u.max(least)).collect())
 }
@@ -167,18 +169,22 @@ const STEPS: usize = 20;
 const HALVINGS: usize = 60;
 
 impl MomentsDesign {
-    /// A lower bound on the expected squared error of every design that [`MomentsDesign::least_risk`] chooses from: all weights on the frequencies
+    /// A lower bound on the expected squared error of every design that [`MomentsDesign::with_least_risk`] chooses from: all weights on the frequencies
     /// that the kernel reaches, for the same periods and the same kappa. The excess of a design over it is at least what a better search could win.
     ///
     /// # Errors
     /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
-    pub fn lower_bound(reference: &SiteReference, sigma: f64, periods: &[f64]) -> Result<f64, PrivacyError> {
+    pub fn risk_lower_bound(
+        reference: &PublicReferenceModel,
+        sigma: f64,
+        periods: &[f64],
+    ) -> Result<f64, PrivacyError> {
         let (prior, mut least) = (SitePrior::new(reference), f64::INFINITY);
         for &period in periods {
-            let search = WeightSearch::new(&prior, reach(reference, period), period);
+            let search = WeightSearch::new(&prior, kernel_frequencies(reference, period), period);
             for kappa in KAPPAS {
-                let rule = rule(&[1.0], reference.bound, kappa)?;
-                least = least.min(search.lower_bound(&rule, sigma, STEPS)?);
+                let rule = sensitivity_rule(&[1.0], reference.bound, kappa)?;
+                least = least.min(search.risk_lower_bound(&rule, sigma, STEPS)?);
             }
         }
         Ok(least)
@@ -200,61 +206,66 @@ impl WeightSearch {
     ///
     /// # Errors
     /// [`LinalgError`] without noise.
-    pub fn lower_bound(&self, rule: &SquareRule, sigma: f64, steps: usize) -> Result<f64, LinalgError> {
+    pub fn risk_lower_bound(
+        &self,
+        rule: &FourierSensitivityRule,
+        sigma: f64,
+        steps: usize,
+    ) -> Result<f64, LinalgError> {
         let noise = (sigma * rule.sensitivity()).powi(2);
-        let passed = self.least_passed_on(rule.factor(), noise);
+        let passed = self.least_transferred_variances(rule.plain_weight_factor(), noise);
         let mut weights = vec![1.0 / passed.len() as f64; passed.len()];
         let mut bound = 0.0f64;
         for _ in 0..steps {
             let errors = weights.iter().zip(&passed).map(|(u, passed)| noise / u + passed).collect();
-            let Slopes { risk, slopes } = self.slopes(errors)?;
-            let gains: Vec<f64> =
-                weights.iter().zip(&slopes).map(|(u, slope)| slope * noise / (u * u)).collect();
+            let RiskSlopes { risk, slopes } = self.risk_slopes(errors)?;
+            let gains: Vec<f64> = weights.iter().zip(&slopes).map(|(u, slope)| slope * noise / (u * u)).collect();
             let mean: f64 = weights.iter().zip(&gains).map(|(u, gain)| u * gain).sum();
-            bound = bound.max(risk - largest(gains) + mean);
-            weights = stepped(&weights, &slopes);
+            bound = bound.max(risk - largest_or_nan(gains) + mean);
+            weights = step_weights(&weights, &slopes);
         }
         Ok(bound)
     }
 
     /// `p_j`.
-    pub(super) fn least_passed_on(&self, most: f64, noise: f64) -> Vec<f64> {
+    pub(super) fn least_transferred_variances(&self, most: f64, noise: f64) -> Vec<f64> {
         let rows = self.transfer.row_iter();
         rows.map(|row| {
-            Passed { shares: row.iter().copied().collect(), precision: self.precision }.least(most / noise)
+            TransferredVariance { shares: row.iter().copied().collect(), precision: self.precision }
+                .lower_bound(most / noise)
         })
         .collect()
     }
 }
 
 /// What density passes on to a frequency: `sum_k B_k / (a + x_k)`.
-struct Passed {
+struct TransferredVariance {
     /// `B_k`.
     shares: Vec<f64>,
     /// a.
     precision: f64,
 }
 
-impl Passed {
+impl TransferredVariance {
     /// A lower bound on the least over `x >= 0` that add up to at most `total`: by duality it is, for any multiplier `l >= 0`, at least
     /// `sum_k min_x (B_k / (a + x) + l x) - l total`, where `x_k = (sqrt(B_k / l) - a)+`.
-    fn least(&self, total: f64) -> f64 {
+    fn lower_bound(&self, total: f64) -> f64 {
         // At the greatest multiplier no x_k is positive; the best one makes them add up to the total.
-        let greatest = largest(self.shares.iter().copied()) / (self.precision * self.precision);
+        let greatest = largest_or_nan(self.shares.iter().copied()) / (self.precision * self.precision);
         let (mut low, mut high) = (0.0, greatest);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
-            let used: f64 = self.shares.iter().map(|share| self.place(*share, middle)).sum();
+            let used: f64 = self.shares.iter().map(|share| self.optimal_allocation(*share, middle)).sum();
             if used > total { low = middle } else { high = middle }
         }
         let parts = self.shares.iter().map(|share| {
-            let x = self.place(*share, high);
+            let x = self.optimal_allocation(*share, high);
             share / (self.precision + x) + high * x
         });
         (parts.sum::<f64>() - high * total).max(0.0)
     }
 
-    fn place(&self, share: f64, multiplier: f64) -> f64 {
+    fn optimal_allocation(&self, share: f64, multiplier: f64) -> f64 {
         ((share / multiplier).sqrt() - self.precision).max(0.0)
     }
 }
@@ -266,13 +277,13 @@ mod tests {
     /// Weights of 1/2 and slopes of 1 and 16: the roots' shares are 1/5 and 4/5, and the geometric means are as 1 to 2.
     #[test]
     fn a_step_is_a_geometric_mean() {
-        let next = stepped(&[0.5, 0.5], &[1.0, 16.0]);
+        let next = step_weights(&[0.5, 0.5], &[1.0, 16.0]);
         assert!((next[0] - 1.0 / 3.0).abs() < 1e-15 && (next[1] - 2.0 / 3.0).abs() < 1e-15);
         // Weights in proportion to the roots of the slopes stay.
-        let same = stepped(&[0.2, 0.8], &[1.0, 16.0]);
+        let same = step_weights(&[0.2, 0.8], &[1.0, 16.0]);
         assert!((same[0] - 0.2).abs() < 1e-15 && (same[1] - 0.8).abs() < 1e-15);
         // One that is zero becomes a millionth of the greatest.
-        let least = stepped(&[1.0, 0.0], &[1.0, 1.0]);
+        let least = step_weights(&[1.0, 0.0], &[1.0, 1.0]);
         assert!((least[1] / least[0] / 1e-6 - 1.0).abs() < 1e-12);
     }
 
@@ -280,9 +291,9 @@ mod tests {
     const PERIOD: f64 = 1.5;
     const NOISE_VARIANCE: f64 = 0.1;
 
-    fn reference() -> SiteReference {
+    fn reference() -> PublicReferenceModel {
         let kernel = toml::from_str("eq = { variance = 0.5, lengthscale = 0.3 }").unwrap();
-        SiteReference {
+        PublicReferenceModel {
             rows: ROWS as usize,
             bound: 1.0,
             bias: 0.2,
@@ -297,8 +308,8 @@ mod tests {
         WeightSearch::new(&SitePrior::new(&reference), Frequencies::ball(2, 4, 1), PERIOD)
     }
 
-    fn rule() -> SquareRule {
-        super::super::design::rule(&[1.0], 1.0, 2.0).unwrap()
+    fn rule() -> FourierSensitivityRule {
+        super::super::design::sensitivity_rule(&[1.0], 1.0, 2.0).unwrap()
     }
 
     /// The mass of the kernel at a frequency on the torus.
@@ -352,10 +363,10 @@ mod tests {
         let noise = (0.7 * rule.sensitivity()).powi(2);
         for weights in [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]] {
             let expected = errors(noise, weights);
-            let found = search.errors(&rule, noise, &weights);
+            let found = search.error_variances(&rule, noise, &weights);
             let close = found.iter().zip(expected).all(|(c, expected)| (c / expected - 1.0).abs() < 1e-12);
             assert!(close, "{found:?} {expected:?}");
-            let slopes = search.slopes(found).unwrap();
+            let slopes = search.risk_slopes(found).unwrap();
             assert!((slopes.risk / risk(expected) - 1.0).abs() < 1e-9, "{} {}", slopes.risk, risk(expected));
             for j in 0..3 {
                 let (mut less, mut more) = (expected, expected);
@@ -372,19 +383,18 @@ mod tests {
         let (search, rule) = (search(), rule());
         let noise = (0.7 * rule.sensitivity()).powi(2);
         let start = vec![0.1, 0.1, 0.8];
-        let first = search.least_risk(&rule, 0.7, start.clone(), 1).unwrap();
+        let first = search.minimise_risk(&rule, 0.7, start.clone(), 1).unwrap();
         assert_eq!(first.weights, start);
-        let found = search.least_risk(&rule, 0.7, start, 30).unwrap();
+        let found = search.minimise_risk(&rule, 0.7, start, 30).unwrap();
         let weights = [found.weights[0], found.weights[1], found.weights[2]];
         assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!((found.risk / risk(errors(noise, weights)) - 1.0).abs() < 1e-9);
         assert!(found.risk < 0.99 * first.risk, "{} {}", found.risk, first.risk);
-        let bound = search.lower_bound(&rule, 0.7, 30).unwrap();
+        let bound = search.risk_lower_bound(&rule, 0.7, 30).unwrap();
         assert!(bound <= found.risk && bound > 0.92 * found.risk, "{bound} {}", found.risk);
         // It is a bound on what is left where density passes on the least that it can.
-        let passed = search.least_passed_on(rule.factor(), noise);
-        let scan = (1..40)
-            .flat_map(|i| (1..40 - i).map(move |j| [f64::from(i), f64::from(j), f64::from(40 - i - j)]));
+        let passed = search.least_transferred_variances(rule.plain_weight_factor(), noise);
+        let scan = (1..40).flat_map(|i| (1..40 - i).map(move |j| [f64::from(i), f64::from(j), f64::from(40 - i - j)]));
         let risks = scan.map(|weights| {
             let own = [0, 1, 2].map(|j| noise * 40.0 / weights[j] + passed[j]);
             risk(own)
@@ -401,15 +411,15 @@ mod lower_bound_tests {
     /// Two equal shares take half of the total each; one that is too small takes none. Nothing to share is passed on as it is.
     #[test]
     fn what_is_passed_on_is_least_where_slopes_are_equal() {
-        let equal = Passed { shares: vec![3.0, 3.0], precision: 1.0 };
-        assert!((equal.least(4.0) - 2.0 * 3.0 / 3.0).abs() < 1e-9);
-        let unequal = Passed { shares: vec![16.0, 1.0], precision: 1.0 };
+        let equal = TransferredVariance { shares: vec![3.0, 3.0], precision: 1.0 };
+        assert!((equal.lower_bound(4.0) - 2.0 * 3.0 / 3.0).abs() < 1e-9);
+        let unequal = TransferredVariance { shares: vec![16.0, 1.0], precision: 1.0 };
         // The slope 16 / (1 + 2)^2 is still more than that of the other at zero, 1.
-        assert!((unequal.least(2.0) - (16.0 / 3.0 + 1.0)).abs() < 1e-9);
-        assert!((unequal.least(0.0) - 17.0).abs() < 1e-9);
+        assert!((unequal.lower_bound(2.0) - (16.0 / 3.0 + 1.0)).abs() < 1e-9);
+        assert!((unequal.lower_bound(0.0) - 17.0).abs() < 1e-9);
         for x in 0..=20 {
             let x = f64::from(x);
-            assert!(unequal.least(20.0) <= 16.0 / (1.0 + x) + 1.0 / (21.0 - x) + 1e-9);
+            assert!(unequal.lower_bound(20.0) <= 16.0 / (1.0 + x) + 1.0 / (21.0 - x) + 1e-9);
         }
     }
 }

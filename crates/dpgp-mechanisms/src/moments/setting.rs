@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Mechanism;
 use dpgp_number::{Count, Positive};
-use dpgp_spec::setting::rules::{Checked, dimension, fail, range};
-use dpgp_spec::setting::{ChosenBy, DataSetting, Problem};
+use dpgp_spec::setting::rules::{CheckResult, check_dimension, check_range, fail};
+use dpgp_spec::setting::{DataSetting, RowChoiceBasis, SpecProblem};
 
 /// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, alone and times the target, and the sum
 /// of squared targets. Neighbours replace one record. Which moments are released, and how much noise each gets, follows from the
@@ -52,8 +52,8 @@ impl MomentFeatures {
 }
 
 impl Mechanism for MomentsSetting {
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Record
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Record
     }
 
     fn target_bound(&self) -> Option<f64> {
@@ -64,7 +64,7 @@ impl Mechanism for MomentsSetting {
         Some(&self.domain)
     }
 
-    fn stated_rows(&self) -> Option<u64> {
+    fn stated_row_count(&self) -> Option<u64> {
         self.rows.map(|rows| rows.get() as u64)
     }
 }
@@ -83,37 +83,32 @@ impl MomentsSetting {
     /// Checks the numbers, for data with this number of inputs.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`](dpgp_spec::setting::Problem::OutOfRange),
-    /// [`Problem::WrongDimension`](dpgp_spec::setting::Problem::WrongDimension).
-    pub fn check(&self, inputs: usize) -> Checked {
+    /// [`SpecProblem::OutOfRange`](dpgp_spec::setting::SpecProblem::OutOfRange),
+    /// [`SpecProblem::WrongDimension`](dpgp_spec::setting::SpecProblem::WrongDimension).
+    pub fn check(&self, inputs: usize) -> CheckResult {
         let path = PATH;
         let domain = format!("{path}.domain");
-        range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for moments", inputs as f64)?;
-        dimension(&domain, inputs, self.domain.len())?;
+        check_range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for moments", inputs as f64)?;
+        check_dimension(&domain, inputs, self.domain.len())?;
         self.domain.iter().try_for_each(|[low, high]| {
-            range(&domain, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
+            check_range(&domain, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
         })?;
         if self.features == MomentFeatures::Cells {
-            range(
-                "data.inputs",
-                inputs <= MOST_INPUTS_OF_CELLS,
-                "at most 4 inputs for cells",
-                inputs as f64,
-            )?;
+            check_range("data.inputs", inputs <= MOST_INPUTS_OF_CELLS, "at most 4 inputs for cells", inputs as f64)?;
             if self.period.is_some() {
                 return fail(
                     &format!("{path}.period"),
-                    Problem::Shape("is for waves, and cells have none".to_owned()),
+                    SpecProblem::Shape("is for waves, and cells have none".to_owned()),
                 );
             }
         }
         let Some(period) = self.period else { return Ok(()) };
         // Longer waves are all but constant in the box.
-        range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
+        check_range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
     }
 
     /// How many inputs (n x d) lie outside of the box: each counts as the nearest place in it.
-    pub fn outside(&self, inputs: &DMatrix<f64>) -> usize {
+    pub fn count_outside_box(&self, inputs: &DMatrix<f64>) -> usize {
         let mut outside = 0;
         for input in inputs.row_iter() {
             let inside = input.iter().zip(&self.domain).all(|(x, [low, high])| (*low..=*high).contains(x));
@@ -125,8 +120,8 @@ impl MomentsSetting {
     /// Fails where the number of rows is private and none is said.
     ///
     /// # Errors
-    /// [`Problem::MissingKey`].
-    pub fn knows_rows(&self, data: &DataSetting) -> Checked {
+    /// [`SpecProblem::MissingKey`].
+    pub fn check_known_rows(&self, data: &DataSetting) -> CheckResult {
         let by = if !data.filter.is_empty() {
             "data.filter, which makes the number of rows private,"
         } else if data.person.is_some() {
@@ -136,11 +131,11 @@ impl MomentsSetting {
         } else {
             return Ok(());
         };
-        if self.rows.is_some() { Ok(()) } else { fail(PATH, Problem::MissingKey { key: "rows", by }) }
+        if self.rows.is_some() { Ok(()) } else { fail(PATH, SpecProblem::MissingKey { key: "rows", by }) }
     }
 
     /// The sides of the box.
-    pub fn sides(&self) -> Vec<f64> {
+    pub fn box_sides(&self) -> Vec<f64> {
         self.domain.iter().map(|[low, high]| high - low).collect()
     }
 }

@@ -6,46 +6,46 @@ use std::f64::consts::TAU;
 use nalgebra::DMatrix;
 
 use super::Frequencies;
-use super::frequencies::{is_zero, with_sign};
-use dpgp_gp::kernel::{BoxKernel, EqPart};
-use dpgp_gp::sites::{GramEntry, GramMap, GramSum, SiteReference};
+use super::frequencies::{canonical_sign, is_zero};
+use dpgp_gp::kernel::{BoxKernel, ExponentiatedQuadraticTerm};
+use dpgp_gp::sites::{GramEntry, GramMap, GramSum, PublicReferenceModel};
 
 /// The kernel of a reference on a torus.
-pub(super) struct Torus<'a> {
-    reference: &'a SiteReference,
+pub(super) struct TorusKernel<'a> {
+    reference: &'a PublicReferenceModel,
     period: f64,
-    masses: Masses,
+    masses: SpectralMasses,
 }
 
 /// How masses are known.
-enum Masses {
+enum SpectralMasses {
     /// By the spectral densities of the exponentiated quadratic kernels that it is the sum of.
-    Density(Vec<EqPart>),
+    Density(Vec<ExponentiatedQuadraticTerm>),
     /// By a table.
-    Table(WaveTable),
+    Table(SpectralMassTable),
 }
 
-impl<'a> Torus<'a> {
-    pub fn new(reference: &'a SiteReference, period: f64) -> Self {
-        let masses = match reference.kernel.exponentiated_quadratics() {
-            Some(parts) => Masses::Density(parts),
-            None => Masses::Table(WaveTable::new(&reference.kernel, period)),
+impl<'a> TorusKernel<'a> {
+    pub fn new(reference: &'a PublicReferenceModel, period: f64) -> Self {
+        let masses = match reference.kernel.exponentiated_quadratic_terms() {
+            Some(parts) => SpectralMasses::Density(parts),
+            None => SpectralMasses::Table(SpectralMassTable::new(&reference.kernel, period)),
         };
         Self { reference, period, masses }
     }
 
     /// The mass at `j + sign k`, and the variance of the mean at the zero.
-    pub fn mass(&self, j: &[i64], k: &[i64], sign: i64) -> f64 {
+    pub fn spectral_mass(&self, j: &[i64], k: &[i64], sign: i64) -> f64 {
         let turns: Vec<i64> = j.iter().zip(k).map(|(a, b)| a + sign * b).collect();
         let mass = match &self.masses {
-            Masses::Density(parts) => parts.iter().map(|part| self.density(part, &turns)).sum(),
-            Masses::Table(table) => self.reference.kernel.variance() * table.mass(&turns),
+            SpectralMasses::Density(parts) => parts.iter().map(|part| self.density(part, &turns)).sum(),
+            SpectralMasses::Table(table) => self.reference.kernel.variance() * table.spectral_mass(&turns),
         };
         if turns.iter().all(|turn| *turn == 0) { mass + self.reference.bias } else { mass }
     }
 
     /// The spectral density over `P^d`; along an input that the kernel does not depend on all of it is at zero.
-    fn density(&self, part: &EqPart, turns: &[i64]) -> f64 {
+    fn density(&self, part: &ExponentiatedQuadraticTerm, turns: &[i64]) -> f64 {
         let mut density = part.variance;
         for (turn, lengthscale) in turns.iter().zip(&part.lengthscales) {
             if lengthscale.is_infinite() {
@@ -63,7 +63,7 @@ impl<'a> Torus<'a> {
 /// The masses of the correlations of a kernel, repeated with the period: `M^-d sum_i c(d_i) prod_l cos(2 pi j_l i_l / M)` over the M^d
 /// points `d_i` of a grid over a period, each coordinate between a half period on either side. The kernels of specs are even in
 /// each input, so that cosines are enough.
-struct WaveTable {
+struct SpectralMassTable {
     masses: Vec<f64>,
     /// Frequencies along an input, from zero.
     width: usize,
@@ -72,7 +72,7 @@ struct WaveTable {
 /// Points of the grid along each of one to four inputs; half of them is more than the greatest frequency that is asked for.
 const POINTS: [usize; 4] = [256, 64, 32, 16];
 
-impl WaveTable {
+impl SpectralMassTable {
     fn new(kernel: &BoxKernel, period: f64) -> Self {
         let dimensions = kernel.dimensions();
         let points = POINTS[dimensions.clamp(1, POINTS.len()) - 1];
@@ -91,7 +91,7 @@ impl WaveTable {
     }
 
     /// Zero beyond the table.
-    fn mass(&self, turns: &[i64]) -> f64 {
+    fn spectral_mass(&self, turns: &[i64]) -> f64 {
         let mut place = 0;
         for turn in turns.iter().rev() {
             let turn = turn.unsigned_abs() as usize;
@@ -106,7 +106,7 @@ impl WaveTable {
 
 /// Of a displacement at each point of the grid with zero; the first coordinate moves fastest.
 fn correlations(kernel: &BoxKernel, period: f64, points: usize) -> Vec<f64> {
-    let (dimensions, correlations) = (kernel.dimensions(), kernel.correlations(1.0));
+    let (dimensions, correlations) = (kernel.dimensions(), kernel.correlation_kernel(1.0));
     let zero = vec![0.0; dimensions];
     let count = (0..dimensions).fold(1, |count, _| count * points);
     let mut values = Vec::with_capacity(count);
@@ -124,15 +124,15 @@ fn correlations(kernel: &BoxKernel, period: f64, points: usize) -> Vec<f64> {
 
 /// The cosine or the sine of a frequency: a feature.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wave {
+enum WaveKind {
     Cosine,
     Sine,
 }
 
 /// The features of some frequencies, each with its frequency.
-struct Feature<'a> {
+struct FourierFeature<'a> {
     frequency: &'a [i64],
-    wave: Wave,
+    wave: WaveKind,
 }
 
 impl Frequencies {
@@ -145,15 +145,15 @@ impl Frequencies {
     /// cos i cos j = (C(i - j) + C(i + j)) / 2,    sin i sin j = (C(i - j) - C(i + j)) / 2,    sin i cos j = (S(i + j) + S(i - j)) / 2.
     /// ```
     pub fn gram_map(&self, released: &Self, sites: &DMatrix<f64>, period: f64) -> GramMap {
-        let features = self.listed();
+        let features = self.list_features();
         let mut builder =
             GramBuilder { constant: DMatrix::zeros(features.len(), features.len()), sums: BTreeMap::new() };
         for (row, one) in features.iter().enumerate() {
             for (column, other) in features.iter().enumerate() {
-                builder.add(row, column, one, other);
+                builder.add_product(row, column, one, other);
             }
         }
-        let places = released.places();
+        let places = released.cosine_columns();
         let mut sums = Vec::new();
         for (vector, entries) in builder.sums {
             let waves = Self { vectors: vec![vector.clone()] }.features(sites, period);
@@ -168,17 +168,17 @@ impl Frequencies {
     }
 
     /// The features in the order of their columns.
-    fn listed(&self) -> Vec<Feature<'_>> {
+    fn list_features(&self) -> Vec<FourierFeature<'_>> {
         let mut features = Vec::new();
         for frequency in &self.vectors {
-            features.push(Feature { frequency, wave: Wave::Cosine });
-            features.extend((!is_zero(frequency)).then_some(Feature { frequency, wave: Wave::Sine }));
+            features.push(FourierFeature { frequency, wave: WaveKind::Cosine });
+            features.extend((!is_zero(frequency)).then_some(FourierFeature { frequency, wave: WaveKind::Sine }));
         }
         features
     }
 
     /// The column of the cosine of each frequency.
-    fn places(&self) -> BTreeMap<&[i64], usize> {
+    fn cosine_columns(&self) -> BTreeMap<&[i64], usize> {
         let (mut places, mut next) = (BTreeMap::new(), 0);
         for vector in &self.vectors {
             places.insert(vector.as_slice(), next);
@@ -197,30 +197,30 @@ struct GramBuilder {
 
 impl GramBuilder {
     /// The product of two features, in sums of waves.
-    fn add(&mut self, row: usize, column: usize, one: &Feature<'_>, other: &Feature<'_>) {
-        let (sum, difference) = (combined(one, other, 1), combined(one, other, -1));
+    fn add_product(&mut self, row: usize, column: usize, one: &FourierFeature<'_>, other: &FourierFeature<'_>) {
+        let (sum, difference) = (combine_frequencies(one, other, 1), combine_frequencies(one, other, -1));
         // The halves of the waves of the sum and of the difference of the frequencies.
         let (wave, of_sum, of_difference) = match (one.wave, other.wave) {
-            (Wave::Cosine, Wave::Cosine) => (Wave::Cosine, 0.5, 0.5),
-            (Wave::Sine, Wave::Sine) => (Wave::Cosine, -0.5, 0.5),
-            (Wave::Sine, Wave::Cosine) => (Wave::Sine, 0.5, 0.5),
-            (Wave::Cosine, Wave::Sine) => (Wave::Sine, 0.5, -0.5),
+            (WaveKind::Cosine, WaveKind::Cosine) => (WaveKind::Cosine, 0.5, 0.5),
+            (WaveKind::Sine, WaveKind::Sine) => (WaveKind::Cosine, -0.5, 0.5),
+            (WaveKind::Sine, WaveKind::Cosine) => (WaveKind::Sine, 0.5, 0.5),
+            (WaveKind::Cosine, WaveKind::Sine) => (WaveKind::Sine, 0.5, -0.5),
         };
-        self.put(sum, wave, GramEntry { row, column, factor: of_sum });
-        self.put(difference, wave, GramEntry { row, column, factor: of_difference });
+        self.add_wave(sum, wave, GramEntry { row, column, factor: of_sum });
+        self.add_wave(difference, wave, GramEntry { row, column, factor: of_difference });
     }
 
     /// A multiple of the wave of a frequency, whose sine turns its sign with it.
-    fn put(&mut self, frequency: Vec<i64>, wave: Wave, entry: GramEntry) {
+    fn add_wave(&mut self, frequency: Vec<i64>, wave: WaveKind, entry: GramEntry) {
         if is_zero(&frequency) {
-            if wave == Wave::Cosine {
+            if wave == WaveKind::Cosine {
                 self.constant[(entry.row, entry.column)] += entry.factor;
             }
             return;
         }
-        let turned = with_sign(frequency.clone());
-        let sign = if wave == Wave::Sine && turned != frequency { -1.0 } else { 1.0 };
-        let entries = &mut self.sums.entry(turned).or_default()[usize::from(wave == Wave::Sine)];
+        let turned = canonical_sign(frequency.clone());
+        let sign = if wave == WaveKind::Sine && turned != frequency { -1.0 } else { 1.0 };
+        let entries = &mut self.sums.entry(turned).or_default()[usize::from(wave == WaveKind::Sine)];
         let factor = sign * entry.factor;
         // The two waves of a product with the constant are one and the same.
         match entries.iter_mut().find(|known| (known.row, known.column) == (entry.row, entry.column)) {
@@ -231,7 +231,7 @@ impl GramBuilder {
 }
 
 /// `i + sign j`.
-fn combined(one: &Feature<'_>, other: &Feature<'_>, sign: i64) -> Vec<i64> {
+fn combine_frequencies(one: &FourierFeature<'_>, other: &FourierFeature<'_>, sign: i64) -> Vec<i64> {
     one.frequency.iter().zip(other.frequency).map(|(i, j)| i + sign * j).collect()
 }
 
@@ -248,7 +248,7 @@ mod tests {
     fn tables_are_densities() {
         for dimensions in [1, 2] {
             let kernel = kernel("eq = { variance = 2.0, lengthscale = 0.15 }", dimensions);
-            let reference = SiteReference {
+            let reference = PublicReferenceModel {
                 rows: 1,
                 bound: 1.0,
                 bias: 0.25,
@@ -256,12 +256,12 @@ mod tests {
                 noise_variance: 1.0,
                 concentration: 1.0,
             };
-            let (closed, table) = (Torus::new(&reference, 1.6), WaveTable::new(&kernel, 1.6));
+            let (closed, table) = (TorusKernel::new(&reference, 1.6), SpectralMassTable::new(&kernel, 1.6));
             for turns in [vec![0, 0], vec![3, 0], vec![1, -4]] {
                 let (turns, none) = (&turns[..dimensions], vec![0; dimensions]);
                 let bias = if turns.iter().all(|turn| *turn == 0) { 0.25 } else { 0.0 };
-                let expected = closed.mass(turns, &none, 1) - bias;
-                assert!((2.0 * table.mass(turns) - expected).abs() < 1e-6, "{turns:?} {expected}");
+                let expected = closed.spectral_mass(turns, &none, 1) - bias;
+                assert!((2.0 * table.spectral_mass(turns) - expected).abs() < 1e-6, "{turns:?} {expected}");
             }
         }
     }
@@ -272,7 +272,7 @@ mod tests {
         let text = "additive = { lengthscales = [0.2, 0.3], variances = [1.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.5 }] }";
         let alone = kernel("eq = { variance = 1.5, lengthscale = 0.2 }", 1);
         let pair = kernel("eq-ard = { variance = 0.5, lengthscales = [0.2, 0.3] }", 2);
-        let references = [kernel(text, 2), alone, pair].map(|kernel| SiteReference {
+        let references = [kernel(text, 2), alone, pair].map(|kernel| PublicReferenceModel {
             rows: 1,
             bound: 1.0,
             bias: 0.0,
@@ -280,11 +280,11 @@ mod tests {
             noise_variance: 1.0,
             concentration: 1.0,
         });
-        let [both, alone, pair] = [0, 1, 2].map(|which| Torus::new(&references[which], 1.6));
+        let [both, alone, pair] = [0, 1, 2].map(|which| TorusKernel::new(&references[which], 1.6));
         for turns in [[0, 0], [2, 0], [0, 1], [-1, 3]] {
-            let expected = pair.mass(&turns, &[0, 0], 1)
-                + if turns[1] == 0 { alone.mass(&turns[..1], &[0], 1) } else { 0.0 };
-            assert!((both.mass(&turns, &[0, 0], 1) - expected).abs() < 1e-15, "{turns:?}");
+            let expected = pair.spectral_mass(&turns, &[0, 0], 1)
+                + if turns[1] == 0 { alone.spectral_mass(&turns[..1], &[0], 1) } else { 0.0 };
+            assert!((both.spectral_mass(&turns, &[0, 0], 1) - expected).abs() < 1e-15, "{turns:?}");
         }
     }
 
@@ -292,28 +292,28 @@ mod tests {
     #[test]
     fn rough_kernels_have_heavy_tails() {
         let matern = kernel("matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [0.1] }", 1);
-        let table = WaveTable::new(&matern, 1.6);
+        let table = SpectralMassTable::new(&matern, 1.6);
         for turn in [0, 1, 5, 20] {
             let expected = 0.2 / 1.6 / (1.0 + (TAU * 0.1 * f64::from(turn) / 1.6).powi(2));
-            let found = table.mass(&[i64::from(turn)]);
+            let found = table.spectral_mass(&[i64::from(turn)]);
             assert!((found / expected - 1.0).abs() < 0.05, "{turn}: {found} {expected}");
         }
-        assert_eq!(table.mass(&[500]), 0.0);
+        assert_eq!(table.spectral_mass(&[500]), 0.0);
     }
 
     /// A wave of a third of the period has its mass there and nowhere between.
     #[test]
     fn periodic_kernels_have_lines() {
         let text = "periodic = { variance = 1.0, lengthscale = 2.0, period = 0.5 }";
-        let table = WaveTable::new(&kernel(text, 1), 1.5);
-        assert!(table.mass(&[3]) > 0.05 && table.mass(&[0]) > 0.5);
-        assert!(table.mass(&[1]) < 1e-12 && table.mass(&[2]) < 1e-12);
+        let table = SpectralMassTable::new(&kernel(text, 1), 1.5);
+        assert!(table.spectral_mass(&[3]) > 0.05 && table.spectral_mass(&[0]) > 0.5);
+        assert!(table.spectral_mass(&[1]) < 1e-12 && table.spectral_mass(&[2]) < 1e-12);
     }
 
     /// In one dimension the mass at `j + sign k` is `2 sqrt(2 pi) l / P exp(-(2 pi l j / P)^2 / 2)`, and the mean adds to the zero.
     #[test]
     fn masses_are_those_of_sums_and_differences() {
-        let reference = SiteReference {
+        let reference = PublicReferenceModel {
             rows: 1,
             bound: 1.0,
             bias: 0.25,
@@ -321,20 +321,19 @@ mod tests {
             noise_variance: 1.0,
             concentration: 1.0,
         };
-        let torus = Torus::new(&reference, 1.6);
+        let torus = TorusKernel::new(&reference, 1.6);
         let density = |turn: f64| {
             let turned = TAU * 0.15 * turn / 1.6;
             2.0 * TAU.sqrt() * 0.15 / 1.6 * (-0.5 * turned * turned).exp()
         };
-        assert!((torus.mass(&[2], &[1], 1) / density(3.0) - 1.0).abs() < 1e-12);
-        assert!((torus.mass(&[2], &[1], -1) / density(1.0) - 1.0).abs() < 1e-12);
-        assert!((torus.mass(&[2], &[2], -1) / (density(0.0) + 0.25) - 1.0).abs() < 1e-12);
+        assert!((torus.spectral_mass(&[2], &[1], 1) / density(3.0) - 1.0).abs() < 1e-12);
+        assert!((torus.spectral_mass(&[2], &[1], -1) / density(1.0) - 1.0).abs() < 1e-12);
+        assert!((torus.spectral_mass(&[2], &[2], -1) / (density(0.0) + 0.25) - 1.0).abs() < 1e-12);
     }
 
-    fn rough(variance: f64) -> SiteReference {
-        let text =
-            format!("matern = {{ smoothness = \"1/2\", variance = {variance}, lengthscales = [0.1] }}");
-        SiteReference {
+    fn rough(variance: f64) -> PublicReferenceModel {
+        let text = format!("matern = {{ smoothness = \"1/2\", variance = {variance}, lengthscales = [0.1] }}");
+        PublicReferenceModel {
             rows: 1,
             bound: 1.0,
             bias: 0.0,
@@ -348,7 +347,7 @@ mod tests {
     #[test]
     fn rough_masses_grow_with_the_variance() {
         let [one, five] = [rough(1.0), rough(5.0)];
-        let masses = [&one, &five].map(|reference| Torus::new(reference, 1.6).mass(&[2], &[1], 1));
+        let masses = [&one, &five].map(|reference| TorusKernel::new(reference, 1.6).spectral_mass(&[2], &[1], 1));
         assert!(masses[0] > 0.0 && (masses[1] / masses[0] - 5.0).abs() < 1e-12, "{masses:?}");
     }
 }
@@ -361,14 +360,9 @@ mod gram_map_tests {
     #[test]
     fn sums_of_waves_are_products_of_waves() {
         let rows = DMatrix::from_fn(9, 3, |i, l| (0.37 * (i * i + 1) as f64 * (l + 1) as f64).fract());
-        let frequencies = Frequencies::half_space([
-            vec![0, 0, 0],
-            vec![1, 0, 0],
-            vec![0, 2, 0],
-            vec![1, -1, 0],
-            vec![0, 0, 3],
-        ]);
-        let pairs = super::super::PairTable::new(&frequencies).frequencies;
+        let frequencies =
+            Frequencies::from_vectors([vec![0, 0, 0], vec![1, 0, 0], vec![0, 2, 0], vec![1, -1, 0], vec![0, 0, 3]]);
+        let pairs = super::super::FrequencyPairTable::new(&frequencies).frequencies;
         let map = frequencies.gram_map(&pairs, &rows, 1.3);
         let sums = pairs.features(&rows, 1.3).row_sum();
         let mut gram = map.constant * 9.0;
@@ -381,7 +375,7 @@ mod gram_map_tests {
         let features = frequencies.features(&rows, 1.3);
         assert!((gram - features.transpose() * features).amax() < 1e-12);
         // A sum that was not released has no place.
-        let some = frequencies.gram_map(&Frequencies::half_space([vec![1, 0, 0]]), &rows, 1.3);
+        let some = frequencies.gram_map(&Frequencies::from_vectors([vec![1, 0, 0]]), &rows, 1.3);
         assert_eq!(some.sums.iter().filter(|sum| sum.released.is_some()).count(), 2);
     }
 }

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use super::frequencies::is_zero;
 use super::frequencies::{BITS, PhaseTable};
 use super::{Frequencies, MomentsDesign, MomentsNoise};
-use dpgp_gp::sites::{CountedRows, FullCell, NoisyFeatures, SummedFeatures};
+use dpgp_gp::sites::{FeatureSums, LatticeCellSums, LatticeRowSums, NoisyFeatureSums};
 use dpgp_noise::RoundedGaussian;
-use dpgp_number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRangeError, Positive};
 
 /// The moments of rows on a lattice, for targets in a unit h: `b` in units of `2^-40 h`, `T` of `2^-40`, `q` of `h^2`.
 ///
@@ -28,13 +28,13 @@ pub struct IntegerMoments {
 
 /// Sums at one frequency over the rows of a cell.
 #[derive(Clone, Copy)]
-enum Factor {
+enum SummedQuantity {
     Targets,
     Rows,
 }
 
-impl Factor {
-    fn value(self, cell: &FullCell) -> i128 {
+impl SummedQuantity {
+    fn value(self, cell: &LatticeCellSums) -> i128 {
         match self {
             Self::Targets => i128::from(cell.targets),
             Self::Rows => i128::from(cell.rows),
@@ -46,34 +46,31 @@ impl IntegerMoments {
     /// Of rows.
     ///
     /// # Errors
-    /// [`OutOfRange`] unless the period of the design is a whole number of cells that a table holds.
-    pub fn new(design: &MomentsDesign, rows: &CountedRows) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] unless the period of the design is a whole number of cells that a table holds.
+    pub fn new(design: &MomentsDesign, rows: &LatticeRowSums) -> Result<Self, OutOfRangeError> {
         let table = PhaseTable::for_lattice(rows.lattice, design.period)?;
         if table.period() != design.period {
-            return Err(OutOfRange::new("a whole number of cells", design.period));
+            return Err(OutOfRangeError::new("a whole number of cells", design.period));
         }
         let located = LocatedCells::new(rows);
         Ok(Self {
             rows: rows.rows,
-            weighted: located.sums(&design.frequencies, &table, Factor::Targets),
-            plain: located.sums(&design.pairs, &table, Factor::Rows),
+            weighted: located.sum_waves(&design.frequencies, &table, SummedQuantity::Targets),
+            plain: located.sum_waves(&design.pairs, &table, SummedQuantity::Rows),
             squares: rows.squares,
         })
     }
 
     /// In real units, for this unit of targets.
-    pub fn real(&self, unit: f64) -> SummedFeatures {
-        let units = Units::new(unit);
-        SummedFeatures {
+    pub fn to_real_units(&self, unit: f64) -> FeatureSums {
+        let units = IntegerUnits::new(unit);
+        FeatureSums {
             rows: usize::try_from(self.rows).unwrap_or(usize::MAX),
             weighted: DVector::from_iterator(
                 self.weighted.len(),
                 self.weighted.iter().map(|b| *b as f64 * units.weighted),
             ),
-            plain: DVector::from_iterator(
-                self.plain.len(),
-                self.plain.iter().map(|t| *t as f64 * units.plain),
-            ),
+            plain: DVector::from_iterator(self.plain.len(), self.plain.iter().map(|t| *t as f64 * units.plain)),
             squares: self.squares as f64 * units.squares,
         }
     }
@@ -84,36 +81,36 @@ impl IntegerMoments {
     /// `mu = 1 / sigma`. The number of rows gets noise if the noise has an entry for it; otherwise it is public.
     ///
     /// # Errors
-    /// [`OutOfRange`] for noise beyond 128 bits, or of zero.
+    /// [`OutOfRangeError`] for noise beyond 128 bits, or of zero.
     pub fn release(
         &self,
         noise: &MomentsNoise,
         unit: f64,
         source: &mut impl Rng,
-    ) -> Result<NoisyFeatures, OutOfRange> {
-        let units = Units::new(unit);
+    ) -> Result<NoisyFeatureSums, OutOfRangeError> {
+        let units = IntegerUnits::new(unit);
         let rows = match noise.rows {
-            Some(sd) => added(&[i128::from(self.rows)], &[sd], 1.0, source)?[0].max(1),
+            Some(sd) => add_rounded_noise(&[i128::from(self.rows)], &[sd], 1.0, source)?[0].max(1),
             None => i128::from(self.rows),
         };
         let noisy = Self {
             rows: u64::try_from(rows).unwrap_or(u64::MAX),
-            weighted: added(&self.weighted, noise.weighted.as_slice(), units.weighted, source)?,
-            plain: added(&self.plain, noise.plain.as_slice(), units.plain, source)?,
-            squares: added(&[self.squares], &[noise.squares], units.squares, source)?[0],
+            weighted: add_rounded_noise(&self.weighted, noise.weighted.as_slice(), units.weighted, source)?,
+            plain: add_rounded_noise(&self.plain, noise.plain.as_slice(), units.plain, source)?,
+            squares: add_rounded_noise(&[self.squares], &[noise.squares], units.squares, source)?[0],
         };
-        Ok(noise.stated(noisy.real(unit)))
+        Ok(noise.attach_variances(noisy.to_real_units(unit)))
     }
 }
 
 /// Value of one unit of each whole number.
-struct Units {
+struct IntegerUnits {
     weighted: f64,
     plain: f64,
     squares: f64,
 }
 
-impl Units {
+impl IntegerUnits {
     fn new(unit: f64) -> Self {
         let phase = f64::from(-BITS).exp2();
         Self { weighted: phase * unit, plain: phase, squares: unit * unit }
@@ -122,13 +119,13 @@ impl Units {
 
 /// Cells with their coordinates.
 struct LocatedCells<'a> {
-    cells: &'a [FullCell],
+    cells: &'a [LatticeCellSums],
     /// The cell along each input, a list for each.
     coordinates: Vec<Vec<usize>>,
 }
 
 /// An input that a frequency turns with.
-struct TurningInput<'a> {
+struct ActiveInput<'a> {
     /// The phase at each of its cells.
     phases: Vec<usize>,
     /// Its cell for each cell of the box that holds rows.
@@ -136,7 +133,7 @@ struct TurningInput<'a> {
 }
 
 impl<'a> LocatedCells<'a> {
-    fn new(rows: &'a CountedRows) -> Self {
+    fn new(rows: &'a LatticeRowSums) -> Self {
         let mut coordinates = vec![Vec::with_capacity(rows.cells.len()); rows.lattice.dimensions()];
         for cell in &rows.cells {
             let along = rows.lattice.coordinates(cell.place);
@@ -146,23 +143,23 @@ impl<'a> LocatedCells<'a> {
     }
 
     /// The sums of each frequency's cosine and sine, times what is summed; for the zero of the cosine alone.
-    fn sums(&self, frequencies: &Frequencies, table: &PhaseTable, factor: Factor) -> Vec<i128> {
+    fn sum_waves(&self, frequencies: &Frequencies, table: &PhaseTable, factor: SummedQuantity) -> Vec<i128> {
         let vectors = frequencies.vectors().par_iter();
-        let pairs: Vec<Vec<i128>> = vectors.map(|frequency| self.sum(frequency, table, factor)).collect();
+        let pairs: Vec<Vec<i128>> = vectors.map(|frequency| self.sum_wave(frequency, table, factor)).collect();
         pairs.into_iter().flatten().collect()
     }
 
     /// The inputs whose entry is not zero: no other turns a phase.
-    fn turning(&self, frequency: &[i64], table: &PhaseTable) -> Vec<TurningInput<'_>> {
+    fn active_inputs(&self, frequency: &[i64], table: &PhaseTable) -> Vec<ActiveInput<'_>> {
         let inputs = frequency.iter().zip(&self.coordinates).filter(|(entry, _)| **entry != 0);
-        inputs.map(|(entry, cells)| TurningInput { phases: table.along(*entry), cells }).collect()
+        inputs.map(|(entry, cells)| ActiveInput { phases: table.phases_along_input(*entry), cells }).collect()
     }
 
-    fn sum(&self, frequency: &[i64], table: &PhaseTable, factor: Factor) -> Vec<i128> {
-        let turning = self.turning(frequency, table);
+    fn sum_wave(&self, frequency: &[i64], table: &PhaseTable, factor: SummedQuantity) -> Vec<i128> {
+        let turning = self.active_inputs(frequency, table);
         let (mut cosines, mut sines) = (0i128, 0i128);
         for (place, cell) in self.cells.iter().enumerate() {
-            let phase = table.at(turning.iter().map(|input| input.phases[input.cells[place]]).sum());
+            let phase = table.lookup_phase(turning.iter().map(|input| input.phases[input.cells[place]]).sum());
             cosines += factor.value(cell) * i128::from(phase.cosine);
             sines += factor.value(cell) * i128::from(phase.sine);
         }
@@ -170,15 +167,15 @@ impl<'a> LocatedCells<'a> {
     }
 }
 
-pub(super) fn added(
+pub(super) fn add_rounded_noise(
     numbers: &[i128],
     sds: &[f64],
     unit: f64,
     source: &mut impl Rng,
-) -> Result<Vec<i128>, OutOfRange> {
+) -> Result<Vec<i128>, OutOfRangeError> {
     let mut noisy = Vec::with_capacity(numbers.len());
     for (number, sd) in numbers.iter().zip(sds) {
-        noisy.extend(RoundedGaussian::new(Positive::new(sd / unit)?)?.added(&[*number], source));
+        noisy.extend(RoundedGaussian::new(Positive::new(sd / unit)?)?.add_noise(&[*number], source));
     }
     Ok(noisy)
 }
@@ -186,9 +183,9 @@ pub(super) fn added(
 impl MomentsDesign {
     /// `D + 2 eta`, the sensitivity of [`IntegerMoments`].
     pub fn lattice_sensitivity(&self) -> f64 {
-        let bound = self.rule.bound();
-        let entries = 2.0 * self.pair_weights.iter().sum::<f64>()
-            + 2.0 * bound * bound * self.weights.iter().sum::<f64>();
+        let bound = self.rule.target_bound();
+        let entries =
+            2.0 * self.pair_weights.iter().sum::<f64>() + 2.0 * bound * bound * self.weights.iter().sum::<f64>();
         let error = 2.0 * f64::from(-BITS).exp2() * entries.sqrt();
         self.rule.sensitivity() + 2.0 * error
     }
@@ -210,7 +207,7 @@ mod tests {
     #[test]
     fn noise_is_in_units_of_the_numbers() {
         let mut stream = Pcg64::seed_from_u64(9);
-        let noisy = added(&[100; 4000], &[3.0; 4000], 0.5, &mut stream).unwrap();
+        let noisy = add_rounded_noise(&[100; 4000], &[3.0; 4000], 0.5, &mut stream).unwrap();
         let square = noisy.iter().map(|x| ((x - 100) as f64).powi(2)).sum::<f64>() / 4000.0;
         assert!((square / 36.0 - 1.0).abs() < 0.12, "{square}");
     }
@@ -218,13 +215,9 @@ mod tests {
     /// One of each whole number, for targets in units of 3.
     #[test]
     fn whole_numbers_have_units() {
-        let whole =
-            IntegerMoments { rows: 7, weighted: vec![1 << 40, 1 << 41], plain: vec![3 << 40], squares: 5 };
-        let real = whole.real(3.0);
-        assert_eq!(
-            (real.rows, real.weighted.as_slice(), real.plain.as_slice()),
-            (7, &[3.0, 6.0][..], &[3.0][..])
-        );
+        let whole = IntegerMoments { rows: 7, weighted: vec![1 << 40, 1 << 41], plain: vec![3 << 40], squares: 5 };
+        let real = whole.to_real_units(3.0);
+        assert_eq!((real.rows, real.weighted.as_slice(), real.plain.as_slice()), (7, &[3.0, 6.0][..], &[3.0][..]));
         assert_eq!(real.squares, 45.0);
     }
 
@@ -233,18 +226,20 @@ mod tests {
     fn sums_are_those_of_rows_at_midpoints() {
         use dpgp_gp::sites::Lattice;
         let lattice = Lattice::new(8, 2);
-        let frequencies = Frequencies::half_space([vec![0, 0], vec![0, 1], vec![1, 0], vec![1, -2]]);
+        let frequencies = Frequencies::from_vectors([vec![0, 0], vec![0, 1], vec![1, 0], vec![1, -2]]);
         let weights = vec![0.4, 0.3, 0.2, 0.1];
-        let design =
-            MomentsDesign::from_weights(frequencies, weights, lattice.period(1.5), 4.0, 2.0).unwrap();
+        let design = MomentsDesign::from_weights(frequencies, weights, lattice.nearest_period(1.5), 4.0, 2.0).unwrap();
         let points = [[1.5 / 8.0, 6.5 / 8.0], [7.5 / 8.0, 2.5 / 8.0]];
         let (targets, rows) = ([5i64, -3], [2u64, 1]);
-        let cells =
-            (0..2).map(|i| FullCell { place: lattice.place(&points[i]), rows: rows[i], targets: targets[i] });
-        let counted = CountedRows { lattice, rows: 3, cells: cells.collect(), squares: 22 };
-        let found = IntegerMoments::new(&design, &counted).unwrap().real(1.0);
+        let cells = (0..2).map(|i| LatticeCellSums {
+            place: lattice.cell_index(&points[i]),
+            rows: rows[i],
+            targets: targets[i],
+        });
+        let counted = LatticeRowSums { lattice, rows: 3, cells: cells.collect(), squares: 22 };
+        let found = IntegerMoments::new(&design, &counted).unwrap().to_real_units(1.0);
         let inputs = nalgebra::DMatrix::from_row_slice(3, 2, &[points[0], points[0], points[1]].concat());
-        let expected = design.moments(&inputs, &[2.0, 3.0, -3.0]);
+        let expected = design.compute_moments(&inputs, &[2.0, 3.0, -3.0]);
         assert!((found.weighted - expected.weighted).amax() < 1e-11);
         assert!((found.plain - expected.plain).amax() < 1e-11);
         assert_eq!((found.rows, found.squares), (3, 22.0));

@@ -2,7 +2,7 @@
 
 use crate::RecordBounds;
 use dpgp_gp::kernel::Interval;
-use dpgp_gp::variational::{InducingGrid, grid_supremum};
+use dpgp_gp::variational::{InducingGrid, covariance_norm_bound};
 
 /// Steps along one input of the search for the least overlap.
 const STEPS: usize = 20_000;
@@ -23,10 +23,10 @@ impl MidpointBounds {
     pub fn new(grid: &InducingGrid, record: RecordBounds, domain: &[[f64; 2]]) -> Self {
         let width = grid.lengthscale * std::f64::consts::FRAC_1_SQRT_2;
         let (mut plain, mut overlap) = (1.0, grid.variance.powi(-4));
-        for ((side, middles), &[low, high]) in grid.sides.iter().zip(grid.middles()).zip(domain) {
-            plain *= grid_supremum(&middles, width, Interval { low, high });
-            let ratio = Ratio { side, middles, lengthscale: grid.lengthscale };
-            overlap *= ratio.least(Interval { low, high });
+        for ((side, middles), &[low, high]) in grid.sides.iter().zip(grid.midpoint_axes()).zip(domain) {
+            plain *= covariance_norm_bound(&middles, width, Interval { low, high });
+            let ratio = OverlapRatio { side, middles, lengthscale: grid.lengthscale };
+            overlap *= ratio.lower_bound(Interval { low, high });
         }
         Self { record, plain, overlap }
     }
@@ -63,19 +63,19 @@ impl MidpointBounds {
 }
 
 /// `Q / T^2` along one input, where v is 1.
-struct Ratio<'a> {
+struct OverlapRatio<'a> {
     side: &'a [f64],
     middles: Vec<f64>,
     lengthscale: f64,
 }
 
-impl Ratio<'_> {
+impl OverlapRatio<'_> {
     /// A lower bound on the least value on an interval.
     ///
     /// The least value on a grid of step h, less what the curvature of the logarithm may hide between its places: `(ln Q)'' = -4 / l^2 + 16 V_Q / l^4` and `(ln T)'' = -2 / l^2 + 4 V_T / l^4`, where V are variances of points within a range W
     /// and so at most `W^2 / 4`. Hence `(ln Q - 2 ln T)'' <= 4 W^2 / l^4`, and from a minimum, where the slope is zero, to a place h/2
     /// away it rises by at most `W^2 h^2 / (2 l^4)`. The ends of the interval are places.
-    fn least(&self, Interval { low, high }: Interval) -> f64 {
+    fn lower_bound(&self, Interval { low, high }: Interval) -> f64 {
         let width = (high - low) / STEPS as f64;
         let mut least = self.logarithm(high);
         for place in 0..=STEPS {
@@ -119,7 +119,7 @@ mod tests {
     fn bounds(grid: &InducingGrid, target: f64) -> MidpointBounds {
         let domain = vec![[-3.5, 3.0]; grid.sides.len()];
         let ends = Interval { low: -3.5, high: 3.0 };
-        let squared = grid_supremum(&grid.sides[0], grid.lengthscale, ends).powi(grid.sides.len() as i32);
+        let squared = covariance_norm_bound(&grid.sides[0], grid.lengthscale, ends).powi(grid.sides.len() as i32);
         let features = grid.variance * squared.sqrt();
         MidpointBounds::new(grid, RecordBounds { features, target }, &domain)
     }
@@ -127,7 +127,7 @@ mod tests {
     /// The squared distance of two records, by the features themselves.
     fn distance(grid: &InducingGrid, c: f64, one: (&[f64], f64), other: (&[f64], f64)) -> f64 {
         let inputs = DMatrix::from_row_slice(2, one.0.len(), &[one.0, other.0].concat());
-        let (k, p) = (grid.covariances().features(&inputs), grid.midpoints().features(&inputs));
+        let (k, p) = (grid.covariances().features(&inputs), grid.midpoint_bumps().features(&inputs));
         let (a, m) = (k.row(0) * one.1 - k.row(1) * other.1, p.row(0) - p.row(1));
         a.norm_squared() + c * m.norm_squared()
     }
@@ -141,15 +141,12 @@ mod tests {
             let most = bounds(&grid, 2.0).sensitivity(c).powi(2);
             let mut worst = 0.0f64;
             for _ in 0..40 {
-                let mut pair: Vec<f64> =
-                    (0..2 * dimensions).map(|_| stream.random_range(-3.5..3.0)).collect();
+                let mut pair: Vec<f64> = (0..2 * dimensions).map(|_| stream.random_range(-3.5..3.0)).collect();
                 let mut far = 0.0;
                 for step in 0..400 {
                     let reach = 2.0 * 0.985f64.powi(step);
-                    let moved: Vec<f64> = pair
-                        .iter()
-                        .map(|x| (x + reach * stream.random_range(-1.0..1.0)).clamp(-3.5, 3.0))
-                        .collect();
+                    let moved: Vec<f64> =
+                        pair.iter().map(|x| (x + reach * stream.random_range(-1.0..1.0)).clamp(-3.5, 3.0)).collect();
                     let (one, other) = moved.split_at(dimensions);
                     let sign = if stream.random() { 2.0 } else { -2.0 };
                     let found = distance(&grid, c, (one, 2.0), (other, sign));
@@ -171,7 +168,7 @@ mod tests {
         for place in 0..2000 {
             let (u, apart) = (-3.5 + 6.5 * f64::from(place) / 1999.0, 0.3);
             let x = DMatrix::from_column_slice(2, 1, &[u - apart, u + apart]);
-            let (k, p) = (grid.covariances().features(&x), grid.midpoints().features(&x));
+            let (k, p) = (grid.covariances().features(&x), grid.midpoint_bumps().features(&x));
             least = least.min(p.row(0).dot(&p.row(1)) / k.row(0).dot(&k.row(1)).powi(2));
         }
         assert!(overlap <= least && overlap > 0.999 * least, "{overlap} {least}");
@@ -188,20 +185,19 @@ mod tests {
     /// middles -1, 0, 0 and 1, at u = 0 and l = 1: `ln(2 + 2 e^-2) - 2 ln(2 e^-1)`.
     #[test]
     fn the_ratio_of_squares_is_that_of_its_sums() {
-        let one = Ratio { side: &[0.0], middles: vec![0.0], lengthscale: 2.0 };
+        let one = OverlapRatio { side: &[0.0], middles: vec![0.0], lengthscale: 2.0 };
         assert!(
             one.logarithm(0.7).abs() < 1e-14
-                && (one.least(Interval { low: -3.0, high: 3.0 }) - 1.0).abs() < 1e-14
+                && (one.lower_bound(Interval { low: -3.0, high: 3.0 }) - 1.0).abs() < 1e-14
         );
-        let two = Ratio { side: &[-1.0, 1.0], middles: vec![-1.0, 0.0, 0.0, 1.0], lengthscale: 1.0 };
+        let two = OverlapRatio { side: &[-1.0, 1.0], middles: vec![-1.0, 0.0, 0.0, 1.0], lengthscale: 1.0 };
         let expected = (2.0 + 2.0 * (-2f64).exp()).ln() - 2.0 * (2.0 * (-1f64).exp()).ln();
         assert!((two.logarithm(0.0) - expected).abs() < 1e-13, "{}", two.logarithm(0.0));
         // A bound is below the least that a finer grid finds, by the curvature that it may miss.
         let interval = Interval { low: -2.0, high: 2.0 };
-        let least =
-            (0..=4000).map(|i| two.logarithm(-2.0 + 1e-3 * f64::from(i)).exp()).fold(f64::INFINITY, f64::min);
+        let least = (0..=4000).map(|i| two.logarithm(-2.0 + 1e-3 * f64::from(i)).exp()).fold(f64::INFINITY, f64::min);
         let missed = 0.5 * (2.0 * 4.0 / STEPS as f64).powi(2);
-        let found = two.least(interval);
+        let found = two.lower_bound(interval);
         assert!(found <= least && found >= least * (-missed).exp() * 0.999, "{found} {least}");
     }
 
@@ -209,11 +205,11 @@ mod tests {
     /// way, so that its least is at an end; steps of 1e-4 may miss `(1e-4 / 4)^2 / 2` of its logarithm.
     #[test]
     fn the_least_is_lowered_by_what_steps_may_miss() {
-        let one = Ratio { side: &[1.0], middles: vec![1.0], lengthscale: 2.0 };
+        let one = OverlapRatio { side: &[1.0], middles: vec![1.0], lengthscale: 2.0 };
         assert!(one.logarithm(3.0).abs() < 1e-14, "{}", one.logarithm(3.0));
-        let two = Ratio { side: &[0.0, 1.0], middles: vec![0.0, 0.5, 0.5, 1.0], lengthscale: 2.0 };
+        let two = OverlapRatio { side: &[0.0, 1.0], middles: vec![0.0, 0.5, 0.5, 1.0], lengthscale: 2.0 };
         let ends = two.logarithm(2.0).min(two.logarithm(4.0));
-        let missed = ends - two.least(Interval { low: 2.0, high: 4.0 }).ln();
+        let missed = ends - two.lower_bound(Interval { low: 2.0, high: 4.0 }).ln();
         assert!((missed / 3.125e-10 - 1.0).abs() < 1e-3, "{missed:e}");
     }
 }

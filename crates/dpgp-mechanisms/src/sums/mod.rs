@@ -5,7 +5,9 @@ mod midpoints;
 mod rule;
 mod setting;
 
-pub use ellipsoid::{Ellipsoid, NoiseAxes, SumMaps};
+pub use ellipsoid::{NoiseAxes, NoiseEllipsoid, SumFeatureMaps};
 pub use midpoints::MidpointBounds;
-pub use rule::{HeteroscedasticRule, RecordBounds, SumsNoise, SumsRule, class_sums_sensitivity, free_split};
-pub use setting::{FeaturesSetting, ProductsSetting, SummedTargets, SumsSetting, SumsShape};
+pub use rule::{
+    HeteroscedasticSensitivityRule, RecordBounds, SumsNoise, SumsSensitivityRule, class_sums_sensitivity, free_split,
+};
+pub use setting::{FeatureBoundSetting, SecondSumSetting, SummedValueKind, SumsNoiseShape, SumsSetting};

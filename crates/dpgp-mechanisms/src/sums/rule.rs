@@ -6,9 +6,9 @@ use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use dpgp_gp::variational::{IntegerSums, NoisyStatistics, Statistics};
+use dpgp_gp::variational::{IntegerSums, NoisySufficientStatistics, SufficientStatistics};
 use dpgp_noise::RoundedGaussian;
-use dpgp_number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRangeError, Positive};
 
 /// Bounds on what one record contributes: `|k| <= features`, `|y| <= target`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +22,7 @@ pub struct RecordBounds {
 /// How the sensitivity of the sums is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum SumsRule {
+pub enum SumsSensitivityRule {
     /// `sqrt(R_y^4 / (2 c) + 2 R_y^2 R_k^2 + 2 c R_k^4)`: Honkela 2021, Eq. 6. A bound for all c, exact if
     /// `R_y^2 <= 2 c R_k^2`.
     Published,
@@ -30,7 +30,7 @@ pub enum SumsRule {
     Exact,
 }
 
-impl SumsRule {
+impl SumsSensitivityRule {
     /// The L2 sensitivity of `(A, sqrt(c) B^)` when one record is replaced, in units of the noise on A. `c =
     /// sigma_a^2 / sigma_b^2` is the split ratio; `B^` holds the diagonal of B and `sqrt 2` times its upper
     /// triangle.
@@ -40,11 +40,11 @@ impl SumsRule {
     /// end `t = R_k^2` if that is beyond it.
     ///
     /// ```
-    /// use dpgp_mechanisms::{RecordBounds, SumsRule};
+    /// use dpgp_mechanisms::{RecordBounds, SumsSensitivityRule};
     /// let bounds = RecordBounds { features: 1.0, target: 3.0 };
     /// // R_y^2 = 9 > 2 c R_k^2 = 2: the end t = 1, where the distance is 2 R_y R_k.
-    /// assert_eq!(SumsRule::Exact.sensitivity(bounds, 1.0), 6.0);
-    /// assert_eq!(SumsRule::Published.sensitivity(bounds, 1.0), (81f64 / 2.0 + 18.0 + 2.0).sqrt());
+    /// assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, 1.0), 6.0);
+    /// assert_eq!(SumsSensitivityRule::Published.sensitivity(bounds, 1.0), (81f64 / 2.0 + 18.0 + 2.0).sqrt());
     /// ```
     pub fn sensitivity(self, bounds: RecordBounds, c: f64) -> f64 {
         let (k, y) = (bounds.features.powi(2), bounds.target.powi(2));
@@ -80,7 +80,7 @@ pub fn class_sums_sensitivity(features: f64, c: f64) -> f64 {
 /// sigma_i^2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum HeteroscedasticRule {
+pub enum HeteroscedasticSensitivityRule {
     /// `max sigma_i^2`, as Honkela 2021, Appendix D says. It is not a bound: noise variances below 1 are
     /// under-noised by up to `max sigma^2 min sigma^2`.
     Published,
@@ -89,7 +89,7 @@ pub enum HeteroscedasticRule {
     Corrected,
 }
 
-impl HeteroscedasticRule {
+impl HeteroscedasticSensitivityRule {
     /// The factor, for noise variances within [least, greatest].
     pub fn factor(self, least: f64, greatest: f64) -> f64 {
         match self {
@@ -107,14 +107,14 @@ impl HeteroscedasticRule {
 /// elsewhere. B below the diagonal is a copy, and free.
 ///
 /// ```
-/// use dpgp_gp::variational::Statistics;
+/// use dpgp_gp::variational::SufficientStatistics;
 /// use dpgp_mechanisms::SumsNoise;
 /// use nalgebra::{DMatrix, DVector};
 /// use rand::SeedableRng;
 /// let noise = SumsNoise::new(3.0, 4.0);
 /// assert_eq!(noise.sd_b, 1.5);
-/// let sums = Statistics { a: DVector::zeros(2), b: DMatrix::zeros(2, 2), rows: 0 };
-/// let released = noise.release(&sums, &mut rand_pcg::Pcg64::seed_from_u64(1));
+/// let sums = SufficientStatistics { a: DVector::zeros(2), b: DMatrix::zeros(2, 2), rows: 0 };
+/// let released = noise.simulate_release(&sums, &mut rand_pcg::Pcg64::seed_from_u64(1));
 /// assert_eq!(released.b[(0, 1)], released.b[(1, 0)]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,29 +138,34 @@ impl SumsNoise {
     /// is their rounded sum. The noise is never less than asked for.
     ///
     /// # Errors
-    /// [`OutOfRange`] for noise beyond 128 bits.
-    pub fn release_whole(
+    /// [`OutOfRangeError`] for noise beyond 128 bits.
+    pub fn release_integers(
         self,
         sums: IntegerSums<'_>,
         source: &mut impl Rng,
-    ) -> Result<NoisyStatistics, OutOfRange> {
-        let on_a = at_least(self.sd_a, sums.units.a)?;
-        let on_diagonal = at_least(self.sd_b, sums.units.b)?;
-        let beside = at_least(self.sd_b * std::f64::consts::FRAC_1_SQRT_2, sums.units.b)?;
-        let a = on_a.added(sums.a, source);
+    ) -> Result<NoisySufficientStatistics, OutOfRangeError> {
+        let on_a = rounded_noise_at_least(self.sd_a, sums.units.a)?;
+        let on_diagonal = rounded_noise_at_least(self.sd_b, sums.units.b)?;
+        let beside = rounded_noise_at_least(self.sd_b * std::f64::consts::FRAC_1_SQRT_2, sums.units.b)?;
+        let a = on_a.add_noise(sums.a, source);
         let (mut b, mut rest) = (Vec::with_capacity(sums.b.len()), sums.b);
         for length in (1..=sums.size()).rev() {
             let (column, after) = rest.split_at(length);
-            b.extend(on_diagonal.added(&column[..1], source));
-            b.extend(beside.added(&column[1..], source));
+            b.extend(on_diagonal.add_noise(&column[..1], source));
+            b.extend(beside.add_noise(&column[1..], source));
             rest = after;
         }
         let noisy = IntegerSums { a: &a, b: &b, ..sums };
-        Ok(NoisyStatistics { a: noisy.vector(), b: noisy.matrix(), sd_a: self.sd_a, sd_b: self.sd_b })
+        Ok(NoisySufficientStatistics {
+            a: noisy.linear_sums(),
+            b: noisy.quadratic_sums(),
+            sd_a: self.sd_a,
+            sd_b: self.sd_b,
+        })
     }
 
     /// A simulation of a release, with noise in floating point; B stays symmetric.
-    pub fn release(self, sums: &Statistics, stream: &mut impl Rng) -> NoisyStatistics {
+    pub fn simulate_release(self, sums: &SufficientStatistics, stream: &mut impl Rng) -> NoisySufficientStatistics {
         let (mut a, mut b) = (sums.a.clone(), sums.b.clone());
         a.iter_mut().for_each(|v| *v += self.sd_a * normal(stream));
         for j in 0..a.len() {
@@ -171,12 +176,12 @@ impl SumsNoise {
                 b[(j, i)] = b[(i, j)];
             }
         }
-        NoisyStatistics { a, b, sd_a: self.sd_a, sd_b: self.sd_b }
+        NoisySufficientStatistics { a, b, sd_a: self.sd_a, sd_b: self.sd_b }
     }
 }
 
 /// Noise of at least this standard deviation, in whole numbers of a unit.
-fn at_least(sd: f64, unit: f64) -> Result<RoundedGaussian, OutOfRange> {
+fn rounded_noise_at_least(sd: f64, unit: f64) -> Result<RoundedGaussian, OutOfRangeError> {
     // The closed form of the sensitivity, its product with the noise multiplier and this quotient are off by less.
     RoundedGaussian::new(Positive::new(sd / unit * (1.0 + f64::from(-45).exp2()))?)
 }
@@ -197,8 +202,8 @@ mod tests {
     fn noise_on_b_is_free_up_to_a_split() {
         let bounds = RecordBounds { features: 2.0, target: 3.0 };
         let free = free_split(bounds);
-        assert!((SumsRule::Published.sensitivity(bounds, free) - 12.0).abs() < 1e-12);
-        assert!(SumsRule::Exact.sensitivity(bounds, 1.01 * free) > 12.0);
+        assert!((SumsSensitivityRule::Published.sensitivity(bounds, free) - 12.0).abs() < 1e-12);
+        assert!(SumsSensitivityRule::Exact.sensitivity(bounds, 1.01 * free) > 12.0);
     }
 
     /// A change of class moves `k = 2` and `sqrt(c) k^2` twice: `sqrt(2 (4 + 16 c))`.
@@ -211,13 +216,13 @@ mod tests {
     #[test]
     fn a_simulated_release_has_the_noise_that_it_states() {
         let size = 150;
-        let sums = Statistics {
+        let sums = SufficientStatistics {
             a: DVector::from_element(size, 5.0),
             b: DMatrix::from_element(size, size, 7.0),
             rows: 9,
         };
         let mut stream = rand_pcg::Pcg64::seed_from_u64(5);
-        let noisy = SumsNoise { sd_a: 2.0, sd_b: 3.0 }.release(&sums, &mut stream);
+        let noisy = SumsNoise { sd_a: 2.0, sd_b: 3.0 }.simulate_release(&sums, &mut stream);
         let (a, b) = (noisy.a.add_scalar(-5.0), noisy.b.add_scalar(-7.0));
         assert_eq!(b, b.transpose());
         let on_diagonal = b.diagonal().norm_squared();
@@ -235,17 +240,17 @@ mod tests {
     fn sensitivities_have_two_branches() {
         let bounds = RecordBounds { features: 2.0, target: 3.0 };
         assert_eq!(free_split(bounds), 1.125);
-        assert_eq!(SumsRule::Exact.sensitivity(bounds, 0.5), 12.0);
+        assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, 0.5), 12.0);
         let closed = 156.25f64.sqrt();
-        assert_eq!(SumsRule::Exact.sensitivity(bounds, 2.0), closed);
-        assert_eq!(SumsRule::Published.sensitivity(bounds, 2.0), closed);
-        assert_eq!(SumsRule::Published.sensitivity(bounds, 0.5), (81.0f64 + 72.0 + 16.0).sqrt());
+        assert_eq!(SumsSensitivityRule::Exact.sensitivity(bounds, 2.0), closed);
+        assert_eq!(SumsSensitivityRule::Published.sensitivity(bounds, 2.0), closed);
+        assert_eq!(SumsSensitivityRule::Published.sensitivity(bounds, 0.5), (81.0f64 + 72.0 + 16.0).sqrt());
     }
 
     #[test]
     fn noise_variances_raise_the_sensitivity() {
-        assert_eq!(HeteroscedasticRule::Published.factor(0.25, 8.0), 8.0);
-        assert_eq!(HeteroscedasticRule::Corrected.factor(0.25, 8.0), 4.0);
+        assert_eq!(HeteroscedasticSensitivityRule::Published.factor(0.25, 8.0), 8.0);
+        assert_eq!(HeteroscedasticSensitivityRule::Corrected.factor(0.25, 8.0), 4.0);
         let noise = SumsNoise::new(6.0, 4.0);
         assert_eq!((noise.sd_a, noise.sd_b), (6.0, 3.0));
     }
@@ -253,7 +258,7 @@ mod tests {
     /// 3 in units of 1/2 is 6, and a part in 2^45 more.
     #[test]
     fn whole_noise_is_not_less_than_asked_for() {
-        let more = at_least(3.0, 0.5).unwrap().sd() / 6.0 - 1.0;
+        let more = rounded_noise_at_least(3.0, 0.5).unwrap().sd() / 6.0 - 1.0;
         assert!((more / f64::from(-45).exp2() - 1.0).abs() < 0.02, "{more:e}");
     }
 
@@ -261,9 +266,9 @@ mod tests {
     #[test]
     fn a_simulation_adds_what_it_draws() {
         let sums =
-            Statistics { a: DVector::from_element(2, 10.0), b: DMatrix::from_element(2, 2, 20.0), rows: 3 };
+            SufficientStatistics { a: DVector::from_element(2, 10.0), b: DMatrix::from_element(2, 2, 20.0), rows: 3 };
         let mut streams = [0, 1].map(|_| rand_pcg::Pcg64::seed_from_u64(2));
-        let found = SumsNoise { sd_a: 1.0, sd_b: 3.0 }.release(&sums, &mut streams[0]);
+        let found = SumsNoise { sd_a: 1.0, sd_b: 3.0 }.simulate_release(&sums, &mut streams[0]);
         let drawn: Vec<f64> = (0..5).map(|_| normal(&mut streams[1])).collect();
         assert_eq!(found.a.as_slice(), [10.0 + drawn[0], 10.0 + drawn[1]]);
         let beside = 20.0 + 3.0 * std::f64::consts::FRAC_1_SQRT_2 * drawn[3];
@@ -279,13 +284,12 @@ mod tests {
     #[test]
     fn whole_noise_is_smaller_beside_the_diagonal() {
         let (a, b) = (vec![0i128; 60], vec![0i128; 60 * 61 / 2]);
-        let units = dpgp_gp::variational::SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
+        let units = dpgp_gp::variational::IntegerSumUnits { a: 0.5, b: 0.25, squares: 1.0 };
         let mut stream = rand_pcg::Pcg64::seed_from_u64(8);
         let found = SumsNoise { sd_a: 4.0, sd_b: 6.0 }
-            .release_whole(IntegerSums { a: &a, b: &b, units }, &mut stream)
+            .release_integers(IntegerSums { a: &a, b: &b, units }, &mut stream)
             .unwrap();
-        let beside: Vec<f64> =
-            (0..60).flat_map(|j| (j + 1..60).map(move |i| (i, j))).map(|at| found.b[at]).collect();
+        let beside: Vec<f64> = (0..60).flat_map(|j| (j + 1..60).map(move |i| (i, j))).map(|at| found.b[at]).collect();
         assert!((mean_square(&beside) / 18.0 - 1.0).abs() < 0.17, "{}", mean_square(&beside));
         let diagonal = mean_square(found.b.diagonal().as_slice());
         assert!((diagonal / 36.0 - 1.0).abs() < 0.91, "{diagonal}");

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rule::SumsRule;
+use super::rule::SumsSensitivityRule;
 use crate::Mechanism;
 use dpgp_number::Positive;
-use dpgp_spec::setting::rules::{Checked, SettingError, dimension, fail, range};
-use dpgp_spec::setting::{ChosenBy, Problem, RangeSetting};
+use dpgp_spec::setting::rules::{CheckResult, SettingError, check_dimension, check_range, fail};
+use dpgp_spec::setting::{RangeSetting, RowChoiceBasis, SpecProblem};
 
 /// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,23 +17,23 @@ pub struct SumsSetting {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_bound: Option<Positive>,
     /// The bound on the covariances of one input with the inducing inputs.
-    pub features: FeaturesSetting,
+    pub features: FeatureBoundSetting,
     /// The ratio of the noise variances on the two sums; for an ellipsoid, the weight of the trace of the second.
     #[serde(default = "one")]
     pub split: Positive,
     /// How the sensitivity is bounded.
-    pub sensitivity: SumsRule,
+    pub sensitivity: SumsSensitivityRule,
     /// The form in which the second sum is released. All except `all` are for simulations with the posterior `sites`.
-    #[serde(default, skip_serializing_if = "ProductsSetting::is_all")]
-    pub products: ProductsSetting,
+    #[serde(default, skip_serializing_if = "SecondSumSetting::is_all")]
+    pub products: SecondSumSetting,
     /// The shape of the noise. All except `spherical` are for simulations with the posterior `sites`.
-    #[serde(default, skip_serializing_if = "SumsShape::is_spherical")]
-    pub noise: SumsShape,
+    #[serde(default, skip_serializing_if = "SumsNoiseShape::is_spherical")]
+    pub noise: SumsNoiseShape,
 }
 
 impl Mechanism for SumsSetting {
-    fn chosen_by(&self) -> ChosenBy {
-        ChosenBy::Record
+    fn row_choice_basis(&self) -> RowChoiceBasis {
+        RowChoiceBasis::Record
     }
 
     fn target_bound(&self) -> Option<f64> {
@@ -44,7 +44,7 @@ impl Mechanism for SumsSetting {
 /// The form in which the second sum of a variational model is released.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ProductsSetting {
+pub enum SecondSumSetting {
     /// The products of all pairs of covariances.
     #[default]
     All,
@@ -52,7 +52,7 @@ pub enum ProductsSetting {
     Midpoints,
 }
 
-impl ProductsSetting {
+impl SecondSumSetting {
     fn is_all(&self) -> bool {
         *self == Self::All
     }
@@ -61,7 +61,7 @@ impl ProductsSetting {
 /// The shape of the noise on the sums of a variational model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum SumsShape {
+pub enum SumsNoiseShape {
     /// The same along every direction, except for the split.
     #[default]
     Spherical,
@@ -69,7 +69,7 @@ pub enum SumsShape {
     Ellipsoid,
 }
 
-impl SumsShape {
+impl SumsNoiseShape {
     fn is_spherical(&self) -> bool {
         *self == Self::Spherical
     }
@@ -83,7 +83,7 @@ fn one() -> Positive {
 /// `separated` is the product of the bounds of its sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum FeaturesSetting {
+pub enum FeatureBoundSetting {
     /// The number of inducing inputs.
     Trivial,
     /// By their spacing on a line, as printed in the paper.
@@ -98,7 +98,7 @@ pub enum FeaturesSetting {
 
 /// The summed values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SummedTargets {
+pub enum SummedValueKind {
     /// Numerical targets, which a bound clips.
     Targets,
     /// Labels of classes, which need no bound.
@@ -109,33 +109,32 @@ impl SumsSetting {
     /// Checks the numbers, for data with this number of inputs, and that nothing is asked for that is for simulations alone.
     ///
     /// # Errors
-    /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`], [`Problem::OnlySites`].
-    pub fn check(&self, inputs: usize, summed: SummedTargets) -> Checked {
-        self.is_plain()?;
+    /// [`SpecProblem::MissingKey`], [`SpecProblem::OutOfRange`], [`SpecProblem::WrongDimension`], [`SpecProblem::OnlySites`].
+    pub fn check(&self, inputs: usize, summed: SummedValueKind) -> CheckResult {
+        self.check_plain()?;
         self.check_bounds(inputs, summed)
     }
 
     /// Fails unless all products are released with spherical noise.
     ///
     /// # Errors
-    /// [`Problem::OnlySites`].
-    pub fn is_plain(&self) -> Checked {
+    /// [`SpecProblem::OnlySites`].
+    pub fn check_plain(&self) -> CheckResult {
         match (self.products, self.noise) {
-            (ProductsSetting::Midpoints, _) => fail(PRODUCTS, Problem::OnlySites),
-            (_, SumsShape::Ellipsoid) => fail(NOISE, Problem::OnlySites),
-            (ProductsSetting::All, SumsShape::Spherical) => Ok(()),
+            (SecondSumSetting::Midpoints, _) => fail(PRODUCTS, SpecProblem::OnlySites),
+            (_, SumsNoiseShape::Ellipsoid) => fail(NOISE, SpecProblem::OnlySites),
+            (SecondSumSetting::All, SumsNoiseShape::Spherical) => Ok(()),
         }
     }
 
     /// The public box of the inputs.
     ///
     /// # Errors
-    /// [`Problem::Shape`] where the features are bounded without one.
+    /// [`SpecProblem::Shape`] where the features are bounded without one.
     pub fn domain(&self) -> Result<&[[f64; 2]], SettingError> {
-        let FeaturesSetting::Supremum(domain) = &self.features else {
-            let why =
-                "the posterior \"sites\" needs a public box of the inputs: features = { supremum = ... }";
-            return Err(SettingError::new("privacy.mechanism.sums.features", Problem::Shape(why.to_owned())));
+        let FeatureBoundSetting::Supremum(domain) = &self.features else {
+            let why = "the posterior \"sites\" needs a public box of the inputs: features = { supremum = ... }";
+            return Err(SettingError::new("privacy.mechanism.sums.features", SpecProblem::Shape(why.to_owned())));
         };
         Ok(domain)
     }
@@ -143,16 +142,16 @@ impl SumsSetting {
     /// Checks what the noise of a simulation with the posterior `sites` needs, for so many sums in all.
     ///
     /// # Errors
-    /// [`Problem::Shape`], [`Problem::OutOfRange`].
-    pub fn check_shape(&self, inputs: usize, numbers: usize) -> Checked {
-        if self.is_plain().is_err() && self.sensitivity != SumsRule::Exact {
+    /// [`SpecProblem::Shape`], [`SpecProblem::OutOfRange`].
+    pub fn check_shape(&self, inputs: usize, numbers: usize) -> CheckResult {
+        if self.check_plain().is_err() && self.sensitivity != SumsSensitivityRule::Exact {
             let why = "sums at midpoints and ellipsoidal noise need sensitivity = \"exact\"".to_owned();
-            return fail("privacy.mechanism.sums.sensitivity", Problem::Shape(why));
+            return fail("privacy.mechanism.sums.sensitivity", SpecProblem::Shape(why));
         }
-        if self.noise == SumsShape::Ellipsoid {
-            range(NOISE, inputs <= 2, "used with at most 2 inputs", inputs as f64)?;
+        if self.noise == SumsNoiseShape::Ellipsoid {
+            check_range(NOISE, inputs <= 2, "used with at most 2 inputs", inputs as f64)?;
             let few = numbers <= MOST_IN_ELLIPSOID;
-            return range(NOISE, few, "used with at most 500 sums", numbers as f64);
+            return check_range(NOISE, few, "used with at most 500 sums", numbers as f64);
         }
         Ok(())
     }
@@ -160,19 +159,19 @@ impl SumsSetting {
     /// Checks the numbers that have nothing to do with the shape of the noise.
     ///
     /// # Errors
-    /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`].
-    pub fn check_bounds(&self, inputs: usize, summed: SummedTargets) -> Checked {
+    /// [`SpecProblem::MissingKey`], [`SpecProblem::OutOfRange`], [`SpecProblem::WrongDimension`].
+    pub fn check_bounds(&self, inputs: usize, summed: SummedValueKind) -> CheckResult {
         let path = "privacy.mechanism.sums";
         match (self.target_bound, summed) {
-            (Some(_), _) | (None, SummedTargets::Labels) => {}
-            (None, SummedTargets::Targets) => {
-                return fail(path, Problem::MissingKey { key: "target_bound", by: "a numerical target" });
+            (Some(_), _) | (None, SummedValueKind::Labels) => {}
+            (None, SummedValueKind::Targets) => {
+                return fail(path, SpecProblem::MissingKey { key: "target_bound", by: "a numerical target" });
             }
         }
-        let FeaturesSetting::Supremum(domain) = &self.features else { return Ok(()) };
-        dimension(SUPREMUM, inputs, domain.len())?;
+        let FeatureBoundSetting::Supremum(domain) = &self.features else { return Ok(()) };
+        check_dimension(SUPREMUM, inputs, domain.len())?;
         domain.iter().try_for_each(|[low, high]| {
-            range(SUPREMUM, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
+            check_range(SUPREMUM, low < high && low.is_finite() && high.is_finite(), "increasing and finite", *high)
         })
     }
 
@@ -180,12 +179,12 @@ impl SumsSetting {
     /// towards the inducing inputs raises every covariance.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`].
-    pub fn holds(&self, inducing: &[RangeSetting]) -> Checked {
-        let FeaturesSetting::Supremum(domain) = &self.features else { return Ok(()) };
+    /// [`SpecProblem::OutOfRange`].
+    pub fn check_inducing_inputs(&self, inducing: &[RangeSetting]) -> CheckResult {
+        let FeatureBoundSetting::Supremum(domain) = &self.features else { return Ok(()) };
         inducing.iter().zip(domain).try_for_each(|(inducing, [low, high])| {
-            range(SUPREMUM, *low <= inducing.from, "at most the first inducing input", *low)?;
-            range(SUPREMUM, *high >= inducing.to, "at least the last inducing input", *high)
+            check_range(SUPREMUM, *low <= inducing.from, "at most the first inducing input", *low)?;
+            check_range(SUPREMUM, *high >= inducing.to, "at least the last inducing input", *high)
         })
     }
 }

@@ -55,7 +55,7 @@ impl LatticeMap {
     }
 
     /// The length of the longest column in whole numbers, rounded up: `ceil(sqrt(max_j sum_i W_ij^2))`.
-    pub fn longest(&self) -> u128 {
+    pub fn longest_column_length(&self) -> u128 {
         let columns = self.entries.chunks_exact(self.rows.max(1));
         let squares = columns.map(|column| column.iter().map(|entry| square(*entry)).sum::<u128>());
         let largest = squares.max().unwrap_or_default();
@@ -64,7 +64,7 @@ impl LatticeMap {
     }
 
     /// The whole number that stands for 1: `2^40`.
-    pub fn one() -> u128 {
+    pub fn fixed_point_one() -> u128 {
         1 << BITS
     }
 
@@ -89,7 +89,7 @@ fn square(entry: i64) -> u128 {
 /// Obligation: the release is a function of that of a Gaussian mechanism with `mu <= 1 / sigma`. *Proof.*
 ///
 /// 1. Between neighbours, at most `rows` targets of one person move, each by at most `moved` steps of the lattice
-///    ([`TargetLattice::moved`]).
+///    ([`TargetLattice::max_step_difference`]).
 /// 2. A target enters one column of the map. So `W y` moves by at most `longest() moved rows` in the Euclidean norm, by
 ///    the triangle inequality. This product is computed in whole numbers.
 /// 3. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma longest() moved rows`. Only `sd` is a float, and
@@ -121,15 +121,16 @@ impl LatticeRelease {
     ) -> Result<Self, PrivacyError> {
         // The steps that all targets of a person move together, times the length of the longest column, in whole
         // numbers.
-        let moved = u128::from(targets.moved(change).unsigned_abs()).checked_mul(rows.into());
-        let sensitivity = moved.and_then(|moved| moved.checked_mul(map.longest().max(LatticeMap::one())));
+        let moved = u128::from(targets.max_step_difference(change).unsigned_abs()).checked_mul(rows.into());
+        let sensitivity =
+            moved.and_then(|moved| moved.checked_mul(map.longest_column_length().max(LatticeMap::fixed_point_one())));
         let sensitivity = sensitivity.ok_or(PrivacyError::NotCovered { sensitivity: f64::INFINITY })?;
         // A u128 becomes the nearest double, and the product is rounded once more. One step up after each makes `sd` an
         // upper bound of the exact product.
         let sd = (sensitivity as f64).next_up() * sigma;
         let noise = Positive::new(sd.next_up()).and_then(RoundedGaussian::new);
         let noise = noise.map_err(|_| PrivacyError::NotCovered { sensitivity: sensitivity as f64 })?;
-        let unit = targets.unit() * f64::from(-BITS).exp2();
+        let unit = targets.step_size() * f64::from(-BITS).exp2();
         Ok(Self { map, noise, sensitivity, unit })
     }
 
@@ -140,9 +141,9 @@ impl LatticeRelease {
 
     /// The longest column divided by the length that the noise is scaled by: at most 1. `mu` is at most this divided by
     /// sigma.
-    pub fn ratio(&self) -> f64 {
-        let longest = self.map.longest();
-        longest as f64 / longest.max(LatticeMap::one()) as f64
+    pub fn longest_column_ratio(&self) -> f64 {
+        let longest = self.map.longest_column_length();
+        longest as f64 / longest.max(LatticeMap::fixed_point_one()) as f64
     }
 
     /// The standard deviation of the noise before it is rounded, in whole numbers.
@@ -151,10 +152,10 @@ impl LatticeRelease {
     }
 
     /// The noise with the sensitivity to the longest column or to one of the length `ratio`, whichever is more.
-    pub fn record(&self, ratio: f64) -> RoundedNoise {
+    pub fn noise_for_ratio(&self, ratio: f64) -> RoundedNoise {
         // The sensitivity was made with the longer of the longest column and 1.
         RoundedNoise {
-            sensitivity: (self.sensitivity as f64).next_up() * ratio.max(self.ratio()),
+            sensitivity: (self.sensitivity as f64).next_up() * ratio.max(self.longest_column_ratio()),
             sd: self.sd(),
         }
     }
@@ -165,16 +166,16 @@ impl LatticeRelease {
     }
 
     /// `W y` in units of the target, without noise. Never show it.
-    pub fn exact(&self, sums: &[i128]) -> Vec<f64> {
-        self.in_units(&self.map.apply(sums))
+    pub fn exact_values(&self, sums: &[i128]) -> Vec<f64> {
+        self.to_target_units(&self.map.apply(sums))
     }
 
     /// `W y` with noise, in units of the target.
     pub fn draw(&self, sums: &[i128], source: &mut impl Rng) -> Vec<f64> {
-        self.in_units(&self.noise.added(&self.map.apply(sums), source))
+        self.to_target_units(&self.noise.add_noise(&self.map.apply(sums), source))
     }
 
-    fn in_units(&self, whole: &[i128]) -> Vec<f64> {
+    fn to_target_units(&self, whole: &[i128]) -> Vec<f64> {
         whole.iter().map(|number| *number as f64 * self.unit).collect()
     }
 }
@@ -197,7 +198,7 @@ mod tests {
             let mut stream = Pcg64::seed_from_u64(seed);
             let map = DMatrix::from_fn(rows, columns, |_, _| stream.random_range(-1.0f64..1.0));
             let map = &map / map.column_iter().map(|column| column.norm()).fold(0.0, f64::max);
-            let longest = LatticeMap::new(&map).unwrap().longest() as f64 / LatticeMap::one() as f64;
+            let longest = LatticeMap::new(&map).unwrap().longest_column_length() as f64 / LatticeMap::fixed_point_one() as f64;
             prop_assert!((1.0 - 1e-15..1.0 + 1e-6).contains(&longest), "{}", longest);
         }
     }
@@ -205,11 +206,14 @@ mod tests {
     #[test]
     fn sums_are_exact() {
         let map = LatticeMap::new(&DMatrix::from_row_slice(2, 2, &[0.5, -0.25, 1.0, 0.0])).unwrap();
-        assert_eq!(map.longest(), ((1.25f64).sqrt() * LatticeMap::one() as f64).ceil() as u128);
+        assert_eq!(
+            map.longest_column_length(),
+            ((1.25f64).sqrt() * LatticeMap::fixed_point_one() as f64).ceil() as u128
+        );
         // A length that is a whole number is not rounded up.
         let half = LatticeMap::new(&DMatrix::from_element(1, 1, 0.5)).unwrap();
-        assert_eq!(half.longest(), LatticeMap::one() / 2);
-        let one = LatticeMap::one() as i128;
+        assert_eq!(half.longest_column_length(), LatticeMap::fixed_point_one() / 2);
+        let one = LatticeMap::fixed_point_one() as i128;
         assert_eq!(map.apply(&[3, 1 << 60]), [3 * one / 2 - (one << 58), 3 * one]);
         assert!(LatticeMap::new(&DMatrix::from_element(1, 1, f64::NAN)).is_err());
         assert!(LatticeMap::new(&DMatrix::from_element(1, 1, 17.0)).is_err());
@@ -220,7 +224,7 @@ mod tests {
         let map = LatticeMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
         let targets = TargetLattice::new(0.0, 8.0).unwrap();
         let release = LatticeRelease::new(map, &targets, 8.0, 1, 2.5).unwrap();
-        assert_eq!(release.sensitivity(), LatticeMap::one() * targets.width() as u128);
+        assert_eq!(release.sensitivity(), LatticeMap::fixed_point_one() * targets.width() as u128);
         let asked = 2.5 * release.sensitivity() as f64;
         // Twelve rows of a person move the release twelve times as far.
         let map = LatticeMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
@@ -228,16 +232,16 @@ mod tests {
         assert_eq!(of_persons.sensitivity(), 12 * release.sensitivity());
         assert!(
             of_persons.sd() >= 12.0 * asked
-                && of_persons.record(1.0).mu() <= release.record(1.0).mu() * (1.0 + 1e-15)
+                && of_persons.noise_for_ratio(1.0).mu() <= release.noise_for_ratio(1.0).mu() * (1.0 + 1e-15)
         );
         assert!(release.sd() >= asked && release.sd() < asked * (1.0 + 1e-14));
         // A map of .3 has three tenths of the sensitivity that the noise is scaled by. The ratio asked for may be
         // larger.
         let scaled = release.sensitivity() as f64;
-        assert!((release.record(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
-        assert!((release.record(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);
+        assert!((release.noise_for_ratio(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
+        assert!((release.noise_for_ratio(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);
         // A prediction of .3 (y - 4) for y = 8: the rounding of the map is far below the noise.
-        let exact = release.exact(&[i128::from(targets.whole(8.0))]);
+        let exact = release.exact_values(&[i128::from(targets.round_target(8.0))]);
         assert!((exact[0] - 1.2).abs() < 1e-9, "{exact:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use rand::{Rng, SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
-use super::Bits;
+use super::RandomBits;
 
 /// The mass of each outcome over the strings of bits that decide it.
 pub(super) struct Outcomes<T> {
@@ -48,7 +48,7 @@ impl TryRng for Tape {
 }
 
 /// The outcomes of a draw over all strings of at most `most` bits.
-pub(super) fn enumerate<T: Ord>(most: u32, draw: impl Fn(&mut Bits<'_, Tape>) -> T) -> Outcomes<T> {
+pub(super) fn enumerate<T: Ord>(most: u32, draw: impl Fn(&mut RandomBits<'_, Tape>) -> T) -> Outcomes<T> {
     let mut outcomes = Outcomes { masses: BTreeMap::new(), undecided: 0.0 };
     let mut open = vec![(0u64, 0u32)];
     while let Some((string, length)) = open.pop() {
@@ -56,7 +56,7 @@ pub(super) fn enumerate<T: Ord>(most: u32, draw: impl Fn(&mut Bits<'_, Tape>) ->
         let after = rest.next_u64();
         let word = if length == 0 { after } else { (string << (64 - length)) | (after >> length) };
         let mut tape = Tape { word: Some(word), rest, words: 0 };
-        let mut bits = Bits::new(&mut tape);
+        let mut bits = RandomBits::new(&mut tape);
         let outcome = draw(&mut bits);
         let unused = bits.unused();
         let used = u64::BITS * tape.words - unused;

@@ -16,16 +16,16 @@ mod enumeration;
 use dashu_int::{IBig, UBig};
 use rand::Rng;
 
-use dpgp_number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRangeError, Positive};
 
 /// The bits of a generator, taken from the most significant end of its words; none is used twice and none is lost.
-pub(super) struct Bits<'a, R> {
+pub(super) struct RandomBits<'a, R> {
     source: &'a mut R,
     word: u64,
     left: u32,
 }
 
-impl<'a, R: Rng> Bits<'a, R> {
+impl<'a, R: Rng> RandomBits<'a, R> {
     pub fn new(source: &'a mut R) -> Self {
         Self { source, word: 0, left: 0 }
     }
@@ -48,7 +48,7 @@ impl<'a, R: Rng> Bits<'a, R> {
     }
 
     /// A whole number below `bound`, each equally likely: numbers of as many bits as the greatest has, until one is below.
-    pub fn below(&mut self, bound: u32) -> u32 {
+    pub fn uniform_below(&mut self, bound: u32) -> u32 {
         let count = u32::BITS - (bound - 1).leading_zeros();
         loop {
             // One number needs no bit.
@@ -79,9 +79,9 @@ const MOST: f64 = 1.267_650_600_228_229_4e30;
 /// use rand::SeedableRng;
 /// // Noise of standard deviation 1000 on three counts.
 /// let noise = RoundedGaussian::new(Positive::new(1000.0)?)?;
-/// let counts = noise.added(&[40, 0, 7], &mut rand_pcg::Pcg64::seed_from_u64(1));
+/// let counts = noise.add_noise(&[40, 0, 7], &mut rand_pcg::Pcg64::seed_from_u64(1));
 /// assert!(counts.iter().all(|count| count.abs() < 10_000));
-/// # Ok::<(), dpgp_number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRangeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundedGaussian {
@@ -95,17 +95,16 @@ impl RoundedGaussian {
     /// Noise of the standard deviation `sd` before it is rounded, in units of the whole numbers.
     ///
     /// # Errors
-    /// [`OutOfRange`] above `2^100`: sums of 128 bits would overflow.
-    pub fn new(sd: Positive) -> Result<Self, OutOfRange> {
+    /// [`OutOfRangeError`] above `2^100`: sums of 128 bits would overflow.
+    pub fn new(sd: Positive) -> Result<Self, OutOfRangeError> {
         let sd = sd.get();
         if sd > MOST {
-            return Err(OutOfRange::new("at most 2^100 units of the lattice", sd));
+            return Err(OutOfRangeError::new("at most 2^100 units of the lattice", sd));
         }
         let (bits, least) = (sd.to_bits(), -1074);
         let (field, tail) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
         // A subnormal double has no leading 1.
-        let (mantissa, exponent) =
-            if field == 0 { (tail, least) } else { (tail | 1 << 52, least + field - 1) };
+        let (mantissa, exponent) = if field == 0 { (tail, least) } else { (tail | 1 << 52, least + field - 1) };
         let zeros = mantissa.trailing_zeros();
         Ok(Self { sd, mantissa: mantissa >> zeros, exponent: exponent + zeros as i32 })
     }
@@ -116,8 +115,8 @@ impl RoundedGaussian {
     }
 
     /// The numbers with independent noise on each.
-    pub fn added(&self, numbers: &[i128], source: &mut impl Rng) -> Vec<i128> {
-        let mut bits = Bits::new(source);
+    pub fn add_noise(&self, numbers: &[i128], source: &mut impl Rng) -> Vec<i128> {
+        let mut bits = RandomBits::new(source);
         let mut noisy = Vec::with_capacity(numbers.len());
         for number in numbers {
             noisy.push(number.saturating_add(self.draw::<DIGIT>(&mut bits)));
@@ -125,12 +124,12 @@ impl RoundedGaussian {
         noisy
     }
 
-    fn draw<const DIGIT: u32>(&self, bits: &mut Bits<'_, impl Rng>) -> i128 {
+    fn draw<const DIGIT: u32>(&self, bits: &mut RandomBits<'_, impl Rng>) -> i128 {
         let mut normal = ExactNormal::<DIGIT>::draw(bits);
         // The first number of digits that can leave less than a whole number between the ends.
         let mut count = (self.exponent.max(0) as u32 / DIGIT + 1) as usize;
         loop {
-            if let Some(size) = self.rounded(&mut normal, count, bits) {
+            if let Some(size) = self.round_scaled_normal(&mut normal, count, bits) {
                 let noise = if normal.negative { -IBig::from(size) } else { IBig::from(size) };
                 // Beyond 2^100 times 2^26 there are e^(-2^51) of all draws.
                 return i128::try_from(noise).unwrap_or(if normal.negative { i128::MIN } else { i128::MAX });
@@ -144,16 +143,16 @@ impl RoundedGaussian {
     /// With D bits to a digit and `h = D count - exponent`, `s (k + x)` lies strictly between `low` and `low + mantissa` over
     /// `2^h`, `low = mantissa (k 2^(D count) + F)`. All numbers between round to m if `floor(low / 2^h + 1/2) = m` and
     /// `ceil((low + mantissa) / 2^h + 1/2) - 1 = m`.
-    fn rounded<const DIGIT: u32>(
+    fn round_scaled_normal<const DIGIT: u32>(
         &self,
         normal: &mut ExactNormal<DIGIT>,
         count: usize,
-        bits: &mut Bits<'_, impl Rng>,
+        bits: &mut RandomBits<'_, impl Rng>,
     ) -> Option<UBig> {
         let known = DIGIT as usize * count;
         let Ok(shift @ 1..) = usize::try_from(known as i64 - i64::from(self.exponent)) else { return None };
         let mantissa = UBig::from(self.mantissa);
-        let low = ((UBig::from(normal.whole) << known) + normal.fraction.leading(count, bits)) * &mantissa;
+        let low = ((UBig::from(normal.whole) << known) + normal.fraction.leading_digits(count, bits)) * &mantissa;
         let half = UBig::ONE << (shift - 1);
         let high = &low + mantissa + &half - UBig::ONE;
         let (low, high) = ((low + half) >> shift, high >> shift);
@@ -166,19 +165,19 @@ impl RoundedGaussian {
 /// Two such numbers differ with probability 1, and are compared by the digits up to the first that differs. `DIGIT` is 32; tests
 /// take 1, for which all outcomes of few bits can be listed.
 #[derive(Debug, Clone)]
-pub(super) struct Digits<const DIGIT: u32> {
+pub(super) struct UniformDigits<const DIGIT: u32> {
     /// The first digit stands apart: most numbers are never asked for more, and then nothing is allocated.
     first: Option<u32>,
     rest: Vec<u32>,
 }
 
-impl<const DIGIT: u32> Digits<DIGIT> {
-    pub fn unknown() -> Self {
+impl<const DIGIT: u32> UniformDigits<DIGIT> {
+    pub fn with_no_digits() -> Self {
         Self { first: None, rest: Vec::new() }
     }
 
     /// The digit at a place; the first is at 0.
-    fn at(&mut self, place: usize, bits: &mut Bits<'_, impl Rng>) -> u32 {
+    fn digit_at(&mut self, place: usize, bits: &mut RandomBits<'_, impl Rng>) -> u32 {
         let first = *self.first.get_or_insert_with(|| bits.take(DIGIT));
         if place == 0 {
             return first;
@@ -190,15 +189,15 @@ impl<const DIGIT: u32> Digits<DIGIT> {
     }
 
     /// Whether it is less than 1/2: its first bit is 0.
-    pub fn is_below_half(&mut self, bits: &mut Bits<'_, impl Rng>) -> bool {
-        self.at(0, bits) >> (DIGIT - 1) == 0
+    pub fn is_below_half(&mut self, bits: &mut RandomBits<'_, impl Rng>) -> bool {
+        self.digit_at(0, bits) >> (DIGIT - 1) == 0
     }
 
     /// Whether it is less than another.
-    pub fn is_below(&mut self, other: &mut Self, bits: &mut Bits<'_, impl Rng>) -> bool {
+    pub fn is_below(&mut self, other: &mut Self, bits: &mut RandomBits<'_, impl Rng>) -> bool {
         let mut place = 0;
         loop {
-            let (mine, others) = (self.at(place, bits), other.at(place, bits));
+            let (mine, others) = (self.digit_at(place, bits), other.digit_at(place, bits));
             if mine != others {
                 return mine < others;
             }
@@ -207,10 +206,10 @@ impl<const DIGIT: u32> Digits<DIGIT> {
     }
 
     /// The first `count` digits as one whole number F: the number lies between `F` and `F + 1` over `2^(DIGIT count)`.
-    pub fn leading(&mut self, count: usize, bits: &mut Bits<'_, impl Rng>) -> UBig {
+    pub fn leading_digits(&mut self, count: usize, bits: &mut RandomBits<'_, impl Rng>) -> UBig {
         let mut number = UBig::ZERO;
         for place in 0..count {
-            number = (number << DIGIT as usize) + UBig::from(self.at(place, bits));
+            number = (number << DIGIT as usize) + UBig::from(self.digit_at(place, bits));
         }
         number
     }
@@ -220,7 +219,7 @@ impl<const DIGIT: u32> Digits<DIGIT> {
 pub(super) struct ExactNormal<const DIGIT: u32> {
     pub negative: bool,
     pub whole: u32,
-    pub fraction: Digits<DIGIT>,
+    pub fraction: UniformDigits<DIGIT>,
 }
 
 impl<const DIGIT: u32> ExactNormal<DIGIT> {
@@ -228,17 +227,17 @@ impl<const DIGIT: u32> ExactNormal<DIGIT> {
     /// keeps both with `e^(-x(2k + x)/2)`: the density at `k + x` is in proportion to
     /// `exp(-k/2 - k(k-1)/2 - kx - x^2/2) = exp(-(k + x)^2 / 2)`. What is not kept starts again. Source: Karney 2016,
     /// Algorithm N.
-    pub fn draw(bits: &mut Bits<'_, impl Rng>) -> Self {
+    pub fn draw(bits: &mut RandomBits<'_, impl Rng>) -> Self {
         loop {
-            let whole = geometric::<DIGIT>(bits);
+            let whole = draw_geometric::<DIGIT>(bits);
             // k (k - 1) events of e^(-1/2) each; a k of more than 16 bits does not occur in the life of the universe, and is refused.
             let Some(trials) = whole.checked_mul(whole.saturating_sub(1)) else { continue };
-            if !(0..trials).all(|_| half_exponential::<DIGIT>(bits)) {
+            if !(0..trials).all(|_| draw_exp_half_event::<DIGIT>(bits)) {
                 continue;
             }
-            let mut fraction = Digits::unknown();
+            let mut fraction = UniformDigits::with_no_digits();
             // e^(-x(2k + x)/2) is k + 1 events of e^(-x (2k + x) / (2k + 2)) each.
-            if (0..=whole).all(|_| tail::<DIGIT>(whole, &mut fraction, bits)) {
+            if (0..=whole).all(|_| draw_tail_event::<DIGIT>(whole, &mut fraction, bits)) {
                 return Self { negative: bits.take(1) == 1, whole, fraction };
             }
         }
@@ -246,9 +245,9 @@ impl<const DIGIT: u32> ExactNormal<DIGIT> {
 }
 
 /// k = 0, 1, ... with probability `e^(-k/2) (1 - e^(-1/2))`.
-fn geometric<const DIGIT: u32>(bits: &mut Bits<'_, impl Rng>) -> u32 {
+fn draw_geometric<const DIGIT: u32>(bits: &mut RandomBits<'_, impl Rng>) -> u32 {
     let mut successes = 0;
-    while half_exponential::<DIGIT>(bits) {
+    while draw_exp_half_event::<DIGIT>(bits) {
         successes += 1;
     }
     successes
@@ -258,14 +257,14 @@ fn geometric<const DIGIT: u32>(bits: &mut Bits<'_, impl Rng>) -> u32 {
 ///
 /// A run `1/2 > u_1 > u_2 > ...` of uniform numbers has at least n of them with probability `(1/2)^n / n!`, so that its
 /// length is even with probability `sum_n (-1/2)^n / n! = e^(-1/2)`. Source: von Neumann 1951.
-fn half_exponential<const DIGIT: u32>(bits: &mut Bits<'_, impl Rng>) -> bool {
-    let mut last = Digits::<DIGIT>::unknown();
+fn draw_exp_half_event<const DIGIT: u32>(bits: &mut RandomBits<'_, impl Rng>) -> bool {
+    let mut last = UniformDigits::<DIGIT>::with_no_digits();
     if !last.is_below_half(bits) {
         return true;
     }
     let mut even = false;
     loop {
-        let mut next = Digits::unknown();
+        let mut next = UniformDigits::with_no_digits();
         if !next.is_below(&mut last, bits) {
             return even;
         }
@@ -277,16 +276,20 @@ fn half_exponential<const DIGIT: u32>(bits: &mut Bits<'_, impl Rng>) -> bool {
 ///
 /// As above, for a run `x > u_1 > u_2 > ...` whose every step also needs an event of probability q: at least n steps have
 /// the probability `(x q)^n / n!`.
-fn tail<const DIGIT: u32>(k: u32, x: &mut Digits<DIGIT>, bits: &mut Bits<'_, impl Rng>) -> bool {
+fn draw_tail_event<const DIGIT: u32>(
+    k: u32,
+    x: &mut UniformDigits<DIGIT>,
+    bits: &mut RandomBits<'_, impl Rng>,
+) -> bool {
     let mut even = true;
-    let mut last: Option<Digits<DIGIT>> = None;
+    let mut last: Option<UniformDigits<DIGIT>> = None;
     loop {
-        let mut next = Digits::unknown();
+        let mut next = UniformDigits::with_no_digits();
         let falls = match &mut last {
             None => next.is_below(x, bits),
             Some(last) => next.is_below(last, bits),
         };
-        if !falls || !ratio(k, x, bits) {
+        if !falls || !draw_ratio_event(k, x, bits) {
             return even;
         }
         (last, even) = (Some(next), !even);
@@ -294,9 +297,13 @@ fn tail<const DIGIT: u32>(k: u32, x: &mut Digits<DIGIT>, bits: &mut Bits<'_, imp
 }
 
 /// True with probability `(2k + x) / (2k + 2)`: one of 2k + 2 equal parts, of which 2k are true and one is with probability x.
-fn ratio<const DIGIT: u32>(k: u32, x: &mut Digits<DIGIT>, bits: &mut Bits<'_, impl Rng>) -> bool {
-    let part = bits.below(2 * k + 2);
-    part < 2 * k || (part == 2 * k && Digits::unknown().is_below(x, bits))
+fn draw_ratio_event<const DIGIT: u32>(
+    k: u32,
+    x: &mut UniformDigits<DIGIT>,
+    bits: &mut RandomBits<'_, impl Rng>,
+) -> bool {
+    let part = bits.uniform_below(2 * k + 2);
+    part < 2 * k || (part == 2 * k && UniformDigits::with_no_digits().is_below(x, bits))
 }
 
 #[cfg(test)]
@@ -351,9 +358,9 @@ mod tests {
     #[test]
     fn extreme_scales() {
         let mut source = Pcg64::seed_from_u64(3);
-        assert!(noise(1e-300).added(&[7; 1000], &mut source).iter().all(|number| *number == 7));
+        assert!(noise(1e-300).add_noise(&[7; 1000], &mut source).iter().all(|number| *number == 7));
         let sd = 90f64.exp2();
-        let draws = noise(sd).added(&[0; 20_000], &mut source);
+        let draws = noise(sd).add_noise(&[0; 20_000], &mut source);
         let variance = draws.iter().map(|x| (*x as f64 / sd).powi(2)).sum::<f64>() / 20_000.0;
         assert!((variance - 1.0).abs() < 0.05, "{variance}");
         // The low bits are there, too: they are uniform.
@@ -398,20 +405,17 @@ mod normal_tests {
 
     #[test]
     fn events_have_their_exact_probabilities() {
-        check(&enumerate(20, half_exponential::<1>), (-0.5f64).exp(), 5e-3);
+        check(&enumerate(20, draw_exp_half_event::<1>), (-0.5f64).exp(), 5e-3);
         for k in 0..3u32 {
-            let more = enumerate(20, |bits| geometric::<1>(bits) >= k);
+            let more = enumerate(20, |bits| draw_geometric::<1>(bits) >= k);
             check(&more, (-0.5 * f64::from(k)).exp(), 0.1);
         }
         // x is uniform too.
         for k in 0..3u32 {
-            let found = enumerate(20, |bits| tail::<1>(k, &mut Digits::unknown(), bits));
+            let found = enumerate(20, |bits| draw_tail_event::<1>(k, &mut UniformDigits::with_no_digits(), bits));
             let integral = mean_kept(f64::from(k));
             let (yes, undecided) = (found.probability(&true), found.undecided);
-            assert!(
-                yes <= integral + 1e-12 && integral <= yes + undecided + 1e-12,
-                "{yes} {undecided} {integral}"
-            );
+            assert!(yes <= integral + 1e-12 && integral <= yes + undecided + 1e-12, "{yes} {undecided} {integral}");
             assert!(undecided < 0.1, "{undecided}");
         }
     }

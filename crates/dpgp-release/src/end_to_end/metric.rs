@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::ReplacedCell;
 use crate::ReleaseError;
 use dpgp_data::rows::RowFile;
-use dpgp_data::{DataError, Table, is_parquet, read_own};
+use dpgp_data::{DataError, Table, is_parquet, read_user_table};
 use dpgp_linalg::{Cholesky, LinalgError};
 
 /// A ridge on the covariance of draws, relative to its mean variance: directions in which a release hardly varies are
@@ -21,14 +21,14 @@ const RIDGE: f64 = 1e-9;
 /// for the error of that variance. A number of a release is rounded when it is written, after its noise: what that can
 /// add to a difference is taken off.
 #[derive(Debug, Clone)]
-pub struct PairedRelease {
+pub struct EmpiricalNoiseMetric {
     /// A draw in each column (t x N).
     draws: DMatrix<f64>,
     /// By the first half.
     factor: Cholesky,
 }
 
-impl PairedRelease {
+impl EmpiricalNoiseMetric {
     /// From draws (t x N) with streams of their own.
     ///
     /// # Errors
@@ -48,18 +48,17 @@ impl PairedRelease {
 
     /// The distance of neighbours with this difference, each number of which has at most this error of rounding.
     pub fn distance(&self, difference: &DVector<f64>, rounding: &DVector<f64>) -> f64 {
-        let optimal =
-            self.factor.solve(&DMatrix::from_column_slice(difference.len(), 1, difference.as_slice()));
-        let mut largest = self.along(&optimal.column(0).into_owned(), difference, rounding);
+        let optimal = self.factor.solve(&DMatrix::from_column_slice(difference.len(), 1, difference.as_slice()));
+        let mut largest = self.distance_along(&optimal.column(0).into_owned(), difference, rounding);
         for place in 0..difference.len() {
             let axis = DVector::from_fn(difference.len(), |i, _| f64::from(u8::from(i == place)));
-            largest = largest.max(self.along(&axis, difference, rounding));
+            largest = largest.max(self.distance_along(&axis, difference, rounding));
         }
         largest
     }
 
     /// `|w'd|` over the standard deviation of `w'x` for the second half of the draws x.
-    fn along(&self, direction: &DVector<f64>, difference: &DVector<f64>, rounding: &DVector<f64>) -> f64 {
+    fn distance_along(&self, direction: &DVector<f64>, difference: &DVector<f64>, rounding: &DVector<f64>) -> f64 {
         let apart = direction.dot(difference).abs() - direction.abs().dot(rounding);
         // Nothing moves along it, whatever its noise is.
         if apart <= 0.0 {
@@ -89,7 +88,7 @@ impl FileCells {
         for file in files {
             let path = &file.path;
             let table =
-                if is_parquet(path) { Table::read_whole_parquet(path, &[]) } else { read_own(path, &[]) };
+                if is_parquet(path) { Table::read_whole_parquet(path, &[]) } else { read_user_table(path, &[]) };
             let table = table?.with_partitions(file)?;
             if all.names.is_empty() {
                 all.names = table.columns();
@@ -102,7 +101,7 @@ impl FileCells {
     fn append(&mut self, table: &Table) -> Result<(), DataError> {
         let mut rows = vec![Vec::with_capacity(self.names.len()); table.rows()];
         for name in &self.names {
-            let cells = table.text(name)?;
+            let cells = table.text_column(name)?;
             rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell.unwrap_or_default()));
         }
         self.rows.append(&mut rows);
@@ -110,7 +109,7 @@ impl FileCells {
     }
 
     /// How many rows there are.
-    pub fn count(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         self.rows.len()
     }
 
@@ -122,15 +121,15 @@ impl FileCells {
 
     /// The same rows but for some cells of one.
     #[must_use]
-    pub fn with(&self, row: usize, cells: &[ReplacedCell]) -> Self {
+    pub fn with_replaced_cells(&self, row: usize, cells: &[ReplacedCell]) -> Self {
         cells
             .iter()
-            .fold(self.clone(), |rows, cell| rows.with_text(row, &cell.column, &format!("{:?}", cell.value)))
+            .fold(self.clone(), |rows, cell| rows.with_cell_text(row, &cell.column, &format!("{:?}", cell.value)))
     }
 
     /// The same rows but for one cell.
     #[must_use]
-    pub fn with_text(mut self, row: usize, column: &str, text: &str) -> Self {
+    pub fn with_cell_text(mut self, row: usize, column: &str, text: &str) -> Self {
         let place = self.names.iter().position(|name| name == column);
         if let Some(cell) = place.and_then(|place| self.rows.get_mut(row)?.get_mut(place)) {
             text.clone_into(cell);
@@ -140,7 +139,7 @@ impl FileCells {
 
     /// The same rows without one.
     #[must_use]
-    pub fn without(&self, row: usize) -> Self {
+    pub fn without_row(&self, row: usize) -> Self {
         let mut other = self.clone();
         if row < other.rows.len() {
             other.rows.remove(row);
@@ -149,8 +148,8 @@ impl FileCells {
     }
 
     /// The greatest number of a column; none if a cell is not one.
-    pub fn greatest(&self, column: &str) -> Option<f64> {
-        let numbers = (0..self.count()).map(|row| self.number(row, column));
+    pub fn column_maximum(&self, column: &str) -> Option<f64> {
+        let numbers = (0..self.row_count()).map(|row| self.number(row, column));
         numbers.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
     }
 
@@ -189,7 +188,7 @@ mod tests {
             let y: f64 = StandardNormal.sample(&mut stream);
             draw.copy_from_slice(&[x + y, x]);
         }
-        let paired = PairedRelease::new(draws).unwrap();
+        let paired = EmpiricalNoiseMetric::new(draws).unwrap();
         for (difference, truth) in [([1.0, 0.0], 1.0f64), ([0.0, 1.0], 2f64.sqrt()), ([1.0, 1.0], 1.0)] {
             let exact = DVector::zeros(2);
             let found = paired.distance(&DVector::from_column_slice(&difference), &exact);
@@ -207,14 +206,14 @@ mod tests {
     #[test]
     fn directions_are_of_the_first_half_and_variances_of_the_second() {
         let draws = [1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0, 3.0, -2.0, -3.0, 2.0, 0.0, 1.0, 0.0, -1.0];
-        let paired = PairedRelease::new(DMatrix::from_column_slice(2, 8, &draws)).unwrap();
+        let paired = EmpiricalNoiseMetric::new(DMatrix::from_column_slice(2, 8, &draws)).unwrap();
         let one = DVector::from_element(2, 1.0);
         assert!((paired.distance(&one, &DVector::zeros(2)) - 3f64.sqrt()).abs() < 1e-9);
         // Of a difference of 2 along w, rounding by a quarter in each number takes a half.
         assert!((paired.distance(&one, &DVector::from_element(2, 0.25)) - 0.75 * 3f64.sqrt()).abs() < 1e-9);
         // A mean of draws moves no distance: by 5 in one number and 7 in the other.
         let moved = DMatrix::from_fn(2, 8, |i, j| draws[2 * j + i] + [5.0, 7.0][i]);
-        let moved = PairedRelease::new(moved).unwrap().distance(&one, &DVector::zeros(2));
+        let moved = EmpiricalNoiseMetric::new(moved).unwrap().distance(&one, &DVector::zeros(2));
         assert!((moved - 3f64.sqrt()).abs() < 1e-9, "{moved}");
         // (1, 0) alone: w is along the first axis, with variance 18/3.
         let axis = DVector::from_column_slice(&[1.0, 0.0]);
@@ -233,7 +232,7 @@ mod file_cells_tests {
             rows: vec![vec!["1".into(), "2".into()], vec!["3".into(), "a,b".into()]],
         };
         assert_eq!((rows.number(0, "y"), rows.number(1, "y"), rows.number(2, "x")), (Some(2.0), None, None));
-        let other = rows.with(1, &[ReplacedCell { column: "y".to_owned(), value: f64::MAX }]);
+        let other = rows.with_replaced_cells(1, &[ReplacedCell { column: "y".to_owned(), value: f64::MAX }]);
         assert_eq!(other.csv(None, 1).unwrap(), "x,y\n1,2\n3,1.7976931348623157e308\n");
         assert_eq!(rows.csv(Some(&["y".to_owned()]), 2).unwrap(), "y\n2\n");
     }

@@ -14,8 +14,8 @@ mod neighbours;
 mod predictions;
 mod releases;
 
+pub use metric::EmpiricalNoiseMetric;
 pub use metric::FileCells;
-pub use metric::PairedRelease;
 pub use neighbours::ReplacedCell;
 
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ impl EndToEndCheck {
     }
 
     /// The largest distance of neighbours that was found, against the mu of the certificate.
-    fn of_distance(found: f64, claimed: f64, tolerance: f64, pairs: usize) -> Self {
+    fn from_distance(found: f64, claimed: f64, tolerance: f64, pairs: usize) -> Self {
         let note = format!(
             "{pairs} pairs of neighbours differ by at most {found:.4} standard deviations of the noise (claimed: mu = \
              {claimed:.4})"
@@ -53,13 +53,13 @@ impl EndToEndCheck {
     }
 
     /// Whether numbers that must not depend on private data are the same for all neighbours.
-    fn of_public(same: bool, what: &str) -> Self {
+    fn from_public_equality(same: bool, what: &str) -> Self {
         let words = if same { "are the same for all neighbours" } else { "DIFFER between neighbours" };
         Self::from_outcome(same, format!("{what} {words}"))
     }
 
     /// The check for a release that fails for one of two neighbours, and so reveals which one it was.
-    fn of_failure(error: &impl std::fmt::Display) -> Self {
+    fn from_failure(error: &impl std::fmt::Display) -> Self {
         Self::from_outcome(false, format!("the release of a neighbour failed: {error}"))
     }
 }
@@ -78,7 +78,7 @@ mod tests {
             (0.21, 0.2, AuditVerdict::Broken),
             (f64::NAN, 1.0, AuditVerdict::Broken),
         ] {
-            assert_eq!(EndToEndCheck::of_distance(found, claimed, 0.01, 2).verdict, verdict, "{found}");
+            assert_eq!(EndToEndCheck::from_distance(found, claimed, 0.01, 2).verdict, verdict, "{found}");
         }
     }
 }

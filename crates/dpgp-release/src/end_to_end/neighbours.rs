@@ -1,13 +1,13 @@
 //! Replaces records to make neighbouring datasets.
 
-use crate::sum_rows::columns;
+use crate::sum_rows::columns_to_read;
 use crate::sums_model::SumsModel;
-use crate::{PredictionRequest, ReleaseError, Streamed, StreamedRelease};
-use dpgp_accounting::Relation;
+use crate::{PredictionRequest, ReleaseError, StreamedModel, StreamedRelease};
+use dpgp_accounting::NeighbourRelation;
 use dpgp_accounting::{Certificate, Neighbours};
 use dpgp_mechanisms::HistogramSetting;
-use dpgp_spec::setting::{ChosenBy, NormaliseSetting};
-use dpgp_task::{Sample, Setting};
+use dpgp_spec::setting::{NormaliseSetting, RowChoiceBasis};
+use dpgp_task::{CellSetting, Sample};
 
 /// Rows whose record is replaced.
 const ROWS: usize = 6;
@@ -25,7 +25,7 @@ pub struct ReplacedCell {
 }
 
 /// Some of so many rows, evenly from the first to the last.
-pub(super) fn replaced_rows(rows: usize) -> Vec<usize> {
+pub(super) fn evenly_spaced_rows(rows: usize) -> Vec<usize> {
     let mut chosen: Vec<usize> = (0..ROWS).map(|place| place * rows.saturating_sub(1) / (ROWS - 1)).collect();
     // Few rows are chosen several times.
     chosen.dedup();
@@ -38,12 +38,12 @@ impl PredictionRequest<'_> {
         let sample = self.sample();
         let moved: &[f64] = if hides_inputs(relation) { &PLACES } else { &PLACES[..1] };
         let mut neighbours = Vec::new();
-        for row in replaced_rows(sample.rows()) {
-            for way in 0..self.extremes(relation, 0.0).len() {
+        for row in evenly_spaced_rows(sample.row_count()) {
+            for way in 0..self.extreme_targets(relation, 0.0).len() {
                 for place in moved {
                     let mut neighbour = sample.clone();
-                    for row in sample.rows_with(row) {
-                        neighbour.targets[row] = self.extremes(relation, sample.targets[row])[way];
+                    for row in sample.rows_of_same_person(row) {
+                        neighbour.targets[row] = self.extreme_targets(relation, sample.targets[row])[way];
                         neighbour.inputs.row_mut(row).add_scalar_mut(*place);
                     }
                     neighbours.push(neighbour);
@@ -54,7 +54,7 @@ impl PredictionRequest<'_> {
     }
 
     /// Targets at both ends of the range of a neighbour. Beyond the bounds, clipping must hold them.
-    fn extremes(&self, relation: Option<Neighbours>, target: f64) -> Vec<f64> {
+    fn extreme_targets(&self, relation: Option<Neighbours>, target: f64) -> Vec<f64> {
         let NormaliseSetting::Bounds { low, high, .. } = *self.setting().normalise else { return Vec::new() };
         let width = high.get() - low.get();
         match relation {
@@ -71,23 +71,23 @@ impl PredictionRequest<'_> {
     pub fn replaced_cells(&self, relation: Option<Neighbours>, target: f64) -> Vec<Vec<ReplacedCell>> {
         let column = self.setting().data.target_column();
         let mut all = Vec::new();
-        for value in self.extremes(relation, target) {
+        for value in self.extreme_targets(relation, target) {
             all.push(vec![ReplacedCell { column: column.to_owned(), value }]);
         }
         all
     }
 
     /// Whether a neighbour may have another number of rows.
-    pub fn hides_rows(&self) -> bool {
-        hides_number(self.setting())
+    pub fn hides_row_count(&self) -> bool {
+        hides_row_count(self.setting())
     }
 
     /// What a release would claim.
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release.
-    pub fn claim(&self) -> Result<Certificate, ReleaseError> {
-        Ok(self.releasable(self.sample())?.certificate)
+    pub fn claimed_certificate(&self) -> Result<Certificate, ReleaseError> {
+        Ok(self.prepare_release(self.sample())?.certificate)
     }
 }
 
@@ -97,43 +97,43 @@ fn hides_inputs(relation: Option<Neighbours>) -> bool {
 }
 
 /// Whether the number of rows is private, and the guarantee covers a row less.
-fn hides_number(setting: &Setting) -> bool {
+fn hides_row_count(setting: &CellSetting) -> bool {
     let mechanism = &setting.privacy.mechanism;
     match mechanism.downcast::<HistogramSetting>() {
-        _ if mechanism.chosen_by() == ChosenBy::Inputs => false,
-        Some(histogram) => histogram.relation == Relation::AddRemove && histogram.most_per_row.is_none(),
+        _ if mechanism.row_choice_basis() == RowChoiceBasis::Inputs => false,
+        Some(histogram) => histogram.relation == NeighbourRelation::AddRemove && histogram.most_per_row.is_none(),
         None => !setting.data.keeps_all_rows(),
     }
 }
 
 impl StreamedRelease<'_> {
     /// Whether a neighbour may have another number of rows.
-    pub fn hides_rows(&self) -> bool {
+    pub fn hides_row_count(&self) -> bool {
         match self {
-            Self::Surface(streamed) => hides_number(streamed.setting()),
-            Self::Moments(streamed) => hides_number(streamed.setting()),
-            Self::Classes(streamed) => hides_number(streamed.setting()),
-            Self::Counts(streamed) => hides_number(streamed.setting()),
+            Self::Surface(streamed) => hides_row_count(streamed.setting()),
+            Self::Moments(streamed) => hides_row_count(streamed.setting()),
+            Self::Classes(streamed) => hides_row_count(streamed.setting()),
+            Self::Counts(streamed) => hides_row_count(streamed.setting()),
         }
     }
 
     /// The columns that are read of a file, each once.
     pub fn columns(&self) -> Vec<String> {
         match self {
-            Self::Surface(streamed) => columns(&streamed.setting().data),
-            Self::Moments(streamed) => columns(&streamed.setting().data),
-            Self::Classes(streamed) => columns(&streamed.setting().data),
-            Self::Counts(streamed) => columns(&streamed.setting().data),
+            Self::Surface(streamed) => columns_to_read(&streamed.setting().data),
+            Self::Moments(streamed) => columns_to_read(&streamed.setting().data),
+            Self::Classes(streamed) => columns_to_read(&streamed.setting().data),
+            Self::Counts(streamed) => columns_to_read(&streamed.setting().data),
         }
     }
 
     /// What a neighbour may have in the place of a record, in the order of the columns.
     pub fn replaced_cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
         match self {
-            Self::Surface(streamed) => streamed.cells(record),
-            Self::Moments(streamed) => streamed.cells(record),
-            Self::Classes(streamed) => streamed.cells(record),
-            Self::Counts(streamed) => streamed.cells(record),
+            Self::Surface(streamed) => streamed.replaced_cells(record),
+            Self::Moments(streamed) => streamed.replaced_cells(record),
+            Self::Classes(streamed) => streamed.replaced_cells(record),
+            Self::Counts(streamed) => streamed.replaced_cells(record),
         }
     }
 
@@ -148,11 +148,11 @@ impl StreamedRelease<'_> {
     }
 }
 
-impl<M: SumsModel> Streamed<'_, M> {
-    fn cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
-        let names = columns(&self.setting().data);
+impl<M: SumsModel> StreamedModel<'_, M> {
+    fn replaced_cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
+        let names = columns_to_read(&self.setting().data);
         let mut all = Vec::new();
-        for replaced in self.model().replaced(record) {
+        for replaced in self.model().extreme_replacements(record) {
             let cells = names.iter().cloned().zip(replaced);
             all.push(cells.map(|(column, value)| ReplacedCell { column, value }).collect());
         }
@@ -168,9 +168,9 @@ impl<M: SumsModel> Streamed<'_, M> {
 mod tests {
     use super::*;
     use crate::two_rows::{TWO_ROWS, with_request};
-    use dpgp_accounting::Relation;
+    use dpgp_accounting::NeighbourRelation;
 
-    const REPLACED: Option<Neighbours> = Some(Neighbours::OneRecord(Relation::ReplaceOne));
+    const REPLACED: Option<Neighbours> = Some(Neighbours::OneRecord(NeighbourRelation::ReplaceOne));
 
     fn changes(by: f64) -> Option<Neighbours> {
         Some(Neighbours::OneTargetChanges(by))
@@ -178,16 +178,16 @@ mod tests {
 
     #[test]
     fn rows_are_replaced_evenly() {
-        assert_eq!(replaced_rows(11), [0, 2, 4, 6, 8, 10]);
-        assert_eq!(replaced_rows(8), [0, 1, 2, 4, 5, 7]);
-        assert_eq!(replaced_rows(3), [0, 1, 2]);
-        assert_eq!((replaced_rows(1), replaced_rows(0)), (vec![0], vec![0]));
+        assert_eq!(evenly_spaced_rows(11), [0, 2, 4, 6, 8, 10]);
+        assert_eq!(evenly_spaced_rows(8), [0, 1, 2, 4, 5, 7]);
+        assert_eq!(evenly_spaced_rows(3), [0, 1, 2]);
+        assert_eq!((evenly_spaced_rows(1), evenly_spaced_rows(0)), (vec![0], vec![0]));
     }
 
     /// A target moves by what is protected, or beyond the bounds where that is all of their width.
     #[test]
     fn targets_move_as_far_as_neighbours_may() {
-        with_request(TWO_ROWS, |request| assert_eq!(request.extremes(changes(3.0), 4.0), [1.0, 7.0]));
+        with_request(TWO_ROWS, |request| assert_eq!(request.extreme_targets(changes(3.0), 4.0), [1.0, 7.0]));
         with_request(TWO_ROWS, |request| {
             let cells = request.replaced_cells(changes(3.0), 4.0);
             let cell = |value| vec![ReplacedCell { column: "y".to_owned(), value }];
@@ -195,7 +195,7 @@ mod tests {
         });
         with_request(TWO_ROWS, |request| {
             let whole = [changes(10.0), changes(11.0), REPLACED, None];
-            let found = whole.map(|relation| request.extremes(relation, 4.0));
+            let found = whole.map(|relation| request.extreme_targets(relation, 4.0));
             assert!(found.iter().all(|targets| targets == &[2.0 - 1e7, 12.0 + 1e7, f64::MAX]), "{found:?}");
         });
     }

@@ -7,23 +7,23 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-use super::neighbours::replaced_rows;
-use super::releases::{Releases, releases};
-use super::{EndToEndCheck, PairedRelease};
-use crate::certificate_file::is_averaged;
-use crate::draw::Guaranteed;
-use crate::exceptions::{refuse_exceptions, warnings};
-use crate::sum_rows::{HeldRows, all_rows};
+use super::neighbours::evenly_spaced_rows;
+use super::releases::{NeighbourOutputs, release_count};
+use super::{EmpiricalNoiseMetric, EndToEndCheck};
+use crate::certificate_file::has_averaged_hyperparameters;
+use crate::draw::ReleaseGuarantee;
+use crate::exceptions::{refuse_exceptions, weak_guarantee_warnings};
+use crate::sum_rows::{RowsInMemory, read_all_rows};
 use crate::sums_model::{NoisyNumber, SumsModel, SumsOf};
-use crate::{PredictionRequest, ReleaseError, Streamed};
+use crate::{PredictionRequest, ReleaseError, StreamedModel};
 use dpgp_accounting::{Guarantee, Neighbours};
-use dpgp_audit::Outputs;
+use dpgp_audit::MechanismOutputs;
 use dpgp_data::Progress;
-use dpgp_data::rows::InMemory;
+use dpgp_data::rows::InMemoryRows;
 use dpgp_evidence::AuditVerdict;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_run::{Project, data_caveats};
-use dpgp_stream::collect_here;
+use dpgp_stream::sum_rows_serially;
 use dpgp_task::{Predictions, PreparedRelease, Sample};
 
 /// Draws for each point, and the least number of them.
@@ -34,7 +34,7 @@ const LEAST: usize = 1200;
 const NOISY: [&[&str]; 2] = [&["private_mean"], &["private_mean", "gp_sd", "noise_sd"]];
 
 /// The release of data in which one record is replaced.
-struct Neighbour {
+struct NeighbourRelease {
     release: PreparedRelease,
     /// Of the predictions, with the stream of noise that those of the data have.
     difference: DVector<f64>,
@@ -48,69 +48,74 @@ impl PredictionRequest<'_> {
     /// Attacks the release of this request: replaces records with extreme ones and compares the output.
     ///
     /// # Errors
-    /// [`ReleaseError`] as of [`PredictionRequest::offer`]: a release that is refused cannot be attacked.
+    /// [`ReleaseError`] as of [`PredictionRequest::design_release`]: a release that is refused cannot be attacked.
     pub fn attack(
         &self,
         project: &Project,
         progress: &dyn Progress,
         seed: u64,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
-        let release = self.releasable(self.sample())?;
-        let mut checks = self.caveats(&release, project, progress);
+        let release = self.prepare_release(self.sample())?;
+        let mut checks = self.caveat_checks(&release, project, progress);
         let before = release.draw(&mut Pcg64::seed_from_u64(seed))?;
         let mut neighbours = Vec::new();
         for sample in self.neighbours(release.certificate.neighbours) {
-            match self.neighbour(&sample, &before, seed) {
+            match self.release_neighbour(&sample, &before, seed) {
                 Ok(neighbour) => neighbours.push(neighbour),
-                Err(error) => checks.push(EndToEndCheck::of_failure(&error)),
+                Err(error) => checks.push(EndToEndCheck::from_failure(&error)),
             }
         }
         // Where whole records are private, all columns follow from noisy sums: none is public, and they are not as far
         // apart as noise on them is large.
         if let Some(Neighbours::OneTargetChanges(_)) = release.certificate.neighbours {
-            if is_averaged(self.setting()) {
-                checks.push(whole_distances(&release, &neighbours));
+            if has_averaged_hyperparameters(self.setting()) {
+                checks.push(check_exact_distances(&release, &neighbours));
             } else {
                 let same = neighbours.iter().all(|neighbour| neighbour.same);
-                checks.push(EndToEndCheck::of_public(same, "the columns gp_sd and noise_sd"));
-                checks.push(self.distances(&release, &neighbours, seed)?);
+                checks.push(EndToEndCheck::from_public_equality(same, "the columns gp_sd and noise_sd"));
+                checks.push(self.check_distances(&release, &neighbours, seed)?);
             }
         }
-        checks.extend(self.told_apart(&release, &neighbours)?);
+        checks.extend(self.attack_furthest_neighbour(&release, &neighbours)?);
         Ok(checks)
     }
 
     /// The release of a neighbour, with the stream of noise that the data have.
-    fn neighbour(&self, sample: &Sample, before: &Predictions, seed: u64) -> Result<Neighbour, ReleaseError> {
-        let release = self.releasable(sample)?;
+    fn release_neighbour(
+        &self,
+        sample: &Sample,
+        before: &Predictions,
+        seed: u64,
+    ) -> Result<NeighbourRelease, ReleaseError> {
+        let release = self.prepare_release(sample)?;
         let after = release.draw(&mut Pcg64::seed_from_u64(seed))?;
-        let same =
-            bits(&after.gp_sd) == bits(&before.gp_sd) && bits(&after.noise_sd) == bits(&before.noise_sd);
-        let rounding = DVector::from_fn(after.mean.len(), |i, _| spacing(after.mean[i], before.mean[i]));
+        let same = float_bits(&after.gp_sd) == float_bits(&before.gp_sd)
+            && float_bits(&after.noise_sd) == float_bits(&before.noise_sd);
+        let rounding = DVector::from_fn(after.mean.len(), |i, _| float_spacing(after.mean[i], before.mean[i]));
         let difference = DVector::from_vec(after.mean) - DVector::from_column_slice(&before.mean);
-        Ok(Neighbour { release, difference, rounding, same })
+        Ok(NeighbourRelease { release, difference, rounding, same })
     }
 
     /// Exceptions to the claim, and limits from data and settings.
-    fn caveats(
+    fn caveat_checks(
         &self,
         release: &PreparedRelease,
         project: &Project,
         progress: &dyn Progress,
     ) -> Vec<EndToEndCheck> {
         let mut notes: Vec<String> = release.certificate.caveats.iter().map(ToString::to_string).collect();
-        notes.extend(warnings(&release.certificate));
-        let refused = refuse_exceptions(&release.certificate, self.public_rows(), false);
+        notes.extend(weak_guarantee_warnings(&release.certificate));
+        let refused = refuse_exceptions(&release.certificate, self.public_row_count(), false);
         notes.extend(refused.err().map(|error| error.to_string()).filter(|_| notes.is_empty()));
         notes.extend(data_caveats(self.experiment(), project, self.setting(), self.sample(), progress));
         notes.into_iter().map(|note| EndToEndCheck::new(AuditVerdict::Caveat, note)).collect()
     }
 
     /// The largest distance of the neighbours, against the claim.
-    fn distances(
+    fn check_distances(
         &self,
         release: &PreparedRelease,
-        neighbours: &[Neighbour],
+        neighbours: &[NeighbourRelease],
         seed: u64,
     ) -> Result<EndToEndCheck, ReleaseError> {
         let points = neighbours.first().map_or(0, |neighbour| neighbour.difference.len());
@@ -121,11 +126,10 @@ impl PredictionRequest<'_> {
             draw.copy_from_slice(&release.draw(&mut source)?.mean);
         }
         let (claimed, pairs) = (release.noise.mu(), neighbours.len());
-        let Ok(paired) = PairedRelease::new(draws) else {
-            return Ok(EndToEndCheck::of_distance(f64::INFINITY, claimed, 0.0, pairs));
+        let Ok(paired) = EmpiricalNoiseMetric::new(draws) else {
+            return Ok(EndToEndCheck::from_distance(f64::INFINITY, claimed, 0.0, pairs));
         };
-        let distances =
-            neighbours.iter().map(|neighbour| paired.distance(&neighbour.difference, &neighbour.rounding));
+        let distances = neighbours.iter().map(|neighbour| paired.distance(&neighbour.difference, &neighbour.rounding));
         let found = distances.fold(0.0, f64::max);
         let moved = neighbours.iter().any(|neighbour| neighbour.difference.amax() > 0.0);
         if found == 0.0 && moved {
@@ -133,47 +137,46 @@ impl PredictionRequest<'_> {
             return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note.to_owned()));
         }
         // Five standard errors of a standard deviation from half of the draws.
-        Ok(EndToEndCheck::of_distance(found, claimed, 5.0 / (number as f64).sqrt(), pairs))
+        Ok(EndToEndCheck::from_distance(found, claimed, 5.0 / (number as f64).sqrt(), pairs))
     }
 
     /// Releases of the data and of the neighbour that differs most, as files.
-    fn told_apart(
+    fn attack_furthest_neighbour(
         &self,
         release: &PreparedRelease,
-        neighbours: &[Neighbour],
+        neighbours: &[NeighbourRelease],
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
-        let furthest =
-            neighbours.iter().max_by(|one, other| one.difference.norm().total_cmp(&other.difference.norm()));
+        let furthest = neighbours.iter().max_by(|one, other| one.difference.norm().total_cmp(&other.difference.norm()));
         let Some((furthest, claim)) = furthest.zip(release.certificate.guarantee) else {
             return Ok(Vec::new());
         };
-        let outputs = [self.outputs(release)?, self.outputs(&furthest.release)?];
-        let exact = release.without_noise().zip(furthest.release.without_noise());
+        let outputs = [self.sample_outputs(release)?, self.sample_outputs(&furthest.release)?];
+        let exact = release.noiseless_predictions().zip(furthest.release.noiseless_predictions());
         let exact = exact.map(|(one, other)| [one, other]);
-        Ok(Releases { outputs, exact, stated: None }.checks(claim))
+        Ok(NeighbourOutputs { outputs, exact, stated: None }.check_claim(claim))
     }
 
     /// Releases with noise of the operating system, read from their files.
-    fn outputs(&self, release: &PreparedRelease) -> Result<Outputs, ReleaseError> {
+    fn sample_outputs(&self, release: &PreparedRelease) -> Result<MechanismOutputs, ReleaseError> {
         let hides_inputs = matches!(release.certificate.neighbours, Some(Neighbours::OneRecord(_)));
-        let names = NOISY[usize::from(hides_inputs || is_averaged(self.setting()))];
+        let names = NOISY[usize::from(hides_inputs || has_averaged_hyperparameters(self.setting()))];
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
-        while made < releases(width) {
-            let charged = self.offer_of(release.clone())?.charge(None, &self.subject(), None)?.draw()?;
-            let read = numbers_of(&charged.csv()?, names)?;
+        while made < release_count(width) {
+            let charged = self.uncharged_release(release.clone())?.charge(None, &self.release_spec(), None)?.draw()?;
+            let read = read_csv_numbers(&charged.csv()?, names)?;
             (width, made) = (read.len(), made + 1);
             numbers.extend(read);
         }
-        Ok(Outputs::new(width, numbers))
+        Ok(MechanismOutputs::new(width, numbers))
     }
 }
 
 /// The largest distance of the neighbours by the released numbers themselves, in standard deviations of their noise, against the claim.
 /// What hyperparameters make of them is not linear.
-fn whole_distances(release: &PreparedRelease, neighbours: &[Neighbour]) -> EndToEndCheck {
-    let before = release.deviations_without_noise();
-    let apart = |neighbour: &Neighbour| {
-        let after = neighbour.release.deviations_without_noise();
+fn check_exact_distances(release: &PreparedRelease, neighbours: &[NeighbourRelease]) -> EndToEndCheck {
+    let before = release.released_in_noise_sds();
+    let apart = |neighbour: &NeighbourRelease| {
+        let after = neighbour.release.released_in_noise_sds();
         before
             .as_ref()
             .zip(after)
@@ -183,11 +186,11 @@ fn whole_distances(release: &PreparedRelease, neighbours: &[Neighbour]) -> EndTo
             })
     };
     let found = neighbours.iter().map(apart).fold(0.0, f64::max);
-    EndToEndCheck::of_distance(found, release.noise.mu(), TOLERANCE, neighbours.len())
+    EndToEndCheck::from_distance(found, release.noise.mu(), TOLERANCE, neighbours.len())
 }
 
 /// The numbers of some columns of a file.
-fn numbers_of(text: &str, names: &[&str]) -> Result<Vec<f64>, csv::Error> {
+fn read_csv_numbers(text: &str, names: &[&str]) -> Result<Vec<f64>, csv::Error> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let headers = reader.headers()?.clone();
     let mut numbers = Vec::new();
@@ -201,19 +204,19 @@ fn numbers_of(text: &str, names: &[&str]) -> Result<Vec<f64>, csv::Error> {
 }
 
 /// Of doubles around two numbers: each is rounded by half of it, and a difference by both.
-fn spacing(one: f64, other: f64) -> f64 {
+fn float_spacing(one: f64, other: f64) -> f64 {
     let greater = one.abs().max(other.abs());
     greater.next_up() - greater
 }
 
-fn bits(numbers: &[f64]) -> Vec<u64> {
+fn float_bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
 /// The relative error of distances: released numbers are doubles of whole numbers.
 const TOLERANCE: f64 = 1e-6;
 
-impl<M: SumsModel> Streamed<'_, M> {
+impl<M: SumsModel> StreamedModel<'_, M> {
     /// Attacks a release of the rows of these files: records are replaced by extremes, and what would be written is
     /// compared. The noise that hides the difference is that which the file states.
     ///
@@ -225,29 +228,29 @@ impl<M: SumsModel> Streamed<'_, M> {
         privacy: &PrivacySetting,
         seed: u64,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
-        self.bare().attacked(files, privacy, seed)
+        self.without_postprocessing().run_attack(files, privacy, seed)
     }
 
-    fn attacked(
+    fn run_attack(
         &self,
         files: &[PathBuf],
         privacy: &PrivacySetting,
         seed: u64,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
-        let held = all_rows(files, &self.setting().data)?;
+        let held = read_all_rows(files, &self.setting().data)?;
         if held.rows() == 0 {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
         }
-        let before = self.seen(&held, privacy, seed)?;
+        let before = self.simulate_release(&held, privacy, seed)?;
         let (mut largest, mut pairs, mut same, mut furthest) = (-1.0f64, 0, true, None);
-        for row in replaced_rows(held.rows()) {
-            for neighbour in self.replaced(&held, row) {
-                let after = match self.seen(&neighbour, privacy, seed) {
+        for row in evenly_spaced_rows(held.rows()) {
+            for neighbour in self.neighbours_of_row(&held, row) {
+                let after = match self.simulate_release(&neighbour, privacy, seed) {
                     Ok(after) => after,
-                    Err(error) => return Ok(vec![EndToEndCheck::of_failure(&error)]),
+                    Err(error) => return Ok(vec![EndToEndCheck::from_failure(&error)]),
                 };
                 (same, pairs) = (same && before.public == after.public, pairs + 1);
-                let apart = distance(&before.numbers, &after.numbers);
+                let apart = mahalanobis_distance(&before.numbers, &after.numbers);
                 // What is no number is as far as can be.
                 if apart.is_nan() || apart > largest {
                     (largest, furthest) = (apart, Some(after.sums));
@@ -255,27 +258,25 @@ impl<M: SumsModel> Streamed<'_, M> {
             }
         }
         let mut checks = vec![
-            EndToEndCheck::of_public(same, "all fields except noisy sums and numbers computed from them"),
-            EndToEndCheck::of_distance(largest, before.mu, TOLERANCE, pairs),
+            EndToEndCheck::from_public_equality(same, "all fields except noisy sums and numbers computed from them"),
+            EndToEndCheck::from_distance(largest, before.mu, TOLERANCE, pairs),
         ];
         if let Some((furthest, claim)) = furthest.zip(before.claim) {
             let stated = before.numbers.clone();
-            let outputs = [self.outputs(&before.sums, privacy)?, self.outputs(&furthest, privacy)?];
-            let exact = [
-                self.model().exact_numbers(privacy, &before.sums)?,
-                self.model().exact_numbers(privacy, &furthest)?,
-            ];
-            let releases = Releases { outputs, exact: Some(exact), stated: Some(stated) };
-            checks.extend(releases.checks(claim));
+            let outputs = [self.sample_outputs(&before.sums, privacy)?, self.sample_outputs(&furthest, privacy)?];
+            let exact =
+                [self.model().exact_numbers(privacy, &before.sums)?, self.model().exact_numbers(privacy, &furthest)?];
+            let releases = NeighbourOutputs { outputs, exact: Some(exact), stated: Some(stated) };
+            checks.extend(releases.check_claim(claim));
         }
         Ok(checks)
     }
 
     /// The rows with one of them replaced, or all of its person, in all ways.
-    fn replaced(&self, held: &HeldRows, row: usize) -> Vec<HeldRows> {
-        let mut neighbours = vec![held.clone(); self.ways(&held.record(row)).len()];
-        for row in held.rows_with(row) {
-            let ways = self.ways(&held.record(row));
+    fn neighbours_of_row(&self, held: &RowsInMemory, row: usize) -> Vec<RowsInMemory> {
+        let mut neighbours = vec![held.clone(); self.record_replacements(&held.record(row)).len()];
+        for row in held.rows_of_same_person(row) {
+            let ways = self.record_replacements(&held.record(row));
             for (neighbour, replaced) in neighbours.iter_mut().zip(ways) {
                 neighbour.columns.iter_mut().zip(&replaced).for_each(|(column, value)| column[row] = *value);
             }
@@ -284,8 +285,8 @@ impl<M: SumsModel> Streamed<'_, M> {
     }
 
     /// Replacements of a record. If rows with missing cells are dropped, one replacement lacks all cells.
-    fn ways(&self, record: &[f64]) -> Vec<Vec<f64>> {
-        let mut ways = self.model().replaced(record);
+    fn record_replacements(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let mut ways = self.model().extreme_replacements(record);
         if self.setting().data.drops_missing() && self.model().protects_rows() {
             ways.push(vec![f64::NAN; record.len()]);
         }
@@ -293,42 +294,43 @@ impl<M: SumsModel> Streamed<'_, M> {
     }
 
     /// What would be written of these rows, with noise of a stream that is the same for all.
-    fn seen(
+    fn simulate_release(
         &self,
-        held: &HeldRows,
+        held: &RowsInMemory,
         privacy: &PrivacySetting,
         seed: u64,
-    ) -> Result<Seen<SumsOf<M>>, ReleaseError> {
-        let columns = held.marked(&self.setting().data);
-        let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
-        let sums = collect_here(&mut rows, self.model().rows())?.sums;
+    ) -> Result<SimulatedRelease<SumsOf<M>>, ReleaseError> {
+        let columns = held.columns_with_marks(&self.setting().data);
+        let mut rows = InMemoryRows::new(columns.iter().map(Vec::as_slice).collect());
+        let sums = sum_rows_serially(&mut rows, self.model().summand())?.sums;
         let mut stream = Pcg64::seed_from_u64(seed);
-        let Guaranteed { certificate, noise } = self.model().guaranteed(privacy, &sums)?;
-        let mut public = self.model().noisy(self.setting(), privacy, &sums, &mut stream)?;
+        let ReleaseGuarantee { certificate, noise } = self.model().release_guarantee(privacy, &sums)?;
+        let mut public = self.model().draw_release(self.setting(), privacy, &sums, &mut stream)?;
         let numbers = self.model().noisy_numbers(&public);
         if let Value::Object(fields) = &mut public {
             M::NOISY.iter().for_each(|name| drop(fields.remove(*name)));
         }
-        Ok(Seen { sums, numbers, public, mu: noise.mu(), claim: certificate.guarantee })
+        Ok(SimulatedRelease { sums, numbers, public, mu: noise.mu(), claim: certificate.guarantee })
     }
 
     /// Releases with noise of the operating system, read from their files.
-    fn outputs(&self, sums: &SumsOf<M>, privacy: &PrivacySetting) -> Result<Outputs, ReleaseError> {
+    fn sample_outputs(&self, sums: &SumsOf<M>, privacy: &PrivacySetting) -> Result<MechanismOutputs, ReleaseError> {
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
-        while made < releases(width) {
-            let charged = self.offer_of(sums, privacy)?.charge(None, &self.subject(privacy), None)?.draw()?;
+        while made < release_count(width) {
+            let charged =
+                self.uncharged_release(sums, privacy)?.charge(None, &self.release_spec(privacy), None)?.draw()?;
             // The very digits of the file.
             let file = serde_json::from_str(&charged.json().to_string()).unwrap_or(Value::Null);
             let read = self.model().noisy_numbers(&file);
             (width, made) = (read.len(), made + 1);
             numbers.extend(read.iter().map(|noisy| noisy.number));
         }
-        Ok(Outputs::new(width, numbers))
+        Ok(MechanismOutputs::new(width, numbers))
     }
 }
 
 /// The visible part of a release.
-struct Seen<S> {
+struct SimulatedRelease<S> {
     /// Before their noise.
     sums: S,
     /// Each with noise of its own.
@@ -341,7 +343,7 @@ struct Seen<S> {
 }
 
 /// In standard deviations of independent noise.
-fn distance(one: &[NoisyNumber], other: &[NoisyNumber]) -> f64 {
+fn mahalanobis_distance(one: &[NoisyNumber], other: &[NoisyNumber]) -> f64 {
     let pairs = one.iter().zip(other);
     pairs.map(|(x, y)| ((x.number - y.number) / x.sd).powi(2)).sum::<f64>().sqrt()
 }
@@ -353,22 +355,21 @@ mod tests {
     #[test]
     fn numbers_are_those_of_the_noisy_columns() {
         let text = "x,private_mean,gp_sd\n1,2.5,3\n4,-1,6\n";
-        assert_eq!(numbers_of(text, NOISY[0]).unwrap(), [2.5, -1.0]);
-        assert_eq!(numbers_of(text, NOISY[1]).unwrap(), [2.5, 3.0, -1.0, 6.0]);
-        assert!(numbers_of("x,private_mean\n1,none\n", NOISY[0]).unwrap()[0].is_nan());
+        assert_eq!(read_csv_numbers(text, NOISY[0]).unwrap(), [2.5, -1.0]);
+        assert_eq!(read_csv_numbers(text, NOISY[1]).unwrap(), [2.5, 3.0, -1.0, 6.0]);
+        assert!(read_csv_numbers("x,private_mean\n1,none\n", NOISY[0]).unwrap()[0].is_nan());
     }
 
     /// Doubles from 1/2 to 1 are 2^-53 apart, those from 2 to 4 2^-51.
     #[test]
     fn doubles_are_spaced_as_around_the_greater() {
-        for (one, other, exponent) in [(0.5, 0.25, -53), (-0.25, 0.5, -53), (1.0, -2.0, -51), (3.0, 0.0, -51)]
-        {
-            assert_eq!(spacing(one, other), 2f64.powi(exponent), "{one} {other}");
+        for (one, other, exponent) in [(0.5, 0.25, -53), (-0.25, 0.5, -53), (1.0, -2.0, -51), (3.0, 0.0, -51)] {
+            assert_eq!(float_spacing(one, other), 2f64.powi(exponent), "{one} {other}");
         }
     }
 
     #[test]
     fn zeros_of_two_signs_are_two_numbers() {
-        assert_eq!(bits(&[0.0, -0.0, 2.0]), [0, 1 << 63, 1 << 62]);
+        assert_eq!(float_bits(&[0.0, -0.0, 2.0]), [0, 1 << 63, 1 << 62]);
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::EndToEndCheck;
 use crate::sums_model::NoisyNumber;
 use dpgp_accounting::Guarantee;
-use dpgp_audit::{Outputs, Trials, attack};
+use dpgp_audit::{MechanismOutputs, Trials, attack};
 
 /// One correct release of a million is called broken.
 const ERROR: f64 = 1e-6;
@@ -19,8 +19,8 @@ const FAR: f64 = 8.0;
 const COLUMNS: usize = 4;
 
 /// Releases of two data sets, each with noise of its own from the operating system: a row of numbers for each.
-pub(super) struct Releases {
-    pub outputs: [Outputs; 2],
+pub(super) struct NeighbourOutputs {
+    pub outputs: [MechanismOutputs; 2],
     /// The numbers of each without noise, where noise is added to them.
     pub exact: Option<[Vec<f64>; 2]>,
     /// A release, with the standard deviation of the noise on each number, as the file states it.
@@ -28,22 +28,22 @@ pub(super) struct Releases {
 }
 
 /// How many releases of so many numbers are made.
-pub(super) fn releases(numbers: usize) -> usize {
+pub(super) fn release_count(numbers: usize) -> usize {
     (NUMBERS / numbers.max(1)).clamp(LEAST, MOST)
 }
 
-impl Releases {
+impl NeighbourOutputs {
     /// What they tell of the data set that they were made of.
-    pub fn checks(&self, claim: Guarantee) -> Vec<EndToEndCheck> {
-        let mut numbers = self.outputs.iter().flat_map(Outputs::rows).flatten();
+    pub fn check_claim(&self, claim: Guarantee) -> Vec<EndToEndCheck> {
+        let mut numbers = self.outputs.iter().flat_map(MechanismOutputs::rows).flatten();
         if !numbers.all(|number| number.is_finite()) {
             return vec![EndToEndCheck::from_outcome(false, "a released number is not finite".to_owned())];
         }
-        let mut checks = vec![self.sampled(claim)];
+        let mut checks = vec![self.check_sampled_outputs(claim)];
         if let Some(exact) = &self.exact {
-            checks.extend(self.stated.as_ref().map(|stated| self.size(exact, stated)));
+            checks.extend(self.stated.as_ref().map(|stated| self.check_noise_size(exact, stated)));
             let [one, other] = exact;
-            checks.push(self.bits(&Candidates { one, other }, claim));
+            checks.push(self.check_last_bits(&CandidateDatasets { one, other }, claim));
         }
         checks
     }
@@ -51,10 +51,9 @@ impl Releases {
     /// Whether the noise is as large as the file states, by which the distance of neighbours was measured.
     ///
     /// A number whose noise is cut off at an end is left out: it has less.
-    fn size(&self, exact: &[Vec<f64>; 2], stated: &[NoisyNumber]) -> EndToEndCheck {
-        let is_whole = |place: &usize| {
-            exact.iter().all(|exact| exact[*place] - stated[*place].least > FAR * stated[*place].sd)
-        };
+    fn check_noise_size(&self, exact: &[Vec<f64>; 2], stated: &[NoisyNumber]) -> EndToEndCheck {
+        let is_whole =
+            |place: &usize| exact.iter().all(|exact| exact[*place] - stated[*place].least > FAR * stated[*place].sd);
         let places: Vec<usize> = (0..stated.len()).filter(is_whole).collect();
         let mut squares = vec![0.0; places.len()];
         for (outputs, exact) in self.outputs.iter().zip(exact) {
@@ -64,7 +63,7 @@ impl Releases {
                 }
             }
         }
-        let draws = self.outputs.iter().map(Outputs::len).sum::<usize>() as f64;
+        let draws = self.outputs.iter().map(MechanismOutputs::len).sum::<usize>() as f64;
         let all = draws * squares.len() as f64;
         let mean = squares.iter().sum::<f64>() / all;
         let least = squares.iter().copied().fold(f64::INFINITY, f64::min) / draws;
@@ -80,9 +79,9 @@ impl Releases {
     }
 
     /// The attack on samples, on the numbers that differ most.
-    fn sampled(&self, claim: Guarantee) -> EndToEndCheck {
-        let places = self.places();
-        let [one, other] = self.outputs.each_ref().map(|outputs| columns(outputs, &places));
+    fn check_sampled_outputs(&self, claim: Guarantee) -> EndToEndCheck {
+        let places = self.most_different_columns();
+        let [one, other] = self.outputs.each_ref().map(|outputs| select_columns(outputs, &places));
         let found = attack([&one, &other], claim, 1.0 - ERROR);
         let note = format!(
             "{} releases of each of two neighbours prove epsilon >= {:.4} at delta = {:?} and delta >= {:.4} at epsilon = {:?}",
@@ -96,7 +95,7 @@ impl Releases {
     }
 
     /// The places of the numbers that differ most between the two.
-    fn places(&self) -> Vec<usize> {
+    fn most_different_columns(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.outputs[0].width()).collect();
         if let Some([one, other]) = &self.exact {
             places.sort_by(|i, j| (one[*j] - other[*j]).abs().total_cmp(&(one[*i] - other[*i]).abs()));
@@ -110,9 +109,9 @@ impl Releases {
     /// Obligation: that more numbers rule out one data set than the other is a set of outputs, chosen before any of
     /// them was drawn. Its probabilities p and q under two neighbours have `p <= e^epsilon q + delta`; their bounds are
     /// those of Clopper and Pearson, four in all.
-    fn bits(&self, candidates: &Candidates<'_>, claim: Guarantee) -> EndToEndCheck {
-        let [one, other] = self.outputs.each_ref().map(|outputs| Leanings::new(outputs, candidates));
-        let broken = exceeds(one.other, other.other, claim) || exceeds(other.one, one.one, claim);
+    fn check_last_bits(&self, candidates: &CandidateDatasets<'_>, claim: Guarantee) -> EndToEndCheck {
+        let [one, other] = self.outputs.each_ref().map(|outputs| RuledOutCounts::new(outputs, candidates));
+        let broken = exceeds_claim(one.other, other.other, claim) || exceeds_claim(other.one, one.one, claim);
         let note = format!(
             "the last bits of {} releases rule out the wrong one of two neighbours in {}, and the true one in {}",
             one.one.trials + other.one.trials,
@@ -124,16 +123,16 @@ impl Releases {
 }
 
 /// How many releases speak against each of two data sets.
-struct Leanings {
+struct RuledOutCounts {
     one: Trials,
     other: Trials,
 }
 
-impl Leanings {
-    fn new(outputs: &Outputs, candidates: &Candidates<'_>) -> Self {
+impl RuledOutCounts {
+    fn new(outputs: &MechanismOutputs, candidates: &CandidateDatasets<'_>) -> Self {
         let (mut one, mut other) = (0, 0);
         for released in outputs.rows() {
-            match candidates.ruled_out(released) {
+            match candidates.compare_ruled_out(released) {
                 Ordering::Less => one += 1,
                 Ordering::Greater => other += 1,
                 Ordering::Equal => {}
@@ -145,14 +144,14 @@ impl Leanings {
 }
 
 /// Whether a set is likelier under one data set than the claim allows.
-fn exceeds(likely: Trials, unlikely: Trials, claim: Guarantee) -> bool {
+fn exceeds_claim(likely: Trials, unlikely: Trials, claim: Guarantee) -> bool {
     let error = ERROR / 4.0;
-    likely.at_least(error) > claim.epsilon.exp() * unlikely.at_most(error) + claim.delta
+    likely.lower_confidence_bound(error) > claim.epsilon.exp() * unlikely.upper_confidence_bound(error) + claim.delta
 }
 
-fn columns(outputs: &Outputs, places: &[usize]) -> Outputs {
+fn select_columns(outputs: &MechanismOutputs, places: &[usize]) -> MechanismOutputs {
     let numbers = outputs.rows().flat_map(|row| places.iter().map(|place| row[*place]));
-    Outputs::new(places.len(), numbers.collect())
+    MechanismOutputs::new(places.len(), numbers.collect())
 }
 
 /// Two datasets that an attacker considers possible, by the numbers of their releases without noise.
@@ -161,27 +160,27 @@ fn columns(outputs: &Outputs, places: &[usize]) -> Outputs {
 /// has given that very number. Another may be, as doubles near another number are differently spaced. Source: Mironov
 /// 2012, "On significance of the least significant bits".
 #[derive(Debug, Clone)]
-pub(super) struct Candidates<'a> {
+pub(super) struct CandidateDatasets<'a> {
     /// One of the two.
     pub one: &'a [f64],
     /// The other.
     pub other: &'a [f64],
 }
 
-impl Candidates<'_> {
+impl CandidateDatasets<'_> {
     /// Less if more numbers of a release rule out the one than the other; greater if it is the other way round.
-    pub fn ruled_out(&self, released: &[f64]) -> Ordering {
+    pub fn compare_ruled_out(&self, released: &[f64]) -> Ordering {
         let (mut one, mut other) = (0, 0);
         for (place, number) in released.iter().enumerate() {
-            one += usize::from(!is_reachable(*number, self.one[place]));
-            other += usize::from(!is_reachable(*number, self.other[place]));
+            one += usize::from(!is_reachable_by_noise(*number, self.one[place]));
+            other += usize::from(!is_reachable_by_noise(*number, self.other[place]));
         }
         other.cmp(&one)
     }
 }
 
 /// Whether some double n has `fl(candidate + n) = output`: if any has, one of the three around their difference.
-fn is_reachable(output: f64, candidate: f64) -> bool {
+fn is_reachable_by_noise(output: f64, candidate: f64) -> bool {
     let noise = output - candidate;
     [noise.next_down(), noise, noise.next_up()].iter().any(|noise| candidate + noise == output)
 }
@@ -196,13 +195,13 @@ mod tests {
     use dpgp_evidence::AuditVerdict::{Broken, Holds};
 
     /// Releases of 0 and 1 with noise of this standard deviation; a number is what `shown` makes of it.
-    fn of_zero_and_one(sd: f64, shown: fn(f64) -> f64) -> Releases {
+    fn of_zero_and_one(sd: f64, shown: fn(f64) -> f64) -> NeighbourOutputs {
         let mut stream = Pcg64::seed_from_u64(3);
         let outputs = [0.0, 1.0].map(|exact| {
             let noise = StandardNormal.sample_iter(&mut stream).take(MOST);
-            Outputs::new(1, noise.map(|z: f64| shown(exact + sd * z)).collect())
+            MechanismOutputs::new(1, noise.map(|z: f64| shown(exact + sd * z)).collect())
         });
-        Releases {
+        NeighbourOutputs {
             outputs,
             exact: Some([vec![0.0], vec![1.0]]),
             stated: Some(vec![NoisyNumber::new(0.0, 4.0)]),
@@ -219,38 +218,37 @@ mod tests {
             (3.0, f64::round, [Holds, Broken, Holds]),
             (0.5, f64::round, [Broken, Broken, Holds]),
         ] {
-            let checks = of_zero_and_one(sd, shown).checks(claim);
+            let checks = of_zero_and_one(sd, shown).check_claim(claim);
             assert_eq!(checks.iter().map(|check| check.verdict).collect::<Vec<_>>(), expected, "{checks:?}");
         }
-        let nothing =
-            Releases { outputs: [0, 1].map(|_| Outputs::new(1, vec![f64::NAN])), exact: None, stated: None };
-        assert_eq!(nothing.checks(claim)[0].verdict, Broken);
+        let nothing = NeighbourOutputs {
+            outputs: [0, 1].map(|_| MechanismOutputs::new(1, vec![f64::NAN])),
+            exact: None,
+            stated: None,
+        };
+        assert_eq!(nothing.check_claim(claim)[0].verdict, Broken);
     }
 
     #[test]
     fn a_million_numbers_are_drawn_within_limits() {
-        for (numbers, expected) in
-            [(0, 1000), (1, 1000), (1000, 1000), (5000, 200), (10_000, 100), (99_999, 100)]
-        {
-            assert_eq!(releases(numbers), expected, "{numbers}");
+        for (numbers, expected) in [(0, 1000), (1, 1000), (1000, 1000), (5000, 200), (10_000, 100), (99_999, 100)] {
+            assert_eq!(release_count(numbers), expected, "{numbers}");
         }
     }
 
     /// Noise of two signs by turns, whose square is this share of what is stated for each number, on 200 releases of
     /// each data set.
     fn of_shares(shares: &[f64]) -> EndToEndCheck {
-        let (exact, stated) = (
-            [vec![3.0; shares.len()], vec![-7.0; shares.len()]],
-            vec![NoisyNumber::new(0.0, 4.0); shares.len()],
-        );
+        let (exact, stated) =
+            ([vec![3.0; shares.len()], vec![-7.0; shares.len()]], vec![NoisyNumber::new(0.0, 4.0); shares.len()]);
         let outputs = exact.each_ref().map(|exact| {
             let rows = (0..200).flat_map(|row| {
                 let sign = if row % 2 == 0 { 1.0 } else { -1.0 };
                 exact.iter().zip(shares).map(move |(exact, share)| exact + sign * 4.0 * share.sqrt())
             });
-            Outputs::new(shares.len(), rows.collect())
+            MechanismOutputs::new(shares.len(), rows.collect())
         });
-        Releases { outputs, exact: None, stated: None }.size(&exact, &stated)
+        NeighbourOutputs { outputs, exact: None, stated: None }.check_noise_size(&exact, &stated)
     }
 
     /// Of 400 squares the mean must be 1 - 5 / sqrt 200 = .646, the least of two means 1 - 7 / sqrt 200 = .505.
@@ -265,29 +263,31 @@ mod tests {
         ] {
             assert_eq!(of_shares(&shares).verdict, expected, "{shares:?}");
         }
-        let note =
-            "the noise of 2 numbers has 0.875 times the stated variance on average (minimum: 0.750 times)";
+        let note = "the noise of 2 numbers has 0.875 times the stated variance on average (minimum: 0.750 times)";
         // Cut off at 1: the numbers that are left count.
         let exact = [vec![0.0, 1000.0], vec![0.0, 1000.0]];
         let rows = (0..200).flat_map(|row| {
-            [
-                f64::max(if row % 2 == 0 { 4.0 } else { -4.0 }, 1.0),
-                1000.0 + if row % 2 == 0 { 4.0 } else { -4.0 },
-            ]
+            [f64::max(if row % 2 == 0 { 4.0 } else { -4.0 }, 1.0), 1000.0 + if row % 2 == 0 { 4.0 } else { -4.0 }]
         });
         let rows: Vec<f64> = rows.collect();
         let stated = [0.0, 1000.0].map(|number| NoisyNumber { number, sd: 4.0, least: 1.0 });
-        let cut =
-            Releases { outputs: [0, 1].map(|_| Outputs::new(2, rows.clone())), exact: None, stated: None };
-        assert!(cut.size(&exact, &stated).note.contains("the noise of 1 numbers has 1.000"));
+        let cut = NeighbourOutputs {
+            outputs: [0, 1].map(|_| MechanismOutputs::new(2, rows.clone())),
+            exact: None,
+            stated: None,
+        };
+        assert!(cut.check_noise_size(&exact, &stated).note.contains("the noise of 1 numbers has 1.000"));
         assert!(of_shares(&[0.75, 1.0]).note.contains(note), "{}", of_shares(&[0.75, 1.0]).note);
     }
 
     #[test]
     fn the_numbers_that_differ_most_are_attacked() {
         let exact = [vec![10.0, 0.0, 3.0, -3.0, 1.0, 0.0], vec![10.0, 1.0, -3.0, 3.5, 1.5, 0.0]];
-        let outputs = [0, 1].map(|_| Outputs::new(6, vec![0.0; 6]));
-        assert_eq!(Releases { outputs, exact: Some(exact), stated: None }.places(), [3, 2, 1, 4]);
+        let outputs = [0, 1].map(|_| MechanismOutputs::new(6, vec![0.0; 6]));
+        assert_eq!(
+            NeighbourOutputs { outputs, exact: Some(exact), stated: None }.most_different_columns(),
+            [3, 2, 1, 4]
+        );
     }
 
     /// All of 100 releases of one data set and none of the other are in a set: with an error of 1e-6 / 4 its
@@ -297,12 +297,12 @@ mod tests {
         let all = Trials { successes: 100, trials: 100 };
         let none = Trials { successes: 0, trials: 100 };
         for (epsilon, delta, expected) in [(1.80, 0.0, true), (1.815, 0.0, false), (1.815, 0.01, false)] {
-            assert_eq!(exceeds(all, none, Guarantee { epsilon, delta }), expected, "{epsilon} {delta}");
+            assert_eq!(exceeds_claim(all, none, Guarantee { epsilon, delta }), expected, "{epsilon} {delta}");
         }
-        assert!(!exceeds(none, all, Guarantee { epsilon: 0.0, delta: 0.0 }));
+        assert!(!exceeds_claim(none, all, Guarantee { epsilon: 0.0, delta: 0.0 }));
         // e^0 times .1410, and .7180 more, is .8590.
         for (delta, expected) in [(0.716, true), (0.720, false)] {
-            assert_eq!(exceeds(all, none, Guarantee { epsilon: 0.0, delta }), expected, "{delta}");
+            assert_eq!(exceeds_claim(all, none, Guarantee { epsilon: 0.0, delta }), expected, "{delta}");
         }
     }
 
@@ -310,11 +310,11 @@ mod tests {
     #[test]
     fn releases_lean_to_one_of_two_data_sets() {
         let small = 2f64.powi(-60);
-        let outputs = Outputs::new(1, vec![small, 0.25, small, small]);
-        let against_one = Leanings::new(&outputs, &Candidates { one: &[1.0], other: &[0.0] });
+        let outputs = MechanismOutputs::new(1, vec![small, 0.25, small, small]);
+        let against_one = RuledOutCounts::new(&outputs, &CandidateDatasets { one: &[1.0], other: &[0.0] });
         let counts = [against_one.one, against_one.other].map(|side| (side.successes, side.trials));
         assert_eq!(counts, [(3, 4), (0, 4)]);
-        let against_other = Leanings::new(&outputs, &Candidates { one: &[0.0], other: &[1.0] });
+        let against_other = RuledOutCounts::new(&outputs, &CandidateDatasets { one: &[0.0], other: &[1.0] });
         assert_eq!((against_other.one.successes, against_other.other.successes), (0, 3));
     }
 }
@@ -330,19 +330,23 @@ mod candidates_tests {
     /// Noise on 0 reaches all doubles; below 1/2 noise on 1 reaches multiples of `2^-53` alone.
     #[test]
     fn doubles_that_noise_on_one_cannot_reach() {
-        assert!(is_reachable(0.1, 0.0) && !is_reachable(2f64.powi(-60), 1.0) && is_reachable(0.25, 1.0));
+        assert!(
+            is_reachable_by_noise(0.1, 0.0)
+                && !is_reachable_by_noise(2f64.powi(-60), 1.0)
+                && is_reachable_by_noise(0.25, 1.0)
+        );
     }
 
     #[test]
     fn noise_in_doubles_rules_out_the_wrong_one_alone() {
         let mut stream = Pcg64::seed_from_u64(1);
-        let candidates = Candidates { one: &[0.0], other: &[1.0] };
+        let candidates = CandidateDatasets { one: &[0.0], other: &[1.0] };
         let mut wrong = 0;
         for _ in 0..200 {
             let noise: f64 = StandardNormal.sample(&mut stream);
-            assert_ne!(candidates.ruled_out(&[noise]), Ordering::Less);
-            wrong += usize::from(candidates.ruled_out(&[noise]) == Ordering::Greater);
-            assert_ne!(candidates.ruled_out(&[1.0 + noise]), Ordering::Greater);
+            assert_ne!(candidates.compare_ruled_out(&[noise]), Ordering::Less);
+            wrong += usize::from(candidates.compare_ruled_out(&[noise]) == Ordering::Greater);
+            assert_ne!(candidates.compare_ruled_out(&[1.0 + noise]), Ordering::Greater);
         }
         assert!(wrong > 40, "{wrong}");
     }
@@ -350,8 +354,8 @@ mod candidates_tests {
     /// Whole numbers are reached from all whole numbers.
     #[test]
     fn whole_numbers_rule_out_nothing() {
-        let candidates = Candidates { one: &[0.0, 7.0], other: &[1.0, 7.0] };
-        assert_eq!(candidates.ruled_out(&[-12.0, 30.0]), Ordering::Equal);
+        let candidates = CandidateDatasets { one: &[0.0, 7.0], other: &[1.0, 7.0] };
+        assert_eq!(candidates.compare_ruled_out(&[-12.0, 30.0]), Ordering::Equal);
     }
 
     /// The first of three numbers speaks against 1, the others against nothing.
@@ -359,10 +363,13 @@ mod candidates_tests {
     fn the_one_with_more_impossible_numbers_is_ruled_out() {
         let (small, zeros, ones) = (2f64.powi(-60), [0.0; 3], [1.0, 0.0, 0.0]);
         let released = [small, 0.25, 0.5];
-        assert_eq!(Candidates { one: &ones, other: &zeros }.ruled_out(&released), Ordering::Less);
-        assert_eq!(Candidates { one: &zeros, other: &ones }.ruled_out(&released), Ordering::Greater);
+        assert_eq!(CandidateDatasets { one: &ones, other: &zeros }.compare_ruled_out(&released), Ordering::Less);
+        assert_eq!(CandidateDatasets { one: &zeros, other: &ones }.compare_ruled_out(&released), Ordering::Greater);
         // One number against each.
         let other = [0.0, 1.0, 0.0];
-        assert_eq!(Candidates { one: &ones, other: &other }.ruled_out(&[small, small, 0.5]), Ordering::Equal);
+        assert_eq!(
+            CandidateDatasets { one: &ones, other: &other }.compare_ruled_out(&[small, small, 0.5]),
+            Ordering::Equal
+        );
     }
 }

@@ -6,27 +6,27 @@ use serde_json::{Value, json};
 
 use super::book::{Ledger, SealKey};
 use super::error::LedgerError;
-use super::file::{PlacedLedger, present, real_path, text_of};
-use super::known::KnownLedgers;
-use super::old::is_old;
-use dpgp_accounting::{Budget, epsilon_of};
+use super::file::{LedgerWithPath, read_ledger, read_ledger_text, real_path};
+use super::known::LedgerRegistry;
+use super::old::is_version_1;
+use dpgp_accounting::{PrivacyBudget, epsilon_of};
 use dpgp_data::Fingerprint;
 use dpgp_run::StateFolder;
 
 /// The account of a ledger: the total cost of its releases.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Account {
+pub struct LedgerAccount {
     /// The number of releases.
     pub releases: usize,
     /// The budget. None if releases are only recorded.
-    pub budget: Option<Budget>,
+    pub budget: Option<PrivacyBudget>,
     /// The `mu` of all releases together.
     pub mu: f64,
     /// The reason why `mu` is not the total cost, if there is one.
     pub open: Option<String>,
 }
 
-impl Account {
+impl LedgerAccount {
     /// The exact delta of all releases together, at the budget's epsilon.
     pub fn delta(&self) -> Option<f64> {
         Some(self.budget?.delta_at(self.mu))
@@ -34,13 +34,13 @@ impl Account {
 
     /// The spent share of the budget: `mu^2`, which adds up over releases, divided by the largest that the budget
     /// allows.
-    pub fn share(&self) -> Option<f64> {
-        Some((self.mu / self.budget?.left(0.0)).powi(2))
+    pub fn spent_share(&self) -> Option<f64> {
+        Some((self.mu / self.budget?.remaining_mu(0.0)).powi(2))
     }
 
     /// The epsilon that one more release could have at this delta.
     pub fn epsilon_left(&self, delta: f64) -> Option<f64> {
-        Some(self.budget?.epsilon_left(self.mu, delta))
+        Some(self.budget?.remaining_epsilon(self.mu, delta))
     }
 
     /// The epsilon of all releases together at this delta.
@@ -49,8 +49,8 @@ impl Account {
     }
 
     /// A sort key: the ledger with the least left has the largest.
-    pub(super) fn fullness(&self) -> (f64, f64) {
-        (self.share().unwrap_or(0.0), self.mu)
+    pub(super) fn fullness_sort_key(&self) -> (f64, f64) {
+        (self.spent_share().unwrap_or(0.0), self.mu)
     }
 
     /// The statement of files about all releases together, at the delta of one of them.
@@ -70,7 +70,7 @@ impl Account {
 
 /// A ledger, or the reason why it cannot be trusted.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedLedger {
     /// Its path.
     pub path: PathBuf,
     /// Its state.
@@ -92,49 +92,49 @@ pub enum LedgerState {
 ///
 /// # Errors
 /// [`LedgerError`] if the state folder cannot be read.
-pub fn listed(state: &StateFolder) -> Result<Vec<Listed>, LedgerError> {
-    let known = KnownLedgers::read(state)?;
-    Ok(known.list.iter().map(|one| of_path(&one.path, &known, state)).collect())
+pub fn list_ledgers(state: &StateFolder) -> Result<Vec<ListedLedger>, LedgerError> {
+    let known = LedgerRegistry::read(state)?;
+    Ok(known.list.iter().map(|one| load_listed_ledger(&one.path, &known, state)).collect())
 }
 
 /// Lists the ledgers about some of these rows.
 ///
 /// # Errors
-/// As [`listed`].
-pub fn listed_about(state: &StateFolder, rows: &Fingerprint) -> Result<Vec<Listed>, LedgerError> {
-    let known = KnownLedgers::read(state)?;
-    Ok(known.about(rows, true).iter().map(|one| of_path(&one.path, &known, state)).collect())
+/// As [`list_ledgers`].
+pub fn list_ledgers_about(state: &StateFolder, rows: &Fingerprint) -> Result<Vec<ListedLedger>, LedgerError> {
+    let known = LedgerRegistry::read(state)?;
+    Ok(known.ledgers_about(rows, true).iter().map(|one| load_listed_ledger(&one.path, &known, state)).collect())
 }
 
 /// Reads the ledger in a file. Returns nothing if the file is not a ledger, such as a spec.
 ///
 /// # Errors
 /// [`LedgerError::Io`].
-pub fn listed_file(state: &StateFolder, path: &Path) -> Result<Option<Listed>, LedgerError> {
+pub fn find_ledger_in_file(state: &StateFolder, path: &Path) -> Result<Option<ListedLedger>, LedgerError> {
     let real = real_path(path)?;
-    let known = KnownLedgers::read(state)?;
-    let looks = match text_of(path) {
+    let known = LedgerRegistry::read(state)?;
+    let looks = match read_ledger_text(path) {
         Ok(Some(text)) => looks_like_a_ledger(&text),
-        Ok(None) => known.at(&real).is_some(),
+        Ok(None) => known.ledger_at_path(&real).is_some(),
         Err(error @ LedgerError::Io { .. }) => return Err(error),
         Err(_) => true,
     };
-    Ok(looks.then(|| Listed { path: path.to_path_buf(), ..of_path(&real, &known, state) }))
+    Ok(looks.then(|| ListedLedger { path: path.to_path_buf(), ..load_listed_ledger(&real, &known, state) }))
 }
 
 fn looks_like_a_ledger(text: &str) -> bool {
     let table = text.parse::<toml::Table>().unwrap_or_default();
-    is_old(text) || table.contains_key("seal") || table.contains_key("release")
+    is_version_1(text) || table.contains_key("seal") || table.contains_key("release")
 }
 
-fn of_path(path: &Path, known: &KnownLedgers, state: &StateFolder) -> Listed {
-    let found = match present(path, known, &SealKey::new(state.key())) {
-        Ok(Some(PlacedLedger { ledger, old: Some(_), .. })) => LedgerState::Old(ledger),
-        Ok(Some(PlacedLedger { ledger, .. })) => LedgerState::Sound(ledger),
+fn load_listed_ledger(path: &Path, known: &LedgerRegistry, state: &StateFolder) -> ListedLedger {
+    let found = match read_ledger(path, known, &SealKey::new(state.key())) {
+        Ok(Some(LedgerWithPath { ledger, old: Some(_), .. })) => LedgerState::Old(ledger),
+        Ok(Some(LedgerWithPath { ledger, .. })) => LedgerState::Sound(ledger),
         Ok(None) => LedgerState::Broken(LedgerError::malformed(path, "the file does not exist")),
         Err(error) => LedgerState::Broken(error),
     };
-    Listed { path: path.to_path_buf(), state: found }
+    ListedLedger { path: path.to_path_buf(), state: found }
 }
 
 #[cfg(test)]
@@ -144,23 +144,23 @@ mod tests {
     /// A `mu` of 3/5 of the limit is 9/25 of the budget, and leaves 4/5 of the limit.
     #[test]
     fn shares_add_up() {
-        let budget = Budget { epsilon: 1.5, delta: 1e-6 };
-        let limit = budget.left(0.0);
-        let account = Account { releases: 2, budget: Some(budget), mu: 0.6 * limit, open: None };
-        assert!((account.share().unwrap() - 0.36).abs() < 1e-12);
+        let budget = PrivacyBudget { epsilon: 1.5, delta: 1e-6 };
+        let limit = budget.remaining_mu(0.0);
+        let account = LedgerAccount { releases: 2, budget: Some(budget), mu: 0.6 * limit, open: None };
+        assert!((account.spent_share().unwrap() - 0.36).abs() < 1e-12);
         let left = account.epsilon_left(1e-7).unwrap();
         assert!((left / epsilon_of(0.8 * limit, 1e-7) - 1.0).abs() < 1e-9);
-        let free = Account { budget: None, ..account };
-        assert_eq!((free.share(), free.epsilon_left(1e-7)), (None, None));
+        let free = LedgerAccount { budget: None, ..account };
+        assert_eq!((free.spent_share(), free.epsilon_left(1e-7)), (None, None));
     }
 
     /// The ledger with the least left comes first: by the share of its budget; those without one, by what is spent.
     #[test]
     fn the_fullest_has_the_largest_share() {
-        let limit = Budget { epsilon: 1.5, delta: 1e-6 }.left(0.0);
+        let limit = PrivacyBudget { epsilon: 1.5, delta: 1e-6 }.remaining_mu(0.0);
         let of = |budget: Option<f64>, mu| {
-            let budget = budget.map(|epsilon| Budget { epsilon, delta: 1e-6 });
-            Account { releases: 1, budget, mu, open: None }.fullness()
+            let budget = budget.map(|epsilon| PrivacyBudget { epsilon, delta: 1e-6 });
+            LedgerAccount { releases: 1, budget, mu, open: None }.fullness_sort_key()
         };
         let small = of(Some(1.5), 0.5 * limit);
         assert!((small.0 - 0.25).abs() < 1e-12 && small.1 == 0.5 * limit);
@@ -171,12 +171,12 @@ mod tests {
     /// Of mpmath: the exact delta at epsilon 1 is 2.924272104856407e-6 at mu = 0.25.
     #[test]
     fn what_is_spent_follows_from_mu() {
-        let budget = Budget { epsilon: 1.0, delta: 1e-5 };
-        let account = Account { releases: 1, budget: Some(budget), mu: 0.25, open: None };
+        let budget = PrivacyBudget { epsilon: 1.0, delta: 1e-5 };
+        let account = LedgerAccount { releases: 1, budget: Some(budget), mu: 0.25, open: None };
         assert!((account.delta().unwrap() / 2.924_272_104_856_407e-6 - 1.0).abs() < 1e-6);
         assert!((account.epsilon_spent(2.924_272_104_856_407e-6) - 1.0).abs() < 1e-6);
-        let free = Account { budget: None, ..account };
-        assert_eq!((free.delta(), free.share()), (None, None));
+        let free = LedgerAccount { budget: None, ..account };
+        assert_eq!((free.delta(), free.spent_share()), (None, None));
     }
 }
 

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::account::Account;
+use super::account::LedgerAccount;
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
-use super::known::KnownLedger;
+use super::known::RegisteredLedger;
 use dpgp_accounting::composed_mu;
 use dpgp_data::{DataKey, Fingerprint};
 use dpgp_number::Delta;
@@ -30,7 +30,7 @@ const HEAD: &str = "\
 /// let text = "version = 2\nkey = \"00ff\"\nseal = \"\"\nbudget = { epsilon = 2.0, delta = 1e-5 }\n";
 /// let ledger = Ledger::parse("my.ledger.toml".as_ref(), text)?;
 /// let account = ledger.account();
-/// assert_eq!((account.releases, account.share()), (0, Some(0.0)));
+/// assert_eq!((account.releases, account.spent_share()), (0, Some(0.0)));
 /// assert!(account.epsilon_left(1e-5).is_some_and(|epsilon| (epsilon - 2.0).abs() < 1e-9));
 /// # Ok::<(), dpgp_release::ledger::LedgerError>(())
 /// ```
@@ -71,8 +71,8 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Malformed`] if it is not a ledger, or holds invalid numbers.
     pub fn parse(path: &Path, text: &str) -> Result<Self, LedgerError> {
-        let ledger: Self = toml::from_str(text)
-            .map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
+        let ledger: Self =
+            toml::from_str(text).map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
         ledger.check().map_err(|reason| LedgerError::malformed(path, reason))?;
         Ok(ledger)
     }
@@ -82,7 +82,7 @@ impl Ledger {
         if self.version != VERSION {
             return Err(format!("unsupported version {}", self.version));
         }
-        check_numbers(self.budget, &self.release)
+        check_ledger_numbers(self.budget, &self.release)
     }
 
     /// The text of the file.
@@ -95,21 +95,21 @@ impl Ledger {
     }
 
     /// The account of its releases.
-    pub fn account(&self) -> Account {
+    pub fn account(&self) -> LedgerAccount {
         let mu = composed_mu(self.release.iter().map(|entry| entry.mu));
         let (releases, budget) = (self.release.len(), self.budget.map(Into::into));
-        Account { releases, budget, mu, open: self.open() }
+        LedgerAccount { releases, budget, mu, open: self.incomplete_cost_reason() }
     }
 
     /// Whether it is about some of these rows. Without `alike`, whether it is about exactly these rows.
-    pub(super) fn is_about(&self, rows: &Fingerprint, alike: bool) -> bool {
-        is_about(&self.data, rows, alike)
+    pub(super) fn is_about_rows(&self, rows: &Fingerprint, alike: bool) -> bool {
+        has_common_rows(&self.data, rows, alike)
     }
 }
 
 /// Whether some data share rows with others.
-pub(super) fn is_about(data: &[Fingerprint], rows: &Fingerprint, alike: bool) -> bool {
-    data.iter().any(|known| known.whole() == rows.whole() || (alike && known.overlaps(rows)))
+pub(super) fn has_common_rows(data: &[Fingerprint], rows: &Fingerprint, alike: bool) -> bool {
+    data.iter().any(|known| known.all_rows_digest() == rows.all_rows_digest() || (alike && known.overlaps(rows)))
 }
 
 /// Refuses an invalid budget.
@@ -121,15 +121,15 @@ pub(super) fn check_budget(BudgetSetting { epsilon, delta }: BudgetSetting) -> R
 }
 
 /// Refuses invalid numbers of a budget or a release.
-pub(super) fn check_numbers(budget: Option<BudgetSetting>, releases: &[LedgerEntry]) -> Result<(), String> {
+pub(super) fn check_ledger_numbers(budget: Option<BudgetSetting>, releases: &[LedgerEntry]) -> Result<(), String> {
     if let Some(budget) = budget {
         check_budget(budget).map_err(|reason| format!("budget: {reason}"))?;
     }
     for (place, entry) in releases.iter().enumerate() {
-        if let Some(what) = entry.wrong_number() {
+        if let Some(what) = entry.find_invalid_number() {
             return Err(format!("release {}: {what} has an impossible value", place + 1));
         }
-        if let Some(reason) = entry.contradiction() {
+        if let Some(reason) = entry.find_contradiction() {
             return Err(format!("release {}: {reason}", place + 1));
         }
     }
@@ -158,34 +158,34 @@ impl SealKey {
     ///
     /// Obligation: the link depends on every byte of the entry and of all entries before it. It cannot be made without
     /// the key.
-    pub fn link(&self, before: &str, entry: &LedgerEntry) -> Result<String, String> {
+    pub fn entry_link(&self, before: &str, entry: &LedgerEntry) -> Result<String, String> {
         let bare = LedgerEntry { link: String::new(), ..entry.clone() };
-        self.tag(before, &bare)
+        self.compute_tag(before, &bare)
     }
 
     /// The seal of a ledger: the tag of all its fields.
     pub fn seal(&self, ledger: &Ledger) -> Result<String, String> {
         let bare = Ledger { seal: String::new(), ..ledger.clone() };
-        self.tag("seal", &bare)
+        self.compute_tag("seal", &bare)
     }
 
     /// The tag of the record of a ledger.
-    pub fn tag_of(&self, head: &KnownLedger) -> Result<String, String> {
-        let bare = KnownLedger { tag: String::new(), ..head.clone() };
-        self.tag("head", &bare)
+    pub fn registration_tag(&self, head: &RegisteredLedger) -> Result<String, String> {
+        let bare = RegisteredLedger { tag: String::new(), ..head.clone() };
+        self.compute_tag("head", &bare)
     }
 
-    fn tag(&self, before: &str, what: &impl serde::Serialize) -> Result<String, String> {
+    fn compute_tag(&self, before: &str, what: &impl serde::Serialize) -> Result<String, String> {
         let text = serde_json::to_string(what).map_err(|error| error.to_string())?;
         Ok(hex::encode(self.key.tag(format!("{before}|{text}").as_bytes())))
     }
 
     /// Returns the reason why a ledger is not as this program wrote it, if there is one.
-    pub fn fault(&self, ledger: &Ledger) -> Option<String> {
+    pub fn tampering_reason(&self, ledger: &Ledger) -> Option<String> {
         let mut before = "";
         for (place, entry) in ledger.release.iter().enumerate() {
             let number = place + 1;
-            let follows = self.link(before, entry).is_ok_and(|link| link == entry.link);
+            let follows = self.entry_link(before, entry).is_ok_and(|link| link == entry.link);
             if !follows || entry.number != number as u64 {
                 return Some(format!("release {number} was edited, or an earlier one was removed"));
             }

@@ -5,15 +5,15 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::account::Account;
+use super::account::LedgerAccount;
 use super::book::SealKey;
 use super::book::{Ledger, check_budget};
-use super::entry::utc;
+use super::entry::format_utc;
 use super::entry::{BudgetSetting, LedgerEntry};
-use super::error::{LedgerError, spent};
-use super::file::NewRelease;
-use super::file::{PlacedLedger, present, real_path};
-use super::known::KnownLedgers;
+use super::error::{LedgerError, spent_summary};
+use super::file::NewLedgerEntry;
+use super::file::{LedgerWithPath, read_ledger, real_path};
+use super::known::LedgerRegistry;
 use dpgp_data::Fingerprint;
 use dpgp_fs::disk::DiskStep;
 use dpgp_fs::with_ending;
@@ -21,7 +21,7 @@ use dpgp_run::StateFolder;
 
 /// The place of ledgers, and the budget of releases.
 #[derive(Debug, Clone)]
-pub struct LedgerPlace {
+pub struct LedgerLocation {
     /// The folder with the key, the records of ledgers, and ledgers without another place.
     pub state: StateFolder,
     /// The ledger that the user names. It is created if it does not exist.
@@ -34,9 +34,9 @@ pub struct LedgerPlace {
 
 /// A release to charge.
 #[derive(Debug, Clone)]
-pub(crate) struct Charge<'a> {
+pub(crate) struct PendingCharge<'a> {
     /// The place of its ledgers.
-    pub place: &'a LedgerPlace,
+    pub place: &'a LedgerLocation,
     /// The identity of its rows.
     pub rows: &'a Fingerprint,
     /// The release.
@@ -45,11 +45,11 @@ pub(crate) struct Charge<'a> {
 
 /// The result of a charge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Receipt {
+pub struct ChargeReceipt {
     /// The ledger that has the least left, or the one that was named.
     pub ledger: PathBuf,
     /// The account of that ledger.
-    pub account: Account,
+    pub account: LedgerAccount,
     /// The id of the release in it.
     pub id: String,
     /// Other ledgers about some of the rows, which were charged, too.
@@ -61,10 +61,10 @@ pub struct Receipt {
 /// Checks whether the release could be charged now. Changes nothing.
 ///
 /// # Errors
-/// As [`charge`], except errors of writing.
-pub(crate) fn preview(charge: &Charge<'_>) -> Result<(), LedgerError> {
+/// As [`charge_ledgers`], except errors of writing.
+pub(crate) fn check_charge(charge: &PendingCharge<'_>) -> Result<(), LedgerError> {
     let key = SealKey::new(charge.place.state.key());
-    charge.after(&KnownLedgers::read(&charge.place.state)?, &key).map(|_| ())
+    charge.ledgers_with_release(&LedgerRegistry::read(&charge.place.state)?, &key).map(|_| ())
 }
 
 /// Charges the release to every known ledger about some of its rows, or to a new one if there is none.
@@ -79,37 +79,37 @@ pub(crate) fn preview(charge: &Charge<'_>) -> Result<(), LedgerError> {
 ///
 /// # Errors
 /// [`LedgerError`]. The ledgers are unchanged, unless only the write of a second one failed.
-pub(crate) fn charge(charge: &Charge<'_>) -> Result<Receipt, LedgerError> {
-    let LedgerPlace { state, .. } = charge.place;
-    let _all = lock(&state.path().join("ledgers"))?;
-    let known = KnownLedgers::read(state)?;
+pub(crate) fn charge_ledgers(charge: &PendingCharge<'_>) -> Result<ChargeReceipt, LedgerError> {
+    let LedgerLocation { state, .. } = charge.place;
+    let _all = lock_ledger(&state.path().join("ledgers"))?;
+    let known = LedgerRegistry::read(state)?;
     known.ensure_folder()?;
     let mut locks = Vec::new();
-    for path in charge.targets(&known, &SealKey::new(state.key()))? {
-        locks.push(lock(&path)?);
+    for path in charge.ledgers_to_charge(&known, &SealKey::new(state.key()))? {
+        locks.push(lock_ledger(&path)?);
     }
-    let after = charge.after(&known, &SealKey::new(state.key()))?;
+    let after = charge.ledgers_with_release(&known, &SealKey::new(state.key()))?;
     for one in &after {
-        let written = one.write().and_then(|()| known.remember(&one.path, &one.ledger));
-        written.map_err(LedgerError::while_charging)?;
+        let written = one.write().and_then(|()| known.register_ledger(&one.path, &one.ledger));
+        written.map_err(LedgerError::mark_charged)?;
     }
-    charge.receipt(&after)
+    charge.build_receipt(&after)
 }
 
-impl Charge<'_> {
+impl PendingCharge<'_> {
     /// The ledgers to charge, in the order of their paths.
-    fn targets(&self, known: &KnownLedgers, key: &SealKey) -> Result<Vec<PathBuf>, LedgerError> {
-        let about = known.about(self.rows, !self.place.other_people);
+    fn ledgers_to_charge(&self, known: &LedgerRegistry, key: &SealKey) -> Result<Vec<PathBuf>, LedgerError> {
+        let about = known.ledgers_about(self.rows, !self.place.other_people);
         let mut targets: Vec<PathBuf> = about.iter().map(|known| known.path.clone()).collect();
         match &self.place.file {
             Some(named) => {
                 let path = real_path(named)?;
-                let moved = self.named(named, &path, &targets, known, key)?;
+                let moved = self.locate_named_ledger(named, &path, &targets, known, key)?;
                 // A moved ledger is no longer at its old path.
                 targets.retain(|target| Some(target) != moved.as_ref() && *target != path);
                 targets.push(path);
             }
-            None if targets.is_empty() => targets.push(known.place_for(self.rows)),
+            None if targets.is_empty() => targets.push(known.default_ledger_path(self.rows)),
             None => {}
         }
         targets.sort();
@@ -118,25 +118,25 @@ impl Charge<'_> {
 
     /// Checks that the ledger that the user names is the one about these rows, and returns where it was before, if it
     /// was moved.
-    fn named(
+    fn locate_named_ledger(
         &self,
         named: &Path,
         path: &Path,
         about: &[PathBuf],
-        known: &KnownLedgers,
+        known: &LedgerRegistry,
         key: &SealKey,
     ) -> Result<Option<PathBuf>, LedgerError> {
-        let Some(found) = present(path, known, key)? else {
+        let Some(found) = read_ledger(path, known, key)? else {
             return match about.first() {
                 Some(other) => Err(LedgerError::Known { named: named.to_path_buf(), known: other.clone() }),
                 None => Ok(None),
             };
         };
         let Ledger { data, .. } = &found.ledger;
-        if !data.is_empty() && !found.ledger.is_about(self.rows, !self.place.other_people) {
+        if !data.is_empty() && !found.ledger.is_about_rows(self.rows, !self.place.other_people) {
             return Err(LedgerError::OtherData(named.to_path_buf()));
         }
-        let before = known.same_beginning(&found.ledger).map(|known| known.path.clone());
+        let before = known.find_same_beginning(&found.ledger).map(|known| known.path.clone());
         if before.is_none()
             && let Some(other) = about.first()
         {
@@ -146,53 +146,53 @@ impl Charge<'_> {
     }
 
     /// The ledgers with the release.
-    fn after(&self, known: &KnownLedgers, key: &SealKey) -> Result<Vec<PlacedLedger>, LedgerError> {
+    fn ledgers_with_release(&self, known: &LedgerRegistry, key: &SealKey) -> Result<Vec<LedgerWithPath>, LedgerError> {
         if let Some(budget) = self.place.budget {
             check_budget(budget).map_err(LedgerError::BadBudget)?;
         }
         if self.rows.key != key.name() {
             return Err(LedgerError::OtherRows);
         }
-        let new = NewRelease { entry: &self.entry, rows: self.rows, budget: self.place.budget };
+        let new = NewLedgerEntry { entry: &self.entry, rows: self.rows, budget: self.place.budget };
         let mut after = Vec::new();
-        for path in self.targets(known, key)? {
-            let PlacedLedger { path, ledger, old } = match present(&path, known, key)? {
+        for path in self.ledgers_to_charge(known, key)? {
+            let LedgerWithPath { path, ledger, old } = match read_ledger(&path, known, key)? {
                 Some(found) => found,
-                None => PlacedLedger { path, ledger: Ledger::new(key), old: None },
+                None => LedgerWithPath { path, ledger: Ledger::new(key), old: None },
             };
             if old.is_some() {
-                self.confirm(&path, &ledger)?;
+                self.require_stated_budget(&path, &ledger)?;
             }
-            let ledger = ledger.with(&self.shown(&path), &new, key)?;
-            after.push(PlacedLedger { path, ledger, old });
+            let ledger = ledger.with_release(&self.path_as_named(&path), &new, key)?;
+            after.push(LedgerWithPath { path, ledger, old });
         }
         Ok(after)
     }
 
     /// A ledger of version 1 has no seal: the user must state its budget, so that an edited one is not adopted. Whether
     /// it is the same is checked where a budget is taken.
-    fn confirm(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+    fn require_stated_budget(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
         match (self.place.budget, ledger.budget) {
             (None, Some(budget)) => {
-                let spent = spent(&ledger.account());
-                Err(LedgerError::Unsealed { path: self.shown(path), budget, spent })
+                let spent = spent_summary(&ledger.account());
+                Err(LedgerError::Unsealed { path: self.path_as_named(path), budget, spent })
             }
             _ => Ok(()),
         }
     }
 
     /// The ledger as the user named it.
-    fn shown(&self, path: &Path) -> PathBuf {
+    fn path_as_named(&self, path: &Path) -> PathBuf {
         let named = self.place.file.as_deref();
         let same = named.filter(|named| real_path(named).is_ok_and(|named| named == path));
         same.unwrap_or(path).to_path_buf()
     }
 
-    fn receipt(&self, after: &[PlacedLedger]) -> Result<Receipt, LedgerError> {
-        let mut fullest: Option<(&PlacedLedger, Account)> = None;
+    fn build_receipt(&self, after: &[LedgerWithPath]) -> Result<ChargeReceipt, LedgerError> {
+        let mut fullest: Option<(&LedgerWithPath, LedgerAccount)> = None;
         for one in after {
             let account = one.ledger.account();
-            let more = fullest.as_ref().is_none_or(|(_, most)| account.fullness() > most.fullness());
+            let more = fullest.as_ref().is_none_or(|(_, most)| account.fullness_sort_key() > most.fullness_sort_key());
             if more {
                 fullest = Some((one, account));
             }
@@ -202,8 +202,8 @@ impl Charge<'_> {
         };
         let others = after.iter().filter(|one| one.path != fullest.path).map(|one| one.path.clone());
         let shared = fullest.ledger.data.len() > 1;
-        let (ledger, id) = (self.shown(&fullest.path), self.entry.id.clone());
-        Ok(Receipt { ledger, account, id, others: others.collect(), shared })
+        let (ledger, id) = (self.path_as_named(&fullest.path), self.entry.id.clone());
+        Ok(ChargeReceipt { ledger, account, id, others: others.collect(), shared })
     }
 }
 
@@ -217,18 +217,17 @@ const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 20 });
 ///
 /// # Errors
 /// [`LedgerError::Held`] if another process holds it longer than a charge takes, [`LedgerError::Io`].
-pub(super) fn lock(path: &Path) -> Result<File, LedgerError> {
+pub(super) fn lock_ledger(path: &Path) -> Result<File, LedgerError> {
     lock_within(path, PATIENCE)
 }
 
 fn lock_within(path: &Path, patience: Duration) -> Result<File, LedgerError> {
     let path = with_ending(path, ".lock");
     let mut options = File::options();
-    let mut lock =
-        options.create(true).read(true).append(true).open(&path).map_err(LedgerError::io(&path))?;
+    let mut lock = options.create(true).read(true).append(true).open(&path).map_err(LedgerError::io(&path))?;
     let (start, mut again) = (Instant::now(), false);
     loop {
-        DiskStep::Lock { again }.taken().map_err(LedgerError::io(&path))?;
+        DiskStep::Lock { again }.check_fault_plan().map_err(LedgerError::io(&path))?;
         again = true;
         match lock.try_lock() {
             Ok(()) => break,
@@ -241,19 +240,19 @@ fn lock_within(path: &Path, patience: Duration) -> Result<File, LedgerError> {
         }
     }
     // The note about the holder is only for people. The lock holds without it.
-    let _ = sign(&mut lock);
+    let _ = write_lock_holder(&mut lock);
     Ok(lock)
 }
 
 /// Writes the holder of a lock into its file.
-fn sign(lock: &mut File) -> std::io::Result<()> {
+fn write_lock_holder(lock: &mut File) -> std::io::Result<()> {
     lock.set_len(0)?;
     lock.rewind()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let (host, process) = (host.trim(), std::process::id());
     let place = if host.is_empty() { String::new() } else { format!(" on {host}") };
-    writeln!(lock, "process {process}{place} since {}", utc(now))
+    writeln!(lock, "process {process}{place} since {}", format_utc(now))
 }
 
 #[cfg(test)]
@@ -262,24 +261,24 @@ mod tests {
 
     use super::super::trial::{Trial, entry};
     use super::*;
-    use dpgp_data::{DataKey, RowWitness};
+    use dpgp_data::{DataKey, RowFingerprinter};
 
     /// Rows with these numbers in two columns, of which a spec reads one.
     fn rows_of(key: &DataKey, numbers: Range<u32>) -> Fingerprint {
         let names = ["x".to_owned(), "y".to_owned()];
-        let mut witness = RowWitness::new(key, &names, &["x"]);
+        let mut witness = RowFingerprinter::new(key, &names, &["x"]);
         witness.begin_file(0, &names);
         for number in numbers {
-            witness.number(f64::from(number), true);
-            witness.number(f64::from(number * number), false);
+            witness.add_number(f64::from(number), true);
+            witness.add_number(f64::from(number * number), false);
             witness.end_row();
         }
-        witness.fingerprint(1)
+        witness.into_fingerprint(1)
     }
 
-    fn charged(place: &LedgerPlace, numbers: Range<u32>) -> Result<Receipt, LedgerError> {
+    fn charged(place: &LedgerLocation, numbers: Range<u32>) -> Result<ChargeReceipt, LedgerError> {
         let rows = rows_of(place.state.key(), numbers);
-        charge(&Charge { place, rows: &rows, entry: entry("a") })
+        charge_ledgers(&PendingCharge { place, rows: &rows, entry: entry("a") })
     }
 
     /// Two tables are released from on their own, one of them twice; then both together. What is told is the ledger
@@ -305,7 +304,7 @@ mod tests {
     fn a_ledger_of_other_rows_is_refused() {
         let trial = Trial::new();
         let file = Some(trial.place.state.path().join("mine.toml"));
-        let place = LedgerPlace { file, ..trial.place.clone() };
+        let place = LedgerLocation { file, ..trial.place.clone() };
         charged(&place, 0..12).unwrap();
         charged(&place, 0..12).unwrap();
         let refused = charged(&place, 100..112);
@@ -321,7 +320,7 @@ mod lock_tests {
     fn a_lock_that_is_held_says_by_whom() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("l.toml");
-        let held = lock(&path).unwrap();
+        let held = lock_ledger(&path).unwrap();
         let patience = Duration::from_millis(50);
         let Err(LedgerError::Held { holder, .. }) = lock_within(&path, patience) else {
             panic!("two have the lock");

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::account::{LedgerState, listed};
-use super::charge::{Charge, LedgerPlace, charge, preview};
+use super::account::{LedgerState, list_ledgers};
+use super::charge::{LedgerLocation, PendingCharge, charge_ledgers, check_charge};
 use super::entry::BudgetSetting;
 use super::trial::{entry, rows};
 use crate::ReleaseError;
-use crate::new_file::{new_file, put};
-use dpgp_fs::Readers;
-use dpgp_fs::disk::faults::{TestProcess, Turns};
+use crate::new_file::{new_file, write_new_file};
+use dpgp_fs::ReadAccess;
+use dpgp_fs::disk::faults::{ProcessTurns, TestProcess};
 use dpgp_run::StateFolder;
 
 /// A machine with a state folder and a folder of releases.
@@ -33,23 +33,23 @@ impl Machine {
 
     /// What a process does: it opens its file, charges, and writes.
     fn release(&self, id: &str) -> Result<(), ReleaseError> {
-        let state = StateFolder::at(&self.path("state")).map_err(dpgp_run::RunError::from)?;
+        let state = StateFolder::open_at(&self.path("state")).map_err(dpgp_run::RunError::from)?;
         let path = self.path(&format!("{id}.release"));
-        let file = new_file(&path, Readers::All)?;
+        let file = new_file(&path, ReadAccess::All)?;
         let rows = rows(state.key());
         let named = self.named.then(|| self.path("named.toml"));
-        let place = LedgerPlace { state, file: named, budget: Some(self.budget), other_people: false };
-        let next = Charge { place: &place, rows: &rows, entry: entry(id) };
-        preview(&next)?;
-        charge(&next)?;
-        put(file, &path, id.as_bytes())
+        let place = LedgerLocation { state, file: named, budget: Some(self.budget), other_people: false };
+        let next = PendingCharge { place: &place, rows: &rows, entry: entry(id) };
+        check_charge(&next)?;
+        charge_ledgers(&next)?;
+        write_new_file(file, &path, id.as_bytes())
     }
 
     /// The releases in the only ledger; empty if there is none. Fails the test if there are several, or one that is not
     /// sound.
     fn charged(&self) -> Vec<String> {
-        let state = StateFolder::at(&self.path("state")).unwrap();
-        let ledgers = listed(&state).unwrap();
+        let state = StateFolder::open_at(&self.path("state")).unwrap();
+        let ledgers = list_ledgers(&state).unwrap();
         assert!(ledgers.len() <= 1, "a fork: {ledgers:?}");
         let Some(ledger) = ledgers.first() else { return Vec::new() };
         let LedgerState::Sound(ledger) = &ledger.state else { panic!("{ledger:?}") };
@@ -81,7 +81,7 @@ impl Machine {
 
 /// A process that dies before one of its steps, or lives if it has fewer.
 fn dying(machine: &Machine, id: &str, dies_at: usize) -> (bool, TestProcess) {
-    let process = TestProcess::dying(dies_at);
+    let process = TestProcess::with_crash_at(dies_at);
     let (done, process) = process.run(|| machine.release(id));
     (done.is_ok(), process)
 }
@@ -127,7 +127,7 @@ fn a_process_that_dies_anywhere_gives_nothing_away() {
 
 /// Both processes with their turns; returns how many steps they took and which of them released.
 fn turns(machine: &Machine, switches: Vec<usize>) -> (usize, [bool; 2]) {
-    let turns = Turns::new(switches);
+    let turns = ProcessTurns::new(switches);
     let mut done = [false; 2];
     std::thread::scope(|scope| {
         let processes = [0, 1].map(|me| {
@@ -182,6 +182,6 @@ fn a_file_that_is_named_too_early_is_noticed() {
     drop(process.run(|| {
         let mut file = dpgp_fs::disk::create(folder.path(), 0o600).unwrap();
         dpgp_fs::disk::write(&mut file, b"a").unwrap();
-        dpgp_fs::disk::replace(file, place)
+        dpgp_fs::disk::persist_replacing(file, place)
     }));
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::account::{LedgerState, Listed};
+use super::account::{LedgerState, ListedLedger};
 use super::error::LedgerError;
-use dpgp_accounting::{Budget, Neighbours, PrivacyUnit};
-use dpgp_data::{CellTotal, RowTotal, whole_text};
+use dpgp_accounting::{Neighbours, PrivacyBudget, PrivacyUnit};
+use dpgp_data::{CellDigestSum, RowDigestSum, read_limited_text};
 
 /// The budget of all releases together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct BudgetSetting {
     pub delta: f64,
 }
 
-impl From<BudgetSetting> for Budget {
+impl From<BudgetSetting> for PrivacyBudget {
     fn from(BudgetSetting { epsilon, delta }: BudgetSetting) -> Self {
         Self { epsilon, delta }
     }
@@ -66,10 +66,10 @@ pub struct LedgerEntry {
     /// Sums of digests of the cells of protected columns, public columns and persons. They identify a column under any
     /// later name. Releases of earlier versions have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub columns: BTreeMap<String, CellTotal>,
+    pub columns: BTreeMap<String, CellDigestSum>,
     /// The identity of its rows: the sum of their digests under the key of the state folder.
     #[serde(default)]
-    pub data: RowTotal,
+    pub data: RowDigestSum,
     /// The link to earlier entries: the tag of this entry and of theirs under the key.
     #[serde(default)]
     pub link: String,
@@ -77,7 +77,7 @@ pub struct LedgerEntry {
 
 impl LedgerEntry {
     /// Returns the name of the first invalid number, if there is one.
-    pub(super) fn wrong_number(&self) -> Option<&'static str> {
+    pub(super) fn find_invalid_number(&self) -> Option<&'static str> {
         let change = match self.neighbours {
             Neighbours::OneTargetChanges(by) => by,
             Neighbours::OneRecord(_) => 1.0,
@@ -93,8 +93,8 @@ impl LedgerEntry {
     }
 
     /// Describes the neighbouring datasets in words.
-    pub fn protects_against(&self) -> String {
-        self.unit.between(self.neighbours)
+    pub fn neighbours_in_words(&self) -> String {
+        self.unit.describe_neighbours(self.neighbours)
     }
 }
 
@@ -109,9 +109,9 @@ fn is_leap(year: u64) -> bool {
 /// Seconds since 1970 as `2026-11-21T15:04:05Z` (proleptic Gregorian calendar, without leap seconds).
 ///
 /// ```
-/// assert_eq!(dpgp_release::ledger::utc(951_782_400), "2000-02-29T00:00:00Z");
+/// assert_eq!(dpgp_release::ledger::format_utc(951_782_400), "2000-02-29T00:00:00Z");
 /// ```
-pub fn utc(seconds: u64) -> String {
+pub fn format_utc(seconds: u64) -> String {
     let (mut day, second) = (seconds / 86_400, seconds % 86_400);
     let mut year = 1970;
     while day >= 365 + u64::from(is_leap(year)) {
@@ -133,7 +133,7 @@ pub fn utc(seconds: u64) -> String {
 
 /// The fields of the file of a release about its ledger.
 #[derive(Debug, Deserialize)]
-struct ReleaseFile {
+struct ReleaseIdFields {
     #[serde(default)]
     release_id: Option<String>,
     /// Of combinations, whose file holds their certificate.
@@ -150,7 +150,7 @@ struct CertificateId {
 
 /// The place of a release in ledgers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entered {
+pub enum ReleasePosition {
     /// In this ledger, at this place from 1.
     At {
         /// The ledger.
@@ -171,30 +171,30 @@ pub enum Entered {
 ///
 /// # Errors
 /// [`LedgerError::NoRelease`] for a file that is not a release.
-pub fn entered(path: &Path, ledgers: &[Listed]) -> Result<Entered, LedgerError> {
-    let text = whole_text(path).map_err(|cause| no_release(path, cause))?;
-    let file: ReleaseFile = serde_json::from_str(&text).map_err(|cause| no_release(path, cause))?;
+pub fn locate_release(path: &Path, ledgers: &[ListedLedger]) -> Result<ReleasePosition, LedgerError> {
+    let text = read_limited_text(path).map_err(|cause| not_release_error(path, cause))?;
+    let file: ReleaseIdFields = serde_json::from_str(&text).map_err(|cause| not_release_error(path, cause))?;
     let Some(id) = file.release_id.or(file.certificate.and_then(|inner| inner.release_id)) else {
-        return Ok(Entered::Unnamed);
+        return Ok(ReleasePosition::Unnamed);
     };
-    for Listed { path, state } in ledgers {
+    for ListedLedger { path, state } in ledgers {
         let (LedgerState::Sound(ledger) | LedgerState::Old(ledger)) = state else { continue };
         if let Some(entry) = ledger.release.iter().find(|entry| entry.id == id) {
-            return Ok(Entered::At { ledger: path.clone(), number: entry.number });
+            return Ok(ReleasePosition::At { ledger: path.clone(), number: entry.number });
         }
     }
-    Ok(Entered::Nowhere)
+    Ok(ReleasePosition::Nowhere)
 }
 
-fn no_release(path: &Path, cause: impl ToString) -> LedgerError {
+fn not_release_error(path: &Path, cause: impl ToString) -> LedgerError {
     LedgerError::NoRelease { path: path.to_path_buf(), cause: cause.to_string() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::error::KnownRelease;
+    use super::super::error::ReleaseWithRows;
     use super::*;
-    use dpgp_accounting::Relation;
+    use dpgp_accounting::NeighbourRelation;
 
     fn entry(target: &str, neighbours: Neighbours) -> LedgerEntry {
         LedgerEntry {
@@ -213,14 +213,14 @@ mod tests {
             id: String::new(),
             caveats: Vec::new(),
             columns: BTreeMap::new(),
-            data: RowTotal::default(),
+            data: RowDigestSum::default(),
             link: String::new(),
         }
     }
 
     /// The reason why two releases have no common guarantee, if only the names of their columns are known.
     fn conflict(now: &LedgerEntry, then: &LedgerEntry) -> Option<String> {
-        let [now, then] = [now, then].map(|entry| KnownRelease { entry, rows: None });
+        let [now, then] = [now, then].map(|entry| ReleaseWithRows { entry, rows: None });
         now.conflict(&then)
     }
 
@@ -228,20 +228,19 @@ mod tests {
     /// add up, with any number of rows for each person.
     #[test]
     fn only_the_same_unit_adds_up() {
-        let person =
-            |column: &str, rows| PrivacyUnit::Person { column: column.to_owned(), rows, records_per_row: 1 };
+        let person = |column: &str, rows| PrivacyUnit::Person { column: column.to_owned(), rows, records_per_row: 1 };
         let row = |records| PrivacyUnit::Row { records };
         for (one, other, together) in [
             (person("id", 3), person("id", 3), true),
             (person("id", 3), person("id", 1), true),
-            (person("id", 3).of_rows_with(9), person("id", 1), true),
+            (person("id", 3).with_records_per_row(9), person("id", 1), true),
             (person("id", 3), person("house", 3), false),
             (person("id", 1), PrivacyUnit::Record, false),
             (person("id", 1), row(1), false),
             (row(1), row(5), true),
             (row(1), PrivacyUnit::Record, false),
         ] {
-            for neighbours in [Neighbours::OneRecord(Relation::ReplaceOne), Neighbours::OneTargetChanges(1.0)]
+            for neighbours in [Neighbours::OneRecord(NeighbourRelation::ReplaceOne), Neighbours::OneTargetChanges(1.0)]
             {
                 let of = |unit: &PrivacyUnit| LedgerEntry { unit: unit.clone(), ..entry("a", neighbours) };
                 assert_eq!(conflict(&of(&one), &of(&other)).is_none(), together, "{one:?} {other:?}");
@@ -255,7 +254,7 @@ mod tests {
     #[test]
     fn only_the_same_guarantee_adds_up() {
         let (replaced, removed) =
-            (Neighbours::OneRecord(Relation::ReplaceOne), Neighbours::OneRecord(Relation::AddRemove));
+            (Neighbours::OneRecord(NeighbourRelation::ReplaceOne), Neighbours::OneRecord(NeighbourRelation::AddRemove));
         let changes = Neighbours::OneTargetChanges;
         for (one, other, together) in [
             (("a", replaced), ("a", replaced), true),
@@ -276,20 +275,20 @@ mod tests {
     #[test]
     fn numbers_that_no_release_has_are_named() {
         let sound = || entry("a", Neighbours::OneTargetChanges(1.0));
-        assert_eq!(sound().wrong_number(), None);
+        assert_eq!(sound().find_invalid_number(), None);
         for delta_exact in [0.0, 1.0] {
-            assert_eq!(LedgerEntry { delta_exact, ..sound() }.wrong_number(), None);
+            assert_eq!(LedgerEntry { delta_exact, ..sound() }.find_invalid_number(), None);
         }
         for bad in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert_eq!(LedgerEntry { mu: bad, ..sound() }.wrong_number(), Some("mu"), "{bad}");
-            assert_eq!(LedgerEntry { epsilon: bad, ..sound() }.wrong_number(), Some("epsilon"), "{bad}");
-            assert_eq!(LedgerEntry { delta: bad, ..sound() }.wrong_number(), Some("delta"), "{bad}");
+            assert_eq!(LedgerEntry { mu: bad, ..sound() }.find_invalid_number(), Some("mu"), "{bad}");
+            assert_eq!(LedgerEntry { epsilon: bad, ..sound() }.find_invalid_number(), Some("epsilon"), "{bad}");
+            assert_eq!(LedgerEntry { delta: bad, ..sound() }.find_invalid_number(), Some("delta"), "{bad}");
             let neighbours = Neighbours::OneTargetChanges(bad);
-            assert_eq!(LedgerEntry { neighbours, ..sound() }.wrong_number(), Some("neighbours"), "{bad}");
+            assert_eq!(LedgerEntry { neighbours, ..sound() }.find_invalid_number(), Some("neighbours"), "{bad}");
         }
-        assert_eq!(LedgerEntry { delta: 1.0, ..sound() }.wrong_number(), Some("delta"));
+        assert_eq!(LedgerEntry { delta: 1.0, ..sound() }.find_invalid_number(), Some("delta"));
         for delta_exact in [-1e-300, 1.1, f64::NAN] {
-            assert_eq!(LedgerEntry { delta_exact, ..sound() }.wrong_number(), Some("delta_exact"));
+            assert_eq!(LedgerEntry { delta_exact, ..sound() }.find_invalid_number(), Some("delta_exact"));
         }
     }
 }
@@ -301,10 +300,10 @@ mod time_tests {
     /// Computed with `date -u`.
     #[test]
     fn known_times() {
-        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
-        assert_eq!(utc(1_000_000_000), "2001-09-09T01:46:40Z");
-        assert_eq!(utc(4_107_542_399), "2100-02-28T23:59:59Z");
-        assert_eq!(utc(4_107_542_400), "2100-03-01T00:00:00Z");
-        assert_eq!(utc(1_735_689_599), "2024-12-31T23:59:59Z");
+        assert_eq!(format_utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(format_utc(1_000_000_000), "2001-09-09T01:46:40Z");
+        assert_eq!(format_utc(4_107_542_399), "2100-02-28T23:59:59Z");
+        assert_eq!(format_utc(4_107_542_400), "2100-03-01T00:00:00Z");
+        assert_eq!(format_utc(1_735_689_599), "2024-12-31T23:59:59Z");
     }
 }

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::account::Account;
+use super::account::LedgerAccount;
 use super::entry::{BudgetSetting, LedgerEntry};
-use dpgp_accounting::{Budget, Neighbours, PrivacyUnit};
-use dpgp_data::{CellTotal, ColumnMark, Fingerprint};
+use dpgp_accounting::{Neighbours, PrivacyBudget, PrivacyUnit};
+use dpgp_data::{CellDigestSum, ColumnFingerprint, Fingerprint};
 
 /// A release that was not charged. The ledger is unchanged.
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The file could not be read, locked or written.
-    #[error("the ledger {} cannot be used: {cause}; nothing was released{}", path.display(), perhaps(*charged))]
+    #[error("the ledger {} cannot be used: {cause}; nothing was released{}", path.display(), possible_charge_note(*charged))]
     Io {
         /// The ledger or its lock file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum LedgerError {
     /// Another process keeps the lock.
     #[error(
         "{} is still locked by another release{} after {} s. Nothing was released or charged; try again when \
-         it has ended", path.display(), by(holder), patience.as_secs()
+         it has ended", path.display(), holder_suffix(holder), patience.as_secs()
     )]
     Held {
         /// The lock file.
@@ -80,7 +80,7 @@ pub enum LedgerError {
         "{} is missing. The state folder recorded a ledger in this file. Without it, an earlier copy of that \
          ledger or a new one would lack charges. Nothing was released. Restore the file as it was \
          after the last release{}. See docs/ledger.md, \"A ledger that cannot be \
-         used\"", head.display(), or_forget(mark.as_deref())
+         used\"", head.display(), forget_ledger_hint(mark.as_deref())
     )]
     Forgotten {
         /// The missing file.
@@ -187,15 +187,15 @@ pub enum LedgerError {
          {:?}. One more release at delta = {delta:?} can have epsilon = {left:.4}, but you asked for epsilon \
          = {asked:?}. Nothing was released. The ledger records releases from some or all of these rows (if they are of \
          other people and only look alike, use --other-people)",
-        path.display(), spent(account), budget.epsilon, budget.delta
+        path.display(), spent_summary(account), budget.epsilon, budget.delta
     )]
     Spent {
         /// The ledger.
         path: PathBuf,
         /// Its account.
-        account: Box<Account>,
+        account: Box<LedgerAccount>,
         /// Its budget.
-        budget: Budget,
+        budget: PrivacyBudget,
         /// The epsilon asked for.
         asked: f64,
         /// The delta asked for.
@@ -205,24 +205,24 @@ pub enum LedgerError {
     },
 }
 
-fn by(holder: &str) -> String {
+fn holder_suffix(holder: &str) -> String {
     if holder.is_empty() { String::new() } else { format!(" ({holder})") }
 }
 
 /// The way to make the state folder forget a ledger on purpose.
-fn or_forget(mark: Option<&Path>) -> String {
+fn forget_ledger_hint(mark: Option<&Path>) -> String {
     mark.map_or_else(String::new, |mark| {
         format!(", or delete {} to forget that ledger and everything spent there", mark.display())
     })
 }
 
-fn perhaps(charged: bool) -> &'static str {
+fn possible_charge_note(charged: bool) -> &'static str {
     if charged { ", but a charge may have been recorded: see `dpgp ledger show`" } else { "" }
 }
 
-pub(super) fn spent(account: &Account) -> String {
+pub(super) fn spent_summary(account: &LedgerAccount) -> String {
     let releases = if account.releases == 1 { "release has" } else { "releases have" };
-    format!("{} {releases} spent {:.1} %", account.releases, 100.0 * account.share().unwrap_or_default())
+    format!("{} {releases} spent {:.1} %", account.releases, 100.0 * account.spent_share().unwrap_or_default())
 }
 
 impl LedgerError {
@@ -233,7 +233,7 @@ impl LedgerError {
     }
 
     /// Marks the error as one after a ledger was written.
-    pub(super) fn while_charging(self) -> Self {
+    pub(super) fn mark_charged(self) -> Self {
         match self {
             Self::Io { path, cause, .. } => Self::Io { path, cause, charged: true },
             other => other,
@@ -251,7 +251,7 @@ const MANY: f64 = 0.3;
 
 /// A release and the rows that it is about.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct KnownRelease<'a> {
+pub(super) struct ReleaseWithRows<'a> {
     pub entry: &'a LedgerEntry,
     /// None if only the names of its columns are known.
     pub rows: Option<&'a Fingerprint>,
@@ -259,15 +259,15 @@ pub(super) struct KnownRelease<'a> {
 
 /// A column of the rows of a release.
 #[derive(Debug, Clone, Copy)]
-struct RoleColumn<'a> {
+struct ReleaseColumn<'a> {
     name: &'a str,
-    cells: Option<CellTotal>,
+    cells: Option<CellDigestSum>,
     rows: Option<&'a Fingerprint>,
 }
 
 /// Evidence that two columns are the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Sameness {
+enum ColumnSameness {
     /// The cells of one of them are unknown.
     Unknown,
     /// They hold the same cells.
@@ -281,29 +281,29 @@ enum Sameness {
 
 impl LedgerEntry {
     /// Adds the cells of the columns that it protects or treats as public.
-    pub(super) fn of_rows(&self, rows: &Fingerprint) -> Self {
+    pub(super) fn with_row_digests(&self, rows: &Fingerprint) -> Self {
         let person = match &self.unit {
             PrivacyUnit::Person { column, .. } => Some(column),
             _ => None,
         };
         let named = self.public.iter().chain([&self.target]).chain(person);
-        let known = named.filter_map(|name| rows.named(name));
+        let known = named.filter_map(|name| rows.column_by_name(name));
         let columns = known.map(|column| (column.name.clone(), column.total)).collect();
-        Self { data: rows.whole().total, columns, ..self.clone() }
+        Self { data: rows.all_rows_digest().total, columns, ..self.clone() }
     }
 }
 
-impl<'a> KnownRelease<'a> {
-    fn column(&self, name: &'a str) -> RoleColumn<'a> {
+impl<'a> ReleaseWithRows<'a> {
+    fn column(&self, name: &'a str) -> ReleaseColumn<'a> {
         let cells = self.entry.columns.get(name).copied();
-        RoleColumn { name, cells, rows: self.rows.filter(|_| cells.is_some()) }
+        ReleaseColumn { name, cells, rows: self.rows.filter(|_| cells.is_some()) }
     }
 
-    fn target(&self) -> RoleColumn<'a> {
+    fn target(&self) -> ReleaseColumn<'a> {
         self.column(&self.entry.target)
     }
 
-    fn public(&self) -> impl Iterator<Item = RoleColumn<'a>> {
+    fn public_columns(&self) -> impl Iterator<Item = ReleaseColumn<'a>> {
         let release = *self;
         self.entry.public.iter().map(move |name| release.column(name))
     }
@@ -313,12 +313,12 @@ impl<'a> KnownRelease<'a> {
     /// Obligation: for the same rows, no column that one release protects is public in the other, under any name. If
     /// they hide persons, both hide the rows of the same persons. If some rows differ, a column is matched by the most
     /// common cells, or by its name.
-    pub fn conflict(&self, earlier: &KnownRelease<'_>) -> Option<String> {
+    pub fn conflict(&self, earlier: &ReleaseWithRows<'_>) -> Option<String> {
         let (now, then) = (self.entry.neighbours, earlier.entry.neighbours);
         // A change of one target does not concern another column. A change of a record concerns all its columns.
         let apart = matches!((now, then), (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)))
-            && !self.target().may_be(&earlier.target());
-        let other_persons = self.is_about_others_than(earlier);
+            && !self.target().can_be_same_column(&earlier.target());
+        let other_persons = self.has_different_persons(earlier);
         if !apart && other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
             return Some(
                 "the column that identifies people has the same name as in an earlier release, but different cells"
@@ -330,7 +330,7 @@ impl<'a> KnownRelease<'a> {
             (one, other) => one.adds_up_with(other),
         };
         if !(apart || now == then && same_unit) {
-            let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
+            let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::neighbours_in_words);
             let hint = match (self.entry.neighbours, earlier.entry.neighbours) {
                 (Neighbours::OneRecord(now), Neighbours::OneRecord(then)) if now != then => {
                     ". Counts can protect against either: set privacy.mechanism.histogram.relation"
@@ -341,25 +341,25 @@ impl<'a> KnownRelease<'a> {
                 "this release protects against: {now}. An earlier one protects against: {then}{hint}"
             ));
         }
-        if let Some(cut) = earlier.cut_otherwise(self.rows) {
+        if let Some(cut) = earlier.separator_conflict(self.rows) {
             return Some(cut);
         }
-        if let Some(exposed) = earlier.exposed_by(self.public()) {
+        if let Some(exposed) = earlier.find_exposing_column(self.public_columns()) {
             return Some(exposed);
         }
         let target = self.target();
-        let public = earlier.public().find(|public| target.may_be(public));
+        let public = earlier.public_columns().find(|public| target.can_be_same_column(public));
         public.map(|public| {
             format!(
                 "an earlier release treated the column {:?} as public, and this one protects it{}",
                 public.name,
-                called(&target, &public)
+                renamed_column_note(&target, &public)
             )
         })
     }
 
     /// Returns the reason if a public column shows protected data: the target, or any column of whole records.
-    fn exposed_by<'p>(&self, mut public: impl Iterator<Item = RoleColumn<'p>>) -> Option<String> {
+    fn find_exposing_column<'p>(&self, mut public: impl Iterator<Item = ReleaseColumn<'p>>) -> Option<String> {
         if let Neighbours::OneRecord(_) = self.entry.neighbours {
             return public.next().map(|public| {
                 let name = public.name;
@@ -367,29 +367,29 @@ impl<'a> KnownRelease<'a> {
             });
         }
         let target = self.target();
-        let public = public.find(|public| public.may_be(&target));
+        let public = public.find(|public| public.can_be_same_column(&target));
         public.map(|public| {
             format!(
                 "an earlier release protects the column {:?}, and this one treats it as public{}",
                 target.name,
-                called(&public, &target)
+                renamed_column_note(&public, &target)
             )
         })
     }
 
     /// Returns the reason if columns of some rows, treated as public, show data that this release protects.
-    pub fn exposed(&self, public: &[String], rows: &Fingerprint) -> Option<String> {
+    pub fn find_exposure(&self, public: &[String], rows: &Fingerprint) -> Option<String> {
         let columns = public.iter().map(|name| {
-            let cells = rows.named(name).map(|column| column.total);
-            RoleColumn { name, cells, rows: cells.is_some().then_some(rows) }
+            let cells = rows.column_by_name(name).map(|column| column.total);
+            ReleaseColumn { name, cells, rows: cells.is_some().then_some(rows) }
         });
-        self.cut_otherwise(Some(rows)).or_else(|| self.exposed_by(columns))
+        self.separator_conflict(Some(rows)).or_else(|| self.find_exposing_column(columns))
     }
 
     /// Returns the reason if the columns of some rows cannot be compared: the lines are those of an earlier release
     /// with other cells.
-    fn cut_otherwise(&self, rows: Option<&Fingerprint>) -> Option<String> {
-        let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_cut_otherwise(now));
+    fn separator_conflict(&self, rows: Option<&Fingerprint>) -> Option<String> {
+        let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_split_differently(now));
         is_cut.then(|| {
             "an earlier release read the same lines with a different separator, so columns cannot be compared"
                 .to_owned()
@@ -397,61 +397,61 @@ impl<'a> KnownRelease<'a> {
     }
 
     /// Whether both are about persons, but by columns that may differ.
-    fn is_about_others_than(&self, earlier: &KnownRelease<'_>) -> bool {
+    fn has_different_persons(&self, earlier: &ReleaseWithRows<'_>) -> bool {
         let (PrivacyUnit::Person { column: now, .. }, PrivacyUnit::Person { column: then, .. }) =
             (&self.entry.unit, &earlier.entry.unit)
         else {
             return false;
         };
-        let is_one = match self.column(now).sameness(&earlier.column(then)) {
-            Sameness::Unknown => now == then,
-            Sameness::Same => true,
-            Sameness::Other => false,
+        let is_one = match self.column(now).compare_cells(&earlier.column(then)) {
+            ColumnSameness::Unknown => now == then,
+            ColumnSameness::Same => true,
+            ColumnSameness::Other => false,
             // If rows share no more than chance explains, only the name can decide.
-            Sameness::Alike { share, most } => share >= most && (share > 0.0 || now == then),
+            ColumnSameness::Alike { share, most } => share >= most && (share > 0.0 || now == then),
         };
         !is_one
     }
 }
 
-impl RoleColumn<'_> {
+impl ReleaseColumn<'_> {
     /// Whether two columns may be the same: they have the same name or the same cells.
-    fn may_be(&self, other: &RoleColumn<'_>) -> bool {
+    fn can_be_same_column(&self, other: &ReleaseColumn<'_>) -> bool {
         self.name == other.name
-            || match self.sameness(other) {
-                Sameness::Unknown | Sameness::Other => false,
-                Sameness::Same => true,
-                Sameness::Alike { share, most } => share >= most && share > 0.0,
+            || match self.compare_cells(other) {
+                ColumnSameness::Unknown | ColumnSameness::Other => false,
+                ColumnSameness::Same => true,
+                ColumnSameness::Alike { share, most } => share >= most && share > 0.0,
             }
     }
 
-    fn sameness(&self, other: &RoleColumn<'_>) -> Sameness {
-        let (Some(cells), Some(others)) = (self.cells, other.cells) else { return Sameness::Unknown };
+    fn compare_cells(&self, other: &ReleaseColumn<'_>) -> ColumnSameness {
+        let (Some(cells), Some(others)) = (self.cells, other.cells) else { return ColumnSameness::Unknown };
         if cells == others {
-            return Sameness::Same;
+            return ColumnSameness::Same;
         }
-        let (Some(rows), Some(of)) = (self.rows, other.rows) else { return Sameness::Unknown };
-        if rows.whole() == of.whole() {
-            return Sameness::Other;
+        let (Some(rows), Some(of)) = (self.rows, other.rows) else { return ColumnSameness::Unknown };
+        if rows.all_rows_digest() == of.all_rows_digest() {
+            return ColumnSameness::Other;
         }
-        let (Some(one), Some(two)) = (rows.with_cells(cells), of.with_cells(others)) else {
-            return Sameness::Unknown;
+        let (Some(one), Some(two)) = (rows.column_by_cells(cells), of.column_by_cells(others)) else {
+            return ColumnSameness::Unknown;
         };
-        let share = common(one, rows, two, of);
-        let here = rows.columns.iter().map(|column| common(column, rows, two, of));
-        let there = of.columns.iter().map(|column| common(one, rows, column, of));
-        Sameness::Alike { share, most: here.chain(there).fold(share, f64::max) }
+        let share = common_cell_share(one, rows, two, of);
+        let here = rows.columns.iter().map(|column| common_cell_share(column, rows, two, of));
+        let there = of.columns.iter().map(|column| common_cell_share(one, rows, column, of));
+        ColumnSameness::Alike { share, most: here.chain(there).fold(share, f64::max) }
     }
 }
 
 /// The share of cells that two columns have in common, or 0 if chance explains it.
-fn common(one: &ColumnMark, rows: &Fingerprint, other: &ColumnMark, of: &Fingerprint) -> f64 {
-    let share = one.common(rows.whole().rows, other, of.whole().rows);
+fn common_cell_share(one: &ColumnFingerprint, rows: &Fingerprint, other: &ColumnFingerprint, of: &Fingerprint) -> f64 {
+    let share = one.common_share(rows.all_rows_digest().rows, other, of.all_rows_digest().rows);
     if share >= MANY || one.shares_rows(other) { share } else { 0.0 }
 }
 
 /// The present name of a column, if it differs.
-fn called(now: &RoleColumn<'_>, then: &RoleColumn<'_>) -> String {
+fn renamed_column_note(now: &ReleaseColumn<'_>, then: &ReleaseColumn<'_>) -> String {
     if now.name == then.name { String::new() } else { format!(" (here, its cells are in {:?})", now.name) }
 }
 
@@ -463,7 +463,7 @@ mod tests {
     #[test]
     fn errors_say_what_may_be_spent() {
         let failed = || LedgerError::io("l.toml".as_ref())(std::io::ErrorKind::StorageFull.into());
-        let (before, after) = (failed().to_string(), failed().while_charging().to_string());
+        let (before, after) = (failed().to_string(), failed().mark_charged().to_string());
         assert!(!before.contains("may have been recorded"), "{before}");
         assert!(after.starts_with(&before) && after.contains("a charge may have been recorded"), "{after}");
     }

@@ -5,18 +5,18 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::book::{Ledger, SealKey, check_budget, check_numbers};
+use super::book::{Ledger, SealKey, check_budget, check_ledger_numbers};
 use super::entry::{BudgetSetting, LedgerEntry};
-use super::error::{KnownRelease, LedgerError};
-use super::known::KnownLedgers;
-use super::old::{is_old, read_old};
+use super::error::{LedgerError, ReleaseWithRows};
+use super::known::LedgerRegistry;
+use super::old::{convert_version_1, is_version_1};
 use dpgp_accounting::composed_mu;
 use dpgp_data::Fingerprint;
 use dpgp_fs::{disk, folder_of};
 
 /// A ledger and its path.
 #[derive(Debug, Clone)]
-pub(super) struct PlacedLedger {
+pub(super) struct LedgerWithPath {
     /// The path without links, so that every name of a ledger has the same lock.
     pub path: PathBuf,
     pub ledger: Ledger,
@@ -40,7 +40,7 @@ pub(super) fn real_path(path: &Path) -> Result<PathBuf, LedgerError> {
 }
 
 /// Reads the text of a ledger. Returns nothing if the file does not exist.
-pub(super) fn text_of(path: &Path) -> Result<Option<String>, LedgerError> {
+pub(super) fn read_ledger_text(path: &Path) -> Result<Option<String>, LedgerError> {
     match fs::read(path) {
         Ok(bytes) => {
             let text = String::from_utf8(bytes);
@@ -56,49 +56,49 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, LedgerError> {
 /// # Errors
 /// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be,
 /// [`LedgerError::Linked`] for one with several names.
-pub(super) fn present(
+pub(super) fn read_ledger(
     path: &Path,
-    known: &KnownLedgers,
+    known: &LedgerRegistry,
     key: &SealKey,
-) -> Result<Option<PlacedLedger>, LedgerError> {
-    let Some(text) = text_of(path)? else {
-        return match known.at(path) {
+) -> Result<Option<LedgerWithPath>, LedgerError> {
+    let Some(text) = read_ledger_text(path)? else {
+        return match known.ledger_at_path(path) {
             Some(known) => Err(LedgerError::Gone { path: path.to_path_buf(), releases: known.releases }),
             None => Ok(None),
         };
     };
-    if has_other_names(path) {
+    if has_hard_links(path) {
         return Err(LedgerError::Linked { path: path.to_path_buf(), how: "has several names (hard links)" });
     }
-    placed(path, text, known, key).map(Some)
+    parse_ledger(path, text, known, key).map(Some)
 }
 
 /// Parses a ledger and checks that it is as it was last written.
-pub(super) fn placed(
+pub(super) fn parse_ledger(
     path: &Path,
     text: String,
-    known: &KnownLedgers,
+    known: &LedgerRegistry,
     key: &SealKey,
-) -> Result<PlacedLedger, LedgerError> {
-    if is_old(&text) {
-        let ledger = read_old(path, &text, key)?;
-        return Ok(PlacedLedger { path: path.to_path_buf(), ledger, old: Some(text) });
+) -> Result<LedgerWithPath, LedgerError> {
+    if is_version_1(&text) {
+        let ledger = convert_version_1(path, &text, key)?;
+        return Ok(LedgerWithPath { path: path.to_path_buf(), ledger, old: Some(text) });
     }
     let ledger = Ledger::parse(path, &text)?;
     if ledger.key != key.name() {
         return Err(LedgerError::OtherKey(path.to_path_buf()));
     }
-    let fault = key.fault(&ledger);
-    let fault = fault.or_else(|| known.same_beginning(&ledger).and_then(|known| known.fault(&ledger)));
+    let fault = key.tampering_reason(&ledger);
+    let fault = fault.or_else(|| known.find_same_beginning(&ledger).and_then(|known| known.mismatch_reason(&ledger)));
     match fault {
         Some(reason) => Err(LedgerError::malformed(path, reason)),
-        None => Ok(PlacedLedger { path: path.to_path_buf(), ledger, old: None }),
+        None => Ok(LedgerWithPath { path: path.to_path_buf(), ledger, old: None }),
     }
 }
 
 /// Whether a file has other hard links. They would keep the present text when the file is replaced.
 #[cfg(unix)]
-fn has_other_names(path: &Path) -> bool {
+fn has_hard_links(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1)
 }
 
@@ -116,11 +116,11 @@ pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = disk::create(folder, 0o600)?;
     disk::write(&mut file, text.as_bytes())?;
     disk::sync(&file)?;
-    disk::replace(file, path)?;
+    disk::persist_replacing(file, path)?;
     disk::sync_folder(folder)
 }
 
-impl PlacedLedger {
+impl LedgerWithPath {
     /// Writes the ledger. A ledger of version 1 that it replaces is kept beside it.
     pub fn write(&self) -> Result<(), LedgerError> {
         if let Some(old) = &self.old {
@@ -136,7 +136,7 @@ impl PlacedLedger {
 
 /// A release to enter.
 #[derive(Debug, Clone)]
-pub(super) struct NewRelease<'r> {
+pub(super) struct NewLedgerEntry<'r> {
     pub entry: &'r LedgerEntry,
     /// The identity of its rows.
     pub rows: &'r Fingerprint,
@@ -149,39 +149,39 @@ impl Ledger {
     ///
     /// Obligation: with a budget, the `mu` of all releases together stays within it. This holds even if each release is
     /// chosen by the results of earlier ones: the filter of Gaussian differential privacy (Smith and Thakurta 2022).
-    pub(super) fn with(
+    pub(super) fn with_release(
         mut self,
         path: &Path,
-        new: &NewRelease<'_>,
+        new: &NewLedgerEntry<'_>,
         key: &SealKey,
     ) -> Result<Self, LedgerError> {
-        self.take_budget(path, new.budget)?;
-        let entry = new.entry.of_rows(new.rows);
+        self.set_budget(path, new.budget)?;
+        let entry = new.entry.with_row_digests(new.rows);
         if self.budget.is_some() {
-            self.admit(path, KnownRelease { entry: &entry, rows: Some(new.rows) })?;
+            self.ensure_within_budget(path, ReleaseWithRows { entry: &entry, rows: Some(new.rows) })?;
         }
-        match self.data.iter_mut().find(|known| known.whole() == new.rows.whole()) {
-            Some(known) => known.learn(new.rows),
-            None => self.data.push(new.rows.kept()),
+        match self.data.iter_mut().find(|known| known.all_rows_digest() == new.rows.all_rows_digest()) {
+            Some(known) => known.merge_same_rows(new.rows),
+            None => self.data.push(new.rows.to_ledger_form()),
         }
-        self.enter(entry, key).map_err(|reason| LedgerError::malformed(path, reason))?;
+        self.append_entry(entry, key).map_err(|reason| LedgerError::malformed(path, reason))?;
         Ok(self)
     }
 
     /// Enters a release, links it and seals the ledger anew.
-    pub(super) fn enter(&mut self, entry: LedgerEntry, key: &SealKey) -> Result<(), String> {
+    pub(super) fn append_entry(&mut self, entry: LedgerEntry, key: &SealKey) -> Result<(), String> {
         let mut entry = LedgerEntry { number: self.release.len() as u64 + 1, ..entry };
         // An entry that cannot be read again would make the ledger unusable.
-        check_numbers(None, std::slice::from_ref(&entry))?;
+        check_ledger_numbers(None, std::slice::from_ref(&entry))?;
         let before = self.release.last().map_or("", |last| last.link.as_str());
-        entry.link = key.link(before, &entry)?;
+        entry.link = key.entry_link(before, &entry)?;
         self.release.push(entry);
         self.seal = key.seal(self)?;
         Ok(())
     }
 
     /// Sets the budget, which may be named once, at any time. It then covers earlier releases, too.
-    fn take_budget(&mut self, path: &Path, named: Option<BudgetSetting>) -> Result<(), LedgerError> {
+    fn set_budget(&mut self, path: &Path, named: Option<BudgetSetting>) -> Result<(), LedgerError> {
         let Some(named) = named else { return Ok(()) };
         check_budget(named).map_err(LedgerError::BadBudget)?;
         match self.budget {
@@ -191,7 +191,7 @@ impl Ledger {
             Some(_) => return Ok(()),
             None => {}
         }
-        match self.open() {
+        match self.incomplete_cost_reason() {
             Some(reason) => Err(LedgerError::OtherGuarantee { path: path.to_path_buf(), reason }),
             None => {
                 self.budget = Some(named);
@@ -201,12 +201,12 @@ impl Ledger {
     }
 
     /// Refuses a release that exceeds the budget.
-    fn admit(&self, path: &Path, release: KnownRelease<'_>) -> Result<(), LedgerError> {
+    fn ensure_within_budget(&self, path: &Path, release: ReleaseWithRows<'_>) -> Result<(), LedgerError> {
         let (path, entry) = (path.to_path_buf(), release.entry);
         if let Some(caveat) = entry.caveats.first() {
             return Err(LedgerError::Caveats { path, caveat: caveat.clone() });
         }
-        if let Some(reason) = self.known().find_map(|earlier| release.conflict(&earlier)) {
+        if let Some(reason) = self.releases_with_rows().find_map(|earlier| release.conflict(&earlier)) {
             return Err(LedgerError::OtherGuarantee { path, reason });
         }
         let account = self.account();
@@ -217,7 +217,7 @@ impl Ledger {
         let (asked, delta) = (entry.epsilon, entry.delta);
         Err(LedgerError::Spent {
             path,
-            left: budget.epsilon_left(account.mu, delta),
+            left: budget.remaining_epsilon(account.mu, delta),
             account: Box::new(account),
             budget,
             asked,
@@ -226,22 +226,23 @@ impl Ledger {
     }
 
     /// The releases, each with its rows.
-    pub(super) fn known(&self) -> impl Iterator<Item = KnownRelease<'_>> {
+    pub(super) fn releases_with_rows(&self) -> impl Iterator<Item = ReleaseWithRows<'_>> {
         self.release.iter().map(|entry| {
-            let rows = self.data.iter().find(|rows| rows.whole().total == entry.data);
-            KnownRelease { entry, rows }
+            let rows = self.data.iter().find(|rows| rows.all_rows_digest().total == entry.data);
+            ReleaseWithRows { entry, rows }
         })
     }
 
     /// Returns the reason why `mu` is not the total cost of the releases, if there is one.
-    pub(super) fn open(&self) -> Option<String> {
+    pub(super) fn incomplete_cost_reason(&self) -> Option<String> {
         for (place, entry) in self.release.iter().enumerate() {
             if let Some(caveat) = entry.caveats.first() {
                 return Some(format!("release {} has exceptions to its guarantee: {caveat}", place + 1));
             }
-            let release = self.known().nth(place);
-            let conflict = release
-                .and_then(|release| self.known().take(place).find_map(|earlier| release.conflict(&earlier)));
+            let release = self.releases_with_rows().nth(place);
+            let conflict = release.and_then(|release| {
+                self.releases_with_rows().take(place).find_map(|earlier| release.conflict(&earlier))
+            });
             if let Some(conflict) = conflict {
                 return Some(format!("release {}: {conflict}", place + 1));
             }
@@ -258,11 +259,11 @@ mod tests {
     #[test]
     fn only_what_is_not_there_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(text_of(&folder.path().join("none.toml")).unwrap(), None);
-        assert!(matches!(text_of(folder.path()), Err(LedgerError::Io { .. })));
+        assert_eq!(read_ledger_text(&folder.path().join("none.toml")).unwrap(), None);
+        assert!(matches!(read_ledger_text(folder.path()), Err(LedgerError::Io { .. })));
         let path = folder.path().join("l.toml");
         fs::write(&path, [0xff, 0xfe]).unwrap();
-        assert!(text_of(&path).unwrap_err().to_string().contains("UTF-8"));
+        assert!(read_ledger_text(&path).unwrap_err().to_string().contains("UTF-8"));
     }
 }
 
@@ -280,8 +281,8 @@ mod filter_tests {
         let rows = rows(trial.place.state.key());
         let mut ledger = Ledger::new(&key);
         for entry in entries {
-            let new = NewRelease { entry, rows: &rows, budget: None };
-            ledger = ledger.with("l.toml".as_ref(), &new, &key).unwrap();
+            let new = NewLedgerEntry { entry, rows: &rows, budget: None };
+            ledger = ledger.with_release("l.toml".as_ref(), &new, &key).unwrap();
         }
         ledger
     }
@@ -306,36 +307,39 @@ mod filter_tests {
         };
         let mut old = Ledger::new(&key);
         old.budget = trial.place.budget;
-        old.data.push(Fingerprint { columns: Vec::new(), ..rows.kept() });
-        old.enter(LedgerEntry { data: rows.whole().total, ..of("x", "y") }, &key).unwrap();
+        old.data.push(Fingerprint { columns: Vec::new(), ..rows.to_ledger_form() });
+        old.append_entry(LedgerEntry { data: rows.all_rows_digest().total, ..of("x", "y") }, &key).unwrap();
         let text = old.text("l.toml".as_ref()).unwrap();
         assert!(!text.contains("data.columns") && !text.contains("columns = {"), "{text}");
         let read = Ledger::parse("l.toml".as_ref(), &text).unwrap();
-        assert_eq!((key.fault(&read), &read), (None, &old));
+        assert_eq!((key.tampering_reason(&read), &read), (None, &old));
         let with = |ledger: &Ledger, entry: &LedgerEntry| {
-            ledger.clone().with("l.toml".as_ref(), &NewRelease { entry, rows: &rows, budget: None }, &key)
+            ledger.clone().with_release("l.toml".as_ref(), &NewLedgerEntry { entry, rows: &rows, budget: None }, &key)
         };
         assert!(matches!(with(&read, &of("z", "x")), Err(LedgerError::OtherGuarantee { .. })));
         let next = with(&read, &of("x", "y")).unwrap();
         assert_eq!((next.data.len(), next.data[0].columns.len(), next.release[1].columns.len()), (1, 2, 2));
         let text = next.text("l.toml".as_ref()).unwrap();
         let again = Ledger::parse("l.toml".as_ref(), &text).unwrap();
-        assert_eq!((key.fault(&again), &again), (None, &next));
+        assert_eq!((key.tampering_reason(&again), &again), (None, &next));
     }
 
     /// Where a guarantee has exceptions, or two releases have none in common, no budget tells what is spent.
     #[test]
     fn what_no_mu_tells_is_open() {
         let trial = Trial::new();
-        assert_eq!(ledger_of(&trial, &[entry("a"), entry("b")]).open(), None);
+        assert_eq!(ledger_of(&trial, &[entry("a"), entry("b")]).incomplete_cost_reason(), None);
         let excepted = LedgerEntry { caveats: vec!["of one kind".to_owned()], ..entry("b") };
         let ledger = ledger_of(&trial, &[entry("a"), excepted]);
-        assert_eq!(ledger.open().as_deref(), Some("release 2 has exceptions to its guarantee: of one kind"));
+        assert_eq!(
+            ledger.incomplete_cost_reason().as_deref(),
+            Some("release 2 has exceptions to its guarantee: of one kind")
+        );
         let other = LedgerEntry { neighbours: Neighbours::OneTargetChanges(1.0), ..entry("b") };
         let mut ledger = ledger_of(&trial, &[entry("a"), other]);
-        assert!(ledger.open().is_some());
+        assert!(ledger.incomplete_cost_reason().is_some());
         let budget = Some(BudgetSetting { epsilon: 8.0, delta: 1e-5 });
-        let refused = ledger.take_budget("l.toml".as_ref(), budget);
+        let refused = ledger.set_budget("l.toml".as_ref(), budget);
         assert!(matches!(refused, Err(LedgerError::OtherGuarantee { .. })) && ledger.budget.is_none());
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::book::SealKey;
 use super::error::LedgerError;
-use super::file::{PlacedLedger, placed};
-use super::known::{KnownLedgers, head_of};
+use super::file::{LedgerWithPath, parse_ledger};
+use super::known::{LedgerRegistry, parse_registration};
 use super::trial::Trial;
 
 /// A text with one bit turned over, if that is a text; a file that is none is refused where it is read.
@@ -21,14 +21,14 @@ fn every_bit_of_a_ledger() {
     let trial = Trial::new();
     ["1", "2", "3"].iter().for_each(|id| drop(trial.charge(id).unwrap()));
     let (path, state) = (trial.files("toml").remove(0), &trial.place.state);
-    let (known, key) = (KnownLedgers::read(state).unwrap(), SealKey::new(state.key()));
+    let (known, key) = (LedgerRegistry::read(state).unwrap(), SealKey::new(state.key()));
     let text = std::fs::read_to_string(&path).unwrap();
-    let PlacedLedger { ledger: sound, .. } = placed(&path, text.clone(), &known, &key).unwrap();
+    let LedgerWithPath { ledger: sound, .. } = parse_ledger(&path, text.clone(), &known, &key).unwrap();
     assert_eq!(sound.release.len(), 3);
     let mut same = 0;
     for bit in 0..8 * text.len() {
         let Some(other) = flipped(&text, bit) else { continue };
-        let Ok(read) = placed(&path, other, &known, &key) else { continue };
+        let Ok(read) = parse_ledger(&path, other, &known, &key) else { continue };
         assert_eq!(read.ledger, sound, "bit {} of byte {}", bit % 8, bit / 8);
         same += 1;
     }
@@ -43,20 +43,20 @@ fn every_bit_of_what_is_remembered() {
     trial.charge("1").unwrap();
     let (path, key) = (trial.files("head").remove(0), SealKey::new(trial.place.state.key()));
     let text = std::fs::read_to_string(&path).unwrap();
-    let sound = head_of(&path, &text, &key).unwrap();
+    let sound = parse_registration(&path, &text, &key).unwrap();
     for bit in 0..8 * text.len() {
         let Some(other) = flipped(&text, bit) else { continue };
-        if let Ok(read) = head_of(&path, &other, &key) {
+        if let Ok(read) = parse_registration(&path, &other, &key) {
             assert_eq!(read, sound, "bit {} of byte {}", bit % 8, bit / 8);
         }
     }
     // The same before there were tags, where the ledger must say the same.
     let start = text.find("tag = ").unwrap();
     let untagged = format!("{}{}", &text[..start], text[start..].split_once('\n').unwrap().1);
-    let sound = head_of(&path, &untagged, &key).unwrap();
+    let sound = parse_registration(&path, &untagged, &key).unwrap();
     for bit in 0..8 * untagged.len() {
         let Some(other) = flipped(&untagged, bit) else { continue };
-        let Ok(read) = head_of(&path, &other, &key) else { continue };
+        let Ok(read) = parse_registration(&path, &other, &key) else { continue };
         // A ledger that is elsewhere is not there: that is told where its rows are released.
         assert!(read == sound || !read.path.exists(), "bit {} of byte {}", bit % 8, bit / 8);
         assert_eq!((&read.data, read.releases), (&sound.data, sound.releases));
@@ -74,8 +74,8 @@ fn every_bit_of_the_key() {
         let mut other = key.clone();
         other[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&file, other).unwrap();
-        let state = dpgp_run::StateFolder::at(state).unwrap();
-        let Err(LedgerError::Malformed { reason, .. }) = KnownLedgers::read(&state) else {
+        let state = dpgp_run::StateFolder::open_at(state).unwrap();
+        let Err(LedgerError::Malformed { reason, .. }) = LedgerRegistry::read(&state) else {
             panic!("bit {bit} is not noticed");
         };
         assert!(reason.contains("not the current one"), "{reason}");
@@ -95,13 +95,13 @@ fn every_bit_of_version_1() {
     );
     let trial = Trial::new();
     let state = &trial.place.state;
-    let (known, key) = (KnownLedgers::read(state).unwrap(), SealKey::new(state.key()));
+    let (known, key) = (LedgerRegistry::read(state).unwrap(), SealKey::new(state.key()));
     let (path, mut same) = (Path::new("l.toml"), 0);
-    let sound = placed(path, text.clone(), &known, &key).unwrap().ledger.account();
+    let sound = parse_ledger(path, text.clone(), &known, &key).unwrap().ledger.account();
     assert_eq!(sound.releases, 2);
     for bit in 0..8 * text.len() {
         let Some(other) = flipped(&text, bit) else { continue };
-        let Ok(read) = placed(path, other, &known, &key) else { continue };
+        let Ok(read) = parse_ledger(path, other, &known, &key) else { continue };
         let account = read.ledger.account();
         if account.budget == sound.budget {
             let close = (account.mu / sound.mu - 1.0).abs() < 1e-6;

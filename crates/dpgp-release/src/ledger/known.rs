@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::LedgerPlace;
-use super::book::{Ledger, SealKey, is_about};
+use super::LedgerLocation;
+use super::book::{Ledger, SealKey, has_common_rows};
 use super::entry::LedgerEntry;
 use super::error::LedgerError;
-use super::file::{replace, text_of};
+use super::file::{read_ledger_text, replace};
 use dpgp_accounting::{gaussian_delta, gaussian_delta_at_most};
-use dpgp_data::{Fingerprint, RowTotal};
+use dpgp_data::{Fingerprint, RowDigestSum};
 use dpgp_fs::{disk, folder_of};
 use dpgp_run::StateFolder;
 
@@ -34,7 +34,7 @@ const DIGITS: usize = 16;
 /// The state of a ledger when it was last written here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct KnownLedger {
+pub(super) struct RegisteredLedger {
     /// Its name, from the rows of its first release.
     pub name: String,
     /// Its path.
@@ -54,13 +54,13 @@ pub(super) struct KnownLedger {
 
 /// All ledgers that the state folder knows.
 #[derive(Debug)]
-pub(super) struct KnownLedgers {
+pub(super) struct LedgerRegistry {
     folder: PathBuf,
     key: SealKey,
-    pub list: Vec<KnownLedger>,
+    pub list: Vec<RegisteredLedger>,
 }
 
-impl KnownLedgers {
+impl LedgerRegistry {
     /// Reads all records.
     ///
     /// Obligation: each record is as it was written, under the present key. Otherwise counted rows would not be
@@ -71,7 +71,7 @@ impl KnownLedgers {
         let mut known = Self { folder: folder.clone(), key, list: Vec::new() };
         for path in paths_in(&folder)? {
             if path.extension().is_some_and(|ending| ending == ENDING) {
-                known.list.push(read_head(&path, &known.key)?);
+                known.list.push(read_registration(&path, &known.key)?);
             }
         }
         known.list.sort_by(|one, other| one.path.cmp(&other.path));
@@ -86,7 +86,7 @@ impl KnownLedgers {
             let name = mark.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let is_name = name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
             if is_name && !self.list.iter().any(|known| known.name == name) {
-                return Err(LedgerError::Forgotten { head: self.head(&name), mark: Some(mark) });
+                return Err(LedgerError::Forgotten { head: self.registration_path(&name), mark: Some(mark) });
             }
         }
         for path in paths_in(&self.folder)? {
@@ -94,7 +94,7 @@ impl KnownLedgers {
             if is_known || path.extension().is_none_or(|ending| ending != "toml") {
                 continue;
             }
-            let ledger = text_of(&path)?.and_then(|text| Ledger::parse(&path, &text).ok());
+            let ledger = read_ledger_text(&path)?.and_then(|text| Ledger::parse(&path, &text).ok());
             if ledger.is_some_and(|ledger| ledger.release.len() > 1) {
                 return Err(LedgerError::Forgotten { head: path.with_extension(ENDING), mark: None });
             }
@@ -103,40 +103,40 @@ impl KnownLedgers {
     }
 
     /// The file of the record of a ledger.
-    fn head(&self, name: &str) -> PathBuf {
+    fn registration_path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.{ENDING}"))
     }
 
     /// Marks that a ledger has a record.
-    fn mark(&self, name: &str, ledger: &Path) -> Result<(), LedgerError> {
+    fn write_marker(&self, name: &str, ledger: &Path) -> Result<(), LedgerError> {
         let folder = folder_of(&self.folder).join(MARKS);
         let mark = folder.join(name);
         if mark.exists() {
             return Ok(());
         }
-        let text = format!("{} is remembered in {}\n", ledger.display(), self.head(name).display());
+        let text = format!("{} is remembered in {}\n", ledger.display(), self.registration_path(name).display());
         disk::make_folder(&folder).and_then(|()| replace(&mark, &text)).map_err(LedgerError::io(&mark))
     }
 
     /// Ledgers about some of the rows. Without `alike`, only those about exactly these rows.
-    pub fn about(&self, rows: &Fingerprint, alike: bool) -> Vec<&KnownLedger> {
-        self.list.iter().filter(|known| is_about(&known.data, rows, alike)).collect()
+    pub fn ledgers_about(&self, rows: &Fingerprint, alike: bool) -> Vec<&RegisteredLedger> {
+        self.list.iter().filter(|known| has_common_rows(&known.data, rows, alike)).collect()
     }
 
     /// The record of the ledger at a path.
-    pub fn at(&self, path: &Path) -> Option<&KnownLedger> {
+    pub fn ledger_at_path(&self, path: &Path) -> Option<&RegisteredLedger> {
         self.list.iter().find(|known| known.path == path)
     }
 
     /// The record of a ledger that began with the same release, even if it was at another path.
-    pub fn same_beginning(&self, ledger: &Ledger) -> Option<&KnownLedger> {
-        let name = name_of(ledger)?;
+    pub fn find_same_beginning(&self, ledger: &Ledger) -> Option<&RegisteredLedger> {
+        let name = ledger_name(ledger)?;
         self.list.iter().find(|known| known.name == name)
     }
 
     /// The default path of a ledger about these rows.
-    pub fn place_for(&self, rows: &Fingerprint) -> PathBuf {
-        self.folder.join(format!("{}.toml", name_for(&rows.whole().total)))
+    pub fn default_ledger_path(&self, rows: &Fingerprint) -> PathBuf {
+        self.folder.join(format!("{}.toml", ledger_name_from_rows(&rows.all_rows_digest().total)))
     }
 
     /// Makes the folder. It and the key beside it are on the disk when this returns: a release that outlives them would
@@ -147,9 +147,9 @@ impl KnownLedgers {
     }
 
     /// Records a ledger as it was just written.
-    pub fn remember(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
-        let (Some(name), Some(last)) = (name_of(ledger), ledger.release.last()) else { return Ok(()) };
-        let head = KnownLedger {
+    pub fn register_ledger(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+        let (Some(name), Some(last)) = (ledger_name(ledger), ledger.release.last()) else { return Ok(()) };
+        let head = RegisteredLedger {
             name: name.clone(),
             path: path.to_path_buf(),
             releases: last.number,
@@ -158,13 +158,12 @@ impl KnownLedgers {
             tag: String::new(),
             data: ledger.data.clone(),
         };
-        let tag = self.key.tag_of(&head).map_err(|reason| LedgerError::malformed(path, reason))?;
-        let head = KnownLedger { tag, ..head };
-        let file = self.head(&name);
-        let text =
-            toml::to_string(&head).map_err(|error| LedgerError::malformed(&file, error.to_string()))?;
+        let tag = self.key.registration_tag(&head).map_err(|reason| LedgerError::malformed(path, reason))?;
+        let head = RegisteredLedger { tag, ..head };
+        let file = self.registration_path(&name);
+        let text = toml::to_string(&head).map_err(|error| LedgerError::malformed(&file, error.to_string()))?;
         replace(&file, &text).map_err(LedgerError::io(&file))?;
-        self.mark(&name, path)
+        self.write_marker(&name, path)
     }
 }
 
@@ -178,56 +177,56 @@ fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, LedgerError> {
 }
 
 /// Reads the record of one ledger.
-fn read_head(path: &Path, key: &SealKey) -> Result<KnownLedger, LedgerError> {
-    let Some(text) = text_of(path)? else {
+fn read_registration(path: &Path, key: &SealKey) -> Result<RegisteredLedger, LedgerError> {
+    let Some(text) = read_ledger_text(path)? else {
         return Err(LedgerError::malformed(path, "it disappeared while being read"));
     };
-    head_of(path, &text, key)
+    parse_registration(path, &text, key)
 }
 
 /// Parses the record of a ledger and checks that it is as it was written.
-pub(super) fn head_of(path: &Path, text: &str, key: &SealKey) -> Result<KnownLedger, LedgerError> {
-    let head: KnownLedger =
+pub(super) fn parse_registration(path: &Path, text: &str, key: &SealKey) -> Result<RegisteredLedger, LedgerError> {
+    let head: RegisteredLedger =
         toml::from_str(text).map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
-    match head.edited(path, key) {
+    match head.tampering_reason(path, key) {
         Some(reason) => Err(LedgerError::malformed(path, reason)),
         None => Ok(head),
     }
 }
 
-impl KnownLedger {
+impl RegisteredLedger {
     /// Returns the reason why a record is not as it was written, if there is one.
-    fn edited(&self, path: &Path, key: &SealKey) -> Option<&'static str> {
+    fn tampering_reason(&self, path: &Path, key: &SealKey) -> Option<&'static str> {
         if self.data.iter().any(|rows| rows.key != key.name()) {
             return Some("it was written with a key that is not the current one of its state folder");
         }
         let sound = if self.tag.is_empty() {
             // A record without a tag, of an earlier version: the ledger must hold all of it.
             let named = path.file_stem().is_some_and(|stem| *stem == *self.name);
-            let text = text_of(&self.path).ok().flatten();
+            let text = read_ledger_text(&self.path).ok().flatten();
             let ledger = text.and_then(|text| Ledger::parse(&self.path, &text).ok());
-            named && ledger.is_none_or(|ledger| self.is_of(&ledger))
+            named && ledger.is_none_or(|ledger| self.is_prefix_of(&ledger))
         } else {
-            key.tag_of(self).is_ok_and(|tag| tag == self.tag)
+            key.registration_tag(self).is_ok_and(|tag| tag == self.tag)
         };
         (!sound).then_some("it was edited")
     }
 
     /// Whether a ledger holds all of the record. It may have further releases.
-    fn is_of(&self, ledger: &Ledger) -> bool {
-        let rows_stand = self.data.iter().all(|rows| is_about(&ledger.data, rows, false));
+    fn is_prefix_of(&self, ledger: &Ledger) -> bool {
+        let rows_stand = self.data.iter().all(|rows| has_common_rows(&ledger.data, rows, false));
         let same = self.data == ledger.data || ledger.release.len() as u64 != self.releases;
-        rows_stand && same && name_of(ledger).as_ref() == Some(&self.name) && self.fault(ledger).is_none()
+        rows_stand && same && ledger_name(ledger).as_ref() == Some(&self.name) && self.mismatch_reason(ledger).is_none()
     }
 
     /// Returns the reason why a ledger is neither the recorded one nor a continuation of it.
-    pub fn fault(&self, ledger: &Ledger) -> Option<String> {
+    pub fn mismatch_reason(&self, ledger: &Ledger) -> Option<String> {
         let (found, known) = (ledger.release.len() as u64, self.releases);
         let there = usize::try_from(known).ok().and_then(|known| ledger.release.get(known.checked_sub(1)?));
         match there {
-            None => Some(format!(
-                "it holds {found} releases, but {known} were charged to it: an earlier copy was restored"
-            )),
+            None => {
+                Some(format!("it holds {found} releases, but {known} were charged to it: an earlier copy was restored"))
+            }
             Some(entry) if entry.link != self.link || (found == known && ledger.seal != self.seal) => {
                 Some(format!("its first {known} releases are not the ones that were charged to it"))
             }
@@ -236,12 +235,12 @@ impl KnownLedger {
     }
 }
 
-fn name_for(total: &RowTotal) -> String {
+fn ledger_name_from_rows(total: &RowDigestSum) -> String {
     total.to_string().chars().take(DIGITS).collect()
 }
 
-fn name_of(ledger: &Ledger) -> Option<String> {
-    ledger.data.first().map(|rows| name_for(&rows.whole().total))
+fn ledger_name(ledger: &Ledger) -> Option<String> {
+    ledger.data.first().map(|rows| ledger_name_from_rows(&rows.all_rows_digest().total))
 }
 
 /// The relative tolerance of `mu` and delta, which were computed from calibrations in doubles.
@@ -254,7 +253,7 @@ impl LedgerEntry {
     /// Obligation: in an entry without exceptions, a `mu` with an error above 1e-6 does not agree with the epsilon and
     /// the exact delta beside it, unless both deltas are 0 or 1 in doubles. The exact delta rises with `mu` (Balle and
     /// Wang 2018, Theorem 8).
-    pub(super) fn contradiction(&self) -> Option<String> {
+    pub(super) fn find_contradiction(&self) -> Option<String> {
         let Self { mu, epsilon, delta, delta_exact, caveats, .. } = self;
         if !caveats.is_empty() {
             return None;
@@ -277,19 +276,19 @@ impl LedgerEntry {
 ///
 /// # Errors
 /// [`LedgerError::OtherGuarantee`], and those of ledgers that cannot be read.
-pub(crate) fn ensure_protected(
-    place: &LedgerPlace,
+pub(crate) fn refuse_protected_columns(
+    place: &LedgerLocation,
     rows: &Fingerprint,
     public: &[String],
 ) -> Result<(), LedgerError> {
     if public.is_empty() {
         return Ok(());
     }
-    for known in KnownLedgers::read(&place.state)?.about(rows, !place.other_people) {
+    for known in LedgerRegistry::read(&place.state)?.ledgers_about(rows, !place.other_people) {
         // One that went away is told of by the charge.
-        let Some(text) = text_of(&known.path)? else { continue };
+        let Some(text) = read_ledger_text(&known.path)? else { continue };
         let ledger = Ledger::parse(&known.path, &text)?;
-        let exposed = ledger.known().find_map(|earlier| earlier.exposed(public, rows));
+        let exposed = ledger.releases_with_rows().find_map(|earlier| earlier.find_exposure(public, rows));
         if let Some(reason) = exposed.filter(|_| ledger.budget.is_some()) {
             return Err(LedgerError::OtherGuarantee { path: known.path.clone(), reason });
         }
@@ -306,9 +305,9 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_read_is_an_error() {
         let trial = Trial::new();
-        assert!(KnownLedgers::read(&trial.place.state).unwrap().list.is_empty());
+        assert!(LedgerRegistry::read(&trial.place.state).unwrap().list.is_empty());
         fs::write(trial.place.state.path().join(LEDGERS), "no folder").unwrap();
-        assert!(matches!(KnownLedgers::read(&trial.place.state), Err(LedgerError::Io { .. })));
+        assert!(matches!(LedgerRegistry::read(&trial.place.state), Err(LedgerError::Io { .. })));
     }
 
     fn is_forgotten(trial: &Trial) -> bool {
@@ -345,7 +344,7 @@ mod tests {
             trial.charge(id).unwrap();
             fs::remove_file(trial.files(ENDING).remove(0)).unwrap();
             fs::remove_dir_all(trial.place.state.path().join(MARKS)).unwrap();
-            assert_eq!(KnownLedgers::read(&trial.place.state).is_err(), forgotten, "{id}");
+            assert_eq!(LedgerRegistry::read(&trial.place.state).is_err(), forgotten, "{id}");
         }
     }
 }
@@ -385,12 +384,10 @@ mod agreement_tests {
     /// Exact deltas of mpmath at a mu that is one part in a million smaller or greater, and a part in a million beyond.
     #[test]
     fn a_part_in_a_million_is_allowed() {
-        let with =
-            |delta: &str| error(&format!("mu = 0.25\nepsilon = 1.0\ndelta_exact = {delta}\ndelta = 3e-6\n"));
-        for (within, beyond) in [
-            ("2.9242150330099172e-6", "2.924213863324138e-6"),
-            ("2.9243291776641718e-6", "2.9243303473960768e-6"),
-        ] {
+        let with = |delta: &str| error(&format!("mu = 0.25\nepsilon = 1.0\ndelta_exact = {delta}\ndelta = 3e-6\n"));
+        for (within, beyond) in
+            [("2.9242150330099172e-6", "2.924213863324138e-6"), ("2.9243291776641718e-6", "2.9243303473960768e-6")]
+        {
             assert_eq!(with(within), "");
             assert!(with(beyond).contains("contradict each other"), "{beyond}");
         }

@@ -19,13 +19,13 @@ mod old;
 #[cfg(test)]
 mod trial;
 
-pub use account::Account;
-pub use account::{LedgerState, Listed, listed, listed_about, listed_file};
+pub use account::LedgerAccount;
+pub use account::{LedgerState, ListedLedger, find_ledger_in_file, list_ledgers, list_ledgers_about};
 pub use book::Ledger;
-pub(super) use charge::{Charge, charge, preview};
-pub use charge::{LedgerPlace, Receipt};
-pub use entry::utc;
+pub use charge::{ChargeReceipt, LedgerLocation};
+pub(super) use charge::{PendingCharge, charge_ledgers, check_charge};
+pub use entry::format_utc;
 pub use entry::{BudgetSetting, LedgerEntry};
-pub use entry::{Entered, entered};
+pub use entry::{ReleasePosition, locate_release};
 pub use error::LedgerError;
-pub(super) use known::ensure_protected;
+pub(super) use known::refuse_protected_columns;

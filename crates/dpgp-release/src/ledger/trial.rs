@@ -2,32 +2,32 @@
 
 use std::path::PathBuf;
 
-use super::charge::{Charge, LedgerPlace, Receipt, charge};
+use super::charge::{ChargeReceipt, LedgerLocation, PendingCharge, charge_ledgers};
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use dpgp_accounting::{Neighbours, PrivacyUnit};
-use dpgp_data::{DataKey, Fingerprint, RowWitness};
+use dpgp_data::{DataKey, Fingerprint, RowFingerprinter};
 use dpgp_run::StateFolder;
 
 /// A folder that goes with the test.
 pub struct Trial {
     _folder: tempfile::TempDir,
-    pub place: LedgerPlace,
+    pub place: LedgerLocation,
 }
 
 impl Trial {
     /// A new state folder, and a budget for many releases.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let state = StateFolder::at(&folder.path().join("state")).unwrap();
+        let state = StateFolder::open_at(&folder.path().join("state")).unwrap();
         let budget = Some(BudgetSetting { epsilon: 8.0, delta: 1e-5 });
-        Self { _folder: folder, place: LedgerPlace { state, file: None, budget, other_people: false } }
+        Self { _folder: folder, place: LedgerLocation { state, file: None, budget, other_people: false } }
     }
 
     /// Charges a release about twelve rows.
-    pub fn charge(&self, id: &str) -> Result<Receipt, LedgerError> {
+    pub fn charge(&self, id: &str) -> Result<ChargeReceipt, LedgerError> {
         let rows = rows(self.place.state.key());
-        charge(&Charge { place: &self.place, rows: &rows, entry: entry(id) })
+        charge_ledgers(&PendingCharge { place: &self.place, rows: &rows, entry: entry(id) })
     }
 
     /// The files of a kind in the folder of ledgers.
@@ -43,14 +43,14 @@ impl Trial {
 /// Twelve rows of two columns, of which a spec reads one.
 pub fn rows(key: &DataKey) -> Fingerprint {
     let names = ["x".to_owned(), "y".to_owned()];
-    let mut witness = RowWitness::new(key, &names, &["x"]);
+    let mut witness = RowFingerprinter::new(key, &names, &["x"]);
     witness.begin_file(0, &names);
     for row in 0..12 {
-        witness.number(f64::from(row), true);
-        witness.number(f64::from(row * row), false);
+        witness.add_number(f64::from(row), true);
+        witness.add_number(f64::from(row * row), false);
         witness.end_row();
     }
-    witness.fingerprint(1)
+    witness.into_fingerprint(1)
 }
 
 /// A release whose exact delta at epsilon 1 was computed with mpmath.
@@ -71,7 +71,7 @@ pub fn entry(id: &str) -> LedgerEntry {
         unit: PrivacyUnit::Record,
         caveats: Vec::new(),
         columns: Default::default(),
-        data: dpgp_data::RowTotal::default(),
+        data: dpgp_data::RowDigestSum::default(),
         link: String::new(),
     }
 }

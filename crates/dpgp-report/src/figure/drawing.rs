@@ -4,15 +4,15 @@ use thiserror::Error;
 
 use crate::report::Report;
 use dpgp_plot::{Picture, PlotError};
-use dpgp_task::MissingColumn;
+use dpgp_task::MissingColumnError;
 
 /// Turns the rows and frames of a report into marks.
-pub trait Drawing {
+pub trait PictureBuilder {
     /// Draws a report without computing any of its numbers.
     ///
     /// # Errors
     /// [`FigureError`] if a frame lacks columns that the kind needs, or has unknown ones.
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError>;
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError>;
 }
 
 /// Reasons why a figure was not drawn.
@@ -24,7 +24,7 @@ pub enum FigureError {
     Refused(#[from] PlotError),
     /// A frame lacks a column that the kind of figure needs.
     #[error(transparent)]
-    MissingColumn(#[from] MissingColumn),
+    MissingColumn(#[from] MissingColumnError),
     /// A frame has a column unknown to the kind of figure, perhaps a misspelt optional one.
     #[error("the frame `{frame}` has an unknown column `{column}`; its figure accepts {}", known.join(", "))]
     UnknownColumn {

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::kinds::figure_svg;
 use crate::report::Report;
 use dpgp_accounting::Certificate;
-use dpgp_data::Manifest;
+use dpgp_data::DatasetManifest;
 use dpgp_plot::PlotPoint;
 use dpgp_spec::SpreadKind;
-use dpgp_task::{Experiment, Frame, Row};
+use dpgp_task::{Experiment, FigureFrame, MetricSummary};
 
 const BASE: &str = r#"
 [experiment]
@@ -32,12 +32,9 @@ mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 }
 
 /// An experiment with a bundled axis `method` that has these labels, and this figure.
 pub fn experiment(labels: &[&str], figure: &str) -> Experiment {
-    let axis = labels
-        .iter()
-        .zip(1..)
-        .map(|(label, i)| format!("{label} = {{ \"model.noise_variance\" = {i}.5 }}\n"));
+    let axis = labels.iter().zip(1..).map(|(label, i)| format!("{label} = {{ \"model.noise_variance\" = {i}.5 }}\n"));
     let text = format!("{BASE}[axis.method]\n{}{figure}", axis.collect::<String>());
-    Experiment::parse("test", Path::new("test.toml"), text, &Manifest::shipped().unwrap()).unwrap()
+    Experiment::parse("test", Path::new("test.toml"), text, &DatasetManifest::load_shipped().unwrap()).unwrap()
 }
 
 /// The same with a figure of metrics that its task may not measure.
@@ -46,7 +43,7 @@ pub fn showing(labels: &[&str], figure: &str) -> Experiment {
 }
 
 /// The figure of some frames, each with the index of its cell; checked. Set DPGP_FIGURES to a folder to look at it.
-pub fn svg(name: &str, experiment: &Experiment, frames: Vec<(usize, Frame)>) -> String {
+pub fn svg(name: &str, experiment: &Experiment, frames: Vec<(usize, FigureFrame)>) -> String {
     drawn(name, &Report::new(experiment, Vec::new(), frames))
 }
 
@@ -62,16 +59,16 @@ pub fn drawn(name: &str, report: &Report<'_>) -> String {
 }
 
 /// A frame from its name and the names of its columns, and its rows.
-pub fn frame<const N: usize>(words: &str, rows: &[[f64; N]]) -> Frame {
+pub fn frame<const N: usize>(words: &str, rows: &[[f64; N]]) -> FigureFrame {
     let mut words = words.split_whitespace();
-    let frame = Frame::new(words.next().unwrap());
+    let frame = FigureFrame::new(words.next().unwrap());
     let columns = words.enumerate();
-    columns.fold(frame, |frame, (i, column)| frame.with(column, rows.iter().map(|row| row[i])))
+    columns.fold(frame, |frame, (i, column)| frame.with_column(column, rows.iter().map(|row| row[i])))
 }
 
 /// A row with a spread over five replicates.
-pub fn row(cell: usize, metric: &str, value: f64, spread: Option<f64>) -> Row {
-    Row {
+pub fn row(cell: usize, metric: &str, value: f64, spread: Option<f64>) -> MetricSummary {
+    MetricSummary {
         cell,
         metric: metric.to_owned(),
         value,
@@ -87,10 +84,10 @@ pub fn row(cell: usize, metric: &str, value: f64, spread: Option<f64>) -> Row {
 }
 
 /// Rows with these metrics for each cell, over four replicates, by the positions of cell and metric.
-pub fn rows(experiment: &Experiment, metrics: &[&str], value: impl Fn(usize, usize) -> f64) -> Vec<Row> {
+pub fn rows(experiment: &Experiment, metrics: &[&str], value: impl Fn(usize, usize) -> f64) -> Vec<MetricSummary> {
     let cells = 0..experiment.cells.len();
     let all = cells.flat_map(|cell| (0..metrics.len()).map(move |metric| (cell, metric)));
-    all.map(|(cell, metric)| Row {
+    all.map(|(cell, metric)| MetricSummary {
         spread_kind: SpreadKind::SdReplicates,
         repeats: 4,
         ..row(cell, metrics[metric], value(cell, metric), Some(0.1))
@@ -106,10 +103,7 @@ pub fn count(svg: &str, element: &str) -> usize {
 /// The number of lines of a colour.
 pub fn lines_of(svg: &str, colour: &str) -> usize {
     svg.split('<')
-        .filter(|e| {
-            (e.starts_with("polyline") || e.starts_with("line"))
-                && e.contains(&format!("stroke=\"{colour}\""))
-        })
+        .filter(|e| (e.starts_with("polyline") || e.starts_with("line")) && e.contains(&format!("stroke=\"{colour}\"")))
         .count()
 }
 

@@ -2,43 +2,43 @@
 
 use super::drawing::FigureError;
 use crate::report::Report;
-use dpgp_plot::{PlotPoint, spots};
-use dpgp_task::Frame;
+use dpgp_plot::{PlotPoint, points_from_columns};
+use dpgp_task::FigureFrame;
 
 /// A reader of the columns that a kind of figure knows.
-pub type ReadFrame<'a, T> = fn(&mut FrameColumns<'a>) -> Result<T, FigureError>;
+pub type FrameReader<'a, T> = fn(&mut FrameColumns<'a>) -> Result<T, FigureError>;
 
 /// The columns of a frame, and the names that were asked for.
 pub struct FrameColumns<'a> {
-    frame: &'a Frame,
+    frame: &'a FigureFrame,
     known: Vec<&'static str>,
 }
 
 impl<'a> FrameColumns<'a> {
     /// A column without which there is nothing to draw.
-    pub fn need(&mut self, name: &'static str) -> Result<&'a [f64], FigureError> {
+    pub fn require_column(&mut self, name: &'static str) -> Result<&'a [f64], FigureError> {
         self.known.push(name);
         Ok(self.frame.column(name)?)
     }
 
     /// An optional column; empty without it.
-    pub fn may(&mut self, name: &'static str) -> &'a [f64] {
+    pub fn optional_column(&mut self, name: &'static str) -> &'a [f64] {
         self.known.push(name);
         self.frame.column(name).unwrap_or_default()
     }
 
     /// The columns of this name and a number, in order.
-    pub fn numbered(&mut self, name: &'static str) -> Vec<&'a [f64]> {
+    pub fn numbered_columns(&mut self, name: &'static str) -> Vec<&'a [f64]> {
         self.known.push(name);
-        self.frame.numbered(name).collect()
+        self.frame.numbered_columns(name).collect()
     }
 
     /// Optional columns that are not drawn.
-    pub fn pass(&mut self, names: &[&'static str]) {
+    pub fn ignore_columns(&mut self, names: &[&'static str]) {
         self.known.extend(names);
     }
 
-    fn take<T>(frame: &'a Frame, read: ReadFrame<'a, T>) -> Result<T, FigureError> {
+    fn read_frame<T>(frame: &'a FigureFrame, read: FrameReader<'a, T>) -> Result<T, FigureError> {
         let mut columns = FrameColumns { frame, known: Vec::new() };
         let typed = read(&mut columns)?;
         for (column, _) in &frame.columns {
@@ -56,45 +56,44 @@ impl<'a> FrameColumns<'a> {
 ///
 /// # Errors
 /// [`FigureError`] if a frame lacks columns that are read.
-pub fn frames<'a, T>(
+pub fn read_frames<'a, T>(
     report: &'a Report<'_>,
     cell: Option<usize>,
     name: &str,
-    read: ReadFrame<'a, T>,
+    read: FrameReader<'a, T>,
 ) -> Result<Vec<T>, FigureError> {
-    let here =
-        report.frames.iter().filter(|(of, frame)| frame.name == name && cell.is_none_or(|cell| cell == *of));
-    here.map(|(_, frame)| FrameColumns::take(frame, read)).collect()
+    let here = report.frames.iter().filter(|(of, frame)| frame.name == name && cell.is_none_or(|cell| cell == *of));
+    here.map(|(_, frame)| FrameColumns::read_frame(frame, read)).collect()
 }
 
 /// The columns x1 and y: what was observed at one input.
-pub fn observed(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
-    Ok(spots(columns.need("x1")?, columns.need("y")?))
+pub fn read_observations(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
+    Ok(points_from_columns(columns.require_column("x1")?, columns.require_column("y")?))
 }
 
 /// A frame with a field for each column: those it needs, those it may have (empty without them) and those that are
 /// numbered. Columns that it passes are known, and not drawn.
 macro_rules! frame {
-    ($(#[$doc:meta])* $Frame:ident {
+    ($(#[$doc:meta])* $FigureFrame:ident {
         $(needs $($need:ident = $needed:literal),+;)?
         $(may $($may:ident = $optional:literal),+;)?
         $(numbered $($many:ident = $prefix:literal),+;)?
         $(passes $($passed:literal),+;)?
     }) => {
         $(#[$doc])*
-        struct $Frame<'a> {
+        struct $FigureFrame<'a> {
             $($($need: &'a [f64],)+)?
             $($($may: &'a [f64],)+)?
             $($($many: Vec<&'a [f64]>,)+)?
         }
 
-        impl<'a> $Frame<'a> {
+        impl<'a> $FigureFrame<'a> {
             fn read(columns: &mut FrameColumns<'a>) -> Result<Self, FigureError> {
-                $(columns.pass(&[$($passed),+]);)?
+                $(columns.ignore_columns(&[$($passed),+]);)?
                 Ok(Self {
-                    $($($need: columns.need($needed)?,)+)?
-                    $($($may: columns.may($optional),)+)?
-                    $($($many: columns.numbered($prefix),)+)?
+                    $($($need: columns.require_column($needed)?,)+)?
+                    $($($may: columns.optional_column($optional),)+)?
+                    $($($many: columns.numbered_columns($prefix),)+)?
                 })
             }
         }
@@ -116,13 +115,16 @@ mod tests {
 
     #[test]
     fn misspelt_columns_are_errors() {
-        let read = |frame: &Frame| FrameColumns::take(frame, Curve::read).map(|curve| curve.mean.len());
-        let good = Frame::new("curve").with("mean", [1.0]).with("draw1", [2.0]).with("draw12", [3.0]);
-        let curve = FrameColumns::take(&good, Curve::read).unwrap();
+        let read = |frame: &FigureFrame| FrameColumns::read_frame(frame, Curve::read).map(|curve| curve.mean.len());
+        let good = FigureFrame::new("curve")
+            .with_column("mean", [1.0])
+            .with_column("draw1", [2.0])
+            .with_column("draw12", [3.0]);
+        let curve = FrameColumns::read_frame(&good, Curve::read).unwrap();
         assert_eq!((curve.sd.len(), curve.draws.len()), (0, 2));
-        let missing = read(&Frame::new("curve").with("maen", [1.0])).unwrap_err().to_string();
+        let missing = read(&FigureFrame::new("curve").with_column("maen", [1.0])).unwrap_err().to_string();
         assert_eq!(missing, "the frame `curve` has no column `mean`; its columns are maen");
-        let unknown = read(&good.with("sds", [1.0])).unwrap_err().to_string();
+        let unknown = read(&good.with_column("sds", [1.0])).unwrap_err().to_string();
         let says = "the frame `curve` has an unknown column `sds`; its figure accepts mean, sd, draw";
         assert_eq!(unknown, says);
     }

@@ -15,4 +15,4 @@ mod words;
 pub use drawing::FigureError;
 pub use kinds::figure_svg;
 pub use preview::figure_json;
-pub use preview::{WantedError, preview_svg};
+pub use preview::{AccuracyGoal, preview_svg};

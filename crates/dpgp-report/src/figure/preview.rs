@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::drawing::FigureError;
 use crate::report::Report;
-use dpgp_number::text::{brief, exact};
+use dpgp_number::text::{format_brief, format_exact};
 use dpgp_plot::{
-    BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, PlotPoint, Scale, Side,
-    Swatch, render,
+    BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, PlotAxis, PlotPoint, Scale, Swatch,
+    render,
 };
-use dpgp_task::{Expected, Frame, Preview};
+use dpgp_task::{ExpectedErrors, FigureFrame, ReleasePreview};
 
 const HEIGHT: f64 = 520.0;
 const TOP: f64 = 16.0;
@@ -30,7 +30,7 @@ const BESIDE: [f64; 2] = [0.9, 1.1];
 
 /// A wanted error, in units of the target, and the least epsilon that reaches it, if one does.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WantedError {
+pub struct AccuracyGoal {
     /// The error.
     pub error: f64,
     /// The epsilon.
@@ -42,89 +42,86 @@ pub struct WantedError {
 ///
 /// # Errors
 /// [`FigureError`] if the drawing library fails.
-pub fn preview_svg(
-    title: &str,
-    preview: &Preview,
-    wanted: Option<WantedError>,
-) -> Result<String, FigureError> {
+pub fn preview_svg(title: &str, preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Result<String, FigureError> {
     Ok(render(&format!("Expected error at each epsilon: {title}"), &picture(preview, wanted), &[])?)
 }
 
-fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {
+fn picture(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Picture {
     let mut rows = preview.expected.clone();
     rows.sort_by(|a, b| a.epsilon.get().total_cmp(&b.epsilon.get()));
     let found = wanted.and_then(|wanted| wanted.epsilon);
     let places = rows.iter().map(|row| row.epsilon.get()).chain(found);
     let x = Scale::covering(true, places.flat_map(|epsilon| BESIDE.map(|factor| factor * epsilon)));
-    let plots = vec![errors(preview, &rows, wanted, x), numbers(&rows, x)];
+    let plots = vec![errors(preview, &rows, wanted, x), release_count_plot(&rows, x)];
     Picture {
         legend: legend(preview, wanted),
-        layout: Layout::new(HEIGHT).titles(TOP),
+        layout: Layout::new(HEIGHT).with_title_height(TOP),
         panels: vec![Panel { title: String::new(), span: 1, plots }],
     }
 }
 
 /// Errors, the noise and the ends between which they lie.
-fn errors(preview: &Preview, rows: &[Expected], wanted: Option<WantedError>, x: Scale) -> Plot {
-    let [error, noise] = [along(rows, |row| row.error), along(rows, |row| row.noise)];
-    let constant = along(rows, |row| row.constant);
-    let reached =
-        error.iter().chain(&noise).chain(&constant).map(|spot| spot.y).filter(|y| is_shown(preview, *y));
+fn errors(preview: &ReleasePreview, rows: &[ExpectedErrors], wanted: Option<AccuracyGoal>, x: Scale) -> Plot {
+    let [error, noise] = [curve_points(rows, |row| row.error), curve_points(rows, |row| row.noise)];
+    let constant = curve_points(rows, |row| row.constant);
+    let reached = error.iter().chain(&noise).chain(&constant).map(|spot| spot.y).filter(|y| is_on_scale(preview, *y));
     let ends = [preview.prior, preview.without_privacy];
     let y = Scale::from_zero(reached.chain(ends).chain(wanted.map(|wanted| wanted.error)));
     let mut marks = vec![Mark::Across(preview.prior, PRIOR), Mark::Across(preview.without_privacy, MODEL)];
-    if let Some(WantedError { error, epsilon }) = wanted {
+    if let Some(AccuracyGoal { error, epsilon }) = wanted {
         marks.push(Mark::Across(error, WANTED));
         marks.extend(epsilon.map(|epsilon| Mark::Upright(epsilon, WANTED)));
     }
     marks.push(Mark::Line(constant, CONSTANT));
-    marks.extend(dotted(noise, NOISE));
-    marks.extend(dotted(error, ERROR));
-    let y = Side::lines(y, "root mean square (units of the target)");
-    Plot { share: ERRORS, ..Plot::new(Side::bare(x), y, marks) }
+    marks.extend(line_with_dots(noise, NOISE));
+    marks.extend(line_with_dots(error, ERROR));
+    let y = PlotAxis::with_grid_lines(y, "root mean square (units of the target)");
+    Plot { share: ERRORS, ..Plot::new(PlotAxis::without_ticks(x), y, marks) }
 }
 
 /// The number of noisy numbers released.
-fn numbers(rows: &[Expected], x: Scale) -> Plot {
-    let released = along(rows, |row| row.released as f64);
-    let y = Side::lines(Scale::from_zero(released.iter().map(|spot| spot.y)), "numbers released");
+fn release_count_plot(rows: &[ExpectedErrors], x: Scale) -> Plot {
+    let released = curve_points(rows, |row| row.released as f64);
+    let y = PlotAxis::with_grid_lines(Scale::from_zero(released.iter().map(|spot| spot.y)), "numbers released");
     Plot {
         share: 1.0 - ERRORS,
-        ..Plot::new(Side::values(x, "epsilon"), y, dotted(released, RELEASED).into())
+        ..Plot::new(PlotAxis::with_numbers(x, "epsilon"), y, line_with_dots(released, RELEASED).into())
     }
 }
 
-fn along(rows: &[Expected], value: fn(&Expected) -> f64) -> Vec<PlotPoint> {
+fn curve_points(rows: &[ExpectedErrors], value: fn(&ExpectedErrors) -> f64) -> Vec<PlotPoint> {
     rows.iter().map(|row| PlotPoint::new(row.epsilon.get(), value(row))).collect()
 }
 
 /// A line with a dot at each of its spots.
-fn dotted(spots: Vec<PlotPoint>, pen: Pen) -> [Mark; 2] {
+fn line_with_dots(spots: Vec<PlotPoint>, pen: Pen) -> [Mark; 2] {
     let dots = Mark::dots(&spots, DOT, pen.colour);
     [Mark::Line(spots, pen), dots]
 }
 
-fn is_shown(preview: &Preview, value: f64) -> bool {
+fn is_on_scale(preview: &ReleasePreview, value: f64) -> bool {
     value <= HOPELESS * preview.prior
 }
 
-fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
+fn legend(preview: &ReleasePreview, wanted: Option<AccuracyGoal>) -> Vec<LegendEntry> {
     let mut entries = vec![
         Swatch::Line(ERROR).means("expected error of predictions"),
         Swatch::Line(NOISE).means("privacy noise in the predictions"),
         Swatch::Line(CONSTANT).means("error of a private mean of all targets"),
-        Swatch::Line(PRIOR).means(format!("error if nothing is released: {}", brief(preview.prior))),
-        Swatch::Line(MODEL).means(format!("error without privacy: {}", brief(preview.without_privacy))),
+        Swatch::Line(PRIOR).means(format!("error if nothing is released: {}", format_brief(preview.prior))),
+        Swatch::Line(MODEL).means(format!("error without privacy: {}", format_brief(preview.without_privacy))),
     ];
-    if let Some(WantedError { error, epsilon }) = wanted {
+    if let Some(AccuracyGoal { error, epsilon }) = wanted {
         let needs = match epsilon {
-            Some(epsilon) => format!("an error of {} needs epsilon = {}", brief(error), brief(epsilon)),
-            None => format!("no epsilon reaches an error of {}", brief(error)),
+            Some(epsilon) => {
+                format!("an error of {} needs epsilon = {}", format_brief(error), format_brief(epsilon))
+            }
+            None => format!("no epsilon reaches an error of {}", format_brief(error)),
         };
         entries.push(Swatch::Line(WANTED).means(needs));
     }
-    let hidden = preview.expected.iter().filter(|row| !is_shown(preview, row.error.max(row.noise)));
-    let hidden: Vec<String> = hidden.map(|row| exact(row.epsilon.get())).collect();
+    let hidden = preview.expected.iter().filter(|row| !is_on_scale(preview, row.error.max(row.noise)));
+    let hidden: Vec<String> = hidden.map(|row| format_exact(row.epsilon.get())).collect();
     if !hidden.is_empty() {
         let above = format!("off the scale at epsilon = {}", hidden.join(", "));
         entries.push(Swatch::None.means(above));
@@ -137,23 +134,22 @@ const DIGITS: usize = 7;
 
 /// One line per frame: its cell, the cell's labels, its name and its columns; none if no cell has a frame.
 pub fn figure_json(report: &Report<'_>) -> Option<String> {
-    let lines: Vec<String> = report.frames.iter().map(|(cell, frame)| line(report, *cell, frame)).collect();
+    let lines: Vec<String> = report.frames.iter().map(|(cell, frame)| frame_json(report, *cell, frame)).collect();
     (!lines.is_empty()).then(|| format!("[\n{}\n]\n", lines.join(",\n")))
 }
 
-fn line(report: &Report<'_>, cell: usize, frame: &Frame) -> String {
+fn frame_json(report: &Report<'_>, cell: usize, frame: &FigureFrame) -> String {
     let cell = &report.experiment.cells[cell];
     let axes = report.experiment.axes.iter().zip(cell.labels());
     let labels: Map<String, Value> = axes.map(|(axis, label)| (axis.name.clone(), json!(label))).collect();
     let columns = frame.columns.iter();
     let columns: Map<String, Value> = columns
-        .map(|(name, values)| (name.clone(), values.iter().map(|value| rounded(*value)).collect()))
+        .map(|(name, values)| (name.clone(), values.iter().map(|value| round_to_json(*value)).collect()))
         .collect();
-    json!({ "cell": cell.id().short(), "labels": labels, "frame": frame.name, "columns": columns })
-        .to_string()
+    json!({ "cell": cell.id().short(), "labels": labels, "frame": frame.name, "columns": columns }).to_string()
 }
 
-fn rounded(value: f64) -> Value {
+fn round_to_json(value: f64) -> Value {
     let rounded: f64 = format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value);
     if rounded == rounded.trunc() && rounded.abs() < 1e15 { json!(rounded as i64) } else { json!(rounded) }
 }
@@ -163,10 +159,10 @@ mod tests {
     use super::*;
     use crate::figure::fabricated::lines_of;
     use dpgp_number::Epsilon;
-    use dpgp_task::PreviewedOver;
+    use dpgp_task::PreviewScope;
 
-    fn preview(rows: &[[f64; 3]]) -> Preview {
-        let expected = rows.iter().map(|[epsilon, noise, error]| Expected {
+    fn preview(rows: &[[f64; 3]]) -> ReleasePreview {
+        let expected = rows.iter().map(|[epsilon, noise, error]| ExpectedErrors {
             least: None,
             epsilon: Epsilon::new(*epsilon).unwrap(),
             noise: *noise,
@@ -174,12 +170,7 @@ mod tests {
             constant: 8.0,
             released: 2,
         });
-        Preview {
-            over: PreviewedOver::Points,
-            prior: 10.0,
-            expected: expected.collect(),
-            without_privacy: 1.0,
-        }
+        ReleasePreview { over: PreviewScope::Points, prior: 10.0, expected: expected.collect(), without_privacy: 1.0 }
     }
 
     fn black_lines(svg: &str) -> usize {
@@ -190,11 +181,11 @@ mod tests {
     fn a_wanted_error_is_a_cross_of_lines() {
         let rows = preview(&[[0.1, 3.0, 9.0], [1.0, 2.0, 4.0]]);
         let plain = preview_svg("t", &rows, None).unwrap();
-        let wanted = WantedError { error: 6.0, epsilon: Some(0.4) };
+        let wanted = AccuracyGoal { error: 6.0, epsilon: Some(0.4) };
         let crossed = preview_svg("t", &rows, Some(wanted)).unwrap();
         assert_eq!(black_lines(&crossed), black_lines(&plain) + 3, "two lines and their sample");
         assert!(crossed.contains("an error of 6 needs epsilon = 0.4"));
-        let none = preview_svg("t", &rows, Some(WantedError { error: 0.5, epsilon: None })).unwrap();
+        let none = preview_svg("t", &rows, Some(AccuracyGoal { error: 0.5, epsilon: None })).unwrap();
         assert_eq!(black_lines(&none), black_lines(&plain) + 2);
         assert!(none.contains("no epsilon reaches an error of 0.5"));
     }
@@ -215,7 +206,7 @@ mod shown_tests {
 
     #[test]
     fn numbers_are_short() {
-        let texts = [1.0 / 3.0, 2.0, -0.0, 1.234_567_89e-9].map(|x| rounded(x).to_string());
+        let texts = [1.0 / 3.0, 2.0, -0.0, 1.234_567_89e-9].map(|x| round_to_json(x).to_string());
         assert_eq!(texts, ["0.3333333", "2", "0", "1.234568e-9"]);
     }
 }

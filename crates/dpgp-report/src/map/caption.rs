@@ -2,7 +2,7 @@
 
 use super::released_map::ReleasedMap;
 use super::svg::CENTRAL_95;
-use dpgp_number::text::brief;
+use dpgp_number::text::format_brief;
 
 /// The sentences below a map.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,27 +31,26 @@ const NOTHING_SHOWN: &str = "Every cell is too uncertain to show, so there is no
     lengthscale would show more; `dpgp predict --preview` estimates this in advance. The table and the intervals remain \
     valid.";
 /// What the accuracy takes for granted.
-const ASSUMED: &str =
-    "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
+const ASSUMED: &str = "The intervals assume that the model fits, above all its lengthscales. Single rows vary more.";
 const ASSUMED_OF_COUNTS: &str = "The intervals are for the exact counts. They assume that neighbouring bins have similar \
      counts, to the degree that the noisy counts show.";
-const FROM_THE_FILE: &str =
-    "The picture is drawn only from the numbers in the file and reveals nothing more.";
+const FROM_THE_FILE: &str = "The picture is drawn only from the numbers in the file and reveals nothing more.";
 
 impl ReleasedMap<'_> {
     /// First the guarantee, the accuracy and the hatching; then the rest of the certificate, and what the drawing leaves out.
     pub fn caption(&self) -> MapCaption {
         let mut said = self.released.statement.said.iter().cloned();
         // The first sentence of a certificate says what somebody can guess; that of no certificate, that nothing is claimed.
-        let first: Vec<String> = said.next().into_iter().chain(self.reach()).chain(self.hatched()).collect();
-        let places: Vec<String> = self.places().collect();
+        let first: Vec<String> =
+            said.next().into_iter().chain(self.accuracy_sentence()).chain(self.hatching_sentence()).collect();
+        let places: Vec<String> = self.fixed_inputs().collect();
         // A title of the user's own need not say it.
         let drawn_at = (!places.is_empty()).then(|| format!("Drawn at {}.", places.join(", ")));
         let is_accurate = self.released.statement.guarantee.is_some();
-        let all_hatched = self.y.is_some() && self.masked() == self.cells.len();
+        let all_hatched = self.y.is_some() && self.masked_count() == self.cells.len();
         let mut more: Vec<String> =
-            drawn_at.into_iter().chain(self.beyond()).chain(self.outlined()).collect();
-        more.extend(self.in_plain_words());
+            drawn_at.into_iter().chain(self.off_scale_sentence()).chain(self.outline_sentence()).collect();
+        more.extend(self.privacy_sentence());
         more.extend(said);
         let (assumed, parts) = match self.released.statement.counts {
             true => (ASSUMED_OF_COUNTS, PARTS_OF_COUNT),
@@ -63,35 +62,34 @@ impl ReleasedMap<'_> {
         MapCaption { first, more }
     }
 
-    fn hatched(&self) -> Option<String> {
+    fn hatching_sentence(&self) -> Option<String> {
         self.y.as_ref()?;
-        let (masked, all) = (self.masked(), self.cells.len());
-        let share = brief(100.0 * masked as f64 / all as f64);
-        Some(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.rule(&self.unit())))
+        let (masked, all) = (self.masked_count(), self.cells.len());
+        let share = format_brief(100.0 * masked as f64 / all as f64);
+        Some(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.describe_rule(&self.unit())))
     }
 
     /// The numbers that a scale of the user's own cuts off.
-    fn beyond(&self) -> Option<String> {
+    fn off_scale_sentence(&self) -> Option<String> {
         let scale = self.options.scale?;
-        let seen: Vec<f64> =
-            self.cells.iter().filter(|cell| !cell.is_masked).map(|cell| cell.point.mean).collect();
+        let seen: Vec<f64> = self.cells.iter().filter(|cell| !cell.is_masked).map(|cell| cell.point.mean).collect();
         let beyond = seen.iter().filter(|mean| scale.is_beyond(**mean)).count();
-        let [low, high] = [scale.low, scale.high].map(brief);
+        let [low, high] = [scale.low, scale.high].map(format_brief);
         Some(format!(
             "The scale was set to {low} to {high}; {beyond} of the {} means shown lie outside it.",
             seen.len()
         ))
     }
 
-    fn outlined(&self) -> Option<String> {
+    fn outline_sentence(&self) -> Option<String> {
         self.options.outline.as_ref().map(|outline| format!("The lines come from {}.", outline.name()))
     }
 
     /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.
-    fn in_plain_words(&self) -> Option<String> {
+    fn privacy_sentence(&self) -> Option<String> {
         let statement = &self.released.statement;
         let (epsilon, delta) = (statement.epsilon?, statement.delta?);
-        let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
+        let (factor, neighbours) = (format_brief(epsilon.exp()), statement.neighbours.as_deref()?);
         Some(format!(
             "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, \
              that it would have on neighbouring data ({neighbours})."
@@ -99,7 +97,7 @@ impl ReleasedMap<'_> {
     }
 
     /// The half-widths of the shown intervals; none if no guarantee is claimed.
-    fn reach(&self) -> Option<String> {
+    fn accuracy_sentence(&self) -> Option<String> {
         self.released.statement.guarantee.as_ref()?;
         let seen = self.cells.iter().filter(|cell| !cell.is_masked);
         let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.uncertainty()).collect();
@@ -108,9 +106,9 @@ impl ReleasedMap<'_> {
         let shown = if self.y.is_some() { "coloured cells" } else { "points" };
         Some(format!(
             "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}.",
-            brief(*half),
+            format_brief(*half),
             self.unit(),
-            brief(*most)
+            format_brief(*most)
         ))
     }
 }

@@ -7,7 +7,7 @@ use super::released_map::{MapCell, ReleasedMap};
 use dpgp_release::ReleasedPoint;
 
 /// A polygon for each cell, its corners counter-clockwise from the south-west; the guarantee is a foreign member.
-pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
+pub(super) fn render_geojson(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
     let drawing = [("--scale", map.options.scale.is_some()), ("--outline", map.options.outline.is_some())];
     if let Some((option, _)) = drawing.into_iter().find(|(_, is_given)| *is_given) {
         return Err(MapError::NoDrawing(option));

@@ -45,7 +45,7 @@ impl DrawnMap {
 /// use dpgp_release::{CertificateSummary, ReleasedPredictions};
 ///
 /// let csv = "hour,private_mean,gp_sd,noise_sd,low,high\n0,10,1,1,7,13\n1,12,1,1,9,15\n";
-/// let released = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::none())?;
+/// let released = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::without_certificate())?;
 /// let drawn = draw_map(&released, &MapOptions::default(), MapFormat::Svg)?;
 /// assert!(drawn.text.contains("<title>") && drawn.caption[0].ends_with("nothing is claimed."));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -53,19 +53,15 @@ impl DrawnMap {
 ///
 /// # Errors
 /// [`MapError`] if the points are neither a line nor a grid, or an option does not fit them.
-pub fn draw_map(
-    released: &ReleasedPredictions,
-    options: &MapOptions,
-    format: MapFormat,
-) -> Result<DrawnMap, MapError> {
+pub fn draw_map(released: &ReleasedPredictions, options: &MapOptions, format: MapFormat) -> Result<DrawnMap, MapError> {
     let map = ReleasedMap::new(released, options)?;
     let caption = map.caption();
     let text = match format {
-        MapFormat::Svg => svg::file(&map, &caption.all())?,
-        MapFormat::Html => page::file(&map, &caption)?,
-        MapFormat::GeoJson => geojson::file(&map, &caption.all())?,
+        MapFormat::Svg => svg::render_svg(&map, &caption.all())?,
+        MapFormat::Html => page::render_html(&map, &caption)?,
+        MapFormat::GeoJson => geojson::render_geojson(&map, &caption.all())?,
     };
-    Ok(DrawnMap { text, caption: caption.all(), points: map.cells.len(), masked: map.masked() })
+    Ok(DrawnMap { text, caption: caption.all(), points: map.cells.len(), masked: map.masked_count() })
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::options::MapAxis;
 use super::released_map::{MapCell, ReleasedMap};
-use super::svg::{CENTRAL_95, cut, label, scale};
+use super::svg::{CENTRAL_95, label, scale, truncate_text};
 use dpgp_plot::{
-    BLACK, COLOURS, Colour, Layout, Mark, Panel, Pen, Picture, Plot, PlotPoint, Scale, Side, Swatch, Ticks,
-    axis_room, title_room,
+    BLACK, COLOURS, Colour, Layout, Mark, Panel, Pen, Picture, Plot, PlotAxis, PlotPoint, Scale, Swatch, Ticks,
+    axis_margins, title_height,
 };
 use dpgp_release::ReleasedPoint;
 
@@ -29,28 +29,28 @@ const MOST_LETTERS: usize = 22;
 
 /// The private mean between the bands of the noise alone and of the whole interval.
 pub(super) fn line(map: &ReleasedMap<'_>, width: f64) -> Picture {
-    let [low, high] = [along(map, |point| point.low), along(map, |point| point.high)];
-    let below = along(map, |point| point.mean - CENTRAL_95 * point.noise_sd);
-    let above = along(map, |point| point.mean + CENTRAL_95 * point.noise_sd);
+    let [low, high] = [curve_points(map, |point| point.low), curve_points(map, |point| point.high)];
+    let below = curve_points(map, |point| point.mean - CENTRAL_95 * point.noise_sd);
+    let above = curve_points(map, |point| point.mean + CENTRAL_95 * point.noise_sd);
     let shown = [&low, &high, &below, &above].into_iter().flatten().map(|spot| spot.y);
-    let y = Side::lines(numbers(map, Scale::covering(false, shown)), "");
+    let y = PlotAxis::with_grid_lines(value_scale(map, Scale::covering(false, shown)), "");
     let marks = vec![
         Mark::band(&low, &high, TOTAL),
         Mark::band(&below, &above, NOISE),
-        Mark::Line(along(map, |point| point.mean), MEAN),
+        Mark::Line(curve_points(map, |point| point.mean), MEAN),
     ];
     let legend = vec![
         Swatch::Line(MEAN).means("private_mean"),
         Swatch::Area(NOISE).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
-        Swatch::Area(TOTAL).means(about_interval(map)),
+        Swatch::Area(TOTAL).means(interval_legend_text(map)),
     ];
-    let x = Side::fitting(scale(&map.x), label(map, &map.x, width - 32.0));
+    let x = PlotAxis::with_fitting_ticks(scale(&map.x), label(map, &map.x, width - 32.0));
     let height = LINE_HEIGHT[0] * width + LINE_HEIGHT[1];
-    Picture { legend, ..fitted(map, width, height, Plot::new(x, y, marks)) }
+    Picture { legend, ..single_plot_picture(map, width, height, Plot::new(x, y, marks)) }
 }
 
 /// Names the interval in a legend.
-fn about_interval(map: &ReleasedMap<'_>) -> &'static str {
+fn interval_legend_text(map: &ReleasedMap<'_>) -> &'static str {
     match map.released.statement.counts {
         true => "95 % interval of the exact count: low to high",
         false => "95 % interval of the function: low to high",
@@ -61,15 +61,15 @@ fn about_interval(map: &ReleasedMap<'_>) -> &'static str {
 pub(super) fn bars(map: &ReleasedMap<'_>, width: f64) -> Picture {
     let words = map.x.words.len();
     let shown = map.cells.iter().flat_map(|cell| [cell.point.low, cell.point.high, cell.point.mean]);
-    let x = Side {
+    let x = PlotAxis {
         ticks: Ticks::Fitting { ends: None, lines: true },
-        ..Side::fitting(numbers(map, Scale::from_zero(shown)), "")
+        ..PlotAxis::with_fitting_ticks(value_scale(map, Scale::from_zero(shown)), "")
     };
-    let names = map.x.words.iter().rev().map(|word| cut(word, MOST_LETTERS)).collect();
-    let y = Side::names(names, "");
+    let names = map.x.words.iter().rev().map(|word| truncate_text(word, MOST_LETTERS)).collect();
+    let y = PlotAxis::with_names(names, "");
     let mut marks = Vec::with_capacity(6 * words);
     for cell in &map.cells {
-        let middle = height_of(&map.x, cell);
+        let middle = bar_position(&map.x, cell);
         let ReleasedPoint { mean, noise_sd, low, high, .. } = cell.point;
         let ends = [(0.0, middle - HALF_BAR), (mean, middle + HALF_BAR)].map(PlotPoint::from);
         let across = |from: f64, to: f64, pen: Pen| Mark::line([(from, middle), (to, middle)], pen);
@@ -83,30 +83,30 @@ pub(super) fn bars(map: &ReleasedMap<'_>, width: f64) -> Picture {
     let legend = vec![
         Swatch::Line(MEAN).means("private_mean"),
         Swatch::Line(NOISE_OF_BAR).means("privacy noise alone: private_mean ± 1.96 noise_sd"),
-        Swatch::Line(INTERVAL).means(about_interval(map)),
+        Swatch::Line(INTERVAL).means(interval_legend_text(map)),
     ];
-    Picture { legend, ..fitted(map, width, BAR_HEIGHT * words as f64, Plot::new(x, y, marks)) }
+    Picture { legend, ..single_plot_picture(map, width, BAR_HEIGHT * words as f64, Plot::new(x, y, marks)) }
 }
 
 /// Where the middle of a bar stands, upwards.
-pub(super) fn height_of(axis: &MapAxis<'_>, cell: &MapCell) -> f64 {
+pub(super) fn bar_position(axis: &MapAxis<'_>, cell: &MapCell) -> f64 {
     axis.words.len() as f64 - axis.places[cell.i]
 }
 
 /// One plot that is so high, below the name of its numbers.
-fn fitted(map: &ReleasedMap<'_>, width: f64, height: f64, plot: Plot) -> Picture {
-    let [left, right] = axis_room(&plot.x, &plot.y);
+fn single_plot_picture(map: &ReleasedMap<'_>, width: f64, height: f64, plot: Plot) -> Picture {
+    let [left, right] = axis_margins(&plot.x, &plot.y);
     let inside = width - left - right;
-    let top = title_room(&map.quantity(), inside);
-    let layout = Layout::new(top + height + BELOW).titles(top).fitted(width, inside);
-    Picture { legend: Vec::new(), layout, panels: vec![Panel::new(map.quantity(), plot)] }
+    let top = title_height(&map.quantity_name(), inside);
+    let layout = Layout::new(top + height + BELOW).with_title_height(top).with_fitted_width(width, inside);
+    Picture { legend: Vec::new(), layout, panels: vec![Panel::new(map.quantity_name(), plot)] }
 }
 
 /// The scale of the numbers, unless the user has set both ends.
-fn numbers(map: &ReleasedMap<'_>, own: Scale) -> Scale {
+fn value_scale(map: &ReleasedMap<'_>, own: Scale) -> Scale {
     map.options.scale.map_or(own, |set| Scale::between(set.low, set.high))
 }
 
-fn along(map: &ReleasedMap<'_>, value: fn(&ReleasedPoint) -> f64) -> Vec<PlotPoint> {
+fn curve_points(map: &ReleasedMap<'_>, value: fn(&ReleasedPoint) -> f64) -> Vec<PlotPoint> {
     map.cells.iter().map(|cell| PlotPoint::new(map.x.places[cell.i], value(&cell.point))).collect()
 }

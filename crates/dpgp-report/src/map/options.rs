@@ -6,9 +6,9 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::outline::MapOutline;
-use super::page::shown;
+use super::page::display_name;
 use super::released_map::MOST_CELLS;
-use dpgp_number::text::exact;
+use dpgp_number::text::format_exact;
 use dpgp_plot::PlotError;
 use dpgp_release::ReleasedInput;
 
@@ -61,7 +61,9 @@ impl FromStr for MapScale {
         if low.ends_with('.') || high.starts_with('.') {
             return Err(wrong());
         }
-        let [Some(low), Some(high)] = [low, high].map(|end| finite(end.trim())) else { return Err(wrong()) };
+        let [Some(low), Some(high)] = [low, high].map(|end| parse_finite(end.trim())) else {
+            return Err(wrong());
+        };
         if low < high && (high - low).is_finite() { Ok(Self { low, high }) } else { Err(wrong()) }
     }
 }
@@ -73,8 +75,8 @@ impl MapScale {
     }
 
     /// The words at the ends of the colours, which also stand for all numbers beyond them.
-    pub(super) fn words(self) -> [String; 2] {
-        [format!("<= {}", exact(self.low)), format!(">= {}", exact(self.high))]
+    pub(super) fn end_labels(self) -> [String; 2] {
+        [format!("<= {}", format_exact(self.low)), format!(">= {}", format_exact(self.high))]
     }
 }
 
@@ -102,9 +104,8 @@ impl FromStr for MapSlice {
 
 impl MapSlice {
     /// Whether a cell holds the value: as text, or as a number.
-    pub(super) fn holds(&self, cell: &str) -> bool {
-        cell == self.value
-            || matches!((cell.parse::<f64>(), self.value.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+    pub(super) fn matches_cell(&self, cell: &str) -> bool {
+        cell == self.value || matches!((cell.parse::<f64>(), self.value.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
     }
 }
 
@@ -157,27 +158,24 @@ impl<'a> MapAxis<'a> {
     /// The axis of an input over some rows, and the place of each row along it.
     ///
     /// # Errors
-    /// [`MapError::Words`] if a value is not a finite number.
+    /// [`MapError::TextLabel`] if a value is not a finite number.
     pub fn new(input: &'a ReleasedInput, rows: &[usize]) -> Result<(Self, Vec<usize>), MapError> {
-        let numbers = rows.iter().map(|row| finite(&input.cells[*row]));
+        let numbers = rows.iter().map(|row| parse_finite(&input.cells[*row]));
         let numbers: Option<Vec<f64>> = numbers.collect();
-        let numbers = numbers.ok_or_else(|| MapError::Words(shown(&input.name)))?;
+        let numbers = numbers.ok_or_else(|| MapError::TextLabel(display_name(&input.name)))?;
         let mut places = numbers.clone();
         places.sort_by(f64::total_cmp);
         places.dedup();
         let at = numbers.iter().map(|number| places.partition_point(|place| place < number)).collect();
         let edges = edges(&places);
-        Ok((Self { column: &input.name, name: shown(&input.name), places, edges, words: Vec::new() }, at))
+        Ok((Self { column: &input.name, name: display_name(&input.name), places, edges, words: Vec::new() }, at))
     }
 
     /// The axis of an input with words, in the order of the file; none if all its values are numbers.
     ///
     /// # Errors
     /// [`MapError::TooManyWords`] if there are more than a picture has room for.
-    pub fn of_words(
-        input: &'a ReleasedInput,
-        rows: &[usize],
-    ) -> Result<Option<(Self, Vec<usize>)>, MapError> {
+    pub fn from_words(input: &'a ReleasedInput, rows: &[usize]) -> Result<Option<(Self, Vec<usize>)>, MapError> {
         let cells: Vec<&str> = rows.iter().map(|row| input.cells[*row].as_str()).collect();
         if cells.iter().all(|cell| cell.parse::<f64>().is_ok()) {
             return Ok(None);
@@ -190,14 +188,14 @@ impl<'a> MapAxis<'a> {
                 words.push(cell);
             }
             if words.len() > MOST_WORDS {
-                return Err(MapError::TooManyWords(shown(&input.name)));
+                return Err(MapError::TooManyWords(display_name(&input.name)));
             }
             at.push(place);
         }
         let edges: Vec<f64> = (0..=words.len()).map(|k| k as f64).collect();
         let places = edges.iter().take(words.len()).map(|edge| edge + 0.5).collect();
-        let words = words.into_iter().map(shown).collect();
-        Ok(Some((Self { column: &input.name, name: shown(&input.name), places, edges, words }, at)))
+        let words = words.into_iter().map(display_name).collect();
+        Ok(Some((Self { column: &input.name, name: display_name(&input.name), places, edges, words }, at)))
     }
 
     /// From the first edge to the last.
@@ -206,7 +204,7 @@ impl<'a> MapAxis<'a> {
     }
 
     /// The edges as parts of the way from the first to the last.
-    pub fn fractions(&self) -> Vec<f64> {
+    pub fn edge_fractions(&self) -> Vec<f64> {
         let [from, to] = self.ends();
         self.edges.iter().map(|edge| (edge - from) / (to - from)).collect()
     }
@@ -216,7 +214,7 @@ impl<'a> MapAxis<'a> {
 const MOST_WORDS: usize = 60;
 
 /// Minus zero is zero.
-fn finite(cell: &str) -> Option<f64> {
+fn parse_finite(cell: &str) -> Option<f64> {
     cell.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number + 0.0)
 }
 
@@ -264,7 +262,7 @@ pub enum MapError {
     #[error(
         "input {0} holds words or non-finite numbers, which a map of two inputs cannot show; choose one value with --slice INPUT=VALUE"
     )]
-    Words(String),
+    TextLabel(String),
     /// More words than a picture has room for.
     #[error("input {0} holds more than {MOST_WORDS} words, the most that a picture shows")]
     TooManyWords(String),

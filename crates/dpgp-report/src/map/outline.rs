@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::MapError;
-use super::page::shown;
+use super::page::display_name;
 use dpgp_plot::PlotPoint;
 
 /// The most bytes of a file.
@@ -44,7 +44,7 @@ impl MapOutline {
 
     /// The name of the file without its folder.
     pub(super) fn name(&self) -> String {
-        self.path.file_name().map_or_else(String::new, |name| shown(&name.to_string_lossy()))
+        self.path.file_name().map_or_else(String::new, |name| display_name(&name.to_string_lossy()))
     }
 }
 
@@ -81,7 +81,7 @@ fn add_object(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, at: &str) -> Resul
         "LineString" => 0,
         "MultiLineString" | "Polygon" => 1,
         "MultiPolygon" => 2,
-        _ => return Err(format!("{at} has the type {:?}, which is not a GeoJSON type", shown(kind))),
+        _ => return Err(format!("{at} has the type {:?}, which is not a GeoJSON type", display_name(kind))),
     };
     add_lines(lines, part("coordinates")?, nested, &place("coordinates"))
 }
@@ -95,9 +95,7 @@ fn add_lines(lines: &mut Vec<Vec<PlotPoint>>, value: &Value, nested: usize, at: 
     }
     let line = parts.map(|(part, at)| position(part).ok_or(at)).collect::<Result<Vec<PlotPoint>, String>>();
     let line = line.map_err(|at| {
-        format!(
-            "{at} is not a longitude from -180 to 180 and a latitude from -90 to 90; GeoJSON needs degrees"
-        )
+        format!("{at} is not a longitude from -180 to 180 and a latitude from -90 to 90; GeoJSON needs degrees")
     })?;
     match line.len() {
         // An empty geometry is nowhere.
@@ -143,10 +141,7 @@ mod tests {
                     { "type": "Point", "coordinates": [0, 0] }, line, { "type": "Polygon", "coordinates": [two] }] }),
                 both.clone(),
             ),
-            (
-                json!({ "type": "Feature", "properties": { "name": "<script>" }, "geometry": line }),
-                vec![first],
-            ),
+            (json!({ "type": "Feature", "properties": { "name": "<script>" }, "geometry": line }), vec![first]),
             (
                 json!({ "type": "FeatureCollection", "features": [
                     { "type": "Feature", "geometry": null, "properties": null },
@@ -156,10 +151,7 @@ mod tests {
         ] {
             assert_eq!(read(&value).unwrap(), expected, "{value}");
         }
-        assert_eq!(
-            lines(b"\xef\xbb\xbf{\"type\":\"LineString\",\"coordinates\":[[0,0],[1,1]]}").unwrap().len(),
-            1
-        );
+        assert_eq!(lines(b"\xef\xbb\xbf{\"type\":\"LineString\",\"coordinates\":[[0,0],[1,1]]}").unwrap().len(), 1);
     }
 
     #[test]
@@ -168,10 +160,7 @@ mod tests {
         for (value, says) in [
             (json!([1, 2]), "the file is not a GeoJSON object"),
             (json!({ "lon": 1 }), "it has no \"type\""),
-            (
-                json!({ "type": "Topology" }),
-                "the file has the type \"Topology\", which is not a GeoJSON type",
-            ),
+            (json!({ "type": "Topology" }), "the file has the type \"Topology\", which is not a GeoJSON type"),
             (json!({ "type": "Feature" }), "has the type Feature, but no \"geometry\""),
             (json!({ "type": "FeatureCollection", "features": {} }), "features is not a list"),
             (
@@ -182,14 +171,8 @@ mod tests {
                 feature(json!({ "type": "LineString", "coordinates": [[0, 0], [500_000, 9]] })),
                 "features[0].geometry.coordinates[1] is not a longitude",
             ),
-            (
-                json!({ "type": "Polygon", "coordinates": [[[0, 0], ["1", 0]]] }),
-                "coordinates[0][1] is not a longitude",
-            ),
-            (
-                json!({ "type": "LineString", "coordinates": [[0, 0]] }),
-                "coordinates is a line with one position",
-            ),
+            (json!({ "type": "Polygon", "coordinates": [[[0, 0], ["1", 0]]] }), "coordinates[0][1] is not a longitude"),
+            (json!({ "type": "LineString", "coordinates": [[0, 0]] }), "coordinates is a line with one position"),
             (json!({ "type": "LineString", "coordinates": [0, 0] }), "coordinates[0] is not a longitude"),
             (json!({ "type": "Point", "coordinates": [0, 0] }), "has no line"),
             (json!({ "type": "Polygon", "coordinates": [] }), "has no line"),

@@ -1,10 +1,10 @@
 //! Predictions as a line or as cells, and the mask of cells that are too uncertain to show.
 
 use super::options::MapAxis;
-use super::page::{shown, shown_cell};
+use super::page::{display_cell, display_name};
 use super::{MapError, MapOptions};
-use dpgp_number::text::brief;
-use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions, most_uncertainty};
+use dpgp_number::text::format_brief;
+use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions, informative_uncertainty_limit};
 
 /// The most points of a picture or grid.
 pub(super) const MOST_CELLS: usize = 20_000;
@@ -24,7 +24,7 @@ pub(super) struct ReleasedMap<'a> {
     pub cells: Vec<MapCell>,
     /// Whether x is a longitude and y a latitude.
     pub is_earth: bool,
-    pub mask: Mask,
+    pub mask: HatchingRule,
     /// Inputs with one value.
     fixed: Vec<&'a ReleasedInput>,
 }
@@ -41,26 +41,22 @@ pub(super) struct MapCell {
 
 impl<'a> ReleasedMap<'a> {
     pub fn new(released: &'a ReleasedPredictions, options: &'a MapOptions) -> Result<Self, MapError> {
-        let rows = sliced(released, options)?;
+        let rows = select_rows(released, options)?;
         if rows.len() > MOST_CELLS {
             return Err(MapError::TooMany(rows.len()));
         }
-        let (varying, fixed): (Vec<&ReleasedInput>, Vec<&ReleasedInput>) = released
-            .inputs
-            .iter()
-            .partition(|input| rows.iter().any(|row| input.cells[*row] != input.cells[rows[0]]));
+        let (varying, fixed): (Vec<&ReleasedInput>, Vec<&ReleasedInput>) =
+            released.inputs.iter().partition(|input| rows.iter().any(|row| input.cells[*row] != input.cells[rows[0]]));
         let axes = varying.iter().map(|input| MapAxis::new(input, &rows));
-        let words = if let [input] = varying[..] { MapAxis::of_words(input, &rows)? } else { None };
+        let words = if let [input] = varying[..] { MapAxis::from_words(input, &rows)? } else { None };
         let (x, y, is_earth) = match varying.len() {
             0 => return Err(MapError::NothingVaries),
             1 | 2 => {
                 let axes = words.map_or_else(|| axes.collect::<Result<_, _>>(), |axis| Ok(vec![axis]))?;
-                oriented(axes, released, options)?
+                orient_axes(axes, released, options)?
             }
             _ => {
-                return Err(MapError::TooManyInputs(
-                    varying.iter().map(|input| shown(&input.name)).collect(),
-                ));
+                return Err(MapError::TooManyInputs(varying.iter().map(|input| display_name(&input.name)).collect()));
             }
         };
         if y.is_none() && options.mask.is_some() {
@@ -73,7 +69,7 @@ impl<'a> ReleasedMap<'a> {
             return Err(MapError::BadMask);
         }
         let points: Vec<ReleasedPoint> = rows.iter().map(|row| released.points[*row]).collect();
-        let mask = Mask::new(&points, options.mask);
+        let mask = HatchingRule::new(&points, options.mask);
         let down = y.as_ref().map(|placed| placed.at.clone());
         let mut cells: Vec<MapCell> = (0..rows.len())
             .map(|k| MapCell {
@@ -81,7 +77,7 @@ impl<'a> ReleasedMap<'a> {
                 j: down.as_ref().map_or(0, |at| at[k]),
                 row: rows[k],
                 point: points[k],
-                is_masked: down.is_some() && mask.hides(&points[k]),
+                is_masked: down.is_some() && mask.is_hatched(&points[k]),
             })
             .collect();
         cells.sort_by_key(|cell| (cell.i, cell.j));
@@ -97,17 +93,17 @@ impl<'a> ReleasedMap<'a> {
     }
 
     /// The number of masked cells.
-    pub fn masked(&self) -> usize {
+    pub fn masked_count(&self) -> usize {
         self.cells.iter().filter(|cell| cell.is_masked).count()
     }
 
     /// The unit of the numbers after a blank; empty if none was given.
     pub fn unit(&self) -> String {
-        self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)))
+        self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", display_name(unit)))
     }
 
     /// The name of the numbers, with their unit.
-    pub fn quantity(&self) -> String {
+    pub fn quantity_name(&self) -> String {
         let statement = &self.released.statement;
         let mean = match (&statement.guarantee, statement.counts) {
             (None, _) => "Column private_mean",
@@ -115,52 +111,56 @@ impl<'a> ReleasedMap<'a> {
             (Some(_), true) if statement.target.is_none() => "Private count of rows",
             (Some(_), true) => "Private count",
         };
-        let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", shown(target)));
+        let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", display_name(target)));
         // A target that is called by its unit says it already.
         let unit = self.options.unit.as_deref().filter(|unit| statement.target.as_deref() != Some(unit));
-        let unit = unit.map_or(String::new(), |unit| format!(" ({})", shown(unit)));
+        let unit = unit.map_or(String::new(), |unit| format!(" ({})", display_name(unit)));
         format!("{mean}{of}{unit}")
     }
 
     pub fn title(&self) -> String {
         if let Some(title) = &self.options.title {
-            return shown(title);
+            return display_name(title);
         }
-        let mut title = format!("{} by {}", self.quantity(), self.x.name);
+        let mut title = format!("{} by {}", self.quantity_name(), self.x.name);
         if let Some(y) = &self.y {
             title.push_str(&format!(" and {}", y.name));
         }
-        for place in self.places() {
+        for place in self.fixed_inputs() {
             title.push_str(&format!(", {place}"));
         }
         title
     }
 
     /// The values of the inputs that are not drawn, each as `name = value`.
-    pub fn places(&self) -> impl Iterator<Item = String> {
+    pub fn fixed_inputs(&self) -> impl Iterator<Item = String> {
         self.fixed.iter().map(|input| {
             let cell = input.cells.get(self.cells[0].row).map_or("", String::as_str);
-            format!("{} = {}", shown(&input.name), shown_cell(cell))
+            format!("{} = {}", display_name(&input.name), display_cell(cell))
         })
     }
 }
 
 /// An axis and the place of each row along it.
-struct Placed<'a> {
+struct PositionedAxis<'a> {
     axis: MapAxis<'a>,
     at: Vec<usize>,
 }
 
 /// The rows that all slices leave.
-fn sliced(released: &ReleasedPredictions, options: &MapOptions) -> Result<Vec<usize>, MapError> {
+fn select_rows(released: &ReleasedPredictions, options: &MapOptions) -> Result<Vec<usize>, MapError> {
     let mut rows: Vec<usize> = (0..released.points.len()).collect();
     for slice in &options.slices {
-        let input = named(released, &slice.input)?;
+        let input = find_input(released, &slice.input)?;
         let known: Vec<&str> = rows.iter().map(|row| input.cells[*row].as_str()).collect();
-        let left: Vec<usize> = rows.iter().copied().filter(|row| slice.holds(&input.cells[*row])).collect();
+        let left: Vec<usize> = rows.iter().copied().filter(|row| slice.matches_cell(&input.cells[*row])).collect();
         if left.is_empty() {
             let value = slice.value.clone();
-            return Err(MapError::NoSuchValue { input: shown(&input.name), value, known: listed(&known) });
+            return Err(MapError::NoSuchValue {
+                input: display_name(&input.name),
+                value,
+                known: list_distinct_values(&known),
+            });
         }
         rows = left;
     }
@@ -168,9 +168,9 @@ fn sliced(released: &ReleasedPredictions, options: &MapOptions) -> Result<Vec<us
 }
 
 /// Some of the different values.
-fn listed(values: &[&str]) -> Vec<String> {
+fn list_distinct_values(values: &[&str]) -> Vec<String> {
     let mut known: Vec<String> = Vec::new();
-    for value in values.iter().map(|value| shown_cell(value)) {
+    for value in values.iter().map(|value| display_cell(value)) {
         if known.len() == LISTED {
             known.push("...".to_owned());
             break;
@@ -182,33 +182,33 @@ fn listed(values: &[&str]) -> Vec<String> {
     known
 }
 
-fn named<'a>(released: &'a ReleasedPredictions, name: &str) -> Result<&'a ReleasedInput, MapError> {
+fn find_input<'a>(released: &'a ReleasedPredictions, name: &str) -> Result<&'a ReleasedInput, MapError> {
     let found = released.inputs.iter().find(|input| input.name == name);
     found.ok_or_else(|| MapError::Unknown {
         name: name.to_owned(),
-        known: released.inputs.iter().map(|input| shown(&input.name)).collect(),
+        known: released.inputs.iter().map(|input| display_name(&input.name)).collect(),
     })
 }
 
 /// Axes in their order, and whether they are a longitude and a latitude.
-type Oriented<'a> = (Placed<'a>, Option<Placed<'a>>, bool);
+type OrientedAxes<'a> = (PositionedAxis<'a>, Option<PositionedAxis<'a>>, bool);
 
 /// A longitude goes to the right, whatever the order of the columns.
-fn oriented<'a>(
+fn orient_axes<'a>(
     axes: Vec<(MapAxis<'a>, Vec<usize>)>,
     released: &ReleasedPredictions,
     options: &MapOptions,
-) -> Result<Oriented<'a>, MapError> {
+) -> Result<OrientedAxes<'a>, MapError> {
     for name in options.longitude.iter().chain(&options.latitude) {
-        named(released, name)?;
+        find_input(released, name)?;
     }
-    let mut axes = axes.into_iter().map(|(axis, at)| Placed { axis, at });
+    let mut axes = axes.into_iter().map(|(axis, at)| PositionedAxis { axis, at });
     let (Some(first), second) = (axes.next(), axes.next()) else { return Err(MapError::NothingVaries) };
     let Some(second) = second else { return Ok((first, None, false)) };
     let [forward, backward] = [[&first, &second], [&second, &first]]
         .map(|[x, y]| is_longitude(x.axis.column, options) && is_latitude(y.axis.column, options));
     let (x, y) = if backward && !forward { (second, first) } else { (first, second) };
-    let is_earth = forward != backward && within(&x.axis, 180.0) && within(&y.axis, 90.0);
+    let is_earth = forward != backward && is_axis_within(&x.axis, 180.0) && is_axis_within(&y.axis, 90.0);
     Ok((x, Some(y), is_earth))
 }
 
@@ -217,16 +217,16 @@ fn is_longitude(column: &str, options: &MapOptions) -> bool {
     options
         .longitude
         .as_ref()
-        .map_or_else(|| is_called(column, &["longitude", "lon", "lng"]), |name| column == name)
+        .map_or_else(|| has_name_word(column, &["longitude", "lon", "lng"]), |name| column == name)
 }
 
 fn is_latitude(column: &str, options: &MapOptions) -> bool {
-    options.latitude.as_ref().map_or_else(|| is_called(column, &["latitude", "lat"]), |name| column == name)
+    options.latitude.as_ref().map_or_else(|| has_name_word(column, &["latitude", "lat"]), |name| column == name)
 }
 
 /// Whether a name has one of these words, as `start_lon`, `startLon` and `LON` have: `colony` and `latency` have none. The first may
 /// also be the end of a longer word.
-fn is_called(column: &str, words: &[&str]) -> bool {
+fn has_name_word(column: &str, words: &[&str]) -> bool {
     let mut spaced = String::with_capacity(2 * column.len());
     let mut before = ' ';
     for letter in column.chars() {
@@ -240,35 +240,35 @@ fn is_called(column: &str, words: &[&str]) -> bool {
     parts.any(|part| words.contains(&part) || words.first().is_some_and(|whole| part.ends_with(whole)))
 }
 
-fn within(axis: &MapAxis<'_>, most: f64) -> bool {
+fn is_axis_within(axis: &MapAxis<'_>, most: f64) -> bool {
     axis.ends().iter().all(|end| end.abs() <= most)
 }
 
 /// The rule that hatches cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Mask {
-    /// Cells with a larger standard error are hatched ([`most_uncertainty`]).
+pub(super) struct HatchingRule {
+    /// Cells with a larger standard error are hatched ([`informative_uncertainty_limit`]).
     uncertainty: f64,
     /// So are cells with a larger `noise_sd`, if a limit was given.
     noise: Option<f64>,
 }
 
-impl Mask {
+impl HatchingRule {
     /// The rule for these points, with an optional limit on the noise.
     pub fn new(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
-        Self { uncertainty: most_uncertainty(points), noise }
+        Self { uncertainty: informative_uncertainty_limit(points), noise }
     }
 
     /// Whether a point is hatched.
-    pub fn hides(self, point: &ReleasedPoint) -> bool {
+    pub fn is_hatched(self, point: &ReleasedPoint) -> bool {
         point.uncertainty() > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
     }
 
     /// The rule in words, with the unit behind each number.
-    pub fn rule(self, unit: &str) -> String {
+    pub fn describe_rule(self, unit: &str) -> String {
         let noise =
-            self.noise.map_or(String::new(), |most| format!(", or noise_sd above {}{unit}", brief(most)));
-        format!("too uncertain to show (standard error above {}{unit}{noise})", brief(self.uncertainty))
+            self.noise.map_or(String::new(), |most| format!(", or noise_sd above {}{unit}", format_brief(most)));
+        format!("too uncertain to show (standard error above {}{unit}{noise})", format_brief(self.uncertainty))
     }
 }
 
@@ -279,9 +279,7 @@ mod tests {
     #[test]
     fn coordinates_are_known_by_whole_words() {
         let plain = MapOptions::default();
-        for name in
-            ["lon", "LNG", "Longitude", "start_lon", "startLng", "pickup longitude", "startlongitude", "lon2"]
-        {
+        for name in ["lon", "LNG", "Longitude", "start_lon", "startLng", "pickup longitude", "startlongitude", "lon2"] {
             assert!(is_longitude(name, &plain) && !is_latitude(name, &plain), "{name}");
         }
         for name in ["lat", "start_lat", "endLat", "LATITUDE", "lat_1"] {
@@ -302,38 +300,38 @@ mod tests {
     #[test]
     fn a_cell_explains_half_of_the_variance_or_is_hatched() {
         let hidden = [point(-3.0, 4.0, 0.0), point(3.0, 0.0, 4.0)];
-        let mask = Mask::new(&hidden, None);
-        assert_eq!(mask, Mask { uncertainty: 12.5f64.sqrt(), noise: None });
-        assert!(hidden.iter().all(|each| mask.hides(each)));
-        assert!(mask.rule("").contains("above 3.536)"), "{}", mask.rule(""));
-        assert_eq!(mask.rule(" min"), "too uncertain to show (standard error above 3.536 min)");
+        let mask = HatchingRule::new(&hidden, None);
+        assert_eq!(mask, HatchingRule { uncertainty: 12.5f64.sqrt(), noise: None });
+        assert!(hidden.iter().all(|each| mask.is_hatched(each)));
+        assert!(mask.describe_rule("").contains("above 3.536)"), "{}", mask.describe_rule(""));
+        assert_eq!(mask.describe_rule(" min"), "too uncertain to show (standard error above 3.536 min)");
         // v = 4: S^2 = 13.
         let shown = [point(-3.0, 2.0, 0.0), point(3.0, 0.0, 2.0)];
-        assert!(shown.iter().all(|each| !Mask::new(&shown, None).hides(each)));
+        assert!(shown.iter().all(|each| !HatchingRule::new(&shown, None).is_hatched(each)));
     }
 
     /// One place knows the surface and the other nothing, by its gp_sd alone.
     #[test]
     fn a_place_without_rows_is_hatched() {
         let points = [point(1.0, 0.1, 0.2), point(0.0, 1.0, 0.0)];
-        let mask = Mask::new(&points, None);
-        assert_eq!(points.map(|each| mask.hides(&each)), [false, true]);
+        let mask = HatchingRule::new(&points, None);
+        assert_eq!(points.map(|each| mask.is_hatched(&each)), [false, true]);
     }
 
     /// A noise that is asked for hatches more, and shows nothing that is not known.
     #[test]
     fn a_noise_that_is_asked_for_hatches_more() {
         let points = [point(1.0, 0.1, 0.2), point(0.0, 1.0, 0.0), point(-2.0, 0.1, 0.4)];
-        assert_eq!(points.map(|each| Mask::new(&points, None).hides(&each)), [false, true, false]);
-        let mask = Mask::new(&points, Some(0.3));
-        assert_eq!(points.map(|each| mask.hides(&each)), [false, true, true]);
-        assert!(mask.rule("").ends_with(", or noise_sd above 0.3)"), "{}", mask.rule(""));
+        assert_eq!(points.map(|each| HatchingRule::new(&points, None).is_hatched(&each)), [false, true, false]);
+        let mask = HatchingRule::new(&points, Some(0.3));
+        assert_eq!(points.map(|each| mask.is_hatched(&each)), [false, true, true]);
+        assert!(mask.describe_rule("").ends_with(", or noise_sd above 0.3)"), "{}", mask.describe_rule(""));
     }
 
     /// A map that is the same everywhere says nothing of its shape.
     #[test]
     fn a_flat_map_is_hatched() {
         let points = [point(1.0, 0.3, 0.4); 3];
-        assert!(points.iter().all(|each| Mask::new(&points, None).hides(each)));
+        assert!(points.iter().all(|each| HatchingRule::new(&points, None).is_hatched(each)));
     }
 }

@@ -6,11 +6,11 @@ use super::MapError;
 use super::one_input::{bars, line};
 use super::options::MapAxis;
 use super::released_map::ReleasedMap;
-use dpgp_data::shown_line;
+use dpgp_data::escape_hidden_line;
 use dpgp_plot::{
-    BLACK, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, PlotPoint, Rect,
-    Rendered, Scale, Side, Swatch, Ticks, WHITE, axis_room, ends, letters_along, render_captioned,
-    title_room, viridis,
+    BLACK, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, PlotAxis, PlotPoint, Rect,
+    RenderedFigure, Scale, Swatch, Ticks, WHITE, axis_margins, letters_that_fit, min_max, render_captioned,
+    title_height, viridis,
 };
 
 /// The width of a file of its own, and of a drawing on a page, which is a little wider than a phone.
@@ -18,22 +18,22 @@ const WIDE: f64 = 680.0;
 const NARROW: f64 = 460.0;
 
 /// A file of its own, with a title and a description for screen readers, and the caption below.
-pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
-    let Rendered { svg, .. } = render_captioned(&map.title(), &picture(map, WIDE)?, caption)?;
+pub(super) fn render_svg(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
+    let RenderedFigure { svg, .. } = render_captioned(&map.title(), &picture(map, WIDE)?, caption)?;
     let (title, about) = (map.title(), caption.join(" "));
-    let about = shown_line(&about);
+    let about = escape_hidden_line(&about);
     let head = format!("<title>{}</title>\n<desc>{}</desc>\n", HtmlEscape(&title), HtmlEscape(&about));
-    Ok(marked(&svg).replacen('>', &format!(">\n{head}"), 1))
+    Ok(add_image_role(&svg).replacen('>', &format!(">\n{head}"), 1))
 }
 
 /// The drawing on a page, which has title and caption itself.
-pub(super) fn drawing(map: &ReleasedMap<'_>) -> Result<Rendered, MapError> {
+pub(super) fn render_for_page(map: &ReleasedMap<'_>) -> Result<RenderedFigure, MapError> {
     let rendered = render_captioned("", &picture(map, NARROW)?, &[])?;
     let name = format!("<svg aria-label=\"{}\" ", HtmlEscape(&map.title()));
-    Ok(Rendered { svg: marked(&rendered.svg).replacen("<svg ", &name, 1), ..rendered })
+    Ok(RenderedFigure { svg: add_image_role(&rendered.svg).replacen("<svg ", &name, 1), ..rendered })
 }
 
-fn marked(svg: &str) -> String {
+fn add_image_role(svg: &str) -> String {
     svg.replacen("<svg ", "<svg role=\"img\" ", 1)
 }
 
@@ -65,7 +65,7 @@ const SAME: f64 = 0.4;
 /// All but the title and the caption, on a sheet that is so wide.
 fn picture(map: &ReleasedMap<'_>, width: f64) -> Result<Picture, MapError> {
     match &map.y {
-        Some(y) => cells(map, y, width),
+        Some(y) => cells_picture(map, y, width),
         None if map.x.words.is_empty() => Ok(line(map, width)),
         None => Ok(bars(map, width)),
     }
@@ -79,25 +79,25 @@ pub(super) fn scale(axis: &MapAxis<'_>) -> Scale {
 /// The name of an axis, cut to so many pixels; coordinates on the earth are in degrees.
 pub(super) fn label(map: &ReleasedMap<'_>, axis: &MapAxis<'_>, pixels: f64) -> String {
     let unit = if map.is_earth { " (°)" } else { "" };
-    cut(&axis.name, letters_along(pixels).saturating_sub(unit.chars().count())) + unit
+    truncate_text(&axis.name, letters_that_fit(pixels).saturating_sub(unit.chars().count())) + unit
 }
 
 /// A text of at most so many letters.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(super) fn truncate_text(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<Picture, MapError> {
-    let (colours, ratio) = (colours(map), ratio(map, y));
-    let ends = map.options.scale.map(|scale| scale.words());
-    let bar = Side { ticks: Ticks::Fitting { ends, lines: false }, ..Side::fitting(colours, "") };
+fn cells_picture(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<Picture, MapError> {
+    let (colours, ratio) = (colour_scale(map), aspect_ratio(map, y));
+    let ends = map.options.scale.map(|scale| scale.end_labels());
+    let bar = PlotAxis { ticks: Ticks::Fitting { ends, lines: false }, ..PlotAxis::with_fitting_ticks(colours, "") };
     let tallest = TALLEST * width;
-    let mut y_side = Side::values(scale(y), y.name.as_str());
-    let x_side = Side::fitting(scale(&map.x), label(map, &map.x, width - 32.0));
-    let rooms = [axis_room(&x_side, &y_side), axis_room(&bar, &y_side)];
+    let mut y_side = PlotAxis::with_numbers(scale(y), y.name.as_str());
+    let x_side = PlotAxis::with_fitting_ticks(scale(&map.x), label(map, &map.x, width - 32.0));
+    let rooms = [axis_margins(&x_side, &y_side), axis_margins(&bar, &y_side)];
     let free = width - rooms[0][0].max(rooms[1][0]) - rooms[0][1].max(rooms[1][1]);
     let height = (free * ratio).min(tallest);
     let inside = height / ratio;
@@ -118,13 +118,14 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>, width: f64) -> Result<Picture, 
     marks.extend(outline(map, y, PlotPoint::new(inside, height))?);
     let mut plots = vec![Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) }];
     // A colour scale without coloured cells would mislead.
-    if map.masked() < map.cells.len() {
-        let bar = Plot::new(bar, bare(), bar_marks(colours));
+    if map.masked_count() < map.cells.len() {
+        let bar = Plot::new(bar, blank_axis(), colour_bar_marks(colours));
         plots.insert(0, Plot { share, ..bar });
     }
-    let top = title_room(&map.quantity(), inside);
-    let layout = Layout::new(top + BAR + PLOT_GAP + height + BELOW).titles(top).fitted(width, inside);
-    let panel = Panel { title: map.quantity(), span: 1, plots };
+    let top = title_height(&map.quantity_name(), inside);
+    let layout =
+        Layout::new(top + BAR + PLOT_GAP + height + BELOW).with_title_height(top).with_fitted_width(width, inside);
+    let panel = Panel { title: map.quantity_name(), span: 1, plots };
     Ok(Picture { legend: legend(map), layout, panels: vec![panel] })
 }
 
@@ -134,18 +135,18 @@ fn outline(map: &ReleasedMap<'_>, y: &MapAxis<'_>, size: PlotPoint) -> Result<Ve
     let ([west, east], [south, north]) = (map.x.ends(), y.ends());
     let window = Rect { left: west, top: south, width: east - west, height: north - south };
     let pixel = PlotPoint::new(window.width / size.x, window.height / size.y);
-    let runs: Vec<Vec<PlotPoint>> = outline.lines.iter().flat_map(|line| window.line(line)).collect();
+    let runs: Vec<Vec<PlotPoint>> = outline.lines.iter().flat_map(|line| window.clip_line(line)).collect();
     if runs.is_empty() {
         let (path, ends) = (outline.path.clone(), [west, east, south, north]);
         return Err(MapError::OutlineElsewhere { path, ends });
     }
-    let runs: Vec<Vec<PlotPoint>> = runs.into_iter().map(|run| thinned(run, pixel)).collect();
+    let runs: Vec<Vec<PlotPoint>> = runs.into_iter().map(|run| simplify_line(run, pixel)).collect();
     let drawn = |pen: Pen| runs.iter().map(move |run| Mark::Line(run.clone(), pen));
     Ok(drawn(AROUND_OUTLINE).chain(drawn(OUTLINE)).collect())
 }
 
 /// A line without the corners that nobody could tell apart.
-fn thinned(run: Vec<PlotPoint>, pixel: PlotPoint) -> Vec<PlotPoint> {
+fn simplify_line(run: Vec<PlotPoint>, pixel: PlotPoint) -> Vec<PlotPoint> {
     let last = run.len().saturating_sub(1);
     let mut kept: Vec<PlotPoint> = Vec::with_capacity(run.len());
     for (i, spot) in run.into_iter().enumerate() {
@@ -159,20 +160,20 @@ fn thinned(run: Vec<PlotPoint>, pixel: PlotPoint) -> Vec<PlotPoint> {
 }
 
 /// The upright side of the colour bar.
-fn bare() -> Side {
-    Side { ticks: Ticks::Names(Vec::new()), ..Side::values(Scale::between(0.0, 1.0), "") }
+fn blank_axis() -> PlotAxis {
+    PlotAxis { ticks: Ticks::Names(Vec::new()), ..PlotAxis::with_numbers(Scale::between(0.0, 1.0), "") }
 }
 
 /// From the least to the largest mean that is not masked, unless the user has set both ends.
-fn colours(map: &ReleasedMap<'_>) -> Scale {
+fn colour_scale(map: &ReleasedMap<'_>) -> Scale {
     if let Some(set) = map.options.scale {
         return Scale::between(set.low, set.high);
     }
     let seen = map.cells.iter().filter(|cell| !cell.is_masked).map(|cell| cell.point.mean);
-    Scale::tight(ends(seen).unwrap_or([0.0, 1.0]))
+    Scale::tight(min_max(seen).unwrap_or([0.0, 1.0]))
 }
 
-fn bar_marks(colours: Scale) -> Vec<Mark> {
+fn colour_bar_marks(colours: Scale) -> Vec<Mark> {
     let width = (colours.high - colours.low) / STEPS as f64;
     let tiles = (0..STEPS).map(|step| {
         let from = colours.low + width * step as f64;
@@ -199,9 +200,8 @@ impl Hatching {
 
     /// The strokes `u - v = k APART` inside a cell, with u and v in pixels.
     fn add(&self, marks: &mut Vec<Mark>, from: PlotPoint, to: PlotPoint) {
-        let [low, high] = [from, to].map(|at| {
-            PlotPoint::new((at.x - self.origin.x) / self.pixel.x, (at.y - self.origin.y) / self.pixel.y)
-        });
+        let [low, high] = [from, to]
+            .map(|at| PlotPoint::new((at.x - self.origin.x) / self.pixel.x, (at.y - self.origin.y) / self.pixel.y));
         let first = ((low.x - high.y) / APART).ceil().max(-MOST_STROKES) as i32;
         let last = ((high.x - low.y) / APART).floor().min(MOST_STROKES) as i32;
         for offset in (first..=last).map(|k| APART * f64::from(k)) {
@@ -213,11 +213,11 @@ impl Hatching {
 }
 
 fn legend(map: &ReleasedMap<'_>) -> Vec<LegendEntry> {
-    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.rule(&map.unit()));
-    if map.masked() > 0 { vec![hatched] } else { Vec::new() }
+    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.describe_rule(&map.unit()));
+    if map.masked_count() > 0 { vec![hatched] } else { Vec::new() }
 }
 
-fn ratio(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> f64 {
+fn aspect_ratio(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> f64 {
     if !map.is_earth {
         return RATIO;
     }

@@ -8,7 +8,7 @@ fn released(names: &str, rows: &[&str]) -> ReleasedPredictions {
         .enumerate()
         .map(|(i, inputs)| format!("{inputs},{i},1,0.5,{},{}\n", i as f64 - 2.2, i as f64 + 2.2));
     let csv = format!("{names},private_mean,gp_sd,noise_sd,low,high\n{}", rows.collect::<String>());
-    ReleasedPredictions::parse("p.csv".as_ref(), &csv, CertificateSummary::none()).unwrap()
+    ReleasedPredictions::parse("p.csv".as_ref(), &csv, CertificateSummary::without_certificate()).unwrap()
 }
 
 fn refused(released: &ReleasedPredictions, options: &MapOptions, format: MapFormat) -> String {
@@ -32,11 +32,7 @@ fn a_line_has_two_bands_and_a_plane_a_tile_for_each_point() {
     assert_eq!(masked.masked, 6);
     let [plain, hatched] = [&all, &masked].map(|map| map.text.matches("#8C8C8C").count());
     assert!(plain == 0 && hatched > 60, "{hatched} strokes");
-    assert!(
-        masked.caption.concat().contains("or noise_sd above 0.4); 6 of 6 cells (100 %)"),
-        "{:?}",
-        masked.caption
-    );
+    assert!(masked.caption.concat().contains("or noise_sd above 0.4); 6 of 6 cells (100 %)"), "{:?}", masked.caption);
     assert!(masked.caption.concat().contains("Every cell is too uncertain to show"), "{:?}", masked.caption);
     let polygons = masked.text.matches("<polygon").count();
     assert!((6..64).contains(&polygons), "no colour bar, but {polygons} areas");
@@ -51,8 +47,7 @@ fn cells_of_geojson_tile_the_map() {
     assert_eq!(value["guarantee"]["said"][0], "No certificate beside the file: nothing is claimed.");
     let mut area = 0.0;
     for feature in value["features"].as_array().unwrap() {
-        let ring: Vec<[f64; 2]> =
-            serde_json::from_value(feature["geometry"]["coordinates"][0].clone()).unwrap();
+        let ring: Vec<[f64; 2]> = serde_json::from_value(feature["geometry"]["coordinates"][0].clone()).unwrap();
         assert_eq!((ring.len(), ring[0]), (5, ring[4]));
         assert!(ring.iter().all(|[lon, lat]| (8.0..=9.0).contains(lon) && (50.0..=53.0).contains(lat)));
         let twice: f64 = ring.windows(2).map(|side| side[0][0] * side[1][1] - side[1][0] * side[0][1]).sum();
@@ -131,13 +126,11 @@ fn a_scale_of_ones_own_makes_maps_comparable() {
     let colours = |means: [f64; 4], scale: Option<&str>| {
         let mut map = square("a,b", 0.0, 1.0);
         map.points.iter_mut().zip(means).for_each(|(point, mean)| point.mean = mean);
-        let options =
-            MapOptions { scale: scale.map(|scale| scale.parse().unwrap()), ..MapOptions::default() };
+        let options = MapOptions { scale: scale.map(|scale| scale.parse().unwrap()), ..MapOptions::default() };
         let drawn = draw_map(&map, &options, MapFormat::Svg).unwrap();
         let fills = drawn.text.split("<polygon ").skip(1 + 64);
-        let fills: Vec<String> = fills
-            .map(|part| part.split("fill=\"").nth(1).unwrap().split('"').next().unwrap().to_owned())
-            .collect();
+        let fills: Vec<String> =
+            fills.map(|part| part.split("fill=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()).collect();
         (fills, drawn)
     };
     let (may, drawn) = colours([-50.0, 10.0, 20.0, 99.0], Some("10..30"));
@@ -145,12 +138,7 @@ fn a_scale_of_ones_own_makes_maps_comparable() {
     assert_eq!((&may[0], &may[2], &may[3]), (&may[1], &june[0], &june[3]));
     assert!(may[1] == june[1] && june[2] == june[3] && may[1] != may[2]);
     assert!(drawn.text.contains("\n&lt;= 10\n") && drawn.text.contains("\n&gt;= 30\n"), "{}", drawn.text);
-    assert!(
-        drawn
-            .caption
-            .concat()
-            .contains("The scale was set to 10 to 30; 2 of the 4 means shown lie outside it.")
-    );
+    assert!(drawn.caption.concat().contains("The scale was set to 10 to 30; 2 of the 4 means shown lie outside it."));
     let (free, drawn) = colours([20.0, 10.0, 70.0, 30.0], None);
     assert!(free[3] != june[3] && !drawn.text.contains("&lt;= "));
     for wrong in [
@@ -185,20 +173,12 @@ fn words_have_bars() {
     };
     let [one, two] = [1, 2].map(|bar| ends(bar, 0)[1] - ends(bar, 0)[0]);
     assert!((two / one - 2.0).abs() < 0.02 && ends(0, 1)[1] < ends(1, 1)[0] && ends(1, 1)[1] < ends(2, 1)[0]);
-    assert!(
-        drawn.text.contains("95 % interval of the function") && !drawn.text.contains("<b>"),
-        "{}",
-        drawn.text
-    );
+    assert!(drawn.text.contains("95 % interval of the function") && !drawn.text.contains("<b>"), "{}", drawn.text);
     let html = draw_map(&stations, &MapOptions::default(), MapFormat::Html).unwrap().text;
     // The first bar is the highest.
-    assert!(
-        html.contains("<tr id=\"c0-2\"><td>north</td>") && html.contains("<tr id=\"c0-0\"><td>east</td>")
-    );
+    assert!(html.contains("<tr id=\"c0-2\"><td>north</td>") && html.contains("<tr id=\"c0-0\"><td>east</td>"));
     let same = released("station", &["north", "north", "east"]);
-    assert!(
-        refused(&same, &MapOptions::default(), MapFormat::Svg).contains("two points have the same inputs")
-    );
+    assert!(refused(&same, &MapOptions::default(), MapFormat::Svg).contains("two points have the same inputs"));
     let masked = MapOptions { mask: Some(1.0), ..MapOptions::default() };
     assert!(refused(&stations, &masked, MapFormat::Svg).contains("two inputs"));
     let many: Vec<String> = (0..61).map(|i| format!("w{i}")).collect();
@@ -219,23 +199,15 @@ fn an_outline_is_drawn_over_the_cells() {
     let middle = with(vec![line(&[(7.5, 60.0), (9.5, 60.0)])]);
     let drawn = draw_map(&map, &middle, MapFormat::Svg).unwrap();
     let corners: Vec<[f64; 2]> = polygons(&drawn.text, 64).concat();
-    let [left, right] = [f64::MAX, f64::MIN].map(|from| {
-        corners.iter().map(|corner| corner[0]).fold(from, if from > 0.0 { f64::min } else { f64::max })
-    });
-    let lines: Vec<&str> =
-        drawn.text.split("<polyline ").filter(|part| part.contains("stroke-width=\"10\"")).collect();
+    let [left, right] = [f64::MAX, f64::MIN]
+        .map(|from| corners.iter().map(|corner| corner[0]).fold(from, if from > 0.0 { f64::min } else { f64::max }));
+    let lines: Vec<&str> = drawn.text.split("<polyline ").filter(|part| part.contains("stroke-width=\"10\"")).collect();
     assert_eq!(lines.len(), 1, "{}", drawn.text);
     let spots = lines[0].split("points=\"").nth(1).unwrap().split('"').next().unwrap();
     let across: Vec<f64> =
         spots.split_whitespace().map(|spot| spot.split_once(',').unwrap().0.parse().unwrap()).collect();
-    assert!(
-        (across[0] - (left + right) / 2.0).abs() <= 1.0 && (across[1] - right).abs() <= 1.0,
-        "{across:?}"
-    );
-    assert!(
-        drawn.caption.concat().contains("The lines come from <b>.geojson.")
-            && !drawn.text.contains("<b>.geojson")
-    );
+    assert!((across[0] - (left + right) / 2.0).abs() <= 1.0 && (across[1] - right).abs() <= 1.0, "{across:?}");
+    assert!(drawn.caption.concat().contains("The lines come from <b>.geojson.") && !drawn.text.contains("<b>.geojson"));
     let away = with(vec![line(&[(0.0, 0.0), (1.0, 1.0)])]);
     assert!(refused(&map, &away, MapFormat::Svg).contains("no line crosses the map, from longitude 7 to 8"));
     assert!(refused(&released("a,b", &PLANE), &away, MapFormat::Svg).contains("--lon COLUMN --lat COLUMN"));
@@ -248,8 +220,7 @@ fn a_page_says_three_sentences_at_once() {
     let drawn = draw_map(&released("a,b", &PLANE), &MapOptions::default(), MapFormat::Html).unwrap();
     let caption = drawn.text.split("<figcaption>").nth(1).unwrap().split("</figcaption>").next().unwrap();
     assert!((1..=3).contains(&caption.matches("<p>").count()), "{caption}");
-    let folded =
-        drawn.text.split("<details id=\"more\">").nth(1).unwrap().split("</details>").next().unwrap();
+    let folded = drawn.text.split("<details id=\"more\">").nth(1).unwrap().split("</details>").next().unwrap();
     assert_eq!(caption.matches("<p>").count() + folded.matches("<p>").count(), drawn.caption.len());
 }
 
@@ -275,10 +246,7 @@ fn points_that_make_no_picture_are_refused() {
 }
 
 fn sliced(slices: &[&str]) -> MapOptions {
-    MapOptions {
-        slices: slices.iter().map(|slice| slice.parse().unwrap()).collect(),
-        ..MapOptions::default()
-    }
+    MapOptions { slices: slices.iter().map(|slice| slice.parse().unwrap()).collect(), ..MapOptions::default() }
 }
 
 #[test]
@@ -309,7 +277,7 @@ fn numbers_beyond_reason_end() {
         draw_map(&line, &MapOptions::default(), MapFormat::Html).unwrap();
     }
     let csv = "a,private_mean,gp_sd,noise_sd,low,high\n0,-1.7e308,1,1.7e308,-1.7e308,1.7e308\n1,1.7e308,1,1e308,0,1\n";
-    let far = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::none()).unwrap();
+    let far = ReleasedPredictions::parse("p.csv".as_ref(), csv, CertificateSummary::without_certificate()).unwrap();
     draw_map(&far, &MapOptions::default(), MapFormat::Svg).unwrap();
 }
 

@@ -3,45 +3,45 @@
 use serde::Serialize;
 
 use super::anchor;
-use crate::results::committed::Examined;
-use crate::{RankedMethod, Ranking, RankingFilter, short};
+use crate::results::committed::ExperimentResults;
+use crate::{RankedMethod, Ranking, RankingFilter, format_short};
 
 /// The tag of experiments that are leaderboards.
 const TAG: &str = "leaderboard";
 
 /// A leaderboard as the page shows it.
 #[derive(Debug, Serialize)]
-pub(super) struct PageBoard {
+pub(super) struct PageLeaderboard {
     title: String,
     anchor: String,
     metric: String,
     greatest: bool,
     columns: Vec<String>,
-    methods: Vec<BoardLine>,
+    methods: Vec<LeaderboardRow>,
 }
 
 /// A method.
 #[derive(Debug, Serialize)]
-struct BoardLine {
+struct LeaderboardRow {
     name: String,
     hides: String,
     /// One cell for each column; none if the method was not run there.
-    cells: Vec<Option<BoardCell>>,
+    cells: Vec<Option<LeaderboardCell>>,
 }
 
 /// The result of a method in a column.
 #[derive(Debug, Serialize)]
-struct BoardCell {
+struct LeaderboardCell {
     value: String,
     error: String,
     best: bool,
     level: bool,
 }
 
-impl PageBoard {
+impl PageLeaderboard {
     /// The leaderboard of an experiment; none if it is no leaderboard or was not run. Methods stand in the order of the column in
     /// the middle.
-    pub fn from_examined(examined: &Examined<'_>) -> Option<Self> {
+    pub fn from_results(examined: &ExperimentResults<'_>) -> Option<Self> {
         let (experiment, committed) = (examined.experiment, examined.committed.as_ref()?);
         if !experiment.meta.tags.iter().any(|tag| tag == TAG) {
             return None;
@@ -60,21 +60,21 @@ impl PageBoard {
     }
 }
 
-fn line(method: &RankedMethod, rankings: &[Ranking]) -> BoardLine {
+fn line(method: &RankedMethod, rankings: &[Ranking]) -> LeaderboardRow {
     let own = rankings.iter().map(|ranking| ranking.methods.iter().find(|m| m.method == method.method));
-    BoardLine {
+    LeaderboardRow {
         name: method.method.clone(),
         hides: method.hides.map_or("nothing".to_owned(), |hides| hides.to_string()),
         cells: own.map(|found| found.map(cell)).collect(),
     }
 }
 
-fn cell(method: &RankedMethod) -> BoardCell {
+fn cell(method: &RankedMethod) -> LeaderboardCell {
     let best = method.place == Some(1);
     let error = method.standard_error;
-    BoardCell {
-        value: short(method.value),
-        error: if error > 0.0 { short(error) } else { String::new() },
+    LeaderboardCell {
+        value: format_short(method.value),
+        error: if error > 0.0 { format_short(error) } else { String::new() },
         best,
         level: method.level_with_best && !best,
     }

@@ -13,12 +13,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::rows::{PageColumn, PageRow, PageTable, table};
-use super::{Totals, anchor};
+use super::{PageTotals, anchor};
 use crate::results::PublishError;
-use crate::results::committed::Examined;
-use crate::{ClaimOutcome, Committed, OutcomeCounts, VerdictCounts, short};
+use crate::results::committed::ExperimentResults;
+use crate::{ClaimOutcome, ClaimOutcomeCounts, CommittedResults, VerdictCounts, format_short};
 use dpgp_plot::CAPTION_GROUP;
-use dpgp_spec::{ClaimOwner, Deviation, ErratumKind, ErratumWords, Owner};
+use dpgp_spec::{ClaimOwner, ErratumKind, ErratumWords, ProtocolDeviation, ValueOwner};
 use dpgp_task::{Cell, Experiment};
 
 /// Rows of one experiment that are readable without scripts. The others are packed with the figure.
@@ -26,16 +26,16 @@ const READ_WITHOUT_SCRIPTS: usize = 24;
 
 /// An experiment as the page shows it.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct PageEntry {
+pub(super) struct ExperimentEntry {
     name: String,
     anchor: String,
     title: String,
     artefact: Option<String>,
-    state: Standing,
+    state: ResultsState,
     counts: VerdictCounts,
     others: VerdictCounts,
     claims: Vec<PageClaim>,
-    statements: OutcomeCounts,
+    statements: ClaimOutcomeCounts,
     has_figure: bool,
     /// The caption of the figure.
     caption: String,
@@ -48,12 +48,12 @@ pub(super) struct PageEntry {
     guarantees: Vec<String>,
     /// The figure and all rows.
     packed: String,
-    deviations: Vec<Deviation>,
-    manifest: Vec<Fact>,
+    deviations: Vec<ProtocolDeviation>,
+    manifest: Vec<ManifestLine>,
 }
 
 /// A figure without what SVG, or the style of the page, takes for granted, and with few marks: half of a figure of many.
-fn compact(svg: &str) -> String {
+fn compact_svg(svg: &str) -> String {
     let granted = [
         " opacity=\"1\"",
         " stroke=\"none\"",
@@ -64,13 +64,13 @@ fn compact(svg: &str) -> String {
     let plain = granted.into_iter().fold(svg.to_owned(), |svg, default| svg.replace(default, ""));
     let plain = plain.replace("<polyline fill=\"none\"", "<polyline");
     let plain = plain.replace("\n<polyline", "<polyline").replace("\n<circle", "<circle");
-    joined(&short_sizes(&plain.replace(" \"/>", "\"/>")))
+    join_polylines(&shorten_font_sizes(&plain.replace(" \"/>", "\"/>")))
 }
 
 const FONT_SIZE: &str = "font-size=\"";
 
 /// Sizes of letters with one decimal; figures have sixteen.
-fn short_sizes(svg: &str) -> String {
+fn shorten_font_sizes(svg: &str) -> String {
     let mut parts = svg.split(FONT_SIZE);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -85,8 +85,7 @@ fn short_sizes(svg: &str) -> String {
 fn split_caption(svg: &str) -> (String, String) {
     let parts = svg.split_once(CAPTION_GROUP).zip(svg.split_once("viewBox=\""));
     let Some(((marks, caption), (_, rest))) = parts else { return (svg.to_owned(), String::new()) };
-    let texts =
-        caption.split("<text ").skip(1).filter_map(|text| text.split_once('>')?.1.split_once("</text>"));
+    let texts = caption.split("<text ").skip(1).filter_map(|text| text.split_once('>')?.1.split_once("</text>"));
     let texts = texts.map(|(words, _)| words.trim());
     let words = texts.collect::<Vec<_>>().join(" ");
     let first = caption.split_once(" y=\"").and_then(|(_, rest)| rest.split_once('"')?.0.parse::<u32>().ok());
@@ -97,23 +96,19 @@ fn split_caption(svg: &str) -> (String, String) {
     let shorter = format!("viewBox=\"{left} {top} {width} {height}\"");
     (
         format!("{}</svg>\n", marks.replacen(&format!("viewBox=\"{}\"", view.join(" ")), &shorter, 1)),
-        unescaped(&words),
+        unescape_xml(&words),
     )
 }
 
 /// The text of an element.
-fn unescaped(text: &str) -> String {
-    text.replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&quot;", "\"")
-        .replace("&apos;", "'")
-        .replace("&amp;", "&")
+fn unescape_xml(text: &str) -> String {
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&apos;", "'").replace("&amp;", "&")
 }
 
 /// Whether there are results, and whether they come from this version of the spec.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum Standing {
+enum ResultsState {
     Present,
     Stale,
     #[default]
@@ -143,17 +138,17 @@ impl From<&ClaimOutcome> for PageClaim {
 
 /// A line of the manifest.
 #[derive(Debug, Serialize)]
-struct Fact {
+struct ManifestLine {
     key: String,
     value: String,
 }
 
-impl PageEntry {
+impl ExperimentEntry {
     /// An experiment and its results, if there are any.
     ///
     /// # Errors
     /// [`PublishError`] if its rows cannot be packed.
-    pub fn new(examined: &Examined<'_>) -> Result<Self, PublishError> {
+    pub fn new(examined: &ExperimentResults<'_>) -> Result<Self, PublishError> {
         let experiment = examined.experiment;
         let mut entry = Self {
             name: experiment.name.clone(),
@@ -164,62 +159,62 @@ impl PageEntry {
             ..Self::default()
         };
         if let Some(committed) = &examined.committed {
-            entry.fill(committed, experiment)?;
+            entry.add_results(committed, experiment)?;
         }
         Ok(entry)
     }
 
-    fn fill(&mut self, committed: &Committed, experiment: &Experiment) -> Result<(), PublishError> {
-        self.state = if committed.is_stale(experiment) { Standing::Stale } else { Standing::Present };
-        self.counts = committed.counts(Owner::Paper);
+    fn add_results(&mut self, committed: &CommittedResults, experiment: &Experiment) -> Result<(), PublishError> {
+        self.state = if committed.is_stale(experiment) { ResultsState::Stale } else { ResultsState::Present };
+        self.counts = committed.counts(ValueOwner::Paper);
         self.counts.add(committed.spread_counts());
-        self.others = committed.counts(Owner::Authors);
-        self.others.add(committed.counts(Owner::Reference));
-        self.statements = OutcomeCounts::count(&committed.claims, ClaimOwner::Paper);
+        self.others = committed.counts(ValueOwner::Authors);
+        self.others.add(committed.counts(ValueOwner::Reference));
+        self.statements = ClaimOutcomeCounts::count(&committed.claims, ClaimOwner::Paper);
         self.claims = committed.claims.iter().map(PageClaim::from).collect();
         self.errata = errata(committed, experiment);
-        self.manifest = committed.manifest.as_ref().map(facts).unwrap_or_default();
+        self.manifest = committed.manifest.as_ref().map(manifest_lines).unwrap_or_default();
         let parts = committed.figure.as_deref().map(split_caption);
         self.caption = parts.as_ref().map(|(_, caption)| caption.clone()).unwrap_or_default();
-        let figure = parts.map(|(marks, _)| compact(&marks));
+        let figure = parts.map(|(marks, _)| compact_svg(&marks));
         let mut table = table(committed, &self.anchor);
         self.has_figure = figure.is_some();
         self.all_rows = table.rows.len();
-        self.packed = packed(figure.as_deref(), &table)?;
+        self.packed = pack_contents(figure.as_deref(), &table)?;
         table.rows.truncate(READ_WITHOUT_SCRIPTS);
         (self.columns, self.rows, self.guarantees) = (table.columns, table.rows, table.guarantees);
         Ok(())
     }
 
     /// Adds its counts to those of the page.
-    pub fn add_to(&self, totals: &mut Totals) {
+    pub fn add_to(&self, totals: &mut PageTotals) {
         totals.counts.add(self.counts);
         totals.statements.add(self.statements);
     }
 }
 
 /// The leaves of a manifest, each with its dotted key.
-fn facts(manifest: &Value) -> Vec<Fact> {
+fn manifest_lines(manifest: &Value) -> Vec<ManifestLine> {
     let mut facts = Vec::new();
-    walk("", manifest, &mut facts);
+    collect_leaves("", manifest, &mut facts);
     facts
 }
 
-fn walk(key: &str, value: &Value, facts: &mut Vec<Fact>) {
+fn collect_leaves(key: &str, value: &Value, facts: &mut Vec<ManifestLine>) {
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| walk(&inner(key, name), value, facts))
+            fields.iter().for_each(|(name, value)| collect_leaves(&join_key(key, name), value, facts))
         }
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(i, value)| walk(&inner(key, &i.to_string()), value, facts));
+            list.iter().enumerate().for_each(|(i, value)| collect_leaves(&join_key(key, &i.to_string()), value, facts));
         }
         Value::Null => {}
-        Value::String(text) => facts.push(Fact { key: key.to_owned(), value: text.clone() }),
-        other => facts.push(Fact { key: key.to_owned(), value: other.to_string() }),
+        Value::String(text) => facts.push(ManifestLine { key: key.to_owned(), value: text.clone() }),
+        other => facts.push(ManifestLine { key: key.to_owned(), value: other.to_string() }),
     }
 }
 
-fn inner(key: &str, name: &str) -> String {
+fn join_key(key: &str, name: &str) -> String {
     if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") }
 }
 
@@ -235,7 +230,7 @@ pub(super) struct PageErratum {
 }
 
 /// The errata among the cells of an experiment, by paper and then by kind, with the numbers of its table.
-pub(super) fn errata(committed: &Committed, experiment: &Experiment) -> Vec<PageErratum> {
+pub(super) fn errata(committed: &CommittedResults, experiment: &Experiment) -> Vec<PageErratum> {
     let cells = experiment.cells.iter();
     let told = cells.filter_map(|cell| Some(page_erratum(committed, cell, experiment.erratum(cell)?)));
     let mut all: Vec<PageErratum> = told.collect();
@@ -243,25 +238,24 @@ pub(super) fn errata(committed: &Committed, experiment: &Experiment) -> Vec<Page
     all
 }
 
-fn page_erratum(committed: &Committed, cell: &Cell, words: &ErratumWords) -> PageErratum {
+fn page_erratum(committed: &CommittedResults, cell: &Cell, words: &ErratumWords) -> PageErratum {
     let id = cell.id().short();
     let [claimed, found, corrected, factor] = ["claimed", "found", "corrected", "factor"]
-        .map(|metric| number(committed, &id, metric).map(short).unwrap_or_default());
+        .map(|metric| find_value(committed, &id, metric).map(format_short).unwrap_or_default());
     let factor = (words.kind == ErratumKind::Loose).then_some(factor);
     PageErratum { words: words.clone(), claimed, found, corrected, factor }
 }
 
 /// The value of a metric in the row of a cell; none if the table has no such row.
-fn number(committed: &Committed, cell: &str, metric: &str) -> Option<f64> {
+fn find_value(committed: &CommittedResults, cell: &str, metric: &str) -> Option<f64> {
     let mut rows = committed.rows.iter();
-    let row =
-        rows.find(|row| committed.field(row, "cell") == cell && committed.field(row, "metric") == metric)?;
+    let row = rows.find(|row| committed.field(row, "cell") == cell && committed.field(row, "metric") == metric)?;
     committed.field(row, "value").parse().ok()
 }
 
 /// The data that the script reads.
 #[derive(Serialize)]
-struct Contents<'a> {
+struct PackedContents<'a> {
     figure: Option<&'a str>,
     #[serde(flatten)]
     table: &'a PageTable,
@@ -271,8 +265,8 @@ struct Contents<'a> {
 ///
 /// # Errors
 /// [`PublishError::Packing`].
-pub(super) fn packed(figure: Option<&str>, table: &PageTable) -> Result<String, PublishError> {
-    let json = serde_json::to_vec(&Contents { figure, table }).map_err(std::io::Error::from);
+pub(super) fn pack_contents(figure: Option<&str>, table: &PageTable) -> Result<String, PublishError> {
+    let json = serde_json::to_vec(&PackedContents { figure, table }).map_err(std::io::Error::from);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let bytes = json.and_then(|json| encoder.write_all(&json)).and_then(|()| encoder.finish());
     Ok(STANDARD.encode(bytes.map_err(PublishError::Packing)?))
@@ -284,7 +278,7 @@ const CLOSE: &str = "\"/>";
 const OPACITY: &str = "opacity=";
 
 /// A polyline of a figure.
-struct CurveStroke<'a> {
+struct SvgPolyline<'a> {
     /// Its attributes but for its points.
     style: &'a str,
     points: &'a str,
@@ -293,57 +287,55 @@ struct CurveStroke<'a> {
 /// A figure whose neighbouring polylines of one style are one path: a dashed line is drawn as hundreds of them. Those that one
 /// sees through stay apart, since strokes of one path do not darken each other where they cross: they share their style in a group,
 /// whose opacity is that of each stroke.
-pub(super) fn joined(svg: &str) -> String {
+pub(super) fn join_polylines(svg: &str) -> String {
     let mut text = String::with_capacity(svg.len());
     let mut rest = svg;
     while let Some(at) = rest.find(OPEN) {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
-        let Some((first, after)) = stroke(rest) else {
+        let Some((first, after)) = parse_polyline(rest) else {
             text.push_str(OPEN);
             rest = &rest[OPEN.len()..];
             continue;
         };
         rest = after;
         let mut strokes = vec![first];
-        while let Some((next, after)) = stroke(rest).filter(|(next, _)| joins(&strokes[0], next)) {
+        while let Some((next, after)) = parse_polyline(rest).filter(|(next, _)| has_same_style(&strokes[0], next)) {
             strokes.push(next);
             rest = after;
         }
-        push(&mut text, &strokes);
+        write_path(&mut text, &strokes);
     }
     text.push_str(rest);
     text
 }
 
-fn joins(first: &CurveStroke<'_>, next: &CurveStroke<'_>) -> bool {
+fn has_same_style(first: &SvgPolyline<'_>, next: &SvgPolyline<'_>) -> bool {
     first.style == next.style
 }
 
 /// The polyline that a text begins with, and what follows it.
-fn stroke(text: &str) -> Option<(CurveStroke<'_>, &str)> {
+fn parse_polyline(text: &str) -> Option<(SvgPolyline<'_>, &str)> {
     let (mark, after) = text.strip_prefix(OPEN)?.split_once(CLOSE)?;
     let (style, points) = mark.split_once(POINTS)?;
-    Some((CurveStroke { style, points }, after))
+    Some((SvgPolyline { style, points }, after))
 }
 
-fn push(text: &mut String, strokes: &[CurveStroke<'_>]) {
+fn write_path(text: &mut String, strokes: &[SvgPolyline<'_>]) {
     let style = strokes[0].style;
     if strokes.len() > 1 && style.contains(OPACITY) {
         text.push_str(&format!("<g {}>", style.replace(OPACITY, "stroke-opacity=")));
-        strokes
-            .iter()
-            .for_each(|stroke| text.push_str(&format!("<path d=\"{}{CLOSE}", steps(stroke.points))));
+        strokes.iter().for_each(|stroke| text.push_str(&format!("<path d=\"{}{CLOSE}", path_data(stroke.points))));
         return text.push_str("</g>");
     }
     text.push_str(&format!("<path {style} d=\""));
-    strokes.iter().for_each(|stroke| text.push_str(&steps(stroke.points)));
+    strokes.iter().for_each(|stroke| text.push_str(&path_data(stroke.points)));
     text.push_str(CLOSE);
 }
 
 /// The points of a polyline as a path of steps from each to the next, which repeat themselves where places do not.
-fn steps(points: &str) -> String {
-    let places: Option<Vec<[i64; 2]>> = points.split_whitespace().map(place).collect();
+fn path_data(points: &str) -> String {
+    let places: Option<Vec<[i64; 2]>> = points.split_whitespace().map(parse_point).collect();
     let Some([first, rest @ ..]) = places.as_deref() else { return format!("M{points}") };
     let mut path = format!("M{} {}", first[0], first[1]);
     let mut before = first;
@@ -356,7 +348,7 @@ fn steps(points: &str) -> String {
 }
 
 /// A point with integer coordinates.
-fn place(point: &str) -> Option<[i64; 2]> {
+fn parse_point(point: &str) -> Option<[i64; 2]> {
     let (x, y) = point.split_once(',')?;
     Some([x.parse().ok()?, y.parse().ok()?])
 }
@@ -368,7 +360,8 @@ mod tests {
     #[test]
     fn a_caption_leaves_the_figure_for_the_page() {
         let marks = "<text x=\"1\" y=\"5\">\na\n</text>\n";
-        let caption = "<text x=\"64\" y=\"700\" dy=\"0\">\nn: 3 &lt; 4;\n</text>\n<text x=\"64\" y=\"764\">\nmore.\n</text>\n";
+        let caption =
+            "<text x=\"64\" y=\"700\" dy=\"0\">\nn: 3 &lt; 4;\n</text>\n<text x=\"64\" y=\"764\">\nmore.\n</text>\n";
         let figure = |height: &str, tail: &str| {
             format!("<svg width=\"9\" viewBox=\"0 0 2720 {height}\">\n{marks}{tail}</svg>\n")
         };
@@ -383,23 +376,22 @@ mod tests {
                    <polyline stroke=\"#005\" points=\"1,2 3,4\"/><polyline stroke=\"#006\" points=\"1,2 3,4\"/></svg>";
         let expected = "<svg><path stroke=\"#005\" d=\"M1 2l2 2M5 6l2 2\"/><text/>\
                         <path stroke=\"#005\" d=\"M1 2l2 2\"/><path stroke=\"#006\" d=\"M1 2l2 2\"/></svg>";
-        assert_eq!(joined(svg), expected);
+        assert_eq!(join_polylines(svg), expected);
     }
 
     #[test]
     fn a_stroke_is_its_first_place_and_its_steps() {
-        assert_eq!(steps("10,20 13,15 13,16 "), "M10 20l3 -5 0 1");
-        assert_eq!(steps("10,20"), "M10 20");
-        assert_eq!(steps("1.5,2 3,4"), "M1.5,2 3,4", "a path of places, too");
-        assert_eq!(steps(""), "M");
+        assert_eq!(path_data("10,20 13,15 13,16 "), "M10 20l3 -5 0 1");
+        assert_eq!(path_data("10,20"), "M10 20");
+        assert_eq!(path_data("1.5,2 3,4"), "M1.5,2 3,4", "a path of places, too");
+        assert_eq!(path_data(""), "M");
     }
 
     #[test]
     fn strokes_that_one_sees_through_stay_apart() {
-        let svg =
-            "<polyline opacity=\"0.7\" points=\"1,2 3,4\"/><polyline opacity=\"0.7\" points=\"5,6 7,8\"/>";
+        let svg = "<polyline opacity=\"0.7\" points=\"1,2 3,4\"/><polyline opacity=\"0.7\" points=\"5,6 7,8\"/>";
         let grouped = "<g stroke-opacity=\"0.7\"><path d=\"M1 2l2 2\"/><path d=\"M5 6l2 2\"/></g>";
-        assert_eq!(joined(svg), grouped);
-        assert_eq!(joined("<polyline class=\"a\"/><polyline "), "<polyline class=\"a\"/><polyline ");
+        assert_eq!(join_polylines(svg), grouped);
+        assert_eq!(join_polylines("<polyline class=\"a\"/><polyline "), "<polyline class=\"a\"/><polyline ");
     }
 }

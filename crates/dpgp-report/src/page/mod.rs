@@ -8,14 +8,14 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
-use super::results::committed::{BEYOND, Examined};
-use super::results::covered::Covered;
-use super::results::unreproduced::Unreproduced;
-use super::results::{OutcomeCounts, PublishError, ResultsSource, ToldPaper, VerdictCounts};
-use board::PageBoard;
-use dpgp_spec::{Coverage, PaperPage};
+use super::results::committed::{BEYOND, ExperimentResults};
+use super::results::covered::PaperCoverageSummary;
+use super::results::unreproduced::UnreproducedResults;
+use super::results::{ClaimOutcomeCounts, PaperFindings, PublishError, ResultsSource, VerdictCounts};
+use board::PageLeaderboard;
+use dpgp_spec::{PaperCoverage, PaperPage};
 use dpgp_task::Experiment;
-use entry::PageEntry;
+use entry::ExperimentEntry;
 
 /// The input of the template.
 #[derive(Debug, Serialize)]
@@ -24,24 +24,24 @@ struct ReportPage {
     js: &'static str,
     version: &'static str,
     commit: Option<String>,
-    told: Vec<ToldPage>,
-    totals: Totals,
-    covered: Vec<Covered>,
+    told: Vec<FindingsPage>,
+    totals: PageTotals,
+    covered: Vec<PaperCoverageSummary>,
     chances: Vec<String>,
-    boards: Vec<PageBoard>,
-    papers: Vec<Paper>,
+    boards: Vec<PageLeaderboard>,
+    papers: Vec<PaperSection>,
 }
 
 /// A paper as the page shows it, each row with the address of its figure.
 #[derive(Debug, Serialize)]
-struct ToldPage {
-    paper: ToldPaper,
+struct FindingsPage {
+    paper: PaperFindings,
     anchors: Vec<String>,
     artefact_anchors: Vec<String>,
 }
 
-impl ToldPage {
-    fn new(paper: ToldPaper) -> Self {
+impl FindingsPage {
+    fn new(paper: PaperFindings) -> Self {
         let anchors = paper.rows.iter().map(|row| anchor(&row.experiment)).collect();
         let artefact_anchors = paper.artefacts.iter().map(|one| anchor(&one.experiment)).collect();
         Self { paper, anchors, artefact_anchors }
@@ -50,33 +50,33 @@ impl ToldPage {
 
 /// Facts about the papers beyond their experiments.
 #[derive(Debug, Clone, Default)]
-pub struct OfPapers {
+pub struct PaperFacts {
     /// The coverage of each paper.
-    pub coverage: Vec<Coverage>,
+    pub coverage: Vec<PaperCoverage>,
     /// The findings for their readers.
     pub pages: Vec<PaperPage>,
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Totals {
+struct PageTotals {
     experiments: usize,
     counts: VerdictCounts,
-    statements: OutcomeCounts,
+    statements: ClaimOutcomeCounts,
 }
 
 #[derive(Debug, Serialize)]
-struct Paper {
+struct PaperSection {
     key: String,
-    unreproduced: Vec<Unreproduced>,
-    experiments: Vec<PageEntry>,
+    unreproduced: Vec<UnreproducedResults>,
+    experiments: Vec<ExperimentEntry>,
 }
 
-impl Paper {
-    fn new(key: &str, examined: &[Examined<'_>]) -> Result<Self, PublishError> {
+impl PaperSection {
+    fn new(key: &str, examined: &[ExperimentResults<'_>]) -> Result<Self, PublishError> {
         Ok(Self {
             key: key.to_owned(),
-            unreproduced: examined.iter().filter_map(Unreproduced::from_examined).collect(),
-            experiments: examined.iter().map(PageEntry::new).collect::<Result<_, _>>()?,
+            unreproduced: examined.iter().filter_map(UnreproducedResults::from_results).collect(),
+            experiments: examined.iter().map(ExperimentEntry::new).collect::<Result<_, _>>()?,
         })
     }
 }
@@ -88,23 +88,23 @@ impl Paper {
 pub fn report_html(
     results: &ResultsSource<'_>,
     experiments: &[Experiment],
-    of_papers: &OfPapers,
+    of_papers: &PaperFacts,
     commit: Option<&str>,
 ) -> Result<String, PublishError> {
-    let by_paper = Examined::by_paper(results, experiments)?;
-    let OfPapers { coverage, pages } = of_papers;
+    let by_paper = ExperimentResults::read_by_paper(results, experiments)?;
+    let PaperFacts { coverage, pages } = of_papers;
     let told = pages.iter().filter_map(|page| {
-        Some(ToldPage::new(ToldPaper::new(page, coverage, by_paper.get(page.paper.as_str())?)))
+        Some(FindingsPage::new(PaperFindings::new(page, coverage, by_paper.get(page.paper.as_str())?)))
     });
-    let covered: Vec<Covered> = coverage
+    let covered: Vec<PaperCoverageSummary> = coverage
         .iter()
-        .filter_map(|of_paper| Some(Covered::new(of_paper, by_paper.get(of_paper.paper.as_str())?)))
+        .filter_map(|of_paper| Some(PaperCoverageSummary::new(of_paper, by_paper.get(of_paper.paper.as_str())?)))
         .collect();
-    let papers = by_paper.iter().map(|(key, examined)| Paper::new(key, examined));
-    let mut papers: Vec<Paper> = papers.collect::<Result<_, _>>()?;
+    let papers = by_paper.iter().map(|(key, examined)| PaperSection::new(key, examined));
+    let mut papers: Vec<PaperSection> = papers.collect::<Result<_, _>>()?;
     // Experiments that reproduce no paper come last.
     papers.sort_by_key(|paper| paper.key == BEYOND);
-    let mut totals = Totals { experiments: experiments.len(), ..Totals::default() };
+    let mut totals = PageTotals { experiments: experiments.len(), ..PageTotals::default() };
     papers.iter().flat_map(|paper| &paper.experiments).for_each(|entry| entry.add_to(&mut totals));
     let page = ReportPage {
         css: include_str!("report.css"),
@@ -113,9 +113,9 @@ pub fn report_html(
         commit: commit.map(|commit| commit.chars().take(12).collect()),
         told: told.collect(),
         totals,
-        chances: covered.iter().filter_map(Covered::chance).collect(),
+        chances: covered.iter().filter_map(PaperCoverageSummary::chance_sentence).collect(),
         covered,
-        boards: by_paper.values().flatten().filter_map(PageBoard::from_examined).collect(),
+        boards: by_paper.values().flatten().filter_map(PageLeaderboard::from_results).collect(),
         papers,
     };
     let mut templates = Environment::new();

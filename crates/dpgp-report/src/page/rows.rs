@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::anchor;
-use crate::Committed;
+use crate::CommittedResults;
 use crate::table::markdown::GuaranteeNotes;
-use crate::{exact, short};
+use crate::{format_exact, format_short};
 use dpgp_spec::FIXED_COLUMNS;
 
 /// A column of the page's table.
@@ -47,28 +47,28 @@ impl PageCell {
 }
 
 /// The format of a number in the table.
-type NumberText = fn(f64) -> String;
+type CellNumberFormat = fn(f64) -> String;
 
 /// The columns after the axes: their name on the page, the column of the table, that of the spread beside it, and how
 /// numbers are shown: as they were given, or rounded.
-const AFTER_AXES: [(&str, &str, &str, NumberText); 17] = [
-    ("epsilon", "epsilon", "", exact),
-    ("metric", "metric", "", exact),
-    ("ours", "value", "spread", short),
-    ("one run from", "interval_low", "", short),
-    ("to", "interval_high", "", short),
-    ("published", "published", "published_spread", exact),
-    ("verdict", "verdict", "", exact),
-    ("ours / print", "ratio_to_print", "", short),
-    ("z", "z", "", short),
-    ("its spread", "spread_verdict", "", exact),
-    ("authors", "authors", "", exact),
-    ("on authors", "authors_verdict", "", exact),
-    ("reference", "reference", "reference_spread", exact),
-    ("on reference", "reference_verdict", "", exact),
-    ("exact delta", "delta_exact", "", short),
-    ("gap", "gap", "", short),
-    ("guarantee", "guarantee", "", exact),
+const AFTER_AXES: [(&str, &str, &str, CellNumberFormat); 17] = [
+    ("epsilon", "epsilon", "", format_exact),
+    ("metric", "metric", "", format_exact),
+    ("ours", "value", "spread", format_short),
+    ("one run from", "interval_low", "", format_short),
+    ("to", "interval_high", "", format_short),
+    ("published", "published", "published_spread", format_exact),
+    ("verdict", "verdict", "", format_exact),
+    ("ours / print", "ratio_to_print", "", format_short),
+    ("z", "z", "", format_short),
+    ("its spread", "spread_verdict", "", format_exact),
+    ("authors", "authors", "", format_exact),
+    ("on authors", "authors_verdict", "", format_exact),
+    ("reference", "reference", "reference_spread", format_exact),
+    ("on reference", "reference_verdict", "", format_exact),
+    ("exact delta", "delta_exact", "", format_short),
+    ("gap", "gap", "", format_short),
+    ("guarantee", "guarantee", "", format_exact),
 ];
 
 /// The table of an experiment on the page.
@@ -81,7 +81,7 @@ pub(super) struct PageTable {
 }
 
 /// The table of an experiment, whose rows have addresses that begin with `place`.
-pub(super) fn table(committed: &Committed, place: &str) -> PageTable {
+pub(super) fn table(committed: &CommittedResults, place: &str) -> PageTable {
     let axes: Vec<&str> =
         committed.headings.iter().map(String::as_str).filter(|h| !FIXED_COLUMNS.contains(h)).collect();
     let mut guarantees = GuaranteeNotes::default();
@@ -89,7 +89,7 @@ pub(super) fn table(committed: &Committed, place: &str) -> PageTable {
     let mut rows = Vec::with_capacity(committed.rows.len());
     for row in &committed.rows {
         let mut cells: Vec<PageCell> =
-            axes.iter().map(|axis| cell(committed.field(row, axis), "", exact)).collect();
+            axes.iter().map(|axis| cell(committed.field(row, axis), "", format_exact)).collect();
         for (name, column, spread, shown) in AFTER_AXES {
             let (text, spread) = (committed.field(row, column), committed.field(row, spread));
             cells.push(if name == "guarantee" {
@@ -98,8 +98,7 @@ pub(super) fn table(committed: &Committed, place: &str) -> PageTable {
                 cell(text, spread, shown)
             });
         }
-        let anchor =
-            anchor(&format!("{place}-{}-{}", committed.field(row, "cell"), committed.field(row, "metric")));
+        let anchor = anchor(&format!("{place}-{}-{}", committed.field(row, "cell"), committed.field(row, "metric")));
         let seen: &mut usize = anchors.entry(anchor.clone()).or_default();
         *seen += 1;
         let anchor = if *seen == 1 { anchor } else { format!("{anchor}-{seen}") };
@@ -111,12 +110,12 @@ pub(super) fn table(committed: &Committed, place: &str) -> PageTable {
         numeric: rows.iter().any(|row| row.cells[at].is_number()),
     });
     let mut columns: Vec<PageColumn> = columns.collect();
-    drop_empty(&mut columns, &mut rows);
+    drop_empty_columns(&mut columns, &mut rows);
     PageTable { columns, rows, guarantees: guarantees.texts }
 }
 
 /// Leaves out the columns in which no row says anything.
-fn drop_empty(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
+fn drop_empty_columns(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
     let mut kept = vec![false; columns.len()];
     for row in rows.iter() {
         kept.iter_mut().zip(&row.cells).for_each(|(kept, cell)| *kept |= !cell.text().is_empty());
@@ -129,7 +128,7 @@ fn drop_empty(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
     }
 }
 
-fn cell(text: &str, spread: &str, shown: NumberText) -> PageCell {
+fn cell(text: &str, spread: &str, shown: CellNumberFormat) -> PageCell {
     let value = number(text);
     let mut text = value.map_or_else(|| text.to_owned(), shown);
     if !spread.is_empty() {

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::committed::Examined;
-use super::counts::PlaceVerdict;
-use super::told::{ToldRow, median};
+use super::committed::ExperimentResults;
+use super::counts::FindingVerdict;
+use super::told::{FindingRow, median};
 
 /// A table or figure of a paper, with the experiments that compute it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Artefact {
+pub struct PaperArtefact {
     /// Its name in the paper.
     pub name: String,
     /// The first experiment that computes it.
@@ -23,23 +23,23 @@ pub struct Artefact {
     pub verdict: String,
 }
 
-impl Artefact {
+impl PaperArtefact {
     /// Lists the artefacts of a paper that the rows of its page are about, in the order of these rows.
-    pub fn all(examined: &[Examined<'_>], rows: &[ToldRow]) -> Vec<Self> {
+    pub fn list_artefacts(examined: &[ExperimentResults<'_>], rows: &[FindingRow]) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
         for row in rows {
             let one = examined.iter().find(|one| one.experiment.name == row.experiment);
             let name = one.and_then(|one| one.experiment.meta.artefact.as_deref());
             names.extend(name.filter(|name| !names.contains(name)));
         }
-        names.into_iter().filter_map(|name| Self::named(name, examined, rows)).collect()
+        names.into_iter().filter_map(|name| Self::from_name(name, examined, rows)).collect()
     }
 
-    fn named(name: &str, examined: &[Examined<'_>], rows: &[ToldRow]) -> Option<Self> {
+    fn from_name(name: &str, examined: &[ExperimentResults<'_>], rows: &[FindingRow]) -> Option<Self> {
         let own = examined.iter().filter(|one| one.experiment.meta.artefact.as_deref() == Some(name));
-        let own: Vec<&Examined<'_>> = own.collect();
-        let is_own = |row: &&ToldRow| own.iter().any(|one| one.experiment.name == row.experiment);
-        let rows: Vec<&ToldRow> = rows.iter().filter(is_own).collect();
+        let own: Vec<&ExperimentResults<'_>> = own.collect();
+        let is_own = |row: &&FindingRow| own.iter().any(|one| one.experiment.name == row.experiment);
+        let rows: Vec<&FindingRow> = rows.iter().filter(is_own).collect();
         let first = rows.first()?.experiment.clone();
         let drawn = own.iter().find(|one| one.experiment.name == first)?.experiment.figure.as_ref();
         let committed: Vec<_> = own.iter().filter_map(|one| one.committed.as_ref()).collect();
@@ -56,7 +56,7 @@ impl Artefact {
             [least, .., most] => Some([least, median(&ratios), most]),
         }
         .map(|ratios| ratios.map(|ratio| format!("{ratio:.2}")));
-        let verdict = in_a_word(&rows.iter().map(|row| &row.verdict).collect::<Vec<_>>());
+        let verdict = summarise_verdicts(&rows.iter().map(|row| &row.verdict).collect::<Vec<_>>());
         Some(Self {
             name: name.to_owned(),
             experiment: first,
@@ -69,12 +69,12 @@ impl Artefact {
 }
 
 /// The verdict on several places: the one of all of them, else how many are the same.
-fn in_a_word(verdicts: &[&PlaceVerdict]) -> String {
-    let word = |verdict: &PlaceVerdict| match verdict {
-        PlaceVerdict::Same => "same",
-        PlaceVerdict::SameWithSettings => "same, chosen",
-        PlaceVerdict::Different(_) | PlaceVerdict::Unknown(_) => "different",
-        PlaceVerdict::Untold(_) => "open",
+fn summarise_verdicts(verdicts: &[&FindingVerdict]) -> String {
+    let word = |verdict: &FindingVerdict| match verdict {
+        FindingVerdict::Same => "same",
+        FindingVerdict::SameWithSettings => "same, chosen",
+        FindingVerdict::Different(_) | FindingVerdict::Unknown(_) => "different",
+        FindingVerdict::Untold(_) => "open",
     };
     let words: Vec<&str> = verdicts.iter().map(|verdict| word(verdict)).collect();
     match words.first() {
@@ -92,12 +92,11 @@ mod tests {
 
     #[test]
     fn a_word_stands_for_several_places() {
-        let (same, chosen) = (PlaceVerdict::Same, PlaceVerdict::SameWithSettings);
-        let (different, open) =
-            (PlaceVerdict::Different("x".to_owned()), PlaceVerdict::Untold("y".to_owned()));
-        assert_eq!(in_a_word(&[&same, &same]), "same");
-        assert_eq!(in_a_word(&[&chosen]), "same, chosen");
-        assert_eq!(in_a_word(&[&same, &chosen, &different]), "2/3 same");
-        assert_eq!(in_a_word(&[&open]), "open");
+        let (same, chosen) = (FindingVerdict::Same, FindingVerdict::SameWithSettings);
+        let (different, open) = (FindingVerdict::Different("x".to_owned()), FindingVerdict::Untold("y".to_owned()));
+        assert_eq!(summarise_verdicts(&[&same, &same]), "same");
+        assert_eq!(summarise_verdicts(&[&chosen]), "same, chosen");
+        assert_eq!(summarise_verdicts(&[&same, &chosen, &different]), "2/3 same");
+        assert_eq!(summarise_verdicts(&[&open]), "open");
     }
 }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::committed::{Committed, Examined, Guarantees, ResultsSource};
-use super::counts::{OutcomeCounts, VerdictCounts};
-use super::covered::Covered;
-use super::unreproduced::Unreproduced;
+use super::committed::{CommittedResults, ExperimentResults, GuaranteeCounts, ResultsSource};
+use super::counts::{ClaimOutcomeCounts, VerdictCounts};
+use super::covered::PaperCoverageSummary;
+use super::unreproduced::UnreproducedResults;
 use crate::figure::FigureError;
-use dpgp_spec::{ClaimOwner, Coverage, Owner};
+use dpgp_spec::{ClaimOwner, PaperCoverage, ValueOwner};
 use dpgp_task::Experiment;
 
 /// The name of the page in a results folder.
@@ -58,35 +58,35 @@ Printed spreads are counted with their numbers.\n";
 pub fn checks_markdown(
     results: &Path,
     experiments: &[Experiment],
-    coverage: &[Coverage],
+    coverage: &[PaperCoverage],
 ) -> Result<String, PublishError> {
-    let papers = Examined::by_paper(&ResultsSource { folder: results, is_shipped: false }, experiments)?;
-    let covered: Vec<Covered> = coverage
+    let papers = ExperimentResults::read_by_paper(&ResultsSource { folder: results, is_shipped: false }, experiments)?;
+    let covered: Vec<PaperCoverageSummary> = coverage
         .iter()
         .map(|of_paper| {
-            Covered::new(of_paper, papers.get(of_paper.paper.as_str()).map_or(&[], Vec::as_slice))
+            PaperCoverageSummary::new(of_paper, papers.get(of_paper.paper.as_str()).map_or(&[], Vec::as_slice))
         })
         .collect();
     let lines: String = covered.iter().map(covered_line).collect();
     let mut text = format!("{HEAD}{COVERED}{lines}\n");
-    for sentence in covered.iter().filter_map(Covered::chance) {
+    for sentence in covered.iter().filter_map(PaperCoverageSummary::chance_sentence) {
         let _ = writeln!(text, "- {sentence}");
     }
     text.push_str(UNREPRODUCED);
     for (paper, examined) in &papers {
         let sections: String = examined
             .iter()
-            .filter_map(Unreproduced::from_examined)
+            .filter_map(UnreproducedResults::from_results)
             .map(|section| section_text(&section))
             .collect();
         if !sections.is_empty() {
             let _ = write!(text, "\n### {paper}\n\n{sections}");
         }
     }
-    text.push_str(&not_checked(coverage));
+    text.push_str(&unchecked_items(coverage));
     text.push_str(EXPERIMENTS);
     for (paper, examined) in &papers {
-        let lines: String = examined.iter().map(line).collect();
+        let lines: String = examined.iter().map(experiment_line).collect();
         let _ = write!(
             text,
             "\n### {paper}\n\n| experiment | artefact | rows | published | authors | references | claims of the paper | our claims | \
@@ -96,9 +96,10 @@ pub fn checks_markdown(
     Ok(text)
 }
 
-fn covered_line(covered: &Covered) -> String {
-    let Covered { paper, numbers, entered, not_entered, chosen_by, statements, claims, not_claimed, .. } =
-        covered;
+fn covered_line(covered: &PaperCoverageSummary) -> String {
+    let PaperCoverageSummary {
+        paper, numbers, entered, not_entered, chosen_by, statements, claims, not_claimed, ..
+    } = covered;
     format!(
         "| {paper} | {numbers} | {} | {} | {} | {} | {} | {} | {not_entered} | {chosen_by} | {statements} | {} | {} | {} | {} | {not_claimed} |\n",
         entered.agrees,
@@ -114,15 +115,15 @@ fn covered_line(covered: &Covered) -> String {
     )
 }
 
-fn section_text(section: &Unreproduced) -> String {
-    let Unreproduced { name, title, other_data, points } = section;
+fn section_text(section: &UnreproducedResults) -> String {
+    let UnreproducedResults { name, title, other_data, points } = section;
     let data = if *other_data { " (on data other than the paper's)" } else { "" };
     let points: String = points.iter().map(|point| format!("- {point}\n")).collect();
     format!("[{name}]({name}/table.md): {title}{data}\n\n{points}\n")
 }
 
 /// The items of the papers that are not checked.
-fn not_checked(coverage: &[Coverage]) -> String {
+fn unchecked_items(coverage: &[PaperCoverage]) -> String {
     let mut text = "\n## Not checked, and why\n\n".to_owned();
     for paper in coverage {
         for item in &paper.items {
@@ -134,7 +135,7 @@ fn not_checked(coverage: &[Coverage]) -> String {
     text
 }
 
-fn line(examined: &Examined<'_>) -> String {
+fn experiment_line(examined: &ExperimentResults<'_>) -> String {
     let experiment = examined.experiment;
     let name = &experiment.name;
     let artefact = experiment.meta.artefact.as_deref().unwrap_or("");
@@ -142,59 +143,59 @@ fn line(examined: &Examined<'_>) -> String {
         return format!("| {name} | {artefact} | not run | | | | | | | |\n");
     };
     let [authors, references] =
-        [Owner::Authors, Owner::Reference].map(|owner| counted(committed.counts(owner)));
+        [ValueOwner::Authors, ValueOwner::Reference].map(|owner| verdict_counts_text(committed.counts(owner)));
     let [of_paper, ours] = [ClaimOwner::Paper, ClaimOwner::Ours]
-        .map(|owner| claims(OutcomeCounts::count(&committed.claims, owner)));
-    let Confused { swapped, rows } = Confused::count_confusions(experiment, committed);
-    let Guarantees { within, exceeded, unknown } = committed.guarantees();
+        .map(|owner| outcome_counts_text(ClaimOutcomeCounts::count(&committed.claims, owner)));
+    let ConfusionCounts { swapped, rows } = ConfusionCounts::count_confusions(experiment, committed);
+    let GuaranteeCounts { within, exceeded, unknown } = committed.guarantees();
     let guarantees = match within + exceeded + unknown {
         0 => String::new(),
         _ => format!("{within} / {exceeded} / {unknown}"),
     };
-    let mut published = committed.counts(Owner::Paper);
+    let mut published = committed.counts(ValueOwner::Paper);
     published.add(committed.spread_counts());
     format!(
         "| [{name}]({name}/table.md) | {artefact} | {} | {} | {authors} | {references} | {of_paper} | {ours} | {} | {guarantees} |\n",
         committed.rows.len(),
-        counted(published),
-        part_of(swapped, rows),
+        verdict_counts_text(published),
+        fraction_text(swapped, rows),
     )
 }
 
-fn counted(counts: VerdictCounts) -> String {
+fn verdict_counts_text(counts: VerdictCounts) -> String {
     match counts.total() {
         0 => String::new(),
         all => format!("{} / {} / {}", counts.agrees, counts.differs, all - counts.agrees - counts.differs),
     }
 }
 
-fn claims(counts: OutcomeCounts) -> String {
+fn outcome_counts_text(counts: ClaimOutcomeCounts) -> String {
     match counts.total() {
         0 => String::new(),
         _ => format!("{} / {} / {}", counts.holds, counts.fails, counts.undecided + counts.stand_in),
     }
 }
 
-fn part_of(part: usize, all: usize) -> String {
+fn fraction_text(part: usize, all: usize) -> String {
     if all == 0 { String::new() } else { format!("{part} of {all}") }
 }
 
 /// Counts of numbers that would still agree if they were another method's.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Confused {
+pub struct ConfusionCounts {
     /// Rows where another method's number would agree.
     pub swapped: usize,
     /// Rows with another method beside them.
     pub rows: usize,
 }
 
-impl Confused {
+impl ConfusionCounts {
     /// Compares rows of an experiment that differ only in the first named axis, the axis of methods.
-    pub fn count_confusions(experiment: &Experiment, committed: &Committed) -> Self {
-        let Some(lines) = Lines::from_committed(experiment, committed) else { return Self::default() };
+    pub fn count_confusions(experiment: &Experiment, committed: &CommittedResults) -> Self {
+        let Some(lines) = PrintedRows::from_committed(experiment, committed) else { return Self::default() };
         let mut confused = Self::default();
         for row in &lines.printed {
-            let others = lines.others(row);
+            let others = lines.other_method_numbers(row);
             let [Ok(low), Ok(high)] =
                 ["interval_low", "interval_high"].map(|end| committed.field(row, end).parse::<f64>())
             else {
@@ -210,16 +211,16 @@ impl Confused {
 }
 
 /// The printed rows of an experiment, and the columns that the rows of one line share.
-struct Lines<'a> {
-    committed: &'a Committed,
+struct PrintedRows<'a> {
+    committed: &'a CommittedResults,
     printed: Vec<&'a [String]>,
     /// The columns other than the methods.
     common: Vec<&'a str>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> PrintedRows<'a> {
     /// None without an axis of methods.
-    fn from_committed(experiment: &'a Experiment, committed: &'a Committed) -> Option<Self> {
+    fn from_committed(experiment: &'a Experiment, committed: &'a CommittedResults) -> Option<Self> {
         let methods = experiment.axes.iter().find(|axis| axis.is_bundle())?;
         let names = experiment.axes.iter().map(|axis| axis.name.as_str());
         let common = names.filter(|name| *name != methods.name).chain(["metric"]).collect();
@@ -229,12 +230,12 @@ impl<'a> Lines<'a> {
     }
 
     /// The printed numbers of the other methods in the line of a row.
-    fn others(&self, row: &[String]) -> Vec<f64> {
-        let line = self.printed.iter().filter(|other| **other != row && self.is_one_line(other, row));
+    fn other_method_numbers(&self, row: &[String]) -> Vec<f64> {
+        let line = self.printed.iter().filter(|other| **other != row && self.is_same_except_method(other, row));
         line.filter_map(|other| self.committed.field(other, "published").parse().ok()).collect()
     }
 
-    fn is_one_line(&self, one: &[String], other: &[String]) -> bool {
+    fn is_same_except_method(&self, one: &[String], other: &[String]) -> bool {
         let mut columns = self.common.iter();
         columns.all(|column| self.committed.field(one, column) == self.committed.field(other, column))
     }

@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::checks::PublishError;
 use super::counts::VerdictCounts;
 use crate::table::claims::ClaimOutcome;
-use crate::table::{Verdict, read_claims};
+use crate::table::{NumberVerdict, read_claims};
 use dpgp_data::shipped_text;
-use dpgp_fs::unlinked_text;
-use dpgp_spec::{Axis, FIXED_COLUMNS, Identity, Owner};
+use dpgp_fs::read_unlinked_text;
+use dpgp_spec::{Axis, FIXED_COLUMNS, TextDigest, ValueOwner};
 use dpgp_task::Experiment;
 
 /// The contents of a result folder.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Committed {
+pub struct CommittedResults {
     /// The columns of the table.
     pub headings: Vec<String>,
     /// The rows of the table.
@@ -31,7 +31,7 @@ pub struct Committed {
 
 /// Rows that claim privacy, counted by their exact delta.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Guarantees {
+pub struct GuaranteeCounts {
     /// Rows whose exact delta is within the claim.
     pub within: usize,
     /// Rows whose exact delta exceeds the claim.
@@ -40,31 +40,31 @@ pub struct Guarantees {
     pub unknown: usize,
 }
 
-impl Committed {
+impl CommittedResults {
     /// Reads a result folder; none if it has no table.
     ///
     /// # Errors
     /// [`PublishError`] if the table cannot be read or is no CSV.
     pub fn read(folder: &Path) -> Result<Option<Self>, PublishError> {
-        Self::with(folder, optional)
+        Self::read_with(folder, read_if_present)
     }
 
     /// The shipped results of an experiment, without figures; none if there are none.
     ///
     /// # Errors
-    /// As [`Committed::read`].
-    pub fn shipped(experiment: &Experiment) -> Result<Option<Self>, PublishError> {
+    /// As [`CommittedResults::read`].
+    pub fn read_shipped(experiment: &Experiment) -> Result<Option<Self>, PublishError> {
         let folder = Path::new("results").join(experiment.folder());
-        Self::with(&folder, |path| Ok(path.to_str().and_then(shipped_text).map(str::to_owned)))
+        Self::read_with(&folder, |path| Ok(path.to_str().and_then(shipped_text).map(str::to_owned)))
     }
 
-    fn with(
+    fn read_with(
         folder: &Path,
         text: impl Fn(&Path) -> Result<Option<String>, PublishError>,
     ) -> Result<Option<Self>, PublishError> {
         let path = folder.join("table.csv");
         let Some(table) = text(&path)? else { return Ok(None) };
-        let (headings, rows) = parsed(&table).map_err(|cause| PublishError::NotATable { path, cause })?;
+        let (headings, rows) = parse_table(&table).map_err(|cause| PublishError::NotATable { path, cause })?;
         let manifest = text(&folder.join("manifest.json"))?;
         let path = folder.join("claims.csv");
         let claims = text(&path)?.map(|text| read_claims(&text)).transpose();
@@ -97,18 +97,17 @@ impl Committed {
         match self.manifest.as_ref().and_then(|manifest| manifest.get("spec_sha256")) {
             Some(Value::Null) => false,
             digest => {
-                digest.and_then(Value::as_str)
-                    != Some(&Identity::of_text(experiment.source.text()).to_string())
+                digest.and_then(Value::as_str) != Some(&TextDigest::of_text(experiment.source.text()).to_string())
             }
         }
     }
 
     /// The verdicts on the numbers of an owner, counted.
-    pub fn counts(&self, owner: Owner) -> VerdictCounts {
+    pub fn counts(&self, owner: ValueOwner) -> VerdictCounts {
         let column = match owner {
-            Owner::Paper => "verdict",
-            Owner::Authors => "authors_verdict",
-            Owner::Reference => "reference_verdict",
+            ValueOwner::Paper => "verdict",
+            ValueOwner::Authors => "authors_verdict",
+            ValueOwner::Reference => "reference_verdict",
         };
         VerdictCounts::count(self.rows.iter().map(|row| self.field(row, column)))
     }
@@ -117,14 +116,14 @@ impl Committed {
     pub fn spread_counts(&self) -> VerdictCounts {
         let printed = self.rows.iter().filter(|row| !self.field(row, "published_spread").is_empty());
         VerdictCounts::count(printed.map(|row| match self.field(row, "spread_verdict") {
-            "" => Verdict::NotJudged.name(),
+            "" => NumberVerdict::NotJudged.name(),
             verdict => verdict,
         }))
     }
 
     /// The guarantees, counted.
-    pub fn guarantees(&self) -> Guarantees {
-        let mut guarantees = Guarantees::default();
+    pub fn guarantees(&self) -> GuaranteeCounts {
+        let mut guarantees = GuaranteeCounts::default();
         for row in &self.rows {
             let [epsilon, exact, claimed] =
                 ["epsilon", "delta_exact", "delta"].map(|column| self.field(row, column).parse::<f64>());
@@ -142,7 +141,7 @@ impl Committed {
 }
 
 /// The headings and the rows of a table.
-fn parsed(table: &str) -> Result<(Vec<String>, Vec<Vec<String>>), csv::Error> {
+fn parse_table(table: &str) -> Result<(Vec<String>, Vec<Vec<String>>), csv::Error> {
     let mut reader = csv::ReaderBuilder::new().from_reader(table.as_bytes());
     let headings = reader.headers()?.iter().map(str::to_owned).collect();
     let rows = reader.records().map(|record| Ok(record?.iter().map(str::to_owned).collect()));
@@ -150,8 +149,8 @@ fn parsed(table: &str) -> Result<(Vec<String>, Vec<Vec<String>>), csv::Error> {
 }
 
 /// The text of a file; none if it is not there.
-fn optional(path: &Path) -> Result<Option<String>, PublishError> {
-    match unlinked_text(path) {
+fn read_if_present(path: &Path) -> Result<Option<String>, PublishError> {
+    match read_unlinked_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(PublishError::io(path, cause)),
@@ -172,10 +171,10 @@ impl ResultsSource<'_> {
     ///
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.
-    pub fn read(&self, experiment: &Experiment) -> Result<Option<Committed>, PublishError> {
-        let found = Committed::read(&self.folder.join(experiment.folder()))?;
+    pub fn read(&self, experiment: &Experiment) -> Result<Option<CommittedResults>, PublishError> {
+        let found = CommittedResults::read(&self.folder.join(experiment.folder()))?;
         match found {
-            None if self.is_shipped => Committed::shipped(experiment),
+            None if self.is_shipped => CommittedResults::read_shipped(experiment),
             found => Ok(found),
         }
     }
@@ -186,19 +185,19 @@ pub const BEYOND: &str = "beyond";
 
 /// An experiment and its result folder.
 #[derive(Debug)]
-pub struct Examined<'a> {
+pub struct ExperimentResults<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
     /// Its results, if there are any.
-    pub committed: Option<Committed>,
+    pub committed: Option<CommittedResults>,
 }
 
-impl<'a> Examined<'a> {
+impl<'a> ExperimentResults<'a> {
     /// Reads the results of experiments by paper; those that reproduce none belong to `beyond`.
     ///
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.
-    pub fn by_paper(
+    pub fn read_by_paper(
         results: &ResultsSource<'_>,
         experiments: &'a [Experiment],
     ) -> Result<BTreeMap<&'a str, Vec<Self>>, PublishError> {
@@ -221,7 +220,7 @@ mod tests {
     #[test]
     fn labels_stand_under_the_name_or_the_path() {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
-        let committed = Committed {
+        let committed = CommittedResults {
             headings: owned(&["epsilon", "privacy.epsilon", "scale", "model.scale"]),
             rows: Vec::new(),
             claims: Vec::new(),
@@ -242,8 +241,8 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Committed::read(folder.path()).unwrap(), None);
+        assert_eq!(CommittedResults::read(folder.path()).unwrap(), None);
         std::fs::create_dir(folder.path().join("table.csv")).unwrap();
-        assert!(Committed::read(folder.path()).is_err());
+        assert!(CommittedResults::read(folder.path()).is_err());
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::committed::{Committed, Examined};
-use super::told::{NumberPlace, ToldRow};
+use super::committed::{CommittedResults, ExperimentResults};
+use super::told::{FindingRow, NumberLocation};
 use crate::report::Report;
-use crate::table::{ClaimOutcome, Outcome, Verdict, hundredths};
-use dpgp_spec::{ClaimOwner, Coverage};
+use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_hundredths};
+use dpgp_spec::{ClaimOwner, PaperCoverage};
 
 /// The number of results with each verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -33,14 +33,14 @@ impl VerdictCounts {
     pub fn count<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut counts = Self::default();
         for name in names {
-            match Verdict::named(name) {
-                Some(Verdict::Agrees) => counts.agrees += 1,
-                Some(Verdict::Differs) => counts.differs += 1,
-                Some(Verdict::Inconclusive) => counts.inconclusive += 1,
-                Some(Verdict::NotJudged) => counts.not_judged += 1,
-                Some(Verdict::Fitted) => counts.fitted += 1,
-                Some(Verdict::StandIn) => counts.stand_in += 1,
-                Some(Verdict::None) | None => {}
+            match NumberVerdict::from_name(name) {
+                Some(NumberVerdict::Agrees) => counts.agrees += 1,
+                Some(NumberVerdict::Differs) => counts.differs += 1,
+                Some(NumberVerdict::Inconclusive) => counts.inconclusive += 1,
+                Some(NumberVerdict::NotJudged) => counts.not_judged += 1,
+                Some(NumberVerdict::Fitted) => counts.fitted += 1,
+                Some(NumberVerdict::StandIn) => counts.stand_in += 1,
+                Some(NumberVerdict::None) | None => {}
             }
         }
         counts
@@ -64,7 +64,7 @@ impl VerdictCounts {
 
 /// The number of claims with each outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct OutcomeCounts {
+pub struct ClaimOutcomeCounts {
     /// Borne out.
     pub holds: usize,
     /// Contradicted.
@@ -75,16 +75,16 @@ pub struct OutcomeCounts {
     pub stand_in: usize,
 }
 
-impl OutcomeCounts {
+impl ClaimOutcomeCounts {
     /// Counts the claims of one owner.
     pub fn count(claims: &[ClaimOutcome], owner: ClaimOwner) -> Self {
         let mut counts = Self::default();
         for claim in claims.iter().filter(|claim| claim.from == owner) {
             match claim.outcome {
-                Outcome::Holds => counts.holds += 1,
-                Outcome::Fails => counts.fails += 1,
-                Outcome::Undecided => counts.undecided += 1,
-                Outcome::StandIn => counts.stand_in += 1,
+                ClaimOutcomeKind::Holds => counts.holds += 1,
+                ClaimOutcomeKind::Fails => counts.fails += 1,
+                ClaimOutcomeKind::Undecided => counts.undecided += 1,
+                ClaimOutcomeKind::StandIn => counts.stand_in += 1,
             }
         }
         counts
@@ -110,7 +110,7 @@ const TOY: &str = "toy";
 /// The numbers of a paper by verdict. Numbers that show little are counted apart: exact zeros, spreads of means by
 /// which a setting was chosen, and numbers of a toy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct PaperVerdictCounts {
     /// All numbers that it prints about results.
     pub printed: usize,
     /// Printed numbers that are entered.
@@ -137,34 +137,29 @@ pub struct Tally {
     pub toy: usize,
 }
 
-impl Tally {
+impl PaperVerdictCounts {
     /// Counts the numbers of a paper by the verdicts on its places.
-    pub fn count(coverage: Option<&Coverage>, examined: &[Examined<'_>], rows: &[ToldRow]) -> Self {
+    pub fn count(coverage: Option<&PaperCoverage>, examined: &[ExperimentResults<'_>], rows: &[FindingRow]) -> Self {
         let mut tally = Self {
             printed: coverage.map_or(0, |paper| paper.items.iter().map(|item| item.numbers).sum()),
             ..Self::default()
         };
-        let places: BTreeMap<&NumberPlace, &PlaceVerdict> = rows
-            .iter()
-            .flat_map(|row| row.numbers.iter().map(move |number| (number, &row.verdict)))
-            .collect();
+        let places: BTreeMap<&NumberLocation, &FindingVerdict> =
+            rows.iter().flat_map(|row| row.numbers.iter().map(move |number| (number, &row.verdict))).collect();
         for one in examined {
             let Some(committed) = &one.committed else { continue };
             let is_toy = one.experiment.meta.tags.iter().any(|tag| tag == TOY);
             for (at, row) in committed.rows.iter().enumerate() {
                 for spread in [false, true] {
-                    let [print, verdict] = if spread {
-                        ["published_spread", "spread_verdict"]
-                    } else {
-                        ["published", "verdict"]
-                    };
+                    let [print, verdict] =
+                        if spread { ["published_spread", "spread_verdict"] } else { ["published", "verdict"] };
                     let print = committed.field(row, print);
                     if print.is_empty() {
                         continue;
                     }
                     tally.entered += 1;
-                    let place = NumberPlace { experiment: one.experiment.name.clone(), row: at, spread };
-                    let is_fitted = committed.field(row, "verdict") == Verdict::Fitted.name();
+                    let place = NumberLocation { experiment: one.experiment.name.clone(), row: at, spread };
+                    let is_fitted = committed.field(row, "verdict") == NumberVerdict::Fitted.name();
                     if is_toy {
                         tally.toy += 1;
                     } else if spread && is_fitted {
@@ -172,9 +167,9 @@ impl Tally {
                     } else if !spread && print.parse() == Ok(0.0) {
                         tally.zeros += 1;
                         tally.agreeing_zeros +=
-                            usize::from(committed.field(row, verdict) == Verdict::Agrees.name());
+                            usize::from(committed.field(row, verdict) == NumberVerdict::Agrees.name());
                     } else {
-                        tally.add(Verdict::named(committed.field(row, verdict)), places.get(&place).copied());
+                        tally.add(NumberVerdict::from_name(committed.field(row, verdict)), places.get(&place).copied());
                     }
                 }
             }
@@ -182,25 +177,25 @@ impl Tally {
         tally
     }
 
-    fn add(&mut self, verdict: Option<Verdict>, place: Option<&PlaceVerdict>) {
+    fn add(&mut self, verdict: Option<NumberVerdict>, place: Option<&FindingVerdict>) {
         match (verdict, place) {
-            (Some(Verdict::Agrees | Verdict::Inconclusive), Some(PlaceVerdict::SameWithSettings))
-            | (Some(Verdict::Fitted), _) => self.with_settings += 1,
-            (Some(Verdict::Agrees), _) => self.same += 1,
+            (Some(NumberVerdict::Agrees | NumberVerdict::Inconclusive), Some(FindingVerdict::SameWithSettings))
+            | (Some(NumberVerdict::Fitted), _) => self.with_settings += 1,
+            (Some(NumberVerdict::Agrees), _) => self.same += 1,
             // Inside, as are the numbers beside it.
-            (Some(Verdict::Inconclusive), Some(PlaceVerdict::Same)) => {
+            (Some(NumberVerdict::Inconclusive), Some(FindingVerdict::Same)) => {
                 (self.same, self.wide) = (self.same + 1, self.wide + 1);
             }
-            (Some(Verdict::Differs), Some(PlaceVerdict::Unknown(_)) | None) => self.unknown += 1,
-            (Some(Verdict::Differs), Some(_)) => self.with_reason += 1,
+            (Some(NumberVerdict::Differs), Some(FindingVerdict::Unknown(_)) | None) => self.unknown += 1,
+            (Some(NumberVerdict::Differs), Some(_)) => self.with_reason += 1,
             _ => self.untold += 1,
         }
     }
 }
 
 /// A printed number beside ours.
-struct Beside {
-    verdict: Verdict,
+struct PrintedComparison {
+    verdict: NumberVerdict,
     published: f64,
     ratio: Option<f64>,
     z: Option<f64>,
@@ -208,62 +203,63 @@ struct Beside {
 
 /// A sentence with the number of printed values that agree, their distance from ours, and the number of claims that
 /// hold. None if nothing is printed or claimed. Exact zeros show little and are counted apart.
-pub fn closing_sentence(report: &Report<'_>) -> Option<String> {
+pub fn agreement_summary(report: &Report<'_>) -> Option<String> {
     let rows = report.rows.iter().filter_map(|row| {
         let judged = row.published.as_ref()?;
         let (published, ratio) = (judged.counterpart.value, judged.ratio(row.row.value));
-        Some(Beside { verdict: judged.verdict, published, ratio, z: judged.z() })
+        Some(PrintedComparison { verdict: judged.verdict, published, ratio, z: judged.z() })
     });
-    let mut outcomes = OutcomeCounts::count(&report.claims, ClaimOwner::Paper);
-    outcomes.add(OutcomeCounts::count(&report.claims, ClaimOwner::Ours));
+    let mut outcomes = ClaimOutcomeCounts::count(&report.claims, ClaimOwner::Paper);
+    outcomes.add(ClaimOutcomeCounts::count(&report.claims, ClaimOwner::Ours));
     sentence(&rows.collect::<Vec<_>>(), outcomes)
 }
 
-impl Committed {
+impl CommittedResults {
     /// The same for results that were published before.
-    pub fn closing_sentence(&self) -> Option<String> {
+    pub fn agreement_summary(&self) -> Option<String> {
         let rows = self.rows.iter().filter_map(|row| {
             let number = |column| self.field(row, column).parse::<f64>().ok();
-            Some(Beside {
-                verdict: Verdict::named(self.field(row, "verdict"))?,
+            Some(PrintedComparison {
+                verdict: NumberVerdict::from_name(self.field(row, "verdict"))?,
                 published: number("published")?,
                 ratio: number("ratio_to_print"),
                 z: number("z"),
             })
         });
-        let mut outcomes = OutcomeCounts::count(&self.claims, ClaimOwner::Paper);
-        outcomes.add(OutcomeCounts::count(&self.claims, ClaimOwner::Ours));
+        let mut outcomes = ClaimOutcomeCounts::count(&self.claims, ClaimOwner::Paper);
+        outcomes.add(ClaimOutcomeCounts::count(&self.claims, ClaimOwner::Ours));
         sentence(&rows.collect::<Vec<_>>(), outcomes)
     }
 }
 
-fn sentence(rows: &[Beside], outcomes: OutcomeCounts) -> Option<String> {
-    let (zeros, others): (Vec<&Beside>, Vec<&Beside>) = rows.iter().partition(|one| one.published == 0.0);
+fn sentence(rows: &[PrintedComparison], outcomes: ClaimOutcomeCounts) -> Option<String> {
+    let (zeros, others): (Vec<&PrintedComparison>, Vec<&PrintedComparison>) =
+        rows.iter().partition(|one| one.published == 0.0);
     let verdicts = VerdictCounts::count(others.iter().map(|one| one.verdict.name()));
-    let ratio = span("ours / print", others.iter().filter_map(|one| one.ratio));
-    let z = span("z", others.iter().filter_map(|one| one.z));
-    let parts = [numbers(verdicts), ratio, z, printed_zeros(&zeros), claims(outcomes)];
+    let ratio = format_range("ours / print", others.iter().filter_map(|one| one.ratio));
+    let z = format_range("z", others.iter().filter_map(|one| one.z));
+    let parts = [verdict_counts_text(verdicts), ratio, z, printed_zeros(&zeros), outcome_counts_text(outcomes)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The least and the largest of some numbers, or the only one.
-fn span(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String> {
+fn format_range(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String> {
     let mut all: Vec<f64> = numbers.collect();
     all.sort_by(f64::total_cmp);
     match all[..] {
         [] => None,
-        [one] => Some(format!("{name} {}", hundredths(one))),
-        [least, .., most] => Some(format!("{name} {} to {}", hundredths(least), hundredths(most))),
+        [one] => Some(format!("{name} {}", format_hundredths(one))),
+        [least, .., most] => Some(format!("{name} {} to {}", format_hundredths(least), format_hundredths(most))),
     }
 }
 
-fn printed_zeros(zeros: &[&Beside]) -> Option<String> {
-    let agree = zeros.iter().filter(|one| one.verdict == Verdict::Agrees).count();
+fn printed_zeros(zeros: &[&PrintedComparison]) -> Option<String> {
+    let agree = zeros.iter().filter(|one| one.verdict == NumberVerdict::Agrees).count();
     (!zeros.is_empty()).then(|| format!("separately, {agree} of {} printed zeros agree", zeros.len()))
 }
 
-fn numbers(counts: VerdictCounts) -> Option<String> {
+fn verdict_counts_text(counts: VerdictCounts) -> Option<String> {
     let VerdictCounts { agrees, differs, inconclusive, not_judged, fitted, stand_in } = counts;
     let others = [
         (differs, if differs == 1 { "differs" } else { "differ" }),
@@ -273,22 +269,19 @@ fn numbers(counts: VerdictCounts) -> Option<String> {
         (stand_in, "on other data"),
     ];
     let total = counts.total();
-    (total > 0).then(|| format!("{agrees} of {total} printed values agree{}", listed(&others)))
+    (total > 0).then(|| format!("{agrees} of {total} printed values agree{}", list_positive_counts(&others)))
 }
 
-fn claims(counts: OutcomeCounts) -> Option<String> {
-    let OutcomeCounts { holds, fails, undecided, stand_in } = counts;
-    let others = [
-        (fails, if fails == 1 { "fails" } else { "fail" }),
-        (undecided, "undecided"),
-        (stand_in, "on other data"),
-    ];
+fn outcome_counts_text(counts: ClaimOutcomeCounts) -> Option<String> {
+    let ClaimOutcomeCounts { holds, fails, undecided, stand_in } = counts;
+    let others =
+        [(fails, if fails == 1 { "fails" } else { "fail" }), (undecided, "undecided"), (stand_in, "on other data")];
     let total = counts.total();
-    (total > 0).then(|| format!("{holds} of {total} claims hold{}", listed(&others)))
+    (total > 0).then(|| format!("{holds} of {total} claims hold{}", list_positive_counts(&others)))
 }
 
 /// The other outcomes with a positive count.
-fn listed(others: &[(usize, &str)]) -> String {
+fn list_positive_counts(others: &[(usize, &str)]) -> String {
     let there = others.iter().filter(|(count, _)| *count > 0);
     there.map(|(count, outcome)| format!(", {count} {outcome}")).collect()
 }
@@ -296,7 +289,7 @@ fn listed(others: &[(usize, &str)]) -> String {
 /// One of the five verdicts on a table, a figure or a statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "words")]
-pub enum PlaceVerdict {
+pub enum FindingVerdict {
     /// Our result agrees with the paper.
     Same,
     /// It agrees, with settings that the paper does not print and we chose.
@@ -309,9 +302,9 @@ pub enum PlaceVerdict {
     Untold(String),
 }
 
-impl PlaceVerdict {
+impl FindingVerdict {
     /// The verdict in words.
-    pub fn words(&self) -> String {
+    pub fn to_markdown(&self) -> String {
         match self {
             Self::Same => "**same**".to_owned(),
             Self::SameWithSettings => "**same with settings we chose**".to_owned(),
@@ -324,7 +317,7 @@ impl PlaceVerdict {
 
 /// The evidence for the verdict on a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Evidence {
+pub struct VerdictEvidence {
     /// Printed numbers inside what one run gives, or statements that hold.
     pub same: usize,
     /// Of these, numbers by which a setting was chosen.
@@ -347,7 +340,7 @@ const MANY: usize = 20;
 /// The largest share of reproducing papers that are called different by chance.
 const LEVEL: f64 = 0.05;
 
-impl Evidence {
+impl VerdictEvidence {
     /// Adds other evidence.
     pub fn add(&mut self, other: Self) {
         self.same += other.same;
@@ -361,33 +354,33 @@ impl Evidence {
 
     /// Whether as many numbers outside are no more than chance: of n at 95 % so many or more lie outside in at least a twentieth of
     /// cases, if they are independent.
-    pub fn is_chance(&self) -> bool {
-        self.are_many() && tail(self.numbers(), self.outside) >= LEVEL
+    pub fn is_within_chance(&self) -> bool {
+        self.has_many_numbers() && binomial_tail(self.number_count(), self.outside) >= LEVEL
     }
 
     /// Whether it leaves the verdict open. One wide interval says nothing about its number; many together do.
-    pub fn is_open(&self) -> bool {
-        let wide = if self.are_many() { 0 } else { self.wide };
+    pub fn is_undecided(&self) -> bool {
+        let wide = if self.has_many_numbers() { 0 } else { self.wide };
         let told = self.same + self.outside + self.wide - wide;
         self.open + wide > told || told == 0
     }
 
-    fn are_many(&self) -> bool {
-        self.numbers() >= MANY
+    fn has_many_numbers(&self) -> bool {
+        self.number_count() >= MANY
     }
 
-    fn numbers(&self) -> usize {
+    fn number_count(&self) -> usize {
         self.same + self.wide + self.outside
     }
 
     /// Whether our result differs.
     pub fn is_different(&self) -> bool {
-        self.fails > 0 || (self.outside > 0 && !self.is_chance())
+        self.fails > 0 || (self.outside > 0 && !self.is_within_chance())
     }
 }
 
 /// The probability of at least `least` of `count`, each with a probability of .05.
-fn tail(count: usize, least: usize) -> f64 {
+fn binomial_tail(count: usize, least: usize) -> f64 {
     let outside: f64 = 0.05;
     let mut term = (1.0 - outside).powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut below = 0.0;
@@ -404,22 +397,14 @@ mod tests {
 
     #[test]
     fn counts_add_up() {
-        let one =
-            VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
+        let one = VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
         let mut sum = VerdictCounts::default();
         (0..3).for_each(|_| sum.add(one));
-        let thrice = VerdictCounts {
-            agrees: 3,
-            differs: 6,
-            inconclusive: 9,
-            not_judged: 12,
-            fitted: 15,
-            stand_in: 18,
-        };
+        let thrice = VerdictCounts { agrees: 3, differs: 6, inconclusive: 9, not_judged: 12, fitted: 15, stand_in: 18 };
         assert_eq!((sum, sum.total()), (thrice, 63));
-        let mut outcomes = OutcomeCounts::default();
-        (0..3).for_each(|_| outcomes.add(OutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 }));
-        let all = OutcomeCounts { holds: 3, fails: 6, undecided: 9, stand_in: 12 };
+        let mut outcomes = ClaimOutcomeCounts::default();
+        (0..3).for_each(|_| outcomes.add(ClaimOutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 }));
+        let all = ClaimOutcomeCounts { holds: 3, fails: 6, undecided: 9, stand_in: 12 };
         assert_eq!((outcomes, outcomes.total()), (all, 30));
     }
 
@@ -427,17 +412,16 @@ mod tests {
     #[test]
     fn names_are_counted() {
         let verdicts = [
-            Verdict::Agrees,
-            Verdict::Differs,
-            Verdict::Inconclusive,
-            Verdict::NotJudged,
-            Verdict::Fitted,
-            Verdict::StandIn,
+            NumberVerdict::Agrees,
+            NumberVerdict::Differs,
+            NumberVerdict::Inconclusive,
+            NumberVerdict::NotJudged,
+            NumberVerdict::Fitted,
+            NumberVerdict::StandIn,
         ];
         let names = verdicts.iter().zip(1..).flat_map(|(verdict, times)| [verdict.name()].repeat(times));
         let counts = VerdictCounts::count(names.chain(["", "unknown"]));
-        let expected =
-            VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
+        let expected = VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
         assert_eq!(counts, expected);
     }
 }
@@ -446,42 +430,42 @@ mod tests {
 mod closing_tests {
     use super::*;
 
-    fn beside(verdict: Verdict, published: f64, ours: f64, z: Option<f64>) -> Beside {
+    fn beside(verdict: NumberVerdict, published: f64, ours: f64, z: Option<f64>) -> PrintedComparison {
         let ratio = (published != 0.0).then_some(ours / published);
-        Beside { verdict, published, ratio, z }
+        PrintedComparison { verdict, published, ratio, z }
     }
 
     #[test]
     fn every_outcome_is_told_that_there_is() {
         let all = [
-            Verdict::Agrees,
-            Verdict::Differs,
-            Verdict::Differs,
-            Verdict::Inconclusive,
-            Verdict::NotJudged,
-            Verdict::Fitted,
-            Verdict::StandIn,
+            NumberVerdict::Agrees,
+            NumberVerdict::Differs,
+            NumberVerdict::Differs,
+            NumberVerdict::Inconclusive,
+            NumberVerdict::NotJudged,
+            NumberVerdict::Fitted,
+            NumberVerdict::StandIn,
         ];
-        let rows: Vec<Beside> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
-        let outcomes = OutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
+        let rows: Vec<PrintedComparison> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
+        let outcomes = ClaimOutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
         let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 on other data; \
                     ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 on other data";
         assert_eq!(sentence(&rows, outcomes).unwrap(), said);
-        let one = [beside(Verdict::Differs, 4.0, 2.0, Some(-3.25))];
-        let failed = OutcomeCounts { fails: 1, ..OutcomeCounts::default() };
+        let one = [beside(NumberVerdict::Differs, 4.0, 2.0, Some(-3.25))];
+        let failed = ClaimOutcomeCounts { fails: 1, ..ClaimOutcomeCounts::default() };
         assert_eq!(
             sentence(&one, failed).unwrap(),
             "0 of 1 printed values agree, 1 differs; ours / print 0.50; z -3.25; 0 of 1 claims hold, 1 fails"
         );
-        assert_eq!(sentence(&[], OutcomeCounts::default()), None);
+        assert_eq!(sentence(&[], ClaimOutcomeCounts::default()), None);
     }
 
     /// Zeros are no values that agree, and have no ratio.
     #[test]
     fn zeros_are_counted_apart() {
-        let zeros =
-            [Verdict::Agrees, Verdict::Agrees, Verdict::Differs].map(|one| beside(one, 0.0, 1e-30, None));
-        let said = sentence(&zeros, OutcomeCounts::default()).unwrap();
+        let zeros = [NumberVerdict::Agrees, NumberVerdict::Agrees, NumberVerdict::Differs]
+            .map(|one| beside(one, 0.0, 1e-30, None));
+        let said = sentence(&zeros, ClaimOutcomeCounts::default()).unwrap();
         assert_eq!(said, "separately, 2 of 3 printed zeros agree");
     }
 }
@@ -490,8 +474,8 @@ mod closing_tests {
 mod reason_tests {
     use super::*;
 
-    fn evidence(same: usize, outside: usize) -> Evidence {
-        Evidence { same, outside, ..Evidence::default() }
+    fn evidence(same: usize, outside: usize) -> VerdictEvidence {
+        VerdictEvidence { same, outside, ..VerdictEvidence::default() }
     }
 
     /// One of one is different; of 80 numbers four are expected, and seven or more happen in 11 % of cases, eight in 4.7 %.
@@ -502,25 +486,25 @@ mod reason_tests {
         {
             assert_eq!(evidence(same, outside).is_different(), different, "{same} {outside}");
         }
-        assert!(Evidence { fails: 1, ..evidence(80, 0) }.is_different());
+        assert!(VerdictEvidence { fails: 1, ..evidence(80, 0) }.is_different());
     }
 
     /// Eight agree, 71 lie in intervals that are wide, one outside: together they are 80 numbers. Of three alone nothing can be told.
     #[test]
     fn many_wide_intervals_tell_together() {
-        let many = Evidence { wide: 71, ..evidence(8, 1) };
-        assert!(!many.is_different() && !many.is_open());
-        let few = Evidence { wide: 3, ..evidence(2, 0) };
-        assert!(!few.is_different() && few.is_open());
-        assert!(!Evidence { wide: 1, ..evidence(3, 0) }.is_open());
-        assert!(Evidence { open: 1, ..evidence(0, 0) }.is_open() && evidence(0, 0).is_open());
+        let many = VerdictEvidence { wide: 71, ..evidence(8, 1) };
+        assert!(!many.is_different() && !many.is_undecided());
+        let few = VerdictEvidence { wide: 3, ..evidence(2, 0) };
+        assert!(!few.is_different() && few.is_undecided());
+        assert!(!VerdictEvidence { wide: 1, ..evidence(3, 0) }.is_undecided());
+        assert!(VerdictEvidence { open: 1, ..evidence(0, 0) }.is_undecided() && evidence(0, 0).is_undecided());
     }
 
     /// 1 - .95^20 = .6415; 1 - .95^20 - 20 .05 .95^19 = .2642.
     #[test]
     fn the_tail_is_that_of_the_binomial() {
         for (count, least, expected) in [(20, 1, 0.641_514), (20, 2, 0.264_161), (5, 0, 1.0)] {
-            assert!((tail(count, least) - expected).abs() < 1e-6, "{count} {least}");
+            assert!((binomial_tail(count, least) - expected).abs() < 1e-6, "{count} {least}");
         }
     }
 }

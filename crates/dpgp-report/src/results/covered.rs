@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::committed::Examined;
-use super::counts::{OutcomeCounts, VerdictCounts};
-use dpgp_spec::{ClaimOwner, Coverage, Owner};
+use super::committed::ExperimentResults;
+use super::counts::{ClaimOutcomeCounts, VerdictCounts};
+use dpgp_spec::{ClaimOwner, PaperCoverage, ValueOwner};
 
 /// The standing of one paper.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Covered {
+pub struct PaperCoverageSummary {
     /// Its key.
     pub paper: String,
     /// Numbers that it prints about results.
@@ -22,7 +22,7 @@ pub struct Covered {
     /// Statements that it makes about results, as tests of them.
     pub statements: usize,
     /// Those that are entered.
-    pub claims: OutcomeCounts,
+    pub claims: ClaimOutcomeCounts,
     /// Those that are not.
     pub not_claimed: usize,
     /// The p-values of random numbers: the shares of our runs that lie farther out.
@@ -33,9 +33,9 @@ pub struct Covered {
     pub most: (String, usize),
 }
 
-impl Covered {
+impl PaperCoverageSummary {
     /// Counts a paper's items and the verdicts of its experiments.
-    pub fn new(coverage: &Coverage, experiments: &[Examined<'_>]) -> Self {
+    pub fn new(coverage: &PaperCoverage, experiments: &[ExperimentResults<'_>]) -> Self {
         let mut covered = Self {
             paper: coverage.paper.clone(),
             numbers: coverage.items.iter().map(|item| item.numbers).sum(),
@@ -44,12 +44,11 @@ impl Covered {
         };
         for examined in experiments {
             let chosen_by = examined.experiment.counterparts.iter();
-            covered.chosen_by +=
-                chosen_by.filter(|one| one.owner == Owner::Paper && one.fitted.is_some()).count();
+            covered.chosen_by += chosen_by.filter(|one| one.owner == ValueOwner::Paper && one.fitted.is_some()).count();
             let Some(committed) = &examined.committed else { continue };
-            covered.entered.add(committed.counts(Owner::Paper));
+            covered.entered.add(committed.counts(ValueOwner::Paper));
             covered.entered.add(committed.spread_counts());
-            covered.claims.add(OutcomeCounts::count(&committed.claims, ClaimOwner::Paper));
+            covered.claims.add(ClaimOutcomeCounts::count(&committed.claims, ClaimOwner::Paper));
             let values = committed.rows.iter().map(|row| committed.field(row, "p_value").parse::<f64>());
             let before = covered.p_values.len();
             covered.p_values.extend(values.flatten());
@@ -70,7 +69,7 @@ impl Covered {
     }
 
     /// A sentence on the share of the disagreement that may be chance.
-    pub fn chance(&self) -> Option<String> {
+    pub fn chance_sentence(&self) -> Option<String> {
         let share = self.share_outside()?;
         let (experiment, most) = &self.most;
         let outside = format!(
@@ -82,9 +81,8 @@ impl Covered {
             100.0 * share
         );
         // None for too few.
-        let test = Uniformity::test(&self.p_values)?;
-        let p_value =
-            if test.p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {:.2}", test.p_value) };
+        let test = UniformityTest::test(&self.p_values)?;
+        let p_value = if test.p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {:.2}", test.p_value) };
         Some(format!(
             "{outside}. If all were independent (numbers in one table are not), the Kolmogorov-Smirnov test of uniform \
              p-values would give {p_value} (D = {:.2}).",
@@ -98,14 +96,14 @@ const LEAST: usize = 5;
 
 /// The test of Kolmogorov and Smirnov on p-values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Uniformity {
+pub struct UniformityTest {
     /// The largest distance between the share of p-values below a level and the level.
     pub distance: f64,
     /// The probability of a distance at least as large by chance, if they are independent.
     pub p_value: f64,
 }
 
-impl Uniformity {
+impl UniformityTest {
     /// Tests some p-values; none for fewer than five.
     pub fn test(p_values: &[f64]) -> Option<Self> {
         let count = p_values.len();
@@ -118,13 +116,13 @@ impl Uniformity {
         for (place, p) in sorted.iter().enumerate() {
             distance = distance.max(p - place as f64 / all).max((place + 1) as f64 / all - p);
         }
-        Some(Self { distance, p_value: kolmogorov(distance, count) })
+        Some(Self { distance, p_value: kolmogorov_p_value(distance, count) })
     }
 }
 
 /// `2 sum over k of (-1)^(k-1) exp(-2 k^2 x^2)` at `x = (sqrt n + .12 + .11 / sqrt n) D`, which is right to .01 from n = 5 on.
 /// Source: Stephens 1970.
-fn kolmogorov(distance: f64, count: usize) -> f64 {
+fn kolmogorov_p_value(distance: f64, count: usize) -> f64 {
     let root = (count as f64).sqrt();
     let x = (root + 0.12 + 0.11 / root) * distance;
     // The series converges only above; below, nearly every sample is as far away.
@@ -141,17 +139,17 @@ fn kolmogorov(distance: f64, count: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::committed::Committed;
+    use crate::results::committed::CommittedResults;
 
     #[test]
     fn the_share_outside_is_that_below_a_twentieth() {
         let even = (0..20).map(|i| (f64::from(i) + 0.5) / 20.0).collect();
-        let covered = Covered { p_values: even, ..Covered::default() };
-        assert_eq!((covered.share_outside(), Covered::default().share_outside()), (Some(0.05), None));
+        let covered = PaperCoverageSummary { p_values: even, ..PaperCoverageSummary::default() };
+        assert_eq!((covered.share_outside(), PaperCoverageSummary::default().share_outside()), (Some(0.05), None));
     }
 
     fn chance_of(p_values: Vec<f64>) -> Option<String> {
-        Covered { p_values, ..Covered::default() }.chance()
+        PaperCoverageSummary { p_values, ..PaperCoverageSummary::default() }.chance_sentence()
     }
 
     /// All five at .001: D = .999, whose p-value is below .01; fewer tell nothing.
@@ -172,22 +170,22 @@ mod tests {
             experiment
         };
         let experiments = ["few", "first", "second"].map(named);
-        let examined: Vec<Examined<'_>> = experiments
+        let examined: Vec<ExperimentResults<'_>> = experiments
             .iter()
             .zip([&["0.5", ""][..], &["0.5", "0.25", "0.75"], &["0.125", "0.5", "0.5"]])
             .map(|(experiment, p_values)| {
-                let committed = Committed {
+                let committed = CommittedResults {
                     headings: vec!["p_value".to_owned()],
                     rows: p_values.iter().map(|p| vec![(*p).to_owned()]).collect(),
                     claims: Vec::new(),
                     figure: None,
                     manifest: None,
                 };
-                Examined { experiment, committed: Some(committed) }
+                ExperimentResults { experiment, committed: Some(committed) }
             })
             .collect();
-        let coverage: Coverage = toml::from_str("paper = \"p\"\nreference = \"\"\nitem = []\n").unwrap();
-        let covered = Covered::new(&coverage, &examined);
+        let coverage: PaperCoverage = toml::from_str("paper = \"p\"\nreference = \"\"\nitem = []\n").unwrap();
+        let covered = PaperCoverageSummary::new(&coverage, &examined);
         assert_eq!(covered.most, ("first".to_owned(), 3));
         assert_eq!(covered.p_values, [0.5, 0.5, 0.25, 0.75, 0.125, 0.5, 0.5]);
     }
@@ -200,21 +198,21 @@ mod uniformity_tests {
     /// From a table of Kolmogorov and Smirnov: D = .409 is exceeded with probability .05 at n = 10.
     #[test]
     fn uniformity_is_that_of_the_tables() {
-        assert!((kolmogorov(0.409, 10) - 0.05).abs() < 0.005, "{}", kolmogorov(0.409, 10));
+        assert!((kolmogorov_p_value(0.409, 10) - 0.05).abs() < 0.005, "{}", kolmogorov_p_value(0.409, 10));
         let even: Vec<f64> = (0..20).map(|i| (f64::from(i) + 0.5) / 20.0).collect();
-        assert!(Uniformity::test(&even).unwrap().p_value > 0.99);
+        assert!(UniformityTest::test(&even).unwrap().p_value > 0.99);
         let piled: Vec<f64> = (0..20).map(|i| f64::from(i) / 200.0).collect();
-        assert!(Uniformity::test(&piled).unwrap().p_value < 1e-6);
+        assert!(UniformityTest::test(&piled).unwrap().p_value < 1e-6);
         // Where the series no longer converges, every sample is as far away.
-        assert_eq!([0.0, 1e-6, 0.003].map(|distance| kolmogorov(distance, 10)), [1.0; 3]);
-        assert_eq!(Uniformity::test(&[0.5]), None);
+        assert_eq!([0.0, 1e-6, 0.003].map(|distance| kolmogorov_p_value(distance, 10)), [1.0; 3]);
+        assert_eq!(UniformityTest::test(&[0.5]), None);
     }
 
     /// Of one p-value of .1 and four of .9 a fifth lies below .9: the distance is .7, on either side of the middle.
     #[test]
     fn the_distance_counts_both_sides() {
         for p_values in [[0.1, 0.9, 0.9, 0.9, 0.9], [0.9, 0.1, 0.1, 0.1, 0.1]] {
-            let found = Uniformity::test(&p_values).unwrap().distance;
+            let found = UniformityTest::test(&p_values).unwrap().distance;
             assert!((found - 0.7).abs() < 1e-15, "{found}");
         }
     }

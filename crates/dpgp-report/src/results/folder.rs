@@ -9,20 +9,19 @@ use super::checks::PublishError;
 use crate::figure::{figure_json, figure_svg};
 use crate::report::Report;
 use crate::table::{NOT_PRIVATE, claims_csv, table_csv, table_markdown};
-use dpgp_fs::{Readers, refuse_links, write_atomically_for};
-use dpgp_run::{Provenance, PublicDigest, commit};
+use dpgp_fs::{ReadAccess, refuse_links, write_atomically_for};
+use dpgp_run::{Provenance, PublicDigest, find_commit};
 
 /// The contents of a folder before it is written.
 #[derive(Debug)]
-pub(super) struct Before {
+pub(super) struct PreviousFiles {
     table: String,
     manifest: String,
 }
 
-impl Before {
+impl PreviousFiles {
     fn read(folder: &Path) -> Option<Self> {
-        let [table, manifest] =
-            ["table.csv", "manifest.json"].map(|name| std::fs::read_to_string(folder.join(name)));
+        let [table, manifest] = ["table.csv", "manifest.json"].map(|name| std::fs::read_to_string(folder.join(name)));
         Some(Self { table: table.ok()?, manifest: manifest.ok()? })
     }
 }
@@ -47,7 +46,7 @@ pub fn ensure_no_links(vouched: &Path, folder: &Path) -> Result<(), PublishError
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
 pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<(), PublishError> {
-    let mut files = files(report, provenance, Before::read(folder))?;
+    let mut files = files(report, provenance, PreviousFiles::read(folder))?;
     files.push(("timing.json", timing_json(provenance)));
     std::fs::create_dir_all(folder).map_err(|cause| PublishError::io(folder, cause))?;
     for optional in ["claims.csv", "figure.svg", "figure.json"] {
@@ -55,11 +54,11 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
             remove_stale(&folder.join(optional))?;
         }
     }
-    let readers = if provenance.own_rows { Readers::Holder } else { Readers::All };
+    let readers = if provenance.own_rows { ReadAccess::Holder } else { ReadAccess::All };
     for (name, contents) in files {
         let path = folder.join(name);
         // Exact numbers are written again, so that files of earlier versions lose their other readers.
-        if readers == Readers::All && std::fs::read(&path).is_ok_and(|before| before == contents.as_bytes()) {
+        if readers == ReadAccess::All && std::fs::read(&path).is_ok_and(|before| before == contents.as_bytes()) {
             continue;
         }
         write_atomically_for(readers, &path, &contents).map_err(|cause| PublishError::io(&path, cause))?;
@@ -71,7 +70,7 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
 pub(super) fn files(
     report: &Report<'_>,
     provenance: &Provenance,
-    before: Option<Before>,
+    before: Option<PreviousFiles>,
 ) -> Result<Vec<(&'static str, String)>, PublishError> {
     let table = table_csv(report)?;
     let manifest_before = before.filter(|before| before.table == table).map(|before| before.manifest);
@@ -102,12 +101,12 @@ const LOCK: &str = include_str!("../../../../Cargo.lock");
 /// stays as it was, and names the commit that first computed them.
 pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&str>) -> String {
     let experiment = report.experiment;
-    let files: Vec<Value> = provenance.data.iter().map(described).collect();
+    let files: Vec<Value> = provenance.data.iter().map(data_file_json).collect();
     let spec = (!provenance.rows_in_spec).then(|| sha256(experiment.source.text()));
     let mut manifest = json!({
         "experiment": experiment.name,
         "quick": experiment.quick,
-        "program": { "version": env!("CARGO_PKG_VERSION"), "commit": commit(&provenance.project), "lock_sha256": sha256(LOCK) },
+        "program": { "version": env!("CARGO_PKG_VERSION"), "commit": find_commit(&provenance.project), "lock_sha256": sha256(LOCK) },
         "spec_sha256": spec,
         "seed": provenance.seed,
         "numerics": provenance.numerics,
@@ -127,10 +126,10 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
         manifest["clipped_targets_not_private"] = json!(provenance.clipped);
     }
     if !report.failed.is_empty() {
-        manifest["failed_cells"] = json!(report.failures().collect::<Vec<String>>());
+        manifest["failed_cells"] = json!(report.failure_sentences().collect::<Vec<String>>());
     }
     match before {
-        Some(before) if same_origin(before, &manifest) => before.to_owned(),
+        Some(before) if has_same_origin(before, &manifest) => before.to_owned(),
         _ => format!("{manifest:#}\n"),
     }
 }
@@ -145,7 +144,7 @@ pub(super) fn timing_json(provenance: &Provenance) -> String {
 }
 
 /// A data file; without a digest if it is the user's own, since that would let anyone check a guess of its rows.
-fn described(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
+fn data_file_json(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
     match sha256 {
         Some(sha256) => json!({ "file": file, "sha256": sha256 }),
         None => json!({ "file": file, "of_the_user": true }),
@@ -153,29 +152,20 @@ fn described(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
 }
 
 /// Whether two manifests of one table are of the same computation, and the first names a commit.
-fn same_origin(before: &str, now: &Value) -> bool {
+fn has_same_origin(before: &str, now: &Value) -> bool {
     let Ok(before) = serde_json::from_str::<Value>(before) else { return false };
     // Results of a tree with changes of its own get the name of a commit as soon as there is one.
     if before["program"]["commit"].as_str().is_some_and(|commit| commit.ends_with("-dirty")) {
         return false;
     }
     let clipped = "clipped_targets_not_private";
-    differing(&before, now).is_empty() && before.get(clipped) == now.get(clipped)
+    differing_keys(&before, now).is_empty() && before.get(clipped) == now.get(clipped)
 }
 
 /// The keys by which two manifests describe different computations.
-pub(super) fn differing(before: &Value, now: &Value) -> Vec<String> {
-    let keys = [
-        "experiment",
-        "quick",
-        "spec_sha256",
-        "seed",
-        "numerics",
-        "replicates",
-        "cells",
-        "data",
-        "failed_cells",
-    ];
+pub(super) fn differing_keys(before: &Value, now: &Value) -> Vec<String> {
+    let keys =
+        ["experiment", "quick", "spec_sha256", "seed", "numerics", "replicates", "cells", "data", "failed_cells"];
     keys.into_iter().filter(|key| before.get(key) != now.get(key)).map(str::to_owned).collect()
 }
 
@@ -219,8 +209,7 @@ mod tests {
         }
         published(folder.path(), false).unwrap();
         let entries = std::fs::read_dir(folder.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         assert_eq!(names, ["manifest.json", "notes.txt", "table.csv", "table.md", "timing.json"]);
         let manifest = std::fs::read_to_string(folder.path().join("manifest.json")).unwrap();

@@ -6,11 +6,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::checks::PublishError;
-use super::folder::differing;
+use super::folder::differing_keys;
 use super::folder::files;
 use crate::report::Report;
 use crate::table::compare_tables;
-use dpgp_fs::unlinked_text;
+use dpgp_fs::read_unlinked_text;
 use dpgp_run::Provenance;
 
 /// In texts for people, numbers closer than this count as equal: the gaps of certificates are close to rounding errors.
@@ -23,20 +23,20 @@ const SHOWN: f64 = 1e-6;
 ///
 /// # Errors
 /// [`PublishError`] if the fresh texts cannot be made.
-pub fn stale(
+pub fn find_stale_results(
     folder: &Path,
     report: &Report<'_>,
     provenance: &Provenance,
     tolerance: f64,
 ) -> Result<Vec<String>, PublishError> {
-    let (mut findings, secondary) = (Vec::new(), report.experiment.secondary());
+    let (mut findings, secondary) = (Vec::new(), report.experiment.secondary_metrics());
     let mut files = files(report, provenance, None)?;
     // The manifest often has the reason for all other differences.
     files.sort_by_key(|(name, _)| *name != "manifest.json");
     for (name, fresh) in files {
         let path = folder.join(name);
         let place = path.display();
-        let committed = match unlinked_text(&path) {
+        let committed = match read_unlinked_text(&path) {
             Ok(committed) => committed,
             Err(cause) => {
                 findings.push(format!("{place}: {cause}"));
@@ -47,15 +47,14 @@ pub fn stale(
             "table.csv" => match compare_tables(&committed, &fresh, tolerance) {
                 Err(error) => vec![error.to_string()],
                 Ok(differences) => {
-                    let compared =
-                        differences.iter().filter(|difference| !secondary.contains(&difference.metric));
+                    let compared = differences.iter().filter(|difference| !secondary.contains(&difference.metric));
                     findings.extend(compared.map(ToString::to_string));
                     continue;
                 }
             },
             // These show the table, with its secondary metrics.
             _ if !secondary.is_empty() && name != "manifest.json" => continue,
-            "manifest.json" => manifest(&committed, &fresh),
+            "manifest.json" => manifest_differences(&committed, &fresh),
             "figure.json" => Vec::from_iter(first_difference(&committed, &fresh, tolerance.max(SHOWN))),
             _ => Vec::from_iter(first_difference(&committed, &fresh, tolerance)),
         };
@@ -64,11 +63,11 @@ pub fn stale(
     Ok(findings)
 }
 
-fn manifest(committed: &str, fresh: &str) -> Vec<String> {
+fn manifest_differences(committed: &str, fresh: &str) -> Vec<String> {
     let parsed = (serde_json::from_str::<Value>(committed), serde_json::from_str::<Value>(fresh));
     let (Ok(committed), Ok(fresh)) = parsed else { return vec!["is not a manifest".to_owned()] };
     let mut findings = Vec::new();
-    for key in differing(&committed, &fresh) {
+    for key in differing_keys(&committed, &fresh) {
         if key == "data" {
             findings.extend(changed_files(&committed[&key], &fresh[&key]));
             continue;
@@ -111,12 +110,12 @@ fn same(a: &str, b: &str, tolerance: f64) -> bool {
     if a == b {
         return true;
     }
-    let [a, b]: [Vec<&str>; 2] = [a, b].map(|line| line.split(is_apart).collect());
+    let [a, b]: [Vec<&str>; 2] = [a, b].map(|line| line.split(is_separator).collect());
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b, tolerance))
 }
 
 /// Whether a character stands between words and numbers.
-fn is_apart(c: char) -> bool {
+fn is_separator(c: char) -> bool {
     c.is_whitespace() || "\"|,()<>=[]{}:".contains(c)
 }
 
@@ -150,9 +149,7 @@ mod tests {
         assert_eq!(first_difference(text, &text.replace("7.86e-12", "1.2e-11"), 1e-9), None);
         assert_eq!(first_difference(text, &text.replace("13.36", "13.360000001"), 1e-9), None);
         for (from, to) in [("13.36", "13.37"), ("| a", "| b"), ("±", "+")] {
-            assert!(
-                first_difference(text, &text.replace(from, to), 1e-9).is_some_and(|s| s.contains("line 1"))
-            );
+            assert!(first_difference(text, &text.replace(from, to), 1e-9).is_some_and(|s| s.contains("line 1")));
         }
         assert!(first_difference(text, "", 1e-9).is_some());
     }
@@ -160,12 +157,9 @@ mod tests {
     /// A part in a thousand of the greater number, whatever its size.
     #[test]
     fn numbers_are_close_by_their_size() {
-        for (one, other, expected) in [
-            ("100", "100.09", true),
-            ("100", "100.2", false),
-            ("0.01", "0.0100099", true),
-            ("0.01", "0.01002", false),
-        ] {
+        for (one, other, expected) in
+            [("100", "100.09", true), ("100", "100.2", false), ("0.01", "0.0100099", true), ("0.01", "0.01002", false)]
+        {
             assert_eq!(close(one, other, 1e-3), expected, "{one} {other}");
             assert_eq!(close(other, one, 1e-3), expected, "{other} {one}");
         }

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::committed::Committed;
-use super::committed::Examined;
-use super::counts::{Evidence, PlaceVerdict};
-use crate::table::{ClaimOutcome, Outcome, Verdict, short};
-use dpgp_spec::{ClaimOwner, DeviationKind, NumbersChosen, PlaceRow, ValueChosen, has_labels};
+use super::committed::CommittedResults;
+use super::committed::ExperimentResults;
+use super::counts::{FindingVerdict, VerdictEvidence};
+use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, format_short};
+use dpgp_spec::{ClaimOwner, DeviationKind, NumberSelector, OwnValueSelector, PaperPageRow, has_labels};
 
 /// A row of the page.
 #[derive(Debug, Clone, Serialize)]
-pub struct ToldRow {
+pub struct FindingRow {
     /// Its place in the paper.
     pub place: String,
     /// The experiment that it links to; empty if there is none.
@@ -24,19 +24,19 @@ pub struct ToldRow {
     /// The settings that we chose.
     pub chosen: String,
     /// The verdict.
-    pub verdict: PlaceVerdict,
+    pub verdict: FindingVerdict,
     /// A note for readers if the result is the same.
     pub note: Option<String>,
     /// The verdict and the note in words.
     pub words: String,
     /// The numbers that it is about.
     #[serde(skip)]
-    pub numbers: Vec<NumberPlace>,
+    pub numbers: Vec<NumberLocation>,
 }
 
 /// A printed number, or its spread, in a table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NumberPlace {
+pub struct NumberLocation {
     /// The experiment.
     pub experiment: String,
     /// The row of its table.
@@ -47,20 +47,20 @@ pub struct NumberPlace {
 
 /// The experiments of a paper, to look up what a row names.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
-    examined: &'a [Examined<'a>],
+pub struct PaperLookup<'a> {
+    examined: &'a [ExperimentResults<'a>],
 }
 
 /// A printed number that a row is about.
 #[derive(Debug, Clone, Copy)]
-struct Printed<'a> {
-    committed: &'a Committed,
+struct PrintedNumber<'a> {
+    committed: &'a CommittedResults,
     experiment: &'a str,
     at: usize,
     spread: bool,
 }
 
-impl Printed<'_> {
+impl PrintedNumber<'_> {
     fn field(&self, column: &str) -> &str {
         self.committed.field(&self.committed.rows[self.at], column)
     }
@@ -69,10 +69,10 @@ impl Printed<'_> {
         self.field(column).parse().ok()
     }
 
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> NumberVerdict {
         let column = if self.spread { "spread_verdict" } else { "verdict" };
-        match Verdict::named(self.field(column)) {
-            Some(Verdict::None) | None => Verdict::NotJudged,
+        match NumberVerdict::from_name(self.field(column)) {
+            Some(NumberVerdict::None) | None => NumberVerdict::NotJudged,
             Some(verdict) => verdict,
         }
     }
@@ -81,79 +81,75 @@ impl Printed<'_> {
         !self.spread && self.number("published") == Some(0.0)
     }
 
-    fn evidence(&self) -> Evidence {
-        let mut evidence = Evidence::default();
+    fn evidence(&self) -> VerdictEvidence {
+        let mut evidence = VerdictEvidence::default();
         match self.verdict() {
-            Verdict::Agrees => evidence.same += 1,
-            Verdict::Fitted => (evidence.same, evidence.fitted) = (1, 1),
-            Verdict::Differs => evidence.outside += 1,
-            Verdict::StandIn => evidence.stand_in += 1,
-            Verdict::Inconclusive => evidence.wide += 1,
-            Verdict::NotJudged | Verdict::None => evidence.open += 1,
+            NumberVerdict::Agrees => evidence.same += 1,
+            NumberVerdict::Fitted => (evidence.same, evidence.fitted) = (1, 1),
+            NumberVerdict::Differs => evidence.outside += 1,
+            NumberVerdict::StandIn => evidence.stand_in += 1,
+            NumberVerdict::Inconclusive => evidence.wide += 1,
+            NumberVerdict::NotJudged | NumberVerdict::None => evidence.open += 1,
         }
         evidence
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> PaperLookup<'a> {
     /// Takes the experiments of a paper.
-    pub fn new(examined: &'a [Examined<'a>]) -> Self {
+    pub fn new(examined: &'a [ExperimentResults<'a>]) -> Self {
         Self { examined }
     }
 
     /// The row of a place.
-    pub fn row(&self, row: &PlaceRow) -> ToldRow {
-        let numbers: Vec<Printed<'a>> =
-            row.numbers.iter().flat_map(|chosen| self.printed(row, chosen)).collect();
+    pub fn row(&self, row: &PaperPageRow) -> FindingRow {
+        let numbers: Vec<PrintedNumber<'a>> =
+            row.numbers.iter().flat_map(|chosen| self.printed_numbers(row, chosen)).collect();
         let claims = self.claims(row);
-        let mut evidence = Evidence::default();
+        let mut evidence = VerdictEvidence::default();
         numbers.iter().for_each(|number| evidence.add(number.evidence()));
-        claims.iter().for_each(|claim| evidence.add(of_claim(claim)));
+        claims.iter().for_each(|claim| evidence.add(claim_evidence(claim)));
         let verdict = verdict(row, evidence);
-        ToldRow {
+        FindingRow {
             place: row.place.clone(),
             experiment: row.experiment.clone().unwrap_or_default(),
             says: row.says.clone(),
             ours: match &row.ours {
-                Some(ours) => self.filled(row, ours),
-                None => made_of(&numbers, &claims),
+                Some(ours) => self.fill_numbers(row, ours),
+                None => summarise_results(&numbers, &claims),
             },
-            data: row.data.clone().unwrap_or_else(|| self.same_data(row)),
+            data: row.data.clone().unwrap_or_else(|| self.same_data_text(row)),
             chosen: row.chosen.clone().unwrap_or_else(|| "no".to_owned()),
-            words: words(&verdict, row.note.as_deref()),
+            words: verdict_text(&verdict, row.note.as_deref()),
             note: row.note.clone(),
             verdict,
             numbers: numbers
                 .iter()
-                .map(|one| NumberPlace {
-                    experiment: one.experiment.to_owned(),
-                    row: one.at,
-                    spread: one.spread,
-                })
+                .map(|one| NumberLocation { experiment: one.experiment.to_owned(), row: one.at, spread: one.spread })
                 .collect(),
         }
     }
 
-    fn named(&self, name: Option<&str>) -> Option<&'a Examined<'a>> {
+    fn find_experiment(&self, name: Option<&str>) -> Option<&'a ExperimentResults<'a>> {
         self.examined.iter().find(|one| Some(one.experiment.name.as_str()) == name)
     }
 
-    fn printed(&self, row: &PlaceRow, chosen: &NumbersChosen) -> Vec<Printed<'a>> {
+    fn printed_numbers(&self, row: &PaperPageRow, chosen: &NumberSelector) -> Vec<PrintedNumber<'a>> {
         let name = chosen.experiment.as_deref().or(row.experiment.as_deref());
-        let Some(examined) = self.named(name) else { return Vec::new() };
+        let Some(examined) = self.find_experiment(name) else { return Vec::new() };
         let Some(committed) = &examined.committed else { return Vec::new() };
         let axes = &examined.experiment.axes;
         let column = if chosen.spreads { "published_spread" } else { "published" };
         let wanted = committed.rows.iter().enumerate().filter(|(_, row)| {
             !committed.field(row, column).is_empty()
-                && chosen.means(committed.field(row, "metric"))
+                && chosen.matches_metric(committed.field(row, "metric"))
                 && has_labels(&chosen.cells, axes, |axis| committed.label(row, axis))
         });
         let experiment = examined.experiment.name.as_str();
-        wanted.map(|(at, _)| Printed { committed, experiment, at, spread: chosen.spreads }).collect()
+        wanted.map(|(at, _)| PrintedNumber { committed, experiment, at, spread: chosen.spreads }).collect()
     }
 
-    fn claims(&self, row: &PlaceRow) -> Vec<&'a ClaimOutcome> {
+    fn claims(&self, row: &PaperPageRow) -> Vec<&'a ClaimOutcome> {
         let all = self.examined.iter().filter_map(|one| one.committed.as_ref());
         let all = all.flat_map(|committed| &committed.claims).filter(|claim| claim.from == ClaimOwner::Paper);
         let is_meant = |claim: &&ClaimOutcome| {
@@ -164,7 +160,7 @@ impl<'a> Told<'a> {
     }
 
     /// A text with the numbers that it names.
-    fn filled(&self, row: &PlaceRow, text: &str) -> String {
+    fn fill_numbers(&self, row: &PaperPageRow, text: &str) -> String {
         let named = row.values.iter();
         named.fold(text.to_owned(), |text, (name, chosen)| {
             let number = self.value(row, chosen).unwrap_or_else(|| "?".to_owned());
@@ -172,8 +168,8 @@ impl<'a> Told<'a> {
         })
     }
 
-    fn value(&self, row: &PlaceRow, chosen: &ValueChosen) -> Option<String> {
-        let examined = self.named(chosen.experiment.as_deref().or(row.experiment.as_deref()))?;
+    fn value(&self, row: &PaperPageRow, chosen: &OwnValueSelector) -> Option<String> {
+        let examined = self.find_experiment(chosen.experiment.as_deref().or(row.experiment.as_deref()))?;
         let committed = examined.committed.as_ref()?;
         let axes = &examined.experiment.axes;
         let found = committed.rows.iter().find(|row| {
@@ -184,12 +180,12 @@ impl<'a> Told<'a> {
         let number: f64 = text.parse().ok()?;
         Some(match chosen.decimals {
             Some(decimals) => format!("{number:.decimals$}"),
-            None => short(number),
+            None => format_short(number),
         })
     }
 
-    fn same_data(&self, row: &PlaceRow) -> String {
-        let Some(examined) = self.named(row.experiment.as_deref()) else { return "–".to_owned() };
+    fn same_data_text(&self, row: &PaperPageRow) -> String {
+        let Some(examined) = self.find_experiment(row.experiment.as_deref()) else { return "–".to_owned() };
         let mut deviations = examined.experiment.deviations.iter();
         let other = deviations.any(|deviation| deviation.kind == DeviationKind::StandIn);
         if other { "no" } else { "yes" }.to_owned()
@@ -197,46 +193,43 @@ impl<'a> Told<'a> {
 }
 
 /// The verdict on a place from its evidence.
-fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
-    let Evidence { fitted, stand_in, .. } = evidence;
-    let untold =
-        |otherwise: &str| PlaceVerdict::Untold(row.untold.clone().unwrap_or_else(|| otherwise.to_owned()));
+fn verdict(row: &PaperPageRow, evidence: VerdictEvidence) -> FindingVerdict {
+    let VerdictEvidence { fitted, stand_in, .. } = evidence;
+    let untold = |otherwise: &str| FindingVerdict::Untold(row.untold.clone().unwrap_or_else(|| otherwise.to_owned()));
     if stand_in > 0 {
         return untold("the data are not the paper's");
     }
     if evidence.is_different() {
         return match (&row.because, &row.tried, &row.untold) {
-            (Some(because), ..) => PlaceVerdict::Different(because.clone()),
+            (Some(because), ..) => FindingVerdict::Different(because.clone()),
             // The difference depends on something that is not printed, or on chance.
-            (None, None, Some(untold)) => PlaceVerdict::Untold(untold.clone()),
-            (None, tried, _) => {
-                PlaceVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned()))
-            }
+            (None, None, Some(untold)) => FindingVerdict::Untold(untold.clone()),
+            (None, tried, _) => FindingVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned())),
         };
     }
-    if evidence.is_open() {
+    if evidence.is_undecided() {
         return untold("our results leave it open");
     }
-    if fitted > 0 || row.chosen.is_some() { PlaceVerdict::SameWithSettings } else { PlaceVerdict::Same }
+    if fitted > 0 || row.chosen.is_some() { FindingVerdict::SameWithSettings } else { FindingVerdict::Same }
 }
 
 /// The verdict in words, with the note on what is the same.
-fn words(verdict: &PlaceVerdict, note: Option<&str>) -> String {
+fn verdict_text(verdict: &FindingVerdict, note: Option<&str>) -> String {
     match (verdict, note) {
-        (PlaceVerdict::Same | PlaceVerdict::SameWithSettings, Some(note)) => {
-            format!("{}: {note}", verdict.words())
+        (FindingVerdict::Same | FindingVerdict::SameWithSettings, Some(note)) => {
+            format!("{}: {note}", verdict.to_markdown())
         }
-        _ => verdict.words(),
+        _ => verdict.to_markdown(),
     }
 }
 
-fn of_claim(claim: &ClaimOutcome) -> Evidence {
-    let none = Evidence::default();
+fn claim_evidence(claim: &ClaimOutcome) -> VerdictEvidence {
+    let none = VerdictEvidence::default();
     match claim.outcome {
-        Outcome::Holds => Evidence { same: 1, ..none },
-        Outcome::Fails => Evidence { fails: 1, ..none },
-        Outcome::Undecided => Evidence { open: 1, ..none },
-        Outcome::StandIn => Evidence { stand_in: 1, ..none },
+        ClaimOutcomeKind::Holds => VerdictEvidence { same: 1, ..none },
+        ClaimOutcomeKind::Fails => VerdictEvidence { fails: 1, ..none },
+        ClaimOutcomeKind::Undecided => VerdictEvidence { open: 1, ..none },
+        ClaimOutcomeKind::StandIn => VerdictEvidence { stand_in: 1, ..none },
     }
 }
 
@@ -244,46 +237,46 @@ fn of_claim(claim: &ClaimOutcome) -> Evidence {
 const FEW: usize = 2;
 
 /// Our results in a few words: numbers one by one, or the count inside and the distance from print; and tests.
-fn made_of(numbers: &[Printed<'_>], claims: &[&ClaimOutcome]) -> String {
+fn summarise_results(numbers: &[PrintedNumber<'_>], claims: &[&ClaimOutcome]) -> String {
     let mut parts = Vec::new();
-    let (zeros, others): (Vec<&Printed<'_>>, Vec<&Printed<'_>>) =
+    let (zeros, others): (Vec<&PrintedNumber<'_>>, Vec<&PrintedNumber<'_>>) =
         numbers.iter().partition(|one| one.is_zero());
     if others.len() <= FEW {
         parts.extend(others.iter().filter_map(|one| one_number(one)));
     } else {
-        parts.push(many_numbers(&others));
+        parts.push(summarise_numbers(&others));
     }
     if !zeros.is_empty() {
-        let agree = zeros.iter().filter(|one| one.verdict() == Verdict::Agrees).count();
+        let agree = zeros.iter().filter(|one| one.verdict() == NumberVerdict::Agrees).count();
         parts.push(format!("{agree} of {} zeros", zeros.len()));
     }
     match claims {
         [] => {}
         [one] => parts.extend(one_claim(one)),
         several => {
-            let held = several.iter().filter(|claim| claim.outcome == Outcome::Holds).count();
+            let held = several.iter().filter(|claim| claim.outcome == ClaimOutcomeKind::Holds).count();
             parts.push(format!("{held} of {} tests hold", several.len()));
         }
     }
     parts.join("; ")
 }
 
-fn one_number(one: &Printed<'_>) -> Option<String> {
+fn one_number(one: &PrintedNumber<'_>) -> Option<String> {
     let (value, spread) = (one.number("value")?, one.number("spread").filter(|spread| *spread > 0.0));
     if one.spread {
-        return spread.map(short);
+        return spread.map(format_short);
     }
     Some(match spread {
-        Some(spread) => format!("{} ± {}", short(value), short(spread)),
-        None => short(value),
+        Some(spread) => format!("{} ± {}", format_short(value), format_short(spread)),
+        None => format_short(value),
     })
 }
 
-fn many_numbers(others: &[&Printed<'_>]) -> String {
-    let count = |wanted: fn(Verdict) -> bool| others.iter().filter(|one| wanted(one.verdict())).count();
+fn summarise_numbers(others: &[&PrintedNumber<'_>]) -> String {
+    let count = |wanted: fn(NumberVerdict) -> bool| others.iter().filter(|one| wanted(one.verdict())).count();
     let inside =
-        count(|verdict| matches!(verdict, Verdict::Agrees | Verdict::Fitted | Verdict::Inconclusive));
-    let judged = inside + count(|verdict| verdict == Verdict::Differs);
+        count(|verdict| matches!(verdict, NumberVerdict::Agrees | NumberVerdict::Fitted | NumberVerdict::Inconclusive));
+    let judged = inside + count(|verdict| verdict == NumberVerdict::Differs);
     let mut ratios: Vec<f64> = others.iter().filter_map(|one| one.number("ratio_to_print")).collect();
     ratios.sort_by(f64::total_cmp);
     let ratio = match ratios[..] {
@@ -303,5 +296,5 @@ pub(super) fn median(sorted: &[f64]) -> f64 {
 }
 
 fn one_claim(claim: &ClaimOutcome) -> Option<String> {
-    Some(format!("{} against {}", short(claim.left?), short(claim.right?)))
+    Some(format!("{} against {}", format_short(claim.left?), format_short(claim.right?)))
 }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::artefacts::Artefact;
+use super::artefacts::PaperArtefact;
 use super::checks::PublishError;
-use super::committed::{Committed, Examined, ResultsSource};
-use super::counts::Tally;
-use super::told::{Told, ToldRow};
-use crate::table::{ClaimOutcome, Outcome, Verdict, markdown_text, short};
-use dpgp_spec::{ClaimOwner, Coverage, DeviationKind, FIXED_COLUMNS, PaperPage};
+use super::committed::{CommittedResults, ExperimentResults, ResultsSource};
+use super::counts::PaperVerdictCounts;
+use super::told::{FindingRow, PaperLookup};
+use crate::table::{ClaimOutcome, ClaimOutcomeKind, NumberVerdict, escape_markdown, format_short};
+use dpgp_spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS, PaperCoverage, PaperPage};
 use dpgp_task::Experiment;
 
 /// The most numbers listed of one experiment; its table has the rest.
@@ -19,7 +19,7 @@ const MOST: usize = 6;
 
 /// Results of one experiment that do not reproduce.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Unreproduced {
+pub struct UnreproducedResults {
     /// The experiment.
     pub name: String,
     /// Its title.
@@ -30,53 +30,49 @@ pub struct Unreproduced {
     pub points: Vec<String>,
 }
 
-impl Unreproduced {
+impl UnreproducedResults {
     /// Collects them for an experiment; none if every number agrees and every statement holds.
-    pub fn from_examined(examined: &Examined<'_>) -> Option<Self> {
+    pub fn from_results(examined: &ExperimentResults<'_>) -> Option<Self> {
         let committed = examined.committed.as_ref()?;
         let (experiment, mut points) = (examined.experiment, Vec::new());
-        points.extend(differing(
+        points.extend(describe_differing_numbers(
             committed,
             "authors",
             "authors_verdict",
             "the authors' files (not printed) say",
         ));
-        points.extend(differing(
+        points.extend(describe_differing_numbers(
             committed,
             "reference",
             "reference_verdict",
             "our own reference (not printed) is",
         ));
-        points.extend(spreads(committed));
+        points.extend(describe_differing_spreads(committed));
         let statements = committed.claims.iter().filter(|claim| claim.from == ClaimOwner::Paper);
-        points.extend(statements.filter_map(statement));
+        points.extend(statements.filter_map(describe_unconfirmed_claim));
         if points.is_empty() {
             return None;
         }
-        let why =
-            experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
+        let why = experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
         points.extend(why.map(|deviation| format!("Reason ({}): {}", deviation.about, deviation.note)));
         Some(Self {
             name: experiment.name.clone(),
             title: experiment.meta.title.clone(),
-            other_data: experiment
-                .deviations
-                .iter()
-                .any(|deviation| deviation.kind == DeviationKind::StandIn),
+            other_data: experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn),
             points,
         })
     }
 }
 
 /// A sentence for each of the first numbers that differ, and how many more there are.
-fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> Vec<String> {
+fn describe_differing_numbers(committed: &CommittedResults, column: &str, verdict: &str, who: &str) -> Vec<String> {
     let rows: Vec<&Vec<String>> = differing_rows(committed, verdict).collect();
     let mut points: Vec<String> = Vec::new();
     for row in rows.iter().take(MOST) {
-        let [low, high] = ["interval_low", "interval_high"].map(|end| rounded(committed.field(row, end)));
+        let [low, high] = ["interval_low", "interval_high"].map(|end| shorten_number(committed.field(row, end)));
         points.push(format!(
             "{}: {who} {}; one of our runs gives {low} to {high}.",
-            place(committed, row),
+            describe_row(committed, row),
             committed.field(row, column)
         ));
     }
@@ -87,34 +83,32 @@ fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> V
 }
 
 /// The rows with the verdict `differs` in a column.
-fn differing_rows<'c>(committed: &'c Committed, verdict: &str) -> impl Iterator<Item = &'c Vec<String>> {
-    committed.rows.iter().filter(move |row| committed.field(row, verdict) == Verdict::Differs.name())
+fn differing_rows<'c>(committed: &'c CommittedResults, verdict: &str) -> impl Iterator<Item = &'c Vec<String>> {
+    committed.rows.iter().filter(move |row| committed.field(row, verdict) == NumberVerdict::Differs.name())
 }
 
 /// One sentence on all printed spreads that differ.
-fn spreads(committed: &Committed) -> Option<String> {
+fn describe_differing_spreads(committed: &CommittedResults) -> Option<String> {
     let differs = differing_rows(committed, "spread_verdict");
-    let judged =
-        committed.rows.iter().filter(|row| !committed.field(row, "spread_verdict").is_empty()).count();
-    let places: Vec<String> = differs.map(|row| place(committed, row)).collect();
+    let judged = committed.rows.iter().filter(|row| !committed.field(row, "spread_verdict").is_empty()).count();
+    let places: Vec<String> = differs.map(|row| describe_row(committed, row)).collect();
     let first = places.first()?;
-    Some(format!(
-        "{} of {judged} printed spreads differ from those of our runs (first: {first}).",
-        places.len()
-    ))
+    Some(format!("{} of {judged} printed spreads differ from those of our runs (first: {first}).", places.len()))
 }
 
 /// A statement of the paper that our rows contradict or leave open.
-fn statement(claim: &ClaimOutcome) -> Option<String> {
+fn describe_unconfirmed_claim(claim: &ClaimOutcome) -> Option<String> {
     let outcome = match claim.outcome {
-        Outcome::Holds | Outcome::StandIn => return None,
-        Outcome::Fails => "fails",
-        Outcome::Undecided => "is undecided",
+        ClaimOutcomeKind::Holds | ClaimOutcomeKind::StandIn => return None,
+        ClaimOutcomeKind::Fails => "fails",
+        ClaimOutcomeKind::Undecided => "is undecided",
     };
     let error = claim.error.filter(|error| *error > 0.0);
-    let error = error.map(|error| format!(", standard error {}", short(error))).unwrap_or_default();
+    let error = error.map(|error| format!(", standard error {}", format_short(error))).unwrap_or_default();
     let numbers = match (claim.left, claim.right) {
-        (Some(left), Some(right)) => format!(" (ours: {} against {}{error})", short(left), short(right)),
+        (Some(left), Some(right)) => {
+            format!(" (ours: {} against {}{error})", format_short(left), format_short(right))
+        }
         _ => String::new(),
     };
     let at = if claim.at.is_empty() { String::new() } else { format!(" at {}", claim.at) };
@@ -122,7 +116,7 @@ fn statement(claim: &ClaimOutcome) -> Option<String> {
 }
 
 /// The labels and the metric of a row.
-fn place(committed: &Committed, row: &[String]) -> String {
+fn describe_row(committed: &CommittedResults, row: &[String]) -> String {
     let axes = committed.headings.iter().filter(|heading| !FIXED_COLUMNS.contains(&heading.as_str()));
     let labels = axes.map(|axis| format!("{axis} = {}", committed.field(row, axis)));
     let epsilon = committed.field(row, "epsilon");
@@ -131,8 +125,8 @@ fn place(committed: &Committed, row: &[String]) -> String {
     labels.chain(epsilon).chain([metric]).collect::<Vec<_>>().join(", ")
 }
 
-fn rounded(text: &str) -> String {
-    text.parse().map_or_else(|_| text.to_owned(), short)
+fn shorten_number(text: &str) -> String {
+    text.parse().map_or_else(|_| text.to_owned(), format_short)
 }
 
 /// The name of the page in a results folder.
@@ -160,15 +154,14 @@ A value and its spread count as two. In brackets: numbers with wide intervals; z
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot tell|separate: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
-const MORE_ERRORS: &str =
-    "- Bounds and formulas, with counter-examples: [beyond/errata](beyond/errata/table.md).\n";
+const MORE_ERRORS: &str = "- Bounds and formulas, with counter-examples: [beyond/errata](beyond/errata/table.md).\n";
 
 const COLUMNS: &str = "\
 |where|the paper says|ours|same data?|chosen by us?|verdict|\n|---|---|---|---|---|---|\n";
 
 /// The findings about one paper.
 #[derive(Debug, Clone, Serialize)]
-pub struct ToldPaper {
+pub struct PaperFindings {
     /// Its key.
     pub key: String,
     /// Authors, title and year.
@@ -176,29 +169,29 @@ pub struct ToldPaper {
     /// The finding, in one sentence.
     pub sentence: String,
     /// A row for each of its tables and figures.
-    pub artefacts: Vec<Artefact>,
+    pub artefacts: Vec<PaperArtefact>,
     /// A row for each of its places.
-    pub rows: Vec<ToldRow>,
+    pub rows: Vec<FindingRow>,
     /// Its printed numbers, counted.
-    pub tally: Tally,
+    pub tally: PaperVerdictCounts,
     /// Errors in it that readers meet.
     pub errors: Vec<String>,
     /// Results that are not available.
     pub unavailable: Vec<String>,
 }
 
-impl ToldPaper {
+impl PaperFindings {
     /// Collects the findings about a paper from the results of its experiments.
-    pub fn new(page: &PaperPage, coverage: &[Coverage], examined: &[Examined<'_>]) -> Self {
-        let told = Told::new(examined);
-        let rows: Vec<ToldRow> = page.rows.iter().map(|row| told.row(row)).collect();
+    pub fn new(page: &PaperPage, coverage: &[PaperCoverage], examined: &[ExperimentResults<'_>]) -> Self {
+        let told = PaperLookup::new(examined);
+        let rows: Vec<FindingRow> = page.rows.iter().map(|row| told.row(row)).collect();
         let coverage = coverage.iter().find(|one| one.paper == page.paper);
         Self {
             key: page.paper.clone(),
             reference: coverage.map_or_else(|| page.paper.clone(), |one| one.reference.clone()),
             sentence: page.sentence.clone(),
-            tally: Tally::count(coverage, examined, &rows),
-            artefacts: Artefact::all(examined, &rows),
+            tally: PaperVerdictCounts::count(coverage, examined, &rows),
+            artefacts: PaperArtefact::list_artefacts(examined, &rows),
             rows,
             errors: page.errors.clone(),
             unavailable: page.unavailable.clone(),
@@ -210,42 +203,42 @@ impl ToldPaper {
 ///
 /// # Errors
 /// [`PublishError`] if a table there cannot be read.
-pub fn told_papers(
+pub fn collect_findings(
     results: &Path,
     experiments: &[Experiment],
-    coverage: &[Coverage],
+    coverage: &[PaperCoverage],
     pages: &[PaperPage],
-) -> Result<Vec<ToldPaper>, PublishError> {
-    let papers = Examined::by_paper(&ResultsSource { folder: results, is_shipped: false }, experiments)?;
+) -> Result<Vec<PaperFindings>, PublishError> {
+    let papers = ExperimentResults::read_by_paper(&ResultsSource { folder: results, is_shipped: false }, experiments)?;
     let examined = |page: &PaperPage| papers.get(page.paper.as_str()).map_or(&[][..], Vec::as_slice);
-    Ok(pages.iter().map(|page| ToldPaper::new(page, coverage, examined(page))).collect())
+    Ok(pages.iter().map(|page| PaperFindings::new(page, coverage, examined(page))).collect())
 }
 
 /// The page for readers of the papers.
-pub fn reproduction_markdown(papers: &[ToldPaper]) -> String {
+pub fn reproduction_markdown(papers: &[PaperFindings]) -> String {
     let mut text = format!("{HEAD}\n## In one sentence\n\n");
     for paper in papers {
         let _ = writeln!(text, "- [{}](#{}): {}", paper.key, paper.key, paper.sentence);
     }
     text.push_str(ARTEFACTS);
-    for ToldPaper { key, artefacts, .. } in papers {
+    for PaperFindings { key, artefacts, .. } in papers {
         artefacts.iter().for_each(|one| text.push_str(&artefact_line(key, one)));
     }
     for paper in papers {
         let _ = write!(text, "\n## {}\n\n{}\n\n{COLUMNS}", paper.key, paper.reference);
-        paper.rows.iter().for_each(|row| text.push_str(&line(row)));
+        paper.rows.iter().for_each(|row| text.push_str(&finding_line(row)));
     }
     text.push_str(COUNTS);
-    papers.iter().for_each(|paper| text.push_str(&counts(paper)));
-    listed(&mut text, "Errors in the papers", papers, |paper| &paper.errors);
+    papers.iter().for_each(|paper| text.push_str(&counts_line(paper)));
+    write_list_section(&mut text, "Errors in the papers", papers, |paper| &paper.errors);
     text.push_str(MORE_ERRORS);
-    listed(&mut text, "Not available", papers, |paper| &paper.unavailable);
+    write_list_section(&mut text, "Not available", papers, |paper| &paper.unavailable);
     text
 }
 
-fn artefact_line(paper: &str, artefact: &Artefact) -> String {
-    let Artefact { name, experiment, figure, numbers, ratios, verdict } = artefact;
-    let name = cell(name);
+fn artefact_line(paper: &str, artefact: &PaperArtefact) -> String {
+    let PaperArtefact { name, experiment, figure, numbers, ratios, verdict } = artefact;
+    let name = markdown_cell(name);
     let picture = if *figure { format!("[picture]({experiment}/figure.svg)") } else { String::new() };
     let numbers = if *numbers == 0 { String::new() } else { numbers.to_string() };
     let [median, range] = match ratios {
@@ -255,8 +248,8 @@ fn artefact_line(paper: &str, artefact: &Artefact) -> String {
     format!("|{paper}|[{name}]({experiment}/table.md)|{picture}|{numbers}|{median}|{range}|{verdict}|\n")
 }
 
-fn counts(ToldPaper { key, tally, .. }: &ToldPaper) -> String {
-    let Tally {
+fn counts_line(PaperFindings { key, tally, .. }: &PaperFindings) -> String {
+    let PaperVerdictCounts {
         printed,
         entered,
         same,
@@ -277,19 +270,24 @@ fn counts(ToldPaper { key, tally, .. }: &ToldPaper) -> String {
     )
 }
 
-fn line(row: &ToldRow) -> String {
-    let ToldRow { place, experiment, says, ours, data, chosen, words, .. } = row;
-    let place = cell(place);
+fn finding_line(row: &FindingRow) -> String {
+    let FindingRow { place, experiment, says, ours, data, chosen, words, .. } = row;
+    let place = markdown_cell(place);
     let place = if experiment.is_empty() { place } else { format!("[{place}]({experiment}/table.md)") };
-    let cells = [says, ours, data, chosen, words].map(|text| cell(text));
+    let cells = [says, ours, data, chosen, words].map(|text| markdown_cell(text));
     format!("|{place}|{}|\n", cells.join("|"))
 }
 
-fn cell(text: &str) -> String {
-    markdown_text(text).replace('|', "\\|")
+fn markdown_cell(text: &str) -> String {
+    escape_markdown(text).replace('|', "\\|")
 }
 
-fn listed(text: &mut String, heading: &str, papers: &[ToldPaper], of: fn(&ToldPaper) -> &Vec<String>) {
+fn write_list_section(
+    text: &mut String,
+    heading: &str,
+    papers: &[PaperFindings],
+    of: fn(&PaperFindings) -> &Vec<String>,
+) {
     let _ = write!(text, "\n## {heading}\n\n");
     for paper in papers {
         for one in of(paper) {

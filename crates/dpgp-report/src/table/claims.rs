@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::compared::{Compared, Quantity};
-use super::verdict::Judged;
-use dpgp_spec::{Claim, ClaimOwner, Margin, OtherSide, Relation, Selector, UniformPick};
-use dpgp_task::Row;
+use super::compared::{ClaimQuantity, ComparedPair};
+use super::verdict::ReferenceComparison;
+use dpgp_spec::{CellSelector, Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, UniformBaseline};
+use dpgp_task::MetricSummary;
 
 /// The verdict of the rows on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum ClaimOutcomeKind {
     /// Every pair of rows confirms it by more than two standard errors of the difference.
     Holds,
     /// Some pair contradicts it by more.
@@ -22,7 +22,7 @@ pub enum Outcome {
     StandIn,
 }
 
-impl Outcome {
+impl ClaimOutcomeKind {
     /// Its name, as result tables show it.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ pub struct ClaimOutcome {
     /// The statement, in words.
     pub text: String,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: ClaimOutcomeKind,
     /// The value on the left of the deciding pair.
     pub left: Option<f64>,
     /// The value on the right.
@@ -62,48 +62,48 @@ pub struct ClaimOutcome {
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimRow<'a> {
     pub labels: &'a [String],
-    pub row: &'a Row,
+    pub row: &'a MetricSummary,
     /// The paper's number for it, and the unit of its last digit.
     pub printed: Option<[f64; 2]>,
 }
 
 impl<'a> ClaimRow<'a> {
     /// A row beside the paper's number for it.
-    pub fn new(labels: &'a [String], row: &'a Row, published: Option<&Judged>) -> Self {
+    pub fn new(labels: &'a [String], row: &'a MetricSummary, published: Option<&ReferenceComparison>) -> Self {
         let printed = published.map(|judged| [judged.counterpart.value, judged.counterpart.precision]);
         Self { labels, row, printed }
     }
 }
 
 /// One side of a comparison.
-struct Side<'a> {
+struct ClaimSide<'a> {
     one: ClaimRow<'a>,
-    quantity: Quantity,
+    quantity: ClaimQuantity,
 }
 
-impl<'a> Side<'a> {
-    fn from_claim(one: &ClaimRow<'a>) -> Self {
-        Self { one: *one, quantity: Quantity::from_row(one.row) }
+impl<'a> ClaimSide<'a> {
+    fn from_row(one: &ClaimRow<'a>) -> Self {
+        Self { one: *one, quantity: ClaimQuantity::from_row(one.row) }
     }
 }
 
 /// Checks a claim: every quantity on the left against every one on the right that agrees with it on the claim's axes. The worst pair decides,
 /// or how many pairs are as stated; a claim about no pair fails. A statement of a paper is not decided by other data than its own.
 pub fn check(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
-    let pairs = pairs(claim, rows);
-    let compared: Vec<Compared> = pairs.iter().map(|(pair, _)| *pair).collect();
+    let pairs = pair_sides(claim, rows);
+    let compared: Vec<ComparedPair> = pairs.iter().map(|(pair, _)| *pair).collect();
     let (outcome, shown, at) = match claim.share {
         None => {
-            let (shown, at) = worst(claim.is, &pairs).unzip();
-            let outcome = all(compared.iter().map(|pair| pair.outcome(claim.is)));
-            (outcome, shown, at.map(|one| place(claim, &one)).unwrap_or_default())
+            let (shown, at) = worst_pair(claim.is, &pairs).unzip();
+            let outcome = combine_outcomes(compared.iter().map(|pair| pair.outcome(claim.is)));
+            (outcome, shown, at.map(|one| describe_cell(claim, &one)).unwrap_or_default())
         }
         Some(share) => {
-            let (outcome, shown) = share_of(claim.is, &compared, share);
+            let (outcome, shown) = judge_share(claim.is, &compared, share);
             (outcome, shown, String::new())
         }
     };
-    let outcome = if stand_in && claim.from == ClaimOwner::Paper { Outcome::StandIn } else { outcome };
+    let outcome = if stand_in && claim.from == ClaimOwner::Paper { ClaimOutcomeKind::StandIn } else { outcome };
     ClaimOutcome {
         from: claim.from,
         place: claim.place.clone(),
@@ -118,7 +118,7 @@ pub fn check(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutco
 }
 
 /// The cell of a row, if a claim is about several; numbers are named by their axis.
-fn place(claim: &Claim, one: &ClaimRow<'_>) -> String {
+fn describe_cell(claim: &Claim, one: &ClaimRow<'_>) -> String {
     let labels = claim.open.iter().map(|(axis, name)| match one.labels[*axis].as_str() {
         number if number.parse::<f64>().is_ok() => format!("{name} = {number}"),
         label => label.to_owned(),
@@ -127,36 +127,35 @@ fn place(claim: &Claim, one: &ClaimRow<'_>) -> String {
 }
 
 /// The pairs that a claim compares, each with the row on its left.
-fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, ClaimRow<'a>)> {
+fn pair_sides<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(ComparedPair, ClaimRow<'a>)> {
     let [minus, other_minus] = [claim.minus.as_ref(), claim.other_minus.as_ref()];
-    let left = sides(claim, &claim.cells, rows).flat_map(|one| subtracted(claim, one, minus, rows));
-    let left: Vec<Side<'_>> = left.collect();
+    let left = select_sides(claim, &claim.cells, rows).flat_map(|one| subtract_rows(claim, one, minus, rows));
+    let left: Vec<ClaimSide<'_>> = left.collect();
     let mut pairs = Vec::new();
     match &claim.other {
-        OtherSide::Number(number) => {
+        ClaimRightSide::Number(number) => {
             for one in &left {
-                let number = Side { one: one.one, quantity: Quantity::number(*number) };
-                let right = subtracted(claim, number, other_minus, rows);
-                pairs.extend(
-                    right.iter().map(|other| (Compared::compare(&one.quantity, &other.quantity), one.one)),
-                );
+                let number = ClaimSide { one: one.one, quantity: ClaimQuantity::from_number(*number) };
+                let right = subtract_rows(claim, number, other_minus, rows);
+                pairs
+                    .extend(right.iter().map(|other| (ComparedPair::compare(&one.quantity, &other.quantity), one.one)));
             }
         }
-        OtherSide::Uniform(pick) => {
+        ClaimRightSide::Uniform(pick) => {
             pairs.extend(left.iter().filter_map(|one| {
-                let other = uniform(pick, one.one.labels, rows)?;
-                Some((Compared::compare(&one.quantity, &other), one.one))
+                let other = uniform_pick_rms(pick, one.one.labels, rows)?;
+                Some((ComparedPair::compare(&one.quantity, &other), one.one))
             }));
         }
-        OtherSide::Cells(others) => {
+        ClaimRightSide::Cells(others) => {
             let right = rows.iter().filter(|one| {
                 claim.compares_with(&one.row.metric) && others.iter().any(|other| other.selects(one.labels))
             });
-            let right = right.map(Side::from_claim).flat_map(|one| subtracted(claim, one, other_minus, rows));
-            let right: Vec<Side<'_>> = right.collect();
+            let right = right.map(ClaimSide::from_row).flat_map(|one| subtract_rows(claim, one, other_minus, rows));
+            let right: Vec<ClaimSide<'_>> = right.collect();
             for one in &left {
-                let agreeing = right.iter().filter(|other| compares(claim, &one.one, &other.one));
-                pairs.extend(agreeing.filter_map(|other| Some((compared(claim, one, other)?, one.one))));
+                let agreeing = right.iter().filter(|other| is_compared_pair(claim, &one.one, &other.one));
+                pairs.extend(agreeing.filter_map(|other| Some((compare_sides(claim, one, other)?, one.one))));
             }
         }
     }
@@ -164,31 +163,31 @@ fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, Claim
 }
 
 /// Two sides, with the margin that the claim leaves; none if the paper does not print the numbers for it.
-fn compared(claim: &Claim, left: &Side<'_>, right: &Side<'_>) -> Option<Compared> {
-    let pair = Compared::compare(&left.quantity, &right.quantity);
-    let Some(Margin::AsPrinted) = claim.margin else { return Some(pair) };
+fn compare_sides(claim: &Claim, left: &ClaimSide<'_>, right: &ClaimSide<'_>) -> Option<ComparedPair> {
+    let pair = ComparedPair::compare(&left.quantity, &right.quantity);
+    let Some(ClaimMargin::AsPrinted) = claim.margin else { return Some(pair) };
     let ([left, unit], [right, other_unit]) = (left.one.printed?, right.one.printed?);
     let rounding = 0.5 * (unit + other_unit);
     Some(match claim.is {
-        Relation::Below => pair.moved((left - right + rounding).max(0.0)),
-        Relation::Above => pair.moved(-(right - left + rounding).max(0.0)),
+        ClaimRelation::Below => pair.with_margin((left - right + rounding).max(0.0)),
+        ClaimRelation::Above => pair.with_margin(-(right - left + rounding).max(0.0)),
     })
 }
 
 /// A side less each row that is subtracted from it.
-fn subtracted<'a>(
+fn subtract_rows<'a>(
     claim: &Claim,
-    from: Side<'a>,
-    minus: Option<&Selector>,
+    from: ClaimSide<'a>,
+    minus: Option<&CellSelector>,
     rows: &[ClaimRow<'_>],
-) -> Vec<Side<'a>> {
+) -> Vec<ClaimSide<'a>> {
     let Some(minus) = minus else { return vec![from] };
-    let agreeing = sides(claim, minus, rows).filter(|other| agree(claim, &from.one, &other.one));
-    agreeing.map(|other| Side { one: from.one, quantity: from.quantity.minus(&other.quantity) }).collect()
+    let agreeing = select_sides(claim, minus, rows).filter(|other| is_matching_pair(claim, &from.one, &other.one));
+    agreeing.map(|other| ClaimSide { one: from.one, quantity: from.quantity.minus(&other.quantity) }).collect()
 }
 
 /// The root mean square of the members of a family that a selection allows in a cell: in each replicate of those that it allows there.
-fn uniform(pick: &UniformPick, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<Quantity> {
+fn uniform_pick_rms(pick: &UniformBaseline, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<ClaimQuantity> {
     let own = |family: &str, name: &str| {
         let metric = format!("{family}/{name}");
         rows.iter().find(|one| one.labels == labels && one.row.metric == metric).map(|one| one.row)
@@ -199,54 +198,54 @@ fn uniform(pick: &UniformPick, labels: &[String], rows: &[ClaimRow<'_>]) -> Opti
         let name = one.row.metric.strip_prefix(&prefix)?;
         Some((one.row, own(&pick.allowed, name)?))
     });
-    Quantity::rms_where_positive(&members.collect::<Vec<_>>())
+    ClaimQuantity::rms_where_positive(&members.collect::<Vec<_>>())
 }
 
 /// The pair that is nearest to a contradiction.
-fn worst<'a>(is: Relation, pairs: &[(Compared, ClaimRow<'a>)]) -> Option<(Compared, ClaimRow<'a>)> {
-    pairs.iter().max_by(|(a, _), (b, _)| a.worse(is).total_cmp(&b.worse(is))).copied()
+fn worst_pair<'a>(is: ClaimRelation, pairs: &[(ComparedPair, ClaimRow<'a>)]) -> Option<(ComparedPair, ClaimRow<'a>)> {
+    pairs.iter().max_by(|(a, _), (b, _)| a.standardised_excess(is).total_cmp(&b.standardised_excess(is))).copied()
 }
 
 /// Whether the relation holds for more than a share of the pairs, and the share for which it does.
-fn share_of(is: Relation, pairs: &[Compared], share: f64) -> (Outcome, Option<Compared>) {
+fn judge_share(is: ClaimRelation, pairs: &[ComparedPair], share: f64) -> (ClaimOutcomeKind, Option<ComparedPair>) {
     let count = |outcome| pairs.iter().filter(|pair| pair.outcome(is) == outcome).count() as f64;
-    let (all, held, open) = (pairs.len() as f64, count(Outcome::Holds), count(Outcome::Undecided));
+    let (all, held, open) = (pairs.len() as f64, count(ClaimOutcomeKind::Holds), count(ClaimOutcomeKind::Undecided));
     if pairs.is_empty() {
-        return (Outcome::Fails, None);
+        return (ClaimOutcomeKind::Fails, None);
     }
     let outcome = match (held / all > share, (held + open) / all > share) {
-        (true, _) => Outcome::Holds,
-        (_, false) => Outcome::Fails,
-        _ => Outcome::Undecided,
+        (true, _) => ClaimOutcomeKind::Holds,
+        (_, false) => ClaimOutcomeKind::Fails,
+        _ => ClaimOutcomeKind::Undecided,
     };
-    (outcome, Some(Compared { left: held / all, right: share, error: 0.0 }))
+    (outcome, Some(ComparedPair { left: held / all, right: share, error: 0.0 }))
 }
 
 /// The outcome of all pairs together.
-fn all(outcomes: impl Iterator<Item = Outcome>) -> Outcome {
-    let outcomes: Vec<Outcome> = outcomes.collect();
-    if outcomes.is_empty() || outcomes.contains(&Outcome::Fails) {
-        Outcome::Fails
-    } else if outcomes.contains(&Outcome::Undecided) {
-        Outcome::Undecided
+fn combine_outcomes(outcomes: impl Iterator<Item = ClaimOutcomeKind>) -> ClaimOutcomeKind {
+    let outcomes: Vec<ClaimOutcomeKind> = outcomes.collect();
+    if outcomes.is_empty() || outcomes.contains(&ClaimOutcomeKind::Fails) {
+        ClaimOutcomeKind::Fails
+    } else if outcomes.contains(&ClaimOutcomeKind::Undecided) {
+        ClaimOutcomeKind::Undecided
     } else {
-        Outcome::Holds
+        ClaimOutcomeKind::Holds
     }
 }
 
-fn sides<'a>(
+fn select_sides<'a>(
     claim: &'a Claim,
-    selector: &'a Selector,
+    selector: &'a CellSelector,
     rows: &'a [ClaimRow<'a>],
-) -> impl Iterator<Item = Side<'a>> {
+) -> impl Iterator<Item = ClaimSide<'a>> {
     let selected = rows.iter().filter(|one| claim.is_about(&one.row.metric) && selector.selects(one.labels));
-    selected.map(Side::from_claim)
+    selected.map(ClaimSide::from_row)
 }
 
 /// Whether a claim compares two rows: of the same metric, or of another, which is not the row itself.
-fn compares(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
+fn is_compared_pair(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
     match claim.other_metric {
-        None => agree(claim, a, b),
+        None => is_matching_pair(claim, a, b),
         Some(_) => {
             let is_same = a.row.metric == b.row.metric && a.labels == b.labels;
             !is_same && claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
@@ -254,7 +253,7 @@ fn compares(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
     }
 }
 
-fn agree(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
+fn is_matching_pair(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
     a.row.metric == b.row.metric && claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
 }
 
@@ -267,12 +266,12 @@ mod tests {
     #[test]
     fn the_worst_pair_decides() {
         for (outcomes, expected) in [
-            (vec![Outcome::Holds, Outcome::Holds], Outcome::Holds),
-            (vec![Outcome::Holds, Outcome::Undecided], Outcome::Undecided),
-            (vec![Outcome::Undecided, Outcome::Fails], Outcome::Fails),
-            (vec![], Outcome::Fails),
+            (vec![ClaimOutcomeKind::Holds, ClaimOutcomeKind::Holds], ClaimOutcomeKind::Holds),
+            (vec![ClaimOutcomeKind::Holds, ClaimOutcomeKind::Undecided], ClaimOutcomeKind::Undecided),
+            (vec![ClaimOutcomeKind::Undecided, ClaimOutcomeKind::Fails], ClaimOutcomeKind::Fails),
+            (vec![], ClaimOutcomeKind::Fails),
         ] {
-            assert_eq!(all(outcomes.into_iter()), expected);
+            assert_eq!(combine_outcomes(outcomes.into_iter()), expected);
         }
     }
 
@@ -285,7 +284,7 @@ mod tests {
                  cells = {{ method = \"a\" }}\nis = \"below\"\nother = {{ method = \"b\" }}\npaired = {paired}\n"
             )
         };
-        for (paired, outcome) in [(true, Outcome::Holds), (false, Outcome::Fails)] {
+        for (paired, outcome) in [(true, ClaimOutcomeKind::Holds), (false, ClaimOutcomeKind::Fails)] {
             let experiment = fabricated::experiment(&["a", "b"], &claim(paired));
             let method = experiment.axes.iter().position(|axis| axis.name == "method").unwrap();
             let rows = experiment.cells.iter().enumerate().map(|(cell, one)| {
@@ -298,24 +297,24 @@ mod tests {
                 };
                 fabricated::row(cell, "rmse", value, None)
             });
-            let found = found(&experiment, &rows.collect::<Vec<Row>>());
+            let found = found(&experiment, &rows.collect::<Vec<MetricSummary>>());
             assert_eq!((found.outcome, found.error), (outcome, Some(0.0)), "{paired}");
             assert!(found.at.starts_with("epsilon = "), "{}", found.at);
         }
     }
 
-    fn found(experiment: &Experiment, rows: &[Row]) -> ClaimOutcome {
+    fn found(experiment: &Experiment, rows: &[MetricSummary]) -> ClaimOutcome {
         let labelled: Vec<ClaimRow<'_>> =
             rows.iter().map(|row| ClaimRow::new(experiment.cells[row.cell].labels(), row, None)).collect();
         check(&experiment.claims[0], &labelled, false)
     }
 
     /// The outcome of a claim about the methods a, b, c and d, with these values.
-    fn outcome(claim: &str, values: [f64; 4]) -> Outcome {
+    fn outcome(claim: &str, values: [f64; 4]) -> ClaimOutcomeKind {
         let claim = format!("[[claim]]\ntext = \"t\"\nmetric = \"rmse\"\n{claim}\n");
         let experiment = fabricated::experiment(&["a", "b", "c", "d"], &claim);
         let rows = values.iter().enumerate();
-        let rows: Vec<Row> = rows.map(|(cell, value)| fabricated::row(cell, "rmse", *value, None)).collect();
+        let rows: Vec<MetricSummary> = rows.map(|(cell, value)| fabricated::row(cell, "rmse", *value, None)).collect();
         found(&experiment, &rows).outcome
     }
 
@@ -323,28 +322,26 @@ mod tests {
     fn differences_are_compared_with_differences_and_numbers() {
         let ab_below_cd = "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"below\"\n\
                            other = { method = \"c\" }\nother_minus = { method = \"d\" }";
-        assert_eq!(outcome(ab_below_cd, [9.0, 8.0, 4.0, 2.0]), Outcome::Holds);
-        assert_eq!(outcome(ab_below_cd, [9.0, 6.0, 4.0, 2.0]), Outcome::Fails);
-        let ab_above_3 =
-            "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"above\"\nvalue = 3.0";
-        assert_eq!(outcome(ab_above_3, [9.0, 5.0, 0.0, 0.0]), Outcome::Holds);
-        assert_eq!(outcome(ab_above_3, [9.0, 7.0, 0.0, 0.0]), Outcome::Fails);
+        assert_eq!(outcome(ab_below_cd, [9.0, 8.0, 4.0, 2.0]), ClaimOutcomeKind::Holds);
+        assert_eq!(outcome(ab_below_cd, [9.0, 6.0, 4.0, 2.0]), ClaimOutcomeKind::Fails);
+        let ab_above_3 = "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"above\"\nvalue = 3.0";
+        assert_eq!(outcome(ab_above_3, [9.0, 5.0, 0.0, 0.0]), ClaimOutcomeKind::Holds);
+        assert_eq!(outcome(ab_above_3, [9.0, 7.0, 0.0, 0.0]), ClaimOutcomeKind::Fails);
         // a - b = 4 against 10 - c.
         let rest = "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"above\"\nvalue = 10.0\n\
                     other_minus = { method = \"c\" }";
-        assert_eq!(outcome(rest, [9.0, 5.0, 7.0, 0.0]), Outcome::Holds);
-        assert_eq!(outcome(rest, [9.0, 5.0, 5.0, 0.0]), Outcome::Fails);
+        assert_eq!(outcome(rest, [9.0, 5.0, 7.0, 0.0]), ClaimOutcomeKind::Holds);
+        assert_eq!(outcome(rest, [9.0, 5.0, 5.0, 0.0]), ClaimOutcomeKind::Fails);
     }
 
     /// a is the best of three, but not of all four; what is not named does not count.
     #[test]
     fn a_row_is_compared_with_several_sets_of_cells() {
-        let best =
-            |others: &str| format!("cells = {{ method = \"a\" }}\nis = \"below\"\nothers = [{others}]");
+        let best = |others: &str| format!("cells = {{ method = \"a\" }}\nis = \"below\"\nothers = [{others}]");
         let (b, c, d) = ("{ method = \"b\" }", "{ method = \"c\" }", "{ method = \"d\" }");
         let values = [2.0, 3.0, 4.0, 1.0];
-        assert_eq!(outcome(&best(&[b, c].join(", ")), values), Outcome::Holds);
-        assert_eq!(outcome(&best(&[b, c, d].join(", ")), values), Outcome::Fails);
+        assert_eq!(outcome(&best(&[b, c].join(", ")), values), ClaimOutcomeKind::Holds);
+        assert_eq!(outcome(&best(&[b, c, d].join(", ")), values), ClaimOutcomeKind::Fails);
     }
 
     /// Of the members 1, 2 and 3 of a family the second is the least; beside itself it would not be.
@@ -355,9 +352,9 @@ mod tests {
         let rows = rows.map(|(metric, value)| fabricated::row(0, metric, value, None));
         let labelled = rows.each_ref().map(|row| ClaimRow::new(experiment.cells[0].labels(), row, None));
         for (metric, is, expected) in [
-            ("rmse/2", Relation::Below, Outcome::Holds),
-            ("rmse/3", Relation::Below, Outcome::Fails),
-            ("rmse/1", Relation::Above, Outcome::Holds),
+            ("rmse/2", ClaimRelation::Below, ClaimOutcomeKind::Holds),
+            ("rmse/3", ClaimRelation::Below, ClaimOutcomeKind::Fails),
+            ("rmse/1", ClaimRelation::Above, ClaimOutcomeKind::Holds),
         ] {
             let claim = Claim {
                 from: ClaimOwner::Ours,
@@ -365,10 +362,10 @@ mod tests {
                 quote: String::new(),
                 text: String::new(),
                 metric: metric.to_owned(),
-                cells: Selector::default(),
+                cells: CellSelector::default(),
                 minus: None,
                 is,
-                other: OtherSide::Cells(vec![Selector::default()]),
+                other: ClaimRightSide::Cells(vec![CellSelector::default()]),
                 other_metric: Some("rmse/*".to_owned()),
                 other_minus: None,
                 margin: None,
@@ -384,15 +381,16 @@ mod tests {
     #[test]
     fn a_share_of_the_cells_is_enough_where_a_claim_says_so() {
         let share = |share: &str| format!("is = \"below\"\nvalue = 5.0\nshare = {share}");
-        for (wanted, expected) in [("0.5", Outcome::Holds), ("0.75", Outcome::Fails), ("0.0", Outcome::Holds)]
+        for (wanted, expected) in
+            [("0.5", ClaimOutcomeKind::Holds), ("0.75", ClaimOutcomeKind::Fails), ("0.0", ClaimOutcomeKind::Holds)]
         {
             assert_eq!(outcome(&share(wanted), [1.0, 2.0, 3.0, 9.0]), expected, "{wanted}");
         }
-        let undecided = Compared { left: 1.0, right: 2.0, error: 1.0 };
-        let held = Compared { error: 0.1, ..undecided };
-        assert_eq!(share_of(Relation::Below, &[held, undecided], 0.4).0, Outcome::Holds);
-        assert_eq!(share_of(Relation::Below, &[held, undecided], 0.5).0, Outcome::Undecided);
-        assert_eq!(share_of(Relation::Below, &[], 0.5).0, Outcome::Fails);
+        let undecided = ComparedPair { left: 1.0, right: 2.0, error: 1.0 };
+        let held = ComparedPair { error: 0.1, ..undecided };
+        assert_eq!(judge_share(ClaimRelation::Below, &[held, undecided], 0.4).0, ClaimOutcomeKind::Holds);
+        assert_eq!(judge_share(ClaimRelation::Below, &[held, undecided], 0.5).0, ClaimOutcomeKind::Undecided);
+        assert_eq!(judge_share(ClaimRelation::Below, &[], 0.5).0, ClaimOutcomeKind::Fails);
     }
 
     /// Printed are 10.2 and 9.9: .3 worse, and with both rounded to .1 up to .4.
@@ -402,9 +400,9 @@ mod tests {
                      other = { method = \"b\" }\nmargin = \"as-printed\"\n";
         let experiment = fabricated::experiment(&["a", "b"], claim);
         for (ours, print, expected) in [
-            ([10.18, 9.92], [10.2, 9.9], Outcome::Holds),
-            ([10.38, 9.92], [10.2, 9.9], Outcome::Fails),
-            ([9.9, 9.92], [9.0, 9.9], Outcome::Holds),
+            ([10.18, 9.92], [10.2, 9.9], ClaimOutcomeKind::Holds),
+            ([10.38, 9.92], [10.2, 9.9], ClaimOutcomeKind::Fails),
+            ([9.9, 9.92], [9.0, 9.9], ClaimOutcomeKind::Holds),
         ] {
             let rows = [0, 1].map(|cell| fabricated::row(cell, "rmse", ours[cell], None));
             let labelled = [0, 1].map(|cell| ClaimRow {
@@ -428,10 +426,10 @@ mod tests {
             quote: String::new(),
             text: String::new(),
             metric: "expected".to_owned(),
-            cells: Selector::default(),
+            cells: CellSelector::default(),
             minus: None,
-            is: Relation::Below,
-            other: OtherSide::Uniform(UniformPick {
+            is: ClaimRelation::Below,
+            other: ClaimRightSide::Uniform(UniformBaseline {
                 of: "rmse".to_owned(),
                 allowed: "probability".to_owned(),
             }),
@@ -452,8 +450,8 @@ mod tests {
         let rows = metrics.map(|(metric, value)| fabricated::row(0, metric, value, None));
         let labelled = rows.each_ref().map(|row| ClaimRow::new(experiment.cells[0].labels(), row, None));
         let outcome = check(&claim, &labelled, false);
-        assert_eq!((outcome.outcome, outcome.left, outcome.right), (Outcome::Holds, Some(3.0), Some(4.0)));
+        assert_eq!((outcome.outcome, outcome.left, outcome.right), (ClaimOutcomeKind::Holds, Some(3.0), Some(4.0)));
         let stand_in = Claim { from: ClaimOwner::Paper, ..claim };
-        assert_eq!(check(&stand_in, &labelled, true).outcome, Outcome::StandIn);
+        assert_eq!(check(&stand_in, &labelled, true).outcome, ClaimOutcomeKind::StandIn);
     }
 }

@@ -5,17 +5,17 @@ use std::fmt;
 
 use csv::ReaderBuilder;
 
-use super::claims::Outcome;
+use super::claims::ClaimOutcomeKind;
 use super::verdict::standard_error;
-use dpgp_spec::{FIXED_COLUMNS, Relation};
-use dpgp_task::Row;
+use dpgp_spec::{ClaimRelation, FIXED_COLUMNS};
+use dpgp_task::MetricSummary;
 
 /// Standard errors of a difference within which it may be chance.
 const WITHIN: f64 = 2.0;
 
 /// One of our numbers: a row, a difference of rows, or a given number.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Quantity {
+pub(super) struct ClaimQuantity {
     value: f64,
     /// Its values by replicate; empty where they are not known, or it is no random number.
     replicates: Vec<f64>,
@@ -23,13 +23,13 @@ pub(super) struct Quantity {
     error: f64,
 }
 
-impl Quantity {
-    pub fn from_row(row: &Row) -> Self {
-        Self { value: row.value, replicates: row.replicates.clone(), error: own_error(row) }
+impl ClaimQuantity {
+    pub fn from_row(row: &MetricSummary) -> Self {
+        Self { value: row.value, replicates: row.replicates.clone(), error: row_standard_error(row) }
     }
 
     /// Without an error.
-    pub fn number(value: f64) -> Self {
+    pub fn from_number(value: f64) -> Self {
         Self { value, replicates: Vec::new(), error: 0.0 }
     }
 
@@ -53,9 +53,9 @@ impl Quantity {
 
     /// The root mean square of the first rows whose second is above zero, in each replicate; none where there is none in some replicate, or replicates
     /// are not known.
-    pub fn rms_where_positive(members: &[(&Row, &Row)]) -> Option<Self> {
+    pub fn rms_where_positive(members: &[(&MetricSummary, &MetricSummary)]) -> Option<Self> {
         let count = members.first()?.0.replicates.len();
-        let known = |row: &Row| row.replicates.len() == count;
+        let known = |row: &MetricSummary| row.replicates.len() == count;
         if count == 0 || !members.iter().all(|(of, allowed)| known(of) && known(allowed)) {
             return None;
         }
@@ -72,20 +72,20 @@ impl Quantity {
 
 /// Two numbers that a claim compares.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Compared {
+pub(super) struct ComparedPair {
     pub left: f64,
     pub right: f64,
     /// The standard error of the difference; not a number where that of a row is not known.
     pub error: f64,
 }
 
-impl Compared {
-    pub fn compare(left: &Quantity, right: &Quantity) -> Self {
+impl ComparedPair {
+    pub fn compare(left: &ClaimQuantity, right: &ClaimQuantity) -> Self {
         Self { left: left.value, right: right.value, error: left.minus(right).error }
     }
 
     /// With a right side that is larger by so much.
-    pub fn moved(self, by: f64) -> Self {
+    pub fn with_margin(self, by: f64) -> Self {
         Self { right: self.right + by, ..self }
     }
 
@@ -95,39 +95,39 @@ impl Compared {
     }
 
     /// The distance from the claim; negative if the claim holds.
-    fn excess(&self, is: Relation) -> f64 {
+    fn excess(&self, is: ClaimRelation) -> f64 {
         match is {
-            Relation::Below => self.left - self.right,
-            Relation::Above => self.right - self.left,
+            ClaimRelation::Below => self.left - self.right,
+            ClaimRelation::Above => self.right - self.left,
         }
     }
 
     /// The outcome of the comparison. A difference with an unknown error (NaN) decides nothing.
-    pub fn outcome(&self, is: Relation) -> Outcome {
+    pub fn outcome(&self, is: ClaimRelation) -> ClaimOutcomeKind {
         let (excess, chance) = (self.excess(is), WITHIN * self.error);
         // A number that is undefined decides nothing.
         if excess.is_nan() {
-            return Outcome::Undecided;
+            return ClaimOutcomeKind::Undecided;
         }
         if chance == 0.0 {
-            return if excess < 0.0 { Outcome::Holds } else { Outcome::Fails };
+            return if excess < 0.0 { ClaimOutcomeKind::Holds } else { ClaimOutcomeKind::Fails };
         }
         match excess {
-            excess if excess < -chance => Outcome::Holds,
-            excess if excess > chance => Outcome::Fails,
-            _ => Outcome::Undecided,
+            excess if excess < -chance => ClaimOutcomeKind::Holds,
+            excess if excess > chance => ClaimOutcomeKind::Fails,
+            _ => ClaimOutcomeKind::Undecided,
         }
     }
 
     /// The excess over the claim in standard errors, or infinite if the numbers are exact.
-    pub fn worse(&self, is: Relation) -> f64 {
+    pub fn standardised_excess(&self, is: ClaimRelation) -> f64 {
         let excess = self.excess(is);
         if self.error > 0.0 { excess / self.error } else { excess.signum() * f64::INFINITY }
     }
 }
 
 /// The standard error of a row's mean, over replicates or over the folds of a single one.
-fn own_error(row: &Row) -> f64 {
+fn row_standard_error(row: &MetricSummary) -> f64 {
     match row.replicates.len() {
         0 | 1 => standard_error(row.spread, row.spread_kind, row.repeats),
         _ => error_of_mean(&row.replicates),
@@ -150,7 +150,7 @@ fn error_of_mean(values: &[f64]) -> f64 {
 
 /// One difference between a committed table and a fresh one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct TableDifference {
     /// The cell and metric of the row.
     pub row: String,
     /// The metric of the row.
@@ -163,23 +163,23 @@ pub struct Difference {
     pub fresh: String,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for TableDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { row, column, committed, fresh, .. } = self;
         match column {
             Some(column) => write!(f, "{row}: {column} was {committed:?}, is now {fresh:?}")?,
             None => write!(f, "{row}: the row is {fresh}")?,
         }
-        match self.relative() {
+        match self.relative_change() {
             Some(relative) => write!(f, " ({relative:+.1e} relative)"),
             None => Ok(()),
         }
     }
 }
 
-impl Difference {
+impl TableDifference {
     /// The relative difference of the fresh number from the committed one.
-    pub fn relative(&self) -> Option<f64> {
+    pub fn relative_change(&self) -> Option<f64> {
         let (committed, fresh): (f64, f64) = (self.committed.parse().ok()?, self.fresh.parse().ok()?);
         (committed != 0.0).then(|| fresh / committed - 1.0)
     }
@@ -191,8 +191,8 @@ impl Difference {
 ///
 /// # Errors
 /// The CSV reader's error if a table is malformed.
-pub fn compare_tables(committed: &str, fresh: &str, tolerance: f64) -> Result<Vec<Difference>, csv::Error> {
-    let pairs = pair(rows(committed)?, rows(fresh)?);
+pub fn compare_tables(committed: &str, fresh: &str, tolerance: f64) -> Result<Vec<TableDifference>, csv::Error> {
+    let pairs = match_rows(rows(committed)?, rows(fresh)?);
     Ok(pairs.iter().flat_map(|pair| pair.differences(tolerance)).collect())
 }
 
@@ -200,8 +200,8 @@ pub fn compare_tables(committed: &str, fresh: &str, tolerance: f64) -> Result<Ve
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowPair {
     key: RowKey,
-    before: Option<Fields>,
-    after: Option<Fields>,
+    before: Option<RowFields>,
+    after: Option<RowFields>,
 }
 
 /// The rows of two tables side by side. Rows are known by their place on the axes and their metric alone, so that
@@ -209,11 +209,11 @@ pub struct RowPair {
 ///
 /// # Errors
 /// The CSV reader's error if a table is malformed.
-pub fn side_by_side(before: &str, after: &str) -> Result<Vec<RowPair>, csv::Error> {
-    Ok(pair(without_cells(rows(before)?), without_cells(rows(after)?)))
+pub fn pair_rows(before: &str, after: &str) -> Result<Vec<RowPair>, csv::Error> {
+    Ok(match_rows(drop_cell_ids(rows(before)?), drop_cell_ids(rows(after)?)))
 }
 
-fn without_cells(rows: BTreeMap<RowKey, Fields>) -> BTreeMap<RowKey, Fields> {
+fn drop_cell_ids(rows: BTreeMap<RowKey, RowFields>) -> BTreeMap<RowKey, RowFields> {
     let mut without = BTreeMap::new();
     for (key, mut row) in rows {
         row.remove("cell");
@@ -222,7 +222,7 @@ fn without_cells(rows: BTreeMap<RowKey, Fields>) -> BTreeMap<RowKey, Fields> {
     without
 }
 
-fn pair(mut before: BTreeMap<RowKey, Fields>, after: BTreeMap<RowKey, Fields>) -> Vec<RowPair> {
+fn match_rows(mut before: BTreeMap<RowKey, RowFields>, after: BTreeMap<RowKey, RowFields>) -> Vec<RowPair> {
     let mut pairs = Vec::new();
     for (key, row) in after {
         pairs.push(RowPair { before: before.remove(&key), after: Some(row), key });
@@ -244,21 +244,21 @@ impl RowPair {
     }
 
     /// The differences of more than a relative `tolerance`.
-    pub fn differences(&self, tolerance: f64) -> Vec<Difference> {
+    pub fn differences(&self, tolerance: f64) -> Vec<TableDifference> {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => compare_rows(&self.key, before, after, tolerance),
-            (Some(_), None) => vec![whole(&self.key, "there", "gone")],
-            (None, _) => vec![whole(&self.key, "missing", "new")],
+            (Some(_), None) => vec![row_difference(&self.key, "there", "gone")],
+            (None, _) => vec![row_difference(&self.key, "missing", "new")],
         }
     }
 }
 
-fn value(row: Option<&Fields>) -> String {
+fn value(row: Option<&RowFields>) -> String {
     row.and_then(|row| row.get("value")).cloned().unwrap_or_default()
 }
 
 /// The fields of a row by their column.
-type Fields = BTreeMap<String, String>;
+type RowFields = BTreeMap<String, String>;
 
 /// A row is known by its cell and metric, and named by its place on the axes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -274,7 +274,7 @@ impl RowKey {
     }
 }
 
-fn rows(text: &str) -> Result<BTreeMap<RowKey, Fields>, csv::Error> {
+fn rows(text: &str) -> Result<BTreeMap<RowKey, RowFields>, csv::Error> {
     let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
     let headings = reader.headers()?.clone();
     let mut rows = BTreeMap::new();
@@ -283,19 +283,19 @@ fn rows(text: &str) -> Result<BTreeMap<RowKey, Fields>, csv::Error> {
         let fields = headings.iter().zip(record.iter());
         let axes = fields.clone().filter(|(h, _)| !FIXED_COLUMNS.contains(h) || *h == "epsilon");
         let place = axes.map(|(h, v)| format!("{h} = {v}")).collect::<Vec<_>>().join(", ");
-        let row: Fields = fields.map(|(h, v)| (h.to_owned(), v.to_owned())).collect();
+        let row: RowFields = fields.map(|(h, v)| (h.to_owned(), v.to_owned())).collect();
         let [cell, metric] = ["cell", "metric"].map(|key| row.get(key).cloned().unwrap_or_default());
         rows.insert(RowKey { cell, metric, place }, row);
     }
     Ok(rows)
 }
 
-fn whole(key: &RowKey, committed: &str, fresh: &str) -> Difference {
+fn row_difference(key: &RowKey, committed: &str, fresh: &str) -> TableDifference {
     let (row, metric) = (key.name(), key.metric.clone());
-    Difference { row, metric, column: None, committed: committed.to_owned(), fresh: fresh.to_owned() }
+    TableDifference { row, metric, column: None, committed: committed.to_owned(), fresh: fresh.to_owned() }
 }
 
-fn compare_rows(key: &RowKey, committed: &Fields, fresh: &Fields, tolerance: f64) -> Vec<Difference> {
+fn compare_rows(key: &RowKey, committed: &RowFields, fresh: &RowFields, tolerance: f64) -> Vec<TableDifference> {
     let names: std::collections::BTreeSet<&String> = committed.keys().chain(fresh.keys()).collect();
     let mut differences = Vec::new();
     for column in names {
@@ -303,11 +303,11 @@ fn compare_rows(key: &RowKey, committed: &Fields, fresh: &Fields, tolerance: f64
         if !same(column, &before, &after, tolerance) {
             let column = Some(column.clone());
             let (row, metric) = (key.name(), key.metric.clone());
-            differences.push(Difference { row, metric, column, committed: before, fresh: after });
+            differences.push(TableDifference { row, metric, column, committed: before, fresh: after });
         }
     }
     // The number itself comes first, and its verdict: all else follows from them.
-    let rank = |difference: &Difference| match difference.column.as_deref() {
+    let rank = |difference: &TableDifference| match difference.column.as_deref() {
         Some("value") => 0,
         Some("verdict") => 1,
         _ => 2,
@@ -330,8 +330,8 @@ mod tests {
     use dpgp_accounting::Certificate;
     use dpgp_spec::SpreadKind;
 
-    fn row(replicates: &[f64]) -> Row {
-        Row {
+    fn row(replicates: &[f64]) -> MetricSummary {
+        MetricSummary {
             cell: 0,
             metric: "m".to_owned(),
             value: replicates.iter().sum::<f64>() / replicates.len() as f64,
@@ -346,8 +346,8 @@ mod tests {
         }
     }
 
-    fn rows(one: &Row, other: &Row) -> Compared {
-        Compared::compare(&Quantity::from_row(one), &Quantity::from_row(other))
+    fn rows(one: &MetricSummary, other: &MetricSummary) -> ComparedPair {
+        ComparedPair::compare(&ClaimQuantity::from_row(one), &ClaimQuantity::from_row(other))
     }
 
     /// Replicates that move together show a difference that is small beside their spread.
@@ -355,20 +355,21 @@ mod tests {
     fn differences_are_paired() {
         let (one, other) = (row(&[1.0, 5.0, 9.0, 13.0]), row(&[1.1, 5.2, 9.1, 13.2]));
         let pair = rows(&one, &other);
-        assert_eq!(pair.outcome(Relation::Below), Outcome::Holds);
-        assert_eq!(pair.outcome(Relation::Above), Outcome::Fails);
+        assert_eq!(pair.outcome(ClaimRelation::Below), ClaimOutcomeKind::Holds);
+        assert_eq!(pair.outcome(ClaimRelation::Above), ClaimOutcomeKind::Fails);
         let crossed = rows(&one, &row(&[13.1, 1.2, 5.1, 9.2]));
-        assert_eq!(crossed.outcome(Relation::Below), Outcome::Undecided);
+        assert_eq!(crossed.outcome(ClaimRelation::Below), ClaimOutcomeKind::Undecided);
     }
 
     #[test]
     fn exact_numbers_need_no_margin() {
         let (one, other) = (row(&[1.0]), row(&[1.0 + 1e-12]));
-        assert_eq!(rows(&one, &other).outcome(Relation::Below), Outcome::Holds);
-        assert_eq!(rows(&one, &one).outcome(Relation::Below), Outcome::Fails);
+        assert_eq!(rows(&one, &other).outcome(ClaimRelation::Below), ClaimOutcomeKind::Holds);
+        assert_eq!(rows(&one, &one).outcome(ClaimRelation::Below), ClaimOutcomeKind::Fails);
         assert_eq!(
-            Compared::compare(&Quantity::from_row(&one), &Quantity::number(0.5)).outcome(Relation::Above),
-            Outcome::Holds
+            ComparedPair::compare(&ClaimQuantity::from_row(&one), &ClaimQuantity::from_number(0.5))
+                .outcome(ClaimRelation::Above),
+            ClaimOutcomeKind::Holds
         );
     }
 
@@ -376,11 +377,11 @@ mod tests {
     #[test]
     fn undefined_numbers_decide_nothing() {
         let (one, undefined) = (row(&[1.0]), row(&[f64::NAN]));
-        let beside = Compared::compare(&Quantity::from_row(&undefined), &Quantity::number(0.5));
+        let beside = ComparedPair::compare(&ClaimQuantity::from_row(&undefined), &ClaimQuantity::from_number(0.5));
         for pair in [rows(&one, &undefined), beside] {
             assert!(!pair.is_defined());
-            assert_eq!(pair.outcome(Relation::Below), Outcome::Undecided);
-            assert_eq!(pair.outcome(Relation::Above), Outcome::Undecided);
+            assert_eq!(pair.outcome(ClaimRelation::Below), ClaimOutcomeKind::Undecided);
+            assert_eq!(pair.outcome(ClaimRelation::Above), ClaimOutcomeKind::Undecided);
         }
     }
 
@@ -391,13 +392,13 @@ mod tests {
         let (left, right) = (row(&[4.0, 10.0]), row(&[6.0, 16.0]));
         let pair = rows(&left, &right);
         assert_eq!((pair.left, pair.right, pair.error), (7.0, 11.0, 2.0));
-        for is in [Relation::Below, Relation::Above] {
-            assert_eq!(pair.outcome(is), Outcome::Undecided);
+        for is in [ClaimRelation::Below, ClaimRelation::Above] {
+            assert_eq!(pair.outcome(is), ClaimOutcomeKind::Undecided);
         }
-        let more = Compared { right: 11.001, ..pair };
+        let more = ComparedPair { right: 11.001, ..pair };
         assert_eq!(
-            (more.outcome(Relation::Below), more.outcome(Relation::Above)),
-            (Outcome::Holds, Outcome::Fails)
+            (more.outcome(ClaimRelation::Below), more.outcome(ClaimRelation::Above)),
+            (ClaimOutcomeKind::Holds, ClaimOutcomeKind::Fails)
         );
         // Rows of different length are not paired: the errors 3 and 4 / sqrt 12 of theirs add as squares, 9 + 4/3.
         let other = rows(&left, &row(&[9.0, 11.0, 13.0]));
@@ -415,17 +416,20 @@ mod tests {
     /// A difference of 3 with an error of 2 is nearer to a contradiction than one of 4 with an error of 4, an exact one nearest.
     #[test]
     fn the_worst_pair_is_that_of_most_standard_errors() {
-        let [few, many] = [(4.0, 4.0), (3.0, 2.0)].map(|(left, error)| Compared { left, right: 0.0, error });
-        assert_eq!((few.worse(Relation::Below), many.worse(Relation::Below)), (1.0, 1.5));
-        let exact = Compared { left: 1e-9, right: 0.0, error: 0.0 };
-        assert_eq!(exact.worse(Relation::Below), f64::INFINITY);
-        assert_eq!(exact.worse(Relation::Above), f64::NEG_INFINITY);
+        let [few, many] = [(4.0, 4.0), (3.0, 2.0)].map(|(left, error)| ComparedPair { left, right: 0.0, error });
+        assert_eq!(
+            (few.standardised_excess(ClaimRelation::Below), many.standardised_excess(ClaimRelation::Below)),
+            (1.0, 1.5)
+        );
+        let exact = ComparedPair { left: 1e-9, right: 0.0, error: 0.0 };
+        assert_eq!(exact.standardised_excess(ClaimRelation::Below), f64::INFINITY);
+        assert_eq!(exact.standardised_excess(ClaimRelation::Above), f64::NEG_INFINITY);
     }
 
     /// One replicate each tells nothing of their difference; what is known are the errors of both, 3 and 4.
     #[test]
     fn single_replicates_are_not_paired() {
-        let one = |value: f64, error: f64| Row {
+        let one = |value: f64, error: f64| MetricSummary {
             spread: Some(error),
             spread_kind: SpreadKind::StandardError,
             ..row(&[value])
@@ -436,13 +440,13 @@ mod tests {
     /// 5 and 7 less 1 and 3 are 4 and 4, which has no error: what is common to both goes. Beside a number the error is that of the row.
     #[test]
     fn differences_keep_their_pairs() {
-        let difference = Quantity::from_row(&row(&[5.0, 7.0])).minus(&Quantity::from_row(&row(&[1.0, 3.0])));
-        assert_eq!(difference, Quantity { value: 4.0, replicates: vec![4.0, 4.0], error: 0.0 });
-        let shifted = Quantity::from_row(&row(&[5.0, 7.0])).minus(&Quantity::number(1.0));
-        assert_eq!(shifted, Quantity { value: 5.0, replicates: vec![4.0, 6.0], error: 1.0 });
-        let turned = Quantity::number(1.0).minus(&Quantity::from_row(&row(&[5.0, 7.0])));
-        assert_eq!(turned, Quantity { value: -5.0, replicates: vec![-4.0, -6.0], error: 1.0 });
-        let uneven = Quantity::from_row(&row(&[5.0, 7.0])).minus(&Quantity::from_row(&row(&[1.0, 2.0, 3.0])));
+        let difference = ClaimQuantity::from_row(&row(&[5.0, 7.0])).minus(&ClaimQuantity::from_row(&row(&[1.0, 3.0])));
+        assert_eq!(difference, ClaimQuantity { value: 4.0, replicates: vec![4.0, 4.0], error: 0.0 });
+        let shifted = ClaimQuantity::from_row(&row(&[5.0, 7.0])).minus(&ClaimQuantity::from_number(1.0));
+        assert_eq!(shifted, ClaimQuantity { value: 5.0, replicates: vec![4.0, 6.0], error: 1.0 });
+        let turned = ClaimQuantity::from_number(1.0).minus(&ClaimQuantity::from_row(&row(&[5.0, 7.0])));
+        assert_eq!(turned, ClaimQuantity { value: -5.0, replicates: vec![-4.0, -6.0], error: 1.0 });
+        let uneven = ClaimQuantity::from_row(&row(&[5.0, 7.0])).minus(&ClaimQuantity::from_row(&row(&[1.0, 2.0, 3.0])));
         assert!(uneven.replicates.is_empty() && uneven.error > 1.0, "{uneven:?}");
     }
 
@@ -451,12 +455,12 @@ mod tests {
     fn a_uniform_pick_is_among_what_is_allowed() {
         let rows = [[10.0, 90.0], [99.0, 20.0], [70.0, 95.0]].map(|values| row(&values));
         let allowed = [[0.5, 0.0], [0.0, 1.0], [0.5, 0.0]].map(|values| row(&values));
-        let members: Vec<(&Row, &Row)> = rows.iter().zip(&allowed).collect();
-        let pick = Quantity::rms_where_positive(&members).unwrap();
+        let members: Vec<(&MetricSummary, &MetricSummary)> = rows.iter().zip(&allowed).collect();
+        let pick = ClaimQuantity::rms_where_positive(&members).unwrap();
         assert_eq!((pick.value, pick.replicates), (35.0, vec![50.0, 20.0]));
         let none = row(&[0.0, 0.0]);
-        assert_eq!(Quantity::rms_where_positive(&[(&rows[0], &none)]), None);
-        assert_eq!(Quantity::rms_where_positive(&[]), None);
+        assert_eq!(ClaimQuantity::rms_where_positive(&[(&rows[0], &none)]), None);
+        assert_eq!(ClaimQuantity::rms_where_positive(&[]), None);
     }
 }
 
@@ -464,13 +468,11 @@ mod tests {
 mod compare_tests {
     use super::*;
 
-    const TABLE: &str =
-        "cell,size,metric,value,verdict,gap\na,1,m,1.0,agrees,1e-12\nb,2,m,2.0,agrees,1e-12\n";
+    const TABLE: &str = "cell,size,metric,value,verdict,gap\na,1,m,1.0,agrees,1e-12\nb,2,m,2.0,agrees,1e-12\n";
 
     #[test]
     fn order_and_rounding_do_not_matter() {
-        let other =
-            "cell,size,metric,value,verdict,gap\nb,2,m,2.0000000001,agrees,3e-10\na,1,m,1.0,agrees,0\n";
+        let other = "cell,size,metric,value,verdict,gap\nb,2,m,2.0000000001,agrees,3e-10\na,1,m,1.0,agrees,0\n";
         assert_eq!(compare_tables(TABLE, other, 1e-9).unwrap(), []);
     }
 
@@ -492,7 +494,7 @@ mod compare_tests {
 
     #[test]
     fn values_stand_on_their_sides() {
-        let pairs = side_by_side(TABLE, &TABLE.replace("b,2,m,2.0,agrees,1e-12\n", "")).unwrap();
+        let pairs = pair_rows(TABLE, &TABLE.replace("b,2,m,2.0,agrees,1e-12\n", "")).unwrap();
         let values: Vec<(String, String)> = pairs.iter().map(RowPair::values).collect();
         assert_eq!(values, [("1.0".to_owned(), "1.0".to_owned()), ("2.0".to_owned(), String::new())]);
     }
@@ -500,12 +502,9 @@ mod compare_tests {
     /// A part in a thousand of the greater number, whatever its size.
     #[test]
     fn a_tolerance_is_relative() {
-        for (one, other, expected) in [
-            ("100", "100.09", true),
-            ("100", "100.2", false),
-            ("1e-9", "1.0009e-9", true),
-            ("1e-9", "1.002e-9", false),
-        ] {
+        for (one, other, expected) in
+            [("100", "100.09", true), ("100", "100.2", false), ("1e-9", "1.0009e-9", true), ("1e-9", "1.002e-9", false)]
+        {
             assert_eq!(same("value", one, other, 1e-3), expected, "{one} {other}");
         }
         assert!(same("gap", "1e-9", "9e-9", 0.0) && !same("gap", "1e-9", "2e-8", 1.0));

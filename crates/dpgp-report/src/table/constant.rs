@@ -2,8 +2,8 @@
 
 use super::terminal::UNDEFINED;
 use crate::report::{Report, ReportRow};
-use dpgp_gp::jitter_share;
-use dpgp_number::text::short;
+use dpgp_gp::jitter_effect_bound;
+use dpgp_number::text::format_short;
 use dpgp_spec::SpreadKind;
 
 /// The metric that compares an error with that of a constant: `1 - MSE / MSE of the constant`.
@@ -14,8 +14,8 @@ const ROUNDING: f64 = 1e-9;
 
 /// The sentence that names the cells whose predictions err more than the mean of the training targets does, the first `most` of
 /// them; none if there are none, or the table does not compare.
-pub(super) fn worse_than_a_constant(report: &Report<'_>, most: usize) -> Option<String> {
-    let worse: Vec<&ReportRow> = report.rows.iter().filter(|row| is_worse(row)).collect();
+pub(super) fn worse_than_constant_sentence(report: &Report<'_>, most: usize) -> Option<String> {
+    let worse: Vec<&ReportRow> = report.rows.iter().filter(|row| is_worse_than_constant(row)).collect();
     if worse.is_empty() {
         return None;
     }
@@ -32,7 +32,7 @@ pub(super) fn worse_than_a_constant(report: &Report<'_>, most: usize) -> Option<
 
 /// The sentence on the reduction of the root mean squared error below that of a constant, `1 - sqrt(1 - r2)`, in the
 /// cells that have one; none if more than `most` cells are compared.
-pub(super) fn better_than_a_constant(report: &Report<'_>, most: usize) -> Option<String> {
+pub(super) fn better_than_constant_sentence(report: &Report<'_>, most: usize) -> Option<String> {
     let compared: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == METRIC).collect();
     if compared.len() > most {
         return None;
@@ -44,12 +44,11 @@ pub(super) fn better_than_a_constant(report: &Report<'_>, most: usize) -> Option
         format!("{:.1} %{cell}", 100.0 * (1.0 - (1.0 - row.row.value).sqrt()))
     });
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| {
-        format!("Compared with a constant prediction, the rmse is lower by about {}.", said.join(", "))
-    })
+    (!said.is_empty())
+        .then(|| format!("Compared with a constant prediction, the rmse is lower by about {}.", said.join(", ")))
 }
 
-fn is_worse(row: &ReportRow) -> bool {
+fn is_worse_than_constant(row: &ReportRow) -> bool {
     row.row.metric == METRIC && row.row.value < -ROUNDING
 }
 
@@ -58,17 +57,17 @@ const SHOWN: f64 = 5e-5;
 
 /// The sentence on the largest share that jitter can have in a number; none if it is not visible.
 ///
-/// A map of exact regression moves by at most `jitter / (noise variance + jitter)`, relative to its own norm ([`jitter_share`]); what is
+/// A map of exact regression moves by at most `jitter / (noise variance + jitter)`, relative to its own norm ([`jitter_effect_bound`]); what is
 /// predicted with it moves by no more, relative to the map times the targets.
-pub(super) fn jitter_that_shows(report: &Report<'_>) -> Option<String> {
+pub(super) fn jitter_sentence(report: &Report<'_>) -> Option<String> {
     let shares = report.rows.iter().filter_map(|row| JitterShare::from_row(report, row));
     let JitterShare { share, jitter, noise } = shares.max_by(|a, b| a.share.total_cmp(&b.share))?;
     Some(format!(
         "Jitter of up to {} was added to a covariance matrix that is numerically singular (noise variance {}). \
          Predictions may differ from those of the model by up to {} of their size.",
-        short(jitter),
-        short(noise),
-        short(share)
+        format_short(jitter),
+        format_short(noise),
+        format_short(share)
     ))
 }
 
@@ -84,13 +83,13 @@ impl JitterShare {
     fn from_row(report: &Report<'_>, row: &ReportRow) -> Option<Self> {
         let model = report.experiment.cells[row.row.cell].setting().model.as_deref()?;
         let (jitter, noise) = (row.row.jitter, model.noise_variance?.get());
-        let share = jitter_share(jitter, noise);
+        let share = jitter_effect_bound(jitter, noise);
         (share > SHOWN).then_some(Self { share, jitter, noise })
     }
 }
 
 /// A sentence for each metric and reason, which names the first `most` of its cells.
-pub(super) fn undefined(report: &Report<'_>, most: usize) -> Vec<String> {
+pub(super) fn undefined_metric_sentences(report: &Report<'_>, most: usize) -> Vec<String> {
     let mut groups: Vec<(&str, &str, Vec<&ReportRow>)> = Vec::new();
     for row in &report.rows {
         let Some(reason) = row.row.undefined.as_deref() else { continue };
@@ -116,20 +115,20 @@ fn cells(report: &Report<'_>, rows: &[&ReportRow], most: usize) -> String {
 }
 
 /// The spread of a row that has one.
-pub(super) struct Spread {
+pub(super) struct SpreadDescription {
     pub kind: SpreadKind,
     /// Over how many folds or replicates.
     pub repeats: usize,
 }
 
 /// The legend of all spreads of a table; empty where there is none.
-pub(super) fn legend(spreads: &[Spread]) -> String {
+pub(super) fn legend(spreads: &[SpreadDescription]) -> String {
     let kinds = [SpreadKind::SdFolds, SpreadKind::SdReplicates, SpreadKind::StandardError];
-    let meanings: Vec<String> = kinds.into_iter().filter_map(|kind| meaning(kind, spreads)).collect();
+    let meanings: Vec<String> = kinds.into_iter().filter_map(|kind| spread_meaning(kind, spreads)).collect();
     if meanings.is_empty() { String::new() } else { format!("±: one {}", meanings.join(", or one ")) }
 }
 
-fn meaning(kind: SpreadKind, spreads: &[Spread]) -> Option<String> {
+fn spread_meaning(kind: SpreadKind, spreads: &[SpreadDescription]) -> Option<String> {
     let mut repeats: Vec<usize> =
         spreads.iter().filter(|spread| spread.kind == kind).map(|spread| spread.repeats).collect();
     repeats.sort_unstable();
@@ -155,17 +154,15 @@ mod tests {
     #[test]
     fn cells_above_a_constant_say_by_how_much() {
         let experiment = showing(&["a", "b", "c"], "[bars]\nlabel = \"y\"\n");
-        let rows =
-            [0.75, 0.36, -0.5].into_iter().enumerate().map(|(cell, value)| row(cell, "r2", value, None));
+        let rows = [0.75, 0.36, -0.5].into_iter().enumerate().map(|(cell, value)| row(cell, "r2", value, None));
         let report = Report::new(&experiment, rows.collect(), Vec::new());
         assert_eq!(
-            better_than_a_constant(&report, 3).unwrap(),
+            better_than_constant_sentence(&report, 3).unwrap(),
             "Compared with a constant prediction, the rmse is lower by about 50.0 % (a), 20.0 % (b)."
         );
-        assert_eq!(better_than_a_constant(&report, 2), None);
-        let none =
-            Report::new(&experiment, vec![row(0, "rmse", 0.5, None), row(1, "r2", -0.1, None)], Vec::new());
-        assert_eq!(better_than_a_constant(&none, 9), None);
+        assert_eq!(better_than_constant_sentence(&report, 2), None);
+        let none = Report::new(&experiment, vec![row(0, "rmse", 0.5, None), row(1, "r2", -0.1, None)], Vec::new());
+        assert_eq!(better_than_constant_sentence(&none, 9), None);
     }
 
     #[test]
@@ -175,13 +172,10 @@ mod tests {
         let rows = values.iter().enumerate().map(|(cell, value)| row(cell, "r2", *value, None));
         let others = (0..4).map(|cell| row(cell, "log-score", -4.0, None));
         let report = Report::new(&experiment, rows.chain(others).collect(), Vec::new());
-        assert_eq!(
-            worse_than_a_constant(&report, 9).unwrap(),
-            "No better than a constant (r2 below 0): a; d."
-        );
-        assert!(worse_than_a_constant(&report, 1).unwrap().ends_with("(r2 below 0): a; and 1 more."));
+        assert_eq!(worse_than_constant_sentence(&report, 9).unwrap(), "No better than a constant (r2 below 0): a; d.");
+        assert!(worse_than_constant_sentence(&report, 1).unwrap().ends_with("(r2 below 0): a; and 1 more."));
         let fine = Report::new(&experiment, vec![row(1, "r2", 0.5, None)], Vec::new());
-        assert_eq!(worse_than_a_constant(&fine, 9), None);
+        assert_eq!(worse_than_constant_sentence(&fine, 9), None);
     }
 }
 
@@ -189,21 +183,21 @@ mod tests {
 mod jitter_tests {
     use super::*;
     use crate::figure::fabricated::{experiment, row};
-    use dpgp_task::Row;
+    use dpgp_task::MetricSummary;
 
     /// Jitter relative to the noise variance.
     fn said(jitter: f64) -> Option<String> {
         let experiment = experiment(&["a"], "");
         let noise = experiment.cells[0].setting().model.as_deref().unwrap().noise_variance.unwrap().get();
-        let rows = vec![Row { jitter: jitter * noise, ..row(0, "rmse", 0.5, None) }];
-        jitter_that_shows(&Report::new(&experiment, rows, Vec::new()))
+        let rows = vec![MetricSummary { jitter: jitter * noise, ..row(0, "rmse", 0.5, None) }];
+        jitter_sentence(&Report::new(&experiment, rows, Vec::new()))
     }
 
     #[test]
     fn jitter_is_told_where_it_can_be_seen() {
         assert_eq!((said(0.0), said(4e-5)), (None, None));
         let seen = said(0.25).unwrap();
-        assert!(seen.contains("by 0.2000 of their size"), "{seen}");
+        assert!(seen.contains("by up to 0.2000 of their size"), "{seen}");
     }
 }
 
@@ -211,19 +205,19 @@ mod jitter_tests {
 mod undefined_tests {
     use super::*;
     use crate::figure::fabricated::{row, showing};
-    use dpgp_task::Row;
+    use dpgp_task::MetricSummary;
 
     #[test]
     fn cells_of_one_reason_are_named_together() {
         let experiment = showing(&["a", "b", "c"], "[bars]\nlabel = \"y\"\n");
-        let of = |cell, reason: Option<&str>| Row {
+        let of = |cell, reason: Option<&str>| MetricSummary {
             undefined: reason.map(str::to_owned),
             ..row(cell, "r2", if reason.is_some() { f64::NAN } else { 0.5 }, None)
         };
         let rows = vec![of(0, Some("nothing varies")), of(1, None), of(2, Some("nothing varies"))];
         let report = Report::new(&experiment, rows, Vec::new());
-        assert_eq!(undefined(&report, 9), ["-: r2 is undefined (a; c): nothing varies."]);
-        assert_eq!(undefined(&report, 1), ["-: r2 is undefined (a; and 1 more): nothing varies."]);
+        assert_eq!(undefined_metric_sentences(&report, 9), ["-: r2 is undefined (a; c): nothing varies."]);
+        assert_eq!(undefined_metric_sentences(&report, 1), ["-: r2 is undefined (a; and 1 more): nothing varies."]);
     }
 }
 
@@ -231,8 +225,8 @@ mod undefined_tests {
 mod spreads_tests {
     use super::*;
 
-    fn spread(kind: SpreadKind, repeats: usize) -> Spread {
-        Spread { kind, repeats }
+    fn spread(kind: SpreadKind, repeats: usize) -> SpreadDescription {
+        SpreadDescription { kind, repeats }
     }
 
     #[test]
@@ -242,10 +236,7 @@ mod spreads_tests {
         let several = [spread(SpreadKind::SdReplicates, 3), spread(SpreadKind::SdReplicates, 4)];
         assert_eq!(legend(&several), "±: one standard deviation over replicates");
         let both = [spread(SpreadKind::StandardError, 7), spread(SpreadKind::SdFolds, 2)];
-        assert_eq!(
-            legend(&both),
-            "±: one standard deviation over 2 folds, or one standard error of the mean"
-        );
+        assert_eq!(legend(&both), "±: one standard deviation over 2 folds, or one standard error of the mean");
         assert_eq!(legend(&[]), "");
     }
 }

@@ -4,10 +4,10 @@
 use super::claims::ClaimOutcome;
 use super::markdown::GuaranteeNotes;
 use super::terminal::{HEADINGS, cells};
-use super::verdict::{Judged, Verdict};
+use super::verdict::{NumberVerdict, ReferenceComparison};
 use crate::report::{Report, ReportRow};
 use dpgp_data::csv_cell;
-use dpgp_number::text::exact;
+use dpgp_number::text::format_exact;
 use dpgp_spec::FIXED_COLUMNS;
 use dpgp_task::Cell;
 
@@ -23,7 +23,7 @@ pub fn table_csv(report: &Report<'_>) -> Result<String, csv::Error> {
     let axes = report.axis_columns(&FIXED_COLUMNS);
     let names = axes.iter().map(|(_, name)| csv_cell(name).into_owned());
     let (before, after) = FIXED_COLUMNS.split_at(BEFORE_AXES);
-    writer.write_record(fixed(before).chain(names).chain(fixed(after)))?;
+    writer.write_record(to_owned_names(before).chain(names).chain(to_owned_names(after)))?;
     for row in &report.rows {
         let labels = axes.iter().map(|(axis, _)| csv_cell(&row.labels[*axis]).into_owned());
         let identity = [csv_cell(&report.experiment.name).into_owned(), row.cell_id.clone()];
@@ -33,7 +33,7 @@ pub fn table_csv(report: &Report<'_>) -> Result<String, csv::Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn fixed(names: &[&str]) -> impl Iterator<Item = String> {
+fn to_owned_names(names: &[&str]) -> impl Iterator<Item = String> {
     names.iter().map(|name| (*name).to_owned())
 }
 
@@ -41,50 +41,50 @@ fn values(row: &ReportRow) -> [String; 24] {
     let certificate = &row.row.certificate;
     let [published, authors, reference] = [&row.published, &row.authors, &row.reference].map(Option::as_ref);
     // The interval is that of the number that counts most.
-    let interval = row.beside().next().and_then(|judged| judged.predictive);
-    let p_value = published.and_then(Judged::p_value);
+    let interval = row.reference_comparisons().next().and_then(|judged| judged.predictive);
+    let p_value = published.and_then(ReferenceComparison::p_value);
     [
         csv_cell(&row.row.metric).into_owned(),
-        optional(row.row.undefined.is_none().then_some(row.row.value)),
-        optional(row.row.spread),
+        format_optional(row.row.undefined.is_none().then_some(row.row.value)),
+        format_optional(row.row.spread),
         row.row.spread_kind.name().to_owned(),
         row.row.repeats.to_string(),
-        optional(value(published)),
-        optional(spread(published)),
+        format_optional(value(published)),
+        format_optional(spread(published)),
         verdict(published),
         csv_cell(&certificate.to_string()).into_owned(),
-        exact(certificate.epsilon()),
-        optional(certificate.delta()),
-        optional(certificate.delta_exact),
-        optional(certificate.gap),
-        optional(interval.map(|interval| interval.low)),
-        optional(interval.map(|interval| interval.high)),
-        optional(p_value),
-        published.map_or(Verdict::None, |judged| judged.spread_verdict).name().to_owned(),
-        optional(value(authors)),
+        format_exact(certificate.epsilon()),
+        format_optional(certificate.delta()),
+        format_optional(certificate.delta_exact),
+        format_optional(certificate.gap),
+        format_optional(interval.map(|interval| interval.low)),
+        format_optional(interval.map(|interval| interval.high)),
+        format_optional(p_value),
+        published.map_or(NumberVerdict::None, |judged| judged.spread_verdict).name().to_owned(),
+        format_optional(value(authors)),
         verdict(authors),
-        optional(value(reference)),
-        optional(spread(reference)),
+        format_optional(value(reference)),
+        format_optional(spread(reference)),
         verdict(reference),
-        optional(published.and_then(|judged| judged.ratio(row.row.value))),
-        optional(published.and_then(Judged::z)),
+        format_optional(published.and_then(|judged| judged.ratio(row.row.value))),
+        format_optional(published.and_then(ReferenceComparison::z)),
     ]
 }
 
-fn value(judged: Option<&Judged>) -> Option<f64> {
+fn value(judged: Option<&ReferenceComparison>) -> Option<f64> {
     judged.map(|judged| judged.counterpart.value)
 }
 
-fn spread(judged: Option<&Judged>) -> Option<f64> {
+fn spread(judged: Option<&ReferenceComparison>) -> Option<f64> {
     judged.and_then(|judged| judged.counterpart.spread)
 }
 
-fn verdict(judged: Option<&Judged>) -> String {
-    judged.map_or(Verdict::None, |judged| judged.verdict).name().to_owned()
+fn verdict(judged: Option<&ReferenceComparison>) -> String {
+    judged.map_or(NumberVerdict::None, |judged| judged.verdict).name().to_owned()
 }
 
-fn optional(x: Option<f64>) -> String {
-    x.map(exact).unwrap_or_default()
+fn format_optional(x: Option<f64>) -> String {
+    x.map(format_exact).unwrap_or_default()
 }
 
 /// The claims of an experiment as CSV text, a row each: whose statement it is, where the paper says it, its sentence, the statement in
@@ -95,14 +95,14 @@ fn optional(x: Option<f64>) -> String {
 pub fn claims_csv(claims: &[ClaimOutcome]) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for claim in claims {
-        writer.serialize(neutral(claim))?;
+        writer.serialize(escape_claim_texts(claim))?;
     }
     let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The texts as cells of CSV.
-fn neutral(claim: &ClaimOutcome) -> ClaimOutcome {
+fn escape_claim_texts(claim: &ClaimOutcome) -> ClaimOutcome {
     let [place, quote, text, at] =
         [&claim.place, &claim.quote, &claim.text, &claim.at].map(|text| csv_cell(text).into_owned());
     ClaimOutcome { place, quote, text, at, ..claim.clone() }
@@ -117,13 +117,13 @@ pub fn read_claims(text: &str) -> Result<Vec<ClaimOutcome>, csv::Error> {
 }
 
 /// Headings and cells, and the guarantees that the cells refer to.
-pub(super) struct Lines {
+pub(super) struct TableLines {
     pub headings: Vec<String>,
     pub rows: Vec<Vec<String>>,
     pub notes: GuaranteeNotes,
 }
 
-impl Lines {
+impl TableLines {
     /// Takes the first rows of a report, without columns that are empty in all of them.
     pub fn new(report: &Report<'_>, most: usize) -> Self {
         let axes = report.axis_columns(&HEADINGS);
@@ -137,8 +137,7 @@ impl Lines {
         let is_private = |cell: &Cell| cell.setting().task.reads_rows();
         if !report.experiment.cells.iter().any(is_private) {
             lines.drop_columns(|heading, cells| {
-                ["epsilon", "guarantee"].contains(&heading)
-                    && cells.iter().all(|cell| ["inf", "none"].contains(cell))
+                ["epsilon", "guarantee"].contains(&heading) && cells.iter().all(|cell| ["inf", "none"].contains(cell))
             });
         }
         lines.drop_columns(|_, cells| !cells.is_empty() && cells.iter().all(|cell| cell.is_empty()));
@@ -166,7 +165,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::claims::Outcome;
+    use crate::table::claims::ClaimOutcomeKind;
     use dpgp_spec::ClaimOwner;
 
     #[test]
@@ -176,7 +175,7 @@ mod tests {
             place: "Section 4, Table 1".to_owned(),
             quote: "a \"sentence\", with commas".to_owned(),
             text: "a is below b".to_owned(),
-            outcome: Outcome::Undecided,
+            outcome: ClaimOutcomeKind::Undecided,
             left: Some(0.1 + 0.2),
             right: Some(1e-300),
             error: None,

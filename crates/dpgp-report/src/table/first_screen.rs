@@ -4,12 +4,12 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::claims::{ClaimOutcome, Outcome};
+use super::claims::{ClaimOutcome, ClaimOutcomeKind};
 use super::terminal::text_width;
-use super::verdict::Verdict;
-use crate::grade::{Graded, GradedNumber};
-use crate::report::{Report, ReportRow, named};
-use dpgp_number::text::short;
+use super::verdict::NumberVerdict;
+use crate::grade::{GradedNumber, TableGrade};
+use crate::report::{Report, ReportRow, label_with_axis};
+use dpgp_number::text::format_short;
 use dpgp_spec::{ClaimOwner, DeviationKind, ReferenceValue};
 use dpgp_task::Experiment;
 
@@ -27,23 +27,24 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
     let guarantees = report.rows.iter().map(|row| &row.row.certificate);
     let guarantees = guarantees.filter(|certificate| certificate.guarantee.is_some());
     let guarantees: Vec<String> = guarantees.map(ToString::to_string).collect();
-    let judged: Vec<Item> =
-        report.rows.iter().map(Item::ours).filter(|item| item.printed.is_some()).collect();
+    let judged: Vec<ScreenNumber> =
+        report.rows.iter().map(ScreenNumber::from_row).filter(|item| item.printed.is_some()).collect();
     let lines = [
         failures(report),
-        numbers(&judged, "ours"),
-        claims(&report.claims),
-        guarantee(&distinct(guarantees.iter().map(String::as_str))),
+        agreement_line(&judged, "ours"),
+        claims_line(&report.claims),
+        guarantee_line(&distinct(guarantees.iter().map(String::as_str))),
     ];
-    let table = Table { experiment: report.experiment, items: &items(report), whose: "ours" };
+    let table = ScreenTable { experiment: report.experiment, items: &select_numbers(report), whose: "ours" };
     let mut lines: Vec<String> = lines.into_iter().flatten().collect();
-    let differs = judged.iter().any(|item| item.verdict == Verdict::Differs);
-    let mut text = screen(&table, lines.clone(), notes);
-    for further in
-        [explained(report.experiment).filter(|_| differs), chosen(report.experiment)].into_iter().flatten()
+    let differs = judged.iter().any(|item| item.verdict == NumberVerdict::Differs);
+    let mut text = assemble_screen(&table, lines.clone(), notes);
+    for further in [known_reasons_line(report.experiment).filter(|_| differs), chosen_settings_line(report.experiment)]
+        .into_iter()
+        .flatten()
     {
         lines.push(further);
-        let longer = screen(&table, lines.clone(), notes);
+        let longer = assemble_screen(&table, lines.clone(), notes);
         if longer.lines().count() >= LINES {
             break;
         }
@@ -53,18 +54,18 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
 }
 
 /// The screen of a graded table, with the same parts. Notes about its rows close it.
-pub fn first_screen_graded(experiment: &Experiment, graded: &Graded, notes: &[String]) -> String {
-    let items: Vec<Item> = graded.numbers.iter().map(Item::theirs).collect();
-    let lines = [numbers(&items, "theirs"), claims(&graded.claims)];
-    let table = Table { experiment, items: &items, whose: "theirs" };
-    screen(&table, lines.into_iter().flatten().collect(), notes)
+pub fn first_screen_graded(experiment: &Experiment, graded: &TableGrade, notes: &[String]) -> String {
+    let items: Vec<ScreenNumber> = graded.numbers.iter().map(ScreenNumber::from_graded).collect();
+    let lines = [agreement_line(&items, "theirs"), claims_line(&graded.claims)];
+    let table = ScreenTable { experiment, items: &items, whose: "theirs" };
+    assemble_screen(&table, lines.into_iter().flatten().collect(), notes)
 }
 
-fn screen(table: &Table<'_>, lines: Vec<String>, notes: &[String]) -> String {
+fn assemble_screen(table: &ScreenTable<'_>, lines: Vec<String>, notes: &[String]) -> String {
     let width = text_width().unwrap_or(80).min(100);
     let experiment = table.experiment;
     let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
-    if let [only] = distinct(table.items.iter().map(Item::metric))[..] {
+    if let [only] = distinct(table.items.iter().map(ScreenNumber::metric))[..] {
         text.push_str(&format!(" {only}\n"));
     }
     text.push_str(&table.text(width));
@@ -79,18 +80,18 @@ fn screen(table: &Table<'_>, lines: Vec<String>, notes: &[String]) -> String {
 }
 
 /// A number of the table beside the printed one.
-struct Item {
+struct ScreenNumber {
     /// Its labels on the axes, then its metric.
     labels: Vec<String>,
     /// None if it is undefined.
     value: Option<f64>,
     spread: Option<f64>,
     printed: Option<ReferenceValue>,
-    verdict: Verdict,
+    verdict: NumberVerdict,
 }
 
-impl Item {
-    fn ours(row: &ReportRow) -> Self {
+impl ScreenNumber {
+    fn from_row(row: &ReportRow) -> Self {
         Self {
             labels: row.labels.iter().chain([&row.row.metric]).cloned().collect(),
             value: row.row.undefined.is_none().then_some(row.row.value),
@@ -100,7 +101,7 @@ impl Item {
         }
     }
 
-    fn theirs(number: &GradedNumber) -> Self {
+    fn from_graded(number: &GradedNumber) -> Self {
         Self {
             labels: number.labels.iter().chain([&number.metric]).cloned().collect(),
             value: Some(number.value),
@@ -115,11 +116,11 @@ impl Item {
     }
 
     /// The number, to the digits of the paper if it prints one.
-    fn shown(&self, form: Form) -> String {
+    fn format_number(&self, form: NumberDetail) -> String {
         let Some(value) = self.value else { return "undefined".to_owned() };
         let decimals = self.printed.as_ref().map(decimals);
-        let text = |x: f64| decimals.map_or_else(|| short(x), |decimals| format!("{x:.decimals$}"));
-        match self.spread.filter(|_| form != Form::Marks) {
+        let text = |x: f64| decimals.map_or_else(|| format_short(x), |decimals| format!("{x:.decimals$}"));
+        match self.spread.filter(|_| form != NumberDetail::Marks) {
             Some(spread) => format!("{} ± {}", text(value), text(spread)),
             None => text(value),
         }
@@ -136,7 +137,7 @@ impl Item {
 }
 
 /// The rows of the first screen: those of the layout's metric, else those that the paper prints, else those of the first metric.
-fn items(report: &Report<'_>) -> Vec<Item> {
+fn select_numbers(report: &Report<'_>) -> Vec<ScreenNumber> {
     let metric = |row: &'_ ReportRow| row.row.metric.clone();
     let layout = report.experiment.layout.as_ref();
     let printed: Vec<String> = report.rows.iter().filter(|row| row.published.is_some()).map(metric).collect();
@@ -148,7 +149,7 @@ fn items(report: &Report<'_>) -> Vec<Item> {
         None => printed,
     };
     let rows = report.rows.iter().filter(|row| wanted.contains(&row.row.metric));
-    rows.filter(|row| !only_printed || row.published.is_some()).map(Item::ours).collect()
+    rows.filter(|row| !only_printed || row.published.is_some()).map(ScreenNumber::from_row).collect()
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -162,13 +163,13 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// The numbers of a table, and whose they are.
-struct Table<'a> {
+struct ScreenTable<'a> {
     experiment: &'a Experiment,
-    items: &'a [Item],
+    items: &'a [ScreenNumber],
     whose: &'static str,
 }
 
-impl Table<'_> {
+impl ScreenTable<'_> {
     /// The table, in the first form that fits.
     fn text(&self, width: usize) -> String {
         let items = self.items;
@@ -182,16 +183,17 @@ impl Table<'_> {
         };
         let across = across.filter(|axis| varying.contains(axis));
         let down: Vec<usize> = varying.iter().copied().filter(|axis| Some(*axis) != across).collect();
-        let grid = Grid { table: self, names: &names, down: &down, across };
-        let forms = [Form::WithPrint, Form::Spreads, Form::Marks];
+        let grid = ScreenGrid { table: self, names: &names, down: &down, across };
+        let forms = [NumberDetail::WithPrint, NumberDetail::Spreads, NumberDetail::Marks];
         let fitting = forms
             .into_iter()
             .filter(|_| across.is_some())
             .map(|form| grid.lines(form))
             .find(|lines| fits(lines, width) && lines.len() <= BODY + 1);
-        let marks = || Some(grid.lines(Form::Marks)).filter(|lines| across.is_some() && fits(lines, width));
-        let long = || Grid { table: self, names: &names, down: &varying, across: None }.lines(Form::Spreads);
-        shortened(fitting.or_else(marks).unwrap_or_else(long), width)
+        let marks = || Some(grid.lines(NumberDetail::Marks)).filter(|lines| across.is_some() && fits(lines, width));
+        let long =
+            || ScreenGrid { table: self, names: &names, down: &varying, across: None }.lines(NumberDetail::Spreads);
+        truncate_lines(fitting.or_else(marks).unwrap_or_else(long), width)
     }
 }
 
@@ -201,7 +203,7 @@ fn fits(lines: &[Vec<String>], width: usize) -> bool {
 
 /// How much of a number is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum NumberDetail {
     /// With its spread, what the paper prints on a line below.
     WithPrint,
     /// With its spread.
@@ -211,27 +213,27 @@ enum Form {
 }
 
 /// A table with labels of some axes at the left and, perhaps, those of one at the top.
-struct Grid<'a> {
-    table: &'a Table<'a>,
+struct ScreenGrid<'a> {
+    table: &'a ScreenTable<'a>,
     names: &'a [String],
     down: &'a [usize],
     across: Option<usize>,
 }
 
-impl Grid<'_> {
+impl ScreenGrid<'_> {
     /// The cells, line by line, the head first.
-    fn lines(&self, form: Form) -> Vec<Vec<String>> {
+    fn lines(&self, form: NumberDetail) -> Vec<Vec<String>> {
         let tops = match self.across {
             Some(axis) => distinct(self.table.items.iter().map(|item| item.labels[axis].as_str())),
             None => vec![""],
         };
         let mut head: Vec<String> = self.down.iter().map(|axis| self.names[*axis].clone()).collect();
-        if let (Some(last), Some(axis)) = (head.last_mut(), self.numbers_across(&tops)) {
+        if let (Some(last), Some(axis)) = (head.last_mut(), self.numeric_column_axis(&tops)) {
             *last = format!("{last} / {}", self.names[axis]);
         }
-        head.extend(tops.iter().map(|top| self.top(top, &tops)));
-        let prints = form == Form::WithPrint && self.table.items.iter().any(|item| item.printed.is_some());
-        let beside = form != Form::WithPrint
+        head.extend(tops.iter().map(|top| self.column_heading(top, &tops)));
+        let prints = form == NumberDetail::WithPrint && self.table.items.iter().any(|item| item.printed.is_some());
+        let beside = form != NumberDetail::WithPrint
             && self.across.is_none()
             && self.table.items.iter().any(|item| item.printed.is_some());
         if prints {
@@ -249,9 +251,9 @@ impl Grid<'_> {
             }
         }
         for left in lefts {
-            let found: Vec<Option<&Item>> = tops.iter().map(|top| self.at(&left, top)).collect();
+            let found: Vec<Option<&ScreenNumber>> = tops.iter().map(|top| self.find_number(&left, top)).collect();
             let labels: Vec<String> = left.iter().map(|label| privacy_label(label)).collect();
-            let ours = |item: &Option<&Item>| item.map_or(String::new(), |item| item.shown(form));
+            let ours = |item: &Option<&ScreenNumber>| item.map_or(String::new(), |item| item.format_number(form));
             if prints {
                 let mut line = labels.clone();
                 line.push(self.table.whose.to_owned());
@@ -259,17 +261,17 @@ impl Grid<'_> {
                 lines.push(line);
                 let mut line = vec![String::new(); labels.len()];
                 line.push("paper".to_owned());
-                line.extend(found.iter().map(|item| item.map_or(String::new(), Item::print_with_mark)));
+                line.extend(found.iter().map(|item| item.map_or(String::new(), ScreenNumber::print_with_mark)));
                 lines.push(line);
             } else {
                 let mut line = labels;
-                let marked = |item: &Option<&Item>| {
+                let marked = |item: &Option<&ScreenNumber>| {
                     let mark = item.filter(|_| !beside).map_or("", |item| item.verdict.mark());
                     format!("{} {mark}", ours(item)).trim_end().to_owned()
                 };
                 line.extend(found.iter().map(marked));
                 if beside {
-                    line.extend(found.iter().map(|item| item.map_or(String::new(), Item::print_with_mark)));
+                    line.extend(found.iter().map(|item| item.map_or(String::new(), ScreenNumber::print_with_mark)));
                 }
                 lines.push(line);
             }
@@ -277,7 +279,7 @@ impl Grid<'_> {
         lines
     }
 
-    fn at(&self, left: &[&str], top: &str) -> Option<&Item> {
+    fn find_number(&self, left: &[&str], top: &str) -> Option<&ScreenNumber> {
         self.table.items.iter().find(|item| {
             self.across.is_none_or(|axis| item.labels[axis] == top)
                 && self.down.iter().zip(left).all(|(axis, label)| item.labels[*axis] == *label)
@@ -285,17 +287,17 @@ impl Grid<'_> {
     }
 
     /// The axis across whose labels are numbers, which its name in the corner explains.
-    fn numbers_across(&self, tops: &[&str]) -> Option<usize> {
+    fn numeric_column_axis(&self, tops: &[&str]) -> Option<usize> {
         let axis = self.across.filter(|_| !self.down.is_empty())?;
         tops.iter().any(|top| top.parse::<f64>().is_ok()).then_some(axis)
     }
 
-    fn top(&self, label: &str, tops: &[&str]) -> String {
-        if self.numbers_across(tops).is_some() {
+    fn column_heading(&self, label: &str, tops: &[&str]) -> String {
+        if self.numeric_column_axis(tops).is_some() {
             return privacy_label(label);
         }
         match self.across.and_then(|axis| self.table.experiment.axes.get(axis)) {
-            Some(axis) => named(axis, &privacy_label(label)),
+            Some(axis) => label_with_axis(axis, &privacy_label(label)),
             None if label.is_empty() => self.table.whose.to_owned(),
             None => label.to_owned(),
         }
@@ -312,16 +314,13 @@ fn decimals(printed: &ReferenceValue) -> usize {
 }
 
 /// The lines of a table, no wider than the terminal, and those that are left out counted.
-fn shortened(lines: Vec<Vec<String>>, width: usize) -> String {
+fn truncate_lines(lines: Vec<Vec<String>>, width: usize) -> String {
     let widths = widths(&lines);
     let total = lines.len();
     let mut text = String::new();
     let (most, left) = if total > BODY + 1 { (BODY, total - BODY) } else { (total, 0) };
     for line in lines.into_iter().take(most) {
-        let cells = line
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.width())));
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!("{cell}{}", " ".repeat(width - cell.width())));
         let cells: Vec<String> = cells.collect();
         text.push_str(&(cut(&format!(" {}", cells.join("  ")), width) + "\n"));
     }
@@ -373,14 +372,14 @@ fn cut(line: &str, width: usize) -> String {
 
 /// The cells that could not be computed.
 fn failures(report: &Report<'_>) -> Option<String> {
-    let first = report.failures().next()?;
+    let first = report.failure_sentences().next()?;
     let n = report.failed.len();
     let noun = if n == 1 { "cell" } else { "cells" };
     Some(format!("FAILED: {n} {noun} could not be computed; the first: {first}"))
 }
 
 /// How far the numbers lie from the printed ones, and which differ by more than chance.
-fn numbers(judged: &[Item], whose: &str) -> Option<String> {
+fn agreement_line(judged: &[ScreenNumber], whose: &str) -> Option<String> {
     if judged.is_empty() {
         return None;
     }
@@ -389,13 +388,13 @@ fn numbers(judged: &[Item], whose: &str) -> Option<String> {
         Some((item.value? / printed - 1.0).abs()).filter(|far| printed != 0.0 && far.is_finite())
     });
     let far = far.fold(f64::NAN, f64::max);
-    let count = |wanted: &[Verdict]| judged.iter().filter(|item| wanted.contains(&item.verdict)).count();
+    let count = |wanted: &[NumberVerdict]| judged.iter().filter(|item| wanted.contains(&item.verdict)).count();
     let parts = [
-        (count(&[Verdict::Agrees]), "agree ✓"),
-        (count(&[Verdict::Fitted]), "agree after fitting a setting ≈"),
-        (count(&[Verdict::Differs]), "differ by more than chance ✗"),
-        (count(&[Verdict::Inconclusive, Verdict::NotJudged]), "not judged ~"),
-        (count(&[Verdict::StandIn]), "on other data ○"),
+        (count(&[NumberVerdict::Agrees]), "agree ✓"),
+        (count(&[NumberVerdict::Fitted]), "agree after fitting a setting ≈"),
+        (count(&[NumberVerdict::Differs]), "differ by more than chance ✗"),
+        (count(&[NumberVerdict::Inconclusive, NumberVerdict::NotJudged]), "not judged ~"),
+        (count(&[NumberVerdict::StandIn]), "on other data ○"),
     ];
     let said = |(n, what): (usize, &str)| match (n, what.split_once(' ')) {
         (1, Some((verb @ ("agree" | "differ"), rest))) => format!("1 {verb}s {rest}"),
@@ -417,25 +416,29 @@ fn percent(share: f64) -> String {
 }
 
 /// How many claims hold, those of the paper and ours apart, and the first that does not.
-fn claims(claims: &[ClaimOutcome]) -> Option<String> {
+fn claims_line(claims: &[ClaimOutcome]) -> Option<String> {
     let of = |owner: ClaimOwner| claims.iter().filter(|claim| claim.from == owner).collect::<Vec<_>>();
     let (paper, ours) = (of(ClaimOwner::Paper), of(ClaimOwner::Ours));
     let mut text = match (paper.len(), ours.len()) {
         (0, 0) => return None,
-        (n, 0) => tally(&format!("{n} {} of the paper", if n == 1 { "claim" } else { "claims" }), &paper),
-        (0, n) => tally(&format!("{n} {} of ours", if n == 1 { "claim" } else { "claims" }), &ours),
+        (n, 0) => tally_outcomes(&format!("{n} {} of the paper", if n == 1 { "claim" } else { "claims" }), &paper),
+        (0, n) => tally_outcomes(&format!("{n} {} of ours", if n == 1 { "claim" } else { "claims" }), &ours),
         (1, n) => {
-            format!("{}; {}", tally("1 claim of the paper", &paper), tally(&format!("{n} of ours"), &ours))
+            format!(
+                "{}; {}",
+                tally_outcomes("1 claim of the paper", &paper),
+                tally_outcomes(&format!("{n} of ours"), &ours)
+            )
         }
         (m, n) => {
             format!(
                 "{}; {}",
-                tally(&format!("{m} claims of the paper"), &paper),
-                tally(&format!("{n} of ours"), &ours)
+                tally_outcomes(&format!("{m} claims of the paper"), &paper),
+                tally_outcomes(&format!("{n} of ours"), &ours)
             )
         }
     };
-    let mut failing = paper.iter().chain(&ours).filter(|claim| claim.outcome == Outcome::Fails);
+    let mut failing = paper.iter().chain(&ours).filter(|claim| claim.outcome == ClaimOutcomeKind::Fails);
     if let Some(first) = failing.next() {
         let more = failing.count();
         let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
@@ -445,13 +448,13 @@ fn claims(claims: &[ClaimOutcome]) -> Option<String> {
 }
 
 /// The outcomes of some claims, after their number.
-fn tally(of: &str, claims: &[&ClaimOutcome]) -> String {
-    let count = |wanted: Outcome| claims.iter().filter(|claim| claim.outcome == wanted).count();
+fn tally_outcomes(of: &str, claims: &[&ClaimOutcome]) -> String {
+    let count = |wanted: ClaimOutcomeKind| claims.iter().filter(|claim| claim.outcome == wanted).count();
     let parts = [
-        (count(Outcome::Holds), "hold"),
-        (count(Outcome::Fails), "fail"),
-        (count(Outcome::Undecided), "undecided"),
-        (count(Outcome::StandIn), "on other data"),
+        (count(ClaimOutcomeKind::Holds), "hold"),
+        (count(ClaimOutcomeKind::Fails), "fail"),
+        (count(ClaimOutcomeKind::Undecided), "undecided"),
+        (count(ClaimOutcomeKind::StandIn), "on other data"),
     ];
     let said = |(n, word): (usize, &str)| match (n, word) {
         (1, "hold" | "fail") => format!("1 {word}s"),
@@ -470,22 +473,18 @@ fn shortened_claim(text: &str) -> String {
         return text.to_owned();
     }
     let (head, tail) = (&letters[..CLAIM / 2], &letters[letters.len() - (CLAIM / 2 - 5)..]);
-    format!(
-        "{} ... {}",
-        head.iter().collect::<String>().trim_end(),
-        tail.iter().collect::<String>().trim_start()
-    )
+    format!("{} ... {}", head.iter().collect::<String>().trim_end(), tail.iter().collect::<String>().trim_start())
 }
 
 /// What is known of the reasons why numbers differ.
-fn explained(experiment: &Experiment) -> Option<String> {
+fn known_reasons_line(experiment: &Experiment) -> Option<String> {
     let known = experiment.deviations.iter().filter(|one| one.kind == DeviationKind::Difference);
     let known: Vec<&str> = known.map(|one| one.about.as_str()).collect();
     (!known.is_empty()).then(|| format!("explained in table.md: {}", known.join(", ")))
 }
 
 /// What the paper leaves open and the spec chooses.
-fn chosen(experiment: &Experiment) -> Option<String> {
+fn chosen_settings_line(experiment: &Experiment) -> Option<String> {
     let open = experiment.deviations.iter().filter(|one| one.kind == DeviationKind::Inferred);
     let open: Vec<&str> = open.map(|one| one.about.as_str()).collect();
     let of_paper = experiment.meta.paper.as_deref().is_some_and(|paper| paper != OWN);
@@ -496,7 +495,7 @@ fn chosen(experiment: &Experiment) -> Option<String> {
 const OWN: &str = "beyond";
 
 /// The guarantee of the private rows, the first of several.
-fn guarantee(all: &[&str]) -> Option<String> {
+fn guarantee_line(all: &[&str]) -> Option<String> {
     let first = all.first()?;
     Some(match all.len() {
         1 => format!("guarantee: {first}"),

@@ -3,10 +3,10 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
 use unicode_width::UnicodeWidthStr;
 
-use super::terminal::{INDENT, Words, text_width};
+use super::terminal::{INDENT, WordWrapper, text_width};
 
 /// Headings and cells, and how they are drawn.
-pub(super) struct Fitted<'a> {
+pub(super) struct FittedTable<'a> {
     pub headings: &'a [String],
     /// As many cells as headings in each row.
     pub rows: &'a [Vec<String>],
@@ -21,32 +21,32 @@ pub(super) struct Fitted<'a> {
 /// Blanks at the left and at the right of a cell.
 const PADDING: usize = 2;
 
-impl Fitted<'_> {
+impl FittedTable<'_> {
     /// The table, fitted to the available columns if they are limited.
     pub fn text(&self) -> String {
-        self.within(text_width())
+        self.fit_to_width(text_width())
     }
 
     /// Within so many columns, with each spread in one piece with its `±` where that fits.
-    fn within(&self, width: Option<usize>) -> String {
+    fn fit_to_width(&self, width: Option<usize>) -> String {
         let rows: Vec<Vec<String>> =
-            self.rows.iter().map(|row| row.iter().map(|cell| glued(cell)).collect()).collect();
-        let whole = Fitted { rows: &rows, ..*self };
+            self.rows.iter().map(|row| row.iter().map(|cell| glue_spread(cell)).collect()).collect();
+        let whole = FittedTable { rows: &rows, ..*self };
         let words: Vec<usize> = (0..self.headings.len()).map(|column| whole.longest_word(column)).collect();
         let all: Vec<usize> = (0..self.headings.len()).collect();
-        let fits = width.is_none_or(|width| whole.least(&all, &words) <= width);
-        if fits { whole.broken(width) } else { self.broken(width) }
+        let fits = width.is_none_or(|width| whole.least_width(&all, &words) <= width);
+        if fits { whole.wrap_to_width(width) } else { self.wrap_to_width(width) }
     }
 
     /// Within so many columns: cells are wrapped between words; where that is too wide, spare columns are left out, which is said
     /// below; where even that is too wide, each row is a record of its own.
-    fn broken(&self, width: Option<usize>) -> String {
+    fn wrap_to_width(&self, width: Option<usize>) -> String {
         let words: Vec<usize> = (0..self.headings.len()).map(|column| self.longest_word(column)).collect();
         let Some(width) = width else { return self.table(None, &words) };
         let mut shown: Vec<usize> = (0..self.headings.len()).collect();
         let mut left_out = Vec::new();
         for name in self.spare {
-            if self.least(&shown, &words) <= width {
+            if self.least_width(&shown, &words) <= width {
                 break;
             }
             if let Some(place) = shown.iter().position(|column| self.headings[*column] == *name) {
@@ -54,31 +54,31 @@ impl Fitted<'_> {
                 left_out.push(*name);
             }
         }
-        if self.least(&shown, &words) > width {
-            return self.records(width);
+        if self.least_width(&shown, &words) > width {
+            return self.render_records(width);
         }
         if left_out.is_empty() {
             return self.table(Some(width), &words);
         }
         let note = format!("(left out at this width: {})", left_out.join(", "));
-        let mut said = Words::default();
-        note.split(' ').for_each(|word| said.push(word, width));
-        format!("{}{}\n", self.only(&shown, width), said.text)
+        let mut said = WordWrapper::default();
+        note.split(' ').for_each(|word| said.push_word(word, width));
+        format!("{}{}\n", self.render_columns(&shown, width), said.text)
     }
 
     /// The width that these columns need without breaking a word.
-    fn least(&self, columns: &[usize], words: &[usize]) -> usize {
+    fn least_width(&self, columns: &[usize], words: &[usize]) -> usize {
         let lines = if self.bordered { columns.len() + 1 } else { 0 };
         columns.iter().map(|column| words[*column] + PADDING).sum::<usize>() + lines
     }
 
     /// The table of these columns.
-    fn only(&self, columns: &[usize], width: usize) -> String {
+    fn render_columns(&self, columns: &[usize], width: usize) -> String {
         let headings: Vec<String> = columns.iter().map(|column| self.headings[*column].clone()).collect();
         let rows = self.rows.iter().map(|row| columns.iter().map(|column| row[*column].clone()).collect());
         let rows: Vec<Vec<String>> = rows.collect();
         let words: Vec<usize> = columns.iter().map(|column| self.longest_word(*column)).collect();
-        Fitted { headings: &headings, rows: &rows, ..*self }.table(Some(width), &words)
+        FittedTable { headings: &headings, rows: &rows, ..*self }.table(Some(width), &words)
     }
 
     fn table(&self, width: Option<usize>, words: &[usize]) -> String {
@@ -94,7 +94,7 @@ impl Fitted<'_> {
     }
 
     /// `heading: cell` in lines, and a blank line between rows.
-    fn records(&self, width: usize) -> String {
+    fn render_records(&self, width: usize) -> String {
         let rows = self.rows.iter().map(|row| {
             let filled = self.headings.iter().zip(row).filter(|(_, cell)| !cell.is_empty());
             filled.map(|(heading, cell)| wrapped(heading, cell, width)).collect::<String>()
@@ -112,15 +112,15 @@ impl Fitted<'_> {
 const GLUE: char = '\u{a0}';
 
 /// With `±` and the spread behind it in one piece.
-fn glued(cell: &str) -> String {
+fn glue_spread(cell: &str) -> String {
     cell.replace("± ", &format!("±{GLUE}"))
 }
 
 /// A heading and its cell, wrapped between words; the lines after the first are indented.
 fn wrapped(heading: &str, cell: &str, width: usize) -> String {
     let heading = if heading.is_empty() { String::new() } else { format!("{heading}:") };
-    let mut words = Words::after(heading, INDENT);
-    cell.split_whitespace().for_each(|word| words.push(word, width));
+    let mut words = WordWrapper::from_text(heading, INDENT);
+    cell.split_whitespace().for_each(|word| words.push_word(word, width));
     words.text + "\n"
 }
 
@@ -136,8 +136,7 @@ mod tests {
 
     /// Every word of every cell, in the order of the rows where they are records.
     fn words(text: &str) -> Vec<&str> {
-        let mut words: Vec<&str> =
-            text.split(|c: char| c.is_whitespace() || "│┌┐└┘═╞╡─:".contains(c)).collect();
+        let mut words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "│┌┐└┘═╞╡─:".contains(c)).collect();
         words.retain(|word| !word.is_empty());
         words.sort_unstable();
         words
@@ -151,8 +150,8 @@ mod tests {
         ) {
             let headings = texts(&["name", "published", "verdict", "other numbers"]);
             for (style, bordered) in [(NOTHING, false), (UTF8_BORDERS_ONLY, true)] {
-                let fitted = Fitted { headings: &headings, rows: &cells, style, bordered, spare: &[] };
-                let text = fitted.within(Some(width));
+                let fitted = FittedTable { headings: &headings, rows: &cells, style, bordered, spare: &[] };
+                let text = fitted.fit_to_width(Some(width));
                 let found = words(&text);
                 let all = cells.iter().flatten().flat_map(|cell| cell.split(' '));
                 let mut all: Vec<&str> = all.collect();
@@ -172,25 +171,25 @@ mod tests {
     fn a_spread_stays_with_its_sign() {
         let headings = texts(&["method", "a long heading"]);
         let rows = [texts(&["constant", "241545 ± 13135"])];
-        let fitted = Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
-        let text = fitted.within(Some(20));
+        let fitted = FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        let text = fitted.fit_to_width(Some(20));
         assert!(text.contains(" 241545\n") && text.contains(" ± 13135\n") && !text.contains(GLUE), "{text}");
         // Where no line holds them together, neither is broken.
         let rows = [texts(&["constant", "2 ± 1234567890"])];
-        let fitted = Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
-        assert!(fitted.within(Some(22)).contains(" 2 ±\n"), "{}", fitted.within(Some(22)));
+        let fitted = FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        assert!(fitted.fit_to_width(Some(22)).contains(" 2 ±\n"), "{}", fitted.fit_to_width(Some(22)));
     }
 
     #[test]
     fn a_narrow_terminal_shows_records() {
         let headings = texts(&["name", "claim"]);
         let rows = [texts(&["smith2021/table1", "sparse errs less than standard at epsilon"])];
-        let fitted = Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        let fitted = FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
         assert_eq!(
-            fitted.within(Some(24)),
+            fitted.fit_to_width(Some(24)),
             "name: smith2021/table1\nclaim: sparse errs less\n  than standard at\n  epsilon\n"
         );
-        assert!(fitted.within(Some(40)).starts_with(" name "));
+        assert!(fitted.fit_to_width(Some(40)).starts_with(" name "));
     }
 
     /// A column that is spare goes before the table does; without one that would do all of it stands in records.
@@ -198,19 +197,16 @@ mod tests {
     fn a_spare_column_is_left_out_before_the_table_is() {
         let headings = texts(&["name", "data", "cells"]);
         let rows = [texts(&["smith2021/table1", "howell1-in-all", "12"])];
-        let fitted = Fitted {
+        let fitted = FittedTable {
             headings: &headings,
             rows: &rows,
             style: NOTHING,
             bordered: false,
             spare: &["nothing", "data"],
         };
-        let narrow = fitted.within(Some(30));
-        assert_eq!(
-            narrow,
-            " name              cells\n smith2021/table1  12\n(left out at this width: data)\n"
-        );
-        assert!(fitted.within(Some(41)).contains("howell1-in-all"));
-        assert!(fitted.within(Some(20)).starts_with("name:\n  smith2021/table1\ndata:"));
+        let narrow = fitted.fit_to_width(Some(30));
+        assert_eq!(narrow, " name              cells\n smith2021/table1  12\n(left out at this width: data)\n");
+        assert!(fitted.fit_to_width(Some(41)).contains("howell1-in-all"));
+        assert!(fitted.fit_to_width(Some(20)).starts_with("name:\n  smith2021/table1\ndata:"));
     }
 }

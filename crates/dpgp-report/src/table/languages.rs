@@ -3,15 +3,15 @@
 use clap::ValueEnum;
 use unicode_width::UnicodeWidthStr;
 
-use super::markdown::markdown_text;
-use super::pivot::Pivot;
-use super::terminal::folded;
+use super::markdown::escape_markdown;
+use super::pivot::PivotTable;
+use super::terminal::wrap_prose;
 use super::terminal::{plain_table, text_width};
 use dpgp_data::csv_cell;
 
 /// The language of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TableLanguage {
+pub enum TableOutputFormat {
     /// Columns, for a terminal.
     Text,
     /// Markdown.
@@ -24,9 +24,9 @@ pub enum TableLanguage {
     Csv,
 }
 
-impl TableLanguage {
+impl TableOutputFormat {
     /// The table in this language; texts of users print as they are.
-    pub fn write(self, pivot: &Pivot) -> String {
+    pub fn write(self, pivot: &PivotTable) -> String {
         match self {
             Self::Text => text(pivot),
             Self::Md => markdown(pivot),
@@ -38,7 +38,7 @@ impl TableLanguage {
 }
 
 /// Plain text. Where the terminal is too narrow for the spreads, they are left out.
-fn text(pivot: &Pivot) -> String {
+fn text(pivot: &PivotTable) -> String {
     let title = if pivot.title.is_empty() { String::new() } else { format!("{}\n", pivot.title) };
     let Some((headings, rows)) = pivot.lines.split_first() else { return title };
     let fits = text_width().is_none_or(|width| table_width(&pivot.lines) <= width);
@@ -50,22 +50,21 @@ fn text(pivot: &Pivot) -> String {
         (false, true) => format!("{}\n", pivot.legend),
         (false, false) => "a wider terminal shows spreads; `--as csv` prints them too\n".to_owned(),
     };
-    format!("{}{}{}", folded(&title), plain_table(&headings, rows), folded(&legend))
+    format!("{}{}{}", wrap_prose(&title), plain_table(&headings, rows), wrap_prose(&legend))
 }
 
 /// The width of a table whose cells do not wrap.
 fn table_width(lines: &[Vec<String>]) -> usize {
     let columns = lines.iter().map(Vec::len).max().unwrap_or_default();
-    let width =
-        |column: usize| lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.width()).max();
+    let width = |column: usize| lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.width()).max();
     (0..columns).map(|column| width(column).unwrap_or(0) + 2).sum()
 }
 
-fn markdown(pivot: &Pivot) -> String {
+fn markdown(pivot: &PivotTable) -> String {
     let mut text =
-        if pivot.title.is_empty() { String::new() } else { format!("{}:\n\n", markdown_text(&pivot.title)) };
+        if pivot.title.is_empty() { String::new() } else { format!("{}:\n\n", escape_markdown(&pivot.title)) };
     for (i, line) in pivot.lines.iter().enumerate() {
-        let cells: Vec<String> = line.iter().map(|cell| markdown_text(cell).replace('|', "\\|")).collect();
+        let cells: Vec<String> = line.iter().map(|cell| escape_markdown(cell).replace('|', "\\|")).collect();
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
         if i == 0 {
             let marks: Vec<&str> =
@@ -74,13 +73,13 @@ fn markdown(pivot: &Pivot) -> String {
         }
     }
     if !pivot.legend.is_empty() {
-        text.push_str(&format!("\n{}\n", markdown_text(&pivot.legend)));
+        text.push_str(&format!("\n{}\n", escape_markdown(&pivot.legend)));
     }
     text
 }
 
 /// A tabular with rules, which needs no package.
-fn latex(pivot: &Pivot) -> String {
+fn latex(pivot: &PivotTable) -> String {
     let columns = pivot.lines.first().map_or(0, Vec::len);
     let aligned: String = (0..columns).map(|i| if i < pivot.label_columns { 'l' } else { 'r' }).collect();
     let mut text = String::new();
@@ -121,10 +120,9 @@ fn latex_text(text: &str) -> String {
     escaped
 }
 
-fn typst(pivot: &Pivot) -> String {
+fn typst(pivot: &PivotTable) -> String {
     let columns = pivot.lines.first().map_or(0, Vec::len);
-    let aligned: Vec<&str> =
-        (0..columns).map(|i| if i < pivot.label_columns { "left" } else { "right" }).collect();
+    let aligned: Vec<&str> = (0..columns).map(|i| if i < pivot.label_columns { "left" } else { "right" }).collect();
     let mut text = String::new();
     if !pivot.title.is_empty() {
         text.push_str(&format!("// {}\n", pivot.title.replace(['\n', '\r'], " ")));
@@ -148,7 +146,7 @@ fn typst_string(text: &str) -> String {
     format!("\"{}\"", plain.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-fn csv(pivot: &Pivot) -> String {
+fn csv(pivot: &PivotTable) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for line in &pivot.lines {
         let titled = [pivot.title.as_str()].into_iter().chain(line.iter().map(String::as_str));
@@ -163,9 +161,9 @@ fn csv(pivot: &Pivot) -> String {
 mod tests {
     use super::*;
 
-    fn pivot() -> Pivot {
+    fn pivot() -> PivotTable {
         let lines = [["a_b", "x = 1"], ["50% & <b>|", "1.0 ± 0.1"]];
-        Pivot {
+        PivotTable {
             title: "t".to_owned(),
             label_columns: 1,
             lines: lines.map(|line| line.map(str::to_owned).to_vec()).to_vec(),
@@ -175,24 +173,20 @@ mod tests {
 
     #[test]
     fn texts_of_users_print_as_they_are() {
-        let latex = TableLanguage::Latex.write(&pivot());
+        let latex = TableOutputFormat::Latex.write(&pivot());
         assert!(latex.contains("\\begin{tabular}{lr}") && latex.contains("a\\_b & x = 1 \\\\"), "{latex}");
         assert!(latex.contains("50\\% \\& <b>| & 1.0 $\\pm$ 0.1 \\\\"), "{latex}");
-        let typst = TableLanguage::Typst.write(&pivot());
-        assert!(
-            typst.contains("table.header(\"a_b\", \"x = 1\")") && typst.contains("\"50% & <b>|\""),
-            "{typst}"
-        );
+        let typst = TableOutputFormat::Typst.write(&pivot());
+        assert!(typst.contains("table.header(\"a_b\", \"x = 1\")") && typst.contains("\"50% & <b>|\""), "{typst}");
         assert_eq!(typst_string("a\"\\\n"), "\"a\\\"\\\\ \"");
-        let markdown = TableLanguage::Md.write(&pivot());
+        let markdown = TableOutputFormat::Md.write(&pivot());
         assert!(markdown.contains("|---|--:|") && !markdown.contains("<b>|"), "{markdown}");
         let legend = "one standard deviation over 5 folds";
-        let below =
-            format!("\\multicolumn{{2}}{{l}}{{\\footnotesize $\\pm$: {legend}}} \\\\\n\\end{{tabular}}\n");
+        let below = format!("\\multicolumn{{2}}{{l}}{{\\footnotesize $\\pm$: {legend}}} \\\\\n\\end{{tabular}}\n");
         assert!(latex.ends_with(&below), "{latex}");
         assert!(typst.ends_with(&format!("\n)\n#text(size: 0.8em, \"±: {legend}\")\n")), "{typst}");
         assert!(markdown.ends_with(&format!("|\n\n±: {legend}\n")), "{markdown}");
-        assert!(TableLanguage::Text.write(&pivot()).ends_with(&format!("\n±: {legend}\n")));
-        assert_eq!(TableLanguage::Csv.write(&pivot()), "t,a_b,x = 1\nt,50% & <b>|,1.0 ± 0.1\n");
+        assert!(TableOutputFormat::Text.write(&pivot()).ends_with(&format!("\n±: {legend}\n")));
+        assert_eq!(TableOutputFormat::Csv.write(&pivot()), "t,a_b,x = 1\nt,50% & <b>|,1.0 ± 0.1\n");
     }
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::constant::{jitter_that_shows, undefined, worse_than_a_constant};
-use super::csv::Lines;
-use super::laid_out::laid_out;
-use super::terminal::said;
-use crate::bibtex::caption;
+use super::constant::{jitter_sentence, undefined_metric_sentences, worse_than_constant_sentence};
+use super::csv::TableLines;
+use super::laid_out::layout_markdown;
+use super::terminal::outcome_text;
+use crate::bibtex::report_caption;
 use crate::report::Report;
-use dpgp_data::shown_line;
+use dpgp_data::escape_hidden_line;
 use dpgp_run::Provenance;
 use dpgp_spec::DeviationKind;
 
@@ -19,8 +19,7 @@ pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed
 /// The table, how many targets were clipped, the claims and the deviations as Markdown.
 pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
     let meta = &report.experiment.meta;
-    let mut text =
-        format!("# {}: {}\n\n", markdown_text(&report.experiment.name), markdown_text(&meta.title));
+    let mut text = format!("# {}: {}\n\n", escape_markdown(&report.experiment.name), escape_markdown(&meta.title));
     if provenance.own_rows {
         let _ = writeln!(text, "**{NOT_PRIVATE}**\n");
     }
@@ -28,35 +27,35 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
         let _ = writeln!(
             text,
             "Reproduces {} of {}. Spreads are standard deviations over folds or replicates.\n",
-            markdown_text(artefact),
-            markdown_text(paper)
+            escape_markdown(artefact),
+            escape_markdown(paper)
         );
     }
-    let _ = writeln!(text, "{}\n", markdown_text(&caption(report)));
+    let _ = writeln!(text, "{}\n", escape_markdown(&report_caption(report)));
     if let Some(layout) = &report.experiment.layout {
-        text.push_str(&laid_out(report, layout));
+        text.push_str(&layout_markdown(report, layout));
         text.push_str("## All rows\n\n");
     }
     table(&mut text, report);
-    if let Some(worse) = worse_than_a_constant(report, usize::MAX) {
-        let _ = writeln!(text, "\n{}", markdown_text(&worse));
+    if let Some(worse) = worse_than_constant_sentence(report, usize::MAX) {
+        let _ = writeln!(text, "\n{}", escape_markdown(&worse));
     }
-    undefined(report, usize::MAX)
+    undefined_metric_sentences(report, usize::MAX)
         .iter()
-        .for_each(|said| text.push_str(&format!("\n{}\n", markdown_text(said))));
-    text.extend(jitter_that_shows(report).map(|shows| format!("\n{}\n", markdown_text(&shows))));
+        .for_each(|said| text.push_str(&format!("\n{}\n", escape_markdown(said))));
+    text.extend(jitter_sentence(report).map(|shows| format!("\n{}\n", escape_markdown(&shows))));
     failures(&mut text, report);
     provenance
         .clipped
         .iter()
-        .for_each(|clipped| text.push_str(&format!("\n{}\n", markdown_text(&clipped.to_string()))));
+        .for_each(|clipped| text.push_str(&format!("\n{}\n", escape_markdown(&clipped.to_string()))));
     claims(&mut text, report);
     deviations(&mut text, report);
     text
 }
 
 fn table(text: &mut String, report: &Report<'_>) {
-    let Lines { headings, rows, notes } = Lines::new(report, usize::MAX);
+    let TableLines { headings, rows, notes } = TableLines::new(report, usize::MAX);
     line(text, &headings);
     line(text, &vec!["---".to_owned(); headings.len()]);
     rows.iter().for_each(|row| line(text, row));
@@ -64,7 +63,7 @@ fn table(text: &mut String, report: &Report<'_>) {
         text.push_str("\nGuarantees:\n\n");
     }
     for (number, guarantee) in notes.texts.iter().enumerate() {
-        let _ = writeln!(text, "- [{}] {}", number + 1, markdown_text(guarantee));
+        let _ = writeln!(text, "- [{}] {}", number + 1, escape_markdown(guarantee));
     }
 }
 
@@ -72,13 +71,13 @@ fn failures(text: &mut String, report: &Report<'_>) {
     if !report.failed.is_empty() {
         text.push_str("\n## Cells that failed\n\n");
     }
-    for failure in report.failures() {
-        let _ = writeln!(text, "- {}", markdown_text(&failure));
+    for failure in report.failure_sentences() {
+        let _ = writeln!(text, "- {}", escape_markdown(&failure));
     }
 }
 
 fn line(text: &mut String, cells: &[String]) {
-    let escaped: Vec<String> = cells.iter().map(|cell| markdown_text(cell).replace('|', "\\|")).collect();
+    let escaped: Vec<String> = cells.iter().map(|cell| escape_markdown(cell).replace('|', "\\|")).collect();
     let _ = writeln!(text, "| {} |", escaped.join(" | "));
 }
 
@@ -88,9 +87,9 @@ fn claims(text: &mut String, report: &Report<'_>) {
     }
     text.push_str("\n## Claims\n\n");
     for claim in &report.claims {
-        let _ = writeln!(text, "- {}: {}", markdown_text(&said(claim)), markdown_text(&claim.text));
+        let _ = writeln!(text, "- {}: {}", escape_markdown(&outcome_text(claim)), escape_markdown(&claim.text));
         if !claim.quote.is_empty() {
-            let _ = writeln!(text, "  “{}”", markdown_text(&claim.quote));
+            let _ = writeln!(text, "  “{}”", escape_markdown(&claim.quote));
         }
     }
 }
@@ -107,23 +106,18 @@ fn deviations(text: &mut String, report: &Report<'_>) {
             DeviationKind::StandIn => "stand-in",
             DeviationKind::Difference => "difference",
         };
-        let _ = writeln!(
-            text,
-            "- {} ({kind}): {}",
-            markdown_text(&deviation.about),
-            markdown_text(&deviation.note)
-        );
+        let _ =
+            writeln!(text, "- {} ({kind}): {}", escape_markdown(&deviation.about), escape_markdown(&deviation.note));
     }
 }
 
 /// A text that makes no line, no link and no element of HTML of its own. Comparisons such as `a < b` stay as they are.
-pub fn markdown_text(text: &str) -> String {
+pub fn escape_markdown(text: &str) -> String {
     let mut neutral = String::with_capacity(text.len());
-    let text = shown_line(text).replace("](", "]\\(");
+    let text = escape_hidden_line(text).replace("](", "]\\(");
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
-        let begins =
-            characters.peek().is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(*next));
+        let begins = characters.peek().is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(*next));
         if c == '<' && begins {
             neutral.push_str("&lt;");
             continue;
@@ -166,7 +160,7 @@ mod tests {
             ("![x](y) [1]", "![x]\\(y) [1]"),
             ("a\n# b\u{1b}[0m", "a\\n# b\\u{1b}[0m"),
         ] {
-            assert_eq!(markdown_text(text), shown);
+            assert_eq!(escape_markdown(text), shown);
         }
     }
 }

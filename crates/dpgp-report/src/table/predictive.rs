@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
-use super::verdict::Verdict;
+use super::verdict::NumberVerdict;
 
 /// The share of runs beyond each end of an interval.
 const TAIL: f64 = 0.025;
@@ -16,34 +16,34 @@ const TAIL: f64 = 0.025;
 /// Source: Vovk, Gammerman and Shafer 2005, Section 2.2.
 ///
 /// ```
-/// use dpgp_report::Predictive;
+/// use dpgp_report::PredictiveInterval;
 /// // 39 replicates from 1 to 39: another one lies between them in 38 of 40 cases.
 /// let replicates: Vec<f64> = (1..=39).map(f64::from).collect();
-/// let interval = Predictive::of_run(&replicates, 1).printed_to(1.0);
+/// let interval = PredictiveInterval::from_replicates(&replicates, 1).widen_by_rounding(1.0);
 /// assert_eq!((interval.low, interval.high), (0.5, 39.5));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Predictive {
+pub struct PredictiveInterval {
     /// Its lower end.
     pub low: f64,
     /// Its upper end.
     pub high: f64,
     /// The centre and the standard deviation of a run around it, with the degrees of freedom; none if nothing is
     /// random.
-    law: Option<Law>,
+    law: Option<RunDistribution>,
 }
 
 /// Student's distribution of another run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Law {
+struct RunDistribution {
     centre: f64,
     scale: f64,
     freedom: f64,
 }
 
-impl Predictive {
+impl PredictiveInterval {
     /// The mean of so many more runs. A single replicate, or replicates that are all the same, give that number.
-    pub fn of_run(replicates: &[f64], runs: u32) -> Self {
+    pub fn from_replicates(replicates: &[f64], runs: u32) -> Self {
         let count = replicates.len() as f64;
         let centre = replicates.iter().sum::<f64>() / count;
         let spread = standard_deviation(replicates, centre);
@@ -51,7 +51,7 @@ impl Predictive {
         if spread == 0.0 {
             return Self { low: exact, high: exact, law: None };
         }
-        let law = Law::new(centre, spread, count, runs);
+        let law = RunDistribution::new(centre, spread, count, runs);
         let rank = (TAIL * (count + 1.0)).floor() as usize;
         if runs == 1 && rank >= 1 {
             let mut sorted = replicates.to_vec();
@@ -62,20 +62,20 @@ impl Predictive {
     }
 
     /// The mean of so many more runs, by the mean and the standard deviation of `count` of them, at least two.
-    pub fn of_moments(mean: f64, spread: f64, count: u32, runs: u32) -> Self {
+    pub fn from_moments(mean: f64, spread: f64, count: u32, runs: u32) -> Self {
         if spread == 0.0 {
-            return Self::told(mean, mean);
+            return Self::from_bounds(mean, mean);
         }
-        Law::new(mean, spread, f64::from(count), runs).interval()
+        RunDistribution::new(mean, spread, f64::from(count), runs).interval()
     }
 
     /// A given interval, without a law.
-    pub fn told(low: f64, high: f64) -> Self {
+    pub fn from_bounds(low: f64, high: f64) -> Self {
         Self { low, high, law: None }
     }
 
     /// The standard deviation over `count` more runs: `(s' / s)^2` has the F distribution.
-    pub fn of_spread(replicates: &[f64], count: u32) -> Self {
+    pub fn for_spread(replicates: &[f64], count: u32) -> Self {
         let freedom = replicates.len() as f64 - 1.0;
         let spread = standard_deviation(replicates, replicates.iter().sum::<f64>() / replicates.len() as f64);
         let Ok(ratio) = FisherSnedecor::new(f64::from(count) - 1.0, freedom) else {
@@ -87,7 +87,7 @@ impl Predictive {
 
     /// The same where a number is rounded to a unit.
     #[must_use]
-    pub fn printed_to(self, precision: f64) -> Self {
+    pub fn widen_by_rounding(self, precision: f64) -> Self {
         self.widened(0.5 * precision)
     }
 
@@ -104,7 +104,7 @@ impl Predictive {
     }
 
     /// Whether a number may be one of these runs. The last bits of a decimal number do not count.
-    pub fn holds(&self, value: f64) -> bool {
+    pub fn contains(&self, value: f64) -> bool {
         let least = 1e-12 * value.abs();
         (self.low - least..=self.high + least).contains(&value)
     }
@@ -112,7 +112,7 @@ impl Predictive {
     /// The share of runs that lie farther out than a number, by Student's distribution also where the interval is that of the order;
     /// none if nothing is random.
     pub fn p_value(&self, value: f64) -> Option<f64> {
-        let Law { centre, scale, freedom } = self.law?;
+        let RunDistribution { centre, scale, freedom } = self.law?;
         Some(2.0 * student(freedom)?.cdf(-((value - centre) / scale).abs()))
     }
 
@@ -122,23 +122,23 @@ impl Predictive {
     }
 
     /// The verdict on a number. It agrees only if the interval is no wider than the effect that matters.
-    pub fn verdict(&self, value: f64, effect: Option<f64>) -> Verdict {
-        if !self.holds(value) {
-            return Verdict::Differs;
+    pub fn verdict(&self, value: f64, effect: Option<f64>) -> NumberVerdict {
+        if !self.contains(value) {
+            return NumberVerdict::Differs;
         }
         let wide = effect.is_some_and(|effect| self.high - self.low > effect);
-        if wide { Verdict::Inconclusive } else { Verdict::Agrees }
+        if wide { NumberVerdict::Inconclusive } else { NumberVerdict::Agrees }
     }
 }
 
-impl Law {
+impl RunDistribution {
     fn new(centre: f64, spread: f64, count: f64, runs: u32) -> Self {
         Self { centre, scale: spread * (1.0 / f64::from(runs) + 1.0 / count).sqrt(), freedom: count - 1.0 }
     }
 
-    fn interval(self) -> Predictive {
+    fn interval(self) -> PredictiveInterval {
         let reach = self.scale * student(self.freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - TAIL));
-        Predictive { low: self.centre - reach, high: self.centre + reach, law: Some(self) }
+        PredictiveInterval { low: self.centre - reach, high: self.centre + reach, law: Some(self) }
     }
 }
 
@@ -166,12 +166,12 @@ mod tests {
     #[test]
     fn few_replicates_have_students_interval() {
         let replicates: Vec<f64> = (0..10).map(f64::from).collect();
-        let interval = Predictive::of_run(&replicates, 1);
+        let interval = PredictiveInterval::from_replicates(&replicates, 1);
         let sd = (82.5f64 / 9.0).sqrt();
         assert!((interval.high - (4.5 + 2.262_157 * sd * 1.1f64.sqrt())).abs() < 1e-5);
         assert!((interval.low + interval.high - 9.0).abs() < 1e-9);
         // The mean of four runs lies closer.
-        let mean = Predictive::of_run(&replicates, 4);
+        let mean = PredictiveInterval::from_replicates(&replicates, 4);
         assert!((mean.high - (4.5 + 2.262_157 * sd * 0.35f64.sqrt())).abs() < 1e-5);
         assert!((interval.p_value(interval.high).unwrap() - 0.05).abs() < 1e-9);
     }
@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn what_is_not_random_has_no_width() {
         for replicates in [vec![2.0], vec![2.0; 30]] {
-            let interval = Predictive::of_run(&replicates, 1).printed_to(0.1);
+            let interval = PredictiveInterval::from_replicates(&replicates, 1).widen_by_rounding(0.1);
             assert_eq!((interval.low, interval.high, interval.p_value(2.0)), (1.95, 2.05, None));
-            assert_eq!(interval.verdict(2.05, None), Verdict::Agrees);
-            assert_eq!(interval.verdict(2.06, None), Verdict::Differs);
+            assert_eq!(interval.verdict(2.05, None), NumberVerdict::Agrees);
+            assert_eq!(interval.verdict(2.06, None), NumberVerdict::Differs);
         }
     }
 
@@ -193,13 +193,12 @@ mod tests {
         for replicates in [10, 39, 100] {
             let mut outside = 0;
             for _ in 0..4000 {
-                let mut draws: Vec<f64> =
-                    (0..=replicates).map(|_| StandardNormal.sample(&mut stream)).collect();
+                let mut draws: Vec<f64> = (0..=replicates).map(|_| StandardNormal.sample(&mut stream)).collect();
                 if replicates >= 39 {
                     draws.iter_mut().for_each(|draw| *draw = draw.exp());
                 }
                 let another = draws.pop().unwrap();
-                outside += usize::from(!Predictive::of_run(&draws, 1).holds(another));
+                outside += usize::from(!PredictiveInterval::from_replicates(&draws, 1).contains(another));
             }
             // Five standard deviations of a count with mean 200; the ranks of 100 replicates leave 198 of 4000 at most.
             assert!((130..=270).contains(&outside), "{replicates}: {outside}");
@@ -210,20 +209,20 @@ mod tests {
     #[test]
     fn spreads_have_the_f_distribution() {
         let replicates: Vec<f64> = (0..10).map(f64::from).collect();
-        let interval = Predictive::of_spread(&replicates, 5);
+        let interval = PredictiveInterval::for_spread(&replicates, 5);
         let sd = (82.5f64 / 9.0).sqrt();
         assert!((interval.high / sd - 4.718_08f64.sqrt()).abs() < 1e-4, "{}", interval.high / sd);
-        assert!(interval.holds(sd) && interval.low > 0.0);
+        assert!(interval.contains(sd) && interval.low > 0.0);
     }
 
     #[test]
     fn an_interval_that_is_too_wide_tells_nothing() {
-        let interval = Predictive { low: 9.0, high: 11.0, law: None };
+        let interval = PredictiveInterval { low: 9.0, high: 11.0, law: None };
         for (value, effect, expected) in [
-            (10.0, None, Verdict::Agrees),
-            (10.0, Some(2.0), Verdict::Agrees),
-            (10.0, Some(1.9), Verdict::Inconclusive),
-            (12.0, Some(1.9), Verdict::Differs),
+            (10.0, None, NumberVerdict::Agrees),
+            (10.0, Some(2.0), NumberVerdict::Agrees),
+            (10.0, Some(1.9), NumberVerdict::Inconclusive),
+            (12.0, Some(1.9), NumberVerdict::Differs),
         ] {
             assert_eq!(interval.verdict(value, effect), expected);
         }

@@ -4,17 +4,18 @@ use comfy_table::presets::{NOTHING, UTF8_BORDERS_ONLY};
 use terminal_size::terminal_size_of;
 use unicode_width::UnicodeWidthStr;
 
-use super::claims::{ClaimOutcome, Outcome};
+use super::claims::{ClaimOutcome, ClaimOutcomeKind};
 use super::constant::{
-    Spread, better_than_a_constant, jitter_that_shows, legend, undefined, worse_than_a_constant,
+    SpreadDescription, better_than_constant_sentence, jitter_sentence, legend, undefined_metric_sentences,
+    worse_than_constant_sentence,
 };
-use super::csv::Lines;
-use super::fitted::Fitted;
-use super::predictive::Predictive;
-use super::verdict::{Judged, Verdict};
+use super::csv::TableLines;
+use super::fitted::FittedTable;
+use super::predictive::PredictiveInterval;
+use super::verdict::{NumberVerdict, ReferenceComparison};
 use crate::report::{Report, ReportRow};
-use dpgp_data::shown_line;
-use dpgp_number::text::{exact, short};
+use dpgp_data::escape_hidden_line;
+use dpgp_number::text::{format_exact, format_short};
 use dpgp_spec::{ClaimOwner, ReferenceValue, SpreadKind};
 
 /// The headings after the axes.
@@ -43,12 +44,12 @@ const MOST_NAMED: usize = 8;
 
 /// The table as text, with the claims and a legend of the guarantees below it.
 pub fn table_terminal(report: &Report<'_>) -> String {
-    let lines = Lines::new(report, MOST_ROWS);
+    let lines = TableLines::new(report, MOST_ROWS);
     let (headings, rows) = (&lines.headings, &lines.rows);
-    let table = Fitted { headings, rows, style: UTF8_BORDERS_ONLY, bordered: true, spare: &SPARE }.text();
+    let table = FittedTable { headings, rows, style: UTF8_BORDERS_ONLY, bordered: true, spare: &SPARE }.text();
     let (name, title) = (&report.experiment.name, &report.experiment.meta.title);
-    let title = format!("{}: {}\n", shown_line(name), shown_line(title));
-    format!("{}{table}{}", folded(&title), folded(&below(report, &lines)))
+    let title = format!("{}: {}\n", escape_hidden_line(name), escape_hidden_line(title));
+    format!("{}{table}{}", wrap_prose(&title), wrap_prose(&text_below_table(report, &lines)))
 }
 
 /// The metrics of a surface.
@@ -56,46 +57,45 @@ const OF_SURFACES: &str = "rmse and r2: deviations of single rows from the surfa
     the surface without privacy; noise-sd: the expected difference, computed from the release alone\n";
 
 /// The meaning of `r2`.
-const OF_CONSTANTS: &str =
-    "r2: 1 for exact predictions, 0 for a constant (the mean of the training targets)\n";
+const OF_CONSTANTS: &str = "r2: 1 for exact predictions, 0 for a constant (the mean of the training targets)\n";
 
 /// The spread after `±` in a row.
-fn spread(row: &ReportRow) -> Option<Spread> {
+fn spread(row: &ReportRow) -> Option<SpreadDescription> {
     let (kind, repeats) = (row.row.spread_kind, row.row.repeats);
     row.row.spread.filter(|spread| *spread > 0.0 && kind != SpreadKind::None)?;
-    Some(Spread { kind, repeats })
+    Some(SpreadDescription { kind, repeats })
 }
 
 /// The text below the table.
-fn below(report: &Report<'_>, lines: &Lines) -> String {
+fn text_below_table(report: &Report<'_>, lines: &TableLines) -> String {
     let mut text = String::new();
     if let Some(more) = report.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
         text.push_str(&format!("... and {more} more rows in table.csv\n"));
     }
     for (number, guarantee) in lines.notes.texts.iter().enumerate() {
-        text.push_str(&format!("[{}] {}\n", number + 1, shown_line(guarantee)));
+        text.push_str(&format!("[{}] {}\n", number + 1, escape_hidden_line(guarantee)));
     }
     if report.rows.iter().any(|row| row.row.metric == "noise-sd") {
         text.push_str(OF_SURFACES);
-        text.extend(worse_without_privacy(report).map(|worse| format!("{worse}\n")));
+        text.extend(worse_without_privacy_sentence(report).map(|worse| format!("{worse}\n")));
     } else if report.rows.iter().any(|row| row.row.metric == "r2") {
         text.push_str(OF_CONSTANTS);
     }
     let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
     text.extend((!spreads.is_empty()).then(|| format!("{}\n", legend(&spreads))));
     text.extend(
-        better_than_a_constant(report, MOST_NAMED).map(|better| format!("{}\n", shown_line(&better))),
+        better_than_constant_sentence(report, MOST_NAMED).map(|better| format!("{}\n", escape_hidden_line(&better))),
     );
-    if let Some(worse) = worse_than_a_constant(report, MOST_NAMED) {
-        text.push_str(&format!("{}\n", shown_line(&worse)));
+    if let Some(worse) = worse_than_constant_sentence(report, MOST_NAMED) {
+        text.push_str(&format!("{}\n", escape_hidden_line(&worse)));
     }
-    undefined(report, MOST_NAMED).iter().for_each(|said| text.push_str(&format!("{}\n", shown_line(said))));
-    match jitter_that_shows(report) {
+    undefined_metric_sentences(report, MOST_NAMED)
+        .iter()
+        .for_each(|said| text.push_str(&format!("{}\n", escape_hidden_line(said))));
+    match jitter_sentence(report) {
         Some(shows) => text.push_str(&format!("{shows}\n")),
-        None if report.jitter() > 0.0 => text.push_str(&format!(
-            "jitter of up to {} was added to a covariance matrix\n",
-            short(report.jitter())
-        )),
+        None if report.jitter() > 0.0 => text
+            .push_str(&format!("jitter of up to {} was added to a covariance matrix\n", format_short(report.jitter()))),
         None => {}
     }
     if report.experiment.left_out > 0 {
@@ -105,51 +105,51 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
         text.push_str(&format!("{} {are} left out because of {why}\n", experiment.left_out));
     }
     for claim in &report.claims {
-        text.push_str(&format!("{}: {}\n", shown_line(&said(claim)), shown_line(&claim.text)));
+        text.push_str(&format!("{}: {}\n", escape_hidden_line(&outcome_text(claim)), escape_hidden_line(&claim.text)));
     }
     text
 }
 
 /// The owner and outcome of a claim.
-pub(super) fn said(claim: &ClaimOutcome) -> String {
+pub(super) fn outcome_text(claim: &ClaimOutcome) -> String {
     let whose = match claim.from {
         ClaimOwner::Paper => format!("the paper ({})", claim.place),
         ClaimOwner::Ours => "ours".to_owned(),
     };
     let outcome = claim.outcome.name();
-    let outcome = if claim.outcome == Outcome::Fails { outcome.to_uppercase() } else { outcome.to_owned() };
+    let outcome = if claim.outcome == ClaimOutcomeKind::Fails { outcome.to_uppercase() } else { outcome.to_owned() };
     format!("{outcome}, {whose}")
 }
 
 /// The cells of a row under the headings after the axes.
 pub(super) fn cells(row: &ReportRow) -> [String; 11] {
     let certificate = &row.row.certificate;
-    let interval = row.beside().next().and_then(|judged| judged.predictive);
+    let interval = row.reference_comparisons().next().and_then(|judged| judged.predictive);
     let others = [("authors", &row.authors), ("reference", &row.reference)];
-    let others = others.into_iter().filter_map(|(whose, judged)| Some(other(whose, judged.as_ref()?)));
+    let others = others.into_iter().filter_map(|(whose, judged)| Some(reference_text(whose, judged.as_ref()?)));
     [
-        exact(certificate.epsilon()),
+        format_exact(certificate.epsilon()),
         row.row.metric.clone(),
-        ours(row),
+        format_own_value(row),
         interval
-            .map(|Predictive { low, high, .. }| format!("{} to {}", short(low), short(high)))
+            .map(|PredictiveInterval { low, high, .. }| format!("{} to {}", format_short(low), format_short(high)))
             .unwrap_or_default(),
-        row.published.as_ref().map(|judged| printed(&judged.counterpart)).unwrap_or_default(),
+        row.published.as_ref().map(|judged| format_printed(&judged.counterpart)).unwrap_or_default(),
         row.published.as_ref().map(verdicts).unwrap_or_default(),
         others.collect::<Vec<String>>().join("; "),
-        certificate.delta_exact.map(short).unwrap_or_default(),
-        certificate.gap.map(short).unwrap_or_default(),
+        certificate.delta_exact.map(format_short).unwrap_or_default(),
+        certificate.gap.map(format_short).unwrap_or_default(),
         row.published
             .as_ref()
             .and_then(|judged| judged.ratio(row.row.value))
-            .map(hundredths)
+            .map(format_hundredths)
             .unwrap_or_default(),
-        row.published.as_ref().and_then(Judged::z).map(hundredths).unwrap_or_default(),
+        row.published.as_ref().and_then(ReferenceComparison::z).map(format_hundredths).unwrap_or_default(),
     ]
 }
 
 /// Two decimals, or more digits of what is less than a tenth.
-pub fn hundredths(x: f64) -> String {
+pub fn format_hundredths(x: f64) -> String {
     if x.abs() < 0.1 || x.abs() >= 1e4 { format!("{x:.1e}") } else { format!("{x:.2}") }
 }
 
@@ -157,35 +157,35 @@ pub fn hundredths(x: f64) -> String {
 pub(super) const UNDEFINED: &str = "-";
 
 /// The number of a row with its spread.
-pub(super) fn ours(row: &ReportRow) -> String {
+pub(super) fn format_own_value(row: &ReportRow) -> String {
     match row.row.undefined {
         Some(_) => UNDEFINED.to_owned(),
-        None => with_spread(short(row.row.value), row.row.spread.map(short)),
+        None => with_spread(format_short(row.row.value), row.row.spread.map(format_short)),
     }
 }
 
 /// The verdicts on a number and on its spread.
-fn verdicts(judged: &Judged) -> String {
+fn verdicts(judged: &ReferenceComparison) -> String {
     match judged.spread_verdict {
-        Verdict::None => judged.verdict.name().to_owned(),
+        NumberVerdict::None => judged.verdict.name().to_owned(),
         spread => format!("{}, its spread {}", judged.verdict.name(), spread.name()),
     }
 }
 
 /// A number that the paper does not print, with its owner and verdict.
-fn other(whose: &str, judged: &Judged) -> String {
-    format!("{whose} {}: {}", printed(&judged.counterpart), judged.verdict.name())
+fn reference_text(whose: &str, judged: &ReferenceComparison) -> String {
+    format!("{whose} {}: {}", format_printed(&judged.counterpart), judged.verdict.name())
 }
 
 /// A number and its spread with the digits that are printed.
-pub(super) fn printed(published: &ReferenceValue) -> String {
+pub(super) fn format_printed(published: &ReferenceValue) -> String {
     let digits = if published.precision > 0.0 { -published.precision.log10().floor() } else { 0.0 };
     let digits = digits.max(0.0) as usize;
     let value = published.value;
-    let value = if published.precision > 0.0 { format!("{value:.digits$}") } else { exact(value) };
+    let value = if published.precision > 0.0 { format!("{value:.digits$}") } else { format_exact(value) };
     // A spread may be printed with more digits than its value.
     let spread = published.spread.map(|spread| {
-        let (plain, rounded) = (exact(spread), format!("{spread:.digits$}"));
+        let (plain, rounded) = (format_exact(spread), format!("{spread:.digits$}"));
         if plain.len() > rounded.len() { plain } else { rounded }
     });
     with_spread(value, spread)
@@ -208,23 +208,23 @@ const LARGER: f64 = 1.003;
 ///
 /// A model trusts sums without noise to the last digit, even if its function varies less than the true one. Noise then
 /// keeps it from following them.
-pub(super) fn worse_without_privacy(report: &Report<'_>) -> Option<String> {
+pub(super) fn worse_without_privacy_sentence(report: &Report<'_>) -> Option<String> {
     let place = report.axis("epsilon")?;
     let rows = report.rows.iter().filter(|row| row.row.metric == METRIC);
-    let errors: Vec<SurfaceError> = rows.map(|row| SurfaceError::from_row(row, place)).collect();
-    let [exactly, private] = worse(&errors)?;
+    let errors: Vec<SurfaceRmse> = rows.map(|row| SurfaceRmse::from_row(row, place)).collect();
+    let [exactly, private] = find_worse_pair(&errors)?;
     Some(format!(
         "Without privacy the surface fits the rows worse ({METRIC} {} against {} at epsilon {}): the function varies \
          faster than the lengthscales allow. Try shorter ones; until then `difference` does not measure the cost of privacy.",
-        short(exactly.value),
-        short(private.value),
-        exact(private.epsilon),
+        format_short(exactly.value),
+        format_short(private.value),
+        format_exact(private.epsilon),
     ))
 }
 
 /// The error of a cell.
 #[derive(Debug, PartialEq)]
-struct SurfaceError<'a> {
+struct SurfaceRmse<'a> {
     /// Infinite without privacy.
     epsilon: f64,
     /// Its labels on the other axes.
@@ -232,7 +232,7 @@ struct SurfaceError<'a> {
     value: f64,
 }
 
-impl<'a> SurfaceError<'a> {
+impl<'a> SurfaceRmse<'a> {
     fn from_row(row: &'a ReportRow, place: usize) -> Self {
         let labels = row.labels.iter().enumerate().filter(|(axis, _)| *axis != place);
         Self {
@@ -252,7 +252,7 @@ impl<'a> SurfaceError<'a> {
 }
 
 /// The first that is worse without privacy, and the private one.
-fn worse<'e, 'a>(errors: &'e [SurfaceError<'a>]) -> Option<[&'e SurfaceError<'a>; 2]> {
+fn find_worse_pair<'e, 'a>(errors: &'e [SurfaceRmse<'a>]) -> Option<[&'e SurfaceRmse<'a>; 2]> {
     errors.iter().find_map(|exactly| {
         let private = errors.iter().find(|private| exactly.is_worse_than(private))?;
         Some([exactly, private])
@@ -261,20 +261,16 @@ fn worse<'e, 'a>(errors: &'e [SurfaceError<'a>]) -> Option<[&'e SurfaceError<'a>
 
 /// A table without lines, its columns aligned, fitted to the terminal where there is one.
 pub fn plain_table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    plain_table_sparing(headings, rows, &[])
+    plain_table_fitted(headings, rows, &[])
 }
 
 /// The same without columns of these headings, in this order, where all would not fit.
-pub fn plain_table_sparing(
-    headings: &[&str],
-    rows: impl Iterator<Item = Vec<String>>,
-    spare: &[&str],
-) -> String {
+pub fn plain_table_fitted(headings: &[&str], rows: impl Iterator<Item = Vec<String>>, spare: &[&str]) -> String {
     let headings: Vec<String> = headings.iter().map(|heading| (*heading).to_owned()).collect();
     // A line end in a name would look like a row of its own.
-    let rows = rows.map(|row| row.iter().map(|cell| shown_line(cell).into_owned()).collect());
+    let rows = rows.map(|row| row.iter().map(|cell| escape_hidden_line(cell).into_owned()).collect());
     let rows: Vec<Vec<String>> = rows.collect();
-    Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare }.text()
+    FittedTable { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare }.text()
 }
 
 /// The indent of continuation lines.
@@ -293,16 +289,16 @@ fn terminal_width() -> Option<usize> {
 
 /// Prose with lines no wider than there are columns, broken between words. What goes on in the next line is indented; a word that is
 /// wider than a line is left whole.
-pub fn folded(prose: &str) -> String {
+pub fn wrap_prose(prose: &str) -> String {
     match text_width() {
-        Some(width) => prose.split_inclusive('\n').map(|line| folded_line(line, width)).collect(),
+        Some(width) => prose.split_inclusive('\n').map(|line| wrap_line(line, width)).collect(),
         None => prose.to_owned(),
     }
 }
 
-fn folded_line(line: &str, width: usize) -> String {
-    let mut text = Words { indent: INDENT + (line.len() - line.trim_start().len()), ..Words::default() };
-    line.trim_end_matches('\n').split(' ').for_each(|word| text.push(word, width));
+fn wrap_line(line: &str, width: usize) -> String {
+    let mut text = WordWrapper { indent: INDENT + (line.len() - line.trim_start().len()), ..WordWrapper::default() };
+    line.trim_end_matches('\n').split(' ').for_each(|word| text.push_word(word, width));
     if line.ends_with('\n') {
         text.text.push('\n');
     }
@@ -311,21 +307,21 @@ fn folded_line(line: &str, width: usize) -> String {
 
 /// Words one after the other, and the column that the last one ends at.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct WordWrapper {
     pub text: String,
     pub at: usize,
     pub indent: usize,
     begun: bool,
 }
 
-impl Words {
+impl WordWrapper {
     /// After a text that is there already.
-    pub fn after(text: String, indent: usize) -> Self {
+    pub fn from_text(text: String, indent: usize) -> Self {
         Self { at: text.width(), begun: !text.is_empty(), text, indent }
     }
 
     /// Adds a word, in the next line where it does not fit.
-    pub fn push(&mut self, word: &str, width: usize) {
+    pub fn push_word(&mut self, word: &str, width: usize) {
         if self.at > self.indent && self.at + 1 + word.width() > width {
             self.text.push_str(&format!("\n{}", " ".repeat(self.indent)));
             self.at = self.indent;
@@ -343,8 +339,8 @@ impl Words {
 mod tests {
     use super::*;
 
-    fn error(epsilon: f64, other: &str, value: f64) -> SurfaceError<'_> {
-        SurfaceError { epsilon, others: vec![other], value }
+    fn error(epsilon: f64, other: &str, value: f64) -> SurfaceRmse<'_> {
+        SurfaceRmse { epsilon, others: vec![other], value }
     }
 
     #[test]
@@ -355,10 +351,10 @@ mod tests {
             error(1.0, "b", 11.19),
             error(f64::INFINITY, "a", 11.2),
         ];
-        assert_eq!(worse(&errors), Some([&errors[3], &errors[0]]));
-        assert_eq!(worse(&errors[..3]), None);
+        assert_eq!(find_worse_pair(&errors), Some([&errors[3], &errors[0]]));
+        assert_eq!(find_worse_pair(&errors[..3]), None);
         // More privacy may err less by chance.
-        assert_eq!(worse(&[error(2.0, "a", 12.0), error(1.0, "a", 11.0)]), None);
+        assert_eq!(find_worse_pair(&[error(2.0, "a", 12.0), error(1.0, "a", 11.0)]), None);
     }
 }
 
@@ -381,9 +377,9 @@ mod width_tests {
     #[test]
     fn prose_is_broken_between_words() {
         let lines = ["results:  0 of 12 values agree\n", "  a = one, two, three\n", "", "averylongword it\n"];
-        let folded: String = lines.iter().map(|line| folded_line(line, 16)).collect();
+        let folded: String = lines.iter().map(|line| wrap_line(line, 16)).collect();
         let expected = "results:  0 of\n  12 values\n  agree\n  a = one, two,\n    three\naverylongword it\n";
         assert_eq!(folded, expected);
-        assert_eq!(folded_line("averylongword it", 10), "averylongword\n  it");
+        assert_eq!(wrap_line("averylongword it", 10), "averylongword\n  it");
     }
 }

@@ -1,12 +1,12 @@
 //! Compares a result with a number from another source.
 
-use super::predictive::Predictive;
+use super::predictive::PredictiveInterval;
 use dpgp_spec::{ReferenceValue, SpreadKind};
-use dpgp_task::Row;
+use dpgp_task::MetricSummary;
 
 /// The verdict on a number beside ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum NumberVerdict {
     /// Within the central 95 % of our runs.
     Agrees,
     /// Outside.
@@ -23,19 +23,12 @@ pub enum Verdict {
     None,
 }
 
-impl Verdict {
-    const ALL: [Self; 7] = [
-        Self::Agrees,
-        Self::Differs,
-        Self::Inconclusive,
-        Self::NotJudged,
-        Self::Fitted,
-        Self::StandIn,
-        Self::None,
-    ];
+impl NumberVerdict {
+    const ALL: [Self; 7] =
+        [Self::Agrees, Self::Differs, Self::Inconclusive, Self::NotJudged, Self::Fitted, Self::StandIn, Self::None];
 
     /// The verdict of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
 
@@ -67,7 +60,7 @@ impl Verdict {
 
 /// The conditions of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Conditions {
+pub struct ComparisonConditions {
     /// Other data than the paper's are used.
     pub stand_in: bool,
     /// The settings are reduced: a difference shows nothing.
@@ -76,38 +69,38 @@ pub struct Conditions {
 
 /// A number beside ours, and its verdict.
 #[derive(Debug, Clone)]
-pub struct Judged {
+pub struct ReferenceComparison {
     /// The number.
     pub counterpart: ReferenceValue,
     /// The interval of another of our runs; none if replicates do not determine it.
-    pub predictive: Option<Predictive>,
+    pub predictive: Option<PredictiveInterval>,
     /// The verdict on the number.
-    pub verdict: Verdict,
+    pub verdict: NumberVerdict,
     /// The verdict on its spread.
-    pub spread_verdict: Verdict,
+    pub spread_verdict: NumberVerdict,
 }
 
-impl Judged {
+impl ReferenceComparison {
     /// Judges a number by the replicates of a row.
-    pub fn new(row: &Row, counterpart: &ReferenceValue, conditions: Conditions) -> Self {
+    pub fn new(row: &MetricSummary, counterpart: &ReferenceValue, conditions: ComparisonConditions) -> Self {
         let predictive = predictive(row, counterpart);
-        let verdict = verdict_by(predictive, counterpart, conditions);
+        let verdict = verdict_from_interval(predictive, counterpart, conditions);
         let spread = counterpart.spread.and_then(|spread| {
-            let interval = of_spread(row, counterpart)?.printed_to(counterpart.precision);
+            let interval = spread_interval(row, counterpart)?.widen_by_rounding(counterpart.precision);
             // No setting was chosen so that a spread fits.
             let plain = ReferenceValue { fitted: None, ..counterpart.clone() };
-            Some(excused(interval.verdict(spread, None), &plain, conditions))
+            Some(adjust_verdict(interval.verdict(spread, None), &plain, conditions))
         });
-        let spread_verdict = spread.unwrap_or(Verdict::None);
+        let spread_verdict = spread.unwrap_or(NumberVerdict::None);
         Self { counterpart: counterpart.clone(), predictive, verdict, spread_verdict }
     }
 }
 
-impl Judged {
+impl ReferenceComparison {
     /// The share of our runs that lie farther out; none if nothing is random, or if agreement shows nothing.
     pub fn p_value(&self) -> Option<f64> {
         match (self.verdict, &self.counterpart.fitted) {
-            (Verdict::StandIn | Verdict::None, _) | (_, Some(_)) => None,
+            (NumberVerdict::StandIn | NumberVerdict::None, _) | (_, Some(_)) => None,
             _ => self.predictive?.p_value(self.counterpart.value),
         }
     }
@@ -122,59 +115,63 @@ impl Judged {
     /// the data are not the paper's.
     pub fn z(&self) -> Option<f64> {
         match self.verdict {
-            Verdict::StandIn | Verdict::None => None,
+            NumberVerdict::StandIn | NumberVerdict::None => None,
             _ => self.predictive?.z(self.counterpart.value),
         }
     }
 }
 
 /// The verdict on a number from the interval of another run, if that is known.
-pub fn verdict_by(
-    interval: Option<Predictive>,
+pub fn verdict_from_interval(
+    interval: Option<PredictiveInterval>,
     counterpart: &ReferenceValue,
-    conditions: Conditions,
-) -> Verdict {
+    conditions: ComparisonConditions,
+) -> NumberVerdict {
     let verdict = interval.map(|interval| interval.verdict(counterpart.value, counterpart.effect));
-    excused(verdict.unwrap_or(Verdict::NotJudged), counterpart, conditions)
+    adjust_verdict(verdict.unwrap_or(NumberVerdict::NotJudged), counterpart, conditions)
 }
 
 /// The interval for a number like the counterpart, as it would be printed. Folds of a single replicate do not show how
 /// far another split would move their mean.
-fn predictive(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
+fn predictive(row: &MetricSummary, counterpart: &ReferenceValue) -> Option<PredictiveInterval> {
     if row.undefined.is_some() || (row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds) {
         return None;
     }
-    let interval = Predictive::of_run(&row.replicates, counterpart.runs);
-    Some(interval.printed_to(counterpart.precision).widened(counterpart.tolerance.unwrap_or(0.0)))
+    let interval = PredictiveInterval::from_replicates(&row.replicates, counterpart.runs);
+    Some(interval.widen_by_rounding(counterpart.precision).widened(counterpart.tolerance.unwrap_or(0.0)))
 }
 
 /// The interval for a spread like the counterpart's; none if our rows do not determine it.
-fn of_spread(row: &Row, counterpart: &ReferenceValue) -> Option<Predictive> {
+fn spread_interval(row: &MetricSummary, counterpart: &ReferenceValue) -> Option<PredictiveInterval> {
     let several = row.replicates.len() > 1 && row.undefined.is_none();
     match (counterpart.spread_kind, counterpart.count) {
         (SpreadKind::SdFolds, _) if several && !row.fold_spreads.is_empty() => {
-            Some(Predictive::of_run(&row.fold_spreads, 1))
+            Some(PredictiveInterval::from_replicates(&row.fold_spreads, 1))
         }
         // Over the folds of a run, if it has any.
         (SpreadKind::StandardError, Some(count)) if several && count > 1 && !row.fold_spreads.is_empty() => {
-            Some(Predictive::of_run(&row.fold_spreads, 1).scaled(1.0 / f64::from(count).sqrt()))
+            Some(PredictiveInterval::from_replicates(&row.fold_spreads, 1).scaled(1.0 / f64::from(count).sqrt()))
         }
         (SpreadKind::SdReplicates, Some(count)) if several && count > 1 => {
-            Some(Predictive::of_spread(&row.replicates, count))
+            Some(PredictiveInterval::for_spread(&row.replicates, count))
         }
         (SpreadKind::StandardError, Some(count)) if several && count > 1 => {
-            Some(Predictive::of_spread(&row.replicates, count).scaled(1.0 / f64::from(count).sqrt()))
+            Some(PredictiveInterval::for_spread(&row.replicates, count).scaled(1.0 / f64::from(count).sqrt()))
         }
         _ => None,
     }
 }
 
 /// The verdict when other data, reduced settings or a fit make a comparison meaningless.
-fn excused(verdict: Verdict, counterpart: &ReferenceValue, conditions: Conditions) -> Verdict {
+fn adjust_verdict(
+    verdict: NumberVerdict,
+    counterpart: &ReferenceValue,
+    conditions: ComparisonConditions,
+) -> NumberVerdict {
     match verdict {
-        _ if conditions.stand_in => Verdict::StandIn,
-        Verdict::Differs if conditions.reduced => Verdict::Inconclusive,
-        Verdict::Agrees if counterpart.fitted.is_some() => Verdict::Fitted,
+        _ if conditions.stand_in => NumberVerdict::StandIn,
+        NumberVerdict::Differs if conditions.reduced => NumberVerdict::Inconclusive,
+        NumberVerdict::Agrees if counterpart.fitted.is_some() => NumberVerdict::Fitted,
         verdict => verdict,
     }
 }
@@ -193,10 +190,10 @@ pub fn standard_error(spread: Option<f64>, kind: SpreadKind, count: usize) -> f6
 mod tests {
     use super::*;
     use dpgp_accounting::Certificate;
-    use dpgp_spec::{HowRead, Owner};
+    use dpgp_spec::{ReadingMethod, ValueOwner};
 
-    fn row(replicates: &[f64]) -> Row {
-        Row {
+    fn row(replicates: &[f64]) -> MetricSummary {
+        MetricSummary {
             cell: 0,
             metric: "m".to_owned(),
             value: replicates.iter().sum::<f64>() / replicates.len() as f64,
@@ -213,7 +210,7 @@ mod tests {
 
     fn printed(value: f64, spread: f64) -> ReferenceValue {
         ReferenceValue {
-            owner: Owner::Paper,
+            owner: ValueOwner::Paper,
             cell: 0,
             metric: "m".to_owned(),
             value,
@@ -226,7 +223,7 @@ mod tests {
             effect: None,
             fitted: None,
             source: String::new(),
-            read: HowRead::Printed,
+            read: ReadingMethod::Printed,
         }
     }
 
@@ -235,7 +232,7 @@ mod tests {
         ReferenceValue { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) }
     }
 
-    const PLAIN: Conditions = Conditions { stand_in: false, reduced: false };
+    const PLAIN: ComparisonConditions = ComparisonConditions { stand_in: false, reduced: false };
 
     /// Replicates between 9.9 and 10.1, whose folds differ by much more.
     fn replicates() -> Vec<f64> {
@@ -246,17 +243,24 @@ mod tests {
     #[test]
     fn replicates_decide_and_not_folds() {
         let row = row(&replicates());
-        for (value, expected) in [(10.0, Verdict::Agrees), (10.1, Verdict::Agrees), (10.2, Verdict::Differs)]
+        for (value, expected) in
+            [(10.0, NumberVerdict::Agrees), (10.1, NumberVerdict::Agrees), (10.2, NumberVerdict::Differs)]
         {
-            assert_eq!(Judged::new(&row, &printed(value, 1.0), PLAIN).verdict, expected, "{value}");
+            assert_eq!(ReferenceComparison::new(&row, &printed(value, 1.0), PLAIN).verdict, expected, "{value}");
         }
     }
 
     #[test]
     fn spreads_are_judged_too() {
         let row = row(&replicates());
-        for (spread, expected) in [(1.0, Verdict::Agrees), (1.4, Verdict::Differs), (0.6, Verdict::Differs)] {
-            assert_eq!(Judged::new(&row, &printed(10.0, spread), PLAIN).spread_verdict, expected, "{spread}");
+        for (spread, expected) in
+            [(1.0, NumberVerdict::Agrees), (1.4, NumberVerdict::Differs), (0.6, NumberVerdict::Differs)]
+        {
+            assert_eq!(
+                ReferenceComparison::new(&row, &printed(10.0, spread), PLAIN).spread_verdict,
+                expected,
+                "{spread}"
+            );
         }
     }
 
@@ -265,25 +269,23 @@ mod tests {
     /// a root of five less.
     #[test]
     fn spreads_over_replicates_and_standard_errors_have_the_f_distribution() {
-        let row = Row { fold_spreads: Vec::new(), ..row(&(0..10).map(f64::from).collect::<Vec<_>>()) };
+        let row = MetricSummary { fold_spreads: Vec::new(), ..row(&(0..10).map(f64::from).collect::<Vec<_>>()) };
         let sd = (82.5f64 / 9.0).sqrt();
         let [low, high] = [sd / 8.905f64.sqrt(), sd * 4.718f64.sqrt()];
-        for (kind, unit) in
-            [(SpreadKind::SdReplicates, 1.0), (SpreadKind::StandardError, 5.0f64.sqrt().recip())]
-        {
-            let of = |spread| ReferenceValue {
-                spread_kind: kind,
-                count: Some(5),
-                precision: 0.0,
-                ..printed(4.5, spread)
-            };
+        for (kind, unit) in [(SpreadKind::SdReplicates, 1.0), (SpreadKind::StandardError, 5.0f64.sqrt().recip())] {
+            let of =
+                |spread| ReferenceValue { spread_kind: kind, count: Some(5), precision: 0.0, ..printed(4.5, spread) };
             for (spread, expected) in [
-                (0.999 * low, Verdict::Differs),
-                (1.001 * low, Verdict::Agrees),
-                (0.999 * high, Verdict::Agrees),
-                (1.001 * high, Verdict::Differs),
+                (0.999 * low, NumberVerdict::Differs),
+                (1.001 * low, NumberVerdict::Agrees),
+                (0.999 * high, NumberVerdict::Agrees),
+                (1.001 * high, NumberVerdict::Differs),
             ] {
-                assert_eq!(Judged::new(&row, &of(unit * spread), PLAIN).spread_verdict, expected, "{spread}");
+                assert_eq!(
+                    ReferenceComparison::new(&row, &of(unit * spread), PLAIN).spread_verdict,
+                    expected,
+                    "{spread}"
+                );
             }
         }
     }
@@ -292,13 +294,12 @@ mod tests {
     #[test]
     fn a_standard_error_is_that_over_folds_where_there_are_any() {
         let row = row(&replicates());
-        for (spread, expected) in [(0.5, Verdict::Agrees), (0.6, Verdict::Differs), (1.0, Verdict::Differs)] {
-            let printed = ReferenceValue {
-                spread_kind: SpreadKind::StandardError,
-                count: Some(4),
-                ..printed(10.0, spread)
-            };
-            assert_eq!(Judged::new(&row, &printed, PLAIN).spread_verdict, expected, "{spread}");
+        for (spread, expected) in
+            [(0.5, NumberVerdict::Agrees), (0.6, NumberVerdict::Differs), (1.0, NumberVerdict::Differs)]
+        {
+            let printed =
+                ReferenceValue { spread_kind: SpreadKind::StandardError, count: Some(4), ..printed(10.0, spread) };
+            assert_eq!(ReferenceComparison::new(&row, &printed, PLAIN).spread_verdict, expected, "{spread}");
         }
     }
 
@@ -306,35 +307,39 @@ mod tests {
     #[test]
     fn spreads_without_a_law_are_not_judged() {
         let (many, one) = (row(&replicates()), row(&[10.0]));
-        let bare = Row { fold_spreads: Vec::new(), ..many.clone() };
+        let bare = MetricSummary { fold_spreads: Vec::new(), ..many.clone() };
         for kind in [SpreadKind::SdReplicates, SpreadKind::StandardError] {
             let of = |count| ReferenceValue { spread_kind: kind, count, ..printed(10.0, 1.0) };
             for (row, count) in [(&one, Some(5)), (&many, Some(1)), (&many, None)] {
-                assert_eq!(Judged::new(row, &of(count), PLAIN).spread_verdict, Verdict::None, "{count:?}");
+                assert_eq!(
+                    ReferenceComparison::new(row, &of(count), PLAIN).spread_verdict,
+                    NumberVerdict::None,
+                    "{count:?}"
+                );
             }
         }
-        assert_eq!(Judged::new(&bare, &printed(10.0, 1.0), PLAIN).spread_verdict, Verdict::None);
+        assert_eq!(ReferenceComparison::new(&bare, &printed(10.0, 1.0), PLAIN).spread_verdict, NumberVerdict::None);
     }
 
     #[test]
     fn one_split_tells_nothing() {
-        let judged = Judged::new(&row(&[10.0]), &printed(10.0, 1.0), PLAIN);
-        assert_eq!((judged.verdict, judged.spread_verdict), (Verdict::NotJudged, Verdict::None));
+        let judged = ReferenceComparison::new(&row(&[10.0]), &printed(10.0, 1.0), PLAIN);
+        assert_eq!((judged.verdict, judged.spread_verdict), (NumberVerdict::NotJudged, NumberVerdict::None));
     }
 
     #[test]
     fn what_excuses_a_comparison() {
         let row = row(&replicates());
-        let stand_in = Conditions { stand_in: true, reduced: false };
-        let reduced = Conditions { stand_in: false, reduced: true };
-        assert_eq!(Judged::new(&row, &printed(12.0, 1.0), stand_in).verdict, Verdict::StandIn);
-        assert_eq!(Judged::new(&row, &printed(12.0, 1.0), reduced).verdict, Verdict::Inconclusive);
-        assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).verdict, Verdict::Fitted);
-        assert_eq!(Judged::new(&row, &fitted(12.0), PLAIN).verdict, Verdict::Differs);
-        assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).spread_verdict, Verdict::Agrees);
-        assert!(Judged::new(&row, &fitted(10.0), PLAIN).p_value().is_none());
-        assert!(Judged::new(&row, &printed(10.0, 1.0), PLAIN).p_value().is_some());
+        let stand_in = ComparisonConditions { stand_in: true, reduced: false };
+        let reduced = ComparisonConditions { stand_in: false, reduced: true };
+        assert_eq!(ReferenceComparison::new(&row, &printed(12.0, 1.0), stand_in).verdict, NumberVerdict::StandIn);
+        assert_eq!(ReferenceComparison::new(&row, &printed(12.0, 1.0), reduced).verdict, NumberVerdict::Inconclusive);
+        assert_eq!(ReferenceComparison::new(&row, &fitted(10.0), PLAIN).verdict, NumberVerdict::Fitted);
+        assert_eq!(ReferenceComparison::new(&row, &fitted(12.0), PLAIN).verdict, NumberVerdict::Differs);
+        assert_eq!(ReferenceComparison::new(&row, &fitted(10.0), PLAIN).spread_verdict, NumberVerdict::Agrees);
+        assert!(ReferenceComparison::new(&row, &fitted(10.0), PLAIN).p_value().is_none());
+        assert!(ReferenceComparison::new(&row, &printed(10.0, 1.0), PLAIN).p_value().is_some());
         let read = ReferenceValue { tolerance: Some(2.0), ..printed(12.0, 1.0) };
-        assert_eq!(Judged::new(&row, &read, PLAIN).verdict, Verdict::Agrees);
+        assert_eq!(ReferenceComparison::new(&row, &read, PLAIN).verdict, NumberVerdict::Agrees);
     }
 }

@@ -7,39 +7,39 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::index::{self, IndexLine, Stamp};
-use super::line::{JSON_AT, Kind, SegmentLine, read_lines};
+use super::index::{self, IndexLine, SegmentStamp};
+use super::line::{JSON_AT, LineKind, SegmentLine, read_lines};
 use super::record::DigestMap;
-use super::session::{ENDING, Segment};
-use super::{Key, RunHeader, Session, StoreError, StoredResult};
-use dpgp_spec::Identity;
+use super::session::{ENDING, OpenSegment};
+use super::{ResultKey, RunHeader, StoreError, StoredResult, WriteSession};
+use dpgp_spec::TextDigest;
 
 /// A folder of segments and an index of their results.
 ///
 /// ```
-/// use dpgp_run::store::Store;
+/// use dpgp_run::store::ResultStore;
 ///
 /// let folder = tempfile::tempdir()?;
-/// let store = Store::open(&folder.path().join("none-yet"))?;
+/// let store = ResultStore::open(&folder.path().join("none-yet"))?;
 /// assert!(store.warnings().is_empty() && store.last_runs().is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Store {
+pub struct ResultStore {
     directory: PathBuf,
     segments: Vec<PathBuf>,
-    runs: Vec<Run>,
-    results: DigestMap<LinePlace>,
-    texts: DigestMap<LinePlace>,
+    runs: Vec<StoredRun>,
+    results: DigestMap<LineLocation>,
+    texts: DigestMap<LineLocation>,
     /// Segments that were read from end to end without a fault.
     read: Vec<SegmentLines>,
     warnings: Vec<String>,
-    segment: Option<Segment>,
+    segment: Option<OpenSegment>,
 }
 
 /// A run and the segment that it is in.
 #[derive(Debug)]
-struct Run {
+struct StoredRun {
     segment: usize,
     header: RunHeader,
 }
@@ -48,13 +48,13 @@ struct Run {
 #[derive(Debug)]
 struct SegmentLines {
     path: PathBuf,
-    stamp: Stamp,
+    stamp: SegmentStamp,
     lines: Vec<IndexLine>,
 }
 
 /// Where a line stands.
 #[derive(Debug, Clone, Copy)]
-struct LinePlace {
+struct LineLocation {
     segment: u32,
     run: u32,
     offset: u64,
@@ -63,23 +63,23 @@ struct LinePlace {
 
 /// A result that the store holds, with the run that it came from.
 #[derive(Debug, Clone)]
-pub struct Stored {
+pub struct ResultWithRun {
     /// The run.
     pub run: RunHeader,
     /// The result.
     pub record: StoredResult,
 }
 
-impl Store {
+impl ResultStore {
     /// Reads what a folder holds; a folder that is not there holds nothing. Results that are in it twice are compared. What had to be
     /// read from end to end gets an index, so that it is found at once the next time.
     ///
     /// # Errors
     /// [`StoreError::Io`], or [`StoreError::Disagree`].
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
-        let mut store = Self::of_segments(directory, segments(directory)?)?;
+        let mut store = Self::from_segments(directory, segments(directory)?)?;
         for SegmentLines { path, stamp, lines } in store.read.drain(..) {
-            index::write(&path, stamp, &lines);
+            index::write_index(&path, stamp, &lines);
         }
         Ok(store)
     }
@@ -87,13 +87,13 @@ impl Store {
     /// The same without an index: nothing is written.
     ///
     /// # Errors
-    /// As [`Store::open`].
-    pub fn read_only(directory: &Path) -> Result<Self, StoreError> {
-        Self::of_segments(directory, segments(directory)?)
+    /// As [`ResultStore::open`].
+    pub fn open_read_only(directory: &Path) -> Result<Self, StoreError> {
+        Self::from_segments(directory, segments(directory)?)
     }
 
     /// Reads these segments, wherever they stand, and writes nothing.
-    pub(super) fn of_segments(directory: &Path, segments: Vec<PathBuf>) -> Result<Self, StoreError> {
+    pub(super) fn from_segments(directory: &Path, segments: Vec<PathBuf>) -> Result<Self, StoreError> {
         let mut store = Self {
             directory: directory.to_path_buf(),
             segments: Vec::new(),
@@ -104,7 +104,7 @@ impl Store {
             warnings: Vec::new(),
             segment: None,
         };
-        segments.into_iter().try_for_each(|path| store.read(path))?;
+        segments.into_iter().try_for_each(|path| store.read_segment(path))?;
         Ok(store)
     }
 
@@ -119,7 +119,7 @@ impl Store {
     }
 
     /// Whether a result is here.
-    pub fn holds(&self, key: &Key) -> bool {
+    pub fn has_result(&self, key: &ResultKey) -> bool {
         self.results.contains_key(key)
     }
 
@@ -127,8 +127,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]; a key that is not here is [`StoreError::Gone`].
-    pub fn results(&self, keys: &[Key]) -> Result<Vec<StoredResult>, StoreError> {
-        let places: Option<Vec<LinePlace>> = keys.iter().map(|key| self.results.get(key).copied()).collect();
+    pub fn results(&self, keys: &[ResultKey]) -> Result<Vec<StoredResult>, StoreError> {
+        let places: Option<Vec<LineLocation>> = keys.iter().map(|key| self.results.get(key).copied()).collect();
         self.read_places(&places.ok_or_else(|| StoreError::Gone { path: self.directory.clone() })?)
     }
 
@@ -136,20 +136,20 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn of_experiment(&self, name: &str) -> Result<Vec<Stored>, StoreError> {
-        let mut places: Vec<LinePlace> = self.results.values().copied().collect();
+    pub fn experiment_results(&self, name: &str) -> Result<Vec<ResultWithRun>, StoreError> {
+        let mut places: Vec<LineLocation> = self.results.values().copied().collect();
         places.retain(|place| self.header(*place).experiment == name);
         places.sort_by_key(|place| (place.segment, place.offset));
         let records: Vec<StoredResult> = self.read_places(&places)?;
         let stored = records.into_iter().zip(places);
-        Ok(stored.map(|(record, place)| Stored { run: self.header(place).clone(), record }).collect())
+        Ok(stored.map(|(record, place)| ResultWithRun { run: self.header(place).clone(), record }).collect())
     }
 
     /// The canonical text of a section, if any segment holds it.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn text(&self, id: &Identity) -> Result<Option<String>, StoreError> {
+    pub fn section_text(&self, id: &TextDigest) -> Result<Option<String>, StoreError> {
         let Some(place) = self.texts.get(id) else { return Ok(None) };
         Ok(self.read_places(&[*place])?.pop())
     }
@@ -157,22 +157,22 @@ impl Store {
     /// The last run of each experiment, quick and full ones apart.
     pub fn last_runs(&self) -> Vec<&RunHeader> {
         let mut last: BTreeMap<(&str, bool), &RunHeader> = BTreeMap::new();
-        for Run { header, .. } in &self.runs {
+        for StoredRun { header, .. } in &self.runs {
             last.insert((&header.experiment, header.quick), header);
         }
         last.into_values().collect()
     }
 
-    /// Starts writing for a run. At most one session writes at a time; see [`Store::end`].
-    pub fn session(&mut self, header: RunHeader) -> Session {
-        Session::new(&self.directory, header, self.segment.take())
+    /// Starts writing for a run. At most one session writes at a time; see [`ResultStore::end`].
+    pub fn session(&mut self, header: RunHeader) -> WriteSession {
+        WriteSession::new(&self.directory, header, self.segment.take())
     }
 
     /// Ends a session: what it wrote can be read from here on.
     ///
     /// # Errors
     /// [`StoreError::Disagree`], if another session of this process stored the same results.
-    pub fn end(&mut self, session: Session) -> Result<(), StoreError> {
+    pub fn end(&mut self, session: WriteSession) -> Result<(), StoreError> {
         let (header, state) = session.into_parts();
         let Some(segment) = state.segment else { return Ok(()) };
         let number = match self.segments.iter().position(|path| path == segment.path()) {
@@ -183,25 +183,25 @@ impl Store {
             }
         };
         self.segment = Some(segment);
-        self.runs.push(Run { segment: number, header });
+        self.runs.push(StoredRun { segment: number, header });
         for (kind, key, offset, length) in state.written {
-            self.insert(kind, key, self.place(number, offset, length))?;
+            self.insert(kind, key, self.locate_line(number, offset, length))?;
         }
         Ok(())
     }
 
-    fn read(&mut self, path: PathBuf) -> Result<(), StoreError> {
+    fn read_segment(&mut self, path: PathBuf) -> Result<(), StoreError> {
         let io = StoreError::io(&path);
         let mut file = File::open(&path).map_err(&io)?;
         let found = file.metadata().map_err(&io)?;
-        let stamp = Stamp::from_metadata(&found);
-        let known = stamp.and_then(|stamp| index::read(&path, stamp));
+        let stamp = SegmentStamp::from_metadata(&found);
+        let known = stamp.and_then(|stamp| index::read_index(&path, stamp));
         let number = self.segments.len();
         self.segments.push(path.clone());
         if let Some(lines) = known {
             let mut reader = BufReader::new(file);
             self.results.reserve(lines.len());
-            return lines.iter().try_for_each(|line| self.line(*line, number, &mut reader));
+            return lines.iter().try_for_each(|line| self.insert_line(*line, number, &mut reader));
         }
         let mut lines = Vec::new();
         let read = read_lines(BufReader::with_capacity(1 << 16, &file), |line, offset| {
@@ -211,7 +211,7 @@ impl Store {
         let read = read.map_err(&io)?;
         file.rewind().map_err(&io)?;
         let mut reader = BufReader::new(file);
-        lines.iter().try_for_each(|line| self.line(*line, number, &mut reader))?;
+        lines.iter().try_for_each(|line| self.insert_line(*line, number, &mut reader))?;
         let size = found.len();
         if read.damaged > 0 {
             self.warnings.push(format!(
@@ -234,43 +234,38 @@ impl Store {
     }
 
     /// Enters a line of a segment that is open.
-    fn line(
-        &mut self,
-        line: IndexLine,
-        segment: usize,
-        reader: &mut BufReader<File>,
-    ) -> Result<(), StoreError> {
+    fn insert_line(&mut self, line: IndexLine, segment: usize, reader: &mut BufReader<File>) -> Result<(), StoreError> {
         let IndexLine { kind, key, offset, length } = line;
-        if kind == Kind::Run {
+        if kind == LineKind::Run {
             // The run is not used.
-            let place = LinePlace { segment: segment as u32, run: 0, offset, length };
+            let place = LineLocation { segment: segment as u32, run: 0, offset, length };
             if let Ok(header) = read_value(reader, place, &self.segments[segment]) {
-                self.runs.push(Run { segment, header });
+                self.runs.push(StoredRun { segment, header });
             }
             return Ok(());
         }
-        self.insert(kind, key, self.place(segment, offset, length as usize))
+        self.insert(kind, key, self.locate_line(segment, offset, length as usize))
     }
 
     /// Where a line of the latest run stands; none if the run is not of that segment.
-    fn place(&self, segment: usize, offset: u64, length: usize) -> Option<LinePlace> {
+    fn locate_line(&self, segment: usize, offset: u64, length: usize) -> Option<LineLocation> {
         let run = self.runs.len().checked_sub(1).filter(|&run| self.runs[run].segment == segment)?;
-        Some(LinePlace { segment: segment as u32, run: run as u32, offset, length: length as u32 })
+        Some(LineLocation { segment: segment as u32, run: run as u32, offset, length: length as u32 })
     }
 
-    fn header(&self, place: LinePlace) -> &RunHeader {
+    fn header(&self, place: LineLocation) -> &RunHeader {
         &self.runs[place.run as usize].header
     }
 
     /// Enters a line into the index; the first of several results of one key stays.
-    fn insert(&mut self, kind: Kind, key: Key, place: Option<LinePlace>) -> Result<(), StoreError> {
+    fn insert(&mut self, kind: LineKind, key: ResultKey, place: Option<LineLocation>) -> Result<(), StoreError> {
         let Some(place) = place else { return Ok(()) };
         match kind {
-            Kind::Run => {}
-            Kind::Text => {
+            LineKind::Run => {}
+            LineKind::Text => {
                 self.texts.insert(key, place);
             }
-            Kind::Done => match self.results.get(&key).copied() {
+            LineKind::Done => match self.results.get(&key).copied() {
                 None => {
                     self.results.insert(key, place);
                 }
@@ -280,7 +275,7 @@ impl Store {
         Ok(())
     }
 
-    fn compare(&self, first: LinePlace, second: LinePlace) -> Result<(), StoreError> {
+    fn compare(&self, first: LineLocation, second: LineLocation) -> Result<(), StoreError> {
         let records: Vec<StoredResult> = self.read_places(&[first, second])?;
         if records[0].agrees(&records[1]) {
             return Ok(());
@@ -295,7 +290,7 @@ impl Store {
     }
 
     /// The values of the lines at these places, in their order; each segment is opened once for neighbours.
-    fn read_places<T: DeserializeOwned>(&self, places: &[LinePlace]) -> Result<Vec<T>, StoreError> {
+    fn read_places<T: DeserializeOwned>(&self, places: &[LineLocation]) -> Result<Vec<T>, StoreError> {
         let mut open: Option<(u32, BufReader<File>)> = None;
         let mut values = Vec::with_capacity(places.len());
         for place in places {
@@ -313,7 +308,7 @@ impl Store {
 
 fn read_value<T: DeserializeOwned>(
     reader: &mut BufReader<File>,
-    place: LinePlace,
+    place: LineLocation,
     path: &Path,
 ) -> Result<T, StoreError> {
     let io = StoreError::io(path);
@@ -327,7 +322,7 @@ fn read_value<T: DeserializeOwned>(
     let line = SegmentLine::parse(&bytes);
     line.and_then(|line| serde_json::from_str(line.json).ok()).ok_or_else(|| {
         // The next one who opens the store reads all of the segment, and leaves out what is damaged.
-        index::delete(path);
+        index::delete_index(path);
         StoreError::Gone { path: path.to_path_buf() }
     })
 }
@@ -357,7 +352,7 @@ mod tests {
             experiment: "e".to_owned(),
             quick: false,
             spec: "e.toml".to_owned(),
-            spec_sha256: Identity::of_text("spec"),
+            spec_sha256: TextDigest::of_text("spec"),
             axes: Vec::new(),
             seed: 1,
             numerics: 1,
@@ -374,27 +369,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("1.segment");
         let mut lines = SegmentLine {
-            kind: Kind::Run,
-            key: Key::of_text("run"),
+            kind: LineKind::Run,
+            key: ResultKey::of_text("run"),
             json: &serde_json::to_string(&header()).unwrap(),
         }
         .to_string();
         for i in 0..1000 {
             let json = format!("{:?}", text(i));
             lines.push_str(
-                &SegmentLine { kind: Kind::Text, key: Key::of_text(&text(i)), json: &json }.to_string(),
+                &SegmentLine { kind: LineKind::Text, key: ResultKey::of_text(&text(i)), json: &json }.to_string(),
             );
         }
         fs::write(&path, lines).unwrap();
         (folder, path)
     }
 
-    fn assert_holds_all(store: &Store) {
+    fn assert_holds_all(store: &ResultStore) {
         assert_eq!(store.last_runs(), [&header()]);
         for i in [0, 1, 500, 999] {
-            assert_eq!(store.text(&Key::of_text(&text(i))).unwrap(), Some(text(i)));
+            assert_eq!(store.section_text(&ResultKey::of_text(&text(i))).unwrap(), Some(text(i)));
         }
-        assert_eq!(store.text(&Key::of_text("none")).unwrap(), None);
+        assert_eq!(store.section_text(&ResultKey::of_text("none")).unwrap(), None);
         assert!(store.warnings().is_empty());
     }
 
@@ -414,19 +409,19 @@ mod tests {
     fn a_segment_is_read_once() {
         let (folder, path) = store();
         let index = folder.path().join("1.segment.index");
-        assert_holds_all(&Store::of_segments(folder.path(), vec![path.clone()]).unwrap());
+        assert_holds_all(&ResultStore::from_segments(folder.path(), vec![path.clone()]).unwrap());
         assert!(!index.exists());
-        assert_holds_all(&Store::open(folder.path()).unwrap());
+        assert_holds_all(&ResultStore::open(folder.path()).unwrap());
         assert!(index.exists());
-        assert_holds_all(&Store::open(folder.path()).unwrap());
+        assert_holds_all(&ResultStore::open(folder.path()).unwrap());
         damage(&path, fs::metadata(&path).unwrap().modified().unwrap());
-        let store = Store::open(folder.path()).unwrap();
+        let store = ResultStore::open(folder.path()).unwrap();
         assert!(store.warnings().is_empty());
-        assert_eq!(store.text(&Key::of_text(&text(499))).unwrap(), Some(text(499)));
-        assert!(matches!(store.text(&Key::of_text(&text(500))), Err(StoreError::Gone { .. })));
-        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(store.section_text(&ResultKey::of_text(&text(499))).unwrap(), Some(text(499)));
+        assert!(matches!(store.section_text(&ResultKey::of_text(&text(500))), Err(StoreError::Gone { .. })));
+        let store = ResultStore::open(folder.path()).unwrap();
         assert!(store.warnings()[0].contains("1 lines are damaged"), "{:?}", store.warnings());
-        assert_eq!(store.text(&Key::of_text(&text(500))).unwrap(), None);
+        assert_eq!(store.section_text(&ResultKey::of_text(&text(500))).unwrap(), None);
         assert!(!index.exists(), "a damaged segment has no index");
     }
 
@@ -435,13 +430,13 @@ mod tests {
     fn an_index_of_another_segment_is_not_believed() {
         let (folder, path) = store();
         let index = folder.path().join("1.segment.index");
-        Store::open(folder.path()).unwrap();
+        ResultStore::open(folder.path()).unwrap();
         let before = fs::read(&index).unwrap();
         fs::write(&index, &before[1..]).unwrap();
-        assert_holds_all(&Store::open(folder.path()).unwrap());
+        assert_holds_all(&ResultStore::open(folder.path()).unwrap());
         assert_eq!(fs::read(&index).unwrap(), before);
         let modified = fs::metadata(&path).unwrap().modified().unwrap();
         damage(&path, modified + std::time::Duration::from_secs(1));
-        assert_eq!(Store::open(folder.path()).unwrap().warnings().len(), 1);
+        assert_eq!(ResultStore::open(folder.path()).unwrap().warnings().len(), 1);
     }
 }

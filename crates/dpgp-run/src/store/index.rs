@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::Key;
-use super::line::Kind;
+use super::ResultKey;
+use super::line::LineKind;
 use dpgp_fs::folder_of;
 use dpgp_fs::temporary_file;
 
@@ -27,21 +27,21 @@ const CHECK: usize = 4;
 /// A line, and where it stands in its segment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct IndexLine {
-    pub kind: Kind,
-    pub key: Key,
+    pub kind: LineKind,
+    pub key: ResultKey,
     pub offset: u64,
     pub length: u32,
 }
 
 /// Identity of the segment of an index.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Stamp {
+pub(super) struct SegmentStamp {
     size: u64,
     seconds: u64,
     nanoseconds: u32,
 }
 
-impl Stamp {
+impl SegmentStamp {
     /// Of an open file; none if the system does not tell.
     pub fn from_metadata(found: &fs::Metadata) -> Option<Self> {
         let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -59,36 +59,36 @@ impl Stamp {
 }
 
 /// The lines of a segment of this stamp, by its index.
-pub(super) fn read(segment: &Path, stamp: Stamp) -> Option<Vec<IndexLine>> {
+pub(super) fn read_index(segment: &Path, stamp: SegmentStamp) -> Option<Vec<IndexLine>> {
     if stamp.size < LEAST {
         return None;
     }
-    parse(&fs::read(path_of(segment)).ok()?, stamp)
+    decode_index(&fs::read(index_path(segment)).ok()?, stamp)
 }
 
 /// Writes the index of a segment. Where that fails, the segment is read again the next time, and nothing is lost.
-pub(super) fn write(segment: &Path, stamp: Stamp, lines: &[IndexLine]) {
+pub(super) fn write_index(segment: &Path, stamp: SegmentStamp, lines: &[IndexLine]) {
     if stamp.size < LEAST {
         return;
     }
     let Ok(mut file) = temporary_file(folder_of(segment), 0o600) else { return };
-    if file.write_all(&text(stamp, lines)).is_ok() {
-        let _ = file.persist(path_of(segment));
+    if file.write_all(&encode_index(stamp, lines)).is_ok() {
+        let _ = file.persist(index_path(segment));
     }
 }
 
 /// Deletes the index of a segment that is not what it says.
-pub(super) fn delete(segment: &Path) {
-    let _ = fs::remove_file(path_of(segment));
+pub(super) fn delete_index(segment: &Path) {
+    let _ = fs::remove_file(index_path(segment));
 }
 
-fn path_of(segment: &Path) -> PathBuf {
+fn index_path(segment: &Path) -> PathBuf {
     let mut name: OsString = segment.as_os_str().to_owned();
     name.push(".index");
     PathBuf::from(name)
 }
 
-fn text(stamp: Stamp, lines: &[IndexLine]) -> Vec<u8> {
+fn encode_index(stamp: SegmentStamp, lines: &[IndexLine]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(BEGINNING.len() + STAMP + LINE * lines.len() + CHECK);
     bytes.extend(BEGINNING);
     bytes.extend(stamp.bytes());
@@ -102,7 +102,7 @@ fn text(stamp: Stamp, lines: &[IndexLine]) -> Vec<u8> {
     bytes
 }
 
-fn parse(bytes: &[u8], stamp: Stamp) -> Option<Vec<IndexLine>> {
+fn decode_index(bytes: &[u8], stamp: SegmentStamp) -> Option<Vec<IndexLine>> {
     let (content, check) = bytes.split_last_chunk::<CHECK>()?;
     let lines = content.strip_prefix(BEGINNING)?.strip_prefix(&stamp.bytes())?;
     let whole = crc32fast::hash(content) == u32::from_le_bytes(*check) && lines.len() % LINE == 0;
@@ -114,8 +114,8 @@ fn line(bytes: &[u8]) -> Option<IndexLine> {
     let (key, rest) = rest.split_first_chunk::<32>()?;
     let (offset, length) = rest.split_first_chunk::<8>()?;
     Some(IndexLine {
-        kind: *Kind::ALL.get(usize::from(*kind))?,
-        key: Key::from(*key),
+        kind: *LineKind::ALL.get(usize::from(*kind))?,
+        key: ResultKey::from(*key),
         offset: u64::from_le_bytes(*offset),
         length: u32::from_le_bytes(length.try_into().ok()?),
     })
@@ -125,36 +125,38 @@ fn line(bytes: &[u8]) -> Option<IndexLine> {
 mod tests {
     use super::*;
 
-    const AT: Stamp = Stamp { size: LEAST, seconds: 7, nanoseconds: 9 };
+    const AT: SegmentStamp = SegmentStamp { size: LEAST, seconds: 7, nanoseconds: 9 };
 
     fn lines() -> [IndexLine; 3] {
         [
-            IndexLine { kind: Kind::Run, key: Key::of_text(""), offset: 0, length: 90 },
-            IndexLine { kind: Kind::Text, key: Key::of_text("t"), offset: 90, length: u32::MAX },
-            IndexLine { kind: Kind::Done, key: Key::of_text("d"), offset: u64::MAX, length: 0 },
+            IndexLine { kind: LineKind::Run, key: ResultKey::of_text(""), offset: 0, length: 90 },
+            IndexLine { kind: LineKind::Text, key: ResultKey::of_text("t"), offset: 90, length: u32::MAX },
+            IndexLine { kind: LineKind::Done, key: ResultKey::of_text("d"), offset: u64::MAX, length: 0 },
         ]
     }
 
     #[test]
     fn an_index_is_that_of_one_segment_at_one_time() {
-        let bytes = text(AT, &lines());
-        assert_eq!(parse(&bytes, AT).as_deref(), Some(&lines()[..]));
-        for other in
-            [Stamp { size: LEAST + 1, ..AT }, Stamp { seconds: 8, ..AT }, Stamp { nanoseconds: 8, ..AT }]
-        {
-            assert_eq!(parse(&bytes, other), None);
+        let bytes = encode_index(AT, &lines());
+        assert_eq!(decode_index(&bytes, AT).as_deref(), Some(&lines()[..]));
+        for other in [
+            SegmentStamp { size: LEAST + 1, ..AT },
+            SegmentStamp { seconds: 8, ..AT },
+            SegmentStamp { nanoseconds: 8, ..AT },
+        ] {
+            assert_eq!(decode_index(&bytes, other), None);
         }
     }
 
     /// A checksum of 32 bits notices every burst of errors that is no longer.
     #[test]
     fn any_changed_byte_and_any_cut_is_noticed() {
-        let bytes = text(AT, &lines());
+        let bytes = encode_index(AT, &lines());
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x41;
-            assert_eq!(parse(&changed, AT), None, "{at}");
-            assert_eq!(parse(&bytes[..at], AT), None, "cut at {at}");
+            assert_eq!(decode_index(&changed, AT), None, "{at}");
+            assert_eq!(decode_index(&bytes[..at], AT), None, "cut at {at}");
         }
     }
 }

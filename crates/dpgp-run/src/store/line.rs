@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io::BufRead;
 
-use super::Key;
+use super::ResultKey;
 
 /// Content of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// The run that the lines after it belong to; its key is not used.
     Run,
     /// The canonical text of a section, by its digest.
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Done,
 }
 
-impl Kind {
+impl LineKind {
     /// In the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Run, Self::Text, Self::Done];
 
@@ -33,8 +33,8 @@ impl Kind {
 /// off or overwritten is known as such.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SegmentLine<'a> {
-    pub kind: Kind,
-    pub key: Key,
+    pub kind: LineKind,
+    pub key: ResultKey,
     pub json: &'a str,
 }
 
@@ -56,7 +56,7 @@ impl<'a> SegmentLine<'a> {
         let (kind, key, check) = (text.get(0..4)?, text.get(5..69)?, text.get(70..78)?);
         let json = text.get(JSON_AT..)?;
         let whole = u32::from_str_radix(check, 16).ok()? == checksum(kind, key, json);
-        let kind = Kind::ALL.into_iter().find(|known| known.name() == kind)?;
+        let kind = LineKind::ALL.into_iter().find(|known| known.name() == kind)?;
         whole.then_some(Self { kind, key: key.parse().ok()?, json })
     }
 }
@@ -69,7 +69,7 @@ fn checksum(kind: &str, key: &str, json: &str) -> u32 {
 
 /// Outcome of reading a segment.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Read {
+pub(super) struct SegmentReadOutcome {
     /// Bytes up to the end of the last line that ends.
     pub whole: u64,
     /// Lines before that which are not as they were written.
@@ -80,8 +80,8 @@ pub(super) struct Read {
 pub(super) fn read_lines(
     mut reader: impl BufRead,
     mut each: impl FnMut(SegmentLine<'_>, u64),
-) -> std::io::Result<Read> {
-    let (mut read, mut bytes) = (Read::default(), Vec::new());
+) -> std::io::Result<SegmentReadOutcome> {
+    let (mut read, mut bytes) = (SegmentReadOutcome::default(), Vec::new());
     loop {
         bytes.clear();
         let length = reader.read_until(b'\n', &mut bytes)?;
@@ -101,12 +101,12 @@ mod tests {
     use super::*;
 
     fn text() -> String {
-        let line = |kind, key, json| SegmentLine { kind, key: Key::of_text(key), json }.to_string();
+        let line = |kind, key, json| SegmentLine { kind, key: ResultKey::of_text(key), json }.to_string();
         format!(
             "{}{}{}",
-            line(Kind::Run, "", "{\"ä\":1}"),
-            line(Kind::Text, "t", "\"{}\""),
-            line(Kind::Done, "d", "[0.1]")
+            line(LineKind::Run, "", "{\"ä\":1}"),
+            line(LineKind::Text, "t", "\"{}\""),
+            line(LineKind::Done, "d", "[0.1]")
         )
     }
 
@@ -131,13 +131,13 @@ mod tests {
         let read = read_lines(text.as_bytes(), |line, _| kinds.push(line.kind)).unwrap();
         assert_eq!(
             (kinds, read),
-            (vec![Kind::Run, Kind::Done], Read { whole: text.len() as u64, damaged: 1 })
+            (vec![LineKind::Run, LineKind::Done], SegmentReadOutcome { whole: text.len() as u64, damaged: 1 })
         );
     }
 
     #[test]
     fn any_changed_byte_is_noticed() {
-        let text = SegmentLine { kind: Kind::Done, key: Key::of_text("k"), json: "[0.25]" }.to_string();
+        let text = SegmentLine { kind: LineKind::Done, key: ResultKey::of_text("k"), json: "[0.25]" }.to_string();
         for at in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;

@@ -9,10 +9,10 @@ mod line;
 mod record;
 mod session;
 
-pub use folder::{Store, Stored};
+pub use folder::{ResultStore, ResultWithRun};
 pub use record::StoreError;
 pub(super) use record::key;
-pub use record::{Key, NUMERICS};
-pub use record::{ResultAbout, RunHeader, StoredResult};
-pub use session::Session;
+pub use record::{NUMERICS, ResultKey};
+pub use record::{ResultMetadata, RunHeader, StoredResult};
+pub use session::WriteSession;
 pub use session::merge;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use dpgp_spec::Identity;
-use dpgp_task::{Frame, Measurement};
+use dpgp_spec::TextDigest;
+use dpgp_task::{FigureFrame, MetricMeasurement};
 
 /// The run that results belong to: what must be equal before results are put together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct RunHeader {
     /// The path of its spec, as it was read.
     pub spec: String,
     /// SHA-256 of its text.
-    pub spec_sha256: Identity,
+    pub spec_sha256: TextDigest,
     /// The names of its axes.
     pub axes: Vec<String>,
     /// The seed.
@@ -34,7 +34,7 @@ pub struct RunHeader {
 
 impl RunHeader {
     /// The first thing that keeps the results of two runs from being put together.
-    pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
+    pub(super) fn first_difference(&self, other: &Self) -> Option<&'static str> {
         let same = [
             ("spec", self.spec_sha256 == other.spec_sha256),
             ("data", self.data == other.data),
@@ -47,13 +47,13 @@ impl RunHeader {
 
 /// Subject of a stored result; none of it changes the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ResultAbout {
+pub struct ResultMetadata {
     /// The labels of the cell.
     pub labels: Vec<String>,
     /// The replicate, from 0.
     pub replicate: u32,
     /// The digest of each section of the cell.
-    pub sections: BTreeMap<String, Identity>,
+    pub sections: BTreeMap<String, TextDigest>,
     /// The data files of the cell and their SHA-256.
     pub data: Vec<(String, String)>,
     /// Seconds that it took.
@@ -66,12 +66,12 @@ pub struct ResultAbout {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredResult {
     /// Its subject.
-    pub about: ResultAbout,
+    pub about: ResultMetadata,
     /// The measured numbers.
-    pub measured: Vec<Measurement>,
+    pub measured: Vec<MetricMeasurement>,
     /// Data of its figure beyond that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub frames: Vec<Frame>,
+    pub frames: Vec<FigureFrame>,
 }
 
 /// Largest relative difference of two numbers that count as the same result: rounding differs between CPUs.
@@ -94,7 +94,7 @@ impl StoredResult {
 }
 
 /// Numbers of a frame are compared on the scale of their column, as a figure shows them.
-fn same_frame(a: &Frame, b: &Frame) -> bool {
+fn same_frame(a: &FigureFrame, b: &FigureFrame) -> bool {
     a.name == b.name
         && a.columns.len() == b.columns.len()
         && a.columns.iter().zip(&b.columns).all(|((name, x), (other, y))| name == other && same_column(x, y))
@@ -105,17 +105,17 @@ fn same_column(x: &[f64], y: &[f64]) -> bool {
     x.len() == y.len() && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= SAME_SHOWN * scale)
 }
 
-fn same_measurement(a: &Measurement, b: &Measurement) -> bool {
+fn same_measurement(a: &MetricMeasurement, b: &MetricMeasurement) -> bool {
     a.metric == b.metric
         && a.values.len() == b.values.len()
         && a.values.iter().zip(&b.values).all(|(a, b)| close(*a, *b))
-        && both(a.certificate.delta_exact, b.certificate.delta_exact, close)
-        && both(a.certificate.gap, b.certificate.gap, |a, b| (a - b).abs() <= SAME_GAP)
+        && are_close_or_absent(a.certificate.delta_exact, b.certificate.delta_exact, close)
+        && are_close_or_absent(a.certificate.gap, b.certificate.gap, |a, b| (a - b).abs() <= SAME_GAP)
         && a.certificate.to_string() == b.certificate.to_string()
 }
 
 /// Whether two numbers are close, or neither is there.
-fn both(a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bool) -> bool {
+fn are_close_or_absent(a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bool) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => close(a, b),
         (a, b) => a == b,
@@ -133,17 +133,17 @@ fn close(a: f64, b: f64) -> bool {
 pub const NUMERICS: u32 = 15;
 
 /// SHA-256 of everything that determines a result.
-pub type Key = Identity;
+pub type ResultKey = TextDigest;
 
 /// The key of one replicate of one cell: `sha256("dpgp 1" | numerics | seed | replicate | cell | data digests)`.
-pub(crate) fn key(cell: Identity, seed: u32, replicate: u32, data: &[(String, String)]) -> Key {
+pub(crate) fn key(cell: TextDigest, seed: u32, replicate: u32, data: &[(String, String)]) -> ResultKey {
     let digests: Vec<&str> = data.iter().map(|(_, digest)| digest.as_str()).collect();
-    Identity::of_text(&format!("dpgp 1|{NUMERICS}|{seed}|{replicate}|{cell}|{}", digests.join("|")))
+    TextDigest::of_text(&format!("dpgp 1|{NUMERICS}|{seed}|{replicate}|{cell}|{}", digests.join("|")))
 }
 
 /// A map from digests, which are their own hashes.
 #[allow(clippy::disallowed_types, reason = "without random state its order is the same in every run")]
-pub(super) type DigestMap<V> = std::collections::HashMap<Identity, V, BuildHasherDefault<DigestHasher>>;
+pub(super) type DigestMap<V> = std::collections::HashMap<TextDigest, V, BuildHasherDefault<DigestHasher>>;
 
 /// Takes the first bytes of SHA-256 as they are: they are spread evenly already.
 #[derive(Debug, Default)]
@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn everything_that_determines_a_result_is_in_its_key() {
-        let cell = Identity::of_text("cell");
+        let cell = TextDigest::of_text("cell");
         let data = [("a.csv".to_owned(), "00ff".to_owned())];
         let all = [
             key(cell, 1, 0, &data),
-            key(Identity::of_text("other"), 1, 0, &data),
+            key(TextDigest::of_text("other"), 1, 0, &data),
             key(cell, 2, 0, &data),
             key(cell, 1, 1, &data),
             key(cell, 1, 0, &[]),
@@ -235,7 +235,7 @@ mod tests {
         for (i, one) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|other| other != one));
         }
-        assert_eq!(all[0], Identity::of_text(&format!("dpgp 1|{NUMERICS}|1|0|{cell}|00ff")));
+        assert_eq!(all[0], TextDigest::of_text(&format!("dpgp 1|{NUMERICS}|1|0|{cell}|00ff")));
     }
 }
 
@@ -246,7 +246,7 @@ mod digest_map_tests {
     use super::*;
 
     fn hash(text: &str) -> u64 {
-        BuildHasherDefault::<DigestHasher>::default().hash_one(Identity::of_text(text))
+        BuildHasherDefault::<DigestHasher>::default().hash_one(TextDigest::of_text(text))
     }
 
     /// SHA-256 of the empty text begins with e3b0c44298fc1c14, that of "abc" with ba7816bf8f01cfea. What both have in common cancels.

@@ -10,28 +10,28 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::folder::segments;
-use super::line::{Kind, SegmentLine, read_lines};
-use super::{Key, RunHeader, Store, StoreError, StoredResult};
+use super::line::{LineKind, SegmentLine, read_lines};
+use super::{ResultKey, ResultStore, RunHeader, StoreError, StoredResult};
 use dpgp_fs::temporary_file;
-use dpgp_spec::Identity;
+use dpgp_spec::TextDigest;
 use dpgp_task::Cell;
 
 /// The segment that this process appends to.
 #[derive(Debug)]
-pub(super) struct Segment {
+pub(super) struct OpenSegment {
     path: PathBuf,
     file: File,
     length: u64,
     /// The section texts that stand in it.
-    texts: BTreeSet<Identity>,
+    texts: BTreeSet<TextDigest>,
 }
 
 /// A line that was written: its key, its offset and its length.
-pub(super) type Written = (Kind, Key, u64, usize);
+pub(super) type WrittenLine = (LineKind, ResultKey, u64, usize);
 
-/// One run's way into the store. Every result is on disk before [`Session::append`] returns.
+/// One run's way into the store. Every result is on disk before [`WriteSession::append`] returns.
 #[derive(Debug)]
-pub struct Session {
+pub struct WriteSession {
     directory: PathBuf,
     pub(super) header: RunHeader,
     state: Mutex<SessionState>,
@@ -39,13 +39,13 @@ pub struct Session {
 
 #[derive(Debug, Default)]
 pub(super) struct SessionState {
-    pub segment: Option<Segment>,
+    pub segment: Option<OpenSegment>,
     begun: bool,
-    pub written: Vec<Written>,
+    pub written: Vec<WrittenLine>,
 }
 
-impl Session {
-    pub(super) fn new(directory: &Path, header: RunHeader, segment: Option<Segment>) -> Self {
+impl WriteSession {
+    pub(super) fn new(directory: &Path, header: RunHeader, segment: Option<OpenSegment>) -> Self {
         let state = Mutex::new(SessionState { segment, ..SessionState::default() });
         Self { directory: directory.to_path_buf(), header, state }
     }
@@ -60,27 +60,27 @@ impl Session {
     /// [`StoreError::Io`].
     pub fn begin(&self) -> Result<(), StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.begun(&mut state)
+        self.ensure_begun(&mut state)
     }
 
     /// Appends one replicate of a cell.
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn append(&self, key: Key, cell: &Cell, record: &StoredResult) -> Result<(), StoreError> {
+    pub fn append(&self, key: ResultKey, cell: &Cell, record: &StoredResult) -> Result<(), StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.begun(&mut state)?;
+        self.ensure_begun(&mut state)?;
         let mut lines = Vec::new();
         for (_, text) in cell.sections() {
             if state.segment.as_mut().is_some_and(|segment| segment.texts.insert(text.id)) {
-                lines.push((Kind::Text, text.id, self.json(&text.canonical)?));
+                lines.push((LineKind::Text, text.id, self.json(&text.canonical)?));
             }
         }
-        lines.push((Kind::Done, key, self.json(record)?));
+        lines.push((LineKind::Done, key, self.json(record)?));
         self.write(&mut state, &lines)
     }
 
-    fn begun(&self, state: &mut SessionState) -> Result<(), StoreError> {
+    fn ensure_begun(&self, state: &mut SessionState) -> Result<(), StoreError> {
         if state.begun {
             return Ok(());
         }
@@ -88,13 +88,13 @@ impl Session {
             state.segment = Some(self.create()?);
         }
         let json = self.json(&self.header)?;
-        self.write(state, &[(Kind::Run, Identity::of_text(&json), json)])?;
+        self.write(state, &[(LineKind::Run, TextDigest::of_text(&json), json)])?;
         state.begun = true;
         Ok(())
     }
 
     /// All lines in one write: a reader sees all of them, or a last one that is cut off.
-    fn write(&self, state: &mut SessionState, lines: &[(Kind, Key, String)]) -> Result<(), StoreError> {
+    fn write(&self, state: &mut SessionState, lines: &[(LineKind, ResultKey, String)]) -> Result<(), StoreError> {
         let SessionState { segment: Some(segment), written, .. } = state else { return Ok(()) };
         let mut text = String::new();
         for (kind, key, json) in lines {
@@ -112,7 +112,7 @@ impl Session {
     }
 
     /// A new segment under a name that no process has: the time, the process, and a counter for what is left.
-    fn create(&self) -> Result<Segment, StoreError> {
+    fn create(&self) -> Result<OpenSegment, StoreError> {
         std::fs::create_dir_all(&self.directory).map_err(StoreError::io(&self.directory))?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
         let process = std::process::id();
@@ -126,14 +126,14 @@ impl Session {
             match options.open(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(StoreError::Io { path, cause }),
-                Ok(file) => return Ok(Segment { path, file, length: 0, texts: BTreeSet::new() }),
+                Ok(file) => return Ok(OpenSegment { path, file, length: 0, texts: BTreeSet::new() }),
             }
         }
         Err(StoreError::Gone { path: self.directory.clone() })
     }
 }
 
-impl Segment {
+impl OpenSegment {
     /// Where it stands.
     pub fn path(&self) -> &Path {
         &self.path
@@ -153,8 +153,8 @@ pub(super) const ENDING: &str = "segment";
 /// [`StoreError::RunsDiffer`], [`StoreError::Disagree`], or [`StoreError::Io`].
 pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<Vec<RunHeader>, StoreError> {
     let runs = runs(sources)?;
-    let chosen = longest(target, sources)?;
-    Store::of_segments(target, chosen.values().map(|copy| copy.path.clone()).collect())?;
+    let chosen = longest_segments(target, sources)?;
+    ResultStore::from_segments(target, chosen.values().map(|copy| copy.path.clone()).collect())?;
     fs::create_dir_all(target).map_err(StoreError::io(target))?;
     for (name, segment) in chosen {
         if segment.path.parent() != Some(target) {
@@ -168,18 +168,13 @@ pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<Vec<RunHeader>, Store
 fn runs(sources: &[PathBuf]) -> Result<Vec<RunHeader>, StoreError> {
     let mut runs: BTreeMap<(String, bool), (&Path, RunHeader)> = BTreeMap::new();
     for directory in sources {
-        let store = Store::open(directory)?;
+        let store = ResultStore::open(directory)?;
         for header in store.last_runs() {
             let known = runs.entry((header.experiment.clone(), header.quick));
             let (first, other) = known.or_insert_with(|| (directory.as_path(), header.clone()));
-            if let Some(what) = header.difference(other) {
+            if let Some(what) = header.first_difference(other) {
                 let (first, second) = (first.to_path_buf(), directory.clone());
-                return Err(StoreError::RunsDiffer {
-                    experiment: header.experiment.clone(),
-                    what,
-                    first,
-                    second,
-                });
+                return Err(StoreError::RunsDiffer { experiment: header.experiment.clone(), what, first, second });
             }
         }
     }
@@ -193,11 +188,11 @@ struct SegmentCopy {
 }
 
 /// By name the longest copy of each segment. The target's own comes first, and stays where it is as long.
-fn longest(target: &Path, sources: &[PathBuf]) -> Result<BTreeMap<OsString, SegmentCopy>, StoreError> {
+fn longest_segments(target: &Path, sources: &[PathBuf]) -> Result<BTreeMap<OsString, SegmentCopy>, StoreError> {
     let mut chosen: BTreeMap<OsString, SegmentCopy> = BTreeMap::new();
     for directory in std::iter::once(target).chain(sources.iter().map(PathBuf::as_path)) {
         for path in segments(directory)? {
-            let whole = whole_length(&path)?;
+            let whole = complete_length(&path)?;
             let Some(name) = path.file_name().map(OsString::from) else { continue };
             if chosen.get(&name).is_none_or(|known| whole > known.whole) {
                 chosen.insert(name, SegmentCopy { path, whole });
@@ -207,7 +202,7 @@ fn longest(target: &Path, sources: &[PathBuf]) -> Result<BTreeMap<OsString, Segm
     Ok(chosen)
 }
 
-fn whole_length(path: &Path) -> Result<u64, StoreError> {
+fn complete_length(path: &Path) -> Result<u64, StoreError> {
     let io = StoreError::io(path);
     let file = fs::File::open(path).map_err(&io)?;
     Ok(read_lines(BufReader::new(file), |_, _| {}).map_err(&io)?.whole)

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, SettingError, dimension, fail, range};
-use super::{ImagesSetting, MechanismSection, Problem, SourceSetting, SplitSetting, TripsSetting};
+use super::rules::{CheckResult, SettingError, check_dimension, check_range, fail};
+use super::{ImagesSetting, MechanismSection, SourceSetting, SpecProblem, SplitSetting, TripsSetting};
 use dpgp_accounting::PrivacyUnit;
 use dpgp_data::suggest::closest;
-use dpgp_data::{CellRules, Comparison, DataError, Dataset, Format, Manifest, Missing, Separator};
+use dpgp_data::{
+    CellParsingRules, Comparison, DataError, Dataset, DatasetFormat, DatasetManifest, MissingCellPolicy, Separator,
+};
 use dpgp_number::Count;
 
 /// Rows, columns and filters of the data.
@@ -31,7 +33,7 @@ pub struct DataSetting {
     /// What happens to a row with a missing cell in a column that is used, in your own CSV and Parquet files: a cell that is
     /// empty, a null, or `NA`, `NaN` or `null`. Where inputs are public, only rows with a missing input may be left out.
     #[serde(default, skip_serializing_if = "refuses")]
-    pub missing: Missing,
+    pub missing: MissingCellPolicy,
     /// Only rows that pass all of these are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
@@ -44,11 +46,11 @@ pub struct DataSetting {
     pub rows_per_person: Option<Count>,
     /// How each replicate draws rows from those that remain; without it, all of them are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draw: Option<DrawSetting>,
+    pub draw: Option<RowDrawSetting>,
 }
 
-fn refuses(missing: &Missing) -> bool {
-    *missing == Missing::Refuse
+fn refuses(missing: &MissingCellPolicy) -> bool {
+    *missing == MissingCellPolicy::Refuse
 }
 
 impl DataSetting {
@@ -64,23 +66,23 @@ impl DataSetting {
     /// without, so that a model trained on one would predict the other.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`] for too few folds; [`Problem::Shape`] for generated test points, unless they are all that is tested.
-    pub fn check_split(&self, path: &str, split: SplitSetting) -> Checked {
+    /// [`SpecProblem::OutOfRange`] for too few folds; [`SpecProblem::Shape`] for generated test points, unless they are all that is tested.
+    pub fn check_split(&self, path: &str, split: SplitSetting) -> CheckResult {
         split.check(path)?;
         match &self.source {
             SourceSetting::Synthetic(synthetic)
                 if synthetic.test_rows() > 0 && !matches!(split, SplitSetting::Tail(_)) =>
             {
                 let why = "has test points, but this task cuts all rows into folds: generate no test points (0), or use `split.tail`";
-                fail("data.source.synthetic", Problem::Shape(why.to_owned()))
+                fail("data.source.synthetic", SpecProblem::Shape(why.to_owned()))
             }
             _ => Ok(()),
         }
     }
 
     /// Whether rows are chosen by their private target, by a filter or by quotas.
-    pub fn chosen_by_target(&self) -> bool {
-        let quotas = matches!(self.draw, Some(DrawSetting::Quotas(_)));
+    pub fn selects_by_target(&self) -> bool {
+        let quotas = matches!(self.draw, Some(RowDrawSetting::Quotas(_)));
         quotas || self.filters_by_target()
     }
 
@@ -90,13 +92,13 @@ impl DataSetting {
     }
 
     /// The column whose cells are read as targets. Without a target it is the first input, which is read anyway: its cells are
-    /// then ignored ([`DataSetting::counts_rows`]).
+    /// then ignored ([`DataSetting::counts_each_row`]).
     pub fn target_column(&self) -> &str {
         self.target.as_ref().or(self.inputs.first()).map_or("", String::as_str)
     }
 
     /// Whether each row counts as one record. Then there is no target column.
-    pub fn counts_rows(&self) -> bool {
+    pub fn counts_each_row(&self) -> bool {
         self.target.is_none()
     }
 
@@ -105,8 +107,8 @@ impl DataSetting {
         match (&self.source, &self.draw) {
             (SourceSetting::Synthetic(setting), _) => setting.rows(),
             (_, None) => held,
-            (_, Some(DrawSetting::Rows(rows))) => held.min(rows.get()),
-            (_, Some(DrawSetting::Quotas(quotas))) => quotas.iter().map(|quota| quota.rows).sum(),
+            (_, Some(RowDrawSetting::Rows(rows))) => held.min(rows.get()),
+            (_, Some(RowDrawSetting::Quotas(quotas))) => quotas.iter().map(|quota| quota.rows).sum(),
         }
     }
 }
@@ -125,126 +127,119 @@ pub struct FilterSetting {
 
 impl DataSetting {
     /// Checks names and numbers against the manifest of datasets.
-    pub(super) fn check(&self, manifest: &Manifest) -> Checked {
+    pub(super) fn check(&self, manifest: &DatasetManifest) -> CheckResult {
         if let Some(column) = self.target.as_ref().filter(|target| self.inputs.contains(target)) {
-            return fail("data.inputs", Problem::TargetIsInput { column: column.clone() });
+            return fail("data.inputs", SpecProblem::TargetIsInput { column: column.clone() });
         }
-        if let Some(column) =
-            self.encode.keys().find(|c| !self.inputs.contains(c) && self.target_column() != **c)
-        {
+        if let Some(column) = self.encode.keys().find(|c| !self.inputs.contains(c) && self.target_column() != **c) {
             let why = "has codes, but the column is neither an input nor the target".to_owned();
-            return fail(&format!("data.encode.{column}"), Problem::Shape(why));
+            return fail(&format!("data.encode.{column}"), SpecProblem::Shape(why));
         }
         self.check_source(manifest)?;
         self.check_person()?;
         self.draw.as_ref().map_or(Ok(()), |draw| draw.check(self.dimensions()))
     }
 
-    fn check_source(&self, manifest: &Manifest) -> Checked {
+    fn check_source(&self, manifest: &DatasetManifest) -> CheckResult {
         match &self.source {
             SourceSetting::Csv { separator, columns, .. } => {
                 check_separator(*separator)?;
-                columns.as_deref().map_or(Ok(()), column_names)
+                columns.as_deref().map_or(Ok(()), check_column_names)
             }
             SourceSetting::Parquet { .. } => Ok(()),
-            SourceSetting::Dataset(name) => table(name, manifest),
-            SourceSetting::Inline(columns) => inline(columns, self),
+            SourceSetting::Dataset(name) => check_table_dataset(name, manifest),
+            SourceSetting::Inline(columns) => check_inline_columns(columns, self),
             SourceSetting::Synthetic(setting) => {
-                dimension("data.inputs", setting.inputs(), self.inputs.len())?;
+                check_dimension("data.inputs", setting.inputs(), self.inputs.len())?;
                 setting.check()
             }
-            SourceSetting::Images(setting) => images(setting, manifest),
-            SourceSetting::Trips(setting) => trips(setting, manifest),
+            SourceSetting::Images(setting) => check_images(setting, manifest),
+            SourceSetting::Trips(setting) => check_trips(setting, manifest),
         }
     }
 }
 
 /// Fails unless the character can stand between cells.
-pub(super) fn check_separator(found: char) -> Checked {
-    if Separator::may_be(found) {
+pub(super) fn check_separator(found: char) -> CheckResult {
+    if Separator::is_allowed_char(found) {
         return Ok(());
     }
-    fail("data.source.csv.separator", Problem::BadSeparator { found })
+    fail("data.source.csv.separator", SpecProblem::BadSeparator { found })
 }
 
 /// Fails unless every column of files without a header has a name of its own.
-pub(super) fn column_names(names: &[String]) -> Checked {
+pub(super) fn check_column_names(names: &[String]) -> CheckResult {
     let path = "data.source.csv.columns";
     if names.is_empty() {
-        return fail(path, Problem::Empty);
+        return fail(path, SpecProblem::Empty);
     }
     for (place, name) in names.iter().enumerate() {
         if name.trim().is_empty() {
-            return fail(path, Problem::Shape(format!("column {} has no name", place + 1)));
+            return fail(path, SpecProblem::Shape(format!("column {} has no name", place + 1)));
         }
         // A name that is a number could guess a cell, because an error says that a first row holds the listed names.
         if name.trim().parse::<f64>().is_ok() {
             return fail(
                 path,
-                Problem::Shape(format!(
+                SpecProblem::Shape(format!(
                     "column {} is named {name:?}, which is a number; use a name with a letter",
                     place + 1
                 )),
             );
         }
         if names[..place].contains(name) {
-            return fail(path, Problem::DuplicateValue { label: format!("{name:?}") });
+            return fail(path, SpecProblem::DuplicateValue { label: format!("{name:?}") });
         }
     }
     Ok(())
 }
 
 /// The dataset of a name, which must be in the manifest.
-fn known<'a>(path: &str, name: &str, manifest: &'a Manifest) -> Result<&'a Dataset, SettingError> {
+fn find_dataset<'a>(path: &str, name: &str, manifest: &'a DatasetManifest) -> Result<&'a Dataset, SettingError> {
     manifest.get(name).map_err(|_| {
-        let hint =
-            closest(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
+        let hint = closest(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
         let known = manifest.names().collect::<Vec<_>>().join(", ");
-        SettingError::new(path, Problem::UnknownDataset { name: name.to_owned(), hint, known })
+        SettingError::new(path, SpecProblem::UnknownDataset { name: name.to_owned(), hint, known })
     })
 }
 
 /// Fails unless the dataset holds a table.
-pub(super) fn table(name: &str, manifest: &Manifest) -> Checked {
+pub(super) fn check_table_dataset(name: &str, manifest: &DatasetManifest) -> CheckResult {
     let path = "data.source.dataset";
-    let mut files = known(path, name, manifest)?.files.iter();
-    let problem = Problem::NotATable { name: name.to_owned() };
-    if files.any(|file| matches!(file.format, Format::Csv(_))) { Ok(()) } else { fail(path, problem) }
+    let mut files = find_dataset(path, name, manifest)?.files.iter();
+    let problem = SpecProblem::NotATable { name: name.to_owned() };
+    if files.any(|file| matches!(file.format, DatasetFormat::Csv(_))) { Ok(()) } else { fail(path, problem) }
 }
 
-pub(super) fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
-    let dataset = known("data.source.images.dataset", &setting.dataset, manifest)?;
+pub(super) fn check_images(setting: &ImagesSetting, manifest: &DatasetManifest) -> CheckResult {
+    let dataset = find_dataset("data.source.images.dataset", &setting.dataset, manifest)?;
     for (key, name) in [("images", &setting.images), ("labels", &setting.labels)] {
         let file = dataset.files.iter().find(|file| file.path == *name);
-        if file.is_none_or(|file| file.format != Format::IdxGz) {
+        if file.is_none_or(|file| file.format != DatasetFormat::IdxGz) {
             let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
-            let why = format!(
-                "is not an array file of dataset {:?}; its files are: {}",
-                dataset.name,
-                files.join(", ")
-            );
-            return fail(&format!("data.source.images.{key}"), Problem::Shape(why));
+            let why =
+                format!("is not an array file of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            return fail(&format!("data.source.images.{key}"), SpecProblem::Shape(why));
         }
     }
     Ok(())
 }
 
-pub(super) fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
-    let dataset = known("data.source.trips.dataset", &setting.dataset, manifest)?;
+pub(super) fn check_trips(setting: &TripsSetting, manifest: &DatasetManifest) -> CheckResult {
+    let dataset = find_dataset("data.source.trips.dataset", &setting.dataset, manifest)?;
     let files = [("journeys", setting.journeys.as_ref()), ("stations", setting.stations.as_ref())];
     for (key, name) in files.into_iter().filter_map(|(key, name)| Some((key, name?))) {
         let file = dataset.files.iter().find(|file| file.path == *name);
-        if file.is_none_or(|file| file.format == Format::IdxGz) {
+        if file.is_none_or(|file| file.format == DatasetFormat::IdxGz) {
             let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
-            let why =
-                format!("is not a table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
-            return fail(&format!("data.source.trips.{key}"), Problem::Shape(why));
+            let why = format!("is not a table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            return fail(&format!("data.source.trips.{key}"), SpecProblem::Shape(why));
         }
     }
     Ok(())
 }
 
-pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Checked {
+pub(super) fn check_inline_columns(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> CheckResult {
     let first = data.target_column();
     let rows = columns.get(first).map_or(0, Vec::len);
     let inputs = data.inputs.iter().map(|column| ("data.inputs", column));
@@ -257,19 +252,19 @@ pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -
         match columns.get(column).map(Vec::len) {
             None => {
                 let known = columns.keys().cloned().collect::<Vec<_>>().join(", ");
-                return fail(place, Problem::UnknownInline { column: column.clone(), known });
+                return fail(place, SpecProblem::UnknownInline { column: column.clone(), known });
             }
-            Some(0) => return fail(&path, Problem::Empty),
+            Some(0) => return fail(&path, SpecProblem::Empty),
             Some(found) if found != rows => {
                 let target = first.to_owned();
-                return fail(&path, Problem::InlineRows { target, wanted: rows, found });
+                return fail(&path, SpecProblem::InlineRows { target, wanted: rows, found });
             }
             Some(_) => {}
         }
     }
     for (column, values) in columns {
         let path = format!("data.source.inline.{column}");
-        values.iter().try_for_each(|value| range(&path, value.is_finite(), "finite", *value))?;
+        values.iter().try_for_each(|value| check_range(&path, value.is_finite(), "finite", *value))?;
     }
     Ok(())
 }
@@ -277,7 +272,7 @@ pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -
 /// How each replicate draws rows, by a seeded random stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum DrawSetting {
+pub enum RowDrawSetting {
     /// This many rows, without replacement, in random order.
     Rows(Count),
     /// For each kind of row, as many as its quota, without replacement.
@@ -296,14 +291,14 @@ pub struct QuotaSetting {
     pub rows: usize,
 }
 
-impl DrawSetting {
+impl RowDrawSetting {
     /// Checks the numbers, for data with this number of inputs.
-    pub(super) fn check(&self, inputs: usize) -> Checked {
+    pub(super) fn check(&self, inputs: usize) -> CheckResult {
         match self {
             Self::Rows(_) => Ok(()),
-            Self::Quotas(quotas) if quotas.is_empty() => fail("data.draw.quotas", Problem::Empty),
+            Self::Quotas(quotas) if quotas.is_empty() => fail("data.draw.quotas", SpecProblem::Empty),
             Self::Quotas(quotas) => quotas.iter().enumerate().try_for_each(|(i, quota)| {
-                dimension(&format!("data.draw.quotas.{i}.inputs"), inputs, quota.inputs.len())
+                check_dimension(&format!("data.draw.quotas.{i}.inputs"), inputs, quota.inputs.len())
             }),
         }
     }
@@ -316,18 +311,18 @@ const PATH: &str = "data.missing";
 ///
 /// *Proof.* Whether a row is left out depends on its own cells alone: rows are mapped one by one, each to itself or to none.
 ///
-/// Where the target alone is private ([`ChosenBy::Inputs`]), whether a row is left out depends on its inputs, its person and
+/// Where the target alone is private ([`RowChoiceBasis::Inputs`]), whether a row is left out depends on its inputs, its person and
 /// the columns of filters, all public and equal in neighbours. So neighbours keep the same rows, which differ in one target (or those
 /// of one person), and the guarantee is the one for these rows; their number is public. A row that lacks nothing but the target is an
 /// error: without it, the public inputs would be those of one row less, and tell that its target is missing.
 ///
-/// Where records are private ([`ChosenBy::Record`]), a record that is added or removed is one that is kept, or none; one that is
+/// Where records are private ([`RowChoiceBasis::Record`]), a record that is added or removed is one that is kept, or none; one that is
 /// replaced is replaced, added, removed or none, as with a filter. For every mechanism that is allowed, adding or removing a
 /// record moves the release no further than replacing one does:
 ///
 /// - sums `(A, sqrt(c) B)`, per class or not: a record that is uncorrelated with every inducing input adds nothing, so leaving a
 ///   record out changes them as much as replacing it with such a record does;
-/// - moments: `SquareRule` of the mechanism, with the number of rows, which is released with noise; the design takes the
+/// - moments: `FourierSensitivityRule` of the mechanism, with the number of rows, which is released with noise; the design takes the
 ///   number that `rows` says, a key that is needed then;
 /// - histograms: 1, with either relation; a row whose number of records is missing counts as zero records.
 ///
@@ -338,12 +333,12 @@ const PATH: &str = "data.missing";
 impl DataSetting {
     /// Whether rows that lack a cell are left out.
     pub fn drops_missing(&self) -> bool {
-        self.missing == Missing::Drop
+        self.missing == MissingCellPolicy::Drop
     }
 
     /// How the cells of a stream of rows are read.
-    pub fn cell_rules(&self) -> CellRules {
-        CellRules { missing: self.missing, codes: self.encode.clone() }
+    pub fn cell_rules(&self) -> CellParsingRules {
+        CellParsingRules { missing: self.missing, codes: self.encode.clone() }
     }
 
     /// Whether every row is used. How many rows pass a filter depends on private records, and so does how many have no missing
@@ -353,16 +348,18 @@ impl DataSetting {
     }
 
     /// An error in the user's own files, which names the key that leaves out rows with a missing cell where it does.
-    pub fn offering_drop(&self, error: DataError, chosen_by: ChosenBy) -> DataError {
+    pub fn suggest_drop(&self, error: DataError, chosen_by: RowChoiceBasis) -> DataError {
         match (self.source.own_file(), self.missing, chosen_by) {
-            (None, _, _) | (_, Missing::Drop, _) => error,
-            (_, Missing::Refuse, ChosenBy::Inputs) => error.offering_drop(self.target.as_deref()),
-            (_, Missing::Refuse, ChosenBy::Record) => error.offering_drop(None),
+            (None, _, _) | (_, MissingCellPolicy::Drop, _) => error,
+            (_, MissingCellPolicy::Refuse, RowChoiceBasis::Inputs) => {
+                error.suggest_dropping_rows(self.target.as_deref())
+            }
+            (_, MissingCellPolicy::Refuse, RowChoiceBasis::Record) => error.suggest_dropping_rows(None),
         }
     }
 
     /// Checks that rows may be left out.
-    pub(super) fn check_missing(&self, mechanism: &impl MechanismSection) -> Checked {
+    pub(super) fn check_missing(&self, mechanism: &impl MechanismSection) -> CheckResult {
         let why = if !self.drops_missing() {
             return Ok(());
         } else if self.source.own_file().is_none() {
@@ -372,21 +369,19 @@ impl DataSetting {
         } else if self.draw.is_some() {
             "\"drop\" cannot be combined with data.draw: the drawn rows would depend on the number of dropped rows, which is private"
                 .to_owned()
-        } else if mechanism.needs_public_rows() {
-            let word = mechanism.word();
-            format!(
-                "\"drop\" cannot be combined with mechanism.{word}, which treats the number of rows as public"
-            )
+        } else if mechanism.needs_public_row_count() {
+            let word = mechanism.spec_keyword();
+            format!("\"drop\" cannot be combined with mechanism.{word}, which treats the number of rows as public")
         } else {
             return Ok(());
         };
-        fail(PATH, Problem::Shape(why))
+        fail(PATH, SpecProblem::Shape(why))
     }
 }
 
 /// How many rows of each person are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PersonLimit<'d> {
+pub struct PersonRowLimit<'d> {
     /// The column that identifies the person of each row.
     pub column: &'d str,
     /// The most rows of each.
@@ -397,7 +392,7 @@ pub struct PersonLimit<'d> {
 ///
 /// Obligation: where the inputs are public, which of them are used is public, too, and must not depend on a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ChosenBy {
+pub enum RowChoiceBasis {
     /// The inputs, where the target alone is private.
     Inputs,
     /// The whole record, where it is private.
@@ -406,16 +401,16 @@ pub enum ChosenBy {
 
 impl DataSetting {
     /// How many rows of each person are used; none if rows do not belong to people.
-    pub fn person_limit(&self) -> Option<PersonLimit<'_>> {
+    pub fn person_limit(&self) -> Option<PersonRowLimit<'_>> {
         let (column, rows) = (self.person.as_deref()?, self.rows_per_person?.get());
-        Some(PersonLimit { column, rows })
+        Some(PersonRowLimit { column, rows })
     }
 
     /// Protected unit of a guarantee about these data.
     pub fn unit(&self) -> PrivacyUnit {
         match self.person_limit() {
             None => PrivacyUnit::Record,
-            Some(PersonLimit { column, rows }) => {
+            Some(PersonRowLimit { column, rows }) => {
                 PrivacyUnit::Person { column: column.to_owned(), rows: rows as u64, records_per_row: 1 }
             }
         }
@@ -423,18 +418,18 @@ impl DataSetting {
 
     /// Comparisons for the columns of a stream of rows after the target: those of the filters, and the marks of the
     /// rows that are used, where there is a limit or some lack a cell.
-    pub fn comparisons(&self) -> Vec<(Comparison, f64)> {
+    pub fn row_comparisons(&self) -> Vec<(Comparison, f64)> {
         let filters = self.filter.iter().map(|filter| (filter.is, filter.value));
         let marked = self.person_limit().is_some() || self.drops_missing();
         filters.chain(marked.then_some((Comparison::Equal, 1.0))).collect()
     }
 
     /// Checks the two keys, and that the rows are such that people can have them.
-    pub(super) fn check_person(&self) -> Checked {
+    pub(super) fn check_person(&self) -> CheckResult {
         let column = match (&self.person, self.rows_per_person) {
             (None, None) => return Ok(()),
-            (Some(_), None) => return missing("rows_per_person", "data.person"),
-            (None, Some(_)) => return missing("person", "data.rows_per_person"),
+            (Some(_), None) => return fail_missing_key("rows_per_person", "data.person"),
+            (None, Some(_)) => return fail_missing_key("person", "data.rows_per_person"),
             (Some(column), Some(_)) => column,
         };
         let why = if self.inputs.contains(column) {
@@ -448,12 +443,12 @@ impl DataSetting {
         } else {
             return Ok(());
         };
-        fail("data.person", Problem::Shape(format!("{column:?} {why}")))
+        fail("data.person", SpecProblem::Shape(format!("{column:?} {why}")))
     }
 }
 
-fn missing(key: &'static str, by: &'static str) -> Checked {
-    fail("data", Problem::MissingKey { key, by })
+fn fail_missing_key(key: &'static str, by: &'static str) -> CheckResult {
+    fail("data", SpecProblem::MissingKey { key, by })
 }
 
 impl SourceSetting {

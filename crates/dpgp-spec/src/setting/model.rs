@@ -4,11 +4,11 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, check_grid, dimension, fail, points, range};
-use super::{Problem, RangeSetting};
-use dpgp_gp::averaged_kernel;
-use dpgp_gp::kernel::{Kernel, KernelError, KernelErrorKey, KernelSetting};
-use dpgp_gp::variational::{Correction, Regularisation};
+use super::rules::{CheckResult, check_dimension, check_grid, check_points, check_range, fail};
+use super::{RangeSetting, SpecProblem};
+use dpgp_gp::kernel::{Kernel, KernelError, KernelKeyError, KernelSetting};
+use dpgp_gp::lengthscale_averaged_kernel;
+use dpgp_gp::variational::{NoiseCorrection, Regularisation};
 use dpgp_number::{Count, NonNegative, Positive};
 
 /// A Gaussian process with Gaussian noise.
@@ -52,12 +52,12 @@ pub enum SparseSetting {
 impl ModelSetting {
     /// The prior covariance, for training inputs (n x d).
     pub fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
-        let averaged = self.averaged.then(|| averaged_kernel(&self.kernel, inputs.ncols())).flatten();
+        let averaged = self.averaged.then(|| lengthscale_averaged_kernel(&self.kernel, inputs.ncols())).flatten();
         averaged.unwrap_or_else(|| self.kernel.covariance(inputs))
     }
 
     /// Checks the numbers, for data with this number of inputs.
-    pub(super) fn check(&self, inputs: usize) -> Checked {
+    pub(super) fn check(&self, inputs: usize) -> CheckResult {
         self.kernel_fits(inputs)?;
         match &self.sparse {
             None => Ok(()),
@@ -67,15 +67,17 @@ impl ModelSetting {
     }
 
     /// Fails unless the kernel fits this number of inputs.
-    fn kernel_fits(&self, inputs: usize) -> Checked {
-        let Err(KernelErrorKey { key, reason }) = self.kernel.fits(inputs) else { return Ok(()) };
+    fn kernel_fits(&self, inputs: usize) -> CheckResult {
+        let Err(KernelKeyError { key, reason }) = self.kernel.check_input_count(inputs) else {
+            return Ok(());
+        };
         let path = format!("model.kernel.{key}");
         match reason {
-            KernelError::Empty => fail(&path, Problem::Empty),
-            KernelError::Dimension(found) => dimension(&path, inputs, found),
+            KernelError::Empty => fail(&path, SpecProblem::Empty),
+            KernelError::Dimension(found) => check_dimension(&path, inputs, found),
             KernelError::Places => fail(
                 &path,
-                Problem::Shape(format!(
+                SpecProblem::Shape(format!(
                     "must be two different input numbers, each less than \
                  {inputs}"
                 )),
@@ -87,11 +89,11 @@ impl ModelSetting {
     ///
     /// # Errors
     /// [`super::SettingError`] at the model.
-    pub fn regresses(&self) -> Checked {
-        self.has_noise("regression")?;
+    pub fn check_regression(&self) -> CheckResult {
+        self.check_noise_variance("regression")?;
         match self.sparse {
             Some(SparseSetting::Sor { .. }) => {
-                fail("model.sparse", Problem::Shape("regression needs sparse.fitc".to_owned()))
+                fail("model.sparse", SpecProblem::Shape("regression needs sparse.fitc".to_owned()))
             }
             Some(SparseSetting::Fitc { .. }) | None => Ok(()),
         }
@@ -101,10 +103,10 @@ impl ModelSetting {
     ///
     /// # Errors
     /// [`super::SettingError`] at the model.
-    pub fn classifies(&self) -> Checked {
+    pub fn check_classifier(&self) -> CheckResult {
         match self.sparse {
             Some(SparseSetting::Fitc { .. }) => {
-                fail("model.sparse", Problem::Shape("classification needs sparse.sor".to_owned()))
+                fail("model.sparse", SpecProblem::Shape("classification needs sparse.sor".to_owned()))
             }
             Some(SparseSetting::Sor { .. }) | None => Ok(()),
         }
@@ -113,9 +115,9 @@ impl ModelSetting {
     /// Fails unless the noise variance is given, which `by` needs.
     ///
     /// # Errors
-    /// [`Problem::MissingKey`].
-    pub fn has_noise(&self, by: &'static str) -> Checked {
-        let missing = Problem::MissingKey { key: "noise_variance", by };
+    /// [`SpecProblem::MissingKey`].
+    pub fn check_noise_variance(&self, by: &'static str) -> CheckResult {
+        let missing = SpecProblem::MissingKey { key: "noise_variance", by };
         if self.noise_variance.is_some() { Ok(()) } else { fail("model", missing) }
     }
 
@@ -128,12 +130,10 @@ impl ModelSetting {
     }
 
     /// Variance and lengthscales of an exponentiated quadratic kernel over this number of inputs; none for another kernel.
-    pub fn lengthscales(&self, inputs: usize) -> Option<(f64, Vec<f64>)> {
+    pub fn variance_and_lengthscales(&self, inputs: usize) -> Option<(f64, Vec<f64>)> {
         match &self.kernel {
             KernelSetting::Eq(eq) => Some((eq.variance.get(), vec![eq.lengthscale.get(); inputs])),
-            KernelSetting::EqArd(eq) => {
-                Some((eq.variance.get(), eq.lengthscales.iter().map(|l| l.get()).collect()))
-            }
+            KernelSetting::EqArd(eq) => Some((eq.variance.get(), eq.lengthscales.iter().map(|l| l.get()).collect())),
             _ => None,
         }
     }
@@ -152,7 +152,7 @@ pub enum InducingSetting {
         /// Number of centres.
         centres: Count,
         /// Restarts.
-        #[serde(default = "ten")]
+        #[serde(default = "default_restarts")]
         restarts: Count,
     },
     /// At the given points, one list of coordinates each.
@@ -161,13 +161,13 @@ pub enum InducingSetting {
     Grid(Vec<RangeSetting>),
 }
 
-fn ten() -> Count {
+fn default_restarts() -> Count {
     Count::literal::<10>()
 }
 
 impl InducingSetting {
     /// The most inducing inputs that there can be.
-    pub fn most(&self) -> usize {
+    pub fn max_inducing_count(&self) -> usize {
         match self {
             Self::Kmeans { centres, .. } => centres.get(),
             Self::Points(points) => points.len(),
@@ -176,13 +176,13 @@ impl InducingSetting {
     }
 
     /// Checks the numbers, for data with this number of inputs; `path` is that of the sparse approximation.
-    pub(super) fn check(&self, path: &str, inputs: usize) -> Checked {
+    pub(super) fn check(&self, path: &str, inputs: usize) -> CheckResult {
         let path = format!("{path}.inducing");
         match self {
             Self::Kmeans { .. } => Ok(()),
             Self::Grid(ranges) => check_grid(&format!("{path}.grid"), ranges, inputs),
-            Self::Points(all) if all.is_empty() => fail(&format!("{path}.points"), Problem::Empty),
-            Self::Points(all) => points(&format!("{path}.points"), all, inputs),
+            Self::Points(all) if all.is_empty() => fail(&format!("{path}.points"), SpecProblem::Empty),
+            Self::Points(all) => check_points(&format!("{path}.points"), all, inputs),
         }
     }
 }
@@ -190,24 +190,24 @@ impl InducingSetting {
 /// The settings of a regularised inverse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NoiseAwareSetting {
+pub struct NoiseAwareInverseSetting {
     /// What is added to the diagonal.
     pub regularisation: Regularisation,
     /// What is added to the covariance.
-    pub correction: Correction,
+    pub correction: NoiseCorrection,
 }
 
-impl NoiseAwareSetting {
+impl NoiseAwareInverseSetting {
     /// Checks the numbers.
     ///
     /// # Errors
-    /// [`super::Problem::OutOfRange`].
-    pub fn check(&self, path: &str) -> Checked {
+    /// [`super::SpecProblem::OutOfRange`].
+    pub fn check(&self, path: &str) -> CheckResult {
         let (name, rho) = match self.regularisation {
             Regularisation::Printed { rho } => ("printed", rho),
             Regularisation::Inside { rho } => ("inside", rho),
             Regularisation::Tight => return Ok(()),
         };
-        range(&format!("{path}.regularisation.{name}.rho"), rho > 0.0 && rho < 1.0, "between 0 and 1", rho)
+        check_range(&format!("{path}.regularisation.{name}.rho"), rho > 0.0 && rho < 1.0, "between 0 and 1", rho)
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, bounds, range};
+use super::rules::{CheckResult, check_bounds, check_range};
 use dpgp_number::{Finite, Positive};
 
 /// How targets are clipped, centred and scaled before the model sees them.
@@ -19,7 +19,7 @@ pub enum NormaliseSetting {
         #[serde(skip_serializing_if = "Option::is_none")]
         clip: Option<Positive>,
         /// The statistic that is subtracted.
-        centre: CentreSetting,
+        centre: PrivateCentreSetting,
         /// Whether to divide by the population standard deviation.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         scale: bool,
@@ -65,25 +65,25 @@ impl NormaliseSetting {
     /// targets would be clipped to nearly the same value.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`](super::Problem::OutOfRange).
-    pub fn keeps_targets(&self, bound: f64) -> Checked {
+    /// [`SpecProblem::OutOfRange`](super::SpecProblem::OutOfRange).
+    pub fn check_target_clip(&self, bound: f64) -> CheckResult {
         let Self::Bounds { low, high, scale, .. } = *self else { return Ok(()) };
         let kept = 2.0 * bound * scale.get();
         let asked = "at least (high - low) / (20 target_bound): targets are clipped to centre +- target_bound x scale";
-        range("normalise.bounds.scale", kept >= LEAST_KEPT * (high.get() - low.get()), asked, scale.get())
+        check_range("normalise.bounds.scale", kept >= LEAST_KEPT * (high.get() - low.get()), asked, scale.get())
     }
 
     /// Fails unless the bounds rise.
-    pub(super) fn check(&self) -> Checked {
+    pub(super) fn check(&self) -> CheckResult {
         match *self {
             Self::None | Self::Private { .. } | Self::Constants { .. } => Ok(()),
             Self::Bounds { low, high, centre, .. } => {
-                bounds("normalise.bounds", low, high)?;
+                check_bounds("normalise.bounds", low, high)?;
                 let Some(centre) = centre else { return Ok(()) };
                 let inside = low.get() <= centre.get() && centre.get() <= high.get();
-                range("normalise.bounds.centre", inside, "between low and high", centre.get())
+                check_range("normalise.bounds.centre", inside, "between low and high", centre.get())
             }
-            Self::Standardised { low, high } => bounds("normalise.standardised", low, high),
+            Self::Standardised { low, high } => check_bounds("normalise.standardised", low, high),
         }
     }
 
@@ -139,7 +139,7 @@ fn is_nought(number: &Finite) -> bool {
 /// A private statistic that is subtracted from the targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum CentreSetting {
+pub enum PrivateCentreSetting {
     /// Their mean.
     Mean,
     /// Halfway between the smallest and the largest.

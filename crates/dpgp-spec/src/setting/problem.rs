@@ -3,17 +3,17 @@
 use thiserror::Error;
 
 use dpgp_data::Separator;
-use dpgp_number::OutOfRange;
+use dpgp_number::OutOfRangeError;
 
 /// Error in a spec.
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum Problem {
+pub enum SpecProblem {
     /// Not TOML, or not of the form that the spec language asks for; in the parser's words.
     #[error("{0}")]
     Shape(String),
     /// A number outside its range.
     #[error("{0}")]
-    OutOfRange(#[from] OutOfRange),
+    OutOfRange(#[from] OutOfRangeError),
     /// A list that must hold something is empty.
     #[error("must hold at least one value")]
     Empty,
@@ -41,7 +41,7 @@ pub enum Problem {
         /// The changes.
         changes: String,
         /// The problem.
-        problem: Box<Problem>,
+        problem: Box<SpecProblem>,
         /// A suggestion.
         hint: &'static str,
     },
@@ -256,9 +256,7 @@ pub enum Problem {
         needed: &'static str,
     },
     /// Noise on sums that other tasks and posteriors do not know.
-    #[error(
-        "only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\""
-    )]
+    #[error("only simulations support this: use task.calibration or task.leaderboard with posterior = \"sites\"")]
     OnlySites,
     /// A change that is smaller than the targets allow.
     #[error("{change:?} is below the width {width:?} of the bounds: raise it, or set relation = \"metric\"")]
@@ -285,18 +283,16 @@ pub enum Problem {
         way_out: &'static str,
     },
     /// A correction that is only proved with a clip.
-    #[error(
-        "sensitivity = \"corrected\" is proved only for errors clipped at 4 times `change`: set clip = 4.0"
-    )]
+    #[error("sensitivity = \"corrected\" is proved only for errors clipped at 4 times `change`: set clip = 4.0")]
     CorrectedNeedsClip,
 }
 
-impl Problem {
+impl SpecProblem {
     /// The problem behind serde's words, where a type of [`dpgp_number`] refused a number.
-    pub fn range(words: &str) -> Option<Self> {
+    pub fn from_serde_message(words: &str) -> Option<Self> {
         let (range, found) = words.strip_prefix("must be ")?.rsplit_once(", found ")?;
         let found = found.parse().ok()?;
-        Some(OutOfRange { range: range.to_owned().into(), found }.into())
+        Some(OutOfRangeError { range: range.to_owned().into(), found }.into())
     }
 
     /// Whether a number is not there yet: templates have NaN where one is to be filled in.
@@ -305,7 +301,7 @@ impl Problem {
     }
 
     /// Whether a number lies outside its range.
-    pub fn is_range(&self) -> bool {
+    pub fn is_out_of_range(&self) -> bool {
         matches!(self, Self::OutOfRange(_))
     }
 }

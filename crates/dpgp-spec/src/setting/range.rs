@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Problem;
-use super::rules::{Checked, count, dimension, fail, range};
+use super::SpecProblem;
+use super::rules::{CheckResult, check_count, check_dimension, check_range, fail};
 use dpgp_data::Comparison;
 use dpgp_number::{Finite, Positive};
 
@@ -23,12 +23,12 @@ pub struct RangeSetting {
 
 impl RangeSetting {
     /// The number at a place, from 0.
-    pub fn at(&self, place: usize) -> f64 {
+    pub fn value_at(&self, place: usize) -> f64 {
         self.from + (self.to - self.from) * place as f64 / (self.points - 1) as f64
     }
 
     /// Whether a number is one of them, up to rounding.
-    pub fn holds(&self, x: f64) -> bool {
+    pub fn contains_value(&self, x: f64) -> bool {
         let place = (x - self.from) / (self.to - self.from) * (self.points - 1) as f64;
         (place - place.round()).abs() < 1e-6 && (0.0..=(self.points - 1) as f64 + 1e-6).contains(&place)
     }
@@ -37,7 +37,7 @@ impl RangeSetting {
 /// A range cut into intervals of equal width, or of widths that grow with the distance from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CutSetting {
+pub struct BinRangeSetting {
     /// Where the first interval begins.
     pub from: f64,
     /// Where the last interval ends.
@@ -52,18 +52,18 @@ pub struct CutSetting {
     pub log: Option<Positive>,
 }
 
-impl CutSetting {
+impl BinRangeSetting {
     /// The ends of the intervals, rising, one more than there are intervals.
     ///
     /// Each by itself and not by adding widths, which would carry rounding errors along.
     ///
     /// ```
     /// use dpgp_number::Positive;
-    /// use dpgp_spec::setting::CutSetting;
-    /// let even = CutSetting { from: 0.0, to: 3.0, bins: 2, log: None };
+    /// use dpgp_spec::setting::BinRangeSetting;
+    /// let even = BinRangeSetting { from: 0.0, to: 3.0, bins: 2, log: None };
     /// assert_eq!(even.edges(), [0.0, 1.5, 3.0]);
     /// // log2(1 + x) is 0, 1 and 2 at 0, 1 and 3.
-    /// let growing = CutSetting { log: Some(Positive::ONE), ..even }.edges();
+    /// let growing = BinRangeSetting { log: Some(Positive::ONE), ..even }.edges();
     /// assert!((growing[1] - 1.0).abs() < 1e-15 && growing[2] == 3.0);
     /// ```
     pub fn edges(&self) -> Vec<f64> {
@@ -101,20 +101,19 @@ const MOST_BINS: usize = 20_000;
 /// Fails unless there is a rising range for each input, and their product can be counted.
 ///
 /// # Errors
-/// [`super::Problem::WrongDimension`], [`super::Problem::OutOfRange`].
-pub fn cuts(path: &str, cuts: &[CutSetting], inputs: usize) -> Checked {
-    dimension(path, inputs, cuts.len())?;
+/// [`super::SpecProblem::WrongDimension`], [`super::SpecProblem::OutOfRange`].
+pub fn check_bin_ranges(path: &str, cuts: &[BinRangeSetting], inputs: usize) -> CheckResult {
+    check_dimension(path, inputs, cuts.len())?;
     let total = cuts.iter().fold(1, |n: usize, cut| n.saturating_mul(cut.bins));
-    range(path, total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
+    check_range(path, total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
     for (i, cut) in cuts.iter().enumerate() {
-        let CutSetting { from, to, bins, .. } = cut;
-        range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
-        range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than `from` and finite", *to)?;
-        count(&format!("{path}.{i}.bins"), *bins)?;
+        let BinRangeSetting { from, to, bins, .. } = cut;
+        check_range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
+        check_range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than `from` and finite", *to)?;
+        check_count(&format!("{path}.{i}.bins"), *bins)?;
         let edges = cut.edges();
-        let rises =
-            edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.iter().all(|edge| edge.is_finite());
-        range(&format!("{path}.{i}.bins"), rises, "so few that the edges of each bin differ", *bins as f64)?;
+        let rises = edges.windows(2).all(|pair| pair[0] < pair[1]) && edges.iter().all(|edge| edge.is_finite());
+        check_range(&format!("{path}.{i}.bins"), rises, "so few that the edges of each bin differ", *bins as f64)?;
     }
     Ok(())
 }
@@ -145,7 +144,7 @@ pub enum SplitSetting {
 
 impl SplitSetting {
     /// Number of folds, or the fewest rows that it can split.
-    pub fn folds(self) -> usize {
+    pub fn min_row_count(self) -> usize {
         match self {
             Self::Tail(rows) => rows + 1,
             Self::Shuffled(folds) | Self::Contiguous(folds) | Self::Interleaved(folds) => folds,
@@ -153,7 +152,7 @@ impl SplitSetting {
     }
 
     /// Number of folds.
-    pub fn parts(self) -> usize {
+    pub fn fold_count(self) -> usize {
         match self {
             Self::Tail(_) => 1,
             Self::Shuffled(folds) | Self::Contiguous(folds) | Self::Interleaved(folds) => folds,
@@ -163,20 +162,20 @@ impl SplitSetting {
     /// Fails unless there are folds.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`].
-    pub fn check(self, path: &str) -> Checked {
+    /// [`SpecProblem::OutOfRange`].
+    pub fn check(self, path: &str) -> CheckResult {
         if let Self::Tail(rows) = self {
-            return count(&format!("{path}.tail"), rows);
+            return check_count(&format!("{path}.tail"), rows);
         }
-        range(path, self.folds() >= 2, "at least 2", self.folds() as f64)
+        check_range(path, self.min_row_count() >= 2, "at least 2", self.min_row_count() as f64)
     }
 
     /// Fails unless there is a row for each fold.
     ///
     /// # Errors
-    /// [`Problem::TooManyFolds`].
-    pub fn check_rows(self, path: &str, rows: usize) -> Checked {
-        let folds = self.folds();
-        if folds <= rows { Ok(()) } else { fail(path, Problem::TooManyFolds { folds, rows }) }
+    /// [`SpecProblem::TooManyFolds`].
+    pub fn check_rows(self, path: &str, rows: usize) -> CheckResult {
+        let folds = self.min_row_count();
+        if folds <= rows { Ok(()) } else { fail(path, SpecProblem::TooManyFolds { folds, rows }) }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, range};
-use dpgp_data::TextLayout;
+use super::rules::{CheckResult, check_range};
+use dpgp_data::CsvLayout;
 use dpgp_number::{Count, Fraction, NonNegative, Positive};
 
 /// The source of the rows.
@@ -98,14 +98,14 @@ impl SourceSetting {
     }
 
     /// How the user's own text files are laid out; the usual layout of any other source.
-    pub fn text_layout(&self) -> TextLayout {
+    pub fn text_layout(&self) -> CsvLayout {
         match self {
-            Self::Csv { separator, columns, .. } => TextLayout {
+            Self::Csv { separator, columns, .. } => CsvLayout {
                 // The checks of a spec let no other through.
                 separator: u8::try_from(*separator).unwrap_or(b','),
                 columns: columns.clone(),
             },
-            _ => TextLayout::default(),
+            _ => CsvLayout::default(),
         }
     }
 }
@@ -214,11 +214,11 @@ impl SyntheticSetting {
     }
 
     /// Fails for a grid of one point, which has no ends.
-    pub(super) fn check(&self) -> Checked {
+    pub(super) fn check(&self) -> CheckResult {
         match self {
             Self::Sinc { grid, .. } => {
                 let path = "data.source.synthetic.sinc.grid";
-                range(path, grid.get() != 1, "0, or from 2 to 100000", grid.get() as f64)
+                check_range(path, grid.get() != 1, "0, or from 2 to 100000", grid.get() as f64)
             }
             _ => Ok(()),
         }

@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, SettingError, fail, range};
-use super::{DataSetting, ModelSetting, NormaliseSetting, Problem};
+use super::rules::{CheckResult, SettingError, check_range, fail};
+use super::{DataSetting, ModelSetting, NormaliseSetting, SpecProblem};
 use crate::TaskSection;
 use dpgp_accounting::{Calibration, Guarantee};
-use dpgp_data::Manifest;
+use dpgp_data::DatasetManifest;
 use dpgp_number::{Delta, Epsilon, Positive};
 
 /// The sections of a cell but its task; `M` is what the crates above know as mechanisms. Cells share the sections that no axis changes.
@@ -31,14 +31,14 @@ pub struct Sections<M> {
 /// Everything that determines a cell's numbers, seeds aside; `T` is what the rooms above measure. A task that asks for the
 /// other sections takes [`Sections`], so that it need not know all tasks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting<T: TaskSection> {
+pub struct SpecCellSetting<T: TaskSection> {
     /// What is measured.
     pub task: Arc<T>,
     /// On what, with which model and guarantee.
     pub sections: Sections<T::Mechanism>,
 }
 
-impl<T: TaskSection> Deref for Setting<T> {
+impl<T: TaskSection> Deref for SpecCellSetting<T> {
     type Target = Sections<T::Mechanism>;
 
     fn deref(&self) -> &Self::Target {
@@ -51,30 +51,30 @@ impl<M: MechanismSection> Sections<M> {
     ///
     /// # Errors
     /// [`SettingError`] of the first value that is wrong.
-    pub fn check(&self, manifest: &Manifest) -> Checked {
+    pub fn check(&self, manifest: &DatasetManifest) -> CheckResult {
         self.data.check(manifest)?;
         self.data.check_missing(&self.privacy.mechanism)?;
         self.normalise.check()?;
-        self.privacy.covers(&self.normalise)?;
+        self.privacy.check_change_width(&self.normalise)?;
         self.model.as_ref().map_or(Ok(()), |model| model.check(self.data.dimensions()))
     }
 
     /// The model, which the task at `path` needs.
     ///
     /// # Errors
-    /// [`Problem::MissingSection`].
+    /// [`SpecProblem::MissingSection`].
     pub fn model(&self, path: &str) -> Result<&ModelSetting, SettingError> {
-        let missing = Problem::MissingSection { section: "model" };
+        let missing = SpecProblem::MissingSection { section: "model" };
         self.model.as_deref().ok_or_else(|| SettingError::new(path, missing))
     }
 
     /// The model of a regression, which the task at `path` needs.
     ///
     /// # Errors
-    /// [`Problem::MissingSection`], [`Problem::MissingKey`], [`Problem::Shape`].
+    /// [`SpecProblem::MissingSection`], [`SpecProblem::MissingKey`], [`SpecProblem::Shape`].
     pub fn regression_model(&self, path: &str) -> Result<&ModelSetting, SettingError> {
         let model = self.model(path)?;
-        model.regresses()?;
+        model.check_regression()?;
         Ok(model)
     }
 }
@@ -82,10 +82,10 @@ impl<M: MechanismSection> Sections<M> {
 /// What adds the noise, as a spec writes it below `privacy.mechanism`.
 pub trait MechanismSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// Its word in specs.
-    fn word(&self) -> &'static str;
+    fn spec_keyword(&self) -> &'static str;
 
     /// Whether the number of rows that are used must be public.
-    fn needs_public_rows(&self) -> bool;
+    fn needs_public_row_count(&self) -> bool;
 }
 
 /// The guarantee and the mechanism.
@@ -102,8 +102,8 @@ pub struct PrivacySetting<M> {
     pub change: Option<Positive>,
     /// Which values of one target the guarantee hides from each other. If the bounds on targets are wider than `change`, it must
     /// be `"metric"`.
-    #[serde(default, skip_serializing_if = "ChangeRelation::is_full")]
-    pub relation: ChangeRelation,
+    #[serde(default, skip_serializing_if = "TargetChangeRelation::is_full")]
+    pub relation: TargetChangeRelation,
     /// How noise is set from epsilon and delta.
     #[serde(default = "analytic")]
     pub calibration: Calibration,
@@ -114,7 +114,7 @@ pub struct PrivacySetting<M> {
 /// Which values of one target a guarantee hides from each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ChangeRelation {
+pub enum TargetChangeRelation {
     /// Any two within the bounds.
     #[default]
     Full,
@@ -123,7 +123,7 @@ pub enum ChangeRelation {
     Metric,
 }
 
-impl ChangeRelation {
+impl TargetChangeRelation {
     fn is_full(&self) -> bool {
         *self == Self::Full
     }
@@ -133,12 +133,12 @@ impl<M> PrivacySetting<M> {
     /// Fails if targets may differ by more than is protected, and the spec does not say so.
     ///
     /// # Errors
-    /// [`Problem::NarrowChange`].
-    pub(super) fn covers(&self, normalise: &NormaliseSetting) -> Checked {
+    /// [`SpecProblem::NarrowChange`].
+    pub(super) fn check_change_width(&self, normalise: &NormaliseSetting) -> CheckResult {
         let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
         match normalise.written_width_beyond(change) {
-            Some(width) if self.relation == ChangeRelation::Full => {
-                fail("privacy.change", Problem::NarrowChange { change, width })
+            Some(width) if self.relation == TargetChangeRelation::Full => {
+                fail("privacy.change", SpecProblem::NarrowChange { change, width })
             }
             _ => Ok(()),
         }
@@ -157,23 +157,23 @@ impl<M> PrivacySetting<M> {
     /// Fails unless epsilon says that nothing is protected; `why` names what is computed without privacy.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`].
-    pub fn protects_nothing(&self, why: &'static str) -> Checked {
-        range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
+    /// [`SpecProblem::OutOfRange`].
+    pub fn check_unprotected(&self, why: &'static str) -> CheckResult {
+        check_range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
     }
 
     /// Fails unless the most that a target can change is given, which `by` needs.
     ///
     /// # Errors
-    /// [`Problem::MissingKey`].
-    pub fn has_change(&self, by: &'static str) -> Checked {
-        let missing = Problem::MissingKey { key: "change", by };
+    /// [`SpecProblem::MissingKey`].
+    pub fn check_target_change(&self, by: &'static str) -> CheckResult {
+        let missing = SpecProblem::MissingKey { key: "change", by };
         if self.change.is_some() { Ok(()) } else { fail("privacy", missing) }
     }
 
     /// The fault of a mechanism that the task does not know.
-    pub fn wrong(&self, needed: &'static str) -> SettingError {
-        SettingError::new("privacy.mechanism", Problem::WrongMechanism { needed })
+    pub fn wrong_mechanism_error(&self, needed: &'static str) -> SettingError {
+        SettingError::new("privacy.mechanism", SpecProblem::WrongMechanism { needed })
     }
 }
 

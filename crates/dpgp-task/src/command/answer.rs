@@ -9,12 +9,12 @@ use thiserror::Error;
 use toml::Value;
 
 use super::{CommandTask, ProgramClaim};
-use crate::{Certified, Frame, Measured};
+use crate::{AuditableCertificate, CellMeasurements, FigureFrame};
 use dpgp_accounting::{Guarantee, UncheckedClaim};
 
 /// The request to a program, as one JSON object on standard input.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ProgramQuestion<'a> {
+pub struct ProgramRequest<'a> {
     /// The values of `task.command.with` in this cell.
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub cell: &'a BTreeMap<String, Value>,
@@ -25,14 +25,14 @@ pub struct ProgramQuestion<'a> {
     /// The claimed guarantee, from `task.command.guarantee`; null if none is claimed.
     pub guarantee: Option<&'a ProgramClaim>,
     /// The data of the spec; null without any.
-    pub data: Option<&'a QuestionData>,
+    pub data: Option<&'a RequestData>,
     /// The path of an empty folder that is removed afterwards.
     pub folder: &'a Path,
 }
 
 /// A verified data file.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct QuestionData {
+pub struct RequestData {
     /// The path of the file; for a dataset of several files, the path of the first.
     pub path: PathBuf,
     /// Its SHA-256; null for a file of the user's own.
@@ -44,7 +44,7 @@ pub struct QuestionData {
 /// The answer of a program, as one JSON object in the last line of standard output: metrics, each a number or a list of numbers
 /// (for example one per fold), and optionally `frames` for figures.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct ProgramAnswer {
+pub struct ProgramResponse {
     /// Tables of numbers by name: columns by name.
     #[serde(default)]
     pub frames: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
@@ -65,7 +65,7 @@ pub enum MetricValues {
 
 /// Why an answer cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AnswerError {
+pub enum ResponseError {
     /// Nothing was written.
     #[error("wrote nothing to standard output; its last line must be a JSON object with its metrics")]
     Nothing,
@@ -105,25 +105,25 @@ impl CommandTask {
     /// ```
     /// use dpgp_task::CommandTask;
     /// let task: CommandTask = toml::from_str("run = [\"./mine\"]\nmetrics = [\"rmse\", \"seconds\"]")?;
-    /// let answer = task.answer("fitting\n{\"rmse\": [0.5, 0.7], \"seconds\": 3}\n")?;
+    /// let answer = task.parse_response("fitting\n{\"rmse\": [0.5, 0.7], \"seconds\": 3}\n")?;
     /// assert_eq!(answer.metrics[0].values, [0.5, 0.7]);
-    /// assert!(task.answer("{\"rmse\": 0.5}").is_err()); // without seconds
+    /// assert!(task.parse_response("{\"rmse\": 0.5}").is_err()); // without seconds
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`AnswerError`].
-    pub fn answer(&self, output: &str) -> Result<Measured, AnswerError> {
-        let line = output.lines().rev().find(|line| !line.trim().is_empty()).ok_or(AnswerError::Nothing)?;
-        let answer: ProgramAnswer = serde_json::from_str(line).map_err(|error| AnswerError::NotJson {
+    /// [`ResponseError`].
+    pub fn parse_response(&self, output: &str) -> Result<CellMeasurements, ResponseError> {
+        let line = output.lines().rev().find(|line| !line.trim().is_empty()).ok_or(ResponseError::Nothing)?;
+        let answer: ProgramResponse = serde_json::from_str(line).map_err(|error| ResponseError::NotJson {
             line: line.chars().take(SHOWN).collect(),
             problem: error.to_string(),
         })?;
-        let ProgramAnswer { frames, mut metrics } = answer;
+        let ProgramResponse { frames, mut metrics } = answer;
         let mut measured = Vec::with_capacity(self.metrics.len());
         let answered: Vec<String> = metrics.keys().cloned().collect();
         for name in &self.metrics {
-            let missing = || AnswerError::Missing {
+            let missing = || ResponseError::Missing {
                 metric: name.clone(),
                 answered: if answered.is_empty() { "none".to_owned() } else { answered.join(", ") },
             };
@@ -132,26 +132,28 @@ impl CommandTask {
                 MetricValues::Several(values) => values,
             };
             if values.is_empty() {
-                return Err(AnswerError::Empty(name.clone()));
+                return Err(ResponseError::Empty(name.clone()));
             }
             measured.push((name.clone(), values));
         }
         if let Some((unknown, _)) = metrics.pop_first() {
-            return Err(AnswerError::Unknown(unknown));
+            return Err(ResponseError::Unknown(unknown));
         }
         let mut drawn = Vec::with_capacity(frames.len());
         for (name, columns) in frames {
             drawn.push(
                 columns
                     .into_iter()
-                    .fold(Frame::new(&name), |frame, (column, values)| frame.with(column, values)),
+                    .fold(FigureFrame::new(&name), |frame, (column, values)| frame.with_column(column, values)),
             );
         }
         let claimed = self.guarantee.as_ref().map(|ProgramClaim { epsilon, delta, by }| UncheckedClaim {
             guarantee: Guarantee { epsilon: epsilon.get(), delta: delta.get() },
             by: by.clone(),
         });
-        Ok(Certified::unchecked(claimed).measured_often(0.0, measured).with_frames(drawn))
+        Ok(AuditableCertificate::from_unchecked_claim(claimed)
+            .into_repeated_measurements(0.0, measured)
+            .with_frames(drawn))
     }
 }
 
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn wrong_answers_are_told() {
         let task: CommandTask = toml::from_str("run = [\"./mine\"]\nmetrics = [\"rmse\"]").unwrap();
-        let said = |output: &str| task.answer(output).unwrap_err().to_string();
+        let said = |output: &str| task.parse_response(output).unwrap_err().to_string();
         for (output, says) in [
             ("", "wrote nothing"),
             ("\n \n", "wrote nothing"),
@@ -178,9 +180,8 @@ mod tests {
         ] {
             assert!(said(output).contains(says), "{output:?}: {}", said(output));
         }
-        let answer = task
-            .answer("{\"rmse\": 2, \"frames\": {\"curve\": {\"x1\": [0, 1], \"mean\": [2, 3]}}}")
-            .unwrap();
+        let answer =
+            task.parse_response("{\"rmse\": 2, \"frames\": {\"curve\": {\"x1\": [0, 1], \"mean\": [2, 3]}}}").unwrap();
         assert_eq!(answer.frames[0].column("mean").unwrap(), [2.0, 3.0]);
     }
 }

@@ -3,5 +3,5 @@
 mod answer;
 mod setting;
 
-pub use answer::{AnswerError, ProgramAnswer, ProgramQuestion, QuestionData};
+pub use answer::{ProgramRequest, ProgramResponse, RequestData, ResponseError};
 pub use setting::{CommandTask, ProgramClaim, Timeout};

@@ -8,11 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
-use crate::{Job, Measured, Task, TaskError, TaskSpec};
+use crate::{CellMeasurements, MeasurableTask, ReplicateJob, TaskError, TaskRequirements};
 use dpgp_mechanisms::Sections;
 use dpgp_number::{Finite, Positive};
-use dpgp_spec::setting::rules::{fail, range};
-use dpgp_spec::setting::{Checked, Problem};
+use dpgp_spec::setting::rules::{check_range, fail};
+use dpgp_spec::setting::{CheckResult, SpecProblem};
 
 /// A program that is run once for each cell and replicate, in the folder of the spec. It reads one JSON object from standard input, with
 /// the values of `with`, a seed and the path of the data, and writes one JSON object with its metrics as the last line of standard output.
@@ -57,13 +57,13 @@ pub struct ProgramClaim {
     /// Epsilon, in nats.
     pub epsilon: Positive,
     /// Delta, a probability.
-    #[serde(default = "nought")]
+    #[serde(default = "zero_delta")]
     pub delta: Finite,
     /// Who claims it, for example the package.
     pub by: String,
 }
 
-fn nought() -> Finite {
+fn zero_delta() -> Finite {
     Finite::ZERO
 }
 
@@ -89,8 +89,7 @@ impl TryFrom<String> for Timeout {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let wrong =
-            || format!("{text:?} is not a time from 1 s to 1000 h, such as \"90 s\", \"10 min\" or \"2 h\"");
+        let wrong = || format!("{text:?} is not a time from 1 s to 1000 h, such as \"90 s\", \"10 min\" or \"2 h\"");
         let (number, unit) = text.trim().split_once(' ').ok_or_else(wrong)?;
         let number: u64 = number.parse().map_err(|_| wrong())?;
         let seconds = match unit.trim() {
@@ -127,46 +126,46 @@ impl JsonSchema for Timeout {
 impl CommandTask {
     /// What a seed depends on beside the replicate: what the program is told. How it is started and what it consists of are no part of it, so
     /// that a mended program meets the same draws.
-    pub fn told(&self) -> String {
+    pub fn seed_material(&self) -> String {
         serde_json::json!([self.with, self.guarantee]).to_string()
     }
 
     /// The program and its arguments, in a line.
-    pub fn line(&self) -> String {
+    pub fn command_line(&self) -> String {
         self.run.join(" ")
     }
 }
 
-impl TaskSpec for CommandTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for CommandTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         if self.run.first().is_none_or(String::is_empty) {
-            return fail("task.command.run", Problem::Empty);
+            return fail("task.command.run", SpecProblem::Empty);
         }
         if self.metrics.is_empty() || self.metrics.iter().any(String::is_empty) {
-            return fail("task.command.metrics", Problem::Empty);
+            return fail("task.command.metrics", SpecProblem::Empty);
         }
         let twice = |(place, metric): (usize, &String)| self.metrics[..place].contains(metric);
         if self.metrics.iter().enumerate().any(twice) {
-            return fail("task.command.metrics", Problem::Shape("names a metric twice".to_owned()));
+            return fail("task.command.metrics", SpecProblem::Shape("names a metric twice".to_owned()));
         }
         if let Some(unknown) = self.secondary.iter().find(|metric| !self.metrics.contains(metric)) {
             let why = format!("names {unknown:?}, which is not in task.command.metrics");
-            return fail("task.command.secondary", Problem::Shape(why));
+            return fail("task.command.secondary", SpecProblem::Shape(why));
         }
         if let Some(ProgramClaim { delta, by, .. }) = &self.guarantee {
             let possible = (0.0..1.0).contains(&delta.get());
-            range("task.command.guarantee.delta", possible, "from 0 to below 1", delta.get())?;
+            check_range("task.command.guarantee.delta", possible, "from 0 to below 1", delta.get())?;
             if by.trim().is_empty() {
-                return fail("task.command.guarantee.by", Problem::Empty);
+                return fail("task.command.guarantee.by", SpecProblem::Empty);
             }
         }
         if setting.model.is_some() {
             let why = "is not read by task.command; pass values to the program with task.command.with";
-            return fail("model", Problem::Shape(why.to_owned()));
+            return fail("model", SpecProblem::Shape(why.to_owned()));
         }
         if setting.privacy.epsilon.get().is_finite() {
             let why = "is finite, but dpgp cannot certify what an external program does; omit [privacy]";
-            return fail("privacy.epsilon", Problem::Shape(why.to_owned()));
+            return fail("privacy.epsilon", SpecProblem::Shape(why.to_owned()));
         }
         Ok(())
     }
@@ -175,21 +174,21 @@ impl TaskSpec for CommandTask {
         false
     }
 
-    fn counts_rows(&self) -> bool {
+    fn can_count_rows(&self) -> bool {
         true
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
+    fn metric_names(&self, _: u32) -> Vec<String> {
         self.metrics.clone()
     }
 
-    fn secondary(&self) -> &[String] {
+    fn secondary_metrics(&self) -> &[String] {
         &self.secondary
     }
 }
 
-impl Task for CommandTask {
-    fn measure(&self, _: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+impl MeasurableTask for CommandTask {
+    fn measure_cells(&self, _: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         Err(TaskError::NeedsFolder)
     }
 }

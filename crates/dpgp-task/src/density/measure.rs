@@ -4,19 +4,20 @@ use std::borrow::Cow;
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::model::Process;
-use crate::noise::Noise;
+use crate::model::TrainingProcess;
+use crate::noise::PredictionNoise;
 use crate::sample::product_grid;
-use crate::summary::normals;
+use crate::summary::normal_matrix;
 use crate::{
-    Certified, CountEstimates, DensityEstimate, DensityTask, Frame, Job, Measured, Predictions,
-    ProcessSetting, Sample, Sampled, TargetGuarantee, Task, TaskError, count_axes,
+    AuditEvidence, AuditableCertificate, CellMeasurements, CountEstimates, DensityEstimate, DensityProcessSetting,
+    DensityTask, FigureFrame, MeasurableTask, Predictions, ReplicateJob, Sample, TargetGuarantee, TaskError,
+    build_count_axes,
 };
-use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, Neighbours, Relation, Release};
+use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, NeighbourRelation, Neighbours, ReleaseKind};
 use dpgp_gp::kernel::{Bins, Interval};
-use dpgp_gp::{BinnedFamily, GridAxis, fit};
+use dpgp_gp::{BinnedCovarianceFamily, GridAxis, maximise_marginal_likelihood};
 use dpgp_mechanisms::{
-    FunctionSetting, HistogramModel, HistogramSetting, MechanismSetting, NoisyFunction, PrivacySetting,
+    FunctionNoiseSetting, HistogramModel, HistogramSetting, MechanismSetting, NoisyFunction, PrivacySetting,
 };
 use dpgp_number::Positive;
 
@@ -28,45 +29,45 @@ use dpgp_number::Positive;
 /// A private function has `sensitivity`, which scales its noise (at change 1), and `sensitivity-exact`.
 ///
 /// Frames, in one dimension: `histogram` and `curve` of the first draw, and `data`.
-impl Task for DensityTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+impl MeasurableTask for DensityTask {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let (bins, test) = (self.histogram_bins(), self.test_bins());
-        let counts = counts(&bins, job.sample, most_per_row(&job.setting.privacy.mechanism));
+        let counts = count_records(&bins, job.sample, max_records_per_row(&job.setting.privacy.mechanism));
         // The truth is not clipped, so that the error shows what the clip costs.
-        let tested = self::counts(&test, job.sample, None);
+        let tested = self::count_records(&test, job.sample, None);
         let truth = DVector::from_fn(test.len(), |i, _| tested[i] / test.volume(i));
-        let block = DensityBlock { task: self, job, bins, counts, points: test.centres(), truth };
+        let block = DensitySharedState { task: self, job, bins, counts, points: test.centres(), truth };
         match &self.estimate {
             DensityEstimate::Function { centred } => {
                 let density = PrivateDensity::new(&block, *centred)?;
-                job.cells.iter().map(|cell| density.cell(cell)).collect()
+                job.cells.iter().map(|cell| density.measure_cell(cell)).collect()
             }
             DensityEstimate::Histogram {} => {
-                job.cells.iter().map(|cell| block.histogram(HistogramEstimate::Bins, cell)).collect()
+                job.cells.iter().map(|cell| block.measure_histogram(HistogramEstimate::Bins, cell)).collect()
             }
             DensityEstimate::Denoised {} => {
-                let axes = count_axes(&job.setting.data.inputs, &job.setting.data.encode, &self.bins);
+                let axes = build_count_axes(&job.setting.data.inputs, &job.setting.data.encode, &self.bins);
                 let axes = axes.map_err(|reason| TaskError::NotReleasable { reason })?;
                 job.cells
                     .iter()
-                    .map(|cell| block.histogram(HistogramEstimate::Estimates(&axes), cell))
+                    .map(|cell| block.measure_histogram(HistogramEstimate::Estimates(&axes), cell))
                     .collect()
             }
             DensityEstimate::Process(process) => job
                 .cells
                 .iter()
-                .map(|cell| block.histogram(HistogramEstimate::Process(process), cell))
+                .map(|cell| block.measure_histogram(HistogramEstimate::Process(process), cell))
                 .collect(),
         }
     }
 }
 
 /// The records of each bin; a row's target says how many it stands for. Records outside all bins are not counted.
-fn counts(bins: &Bins, sample: &Sample, most: Option<f64>) -> Vec<f64> {
+fn count_records(bins: &Bins, sample: &Sample, most: Option<f64>) -> Vec<f64> {
     let mut counts = vec![0.0; bins.len()];
     for (row, weight) in sample.inputs.row_iter().zip(&sample.targets) {
         let point: Vec<f64> = row.iter().copied().collect();
-        if let Some(bin) = bins.holding(&point) {
+        if let Some(bin) = bins.find_bin(&point) {
             counts[bin] += most.map_or(*weight, |most| weight.clamp(0.0, most));
         }
     }
@@ -74,14 +75,14 @@ fn counts(bins: &Bins, sample: &Sample, most: Option<f64>) -> Vec<f64> {
 }
 
 /// The most records that a row stands for.
-fn most_per_row(mechanism: &MechanismSetting) -> Option<f64> {
+fn max_records_per_row(mechanism: &MechanismSetting) -> Option<f64> {
     mechanism.downcast::<HistogramSetting>()?.most_per_row.map(|most| most.get() as f64)
 }
 
 /// State shared by all cells of a block.
-pub(super) struct DensityBlock<'a> {
+pub(super) struct DensitySharedState<'a> {
     pub task: &'a DensityTask,
-    pub job: &'a Job<'a>,
+    pub job: &'a ReplicateJob<'a>,
     pub bins: Bins,
     pub counts: Vec<f64>,
     /// The centres of the test bins, and the densities there.
@@ -89,7 +90,7 @@ pub(super) struct DensityBlock<'a> {
     truth: DVector<f64>,
 }
 
-impl DensityBlock<'_> {
+impl DensitySharedState<'_> {
     /// The densities of the bins.
     pub fn densities(&self, counts: &[f64]) -> DVector<f64> {
         DVector::from_fn(counts.len(), |i, _| counts[i] / self.bins.volume(i))
@@ -99,26 +100,28 @@ impl DensityBlock<'_> {
         ((predicted - &self.truth).norm_squared() / self.truth.len() as f64).sqrt()
     }
 
-    pub fn smallest_volume(&self) -> f64 {
+    pub fn smallest_bin_volume(&self) -> f64 {
         (0..self.bins.len()).map(|i| self.bins.volume(i)).fold(f64::INFINITY, f64::min)
     }
 
     /// Estimates from a noisy histogram.
-    fn histogram(&self, of: HistogramEstimate<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+    fn measure_histogram(
+        &self,
+        of: HistogramEstimate<'_>,
+        cell: &PrivacySetting,
+    ) -> Result<CellMeasurements, TaskError> {
         let histogram = cell.mechanism.downcast::<HistogramSetting>();
         let histogram = histogram.ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let model = HistogramModel::new(self.bins.clone(), histogram, &self.job.setting.data);
         let guarantee = model.guarantee(cell);
-        let known = cell
-            .mechanism
-            .denoises_experiments()
-            .then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
+        let known =
+            cell.mechanism.denoises_experiments().then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
         let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
         let (mut metrics, mut frames) = (Vec::<(&str, Vec<f64>)>::new(), Vec::new());
         for draw in 0..draws {
-            let purpose = self.task.purpose(&format!("histogram {draw}"), cell.epsilon.get());
-            let mut stream = self.job.streams.of_block(&purpose);
-            let noisy_counts = guarantee.simulated(&self.counts, &mut stream);
+            let purpose = self.task.stream_purpose(&format!("histogram {draw}"), cell.epsilon.get());
+            let mut stream = self.job.streams.block_stream(&purpose);
+            let noisy_counts = guarantee.simulate_release(&self.counts, &mut stream);
             let (curve, errors) = self.estimate(of, &noisy_counts, guarantee.sd, known.as_ref())?;
             for (metric, error) in errors {
                 match metrics.iter_mut().find(|(known, _)| *known == metric) {
@@ -127,18 +130,18 @@ impl DensityBlock<'_> {
                 }
             }
             if draw == 0 && self.bins.dimensions() == 1 {
-                frames = self.frames(&self.densities(&noisy_counts), &curve)?;
+                frames = self.figure_frames(&self.densities(&noisy_counts), &curve)?;
             }
         }
-        let certified = self.job.certify(guarantee.certificate, || {
-            vec![Sampled::Counts {
+        let certified = self.job.certify_with_evidence(guarantee.certificate, || {
+            vec![AuditEvidence::Counts {
                 sd: guarantee.sd,
                 bins: model.bins().len(),
                 relation: model.relation(),
-                records: model.records(),
+                records: model.max_records_per_unit(),
             }]
         })?;
-        Ok(certified.measured_often(0.0, metrics).with_frames(frames))
+        Ok(certified.into_repeated_measurements(0.0, metrics).with_frames(frames))
     }
 
     /// The estimate from the noisy counts of one draw, and its errors by metric.
@@ -148,61 +151,56 @@ impl DensityBlock<'_> {
         noisy_counts: &[f64],
         sd: f64,
         known: Option<&DVector<f64>>,
-    ) -> Result<(DensityCurve<'_>, DrawErrors), TaskError> {
-        let of_bins =
-            |counts: &[f64]| DensityCurve::Bins { bins: &self.bins, densities: self.densities(counts) };
+    ) -> Result<(DensityCurve<'_>, DrawMetrics), TaskError> {
+        let of_bins = |counts: &[f64]| DensityCurve::Bins { bins: &self.bins, densities: self.densities(counts) };
         let curve = match of {
             HistogramEstimate::Estimates(_) if sd == 0.0 => {
                 return Ok((of_bins(noisy_counts), vec![("rmse", 0.0)]));
             }
             HistogramEstimate::Estimates(axes) => {
-                let found = CountEstimates::new(axes, noisy_counts.to_vec(), sd.powi(2))?.cells();
+                let found = CountEstimates::new(axes, noisy_counts.to_vec(), sd.powi(2))?.estimate_bins();
                 let clipped: Vec<f64> = noisy_counts.iter().map(|count| count.max(0.0)).collect();
                 let own = rmse_of_counts(&found.mean, &self.counts);
                 let noisy = rmse_of_counts(&clipped, &self.counts);
-                let coverage = share_inside(&found, &self.counts);
-                let errors = vec![
-                    ("rmse", own),
-                    ("noisy-rmse", noisy),
-                    ("ratio", own / noisy),
-                    ("coverage-90", coverage),
-                ];
+                let coverage = interval_coverage(&found, &self.counts);
+                let errors =
+                    vec![("rmse", own), ("noisy-rmse", noisy), ("ratio", own / noisy), ("coverage-90", coverage)];
                 return Ok((of_bins(&found.mean), errors));
             }
             HistogramEstimate::Bins => of_bins(noisy_counts),
             HistogramEstimate::Process(process) => {
-                DensityCurve::fitted(process, &self.bins, &self.densities(noisy_counts), known.cloned())?
+                DensityCurve::fit_process(process, &self.bins, &self.densities(noisy_counts), known.cloned())?
             }
         };
-        let rmse = self.rmse(&curve.at(&self.points)?);
+        let rmse = self.rmse(&curve.evaluate_at(&self.points)?);
         Ok((curve, vec![("rmse", rmse)]))
     }
 
-    fn frames(&self, noisy: &DVector<f64>, density: &DensityCurve<'_>) -> Result<Vec<Frame>, TaskError> {
+    fn figure_frames(&self, noisy: &DVector<f64>, density: &DensityCurve<'_>) -> Result<Vec<FigureFrame>, TaskError> {
         let intervals: Vec<Interval> = (0..self.bins.len()).map(|i| self.bins.interval(i, 0)).collect();
-        let histogram = Frame::new("histogram")
-            .with("left", intervals.iter().map(|interval| interval.low))
-            .with("right", intervals.iter().map(|interval| interval.high))
-            .with("value", self.densities(&self.counts).iter().copied())
-            .with("noisy", noisy.iter().copied());
-        let mut frames = vec![histogram, self.data()];
+        let histogram = FigureFrame::new("histogram")
+            .with_column("left", intervals.iter().map(|interval| interval.low))
+            .with_column("right", intervals.iter().map(|interval| interval.high))
+            .with_column("value", self.densities(&self.counts).iter().copied())
+            .with_column("noisy", noisy.iter().copied());
+        let mut frames = vec![histogram, self.test_density_frame()];
         if let Some(range) = self.task.curve {
             let points = product_grid(&[range]);
-            let curve = Frame::new("curve").with_points(&points);
-            let curve = curve.with("mean", density.at(&points)?.iter().copied());
-            frames.push(curve.with("gp-sd", density.sd(&points)?));
+            let curve = FigureFrame::new("curve").with_points(&points);
+            let curve = curve.with_column("mean", density.evaluate_at(&points)?.iter().copied());
+            frames.push(curve.with_column("gp-sd", density.latent_sds(&points)?));
         }
         Ok(frames)
     }
 
     /// The densities of the test bins.
-    pub fn data(&self) -> Frame {
-        Frame::new("data").with_points(&self.points).with("y", self.truth.iter().copied())
+    pub fn test_density_frame(&self) -> FigureFrame {
+        FigureFrame::new("data").with_points(&self.points).with_column("y", self.truth.iter().copied())
     }
 }
 
 /// The errors of one draw, by metric.
-type DrawErrors = Vec<(&'static str, f64)>;
+type DrawMetrics = Vec<(&'static str, f64)>;
 
 /// What a noisy histogram is made into.
 #[derive(Clone, Copy)]
@@ -210,7 +208,7 @@ enum HistogramEstimate<'a> {
     /// Densities of its bins.
     Bins,
     /// A process that is fitted to them.
-    Process(&'a ProcessSetting),
+    Process(&'a DensityProcessSetting),
     /// Estimates of the exact counts on these axes.
     Estimates(&'a [GridAxis]),
 }
@@ -219,7 +217,7 @@ enum HistogramEstimate<'a> {
 const CENTRAL_90: f64 = 1.644_853_626_951_472_7;
 
 /// The share of exact counts within their 90 % intervals, which are cut off below zero.
-fn share_inside(found: &Predictions, counts: &[f64]) -> f64 {
+fn interval_coverage(found: &Predictions, counts: &[f64]) -> f64 {
     let inside = counts.iter().enumerate().filter(|(bin, count)| {
         let half = CENTRAL_90 * found.gp_sd[*bin].hypot(found.noise_sd[*bin]);
         (**count - found.mean[*bin]).abs() <= half
@@ -238,15 +236,15 @@ pub(super) enum DensityCurve<'a> {
     /// The densities of bins; zero outside all of them.
     Bins { bins: &'a Bins, densities: DVector<f64> },
     /// A process with parameters fitted by maximum likelihood.
-    Process { family: BinnedFamily, logs: Vec<f64>, scaled: DVector<f64>, centre: f64, scale: f64 },
+    Process { family: BinnedCovarianceFamily, logs: Vec<f64>, scaled: DVector<f64>, centre: f64, scale: f64 },
 }
 
 impl<'a> DensityCurve<'a> {
     /// Fits a process to noisy densities: they are all that is known, so that whatever is fitted to them costs nothing more. `known` are the
     /// standard deviations of their noise, if the process is to know them; at the fitted parameters its mean is then the best linear
     /// prediction given the noisy densities, and its variance counts the noise. Otherwise noise of one size is fitted to all of them.
-    pub fn fitted(
-        setting: &ProcessSetting,
+    pub fn fit_process(
+        setting: &DensityProcessSetting,
         bins: &'a Bins,
         noisy: &DVector<f64>,
         known: Option<DVector<f64>>,
@@ -257,19 +255,19 @@ impl<'a> DensityCurve<'a> {
         };
         let scaled = noisy.map(|y| (y - centre) / scale);
         let fixed = setting.lengthscales.as_ref().map(|all| all.iter().map(|l| l.get()).collect());
-        let mut family = BinnedFamily::new(bins.clone(), setting.observed, fixed);
+        let mut family = BinnedCovarianceFamily::new(bins.clone(), setting.observed, fixed);
         if let Some(sds) = known {
             family = family.with_known_noise(sds.iter().map(|sd| (sd / scale).powi(2)).collect());
         }
-        let fit = fit(&family, &scaled, &starts(setting, bins, &scaled))?;
+        let fit = maximise_marginal_likelihood(&family, &scaled, &hyperparameter_starts(setting, bins, &scaled))?;
         Ok(Self::Process { family, logs: fit.logs, scaled, centre, scale })
     }
 
-    pub fn at(&self, points: &DMatrix<f64>) -> Result<DVector<f64>, TaskError> {
+    pub fn evaluate_at(&self, points: &DMatrix<f64>) -> Result<DVector<f64>, TaskError> {
         match self {
             Self::Bins { bins, densities } => Ok(DVector::from_fn(points.nrows(), |i, _| {
                 let point: Vec<f64> = points.row(i).iter().copied().collect();
-                bins.holding(&point).map_or(0.0, |bin| densities[bin])
+                bins.find_bin(&point).map_or(0.0, |bin| densities[bin])
             })),
             Self::Process { family, logs, scaled, centre, scale } => {
                 Ok(family.predict(logs, scaled, points)?.map(|mean| mean * scale + centre))
@@ -278,7 +276,7 @@ impl<'a> DensityCurve<'a> {
     }
 
     /// The standard deviation of the latent function; zero for bins.
-    pub fn sd(&self, points: &DMatrix<f64>) -> Result<Vec<f64>, TaskError> {
+    pub fn latent_sds(&self, points: &DMatrix<f64>) -> Result<Vec<f64>, TaskError> {
         match self {
             Self::Bins { .. } => Ok(vec![0.0; points.nrows()]),
             Self::Process { family, logs, scale, .. } => {
@@ -290,7 +288,7 @@ impl<'a> DensityCurve<'a> {
 
 /// Where the searches for parameters begin: the mean square of the observations as the kernel's variance, a hundredth or a
 /// half of it as noise, and lengthscales of some widths of a bin unless they are fixed.
-fn starts(setting: &ProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<Vec<f64>> {
+fn hyperparameter_starts(setting: &DensityProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<Vec<f64>> {
     let power = (scaled.norm_squared() / scaled.len() as f64).max(f64::MIN_POSITIVE);
     let widths = if setting.lengthscales.is_some() { &[Positive::ONE] } else { setting.widths.as_slice() };
     let mut starts = Vec::new();
@@ -298,8 +296,7 @@ fn starts(setting: &ProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<V
         for share in [0.01, 0.5] {
             let mut start = vec![power.ln(), (share * power).ln()];
             if setting.lengthscales.is_none() {
-                start
-                    .extend((0..bins.dimensions()).map(|d| (width.get() * bins.interval(0, d).width()).ln()));
+                start.extend((0..bins.dimensions()).map(|d| (width.get() * bins.interval(0, d).width()).ln()));
             }
             starts.push(start);
         }
@@ -309,10 +306,10 @@ fn starts(setting: &ProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<V
 
 /// The mean of the model on all bins, with a sample of its process as noise.
 pub(super) struct PrivateDensity<'a> {
-    block: &'a DensityBlock<'a>,
+    block: &'a DensitySharedState<'a>,
     /// The mean at the test bins.
     plain: DVector<f64>,
-    noise: Noise,
+    noise: PredictionNoise,
     /// The sensitivity at change 1 that the noise is scaled by.
     sensitivity: f64,
     /// Unit noise at the test bins (t x draws) that all epsilons share; none if each has its own.
@@ -322,67 +319,69 @@ pub(super) struct PrivateDensity<'a> {
 }
 
 impl<'a> PrivateDensity<'a> {
-    pub fn new(block: &'a DensityBlock<'a>, centred: bool) -> Result<Self, TaskError> {
+    pub fn new(block: &'a DensitySharedState<'a>, centred: bool) -> Result<Self, TaskError> {
         let job = block.job;
         let model = job.model()?;
-        let function = job.setting.privacy.mechanism.downcast::<FunctionSetting>();
+        let function = job.setting.privacy.mechanism.downcast::<FunctionNoiseSetting>();
         let function = function.ok_or(TaskError::Missing { needed: "mechanism.function" })?;
         let centres = block.bins.centres();
         let kernel = model.kernel.covariance(&centres);
-        let mean = Process::new(model, kernel.as_ref(), &centres, job.placing("density"))
-            .observed()?
+        let mean = TrainingProcess::new(model, kernel.as_ref(), &centres, job.inducing_placement("density"))
+            .with_observation_noise()?
             .representer()?;
         let mut targets = block.densities(&block.counts);
         let centre = if centred { targets.mean() } else { 0.0 };
         targets.add_scalar_mut(-centre);
         let plain = mean.predict(kernel.as_ref(), &targets, &block.points).add_scalar(centre);
         let noise = NoisyFunction::new(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
-        let noise = Noise::new(Box::new(noise));
+        let noise = PredictionNoise::new(Box::new(noise));
         let sensitivity = function.sensitivity.bound(&mean.weights, &mean.norms);
         let density = Self { block, plain, noise, sensitivity, shared: None, centred };
-        let shared = (!block.task.own_draws).then(|| density.draws("function"));
+        let shared = (!block.task.own_draws).then(|| density.draw_unit_noise("function"));
         Ok(Self { shared, ..density })
     }
 
     /// Unit noise at the test bins (t x draws).
-    fn draws(&self, purpose: &str) -> DMatrix<f64> {
-        let DensityBlock { task, job, .. } = self.block;
-        let mut stream = job.streams.of_block(purpose);
-        &self.noise.map * normals(self.noise.map.ncols(), task.draws.get(), &mut stream)
+    fn draw_unit_noise(&self, purpose: &str) -> DMatrix<f64> {
+        let DensitySharedState { task, job, .. } = self.block;
+        let mut stream = job.streams.block_stream(purpose);
+        &self.noise.map * normal_matrix(self.noise.map.ncols(), task.draws.get(), &mut stream)
     }
 
-    pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+    pub fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let target = TargetGuarantee::from_privacy(cell)?;
         let block = self.block;
         let rmse = match target.is_private() {
             false => vec![block.rmse(&self.plain)],
             true => {
-                let own = || self.draws(&block.task.purpose("function", target.epsilon));
+                let own = || self.draw_unit_noise(&block.task.stream_purpose("function", target.epsilon));
                 let draws = self.shared.as_ref().map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
-                let noisy = draws.column_iter().map(|z| &self.plain + z * target.scale());
+                let noisy = draws.column_iter().map(|z| &self.plain + z * target.noise_scale());
                 noisy.map(|density| block.rmse(&density)).collect()
             }
         };
-        let certified = if target.is_private() { self.certified(target)? } else { Certified::nothing() };
+        let certified =
+            if target.is_private() { self.certify_release(target)? } else { AuditableCertificate::without_claim() };
         let exact = self.sensitivity * self.noise.ratio;
-        let metrics =
-            [("rmse", rmse), ("sensitivity", vec![self.sensitivity]), ("sensitivity-exact", vec![exact])];
-        Ok(certified.measured_often(0.0, metrics).with_frames(vec![block.data()]))
+        let metrics = [("rmse", rmse), ("sensitivity", vec![self.sensitivity]), ("sensitivity-exact", vec![exact])];
+        Ok(certified.into_repeated_measurements(0.0, metrics).with_frames(vec![block.test_density_frame()]))
     }
 
     /// One record added or removed changes one density by one over the volume of its bin, whatever `change` says.
-    fn certified(&self, target: TargetGuarantee) -> Result<Certified, TaskError> {
-        let moved = 1.0 / self.block.smallest_volume();
-        let ratio = self.noise.ratio / (self.block.smallest_volume() * target.change);
+    fn certify_release(&self, target: TargetGuarantee) -> Result<AuditableCertificate, TaskError> {
+        let moved = 1.0 / self.block.smallest_bin_volume();
+        let ratio = self.noise.ratio / (self.block.smallest_bin_volume() * target.change);
         let event = GaussianEvent {
-            neighbours: Neighbours::OneRecord(Relation::AddRemove),
-            ..target.gaussian(Release::Function, CertifiedMechanism::Function, ratio)
+            neighbours: Neighbours::OneRecord(NeighbourRelation::AddRemove),
+            ..target.gaussian(ReleaseKind::Function, CertifiedMechanism::Function, ratio)
         };
         let certificate = event.certificate().with_caveats(&[
             (Caveat::InvalidSensitivity, ratio > 1.0 + 1e-9),
             (Caveat::PrivateNormalisation, self.centred),
         ]);
-        self.block.job.certify(certificate, || vec![self.noise.sampled(target.scale(), moved)])
+        self.block
+            .job
+            .certify_with_evidence(certificate, || vec![self.noise.audit_evidence(target.noise_scale(), moved)])
     }
 }
 
@@ -390,9 +389,9 @@ impl<'a> PrivateDensity<'a> {
 mod tests {
     use super::*;
     use crate::{Experiment, TaskSetting};
-    use dpgp_data::Manifest;
-    use dpgp_data::rows::InMemory;
-    use dpgp_stream::collect_here;
+    use dpgp_data::DatasetManifest;
+    use dpgp_data::rows::InMemoryRows;
+    use dpgp_stream::sum_rows_serially;
 
     const SPEC: &str = r#"
 experiment.title = "a histogram"
@@ -411,18 +410,18 @@ mechanism.histogram.relation = "add-remove"
     /// The counts of the stream are those of the task.
     #[test]
     fn rows_in_memory_and_streamed_have_the_same_counts() {
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
         let TaskSetting::Density(task) = &*setting.task else { panic!("another task") };
         let column = |step: f64| (0..40_000).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
         let (inputs, trips) = ([column(0.37), column(0.011)], (0..40_000).map(|i| (i % 5) as f64));
         let sample = Sample::new(&inputs, trips.collect());
-        let summand = DensityTask::histogram(setting).unwrap().summand(&setting.data);
-        let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
-        let total = collect_here(&mut rows, &summand).unwrap().sums;
+        let summand = DensityTask::histogram(setting).unwrap().build_summand(&setting.data);
+        let mut rows = InMemoryRows::new(vec![&inputs[0], &inputs[1], &sample.targets]);
+        let total = sum_rows_serially(&mut rows, &summand).unwrap().sums;
         let streamed: Vec<f64> = total.bins.iter().map(|count| *count as f64).collect();
-        assert_eq!(streamed, counts(&task.histogram_bins(), &sample, None));
+        assert_eq!(streamed, count_records(&task.histogram_bins(), &sample, None));
         assert_eq!(streamed.iter().sum::<f64>() + total.outside as f64, 80_000.0);
     }
 }
@@ -431,7 +430,7 @@ mechanism.histogram.relation = "add-remove"
 mod estimate_tests {
     use super::*;
     use crate::summary::normal_vector;
-    use dpgp_gp::kernel::Observed;
+    use dpgp_gp::kernel::BinObservation;
     use dpgp_linalg::Cholesky;
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
@@ -440,9 +439,14 @@ mod estimate_tests {
         Bins::grid(&[(0.0, 30.0, 30)])
     }
 
-    fn setting(standardise: bool) -> ProcessSetting {
+    fn setting(standardise: bool) -> DensityProcessSetting {
         let lengthscales = Some(vec![Positive::new(6.0).unwrap()]);
-        ProcessSetting { observed: Observed::Average, lengthscales, widths: vec![Positive::ONE], standardise }
+        DensityProcessSetting {
+            observed: BinObservation::Average,
+            lengthscales,
+            widths: vec![Positive::ONE],
+            standardise,
+        }
     }
 
     fn truth() -> DVector<f64> {
@@ -463,17 +467,17 @@ mod estimate_tests {
     fn a_curve_that_knows_the_noise_is_the_best_linear_prediction() {
         let (bins, y, points) = (bins(), noisy(7), DMatrix::from_column_slice(3, 1, &[0.3, 14.0, 33.0]));
         let setting = setting(true);
-        let curve = DensityCurve::fitted(&setting, &bins, &y, Some(sds())).unwrap();
+        let curve = DensityCurve::fit_process(&setting, &bins, &y, Some(sds())).unwrap();
         let DensityCurve::Process { family, logs, .. } = &curve else { panic!("bins alone") };
         let (centre, scale) = (y.mean(), y.variance().sqrt());
         let mut covariance = family.kernel(logs).matrix(&bins) * (scale * scale);
         (0..30).for_each(|i| covariance[(i, i)] += scale * scale * logs[1].exp() + sds()[i].powi(2));
-        let common = family.kernel(logs).cross(&points, &bins).transpose() * (scale * scale);
+        let common = family.kernel(logs).cross_covariance(&points, &bins).transpose() * (scale * scale);
         let weights = Cholesky::new("S", &covariance).unwrap().solve(&common);
         let expected = weights.tr_mul(&y.add_scalar(-centre)).add_scalar(centre);
-        assert!((curve.at(&points).unwrap() - expected).amax() < 1e-9);
+        assert!((curve.evaluate_at(&points).unwrap() - expected).amax() < 1e-9);
         let prior = logs[0].exp() * scale * scale;
-        for (i, sd) in curve.sd(&points).unwrap().into_iter().enumerate() {
+        for (i, sd) in curve.latent_sds(&points).unwrap().into_iter().enumerate() {
             let left = prior - weights.column(i).dot(&common.column(i));
             assert!((sd * sd - left).abs() < 1e-8 * prior, "{sd} {left}");
         }
@@ -488,10 +492,10 @@ mod estimate_tests {
             for (known, total) in [None, Some(sds())].into_iter().zip(&mut squares) {
                 let setting = setting(false);
                 let knows = known.is_some();
-                let curve = DensityCurve::fitted(&setting, &bins, &noisy(seed), known).unwrap();
-                let missed = curve.at(&points).unwrap() - truth();
+                let curve = DensityCurve::fit_process(&setting, &bins, &noisy(seed), known).unwrap();
+                let missed = curve.evaluate_at(&points).unwrap() - truth();
                 *total += missed.norm_squared();
-                let sd = curve.sd(&points).unwrap();
+                let sd = curve.latent_sds(&points).unwrap();
                 let inside = missed.iter().zip(&sd).filter(|(missed, sd)| missed.abs() <= 1.645 * *sd);
                 held += if knows { inside.count() } else { 0 };
             }
@@ -505,7 +509,7 @@ mod estimate_tests {
     fn noise_of_nothing_is_as_good_as_unknown() {
         let (bins, y, setting) = (bins(), truth(), setting(false));
         let curves = [None, Some(DVector::zeros(30))].map(|known| {
-            DensityCurve::fitted(&setting, &bins, &y, known).unwrap().at(&bins.centres()).unwrap()
+            DensityCurve::fit_process(&setting, &bins, &y, known).unwrap().evaluate_at(&bins.centres()).unwrap()
         });
         assert_eq!(curves[0], curves[1]);
     }

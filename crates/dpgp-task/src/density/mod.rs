@@ -3,4 +3,4 @@
 mod measure;
 mod setting;
 
-pub use setting::{DensityEstimate, DensityTask, ProcessSetting};
+pub use setting::{DensityEstimate, DensityProcessSetting, DensityTask};

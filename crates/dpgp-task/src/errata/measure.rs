@@ -5,25 +5,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Erratum;
-use crate::{Certified, Job, Measured, Task, TaskError, TaskSpec};
+use crate::{AuditableCertificate, CellMeasurements, MeasurableTask, ReplicateJob, TaskError, TaskRequirements};
 use dpgp_accounting::gaussian_delta;
-use dpgp_mechanisms::{Sections, cloaking};
-use dpgp_spec::setting::Checked;
+use dpgp_mechanisms::{Sections, cloaking_setting};
+use dpgp_spec::setting::CheckResult;
 
-impl Task for ErrataTask {
+impl MeasurableTask for ErrataTask {
     /// The same exact numbers for every cell; nothing of them is private.
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let numbers = self.erratum.numbers()?;
-        let Numbers { claimed, found, holds, corrected } = numbers;
-        let values = [claimed, found, f64::from(u8::from(holds)), corrected, numbers.factor()];
-        let measured = Certified::nothing().measured(0.0, Self::METRICS.into_iter().zip(values));
+        let ErratumNumbers { claimed, found, holds, corrected } = numbers;
+        let values = [claimed, found, f64::from(u8::from(holds)), corrected, numbers.looseness_factor()];
+        let measured =
+            AuditableCertificate::without_claim().into_measurements(0.0, Self::METRICS.into_iter().zip(values));
         Ok(vec![measured; job.cells.len()])
     }
 }
 
 /// The numbers of an erratum.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Numbers {
+pub struct ErratumNumbers {
     /// The statement of the paper.
     pub claimed: f64,
     /// The correct value of that statement.
@@ -34,31 +35,31 @@ pub struct Numbers {
     pub corrected: f64,
 }
 
-impl Numbers {
+impl ErratumNumbers {
     /// A statement that something is at most `claimed`.
-    pub(super) fn at_most(claimed: f64, found: f64, corrected: f64) -> Self {
+    pub(super) fn upper_bound_claim(claimed: f64, found: f64, corrected: f64) -> Self {
         Self { claimed, found, holds: found <= claimed, corrected }
     }
 
     /// A statement that something is at least `claimed`.
-    pub(super) fn at_least(claimed: f64, found: f64, corrected: f64) -> Self {
+    pub(super) fn lower_bound_claim(claimed: f64, found: f64, corrected: f64) -> Self {
         Self { claimed, found, holds: found >= claimed, corrected }
     }
 
     /// A statement that two numbers are the same.
-    pub(super) fn equal(claimed: f64, found: f64, corrected: f64) -> Self {
+    pub(super) fn equality_claim(claimed: f64, found: f64, corrected: f64) -> Self {
         Self { claimed, found, holds: (found - claimed).abs() <= 1e-9 * claimed.abs(), corrected }
     }
 
     /// The claimed number divided by the found one: the factor by which a bound that holds is loose.
-    pub fn factor(&self) -> f64 {
+    pub fn looseness_factor(&self) -> f64 {
         self.claimed / self.found
     }
 
     /// A statement that Gaussian noise is (epsilon, delta)-private: the exact deltas of the published standard deviation and of
     /// the right one, both per unit of sensitivity.
-    pub(super) fn noise(epsilon: f64, delta: f64, [published, right]: [f64; 2]) -> Self {
-        Self::at_most(delta, gaussian_delta(published, epsilon), gaussian_delta(right, epsilon))
+    pub(super) fn gaussian_noise_claim(epsilon: f64, delta: f64, [published, right]: [f64; 2]) -> Self {
+        Self::upper_bound_claim(delta, gaussian_delta(published, epsilon), gaussian_delta(right, epsilon))
     }
 }
 
@@ -77,17 +78,17 @@ impl ErrataTask {
     pub(super) const METRICS: [&str; 5] = ["claimed", "found", "holds", "corrected", "factor"];
 }
 
-impl TaskSpec for ErrataTask {
-    fn check(&self, setting: &Sections) -> Checked {
-        setting.privacy.protects_nothing("inf (the numbers are computed without privacy)")?;
-        cloaking(&setting.privacy).map(drop)
+impl TaskRequirements for ErrataTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
+        setting.privacy.check_unprotected("inf (the numbers are computed without privacy)")?;
+        cloaking_setting(&setting.privacy).map(drop)
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
+    fn metric_names(&self, _: u32) -> Vec<String> {
         Self::METRICS.map(str::to_owned).to_vec()
     }
 
-    fn erratum(&self) -> Option<&str> {
+    fn erratum_name(&self) -> Option<&str> {
         Some(self.erratum.name())
     }
 }
@@ -178,22 +179,22 @@ const PRINTED: [(f64, f64); 80] = [
 ];
 
 /// The text calls 19.02 a weighted sum of errors: that sum, and the root of the weighted sum of their squares.
-pub(super) fn weighted_sum() -> Numbers {
+pub(super) fn weighted_sum() -> ErratumNumbers {
     let sum: f64 = PRINTED.iter().map(|(p, error)| p * error).sum();
     let squares: f64 = PRINTED.iter().map(|(p, error)| p * error * error).sum();
-    Numbers { claimed: 19.02, found: sum, holds: (sum - 19.02).abs() < 0.005, corrected: squares.sqrt() }
+    ErratumNumbers { claimed: 19.02, found: sum, holds: (sum - 19.02).abs() < 0.005, corrected: squares.sqrt() }
 }
 
 /// The mean of the column, to the digits that are printed.
-pub(super) fn mean_of_all() -> Numbers {
+pub(super) fn mean_printed_error() -> ErratumNumbers {
     let mean = PRINTED.iter().map(|(_, error)| error).sum::<f64>() / PRINTED.len() as f64;
-    Numbers { claimed: 87.05, found: mean, holds: (mean - 87.05).abs() < 0.005, corrected: mean }
+    ErratumNumbers { claimed: 87.05, found: mean, holds: (mean - 87.05).abs() < 0.005, corrected: mean }
 }
 
 /// The lowest error, which the text has as 14.55 in the training set.
-pub(super) fn lowest_error() -> Numbers {
+pub(super) fn lowest_error() -> ErratumNumbers {
     let lowest = PRINTED.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
-    Numbers::equal(14.55, lowest, lowest)
+    ErratumNumbers::equality_claim(14.55, lowest, lowest)
 }
 
 #[cfg(test)]
@@ -205,7 +206,7 @@ mod tests {
     fn the_printed_rows_are_those_of_the_paper() {
         let sums = weighted_sum();
         assert!((sums.found - 18.61).abs() < 0.005 && (sums.corrected - 19.0226).abs() < 5e-5, "{sums:?}");
-        assert!((mean_of_all().found - 85.98).abs() < 0.005, "{:?}", mean_of_all());
+        assert!((mean_printed_error().found - 85.98).abs() < 0.005, "{:?}", mean_printed_error());
         assert_eq!(lowest_error().found, 14.52);
         // Probabilities are printed to four digits; 34 of them are zero.
         let total: f64 = PRINTED.iter().map(|(p, _)| p).sum();

@@ -8,5 +8,5 @@ mod registry;
 mod selection;
 
 pub use measure::ErrataTask;
-pub use measure::Numbers;
+pub use measure::ErratumNumbers;
 pub use registry::Erratum;

@@ -5,28 +5,33 @@ use nalgebra::{DMatrix, DVector};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Numbers, measure, selection};
+use super::{ErratumNumbers, measure, selection};
 use crate::TaskError;
 use crate::normalise::normalise;
 use dpgp_accounting::{
-    Accountant, AccountingCaveat, AdvancedComposition, AssumePoisson, Calibration, Event, LossDistribution,
-    Relation, Sampling, Schedule, gaussian_delta, gaussian_rho, noise_multiplier, zcdp_rho_classic,
+    Accountant, AccountingCaveat, AdvancedCompositionAccountant, AssumedPoissonAccountant, Calibration,
+    LossDistributionAccountant, NeighbourRelation, PrivacyEvent, Sampling, SamplingSchedule, gaussian_delta,
+    gaussian_rho, noise_multiplier, zcdp_rho_classic,
 };
-use dpgp_cloaking::{Attempts, Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use dpgp_cloaking::{
+    CloakingNoise, CloakingOptions, DroppedDirectionRule, Objective, RandomStarts, Solver, design_cloaking_noise,
+};
 use dpgp_data::suggest::closest;
 use dpgp_gp::kernel::{ExponentiatedQuadratic, Interval};
-use dpgp_gp::variational::{DirichletLabels, FeatureBound, Regularisation, grid_supremum};
-use dpgp_gp::{LinearMap, exact, exact_representer, fitc, fitc_representer, logistic};
+use dpgp_gp::variational::{DirichletLabels, FeatureNormBound, Regularisation, covariance_norm_bound};
+use dpgp_gp::{
+    PredictionMap, exact_prediction_map, exact_representer, fitc_prediction_map, fitc_representer, logistic,
+};
 use dpgp_mechanisms::{
-    FunctionSensitivity, HeteroscedasticRule, RecordBounds, SumsRule, class_sums_sensitivity,
+    FunctionSensitivity, HeteroscedasticSensitivityRule, RecordBounds, SumsSensitivityRule, class_sums_sensitivity,
 };
 use dpgp_number::{Budget, Count, Positive, normal_cdf};
-use dpgp_spec::setting::{CentreSetting, NormaliseSetting};
+use dpgp_spec::setting::{NormaliseSetting, PrivateCentreSetting};
 
 /// Computes a counter-example.
-type Computation = fn() -> Result<Numbers, TaskError>;
+type ErratumComputation = fn() -> Result<ErratumNumbers, TaskError>;
 
-const REGISTRY: [(&str, Computation); 41] = [
+const REGISTRY: [(&str, ErratumComputation); 41] = [
     ("row-norm", row_norm),
     ("inducing-gain", inducing_gain),
     ("density-change", || Ok(density_change())),
@@ -38,12 +43,12 @@ const REGISTRY: [(&str, Computation); 41] = [
     ("dual-direction", || Ok(dual_direction())),
     ("selection-sensitivity", selection::selection_sensitivity),
     ("ascending-sort", selection::ascending_sort),
-    ("sum-twice", selection::sum_twice),
+    ("sum-twice", selection::double_counted_sum),
     ("toy-clip", selection::toy_clip),
     ("delta-squared", delta_squared),
     ("largest-fold-dropped", selection::largest_fold_dropped),
     ("weighted-sum", || Ok(measure::weighted_sum())),
-    ("mean-of-all", || Ok(measure::mean_of_all())),
+    ("mean-of-all", || Ok(measure::mean_printed_error())),
     ("lowest-error", || Ok(measure::lowest_error())),
     ("dropped-directions", dropped_directions),
     ("rank-tolerance", rank_tolerance),
@@ -64,10 +69,10 @@ const REGISTRY: [(&str, Computation); 41] = [
     ("sums-dimension", || Ok(sums_dimension())),
     ("epsilon-per-step", epsilon_per_step),
     ("repeated-records", || Ok(repeated_records())),
-    ("looseness", looseness),
+    ("looseness", composition_looseness),
     ("clipped-prior", || Ok(clipped_prior())),
     ("squared-bound", || Ok(squared_bound())),
-    ("worse-than-none", || Ok(worse_than_none())),
+    ("worse-than-none", || Ok(binning_worse_than_mean())),
 ];
 
 /// An erratum that has a function, as specs name it.
@@ -81,7 +86,7 @@ impl Erratum {
     }
 
     /// The erratum of a name, if the registry has it.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::names().into_iter().position(|known| known == name).map(Self)
     }
 
@@ -94,7 +99,7 @@ impl Erratum {
     ///
     /// # Errors
     /// [`TaskError`] if a factorisation fails.
-    pub fn numbers(self) -> Result<Numbers, TaskError> {
+    pub fn numbers(self) -> Result<ErratumNumbers, TaskError> {
         REGISTRY[self.0].1()
     }
 }
@@ -108,7 +113,7 @@ impl Serialize for Erratum {
 impl<'de> Deserialize<'de> for Erratum {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::named(&name).ok_or_else(|| {
+        Self::from_name(&name).ok_or_else(|| {
             let near = closest(&name, Self::names()).map(|near| format!(" (did you mean {near:?}?)"));
             D::Error::custom(format!(
                 "there is no erratum {name:?}{}; the errata are: {}",
@@ -120,158 +125,159 @@ impl<'de> Deserialize<'de> for Erratum {
 }
 
 /// Equation 6 at (R_k, R_y, c) = (1, 3, 1), where the exact value is below it.
-pub(super) fn sums_sensitivity() -> Numbers {
+pub(super) fn sums_sensitivity() -> ErratumNumbers {
     let bounds = RecordBounds { features: 1.0, target: 3.0 };
-    let exact = SumsRule::Exact.sensitivity(bounds, 1.0);
-    Numbers::at_most(SumsRule::Published.sensitivity(bounds, 1.0), exact, exact)
+    let exact = SumsSensitivityRule::Exact.sensitivity(bounds, 1.0);
+    ErratumNumbers::upper_bound_claim(SumsSensitivityRule::Published.sensitivity(bounds, 1.0), exact, exact)
 }
 
 /// `R_k^2` of Figure 1: nine inducing inputs on [-3, 3].
-pub(super) fn feature_bound() -> Numbers {
+pub(super) fn feature_bound() -> ErratumNumbers {
     let points: Vec<f64> = (0..9).map(|i| -3.0 + 0.75 * f64::from(i)).collect();
-    let printed = FeatureBound::PrintedLine.squared(9, 0.75, |d| (-0.5 * d * d).exp());
-    let supremum = grid_supremum(&points, 1.0, Interval { low: -4.0, high: 4.0 });
-    Numbers::at_most(printed, supremum, supremum)
+    let printed = FeatureNormBound::PrintedLine.squared_norm_bound(9, 0.75, |d| (-0.5 * d * d).exp());
+    let supremum = covariance_norm_bound(&points, 1.0, Interval { low: -4.0, high: 4.0 });
+    ErratumNumbers::upper_bound_claim(printed, supremum, supremum)
 }
 
 /// `R_k^2` of seven by seven inducing inputs a lengthscale apart: Equation 8, and the product of the sides.
-pub(super) fn separated_bound() -> Numbers {
+pub(super) fn separated_bound() -> ErratumNumbers {
     let points: Vec<f64> = (0..7).map(|i| 0.4 * f64::from(i)).collect();
-    let printed = FeatureBound::Separated.squared(49, 0.4, |d| (-0.5 * (d / 0.4).powi(2)).exp());
-    let side = grid_supremum(&points, 0.4, Interval { low: 0.0, high: 2.4 });
-    Numbers::at_most(printed, side * side, side * side)
+    let printed = FeatureNormBound::Separated.squared_norm_bound(49, 0.4, |d| (-0.5 * (d / 0.4).powi(2)).exp());
+    let side = covariance_norm_bound(&points, 0.4, Interval { low: 0.0, high: 2.4 });
+    ErratumNumbers::upper_bound_claim(printed, side * side, side * side)
 }
 
 /// The probability with two inducing inputs that an eigenvalue of the noise on B is below -lambda, at rho = 0.01.
-pub(super) fn regularisation() -> Numbers {
+pub(super) fn regularisation() -> ErratumNumbers {
     let [printed, inside] =
-        [Regularisation::Printed { rho: 0.01 }, Regularisation::Inside { rho: 0.01 }].map(indefinite);
-    Numbers::at_most(0.01, printed, inside)
+        [Regularisation::Printed { rho: 0.01 }, Regularisation::Inside { rho: 0.01 }].map(indefinite_probability);
+    ErratumNumbers::upper_bound_claim(0.01, printed, inside)
 }
 
 /// With two inducing inputs the least eigenvalue of the noise on B is `(N - R) / sqrt 2` for a standard normal N and an
 /// independent Rayleigh R. The probability that it is below -lambda is `E exp(-(sqrt(2) lambda + N)^2 / 2)` where that root
 /// is positive and 1 elsewhere, which is `exp(-lambda^2 / 2) Phi(lambda) / sqrt 2 + Phi(-sqrt(2) lambda)`.
-fn indefinite(rule: Regularisation) -> f64 {
+fn indefinite_probability(rule: Regularisation) -> f64 {
     let lambda = rule.lambda(2, 1.0);
     (-0.5 * lambda * lambda).exp() * normal_cdf(lambda) / 2f64.sqrt() + normal_cdf(-(2f64.sqrt()) * lambda)
 }
 
 /// The covariance of the two entries of `E_b w` for w = (1, 2), from the independent entries of the symmetric `E_b`: printed
 /// `diag(w o w) / 2` has none, `w w' / 2` has.
-pub(super) fn correction_covariance() -> Numbers {
+pub(super) fn correction_covariance() -> ErratumNumbers {
     let w = [1.0, 2.0];
     // E w for each of the three independent entries at one standard deviation.
     let columns = [[w[0], 0.0], [0.0, w[1]], [w[1] * 0.5f64.sqrt(), w[0] * 0.5f64.sqrt()]];
     let found = columns.iter().map(|column| column[0] * column[1]).sum::<f64>();
-    Numbers::equal(0.0, found, 0.5 * w[0] * w[1])
+    ErratumNumbers::equality_claim(0.0, found, 0.5 * w[0] * w[1])
 }
 
 /// The standard deviation per unit of sensitivity at (3, 1e-4): by the rho of Equation 19, and the least.
-pub(super) fn zcdp_conversion() -> Numbers {
-    let [printed, least] =
-        [zcdp_rho_classic(3.0, 1e-4), gaussian_rho(3.0, 1e-4)].map(|rho| (2.0 * rho).sqrt().recip());
-    Numbers::at_most(printed, least, least)
+pub(super) fn zcdp_conversion() -> ErratumNumbers {
+    let [printed, least] = [zcdp_rho_classic(3.0, 1e-4), gaussian_rho(3.0, 1e-4)].map(|rho| (2.0 * rho).sqrt().recip());
+    ErratumNumbers::upper_bound_claim(printed, least, least)
 }
 
 /// The noise variance of the own class, which is the second of two: Equation 21 takes the alpha of the first class for it.
-pub(super) fn dirichlet_variance() -> Numbers {
+pub(super) fn dirichlet_variance() -> ErratumNumbers {
     let [other, own] = DirichletLabels::new(0.01).variance;
-    Numbers::equal(other, own, own)
+    ErratumNumbers::equality_claim(other, own, own)
 }
 
 /// How far the released pairs move when a record with |k| = 1 changes its class: one pair, and all of three classes; at
 /// last the sums over classes.
-pub(super) fn label_variance() -> Numbers {
+pub(super) fn label_variance() -> ErratumNumbers {
     let DirichletLabels { target, variance } = DirichletLabels::new(0.01);
     // A pair is (target, 1) over the noise variance; it moves by as much whichever way the label of its class changes.
     let scaled = [0, 1].map(|own| target[own] / variance[own]);
     let moved = (scaled[1] - scaled[0]).powi(2) + (1.0 / variance[1] - 1.0 / variance[0]).powi(2);
-    Numbers::at_most(moved.sqrt(), (moved + moved).sqrt(), class_sums_sensitivity(1.0, 1.0))
+    ErratumNumbers::upper_bound_claim(moved.sqrt(), (moved + moved).sqrt(), class_sums_sensitivity(1.0, 1.0))
 }
 
 /// Records at x = 0 and x = 3 with targets 1 and -1, inducing inputs there, noise variances in [0.01, 0.04]: the true delta at
 /// (1, 1e-5) of noise by either factor when one replaces the other at the least variance.
-pub(super) fn heteroscedastic_noise() -> Numbers {
+pub(super) fn heteroscedastic_noise() -> ErratumNumbers {
     let far = (-4.5f64).exp();
     let [k, l] = [[1.0, far], [far, 1.0]].map(|pair| DVector::from_column_slice(&pair));
     let sums = (&k + &l).norm_squared() + (&k * k.transpose() - &l * l.transpose()).norm_squared();
     let distance = sums.sqrt() / 0.01;
     let bounds = RecordBounds { features: k.norm(), target: 1.0 };
-    let unit = SumsRule::Exact.sensitivity(bounds, 1.0) * Calibration::Analytic.sigma(1.0, 1e-5);
-    let rules = [HeteroscedasticRule::Published, HeteroscedasticRule::Corrected];
-    Numbers::noise(1.0, 1e-5, rules.map(|rule| unit * rule.factor(0.01, 0.04) / distance))
+    let unit = SumsSensitivityRule::Exact.sensitivity(bounds, 1.0) * Calibration::Analytic.sigma(1.0, 1e-5);
+    let rules = [HeteroscedasticSensitivityRule::Published, HeteroscedasticSensitivityRule::Corrected];
+    ErratumNumbers::gaussian_noise_claim(1.0, 1e-5, rules.map(|rule| unit * rule.factor(0.01, 0.04) / distance))
 }
 
 /// The log-likelihood of 1024 rows by their own model at sigma = 0.1, in sum, against the greatest of one row that it is tested by;
 /// at last its mean.
-pub(super) fn refusal_test() -> Numbers {
+pub(super) fn refusal_test() -> ErratumNumbers {
     let greatest = -0.5 * std::f64::consts::TAU.ln() - 0.1f64.ln();
     let mean = greatest - 0.5;
-    Numbers::at_most(greatest, 1024.0 * mean, mean)
+    ErratumNumbers::upper_bound_claim(greatest, 1024.0 * mean, mean)
 }
 
 /// The entries of a symmetric 9 by 9 matrix that are released: the printed binomial coefficient, and its triangle.
-pub(super) fn sums_dimension() -> Numbers {
+pub(super) fn sums_dimension() -> ErratumNumbers {
     let d = 9.0;
     let entries = 0.5 * d * (d + 1.0);
-    Numbers::equal(0.5 * (d + 2.0) * (d + 1.0), entries, entries)
+    ErratumNumbers::equality_claim(0.5 * (d + 2.0) * (d + 1.0), entries, entries)
 }
 
 /// Figure 1(a): the sampling (66 of 3341 rows), steps and total delta.
-const SCHEDULE: Schedule =
-    Schedule { sampling: Sampling::WithReplacement { rate: 66.0 / 3341.0 }, steps: 1000 };
+const SCHEDULE: SamplingSchedule =
+    SamplingSchedule { sampling: Sampling::WithReplacement { rate: 66.0 / 3341.0 }, steps: 1000 };
 const DELTA: f64 = 1e-3;
-const RELATION: Relation = Relation::ReplaceOne;
+const RELATION: NeighbourRelation = NeighbourRelation::ReplaceOne;
 
 /// The noise that the paper's account needs for a total epsilon.
-fn event(epsilon: f64) -> Result<Event, TaskError> {
+fn calibrated_event(epsilon: f64) -> Result<PrivacyEvent, TaskError> {
     let budget = Budget::new(epsilon, DELTA)?;
-    Ok(SCHEDULE.with_noise(noise_multiplier(&AdvancedComposition, SCHEDULE, RELATION, budget)?))
+    Ok(SCHEDULE.with_noise(noise_multiplier(&AdvancedCompositionAccountant, SCHEDULE, RELATION, budget)?))
 }
 
 /// The total epsilon up to which the theorem on one step covers Figure 1(a), which goes to 10.
-pub(super) fn epsilon_per_step() -> Result<Numbers, TaskError> {
-    let spent = AdvancedComposition.epsilon(&event(10.0)?, RELATION, DELTA)?;
+pub(super) fn epsilon_per_step() -> Result<ErratumNumbers, TaskError> {
+    let spent = AdvancedCompositionAccountant.epsilon(&calibrated_event(10.0)?, RELATION, DELTA)?;
     let limits = spent.caveats.iter().filter_map(|caveat| match caveat {
         AccountingCaveat::EpsilonPerStep { limit, .. } => Some(*limit),
         _ => None,
     });
     let limit = limits.fold(10.0, f64::min);
-    Ok(Numbers::at_least(10.0, limit, limit))
+    Ok(ErratumNumbers::lower_bound_claim(10.0, limit, limit))
 }
 
 /// The probability that a batch of 66 of 3341 rows, drawn with replacement, holds a given row more than once.
-pub(super) fn repeated_records() -> Numbers {
+pub(super) fn repeated_records() -> ErratumNumbers {
     let (rows, batch) = (3341.0, 66.0);
     let none = (batch * (-1.0f64 / rows).ln_1p()).exp();
     let once = batch / rows * ((batch - 1.0) * (-1.0f64 / rows).ln_1p()).exp();
-    Numbers::at_most(0.0, 1.0 - none - once, 0.0)
+    ErratumNumbers::upper_bound_claim(0.0, 1.0 - none - once, 0.0)
 }
 
 /// The epsilon of loss distributions for the noise that the paper needs for epsilon = 1, sampling taken as Poisson.
-pub(super) fn looseness() -> Result<Numbers, TaskError> {
-    let tight = AssumePoisson(LossDistribution::default()).epsilon(&event(1.0)?, RELATION, DELTA)?.upper;
-    Ok(Numbers::at_most(1.0, tight, tight))
+pub(super) fn composition_looseness() -> Result<ErratumNumbers, TaskError> {
+    let tight = AssumedPoissonAccountant(LossDistributionAccountant::default())
+        .epsilon(&calibrated_event(1.0)?, RELATION, DELTA)?
+        .upper;
+    Ok(ErratumNumbers::upper_bound_claim(1.0, tight, tight))
 }
 
 /// A prior gradient of 1 beside a row's of 99 in the same direction, clipped together at 5: what is left of it.
-pub(super) fn clipped_prior() -> Numbers {
+pub(super) fn clipped_prior() -> ErratumNumbers {
     let (prior, row, clip) = (1.0, 99.0, 5.0);
-    Numbers::equal(prior, prior * clip / (prior + row), prior)
+    ErratumNumbers::equality_claim(prior, prior * clip / (prior + row), prior)
 }
 
 /// Noise that is scaled by `c' M^-1 c` = 1/4, the square of a sensitivity of 1/2: the true delta at (1, 0.01).
-pub(super) fn squared_bound() -> Numbers {
+pub(super) fn squared_bound() -> ErratumNumbers {
     let (sensitivity, sigma) = (0.5f64, Calibration::Classic.sigma(1.0, 0.01));
     let factors = [sensitivity.powi(2), sensitivity];
-    Numbers::noise(1.0, 0.01, factors.map(|factor| sigma * factor / sensitivity))
+    ErratumNumbers::gaussian_noise_claim(1.0, 0.01, factors.map(|factor| sigma * factor / sensitivity))
 }
 
 /// The least error of any binning in the printed table of trips (3^4 bins without privacy), against that of cloaking with the longest
 /// lengthscale without privacy, which is nearly the mean of all trips (s).
-pub(super) fn worse_than_none() -> Numbers {
-    Numbers::at_most(490.0, BINNINGS.into_iter().flatten().fold(f64::INFINITY, f64::min), 490.0)
+pub(super) fn binning_worse_than_mean() -> ErratumNumbers {
+    ErratumNumbers::upper_bound_claim(490.0, BINNINGS.into_iter().flatten().fold(f64::INFINITY, f64::min), 490.0)
 }
 
 /// The printed errors of binnings: the integral kernel on 10^4, 6^4 and 3^4 bins, and the means of as many, without privacy and at
@@ -289,80 +295,79 @@ const BINNINGS: [[f64; 4]; 6] = [
 const RULES: [FunctionSensitivity; 2] = [FunctionSensitivity::Published, FunctionSensitivity::Exact];
 
 /// One training target and two inducing inputs beside it: it enters both rows of the weights.
-pub(super) fn row_norm() -> Result<Numbers, TaskError> {
+pub(super) fn row_norm() -> Result<ErratumNumbers, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     let inducing = DMatrix::from_column_slice(2, 1, &[-0.5, 0.5]);
     let mean = fitc_representer(&kernel, 0.1, &inducing, &DMatrix::zeros(1, 1))?;
     let [published, exact] = RULES.map(|rule| rule.bound(&mean.weights, &mean.norms));
-    Ok(Numbers::at_most(published, exact, exact))
+    Ok(ErratumNumbers::upper_bound_claim(published, exact, exact))
 }
 
 /// The settings of Figure 2 on evenly spaced ages: the ratio of the sensitivities without and with inducing inputs.
-pub(super) fn inducing_gain() -> Result<Numbers, TaskError> {
+pub(super) fn inducing_gain() -> Result<ErratumNumbers, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 20.0);
     let ages = DMatrix::from_fn(33, 1, |i, _| 5.0 * i as f64);
     let inducing = DMatrix::from_column_slice(4, 1, &[20.0, 60.0, 100.0, 140.0]);
     let whole = exact_representer(&kernel, 0.1, &ages)?;
     let sparse = fitc_representer(&kernel, 0.1, &inducing, &ages)?;
-    let [published, exact] = RULES
-        .map(|rule| rule.bound(&whole.weights, &whole.norms) / rule.bound(&sparse.weights, &sparse.norms));
-    Ok(Numbers::equal(published, exact, exact))
+    let [published, exact] =
+        RULES.map(|rule| rule.bound(&whole.weights, &whole.norms) / rule.bound(&sparse.weights, &sparse.norms));
+    Ok(ErratumNumbers::equality_claim(published, exact, exact))
 }
 
 /// The density on bins of half an hour times five minutes moves by the inverse of their area, in hours squared.
-pub(super) fn density_change() -> Numbers {
+pub(super) fn density_change() -> ErratumNumbers {
     let moved = 1.0 / (0.5 * (5.0 / 60.0));
-    Numbers::at_most(1.0, moved, moved)
+    ErratumNumbers::upper_bound_claim(1.0, moved, moved)
 }
 
 /// The true delta of the printed noise at (20, 0.01), and that of the exact calibration.
-pub(super) fn large_epsilon() -> Numbers {
+pub(super) fn large_epsilon() -> ErratumNumbers {
     let calibrations = [Calibration::Textbook, Calibration::Analytic];
-    Numbers::noise(20.0, 0.01, calibrations.map(|calibration| calibration.sigma(20.0, 0.01)))
+    ErratumNumbers::gaussian_noise_claim(20.0, 0.01, calibrations.map(|calibration| calibration.sigma(20.0, 0.01)))
 }
 
 /// The standard deviation at (1, 0.01) by the text, and the least.
-pub(super) fn noise_constant() -> Numbers {
+pub(super) fn noise_constant() -> ErratumNumbers {
     let [text, least] = [Calibration::Textbook, Calibration::Analytic].map(|c| c.sigma(1.0, 0.01));
-    Numbers::at_most(text, least, least)
+    ErratumNumbers::upper_bound_claim(text, least, least)
 }
 
 /// The kernel `alpha exp(-r^2 / l^2)` over two unit intervals, alpha = 2 and l = 1: with alpha inside the integral and
 /// before it, and by quadrature (the midpoint rule).
-pub(super) fn kernel_scale() -> Numbers {
+pub(super) fn kernel_scale() -> ErratumNumbers {
     let (alpha, steps) = (2.0, 400);
     let midpoints: Vec<f64> = (0..steps).map(|i| (f64::from(i) + 0.5) / f64::from(steps)).collect();
     let rows = midpoints.iter().map(|x| midpoints.iter().map(|y| (-(x - y).powi(2)).exp()).sum::<f64>());
     let integral = rows.sum::<f64>() / f64::from(steps * steps);
-    Numbers::equal(alpha * alpha * integral, alpha * integral, alpha * integral)
+    ErratumNumbers::equality_claim(alpha * alpha * integral, alpha * integral, alpha * integral)
 }
 
 /// Five heights, of which one moves by 100: how far the centre that all others are predicted around moves.
-pub(super) fn private_normalisation() -> Numbers {
+pub(super) fn private_normalisation() -> ErratumNumbers {
     let clip = Some(Positive::constant(50.0));
-    let setting = NormaliseSetting::Private { clip, centre: CentreSetting::Mean, scale: false };
-    let [low, high] =
-        [80.0, 180.0].map(|last| normalise(&[140.0, 145.0, 150.0, 155.0, last], &setting).centre);
-    Numbers::at_most(0.0, (low - high).abs(), 0.0)
+    let setting = NormaliseSetting::Private { clip, centre: PrivateCentreSetting::Mean, scale: false };
+    let [low, high] = [80.0, 180.0].map(|last| normalise(&[140.0, 145.0, 150.0, 155.0, last], &setting).centre);
+    ErratumNumbers::upper_bound_claim(0.0, (low - high).abs(), 0.0)
 }
 
 /// The true delta at epsilon 1 of noise with the printed number as its variance, and as its standard deviation.
-pub(super) fn variance_for_deviation() -> Numbers {
+pub(super) fn variance_for_deviation() -> ErratumNumbers {
     let sigma = Calibration::Textbook.sigma(1.0, 0.01);
-    Numbers::noise(1.0, 0.01, [sigma.sqrt(), sigma])
+    ErratumNumbers::gaussian_noise_claim(1.0, 0.01, [sigma.sqrt(), sigma])
 }
 
 /// Heights by age as in the first dimension of Table 1: predictions at 0, 5, ..., 80 from 84 ages, sparse where there are
 /// inducing inputs.
-fn by_age(inducing: &[f64]) -> Result<LinearMap, TaskError> {
+fn height_by_age_map(inducing: &[f64]) -> Result<PredictionMap, TaskError> {
     let kernel = ExponentiatedQuadratic::isotropic(10.0, 15.0);
     let training = DMatrix::from_fn(84, 1, |i, _| i as f64);
     let test = DMatrix::from_fn(17, 1, |i, _| 5.0 * i as f64);
     if inducing.is_empty() {
-        return Ok(exact(&kernel, 25.0, &training, &test)?);
+        return Ok(exact_prediction_map(&kernel, 25.0, &training, &test)?);
     }
     let inducing = DMatrix::from_column_slice(inducing.len(), 1, inducing);
-    Ok(fitc(&kernel, 25.0, &inducing, &training, &test)?)
+    Ok(fitc_prediction_map(&kernel, 25.0, &inducing, &training, &test)?)
 }
 
 /// The published design; the counter-examples change one thing each.
@@ -370,60 +375,60 @@ pub(super) const DESIGN: CloakingOptions = CloakingOptions {
     objective: Objective::LogDet,
     rank_tolerance: 1e-8,
     solver: Solver::InteriorPoint,
-    release: ReleaseRecipe::Projection,
+    release: DroppedDirectionRule::Projection,
 };
 
-pub(super) fn designed(map: &LinearMap, options: CloakingOptions) -> Result<Cloak, TaskError> {
-    Ok(cloak(map.columns(), &map.counts(), &options)?)
+pub(super) fn design_cloak(map: &PredictionMap, options: CloakingOptions) -> Result<CloakingNoise, TaskError> {
+    Ok(design_cloaking_noise(map.columns(), &map.targets_per_column(), &options)?)
 }
 
 /// What a design at a rank tolerance of 1e-4 leaves unprotected of `C y`: any of it is seen without noise, and the delta is
 /// 1. With the projected mean the delta is that of the noise.
-pub(super) fn dropped_directions() -> Result<Numbers, TaskError> {
-    let map = by_age(&[])?;
-    let cloak = designed(&map, CloakingOptions { rank_tolerance: 1e-4, ..DESIGN })?;
-    let bare = (map.columns() - cloak.mean_columns()).amax();
+pub(super) fn dropped_directions() -> Result<ErratumNumbers, TaskError> {
+    let map = height_by_age_map(&[])?;
+    let cloak = design_cloak(&map, CloakingOptions { rank_tolerance: 1e-4, ..DESIGN })?;
+    let bare = (map.columns() - cloak.released_mean_map()).amax();
     let covered = gaussian_delta(Calibration::Classic.sigma(1.0, 0.01) / cloak.sensitivity, 1.0);
     let found = if bare > 1e-12 * map.columns().amax() { 1.0 } else { covered };
-    Ok(Numbers::at_most(0.01, found, covered))
+    Ok(ErratumNumbers::upper_bound_claim(0.01, found, covered))
 }
 
 /// The root mean square of the noise (cm) at rank tolerances of 1e-2 and 1e-10 by the published objective; by the trace
 /// it is the same at either.
-pub(super) fn rank_tolerance() -> Result<Numbers, TaskError> {
-    let map = by_age(&[])?;
+pub(super) fn rank_tolerance() -> Result<ErratumNumbers, TaskError> {
+    let map = height_by_age_map(&[])?;
     let coarse = noise_rms(&map, Objective::LogDet, 1e-2)?;
     let fine = noise_rms(&map, Objective::LogDet, 1e-10)?;
-    Ok(Numbers::equal(coarse, fine, noise_rms(&map, Objective::Trace, 1e-10)?))
+    Ok(ErratumNumbers::equality_claim(coarse, fine, noise_rms(&map, Objective::Trace, 1e-10)?))
 }
 
-fn noise_rms(map: &LinearMap, objective: Objective, rank_tolerance: f64) -> Result<f64, TaskError> {
-    let sds = designed(map, CloakingOptions { objective, rank_tolerance, ..DESIGN })?.standard_deviations();
+fn noise_rms(map: &PredictionMap, objective: Objective, rank_tolerance: f64) -> Result<f64, TaskError> {
+    let sds = design_cloak(map, CloakingOptions { objective, rank_tolerance, ..DESIGN })?.standard_deviations();
     Ok(100.0 * Calibration::Classic.sigma(1.0, 0.01) * (sds.norm_squared() / sds.len() as f64).sqrt())
 }
 
 /// The Lagrangian at the least noise and at half of it, for one column of length one: `P = 1 / lambda`, so that
 /// `L = -ln(lambda) + lambda - 1`. The solution has `c' P c = 1`; it is the least value of L over lambda, not the greatest.
-pub(super) fn dual_direction() -> Numbers {
+pub(super) fn dual_direction() -> ErratumNumbers {
     let [solution, half] = [1.0f64, 0.5].map(|lambda| -lambda.ln() + lambda - 1.0);
-    Numbers::at_most(solution, half, solution)
+    ErratumNumbers::upper_bound_claim(solution, half, solution)
 }
 
 /// How far the gradient scheme is from the optimum after 1000 steps on a sparse model (nats of log det), and an interior
 /// point.
-pub(super) fn gradient_scheme() -> Result<Numbers, TaskError> {
-    let map = by_age(&[0.0, 20.0, 40.0, 60.0])?;
+pub(super) fn gradient_scheme() -> Result<ErratumNumbers, TaskError> {
+    let map = height_by_age_map(&[0.0, 20.0, 40.0, 60.0])?;
     let [scheme, interior_point] = [Solver::Gradient { step: 0.05, steps: 1000 }, Solver::InteriorPoint]
-        .map(|solver| designed(&map, CloakingOptions { solver, rank_tolerance: 1e-6, ..DESIGN }));
+        .map(|solver| design_cloak(&map, CloakingOptions { solver, rank_tolerance: 1e-6, ..DESIGN }));
     // A solver that certifies no gap shows nothing: an infinite number, which the tables refuse.
     let [scheme, interior_point] = [scheme?, interior_point?].map(|cloak| cloak.gap.unwrap_or(f64::INFINITY));
-    Ok(Numbers::at_most(1e-3, scheme, interior_point))
+    Ok(ErratumNumbers::upper_bound_claim(1e-3, scheme, interior_point))
 }
 
 /// What the noise of the authors' code is scaled by after five steps of their solver, the largest `c' M^-1 c`, and what a proof needs, its
 /// root.
-pub(super) fn delta_squared() -> Result<Numbers, TaskError> {
-    let attempts = Attempts {
+pub(super) fn delta_squared() -> Result<ErratumNumbers, TaskError> {
+    let attempts = RandomStarts {
         step: Positive::constant(0.05),
         steps: Count::literal::<5>(),
         attempts: Count::literal::<2>(),
@@ -431,35 +436,34 @@ pub(super) fn delta_squared() -> Result<Numbers, TaskError> {
         still: Positive::constant(1e-5),
     };
     let solver = Solver::GradientAttempts(attempts);
-    let delta = designed(&by_age(&[])?, CloakingOptions { solver, ..DESIGN })?.widened;
-    Ok(Numbers::equal(delta * delta, delta, delta))
+    let delta = design_cloak(&height_by_age_map(&[])?, CloakingOptions { solver, ..DESIGN })?.widened;
+    Ok(ErratumNumbers::equality_claim(delta * delta, delta, delta))
 }
 
 /// Predictions at the training inputs themselves, a square C of full rank: the noise covariance over that of noise on the
 /// labels, as the ratio of the determinants' r-th roots.
-pub(super) fn square_cloak() -> Result<Numbers, TaskError> {
+pub(super) fn square_cloak() -> Result<ErratumNumbers, TaskError> {
     let inputs = DMatrix::from_fn(6, 1, |i, _| i as f64);
-    let map = exact(&ExponentiatedQuadratic::isotropic(1.0, 1.0), 0.5, &inputs, &inputs)?;
-    let noise = designed(&map, CloakingOptions { rank_tolerance: 1e-12, ..DESIGN })?.noise_map();
-    let [cloaked, labels] =
-        [&noise, map.columns()].map(|m| (m * m.transpose()).determinant().powf(1.0 / 6.0));
+    let map = exact_prediction_map(&ExponentiatedQuadratic::isotropic(1.0, 1.0), 0.5, &inputs, &inputs)?;
+    let noise = design_cloak(&map, CloakingOptions { rank_tolerance: 1e-12, ..DESIGN })?.noise_map();
+    let [cloaked, labels] = [&noise, map.columns()].map(|m| (m * m.transpose()).determinant().powf(1.0 / 6.0));
     let ratio = cloaked / labels;
-    Ok(Numbers { claimed: 1.0, found: ratio, holds: ratio < 1.0 - 1e-6, corrected: 1.0 })
+    Ok(ErratumNumbers { claimed: 1.0, found: ratio, holds: ratio < 1.0 - 1e-6, corrected: 1.0 })
 }
 
 /// The curvature of `-log p(y | f)` at f = 0 by a difference quotient, against `-pi (1 - pi)`.
-pub(super) fn curvature_sign() -> Numbers {
+pub(super) fn curvature_sign() -> ErratumNumbers {
     let (h, weight) = (1e-3, logistic(0.0) * (1.0 - logistic(0.0)));
     let [above, at, below] = [h, 0.0, -h].map(|f| -logistic(f).ln());
     let curvature = (above - 2.0 * at + below) / (h * h);
-    Numbers { claimed: -weight, found: curvature, holds: curvature < 0.0, corrected: weight }
+    ErratumNumbers { claimed: -weight, found: curvature, holds: curvature < 0.0, corrected: weight }
 }
 
 /// One label with k = 1, after one step from zero: `k' K^-1 f` against `k' grad log p(y | f)`, which are the same at the mode.
-pub(super) fn latent_mean() -> Numbers {
+pub(super) fn latent_mean() -> ErratumNumbers {
     let first = newton_step(0.0);
     let mode = (0..50).fold(0.0, |f, _| newton_step(f));
-    Numbers::equal(first, 1.0 - logistic(first), 1.0 - logistic(mode))
+    ErratumNumbers::equality_claim(first, 1.0 - logistic(first), 1.0 - logistic(mode))
 }
 
 fn newton_step(f: f64) -> f64 {

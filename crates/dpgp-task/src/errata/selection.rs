@@ -2,31 +2,31 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::Numbers;
-use super::registry::{DESIGN, designed};
+use super::ErratumNumbers;
+use super::registry::{DESIGN, design_cloak};
 use crate::TaskError;
-use crate::selection::expected_square;
+use crate::selection::expected_clipped_square;
 use dpgp_accounting::Calibration;
-use dpgp_gp::polynomial;
-use dpgp_mechanisms::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
+use dpgp_gp::polynomial_prediction_map;
+use dpgp_mechanisms::{FoldColumns, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 
 /// The change that targets are bounded to in the counter-example and in the toy.
 const CHANGE: f64 = 2.0;
 
 /// Lines through four points (0 to 3) and through ten (6.5 to 7.5), each predicting the other.
-fn two_folds() -> Result<[FoldColumns; 2], TaskError> {
+fn example_folds() -> Result<[FoldColumns; 2], TaskError> {
     let few = DMatrix::from_fn(4, 1, |i, _| i as f64);
     let many = DMatrix::from_fn(10, 1, |i, _| 6.5 + i as f64 / 9.0);
-    let (forth, back) = (polynomial(1, &few, &many)?, polynomial(1, &many, &few)?);
+    let (forth, back) = (polynomial_prediction_map(1, &few, &many)?, polynomial_prediction_map(1, &many, &few)?);
     Ok([
-        FoldColumns { columns: forth.expand(), rows: (0..4).collect() },
-        FoldColumns { columns: back.expand(), rows: (4..14).collect() },
+        FoldColumns { columns: forth.to_full_matrix(), rows: (0..4).collect() },
+        FoldColumns { columns: back.to_full_matrix(), rows: (4..14).collect() },
     ])
 }
 
 /// The greatest change of the clipped sum of squares when one target goes from 0 to 2, over all others at 0 or 2.
-pub(super) fn selection_sensitivity() -> Result<Numbers, TaskError> {
-    let folds = two_folds()?;
+pub(super) fn selection_sensitivity() -> Result<ErratumNumbers, TaskError> {
+    let folds = example_folds()?;
     let mut map = DMatrix::from_diagonal_element(14, 14, -1.0);
     map.view_mut((4, 0), (10, 4)).copy_from(&folds[0].columns);
     map.view_mut((0, 4), (4, 10)).copy_from(&folds[1].columns);
@@ -41,19 +41,19 @@ pub(super) fn selection_sensitivity() -> Result<Numbers, TaskError> {
             most = most.max(moved.abs());
         }
     }
-    let [published, corrected] = [SensitivityRule::Published, SensitivityRule::Corrected]
+    let [published, corrected] = [SseSensitivityRule::Published, SseSensitivityRule::Corrected]
         .map(|rule| sse_sensitivity(rule, &folds, 14, CHANGE));
-    Ok(Numbers::at_most(published, most, corrected))
+    Ok(ErratumNumbers::upper_bound_claim(published, most, corrected))
 }
 
 /// The rule of the authors' code on the same points in units in which a target moves by 0.1: what is true scales with the square of that
 /// change, the rule does not.
-pub(super) fn largest_fold_dropped() -> Result<Numbers, TaskError> {
+pub(super) fn largest_fold_dropped() -> Result<ErratumNumbers, TaskError> {
     let change = 0.1;
-    let claimed = sse_sensitivity(SensitivityRule::LargestDropped, &two_folds()?, 14, change);
-    let Numbers { found, corrected, .. } = selection_sensitivity()?;
+    let claimed = sse_sensitivity(SseSensitivityRule::LargestDropped, &example_folds()?, 14, change);
+    let ErratumNumbers { found, corrected, .. } = selection_sensitivity()?;
     let scale = (change / CHANGE).powi(2);
-    Ok(Numbers::at_most(claimed, scale * found, scale * corrected))
+    Ok(ErratumNumbers::upper_bound_claim(claimed, scale * found, scale * corrected))
 }
 
 fn clipped_square(error: f64) -> f64 {
@@ -61,76 +61,79 @@ fn clipped_square(error: f64) -> f64 {
 }
 
 /// The probability of the constant in Section 5.1 as printed, without the clip at four times the change, and with it.
-pub(super) fn toy_clip() -> Result<Numbers, TaskError> {
-    let candidates = [toy(0)?, toy(1)?];
-    let bound = greatest(&candidates, |toy| toy.sensitivity(SensitivityRule::Published));
+pub(super) fn toy_clip() -> Result<ErratumNumbers, TaskError> {
+    let candidates = [toy_polynomial(0)?, toy_polynomial(1)?];
+    let bound = greatest_sensitivity(&candidates, |toy| toy.sensitivity(SseSensitivityRule::Published));
     // The sums of both candidates, first without and then with the clip.
     let [plain, clipped] = [0, 1].map(|clip| {
         let sums = [candidates[0].sums[clip], candidates[1].sums[clip]];
         selection_probabilities(&sums, bound, 1.0)[0]
     });
-    Ok(Numbers::equal(plain, clipped, clipped))
+    Ok(ErratumNumbers::equality_claim(plain, clipped, clipped))
 }
 
 /// The sensitivity of Section 5.1 by lines 12 and 13 of Algorithm 1, which leave out the greatest fold, by Equation 13, and by a
 /// valid bound.
-pub(super) fn ascending_sort() -> Result<Numbers, TaskError> {
-    let candidates = [toy(0)?, toy(1)?];
-    let [printed, valid] = [SensitivityRule::Published, SensitivityRule::Corrected]
-        .map(|rule| greatest(&candidates, |toy| toy.sensitivity(rule)));
-    Ok(Numbers::equal(greatest(&candidates, |toy| ascending(&toy.folds)), printed, valid))
+pub(super) fn ascending_sort() -> Result<ErratumNumbers, TaskError> {
+    let candidates = [toy_polynomial(0)?, toy_polynomial(1)?];
+    let [printed, valid] = [SseSensitivityRule::Published, SseSensitivityRule::Corrected]
+        .map(|rule| greatest_sensitivity(&candidates, |toy| toy.sensitivity(rule)));
+    Ok(ErratumNumbers::equality_claim(
+        greatest_sensitivity(&candidates, |toy| ascending_sort_sensitivity(&toy.folds)),
+        printed,
+        valid,
+    ))
 }
 
 /// Sum of lines 8 and 9 of Algorithm 1 for the straight line of Section 5.1, against the clipped sum alone.
-pub(super) fn sum_twice() -> Result<Numbers, TaskError> {
-    let [plain, clipped] = toy(1)?.sums;
-    Ok(Numbers::equal(plain + clipped, clipped, clipped))
+pub(super) fn double_counted_sum() -> Result<ErratumNumbers, TaskError> {
+    let [plain, clipped] = toy_polynomial(1)?.sums;
+    Ok(ErratumNumbers::equality_claim(plain + clipped, clipped, clipped))
 }
 
 /// Equation 13 over the folds as Algorithm 1 sorts them: the greatest of the longest columns is left out, not the least.
-fn ascending(folds: &[FoldColumns]) -> f64 {
-    let longest =
-        folds.iter().map(|fold| fold.columns.column_iter().map(|c| c.norm_squared()).fold(0.0, f64::max));
+fn ascending_sort_sensitivity(folds: &[FoldColumns]) -> f64 {
+    let longest = folds.iter().map(|fold| fold.columns.column_iter().map(|c| c.norm_squared()).fold(0.0, f64::max));
     let mut alphas: Vec<f64> = longest.collect();
     alphas.sort_by(f64::total_cmp);
     CHANGE.powi(2) * (9.0 + alphas[..folds.len() - 1].iter().sum::<f64>())
 }
 
-fn greatest(candidates: &[Toy], sensitivity: impl Fn(&Toy) -> f64) -> f64 {
+fn greatest_sensitivity(candidates: &[ToyCandidate], sensitivity: impl Fn(&ToyCandidate) -> f64) -> f64 {
     candidates.iter().map(sensitivity).fold(0.0, f64::max)
 }
 
 /// A candidate of Section 5.1.
-struct Toy {
+struct ToyCandidate {
     /// The expected sums of squared errors without and with a clip.
     sums: [f64; 2],
     folds: Vec<FoldColumns>,
 }
 
-impl Toy {
-    fn sensitivity(&self, rule: SensitivityRule) -> f64 {
+impl ToyCandidate {
+    fn sensitivity(&self, rule: SseSensitivityRule) -> f64 {
         sse_sensitivity(rule, &self.folds, 4, CHANGE)
     }
 }
 
 /// The polynomial of a degree through two of the four points of Section 5.1, each half predicting the other.
-fn toy(degree: u32) -> Result<Toy, TaskError> {
+fn toy_polynomial(degree: u32) -> Result<ToyCandidate, TaskError> {
     let (x, y) = ([0.0, 1.0, 2.0, 4.0], [0.0, 0.5, 1.0, 2.0]);
     let noise = CHANGE * Calibration::Classic.sigma(1.0, 0.01);
     let (mut sums, mut folds) = ([0.0; 2], Vec::new());
     for halves in [[[2, 3], [0, 1]], [[0, 1], [2, 3]]] {
         let [training, test] = halves.map(|rows| DMatrix::from_fn(2, 1, |i, _| x[rows[i]]));
-        let map = polynomial(degree, &training, &test)?;
+        let map = polynomial_prediction_map(degree, &training, &test)?;
         let mean = map.predict(&halves[0].map(|row| y[row]));
-        let sds = designed(&map, DESIGN)?.standard_deviations();
+        let sds = design_cloak(&map, DESIGN)?.standard_deviations();
         for (i, row) in halves[1].into_iter().enumerate() {
             for (sum, clip) in sums.iter_mut().zip([f64::INFINITY, 4.0 * CHANGE]) {
-                *sum += expected_square(mean[i] - y[row], noise * sds[i], clip);
+                *sum += expected_clipped_square(mean[i] - y[row], noise * sds[i], clip);
             }
         }
-        folds.push(FoldColumns { columns: map.expand(), rows: halves[0].to_vec() });
+        folds.push(FoldColumns { columns: map.to_full_matrix(), rows: halves[0].to_vec() });
     }
-    Ok(Toy { sums, folds })
+    Ok(ToyCandidate { sums, folds })
 }
 
 #[cfg(test)]
@@ -140,9 +143,9 @@ mod tests {
     /// The counter-example to Equation 13, as the design of these errata computed it apart.
     #[test]
     fn an_ascending_sort_bounds_even_less() {
-        let folds = two_folds().unwrap();
-        assert!((ascending(&folds) - 166.3).abs() < 0.05, "{}", ascending(&folds));
-        let published = sse_sensitivity(SensitivityRule::Published, &folds, 14, CHANGE);
+        let folds = example_folds().unwrap();
+        assert!((ascending_sort_sensitivity(&folds) - 166.3).abs() < 0.05, "{}", ascending_sort_sensitivity(&folds));
+        let published = sse_sensitivity(SseSensitivityRule::Published, &folds, 14, CHANGE);
         assert!((published - 180.77).abs() < 0.005, "{published}");
     }
 }

@@ -6,35 +6,42 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::measure::{MASS, Predicted};
+use super::measure::{FoldPrediction, MASS};
 use super::moments::MomentsRegression;
-use super::setting::{BaselineSetting, BoardPosterior};
-use crate::averaged::{AveragedReleases, AveragedRows};
-use crate::binned::{BinNoise, Binned, of_bins};
+use super::setting::{BaselineSetting, LeaderboardPosteriorSetting};
+use crate::averaged::{FoldInputs, ModelAveragedReleases};
+use crate::binned::{BinNoise, BinStatistics, lookup_bin_values};
 use crate::cross_validation::FoldRows;
 use crate::denoised_bins::DenoisedBins;
-use crate::model::{Fitted, Process, noise_variance};
+use crate::model::{FittedPrediction, TrainingProcess, noise_variance};
 use crate::noise::{NoiseDesigner, NoiseDesigns};
-use crate::noisy_sums::TargetSums;
+use crate::noisy_sums::BoundedTargetSums;
 use crate::sample::product_grid;
-use crate::selection::Choice;
-use crate::site_sums::{BoxModel, SitePosterior, SiteRows, SummedRows};
+use crate::selection::LengthscaleChoice;
+use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
 use crate::summary::normal_vector;
-use crate::{Certified, ChooseSetting, Job, LeaderboardTask, Sampled, TargetGuarantee, TaskError};
-use dpgp_accounting::{Certificate, CertifiedMechanism, Release};
-use dpgp_gp::LinearMap;
-use dpgp_gp::kernel::{EqSetting, ExponentiatedQuadratic, KernelSetting};
-use dpgp_gp::variational::{Inducing, Located, Prediction, Statistics, noise_aware};
-use dpgp_mechanisms::{BinNoiseLaw, BinningSetting, MomentsSetting, PrivacySetting, Statistic, SumsSetting};
+use crate::{
+    AuditEvidence, AuditableCertificate, LeaderboardTask, LengthscaleChoiceSetting, ReplicateJob, TargetGuarantee,
+    TaskError,
+};
+use dpgp_accounting::{Certificate, CertifiedMechanism, ReleaseKind};
+use dpgp_gp::PredictionMap;
+use dpgp_gp::kernel::{ExponentiatedQuadratic, ExponentiatedQuadraticSetting, KernelSetting};
+use dpgp_gp::variational::{
+    ConditionalFeatures, GaussianPrediction, InducingInputs, SufficientStatistics, noise_aware_posterior,
+};
+use dpgp_mechanisms::{
+    BinNoiseDistribution, BinStatistic, BinningSetting, MomentsSetting, PrivacySetting, SumsSetting,
+};
 use dpgp_spec::setting::ModelSetting;
 
 /// A private regression on the training rows of a fold, in units of the normalised target.
-pub(super) trait Method {
+pub(super) trait PrivateRegression {
     /// One run of the mechanism: predictions at the test inputs, whose variances account for the privacy noise.
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError>;
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError>;
 
     /// Guarantee of one run.
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError>;
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError>;
 
     /// The largest jitter of a factorisation.
     fn jitter(&self) -> f64;
@@ -42,19 +49,19 @@ pub(super) trait Method {
 
 /// State shared by all folds.
 #[derive(Clone, Copy)]
-pub(super) struct Leaderboard<'a> {
-    pub job: &'a Job<'a>,
+pub(super) struct LeaderboardContext<'a> {
+    pub job: &'a ReplicateJob<'a>,
     pub task: &'a LeaderboardTask,
     pub model: &'a ModelSetting,
     /// Units of the target per unit of the normalised one.
     pub scale: f64,
 }
 
-impl<'a> Leaderboard<'a> {
+impl<'a> LeaderboardContext<'a> {
     /// The method of the block: a baseline, or that of its mechanism.
-    pub fn method(&self, rows: &FoldRows) -> Result<Box<dyn Method + 'a>, TaskError> {
+    pub fn build_regression(&self, rows: &FoldRows) -> Result<Box<dyn PrivateRegression + 'a>, TaskError> {
         if let Some(setting) = self.task.baseline {
-            return Ok(Box::new(Baseline::new(self, setting, rows)));
+            return Ok(Box::new(MeanBaseline::new(self, setting, rows)));
         }
         let mechanism = &self.job.setting.privacy.mechanism;
         if let Some(binning) = mechanism.downcast::<BinningSetting>() {
@@ -65,19 +72,19 @@ impl<'a> Leaderboard<'a> {
         }
         if mechanism.downcast::<SumsSetting>().is_some() {
             return Ok(match self.task.posterior {
-                BoardPosterior::Sites => Box::new(SitesRegression::new(self, rows)?),
-                BoardPosterior::NoiseAware => Box::new(SummedRegression::new(self, rows)?),
+                LeaderboardPosteriorSetting::Sites => Box::new(SitePosteriorRegression::new(self, rows)?),
+                LeaderboardPosteriorSetting::NoiseAware => Box::new(NoisySumsRegression::new(self, rows)?),
             });
         }
         Ok(match &self.task.choose {
-            None => Box::new(NoisyRegression::new(self, self.model, rows)?),
-            Some(choose) => Box::new(ChosenRegression::new(self, choose, rows)?),
+            None => Box::new(NoisyMeanRegression::new(self, self.model, rows)?),
+            Some(choose) => Box::new(SelectedLengthscaleRegression::new(self, choose, rows)?),
         })
     }
 }
 
 /// One mean for all test inputs.
-pub(super) struct Baseline {
+pub(super) struct MeanBaseline {
     setting: BaselineSetting,
     /// Of the training targets, on the scale of the model.
     mean: f64,
@@ -89,8 +96,8 @@ pub(super) struct Baseline {
     scale: f64,
 }
 
-impl Baseline {
-    pub fn new(context: &Leaderboard<'_>, setting: BaselineSetting, rows: &FoldRows) -> Self {
+impl MeanBaseline {
+    pub fn new(context: &LeaderboardContext<'_>, setting: BaselineSetting, rows: &FoldRows) -> Self {
         let mean = rows.targets.iter().sum::<f64>() / rows.targets.len() as f64;
         let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
         Self { setting, mean, rows: rows.targets.len(), prior, scale: context.scale }
@@ -103,38 +110,37 @@ impl Baseline {
     }
 
     /// The standard deviation of the noise (units of the model): one target moves the mean by at most `change / n`.
-    fn sd(&self, target: TargetGuarantee) -> f64 {
-        target.scale() / self.scale / self.rows as f64
+    fn noise_sd(&self, target: TargetGuarantee) -> f64 {
+        target.noise_scale() / self.scale / self.rows as f64
     }
 
     /// A mean at all test inputs, whose noise has this variance.
-    fn predicted(&self, mean: f64, variance: f64) -> Prediction {
+    fn constant_prediction(&self, mean: f64, variance: f64) -> GaussianPrediction {
         let points = self.prior.len();
         let variance = self.prior.iter().map(|prior| prior + variance);
         let variance = DVector::from_iterator(points, variance);
-        Prediction { mean: DVector::from_element(points, mean), variance }
+        GaussianPrediction { mean: DVector::from_element(points, mean), variance }
     }
 }
 
-impl Method for Baseline {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
+impl PrivateRegression for MeanBaseline {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let Some(target) = self.target(cell)? else {
             // It claims nothing.
-            return Ok(self.predicted(self.mean, 0.0).into());
+            return Ok(self.constant_prediction(self.mean, 0.0).into());
         };
-        let (sd, unit): (f64, f64) = (self.sd(target), StandardNormal.sample(stream));
-        Ok(self.predicted(self.mean + sd * unit, sd * sd).into())
+        let (sd, unit): (f64, f64) = (self.noise_sd(target), StandardNormal.sample(stream));
+        Ok(self.constant_prediction(self.mean + sd * unit, sd * sd).into())
     }
 
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         let Some(target) = self.target(cell)? else {
-            return Ok(Certified::nothing());
+            return Ok(AuditableCertificate::without_claim());
         };
-        let certificate =
-            target.gaussian(Release::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
-        job.certify(certificate, || {
-            let bins = vec![(self.rows, self.sd(target))];
-            vec![Sampled::Statistics { statistic: Statistic::Mean, bins, change: target.change / self.scale }]
+        let certificate = target.gaussian(ReleaseKind::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
+        job.certify_with_evidence(certificate, || {
+            let bins = vec![(self.rows, self.noise_sd(target))];
+            vec![AuditEvidence::Statistics { statistic: BinStatistic::Mean, bins, change: target.change / self.scale }]
         })
     }
 
@@ -146,27 +152,23 @@ impl Method for Baseline {
 /// The noisy statistic of the bin that holds a test input; where there is none, the prior of the model. Or the best linear
 /// prediction given all of them.
 pub(super) struct BinnedRegression {
-    binned: Binned,
-    statistic: Statistic,
+    binned: BinStatistics,
+    statistic: BinStatistic,
     places: Vec<Option<usize>>,
     /// The variance of the prior at each test input.
     prior: Vec<f64>,
     denoised: Option<DenoisedBins>,
-    law: BinNoiseLaw,
+    law: BinNoiseDistribution,
     /// Units of the target per unit of the normalised one.
     scale: f64,
 }
 
 impl BinnedRegression {
-    pub fn new(
-        context: &Leaderboard<'_>,
-        setting: &BinningSetting,
-        rows: &FoldRows,
-    ) -> Result<Self, TaskError> {
-        let binned = Binned::new(setting, &rows.inputs, &rows.targets);
-        let places = binned.places(&rows.test);
+    pub fn new(context: &LeaderboardContext<'_>, setting: &BinningSetting, rows: &FoldRows) -> Result<Self, TaskError> {
+        let binned = BinStatistics::new(setting, &rows.inputs, &rows.targets);
+        let places = binned.find_bins(&rows.test);
         let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
-        let denoised = DenoisedBins::for_job(context.job, rows, &binned, context.scale)?;
+        let denoised = DenoisedBins::from_job(context.job, rows, &binned, context.scale)?;
         Ok(Self {
             places,
             binned,
@@ -184,22 +186,22 @@ impl BinnedRegression {
     }
 }
 
-impl Method for BinnedRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
+impl PrivateRegression for BinnedRegression {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let noise = self.noise(cell)?.sd();
-        let sds = self.binned.sds(noise);
-        let noisy = self.binned.noisy(self.law, &sds, stream);
+        let sds = self.binned.noise_sds(noise);
+        let noisy = self.binned.add_noise(self.law, &sds, stream);
         if let Some(denoised) = &self.denoised {
             let variance = DVector::from_column_slice(denoised.variances(noise)?);
-            return Ok(Prediction { mean: denoised.mean(noise, &self.binned, &noisy)?, variance }.into());
+            return Ok(GaussianPrediction { mean: denoised.mean(noise, &self.binned, &noisy)?, variance }.into());
         }
-        let mean = of_bins(&noisy, &self.places);
+        let mean = lookup_bin_values(&noisy, &self.places);
         let variance = self.places.iter().zip(&self.prior);
         let variance = variance.map(|(place, prior)| place.map_or(*prior, |bin| sds[bin] * sds[bin]));
-        Ok(Prediction { mean, variance: DVector::from_iterator(self.places.len(), variance) }.into())
+        Ok(GaussianPrediction { mean, variance: DVector::from_iterator(self.places.len(), variance) }.into())
     }
 
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         self.noise(cell)?.certify(job, &[&self.binned], &[])
     }
 
@@ -213,34 +215,35 @@ impl Method for BinnedRegression {
 ///
 /// Obligation: the choice is `share epsilon`-DP and the release, whatever was chosen, `((1 - share) epsilon, delta)`-DP;
 /// by basic composition (Dwork et al. 2006) both together are `(epsilon, delta)`-DP for the delta of the release.
-pub(super) struct ChosenRegression {
-    choice: Choice,
-    candidates: Vec<NoisyRegression>,
+pub(super) struct SelectedLengthscaleRegression {
+    choice: LengthscaleChoice,
+    candidates: Vec<NoisyMeanRegression>,
     share: f64,
 }
 
-impl ChosenRegression {
+impl SelectedLengthscaleRegression {
     pub fn new(
-        context: &Leaderboard<'_>,
-        setting: &ChooseSetting,
+        context: &LeaderboardContext<'_>,
+        setting: &LengthscaleChoiceSetting,
         rows: &FoldRows,
     ) -> Result<Self, TaskError> {
-        let choice = Choice::new(context.job, setting.task(context.model), rows, context.scale)?;
+        let choice =
+            LengthscaleChoice::new(context.job, setting.to_selection_task(context.model), rows, context.scale)?;
         let KernelSetting::Eq(eq) = &context.model.kernel else {
             return Err(TaskError::Missing { needed: "the kernel eq" });
         };
         let mut candidates = Vec::with_capacity(setting.lengthscales.len());
         for &lengthscale in &setting.lengthscales {
-            let kernel = KernelSetting::Eq(EqSetting { lengthscale, ..eq.clone() });
+            let kernel = KernelSetting::Eq(ExponentiatedQuadraticSetting { lengthscale, ..eq.clone() });
             let model = ModelSetting { kernel, ..context.model.clone() };
-            candidates.push(NoisyRegression::new(context, &model, rows)?);
+            candidates.push(NoisyMeanRegression::new(context, &model, rows)?);
         }
         Ok(Self { choice, candidates, share: setting.share.get() })
     }
 
     /// The guarantee that is left for the release.
-    fn rest(&self, cell: &PrivacySetting) -> Result<TargetGuarantee, TaskError> {
-        Ok(TargetGuarantee::from_privacy(cell)?.spending((1.0 - self.share) * cell.epsilon.get()))
+    fn release_guarantee(&self, cell: &PrivacySetting) -> Result<TargetGuarantee, TaskError> {
+        Ok(TargetGuarantee::from_privacy(cell)?.with_epsilon((1.0 - self.share) * cell.epsilon.get()))
     }
 
     /// The guarantee of the release, whatever was chosen.
@@ -249,7 +252,7 @@ impl ChosenRegression {
         for candidate in &self.candidates {
             let own = candidate.certificate(rest)?;
             match &mut worst {
-                Some(worst) => worst.absorb(&own),
+                Some(worst) => worst.merge_worst(&own),
                 None => worst = Some(own),
             }
         }
@@ -257,10 +260,10 @@ impl ChosenRegression {
     }
 }
 
-impl Method for ChosenRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
-        let rest = self.rest(cell)?;
-        let chances = self.choice.probabilities(rest, self.share * cell.epsilon.get());
+impl PrivateRegression for SelectedLengthscaleRegression {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
+        let rest = self.release_guarantee(cell)?;
+        let chances = self.choice.choice_probabilities(rest, self.share * cell.epsilon.get());
         let place: f64 = stream.random();
         let below = chances.iter().scan(0.0, |sum, chance| {
             *sum += chance;
@@ -271,48 +274,48 @@ impl Method for ChosenRegression {
         Ok(self.candidates[chosen].release(rest, stream)?.into())
     }
 
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
-        let rest = self.rest(cell)?;
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
+        let rest = self.release_guarantee(cell)?;
         if !rest.is_private() {
-            return Ok(Certified::nothing());
+            return Ok(AuditableCertificate::without_claim());
         }
-        let releases = self.candidates.iter().map(|candidate| candidate.sampled(rest));
-        let releases = releases.collect::<Result<Vec<Sampled>, TaskError>>()?;
-        job.certify(self.worst_certificate(rest)?.after_choice(cell.epsilon.get()), || {
-            let choice = self.choice.sampled(rest, self.share * cell.epsilon.get());
+        let releases = self.candidates.iter().map(|candidate| candidate.audit_evidence(rest));
+        let releases = releases.collect::<Result<Vec<AuditEvidence>, TaskError>>()?;
+        job.certify_with_evidence(self.worst_certificate(rest)?.with_total_epsilon(cell.epsilon.get()), || {
+            let choice = self.choice.audit_evidence(rest, self.share * cell.epsilon.get());
             std::iter::once(choice).chain(releases).collect()
         })
     }
 
     fn jitter(&self) -> f64 {
-        self.candidates.iter().map(Method::jitter).fold(0.0, f64::max)
+        self.candidates.iter().map(PrivateRegression::jitter).fold(0.0, f64::max)
     }
 }
 
 /// The posterior at sites from noisy sums over the training rows.
-pub(super) struct SitesRegression<'a> {
-    sums: SummedRows<'a>,
+pub(super) struct SitePosteriorRegression<'a> {
+    sums: InducingSums<'a>,
     posterior: SitePosterior,
     test: DMatrix<f64>,
 }
 
-impl<'a> SitesRegression<'a> {
-    pub fn new(context: &Leaderboard<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
-        let model = BoxModel::new(context.job)?;
-        let summed = SiteRows { inputs: &rows.inputs, targets: &rows.targets };
-        let sums = SummedRows::new(context.job, &context.task.inducing, &model, summed)?;
+impl<'a> SitePosteriorRegression<'a> {
+    pub fn new(context: &LeaderboardContext<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
+        let model = BoxProcessPrior::new(context.job)?;
+        let summed = InputTargetRows { inputs: &rows.inputs, targets: &rows.targets };
+        let sums = InducingSums::new(context.job, &context.task.inducing, &model, summed)?;
         Ok(Self { posterior: SitePosterior::new(model, sums.maps()), sums, test: rows.test.clone() })
     }
 }
 
-impl Method for SitesRegression<'_> {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
-        let mixture = self.posterior.given(&self.sums.noisy(cell, stream))?;
+impl PrivateRegression for SitePosteriorRegression<'_> {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
+        let mixture = self.posterior.condition_on_release(&self.sums.simulate_release(cell, stream))?;
         let targets = self.posterior.predict(&mixture, &self.test).targets;
-        Ok(Predicted::Targets { targets, level: MASS })
+        Ok(FoldPrediction::Targets { targets, level: MASS })
     }
 
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         self.sums.certify(job, cell)
     }
 
@@ -322,41 +325,41 @@ impl Method for SitesRegression<'_> {
 }
 
 /// The posterior from noisy sums over the training rows, its covariance corrected for the noise.
-pub(super) struct SummedRegression<'a> {
-    sums: TargetSums<'a>,
+pub(super) struct NoisySumsRegression<'a> {
+    sums: BoundedTargetSums<'a>,
     kernel: ExponentiatedQuadratic,
     points: DMatrix<f64>,
-    statistics: Statistics,
-    located: Located,
+    statistics: SufficientStatistics,
+    located: ConditionalFeatures,
     noise_variance: f64,
 }
 
-impl<'a> SummedRegression<'a> {
-    pub fn new(context: &Leaderboard<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
+impl<'a> NoisySumsRegression<'a> {
+    pub fn new(context: &LeaderboardContext<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
         let (variance, lengthscale) = context.job.exponentiated_quadratic()?;
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
         let points = product_grid(&context.task.inducing);
-        let sums = TargetSums::new(context.job.sums()?, &context.task.inducing, variance, lengthscale)?;
-        let inducing = Inducing::new(&kernel, &points)?;
-        let statistics = Statistics::new(&inducing, &rows.inputs, &rows.targets, sums.bound);
-        let located = inducing.locate(&rows.test);
+        let sums = BoundedTargetSums::new(context.job.sums()?, &context.task.inducing, variance, lengthscale)?;
+        let inducing = InducingInputs::new(&kernel, &points)?;
+        let statistics = SufficientStatistics::new(&inducing, &rows.inputs, &rows.targets, sums.bound);
+        let located = inducing.conditional_features(&rows.test);
         let noise_variance = noise_variance(context.model)?;
         Ok(Self { sums, points, statistics, located, noise_variance, kernel })
     }
 }
 
-impl Method for SummedRegression<'_> {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
-        let inducing = Inducing::new(&self.kernel, &self.points)?;
-        let noisy = self.sums.noise(cell).release(&self.statistics, stream).scaled(1.0 / self.noise_variance);
+impl PrivateRegression for NoisySumsRegression<'_> {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
+        let inducing = InducingInputs::new(&self.kernel, &self.points)?;
+        let noisy = self.sums.noise(cell).simulate_release(&self.statistics, stream).scaled(1.0 / self.noise_variance);
         let rule = LeaderboardTask::POSTERIOR;
-        let posterior = noise_aware(&inducing, &noisy, rule.regularisation, rule.correction)?;
-        let Prediction { mean, variance } = posterior.predict(&self.located);
+        let posterior = noise_aware_posterior(&inducing, &noisy, rule.regularisation, rule.correction)?;
+        let GaussianPrediction { mean, variance } = posterior.predict(&self.located);
         // What corrects the covariance for the noise may overshoot.
-        Ok(Prediction { mean, variance: variance.map(|v| v.max(0.0)) }.into())
+        Ok(GaussianPrediction { mean, variance: variance.map(|v| v.max(0.0)) }.into())
     }
 
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         self.sums.certify(job, cell)
     }
 
@@ -366,48 +369,43 @@ impl Method for SummedRegression<'_> {
 }
 
 /// A Gaussian process whose mean is released with noise.
-pub(super) struct NoisyRegression {
-    map: LinearMap,
+pub(super) struct NoisyMeanRegression {
+    map: PredictionMap,
     /// The sums of the targets of equal inputs.
     sums: DVector<f64>,
     /// Variances of the latent function.
     variance: DVector<f64>,
     noises: NoiseDesigns,
     /// What follows from releases, where the model is averaged.
-    averaged: Option<AveragedReleases>,
+    averaged: Option<ModelAveragedReleases>,
     /// Units of the target per unit of the normalised one.
     scale: f64,
 }
 
-impl NoisyRegression {
-    pub fn new(context: &Leaderboard<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
+impl NoisyMeanRegression {
+    pub fn new(context: &LeaderboardContext<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let setting = context.job.setting;
         let kernel = model.covariance(&rows.inputs);
-        let process =
-            Process::new(model, kernel.as_ref(), &rows.inputs, context.job.placing(&rows.purpose()));
-        let Fitted { map, variance } = process.fitted(&rows.test)?;
-        let cells = context
-            .job
-            .cells
-            .iter()
-            .map(|cell| Ok(TargetGuarantee::from_privacy(cell)?.scale() / context.scale));
+        let process = TrainingProcess::new(
+            model,
+            kernel.as_ref(),
+            &rows.inputs,
+            context.job.inducing_placement(&rows.stream_name()),
+        );
+        let FittedPrediction { map, variance } = process.fit_prediction(&rows.test)?;
+        let cells =
+            context.job.cells.iter().map(|cell| Ok(TargetGuarantee::from_privacy(cell)?.noise_scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
-        let designer = NoiseDesigner {
-            mechanism,
-            process: &process,
-            test: &rows.test,
-            map: &map,
-            denoise,
-            weights: None,
-        };
-        let noises = designer.noises(&scales)?;
-        let seen = AveragedRows { training: &rows.inputs, test: &rows.test, map: &map };
+        let designer =
+            NoiseDesigner { mechanism, process: &process, test: &rows.test, map: &map, denoise, weights: None };
+        let noises = designer.design_noises(&scales)?;
+        let seen = FoldInputs { training: &rows.inputs, test: &rows.test, map: &map };
         Ok(Self {
-            averaged: AveragedReleases::new(model, &seen, &noises, &scales)?,
+            averaged: ModelAveragedReleases::new(model, &seen, &noises, &scales)?,
             noises,
-            sums: map.sum_groups(&rows.targets),
+            sums: map.sum_targets_by_input(&rows.targets),
             variance: DVector::from_vec(variance),
             map,
             scale: context.scale,
@@ -415,14 +413,14 @@ impl NoisyRegression {
     }
 
     /// One run for a guarantee.
-    pub fn release(&self, target: TargetGuarantee, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
+    pub fn release(&self, target: TargetGuarantee, stream: &mut Pcg64) -> Result<GaussianPrediction, TaskError> {
         if !target.is_private() {
-            return Ok(Prediction { mean: self.map.columns() * &self.sums, variance: self.variance.clone() });
+            return Ok(GaussianPrediction { mean: self.map.columns() * &self.sums, variance: self.variance.clone() });
         }
-        let scale = target.scale() / self.scale;
-        let noise = self.noises.at(scale)?;
+        let scale = target.noise_scale() / self.scale;
+        let noise = self.noises.noise_at_scale(scale)?;
         let drawn = &noise.map * normal_vector(noise.map.ncols(), stream) * scale;
-        Ok(Prediction {
+        Ok(GaussianPrediction {
             mean: noise.released_columns(&self.map) * &self.sums + drawn,
             variance: DVector::from_vec(noise.model_variances(self.variance.as_slice().to_vec(), scale))
                 + noise.standard_deviations().map(|sd| (scale * sd).powi(2)),
@@ -431,32 +429,35 @@ impl NoisyRegression {
 
     /// The certificate of such a run.
     pub fn certificate(&self, target: TargetGuarantee) -> Result<Certificate, TaskError> {
-        Ok(self.noises.at(target.scale() / self.scale)?.certificate(target, &[]))
+        Ok(self.noises.noise_at_scale(target.noise_scale() / self.scale)?.certificate(target, &[]))
     }
 
     /// Samples of such a run.
-    pub fn sampled(&self, target: TargetGuarantee) -> Result<Sampled, TaskError> {
-        Ok(self.noises.at(target.scale() / self.scale)?.sampled(target.scale(), target.change))
+    pub fn audit_evidence(&self, target: TargetGuarantee) -> Result<AuditEvidence, TaskError> {
+        Ok(self
+            .noises
+            .noise_at_scale(target.noise_scale() / self.scale)?
+            .audit_evidence(target.noise_scale(), target.change))
     }
 }
 
-impl Method for NoisyRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
+impl PrivateRegression for NoisyMeanRegression {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
         let target = TargetGuarantee::from_privacy(cell)?;
         if let Some(averaged) = self.averaged.as_ref().filter(|_| target.is_private()) {
-            let targets = averaged.draw(target.scale() / self.scale, &self.sums, stream)?.targets;
-            return Ok(Predicted::Targets { targets, level: MASS });
+            let targets = averaged.draw_prediction(target.noise_scale() / self.scale, &self.sums, stream)?.targets;
+            return Ok(FoldPrediction::Targets { targets, level: MASS });
         }
         Ok(self.release(target, stream)?.into())
     }
 
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         let target = TargetGuarantee::from_privacy(cell)?;
         if !target.is_private() {
-            return Ok(Certified::nothing());
+            return Ok(AuditableCertificate::without_claim());
         }
-        let sampled = self.sampled(target)?;
-        job.certify(self.certificate(target)?, || vec![sampled])
+        let sampled = self.audit_evidence(target)?;
+        job.certify_with_evidence(self.certificate(target)?, || vec![sampled])
     }
 
     fn jitter(&self) -> f64 {

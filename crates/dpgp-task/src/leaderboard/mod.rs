@@ -5,4 +5,4 @@ mod method;
 mod moments;
 mod setting;
 
-pub use setting::{BaselineSetting, ChooseSetting, LeaderboardTask};
+pub use setting::{BaselineSetting, LeaderboardTask, LengthscaleChoiceSetting};

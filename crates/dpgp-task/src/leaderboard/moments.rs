@@ -7,32 +7,32 @@ use nalgebra::DMatrix;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::measure::{MASS, Predicted};
-use super::method::{Leaderboard, Method};
-use super::setting::CalibrateSetting;
+use super::measure::{FoldPrediction, MASS};
+use super::method::{LeaderboardContext, PrivateRegression};
+use super::setting::IntervalCalibrationSetting;
 use crate::cross_validation::FoldRows;
-use crate::{Certified, Job, Sampled, TaskError};
-use dpgp_gp::Predictive;
+use crate::{AuditEvidence, AuditableCertificate, ReplicateJob, TaskError};
+use dpgp_gp::PredictiveMixture;
 use dpgp_gp::sites::{
-    HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SummedFeatures, site_mixture_among,
+    FeatureSums, HyperparameterGrid, InputPosterior, NoisyFeatureSums, SiteFeatures, fit_mixture_from_matrices,
 };
 use dpgp_mechanisms::{
-    DesignQuestion, LEAST_SIGMA, MomentsDesign, MomentsEvidence, MomentsRelease, MomentsSetting,
-    PrivacySetting, moments_certificate, moments_reference, within_box,
+    DesignProblem, LEAST_SIGMA, MomentsAuditEvidence, MomentsDesign, MomentsNoiseEvidence, MomentsSetting,
+    PrivacySetting, moments_certificate, moments_reference, scale_to_unit_box,
 };
 
 /// The mixture of processes that follows from noisy moments of the training rows.
 pub(super) struct MomentsRegression {
-    grid: HyperGrid,
+    grid: HyperparameterGrid,
     /// A release for each noise multiplier.
-    releases: Vec<PlannedMoments>,
+    releases: Vec<PlannedMomentsRelease>,
     calibration: Option<IntervalCalibration>,
-    training: Training,
+    training: CalibrationRows,
     kernels: KernelMatrices,
 }
 
 /// The rows that intervals are counted by.
-struct Training {
+struct CalibrationRows {
     /// In units of the box.
     inputs: DMatrix<f64>,
     targets: Vec<f64>,
@@ -47,91 +47,86 @@ struct KernelMatrices {
 }
 
 impl MomentsRegression {
-    pub fn new(
-        context: &Leaderboard<'_>,
-        setting: &MomentsSetting,
-        rows: &FoldRows,
-    ) -> Result<Self, TaskError> {
+    pub fn new(context: &LeaderboardContext<'_>, setting: &MomentsSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let reference = moments_reference(context.model, setting, rows.targets.len())?;
-        let inputs = within_box(&rows.inputs, &setting.domain);
+        let inputs = scale_to_unit_box(&rows.inputs, &setting.domain);
         let calibration = context.task.calibrate.map(IntervalCalibration::new);
-        let mut releases: Vec<PlannedMoments> = Vec::new();
+        let mut releases: Vec<PlannedMomentsRelease> = Vec::new();
         for cell in context.job.cells {
-            let sigma = left(calibration, cell.noise_multiplier());
+            let sigma = moments_noise_multiplier(calibration, cell.noise_multiplier());
             if releases.iter().any(|release| release.sigma == sigma) {
                 continue;
             }
-            let question = DesignQuestion {
-                reference: reference.clone(),
-                sigma: sigma.max(LEAST_SIGMA),
-                period: setting.period,
-            };
+            let question =
+                DesignProblem { reference: reference.clone(), sigma: sigma.max(LEAST_SIGMA), period: setting.period };
             let design =
-                context.job.known.designs.get_or_compute(&question, || question.answer().map(Arc::new))?;
-            releases.push(PlannedMoments {
-                sums: design.moments(&inputs, &rows.targets),
-                features: design.at_sites(reference.kernel.is_additive()),
+                context.job.known.designs.get_or_compute(&question, || question.solve_design().map(Arc::new))?;
+            releases.push(PlannedMomentsRelease {
+                sums: design.compute_moments(&inputs, &rows.targets),
+                features: design.site_features(reference.kernel.is_additive()),
                 sigma,
                 design,
             });
         }
-        let (grid, sites) = (HyperGrid::around(&reference), sites_of(&releases)?);
+        let (grid, sites) = (HyperparameterGrid::around_reference(&reference), shared_sites(&releases)?);
         let kernels = KernelMatrices {
             sites: context
                 .job
                 .known
                 .kernels
-                .get_or_compute(&reference.kernel, || Arc::new(grid.matrices(sites, sites))),
-            test: grid.matrices(sites, &within_box(&rows.test, &setting.domain)),
+                .get_or_compute(&reference.kernel, || Arc::new(grid.kernel_matrices(sites, sites))),
+            test: grid.kernel_matrices(sites, &scale_to_unit_box(&rows.test, &setting.domain)),
         };
-        let training = Training { inputs, targets: rows.targets.clone() };
+        let training = CalibrationRows { inputs, targets: rows.targets.clone() };
         Ok(Self { grid, releases, calibration, training, kernels })
     }
 
     /// The noise on counts of rows.
-    fn counts(&self, cell: &PrivacySetting) -> Vec<f64> {
-        self.calibration.map_or(Vec::new(), |calibration| calibration.sds(cell.noise_multiplier()))
+    fn count_noise_sds(&self, cell: &PrivacySetting) -> Vec<f64> {
+        self.calibration.map_or(Vec::new(), |calibration| calibration.count_noise_sds(cell.noise_multiplier()))
     }
 
-    fn planned(&self, cell: &PrivacySetting) -> Result<&PlannedMoments, TaskError> {
-        let sigma = left(self.calibration, cell.noise_multiplier());
+    fn release_for_cell(&self, cell: &PrivacySetting) -> Result<&PlannedMomentsRelease, TaskError> {
+        let sigma = moments_noise_multiplier(self.calibration, cell.noise_multiplier());
         let found = self.releases.iter().find(|release| release.sigma == sigma);
         found.ok_or(TaskError::Missing { needed: "a moments release" })
     }
 }
 
 /// The sites, which depend on the number of inputs alone.
-fn sites_of(releases: &[PlannedMoments]) -> Result<&DMatrix<f64>, TaskError> {
+fn shared_sites(releases: &[PlannedMomentsRelease]) -> Result<&DMatrix<f64>, TaskError> {
     let first = releases.first().ok_or(TaskError::Missing { needed: "a moments release" })?;
     Ok(&first.features.sites)
 }
 
 /// The noise multiplier of the moments.
-fn left(calibration: Option<IntervalCalibration>, sigma: f64) -> f64 {
-    calibration.map_or(sigma, |calibration| calibration.rest(sigma))
+fn moments_noise_multiplier(calibration: Option<IntervalCalibration>, sigma: f64) -> f64 {
+    calibration.map_or(sigma, |calibration| calibration.release_noise_multiplier(sigma))
 }
 
-impl Method for MomentsRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
-        let planned = self.planned(cell)?;
-        let released = planned.released(stream);
-        let inputs = SiteInputs::new(&planned.features, &released)?;
+impl PrivateRegression for MomentsRegression {
+    fn predict_with_noise(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<FoldPrediction, TaskError> {
+        let planned = self.release_for_cell(cell)?;
+        let released = planned.draw_release(stream);
+        let inputs = InputPosterior::new(&planned.features, &released)?;
         let KernelMatrices { sites, test } = &self.kernels;
-        let mixture = site_mixture_among(sites, &planned.features, &released, &inputs, &self.grid)?;
+        let mixture = fit_mixture_from_matrices(sites, &planned.features, &released, &inputs, &self.grid)?;
         let level = match self.calibration {
             None => MASS,
             Some(calibration) => {
                 let predicted = &mixture.predict(&self.training.inputs).targets;
-                let rows = CountedRows { predicted, targets: &self.training.targets };
-                calibration.level(rows, cell.noise_multiplier(), stream)
+                let rows = RowPredictions { predicted, targets: &self.training.targets };
+                calibration.calibrate_level(rows, cell.noise_multiplier(), stream)
             }
         };
-        Ok(Predicted::Targets { targets: mixture.predict_from(test).targets, level })
+        Ok(FoldPrediction::Targets { targets: mixture.predict_from_kernel_matrices(test).targets, level })
     }
 
-    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
-        let planned = self.planned(cell)?;
-        job.certify(moments_certificate(cell), || vec![planned.sampled(self.counts(cell))])
+    fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
+        let planned = self.release_for_cell(cell)?;
+        job.certify_with_evidence(moments_certificate(cell), || {
+            vec![planned.audit_evidence(self.count_noise_sds(cell))]
+        })
     }
 
     fn jitter(&self) -> f64 {
@@ -158,31 +153,31 @@ pub(super) struct IntervalCalibration {
 }
 
 /// Rows whose intervals are known.
-pub(super) struct CountedRows<'a> {
+pub(super) struct RowPredictions<'a> {
     /// Predictions of the targets.
-    pub predicted: &'a Predictive,
+    pub predicted: &'a PredictiveMixture,
     /// The targets.
     pub targets: &'a [f64],
 }
 
 impl IntervalCalibration {
-    pub fn new(setting: CalibrateSetting) -> Self {
+    pub fn new(setting: IntervalCalibrationSetting) -> Self {
         Self { share: setting.share.get() }
     }
 
     /// The noise multiplier that is left for the release.
-    pub fn rest(self, sigma: f64) -> f64 {
+    pub fn release_noise_multiplier(self, sigma: f64) -> f64 {
         sigma / (1.0 - self.share).sqrt()
     }
 
     /// The standard deviation of the noise on each count.
-    pub fn sd(self, sigma: f64) -> f64 {
+    pub fn count_noise_sd(self, sigma: f64) -> f64 {
         sigma / (self.share / DOUBTS.len() as f64).sqrt()
     }
 
     /// The same of all counts.
-    pub fn sds(self, sigma: f64) -> Vec<f64> {
-        DOUBTS.map(|_| self.sd(sigma)).to_vec()
+    pub fn count_noise_sds(self, sigma: f64) -> Vec<f64> {
+        DOUBTS.map(|_| self.count_noise_sd(sigma)).to_vec()
     }
 
     /// The mass of the model's central interval that is used as the interval of mass 0.9.
@@ -191,27 +186,27 @@ impl IntervalCalibration {
     /// that makes it o there: `a = ln o / ln(1 - u)`. So 0.1 of the rows lie outside the interval of mass `1 - 0.1^(1 / a)`, the next u. Of o the
     /// count is one observation: with n rows and noise of standard deviation s its variance is `s^2 / n^2` and that of a share of n rows, beside
     /// the belief in 0.1. What is done with the counts is post-processing.
-    pub fn level(self, rows: CountedRows<'_>, sigma: f64, stream: &mut Pcg64) -> f64 {
-        let masses = rows.predicted.central_masses(rows.targets);
-        let (n, sd) = (masses.len() as f64, self.sd(sigma));
+    pub fn calibrate_level(self, rows: RowPredictions<'_>, sigma: f64, stream: &mut Pcg64) -> f64 {
+        let masses = rows.predicted.central_interval_masses(rows.targets);
+        let (n, sd) = (masses.len() as f64, self.count_noise_sd(sigma));
         let variance = (sd / n).powi(2) + MASS * (1.0 - MASS) / n;
         let mut level = MASS;
         for doubt in DOUBTS {
             let outside = masses.iter().filter(|mass| **mass > level).count() as f64;
             let unit: f64 = StandardNormal.sample(stream);
-            level = Observed { outside: (outside + sd * unit) / n, variance }.next_level(level, doubt);
+            level = NoisyOutsideShare { outside: (outside + sd * unit) / n, variance }.next_level(level, doubt);
         }
         level
     }
 }
 
 /// A share of rows outside intervals of one mass.
-struct Observed {
+struct NoisyOutsideShare {
     outside: f64,
     variance: f64,
 }
 
-impl Observed {
+impl NoisyOutsideShare {
     fn next_level(self, level: f64, doubt: f64) -> f64 {
         let expected = 1.0 - MASS;
         let weight = doubt * doubt / (doubt * doubt + self.variance);
@@ -222,29 +217,33 @@ impl Observed {
 }
 
 /// Released values at one noise multiplier, before noise.
-pub(super) struct PlannedMoments {
+pub(super) struct PlannedMomentsRelease {
     pub sigma: f64,
     pub design: Arc<MomentsDesign>,
-    pub sums: SummedFeatures,
+    pub sums: FeatureSums,
     pub features: SiteFeatures,
 }
 
-impl PlannedMoments {
+impl PlannedMomentsRelease {
     /// With noise from a stream; without privacy there is none.
-    pub fn released(&self, stream: &mut Pcg64) -> NoisyFeatures {
+    pub fn draw_release(&self, stream: &mut Pcg64) -> NoisyFeatureSums {
         let noise = self.design.noise(self.sigma.max(LEAST_SIGMA));
-        if self.sigma > 0.0 { noise.release(&self.sums, stream) } else { noise.stated(self.sums.clone()) }
+        if self.sigma > 0.0 {
+            noise.simulate_release(&self.sums, stream)
+        } else {
+            noise.attach_variances(self.sums.clone())
+        }
     }
 
     /// Evidence for an audit, with the noise on counts of rows beside the moments.
-    pub fn sampled(&self, counts: Vec<f64>) -> Sampled {
+    pub fn audit_evidence(&self, counts: Vec<f64>) -> AuditEvidence {
         let design = &self.design;
-        Sampled::Moments(MomentsEvidence::Waves(MomentsRelease {
+        AuditEvidence::Moments(MomentsAuditEvidence::Waves(MomentsNoiseEvidence {
             weighted: design.frequencies.clone(),
             plain: design.pairs.clone(),
             noise: design.noise(self.sigma),
             period: design.period,
-            bound: design.rule.bound(),
+            bound: design.rule.target_bound(),
             counts,
         }))
     }
@@ -259,7 +258,7 @@ mod tests {
     use statrs::distribution::{ContinuousCDF, StudentsT};
 
     fn level_of(outside: f64, variance: f64) -> f64 {
-        Observed { outside, variance }.next_level(0.9, 0.07)
+        NoisyOutsideShare { outside, variance }.next_level(0.9, 0.07)
     }
 
     /// Counts without noise: by what is expected nothing changes, and with half of it the interval of mass `1 - 0.1^(ln 0.1 / ln 0.05)`.
@@ -275,25 +274,21 @@ mod tests {
         assert_eq!(level_of(-1.0, 0.0), level_of(0.0, 0.0));
         // A tail of (1 - u)^2: at the mass 1 - sqrt(.1) a tenth is outside, and so it is kept.
         let held = 1.0 - 0.1f64.sqrt();
-        assert!((Observed { outside: 0.1, variance: 0.0 }.next_level(held, 0.07) - held).abs() < 1e-12);
+        assert!((NoisyOutsideShare { outside: 0.1, variance: 0.0 }.next_level(held, 0.07) - held).abs() < 1e-12);
     }
 
     /// Of Student's distribution with three degrees of freedom, taken for the normal distribution with its variance, `P(|t| <= 1.6449 sqrt 3) =
     /// 2/pi (atan 1.6449 + 1.6449 / (1 + 1.6449^2)) = .9348` lie within the interval of mass .9; of its quantiles the level found holds .9.
     #[test]
     fn heavy_tails_are_taken_in() {
-        let quantiles: Vec<f64> =
-            (0..4000).map(|i| student_quantile((f64::from(i) + 0.5) / 4000.0)).collect();
-        let part = WeightedNormals {
-            weight: 1.0,
-            mean: DVector::zeros(4000),
-            variance: DVector::from_element(4000, 3.0),
-        };
-        let predicted = Predictive::mixture(vec![part]);
+        let quantiles: Vec<f64> = (0..4000).map(|i| student_quantile((f64::from(i) + 0.5) / 4000.0)).collect();
+        let part =
+            WeightedNormals { weight: 1.0, mean: DVector::zeros(4000), variance: DVector::from_element(4000, 3.0) };
+        let predicted = PredictiveMixture::mixture(vec![part]);
         let calibration = IntervalCalibration { share: 0.1 };
-        let rows = CountedRows { predicted: &predicted, targets: &quantiles };
-        let level = calibration.level(rows, 0.0, &mut Pcg64::seed_from_u64(1));
-        let masses = predicted.central_masses(&quantiles);
+        let rows = RowPredictions { predicted: &predicted, targets: &quantiles };
+        let level = calibration.calibrate_level(rows, 0.0, &mut Pcg64::seed_from_u64(1));
+        let masses = predicted.central_interval_masses(&quantiles);
         let held = masses.iter().filter(|mass| **mass <= level).count() as f64 / 4000.0;
         let before = masses.iter().filter(|mass| **mass <= MASS).count() as f64 / 4000.0;
         assert!((before - 0.9348).abs() < 0.001, "{before}");
@@ -308,7 +303,9 @@ mod tests {
     #[test]
     fn the_budget_is_spent_once() {
         let (calibration, sigma) = (IntervalCalibration { share: 0.15 }, 3.7);
-        let mu = (calibration.rest(sigma).powi(-2) + 2.0 * calibration.sd(sigma).powi(-2)).sqrt();
+        let mu = (calibration.release_noise_multiplier(sigma).powi(-2)
+            + 2.0 * calibration.count_noise_sd(sigma).powi(-2))
+        .sqrt();
         assert!((mu * sigma - 1.0).abs() < 1e-14);
     }
 }

@@ -4,17 +4,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::measure::METRICS;
-use crate::selection::{GpGrid, NoiseScale, SelectionTask};
-use crate::{FittedRows, ScoreSetting, TaskSpec, noisy_sums, site_sums};
-use dpgp_gp::variational::{Correction, Regularisation};
-use dpgp_mechanisms::SensitivityRule;
+use crate::selection::{GpHyperparameterGrid, NoiseScale, SelectionTask};
+use crate::{FitSize, ScoredTargetsSetting, TaskRequirements, noisy_sums, site_sums};
+use dpgp_gp::variational::{NoiseCorrection, Regularisation};
+use dpgp_mechanisms::SseSensitivityRule;
 use dpgp_mechanisms::{
-    BinningSetting, CloakingSetting, MomentsSetting, Sections, SummedTargets, SumsSetting, check_stationary,
-    cloaking, noisy_predictions, waves_alone,
+    BinningSetting, CloakingSetting, MomentsSetting, Sections, SummedValueKind, SumsSetting, check_stationary_kernel,
+    check_waves_only, cloaking_setting, linear_mechanism,
 };
 use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
-use dpgp_spec::setting::{Checked, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, SplitSetting};
+use dpgp_spec::setting::{
+    CheckResult, ModelSetting, NoiseAwareInverseSetting, RangeSetting, SpecProblem, SplitSetting,
+};
 
 /// Cross-validated predictive distributions: their errors, how probable they find the targets, and how often their intervals
 /// contain them.
@@ -27,7 +29,7 @@ pub struct LeaderboardTask {
     pub draws: Count,
     /// Which held-out targets predictions are compared with.
     #[serde(default)]
-    pub score: ScoreSetting,
+    pub score: ScoredTargetsSetting,
     /// What is scored instead of a private regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineSetting>,
@@ -35,20 +37,20 @@ pub struct LeaderboardTask {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
     /// How the posterior follows from noisy sums.
-    #[serde(default, skip_serializing_if = "BoardPosterior::is_noise_aware")]
-    pub posterior: BoardPosterior,
+    #[serde(default, skip_serializing_if = "LeaderboardPosteriorSetting::is_noise_aware")]
+    pub posterior: LeaderboardPosteriorSetting,
     /// Chooses the lengthscale from the private targets, for a share of the budget; without it, the lengthscale is that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub choose: Option<ChooseSetting>,
+    pub choose: Option<LengthscaleChoiceSetting>,
     /// Calibrates the intervals of noisy moments to their nominal coverage, for a share of the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub calibrate: Option<CalibrateSetting>,
+    pub calibrate: Option<IntervalCalibrationSetting>,
 }
 
 /// How a posterior follows from noisy sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum BoardPosterior {
+pub enum LeaderboardPosteriorSetting {
     /// By a regularised inverse, with the covariance corrected for the noise to first order.
     #[default]
     NoiseAware,
@@ -57,7 +59,7 @@ pub enum BoardPosterior {
     Sites,
 }
 
-impl BoardPosterior {
+impl LeaderboardPosteriorSetting {
     fn is_noise_aware(&self) -> bool {
         *self == Self::NoiseAware
     }
@@ -77,7 +79,7 @@ pub enum BaselineSetting {
 /// epsilon and delta stay the same.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CalibrateSetting {
+pub struct IntervalCalibrationSetting {
     /// The share of the squared noise ratio `mu^2` of the guarantee that the two counts spend together: the noise on the moments grows by
     /// `1 / sqrt(1 - share)`.
     pub share: Probability,
@@ -86,7 +88,7 @@ pub struct CalibrateSetting {
 /// A private choice of the lengthscale by the exponential mechanism on cross-validated errors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ChooseSetting {
+pub struct LengthscaleChoiceSetting {
     /// The lengthscales to choose from.
     pub lengthscales: Vec<Positive>,
     /// The share of epsilon that the choice spends.
@@ -97,14 +99,14 @@ pub struct ChooseSetting {
 
 impl LeaderboardTask {
     /// How posteriors follow from noisy sums.
-    pub const POSTERIOR: NoiseAwareSetting =
-        NoiseAwareSetting { regularisation: Regularisation::Tight, correction: Correction::FirstOrder };
+    pub const POSTERIOR: NoiseAwareInverseSetting =
+        NoiseAwareInverseSetting { regularisation: Regularisation::Tight, correction: NoiseCorrection::FirstOrder };
 }
 
-impl ChooseSetting {
+impl LengthscaleChoiceSetting {
     /// The selection among Gaussian processes that differ from the model in their lengthscale.
-    pub fn task(&self, model: &ModelSetting) -> SelectionTask {
-        let grid = GpGrid {
+    pub fn to_selection_task(&self, model: &ModelSetting) -> SelectionTask {
+        let grid = GpHyperparameterGrid {
             lengthscales: self.lengthscales.iter().map(|l| l.get()).collect(),
             noise_variances: model.noise_variance.iter().map(|noise| noise.get()).collect(),
             variances: model.exponentiated_quadratic().iter().map(|(variance, _)| *variance).collect(),
@@ -116,7 +118,7 @@ impl ChooseSetting {
             gp: Some(grid),
             epsilon: Epsilon::NONE,
             clip: Some(SelectionTask::CORRECTED_CLIP),
-            sensitivity: SensitivityRule::Corrected,
+            sensitivity: SseSensitivityRule::Corrected,
             threshold: None,
             draws: None,
             noise_scale: NoiseScale::Delta,
@@ -127,20 +129,20 @@ impl ChooseSetting {
     }
 }
 
-impl ChooseSetting {
-    fn check(&self, setting: &Sections) -> Checked {
+impl LengthscaleChoiceSetting {
+    fn check(&self, setting: &Sections) -> CheckResult {
         let path = "task.leaderboard.choose";
         if self.lengthscales.is_empty() {
-            return fail(&format!("{path}.lengthscales"), Problem::Empty);
+            return fail(&format!("{path}.lengthscales"), SpecProblem::Empty);
         }
         SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
         let model = setting.model("task.leaderboard")?;
         let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
         match (setting.privacy.mechanism.downcast::<CloakingSetting>(), whole) {
-            (Some(_), true) => cloaking(&setting.privacy).map(drop),
+            (Some(_), true) => cloaking_setting(&setting.privacy).map(drop),
             _ => {
                 let why = "needs mechanism.cloaking and an exact model with the kernel `eq`";
-                fail(path, Problem::Shape(why.to_owned()))
+                fail(path, SpecProblem::Shape(why.to_owned()))
             }
         }
     }
@@ -148,37 +150,37 @@ impl ChooseSetting {
 
 impl LeaderboardTask {
     /// A baseline takes the place of the mechanism, whose settings are then ignored.
-    fn check_baseline(&self, setting: &Sections) -> Checked {
+    fn check_baseline(&self, setting: &Sections) -> CheckResult {
         if self.choose.is_some() {
             let why = "cannot be combined with `baseline`, which has no lengthscale";
-            return fail("task.leaderboard.choose", Problem::Shape(why.to_owned()));
+            return fail("task.leaderboard.choose", SpecProblem::Shape(why.to_owned()));
         }
-        setting.privacy.has_change("a mean")
+        setting.privacy.check_target_change("a mean")
     }
 }
 
 impl LeaderboardTask {
-    fn check_posterior(&self, setting: &Sections) -> Checked {
+    fn check_posterior(&self, setting: &Sections) -> CheckResult {
         let sums = setting.privacy.mechanism.downcast::<SumsSetting>().is_some() && self.baseline.is_none();
         if sums || self.posterior.is_noise_aware() {
             return Ok(());
         }
         let why = "needs mechanism.sums; no other mechanism has a posterior rule";
-        fail("task.leaderboard.posterior", Problem::Shape(why.to_owned()))
+        fail("task.leaderboard.posterior", SpecProblem::Shape(why.to_owned()))
     }
 
-    fn check_calibrate(&self, setting: &Sections) -> Checked {
+    fn check_calibrate(&self, setting: &Sections) -> CheckResult {
         let moments = setting.privacy.mechanism.downcast::<MomentsSetting>().is_some();
         if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
             return Ok(());
         }
         let why = "needs mechanism.moments; no other intervals are calibrated";
-        fail("task.leaderboard.calibrate", Problem::Shape(why.to_owned()))
+        fail("task.leaderboard.calibrate", SpecProblem::Shape(why.to_owned()))
     }
 }
 
-impl TaskSpec for LeaderboardTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for LeaderboardTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         let path = "task.leaderboard";
         let inputs = setting.data.dimensions();
         setting.regression_model(path)?;
@@ -191,46 +193,43 @@ impl TaskSpec for LeaderboardTask {
         }
         let mechanism = &setting.privacy.mechanism;
         if mechanism.downcast::<SumsSetting>().is_some() {
-            noisy_sums::model(path, setting)?.has_noise("noisy sums")?;
-            noisy_sums::inducing(path, &self.inducing, setting)?;
+            noisy_sums::require_eq_model(path, setting)?.check_noise_variance("noisy sums")?;
+            noisy_sums::check_inducing_inputs(path, &self.inducing, setting)?;
             return match self.posterior {
-                BoardPosterior::NoiseAware => {
-                    noisy_sums::mechanism(setting, SummedTargets::Targets).map(drop)
+                LeaderboardPosteriorSetting::NoiseAware => {
+                    noisy_sums::require_sums_mechanism(setting, SummedValueKind::Targets).map(drop)
                 }
-                BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
+                LeaderboardPosteriorSetting::Sites => site_sums::check_site_sums(path, &self.inducing, setting),
             };
         }
         if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
-            waves_alone(path, moments)?;
-            setting.model(path)?.has_noise("noisy moments")?;
+            check_waves_only(path, moments)?;
+            setting.model(path)?.check_noise_variance("noisy moments")?;
             moments.check(inputs)?;
-            setting.normalise.keeps_targets(moments.target_bound.get())?;
-            return check_stationary(setting);
+            setting.normalise.check_target_clip(moments.target_bound.get())?;
+            return check_stationary_kernel(setting);
         }
         if let Some(binning) = mechanism.downcast::<BinningSetting>() {
-            setting.privacy.has_change("binning")?;
+            setting.privacy.check_target_change("binning")?;
             return binning.check(inputs);
         }
-        noisy_predictions(&setting.privacy).map(drop)
+        linear_mechanism(&setting.privacy).map(drop)
     }
 
-    fn metrics(&self, replicates: u32) -> Vec<String> {
+    fn metric_names(&self, replicates: u32) -> Vec<String> {
         let ends = if replicates > 1 { &["", "-replicates"][..] } else { &[""][..] };
-        METRICS
-            .iter()
-            .flat_map(|metric| ends.iter().map(move |end| format!("{}{end}", metric.name)))
-            .collect()
+        METRICS.iter().flat_map(|metric| ends.iter().map(move |end| format!("{}{end}", metric.name))).collect()
     }
 
-    fn averages(&self) -> bool {
+    fn averages_hyperparameters(&self) -> bool {
         true
     }
 
-    fn check_rows(&self, rows: usize) -> Checked {
+    fn check_row_count(&self, rows: usize) -> CheckResult {
         self.split.check_rows("task.leaderboard.split", rows)
     }
 
-    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
-        self.baseline.is_none().then(|| FittedRows::of_split(self.split, rows))
+    fn fit_size(&self, rows: usize) -> Option<FitSize> {
+        self.baseline.is_none().then(|| FitSize::from_split(self.split, rows))
     }
 }

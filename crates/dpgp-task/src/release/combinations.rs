@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Predictions;
 use crate::TaskError;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_gp::{AveragedPosterior, AveragedPrediction, Combinations, LinearMap};
+use dpgp_gp::{ModelAveragedPosterior, ModelAveragedPrediction, NoisyLinearCombinations, PredictionMap};
 
 /// The most inputs of a release.
 const MOST_INPUTS: usize = 20_000;
@@ -40,19 +40,18 @@ pub struct ReleasedCombinations {
 
 impl ReleasedCombinations {
     /// What does not fit, for points of a number of inputs; none if all does.
-    pub fn problem(&self, inputs: usize) -> Option<&'static str> {
+    pub fn find_mismatch(&self, inputs: usize) -> Option<&'static str> {
         if self.inputs.len() > MOST_INPUTS {
             return Some("it has more than 20000 inputs");
         }
         if self.inputs.is_empty() || self.inputs.iter().any(|row| row.len() != inputs) {
             return Some("its inputs are not those of the points");
         }
-        if self.kernel.fits(inputs).is_err() || self.kernel.stationary().is_none() {
+        if self.kernel.check_input_count(inputs).is_err() || self.kernel.as_stationary().is_none() {
             return Some("its kernel does not fit its inputs");
         }
-        let distinct = LinearMap::of_no_predictions(&self.training()).counts().len();
-        let fits =
-            self.released.len() == self.weights.len() && self.weights.iter().all(|row| row.len() == distinct);
+        let distinct = PredictionMap::without_test_inputs(&self.training_inputs()).targets_per_column().len();
+        let fits = self.released.len() == self.weights.len() && self.weights.iter().all(|row| row.len() == distinct);
         if !(fits && self.noise_sd > 0.0 && self.scale > 0.0 && self.noise_variance > 0.0) {
             return Some("its numbers do not fit each other");
         }
@@ -66,7 +65,7 @@ impl ReleasedCombinations {
     }
 
     /// The training inputs (n x d).
-    fn training(&self) -> DMatrix<f64> {
+    fn training_inputs(&self) -> DMatrix<f64> {
         DMatrix::from_fn(self.inputs.len(), self.inputs[0].len(), |i, d| self.inputs[i][d])
     }
 
@@ -75,22 +74,21 @@ impl ReleasedCombinations {
     /// # Errors
     /// [`TaskError`] if the numbers do not fit each other or the points, or a covariance cannot be factorised.
     pub fn predict(&self, points: &DMatrix<f64>) -> Result<Predictions, TaskError> {
-        if let Some(reason) = self.problem(points.ncols()) {
+        if let Some(reason) = self.find_mismatch(points.ncols()) {
             return Err(TaskError::NotReleasable { reason });
         }
-        let training = self.training();
-        let map = LinearMap::of_no_predictions(&training);
-        let (rank, distinct) = (self.weights.len(), map.counts().len());
+        let training = self.training_inputs();
+        let map = PredictionMap::without_test_inputs(&training);
+        let (rank, distinct) = (self.weights.len(), map.targets_per_column().len());
         let weights = DMatrix::from_fn(rank, distinct, |r, k| self.weights[r][k]);
         let known =
-            Combinations { training: &training, map: &map, weights: &weights, noise_sd: self.noise_sd };
-        let mut all = Predictions::none();
+            NoisyLinearCombinations { training: &training, map: &map, weights: &weights, noise_sd: self.noise_sd };
+        let mut all = Predictions::empty();
         for start in (0..points.nrows()).step_by(BLOCK) {
             let block = points.rows(start, BLOCK.min(points.nrows() - start)).into_owned();
-            let posterior = AveragedPosterior::new(&self.kernel, self.noise_variance, &known, &block);
-            let posterior =
-                posterior.ok_or(TaskError::NotReleasable { reason: "its kernel is not stationary" })?;
-            let found = self.predict_by(&posterior)?;
+            let posterior = ModelAveragedPosterior::new(&self.kernel, self.noise_variance, &known, &block);
+            let posterior = posterior.ok_or(TaskError::NotReleasable { reason: "its kernel is not stationary" })?;
+            let found = self.predict_from_posterior(&posterior)?;
             all.mean.extend(found.mean);
             all.gp_sd.extend(found.gp_sd);
             all.noise_sd.extend(found.noise_sd);
@@ -99,8 +97,8 @@ impl ReleasedCombinations {
     }
 
     /// The predictions of a posterior for these combinations.
-    pub(super) fn predict_by(&self, posterior: &AveragedPosterior) -> Result<Predictions, TaskError> {
-        let AveragedPrediction { latent, without_noise, .. } =
+    pub(super) fn predict_from_posterior(&self, posterior: &ModelAveragedPosterior) -> Result<Predictions, TaskError> {
+        let ModelAveragedPrediction { latent, without_noise, .. } =
             posterior.predict(&DVector::from_column_slice(&self.released))?;
         let (mut gp_sd, mut noise_sd) = (Vec::new(), Vec::new());
         for (all, without) in latent.variance().iter().zip(without_noise.iter()) {
@@ -132,11 +130,11 @@ mod tests {
     fn predictions_are_in_units_of_the_target() {
         let found = release().predict(&DMatrix::from_element(1, 1, 0.5)).unwrap();
         let training = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, 0.0]);
-        let map = LinearMap::of_no_predictions(&training);
+        let map = PredictionMap::without_test_inputs(&training);
         let weights = DMatrix::from_row_slice(2, 2, &[0.5, 0.5, 0.1, -0.2]);
-        let known = Combinations { training: &training, map: &map, weights: &weights, noise_sd: 0.125 };
+        let known = NoisyLinearCombinations { training: &training, map: &map, weights: &weights, noise_sd: 0.125 };
         let at = DMatrix::from_element(1, 1, 0.5);
-        let posterior = AveragedPosterior::new(&release().kernel, 0.25, &known, &at).unwrap();
+        let posterior = ModelAveragedPosterior::new(&release().kernel, 0.25, &known, &at).unwrap();
         let expected = posterior.predict(&DVector::from_column_slice(&[0.75, -0.5])).unwrap();
         assert_eq!(found.mean, [10.0 + 4.0 * expected.latent.mean()[0]]);
         let whole = found.gp_sd[0].hypot(found.noise_sd[0]);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use rand::Rng;
 
 use super::spread::{GridCounts, WithinBinSpread};
-use super::{BeforeNoise, Predictions, PreparedRelease, Sample, TaskError};
-use crate::{DensityTask, Setting, TaskSetting};
-use dpgp_gp::{GridAxis, GridPosterior, GridSum, NoisyGrid, denoise_grid};
+use super::{Predictions, PreparedRelease, Sample, TaskError, UnnoisedValues};
+use crate::{CellSetting, DensityTask, TaskSetting};
+use dpgp_gp::{GridAxis, GridPosterior, GridSumEstimate, NoisyGrid, denoise_grid};
 use dpgp_mechanisms::CountsGuarantee;
-use dpgp_spec::setting::{CutSetting, DataSetting};
-use dpgp_stream::{CountSummand, SumRows};
+use dpgp_spec::setting::{BinRangeSetting, DataSetting};
+use dpgp_stream::{CountSummand, RowSummand};
 
 /// Estimates of exact counts from noisy counts alone, so that they cost nothing more.
 ///
@@ -32,9 +32,7 @@ impl CountEstimates {
     /// [`TaskError`] if the noise has no finite variance, or a covariance cannot be factorised.
     pub fn new(axes: &[GridAxis], noisy: Vec<f64>, noise_variance: f64) -> Result<Self, TaskError> {
         let Some(grid) = NoisyGrid::new(axes, &noisy, noise_variance) else {
-            return Err(TaskError::NotReleasable {
-                reason: "the noise of its counts has no finite variance",
-            });
+            return Err(TaskError::NotReleasable { reason: "the noise of its counts has no finite variance" });
         };
         let posterior = denoise_grid(&grid)?;
         let of_model = stein_risk(&noisy, posterior.mean(), &posterior.leverages(), noise_variance);
@@ -44,12 +42,12 @@ impl CountEstimates {
     }
 
     /// Estimates the count of each bin.
-    pub fn cells(&self) -> Predictions {
-        predictions(&match self.follows_model {
-            true => self.posterior.cells(),
+    pub fn estimate_bins(&self) -> Predictions {
+        predictions_from_estimates(&match self.follows_model {
+            true => self.posterior.estimate_cells(),
             false => {
                 let as_released =
-                    |&mean| GridSum { mean, model_variance: 0.0, noise_variance: self.noise_variance };
+                    |&mean| GridSumEstimate { mean, model_variance: 0.0, noise_variance: self.noise_variance };
                 self.noisy.iter().map(as_released).collect()
             }
         })
@@ -60,8 +58,8 @@ impl CountEstimates {
     /// Of the n rows of a bin, a part with the share a of its plane and its middle at (u, v) bin widths from that of the bin holds
     /// about `a (n + b_x s_x u + b_y s_y v)` for slopes s of the counts, and the variance of what it holds adds to that of the model:
     /// see [`WithinBinSpread`].
-    pub fn areas(&self, plane: [usize; 2], areas: &[Vec<PartOfBin>]) -> Predictions {
-        let cells = self.cells().mean;
+    pub fn estimate_areas(&self, plane: [usize; 2], areas: &[Vec<BinAreaOverlap>]) -> Predictions {
+        let cells = self.estimate_bins().mean;
         let lengths: Vec<usize> = self.axes.iter().map(|axis| axis.len()).collect();
         let grid = GridCounts { counts: &self.noisy, lengths: &lengths, noise_variance: self.noise_variance };
         let spread = WithinBinSpread::measure(grid, plane);
@@ -70,45 +68,45 @@ impl CountEstimates {
         for parts in areas {
             let shares: Vec<f64> = parts.iter().map(|part| part.share).collect();
             let mut sum = self.weighted_sum(&shares);
-            for (bin, part) in parts.iter().enumerate().filter(|(_, part)| part.is_cut()) {
+            for (bin, part) in parts.iter().enumerate().filter(|(_, part)| part.is_partial()) {
                 let (rows, share) = (cells[bin], part.share);
-                sum.mean += share * sloped.change_at(bin, plane, spread.slope, part.offset);
+                sum.mean += share * sloped.slope_correction(bin, plane, spread.slope, part.offset);
                 let clustered = 1.0 + spread.clustering * (rows - 1.0).max(0.0);
                 sum.model_variance += rows * clustered * share * (1.0 - share);
             }
             sums.push(sum);
         }
-        predictions(&sums)
+        predictions_from_estimates(&sums)
     }
 
-    fn weighted_sum(&self, weights: &[f64]) -> GridSum {
+    fn weighted_sum(&self, weights: &[f64]) -> GridSumEstimate {
         if self.follows_model {
             return self.posterior.weighted_sum(weights);
         }
         let mean = weights.iter().zip(&self.noisy).map(|(weight, count)| weight * count).sum();
         let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
-        GridSum { mean, model_variance: 0.0, noise_variance: self.noise_variance * squares }
+        GridSumEstimate { mean, model_variance: 0.0, noise_variance: self.noise_variance * squares }
     }
 }
 
 /// The part of a bin in an area.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct PartOfBin {
+pub struct BinAreaOverlap {
     /// Its share of the plane of the bin.
     pub share: f64,
     /// Its middle, from that of the bin, in widths of the bin along x and y.
     pub offset: [f64; 2],
 }
 
-impl PartOfBin {
-    fn is_cut(&self) -> bool {
+impl BinAreaOverlap {
+    fn is_partial(&self) -> bool {
         self.share > 0.0 && self.share < 1.0
     }
 }
 
 /// Estimates and the parts of their error.
-fn predictions(estimates: &[GridSum]) -> Predictions {
-    let values = |of: fn(&GridSum) -> f64| estimates.iter().map(of).collect();
+fn predictions_from_estimates(estimates: &[GridSumEstimate]) -> Predictions {
+    let values = |of: fn(&GridSumEstimate) -> f64| estimates.iter().map(of).collect();
     Predictions {
         mean: values(|count| count.mean.max(0.0)),
         gp_sd: values(|count| count.model_variance.sqrt()),
@@ -137,16 +135,16 @@ fn stein_risk(noisy: &[f64], estimates: &[f64], leverages: &[f64], noise_varianc
 ///
 /// # Errors
 /// The reason, if a bin holds several words.
-pub fn count_axes(
+pub fn build_count_axes(
     inputs: &[String],
     encode: &BTreeMap<String, Vec<String>>,
-    bins: &[CutSetting],
+    bins: &[BinRangeSetting],
 ) -> Result<Vec<GridAxis>, &'static str> {
     let mut axes = Vec::with_capacity(bins.len());
     for (input, cut) in inputs.iter().zip(bins) {
         axes.push(match encode.get(input) {
             None => GridAxis::Ordered(cut.bins),
-            Some(words) if has_one_bin_per_word(cut, words) => GridAxis::Categories(cut.bins),
+            Some(words) if has_bin_per_category(cut, words) => GridAxis::Categories(cut.bins),
             Some(_) => return Err(SEVERAL_WORDS),
         });
     }
@@ -157,13 +155,13 @@ const SEVERAL_WORDS: &str = "each bin of an input with words must hold one word:
     bins = the number of words";
 
 /// Whether each bin holds the code of one word.
-fn has_one_bin_per_word(cut: &CutSetting, words: &[String]) -> bool {
+fn has_bin_per_category(cut: &BinRangeSetting, words: &[String]) -> bool {
     cut.bins == words.len() && cut.log.is_none() && cut.from == -0.5 && cut.to == words.len() as f64 - 0.5
 }
 
 /// The axes of the bins of a task.
-pub(super) fn axes_of(task: &DensityTask, data: &DataSetting) -> Result<Vec<GridAxis>, &'static str> {
-    count_axes(&data.inputs, &data.encode, &task.bins)
+pub(super) fn histogram_axes(task: &DensityTask, data: &DataSetting) -> Result<Vec<GridAxis>, &'static str> {
+    build_count_axes(&data.inputs, &data.encode, &task.bins)
 }
 
 /// The counts before their noise.
@@ -179,15 +177,14 @@ pub(super) struct UnnoisedCounts {
 
 impl UnnoisedCounts {
     /// Counts all rows and computes the guarantee.
-    pub fn prepared(setting: &Setting, sample: &Sample) -> Result<PreparedRelease, TaskError> {
-        let (TaskSetting::Density(task), Some(model)) = (&*setting.task, DensityTask::histogram(setting))
-        else {
+    pub fn prepare_release(setting: &CellSetting, sample: &Sample) -> Result<PreparedRelease, TaskError> {
+        let (TaskSetting::Density(task), Some(model)) = (&*setting.task, DensityTask::histogram(setting)) else {
             return Err(TaskError::Missing { needed: "mechanism.histogram" });
         };
-        let axes = axes_of(task, &setting.data).map_err(|reason| TaskError::NotReleasable { reason })?;
+        let axes = histogram_axes(task, &setting.data).map_err(|reason| TaskError::NotReleasable { reason })?;
         let guarantee = model.guarantee(&setting.privacy);
         // The sample holds the rows that pass the filters, and as many of each person as count.
-        let summand = CountSummand { filters: Vec::new(), ..model.summand(&setting.data) };
+        let summand = CountSummand { filters: Vec::new(), ..model.build_summand(&setting.data) };
         let inputs = sample.inputs.column_iter().map(|column| column.iter().copied().collect());
         let mut columns: Vec<Vec<f64>> = inputs.chain([sample.targets.clone()]).collect();
         let mut counts = summand.zero();
@@ -196,15 +193,15 @@ impl UnnoisedCounts {
         Ok(PreparedRelease {
             certificate: guarantee.certificate.clone(),
             noise: guarantee.record,
-            form: BeforeNoise::Counts(Box::new(Self { axes, counts, guarantee })),
+            form: UnnoisedValues::Counts(Box::new(Self { axes, counts, guarantee })),
         })
     }
 
     /// Draws the noise and estimates the counts.
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
-        let noisy = self.guarantee.release(&self.counts, random)?;
+        let noisy = self.guarantee.release_counts(&self.counts, random)?;
         let noisy: Vec<f64> = noisy.iter().map(|count| *count as f64).collect();
-        Ok(CountEstimates::new(&self.axes, noisy, self.guarantee.sd.powi(2))?.cells())
+        Ok(CountEstimates::new(&self.axes, noisy, self.guarantee.sd.powi(2))?.estimate_bins())
     }
 }
 
@@ -225,8 +222,8 @@ mod tests {
     fn words_have_a_bin_each() {
         let inputs = ["x".to_owned(), "kind".to_owned()];
         let encode = BTreeMap::from([("kind".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
-        let cut = |from, to, bins| CutSetting { from, to, bins, log: None };
-        let axes = |words: CutSetting| count_axes(&inputs, &encode, &[cut(0.0, 8.0, 4), words]);
+        let cut = |from, to, bins| BinRangeSetting { from, to, bins, log: None };
+        let axes = |words: BinRangeSetting| build_count_axes(&inputs, &encode, &[cut(0.0, 8.0, 4), words]);
         let found = axes(cut(-0.5, 1.5, 2)).unwrap();
         assert!(matches!(found[..], [GridAxis::Ordered(4), GridAxis::Categories(2)]));
         for words in [cut(-0.5, 1.5, 1), cut(0.0, 1.0, 2), cut(-0.5, 2.5, 3)] {

@@ -21,13 +21,13 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{BeforeNoise, PURPOSE, Predictions, PreparedRelease, ReleasedCombinations};
-use crate::averaged::{AveragedRows, averaged_posterior};
-use crate::model::{Fitted, Placing, Process, noise_variance};
+use super::{PURPOSE, Predictions, PreparedRelease, ReleasedCombinations, UnnoisedValues};
+use crate::averaged::{FoldInputs, averaged_posterior};
+use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_variance};
 use crate::noise::NoiseDesigner;
-use crate::normalise::{caveats, normalise};
-use crate::{RunCache, Sample, Streams, TargetGuarantee, TaskError};
-use dpgp_gp::{AveragedPosterior, LinearMap};
+use crate::normalise::{normalisation_caveats, normalise};
+use crate::{RandomStreams, RunCache, Sample, TargetGuarantee, TaskError};
+use dpgp_gp::{ModelAveragedPosterior, PredictionMap};
 use dpgp_mechanisms::Sections;
 use dpgp_noise::{LatticeMap, LatticeRelease, TargetLattice};
 use dpgp_spec::setting::NormaliseSetting;
@@ -38,7 +38,7 @@ use dpgp_spec::setting::NormaliseSetting;
 /// All else depends on public inputs and settings. The map and the offset are applied to the release afterwards, which
 /// is post-processing.
 #[derive(Debug, Clone)]
-pub(super) struct Means {
+pub(super) struct UnnoisedPredictions {
     /// The integer columns W and the noise on `W Z`.
     release: LatticeRelease,
     /// Z: the sums of the whole targets of each distinct input (k), in steps of the lattice.
@@ -54,42 +54,41 @@ pub(super) struct Means {
     /// its prior.
     offset: DVector<f64>,
     /// What follows from the release where the model is averaged over hyperparameters.
-    averaged: Option<AveragedMeans>,
+    averaged: Option<ModelAveragedPredictor>,
 }
 
 /// The posterior given the released numbers, and the units of both.
 #[derive(Debug, Clone)]
-struct AveragedMeans {
+struct ModelAveragedPredictor {
     /// In units of the model, for targets about c.
-    posterior: AveragedPosterior,
+    posterior: ModelAveragedPosterior,
     /// `W n (m - c)`, in units of the target: whole targets are about m.
     shift: DVector<f64>,
     /// What is released, but for the released numbers: with c and s.
     combinations: ReleasedCombinations,
 }
 
-impl AveragedMeans {
+impl ModelAveragedPredictor {
     /// Predictions in units of the target, from the released numbers in these units.
     fn predict(&self, released: DVector<f64>) -> Result<Predictions, TaskError> {
         let released = (released + &self.shift) / self.combinations.scale;
-        let combinations =
-            ReleasedCombinations { released: released.as_slice().to_vec(), ..self.combinations.clone() };
-        let predictions = combinations.predict_by(&self.posterior)?;
+        let combinations = ReleasedCombinations { released: released.as_slice().to_vec(), ..self.combinations.clone() };
+        let predictions = combinations.predict_from_posterior(&self.posterior)?;
         Ok(Predictions { combinations: Some(Box::new(combinations)), ..predictions })
     }
 }
 
-impl Means {
+impl UnnoisedPredictions {
     /// Fits the model to all rows, designs the noise and sums the whole targets. Draws nothing.
     ///
     /// # Errors
     /// [`TaskError`] without a model or public bounds, if a factorisation fails, or if the noise does not cover the
     /// targets.
-    pub fn prepared(
+    pub fn prepare_release(
         setting: &Sections,
         sample: &Sample,
-        points: &Points,
-        streams: &Streams,
+        points: &PredictionPoints,
+        streams: &RandomStreams,
     ) -> Result<PreparedRelease, TaskError> {
         let Some(model) = setting.model.as_deref() else {
             return Err(TaskError::NotReleasable { reason: "it has no model" });
@@ -102,15 +101,15 @@ impl Means {
         // public, and not its targets.
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.covariance(&sample.inputs);
-        let placing = Placing { streams, known: &RunCache::default(), purpose: PURPOSE };
-        let process = Process::new(model, kernel.as_ref(), &sample.inputs, placing);
+        let placing = InducingPlacement { streams, known: &RunCache::default(), purpose: PURPOSE };
+        let process = TrainingProcess::new(model, kernel.as_ref(), &sample.inputs, placing);
         let inputs = &points.inputs;
-        let Fitted { map, variance } = process.fitted(inputs)?;
+        let FittedPrediction { map, variance } = process.fit_prediction(inputs)?;
 
         // The size of the noise that the design is for: sigma, times the change of a target, times the rows of a
         // person. In units of the target, and divided by s in units of the model.
-        let guarantee = TargetGuarantee::of_unit(&setting.privacy, &setting.data)?;
-        let model_scale = guarantee.scale() / normalised.scale;
+        let guarantee = TargetGuarantee::from_privacy_unit(&setting.privacy, &setting.data)?;
+        let model_scale = guarantee.noise_scale() / normalised.scale;
 
         // The design: L and W, for noise multiplier 1 and change 1. Columns of W are meant to be no longer than 1, so
         // that `W y` moves by at most 1 where one target does. Step 4 does not rely on this: it measures the whole
@@ -118,13 +117,12 @@ impl Means {
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
         let weights = points.weights.as_deref();
-        let designer =
-            NoiseDesigner { mechanism, process: &process, test: inputs, map: &map, denoise, weights };
-        let design = designer.noise(model_scale)?;
+        let designer = NoiseDesigner { mechanism, process: &process, test: inputs, map: &map, denoise, weights };
+        let design = designer.design_noise(model_scale)?;
 
         // Step 1: targets to whole numbers. This clips them to the public bounds.
         let lattice = TargetLattice::new(low.get(), high.get())?;
-        let whole_targets: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
+        let whole_targets: Vec<i64> = sample.targets.iter().map(|y| lattice.round_target(*y)).collect();
 
         // Step 3: the columns W to whole numbers of 2^-40.
         let weights = design.whitened_columns(&map);
@@ -133,20 +131,19 @@ impl Means {
         // Step 4: the noise in whole numbers. The change is in units of the target, and the lattice turns it into
         // steps. The sensitivity is computed from the whole columns themselves, so that no factorisation enters the
         // proof. Longer columns get more noise.
-        let release =
-            LatticeRelease::new(columns, &lattice, guarantee.change, guarantee.rows, guarantee.sigma())?;
+        let release = LatticeRelease::new(columns, &lattice, guarantee.change, guarantee.rows, guarantee.sigma())?;
 
         // The certificate and the record state the larger of two sensitivities: of the design and of the whole columns.
-        let noise = design.covering(release.ratio());
-        let record = release.record(noise.ratio);
+        let noise = design.with_minimum_ratio(release.longest_column_ratio());
+        let record = release.noise_for_ratio(noise.ratio);
 
         // With a model that is averaged, what follows from the release: its noise in units of the model.
         let averaged = match model.averaged {
             false => None,
-            true => Some(AveragedMeans {
+            true => Some(ModelAveragedPredictor {
                 posterior: averaged_posterior(
                     model,
-                    &AveragedRows { training: &sample.inputs, test: inputs, map: &map },
+                    &FoldInputs { training: &sample.inputs, test: inputs, map: &map },
                     &weights,
                     release.sd() * release.unit() / normalised.scale,
                 )?,
@@ -156,8 +153,8 @@ impl Means {
                     noise_variance: noise_variance(model)?,
                     centre: normalised.centre,
                     scale: normalised.scale,
-                    inputs: rows_of(&sample.inputs),
-                    weights: rows_of(&weights),
+                    inputs: matrix_rows(&sample.inputs),
+                    weights: matrix_rows(&weights),
                     noise_sd: release.sd() * release.unit() / normalised.scale,
                     released: Vec::new(),
                 },
@@ -167,31 +164,21 @@ impl Means {
         let means = Self {
             averaged,
             // Step 2: the sums Z of equal inputs, without rounding.
-            sums: map.sum_whole_groups(&whole_targets),
+            sums: map.sum_integers_by_input(&whole_targets),
             // From squared units of the model to units of the target, by s.
-            gp_sd: noise
-                .model_variances(variance, model_scale)
-                .iter()
-                .map(|v| v.sqrt() * normalised.scale)
-                .collect(),
+            gp_sd: noise.model_variances(variance, model_scale).iter().map(|v| v.sqrt() * normalised.scale).collect(),
             // L at multiplier 1, times the noise in whole numbers, times units of the target in a whole number.
-            noise_sd: noise
-                .standard_deviations()
-                .iter()
-                .map(|sd| sd * release.sd() * release.unit())
-                .collect(),
+            noise_sd: noise.standard_deviations().iter().map(|sd| sd * release.sd() * release.unit()).collect(),
             // Step 6: `C n (m - c) + c`.
-            offset: noise
-                .of_constant(&map, lattice.centre() - normalised.centre)
-                .add_scalar(normalised.centre),
+            offset: noise.predict_constant(&map, lattice.centre() - normalised.centre).add_scalar(normalised.centre),
             map: noise.map.clone(),
             release,
         };
         Ok(PreparedRelease {
-            form: BeforeNoise::Means(Box::new(means)),
+            form: UnnoisedValues::Means(Box::new(means)),
             certificate: noise
-                .certificate(guarantee, &caveats(setting, &normalised))
-                .about(setting.data.unit()),
+                .certificate(guarantee, &normalisation_caveats(setting, &normalised))
+                .with_unit(setting.data.unit()),
             noise: record,
         })
     }
@@ -224,47 +211,47 @@ impl Means {
     }
 
     /// The predictions without noise, in units of the target. Never show them.
-    pub fn exact(&self) -> DVector<f64> {
-        &self.map * DVector::from_vec(self.release.exact(&self.sums)) + &self.offset
+    pub fn noiseless_predictions(&self) -> DVector<f64> {
+        &self.map * DVector::from_vec(self.release.exact_values(&self.sums)) + &self.offset
     }
 
     /// Whether predictions are linear in the released numbers.
-    pub fn are_linear(&self) -> bool {
+    pub fn is_linear(&self) -> bool {
         self.averaged.is_none()
     }
 
     /// `W Z` without noise, in standard deviations of the noise. Never show them.
-    pub fn in_deviations(&self) -> DVector<f64> {
-        DVector::from_vec(self.release.exact(&self.sums)) / (self.release.sd() * self.release.unit())
+    pub fn released_in_noise_sds(&self) -> DVector<f64> {
+        DVector::from_vec(self.release.exact_values(&self.sums)) / (self.release.sd() * self.release.unit())
     }
 }
 
-fn rows_of(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
+fn matrix_rows(matrix: &DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix.row_iter().map(|row| row.iter().copied().collect()).collect()
 }
 
 /// The number of rows of each distinct input (k).
-fn row_counts(map: &LinearMap) -> DVector<f64> {
-    DVector::from_vec(map.counts().into_iter().map(|count| count as f64).collect())
+fn row_counts(map: &PredictionMap) -> DVector<f64> {
+    DVector::from_vec(map.targets_per_column().into_iter().map(|count| count as f64).collect())
 }
 
 /// Public points to predict at.
 #[derive(Debug, Clone)]
-pub struct Points {
+pub struct PredictionPoints {
     /// Their inputs (t x d).
     pub inputs: DMatrix<f64>,
     /// The weight of each point in the expected error (t), not negative. Without weights, all points count alike.
     pub weights: Option<Vec<f64>>,
 }
 
-impl Points {
+impl PredictionPoints {
     /// Points that all count alike.
-    pub fn even(inputs: DMatrix<f64>) -> Self {
+    pub fn with_equal_weights(inputs: DMatrix<f64>) -> Self {
         Self { inputs, weights: None }
     }
 
     /// The root of the weighted mean of values at the points.
-    pub(super) fn root_mean(&self, values: &[f64]) -> f64 {
+    pub(super) fn root_weighted_mean(&self, values: &[f64]) -> f64 {
         let Some(weights) = &self.weights else {
             return (values.iter().sum::<f64>() / values.len() as f64).sqrt();
         };

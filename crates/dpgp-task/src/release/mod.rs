@@ -9,21 +9,21 @@ mod spread;
 
 use rand::Rng;
 
-use super::{Sample, Streams, TaskError};
-use crate::{Setting, TaskSetting};
-use counts::{UnnoisedCounts, axes_of};
+use super::{RandomStreams, Sample, TaskError};
+use crate::{CellSetting, TaskSetting};
+use counts::{UnnoisedCounts, histogram_axes};
 use dpgp_accounting::Certificate;
 use dpgp_mechanisms::{HistogramSetting, MomentsSetting};
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::{DrawSetting, NormaliseSetting, SourceSetting};
-use means::Means;
+use dpgp_spec::setting::{NormaliseSetting, RowDrawSetting, SourceSetting};
+use means::UnnoisedPredictions;
 use moments::{UnnoisedMoments, UnnoisedSums};
 
 pub use combinations::ReleasedCombinations;
-pub use counts::{CountEstimates, PartOfBin, count_axes};
-pub use means::Points;
+pub use counts::{BinAreaOverlap, CountEstimates, build_count_axes};
+pub use means::PredictionPoints;
 pub use moments::preview_moments;
-pub use preview::{Expected, Preview, PreviewInput, PreviewedOver};
+pub use preview::{ExpectedErrors, PreviewInput, PreviewScope, ReleasePreview};
 
 /// The random stream of the inducing inputs, which depend on public inputs alone.
 const PURPOSE: &str = "release";
@@ -34,7 +34,7 @@ const CENTRAL_95: f64 = 1.959_963_984_540_054;
 /// Predictions before their noise, and the noise to add. Never show the former.
 #[derive(Debug, Clone)]
 pub struct PreparedRelease {
-    form: BeforeNoise,
+    form: UnnoisedValues,
     /// What is guaranteed.
     pub certificate: Certificate,
     /// The noise that it gets.
@@ -43,9 +43,9 @@ pub struct PreparedRelease {
 
 /// The numbers that get the noise.
 #[derive(Debug, Clone)]
-enum BeforeNoise {
+enum UnnoisedValues {
     /// The predictions themselves.
-    Means(Box<Means>),
+    Means(Box<UnnoisedPredictions>),
     /// The sums behind the predictions.
     Sums(Box<UnnoisedSums>),
     /// The rows behind the moments of the predictions.
@@ -71,13 +71,13 @@ pub struct Predictions {
 
 impl Predictions {
     /// Of no points.
-    pub(super) fn none() -> Self {
+    pub(super) fn empty() -> Self {
         Self { mean: Vec::new(), gp_sd: Vec::new(), noise_sd: Vec::new(), least: None, combinations: None }
     }
 
     /// The central interval of 95 % of the latent function at a point, the variances of model and noise added, cut off
     /// below the least possible value.
-    pub fn interval(&self, point: usize) -> (f64, f64) {
+    pub fn central_interval(&self, point: usize) -> (f64, f64) {
         let half = CENTRAL_95 * self.gp_sd[point].hypot(self.noise_sd[point]);
         let low = self.mean[point] - half;
         (self.least.map_or(low, |least| low.max(least)), self.mean[point] + half)
@@ -90,27 +90,27 @@ impl PreparedRelease {
     /// # Errors
     /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
     pub fn new(
-        setting: &Setting,
+        setting: &CellSetting,
         sample: &Sample,
-        points: &Points,
-        streams: &Streams,
+        points: &PredictionPoints,
+        streams: &RandomStreams,
     ) -> Result<Self, TaskError> {
-        if let Some(reason) = refusal(setting) {
+        if let Some(reason) = refusal_reason(setting) {
             return Err(TaskError::NotReleasable { reason });
         }
         let release = match &*setting.task {
             TaskSetting::Surface(_) => match setting.privacy.mechanism.downcast::<MomentsSetting>() {
-                Some(_) => UnnoisedMoments::prepared(setting, sample, &points.inputs)?,
-                None => UnnoisedSums::prepared(setting, sample, &points.inputs)?,
+                Some(_) => UnnoisedMoments::prepare_release(setting, sample, &points.inputs)?,
+                None => UnnoisedSums::prepare_release(setting, sample, &points.inputs)?,
             },
-            TaskSetting::Density(_) => UnnoisedCounts::prepared(setting, sample)?,
-            _ => Means::prepared(setting, sample, points, streams)?,
+            TaskSetting::Density(_) => UnnoisedCounts::prepare_release(setting, sample)?,
+            _ => UnnoisedPredictions::prepare_release(setting, sample, points, streams)?,
         };
         let finite = match &release.form {
-            BeforeNoise::Means(means) => means.is_finite(),
-            BeforeNoise::Sums(sums) => sums.is_finite(),
+            UnnoisedValues::Means(means) => means.is_finite(),
+            UnnoisedValues::Sums(sums) => sums.is_finite(),
             // The check of the record below covers it.
-            BeforeNoise::Moments(_) | BeforeNoise::Counts(_) => true,
+            UnnoisedValues::Moments(_) | UnnoisedValues::Counts(_) => true,
         };
         if finite && release.certificate.is_finite() && release.noise.is_sound() {
             return Ok(release);
@@ -125,10 +125,10 @@ impl PreparedRelease {
     /// [`TaskError::Linalg`] if the matrix of the noisy sums cannot be inverted.
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
         match &self.form {
-            BeforeNoise::Means(means) => means.draw(random),
-            BeforeNoise::Sums(sums) => sums.draw(random),
-            BeforeNoise::Moments(moments) => moments.draw(random),
-            BeforeNoise::Counts(counts) => counts.draw(random),
+            UnnoisedValues::Means(means) => means.draw(random),
+            UnnoisedValues::Sums(sums) => sums.draw(random),
+            UnnoisedValues::Moments(moments) => moments.draw(random),
+            UnnoisedValues::Counts(counts) => counts.draw(random),
         }
     }
 }
@@ -136,11 +136,13 @@ impl PreparedRelease {
 impl PreparedRelease {
     /// Returns the predictions without noise, if the noise is added to predictions and not to sums. Never show them.
     /// They are for attacks, which know the data.
-    pub fn without_noise(&self) -> Option<Vec<f64>> {
+    pub fn noiseless_predictions(&self) -> Option<Vec<f64>> {
         match &self.form {
-            BeforeNoise::Means(means) if means.are_linear() => Some(means.exact().as_slice().to_vec()),
-            BeforeNoise::Means(_) => None,
-            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) | BeforeNoise::Counts(_) => None,
+            UnnoisedValues::Means(means) if means.is_linear() => {
+                Some(means.noiseless_predictions().as_slice().to_vec())
+            }
+            UnnoisedValues::Means(_) => None,
+            UnnoisedValues::Sums(_) | UnnoisedValues::Moments(_) | UnnoisedValues::Counts(_) => None,
         }
     }
 }
@@ -148,10 +150,10 @@ impl PreparedRelease {
 impl PreparedRelease {
     /// The released numbers without noise, in standard deviations of it, if the noise is added to combinations of targets. Never show
     /// them.
-    pub fn deviations_without_noise(&self) -> Option<Vec<f64>> {
+    pub fn released_in_noise_sds(&self) -> Option<Vec<f64>> {
         match &self.form {
-            BeforeNoise::Means(means) => Some(means.in_deviations().as_slice().to_vec()),
-            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) | BeforeNoise::Counts(_) => None,
+            UnnoisedValues::Means(means) => Some(means.released_in_noise_sds().as_slice().to_vec()),
+            UnnoisedValues::Sums(_) | UnnoisedValues::Moments(_) | UnnoisedValues::Counts(_) => None,
         }
     }
 }
@@ -160,11 +162,11 @@ impl PreparedRelease {
 const NO_BOUNDS: &str = "its targets have no public bounds; set normalise.bounds to clip them";
 
 /// Returns the reason why a setting describes no release of predictions, if there is one.
-pub fn refusal(setting: &Setting) -> Option<&'static str> {
+pub fn refusal_reason(setting: &CellSetting) -> Option<&'static str> {
     match &*setting.task {
         TaskSetting::Surface(_) => {}
         TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
-            if setting.privacy.mechanism.linear().is_none() {
+            if setting.privacy.mechanism.as_linear().is_none() {
                 return Some(
                     "its mechanism is for experiments only; use mechanism.cloaking, mechanism.gaussian or \
                      mechanism.function",
@@ -178,7 +180,7 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
             if setting.privacy.mechanism.downcast::<HistogramSetting>().is_none() {
                 return Some("its mechanism is for experiments only; use mechanism.histogram");
             }
-            if let Err(reason) = axes_of(task, &setting.data) {
+            if let Err(reason) = histogram_axes(task, &setting.data) {
                 return Some(reason);
             }
         }
@@ -198,7 +200,7 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
         return Some("its data are generated or images; use a table of rows");
     }
-    matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
+    matches!(setting.data.draw, Some(RowDrawSetting::Rows(_) | RowDrawSetting::Quotas(_)))
         .then_some("data.draw drops rows at random, but a release uses all rows; remove data.draw")
 }
 
@@ -208,8 +210,8 @@ mod tests {
 
     use super::*;
     use crate::Experiment;
-    use dpgp_data::Manifest;
-    use dpgp_gp::exact;
+    use dpgp_data::DatasetManifest;
+    use dpgp_gp::exact_prediction_map;
     use dpgp_gp::kernel::ExponentiatedQuadratic;
 
     const SPEC: &str = r#"experiment.title = "release"
@@ -226,21 +228,27 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
 
     fn prepared_of(spec: &str, targets: Vec<f64>) -> PreparedRelease {
         let spec = spec.to_owned();
-        let manifest = Manifest::shipped().unwrap();
+        let manifest = DatasetManifest::load_shipped().unwrap();
         let experiment = Experiment::parse("release", "release.toml".as_ref(), spec, &manifest).unwrap();
         let inputs: Vec<f64> = (0..8).map(f64::from).collect();
         let points = points();
-        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let streams = RandomStreams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let sample = Sample::new(&[inputs], targets);
-        PreparedRelease::new(experiment.cells[0].setting(), &sample, &Points::even(points), &streams).unwrap()
+        PreparedRelease::new(
+            experiment.cells[0].setting(),
+            &sample,
+            &PredictionPoints::with_equal_weights(points),
+            &streams,
+        )
+        .unwrap()
     }
 
     fn points() -> DMatrix<f64> {
         DMatrix::from_fn(5, 1, |i, _| 1.7 * i as f64)
     }
 
-    fn means(release: &PreparedRelease) -> &Means {
-        let BeforeNoise::Means(means) = &release.form else { panic!("noise on sums") };
+    fn means(release: &PreparedRelease) -> &UnnoisedPredictions {
+        let UnnoisedValues::Means(means) = &release.form else { panic!("noise on sums") };
         means
     }
 
@@ -263,7 +271,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                 let moved = |y: f64| {
                     let mut targets = targets.clone();
                     targets[row] = y;
-                    means(&prepared(mechanism, targets)).in_deviations()
+                    means(&prepared(mechanism, targets)).released_in_noise_sds()
                 };
                 largest = largest.max((moved(-50.0) - moved(60.0)).norm());
             }
@@ -300,7 +308,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
                         for (place, row) in rows.iter().enumerate() {
                             targets[*row] = if (signs >> place & 1 == 1) == up { 60.0 } else { -50.0 };
                         }
-                        means(&prepared_of(&of_persons, targets)).in_deviations()
+                        means(&prepared_of(&of_persons, targets)).released_in_noise_sds()
                     };
                     largest = largest.max((moved(true) - moved(false)).norm());
                 }
@@ -311,9 +319,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             assert!((mu / prepared(mechanism, targets.clone()).noise.mu() - 1.0).abs() < 1e-9);
             let text = release.certificate.to_string();
             assert!(
-                text.ends_with(
-                    "the targets of one person (\"id\", at most 3 rows each) change by <= 10.0 each"
-                ),
+                text.ends_with("the targets of one person (\"id\", at most 3 rows each) change by <= 10.0 each"),
                 "{text}"
             );
         }
@@ -326,7 +332,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 2.0);
         let inputs = DMatrix::from_fn(8, 1, |i, _| i as f64);
-        let map = exact(&kernel, 0.2, &inputs, &points()).unwrap();
+        let map = exact_prediction_map(&kernel, 0.2, &inputs, &points()).unwrap();
         for (bounds, centre) in [("high = 10", 5.0), ("high = 10, centre = 3", 3.0)] {
             let clipped = targets.iter().map(|y: &f64| (y.clamp(0.0, 10.0) - centre) / 2.0);
             let expected = (map.predict(&clipped.collect::<Vec<f64>>()) * 2.0).add_scalar(centre);
@@ -338,7 +344,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             ] {
                 let spec = SPEC.replace("MECHANISM", mechanism).replace("high = 10", bounds);
                 let release = prepared_of(&spec, targets.clone());
-                let (found, noise_sd) = (means(&release).exact(), &means(&release).noise_sd);
+                let (found, noise_sd) = (means(&release).noiseless_predictions(), &means(&release).noise_sd);
                 for (i, sd) in noise_sd.iter().enumerate() {
                     let error = (found[i] - expected[i]).abs();
                     assert!(error < 1e-6 * sd, "{mechanism}: {} {}", found[i], expected[i]);
@@ -349,13 +355,12 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
 
     #[test]
     fn settings_that_release_nothing_are_refused() {
-        let none = SPEC
-            .replace("MECHANISM", "function.sensitivity = \"exact\"")
-            .replace("epsilon = 1.0", "epsilon = inf");
+        let none =
+            SPEC.replace("MECHANISM", "function.sensitivity = \"exact\"").replace("epsilon = 1.0", "epsilon = inf");
         let experiment =
-            Experiment::parse("release", "release.toml".as_ref(), none, &Manifest::shipped().unwrap())
+            Experiment::parse("release", "release.toml".as_ref(), none, &DatasetManifest::load_shipped().unwrap())
                 .unwrap();
-        assert!(refusal(experiment.cells[0].setting()).is_some_and(|why| why.contains("infinite")));
+        assert!(refusal_reason(experiment.cells[0].setting()).is_some_and(|why| why.contains("infinite")));
     }
 }
 
@@ -363,14 +368,13 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
 mod refusal_tests {
     use super::*;
     use crate::Experiment;
-    use dpgp_data::Manifest;
+    use dpgp_data::DatasetManifest;
 
     /// Guards against a refusal without a way out.
     #[test]
     fn a_refusal_names_a_way() {
-        let manifest = Manifest::shipped().unwrap();
-        let cloaking =
-            SPEC.replace("MECHANISM", "cloaking = { objective = \"trace\", rank_tolerance = 1e-9 }");
+        let manifest = DatasetManifest::load_shipped().unwrap();
+        let cloaking = SPEC.replace("MECHANISM", "cloaking = { objective = \"trace\", rank_tolerance = 1e-9 }");
         let density = cloaking
             .replace("model = { noise_variance = 0.2, kernel.eq = { variance = 3.0, lengthscale = 2.0 } }\n", "")
             .replace(
@@ -387,16 +391,15 @@ mod refusal_tests {
             )
             .replace("MECHANISM", "binning = { bins = 2, statistic = \"mean\", estimate = { bin = {} } }");
         let words = density.replace("data = {", "data = { encode = { x = [\"a\", \"b\"] },");
-        for (spec, way) in
-            [(words, "each bin of an input with words must hold one word"), (bins, "mechanism.cloaking")]
+        for (spec, way) in [(words, "each bin of an input with words must hold one word"), (bins, "mechanism.cloaking")]
         {
             let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
-            let said = refusal(spec.cells[0].setting()).unwrap();
+            let said = refusal_reason(spec.cells[0].setting()).unwrap();
             assert!(said.contains(way), "{said}");
         }
         for spec in [cloaking, density] {
             let spec = Experiment::parse("s", "s.toml".as_ref(), spec, &manifest).unwrap();
-            assert_eq!(refusal(spec.cells[0].setting()), None);
+            assert_eq!(refusal_reason(spec.cells[0].setting()), None);
         }
     }
 

@@ -3,12 +3,12 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{BeforeNoise, Expected, Predictions, PreparedRelease, Preview, PreviewedOver};
-use crate::{Sample, Setting, SurfaceModel, TaskError};
+use super::{ExpectedErrors, Predictions, PreparedRelease, PreviewScope, ReleasePreview, UnnoisedValues};
+use crate::{CellSetting, Sample, SurfaceModel, TaskError};
 use dpgp_gp::sites::site_grid;
 use dpgp_mechanisms::{LEAST_SIGMA, MomentsModel, PrivacySetting, SumsNoise, SurfacePrediction};
 use dpgp_number::Epsilon;
-use dpgp_stream::{LatticeSums, Sums};
+use dpgp_stream::{KernelSums, LatticeSums};
 
 /// The rows before their moments are computed.
 ///
@@ -24,19 +24,19 @@ pub(super) struct UnnoisedMoments {
 
 impl UnnoisedMoments {
     /// Sums all rows and computes the guarantee.
-    pub fn prepared(
-        setting: &Setting,
+    pub fn prepare_release(
+        setting: &CellSetting,
         sample: &Sample,
         points: &DMatrix<f64>,
     ) -> Result<PreparedRelease, TaskError> {
         let Some(model) = MomentsModel::new(setting) else {
             return Err(TaskError::NotReleasable { reason: "its mechanism is not mechanism.moments" });
         };
-        let (sums, privacy) = (model.sums(sample.columns())?, (*setting.privacy).clone());
+        let (sums, privacy) = (model.sum_columns(sample.columns())?, (*setting.privacy).clone());
         let guarantee = model.guarantee(&sums, &privacy)?;
         let moments = Self { model, points: points.clone(), sums, privacy };
         Ok(PreparedRelease {
-            form: BeforeNoise::Moments(Box::new(moments)),
+            form: UnnoisedValues::Moments(Box::new(moments)),
             certificate: guarantee.certificate,
             noise: guarantee.record,
         })
@@ -59,34 +59,33 @@ pub fn preview_moments(
     rows: usize,
     epsilons: &[Epsilon],
     cell: &PrivacySetting,
-) -> Result<Preview, TaskError> {
+) -> Result<ReleasePreview, TaskError> {
     let unit = model.summand().targets.scale;
-    let reference = model.reference(model.known_rows(rows))?;
+    let reference = model.reference(model.public_row_count(rows))?;
     let exact = model.design(&reference, LEAST_SIGMA)?.risk().max(0.0);
     let mut expected = Vec::with_capacity(epsilons.len());
     // The mean covariance of two random places in the box is that of one place with the mean over all.
     let sites = site_grid(reference.kernel.dimensions());
-    let alike = reference.kernel.correlations(1.0).matrix(&sites, &sites).mean();
-    let of_mean =
-        reference.kernel.variance() * (1.0 - alike) + reference.noise_variance / reference.rows as f64;
+    let alike = reference.kernel.correlation_kernel(1.0).matrix(&sites, &sites).mean();
+    let of_mean = reference.kernel.variance() * (1.0 - alike) + reference.noise_variance / reference.rows as f64;
     for &epsilon in epsilons {
-        let sigma = model.sigma(&PrivacySetting { epsilon, ..cell.clone() });
+        let sigma = model.row_noise_multiplier(&PrivacySetting { epsilon, ..cell.clone() });
         // One row moves the sum of targets by at most the distance of both bounds.
         let added = sigma * 2.0 * reference.bound / reference.rows as f64;
         let design = model.design(&reference, sigma)?;
         let risk = design.risk().max(exact);
-        let least = model.lower_bound(&reference, sigma)?.map(|least| least.min(risk));
-        expected.push(Expected {
+        let least = model.risk_lower_bound(&reference, sigma)?.map(|least| least.min(risk));
+        expected.push(ExpectedErrors {
             epsilon,
             noise: unit * (risk - exact).sqrt(),
             error: unit * risk.sqrt(),
             least: least.map(|least| unit * least.sqrt()),
             constant: unit * (of_mean + added * added).sqrt(),
-            released: design.numbers(),
+            released: design.released_count(),
         });
     }
     let prior = unit * (reference.kernel.variance() + reference.bias).sqrt();
-    Ok(Preview { over: PreviewedOver::Box, prior, expected, without_privacy: unit * exact.sqrt() })
+    Ok(ReleasePreview { over: PreviewScope::Box, prior, expected, without_privacy: unit * exact.sqrt() })
 }
 
 /// The sums before their noise.
@@ -97,14 +96,14 @@ pub fn preview_moments(
 pub(super) struct UnnoisedSums {
     model: SurfaceModel,
     points: DMatrix<f64>,
-    sums: Sums,
+    sums: KernelSums,
     noise: SumsNoise,
 }
 
 impl UnnoisedSums {
     /// Sums all rows and computes the guarantee.
-    pub fn prepared(
-        setting: &Setting,
+    pub fn prepare_release(
+        setting: &CellSetting,
         sample: &Sample,
         points: &DMatrix<f64>,
     ) -> Result<PreparedRelease, TaskError> {
@@ -115,7 +114,7 @@ impl UnnoisedSums {
         let (points, sums) = (points.clone(), model.sums(sample)?);
         let sums = Self { model, points, sums, noise: guarantee.noise };
         Ok(PreparedRelease {
-            form: BeforeNoise::Sums(Box::new(sums)),
+            form: UnnoisedValues::Sums(Box::new(sums)),
             certificate: guarantee.certificate,
             noise: guarantee.record,
         })
@@ -129,15 +128,15 @@ impl UnnoisedSums {
     /// deviation compared with a posterior for exact sums, as a difference of variances.
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
         let Self { model, points, sums, noise } = self;
-        let noisy = noise.release_whole(sums.whole(model.summand().units()), random)?;
-        let inducing = model.inducing()?;
-        let located = inducing.locate(points);
+        let noisy = noise.release_integers(sums.as_integer_sums(model.summand().units()), random)?;
+        let inducing = model.factorise_inducing()?;
+        let located = inducing.conditional_features(points);
         let posterior = model.posterior(&inducing, &noisy)?;
-        let added = model.added(&inducing, &noisy, &posterior)?;
-        let (all, added) = (posterior.predict(&located), located.forms(&added));
-        let noise_sd: Vec<f64> = added.iter().map(|v| model.sd(*v)).collect();
-        let mean = all.mean.iter().map(|m| model.in_units(*m)).collect();
-        let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| model.sd(v - a.max(0.0))).collect();
+        let added = model.noise_covariance(&inducing, &noisy, &posterior)?;
+        let (all, added) = (posterior.predict(&located), located.quadratic_forms(&added));
+        let noise_sd: Vec<f64> = added.iter().map(|v| model.target_unit_sd(*v)).collect();
+        let mean = all.mean.iter().map(|m| model.to_target_units(*m)).collect();
+        let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| model.target_unit_sd(v - a.max(0.0))).collect();
         Ok(Predictions { mean, gp_sd, noise_sd, least: None, combinations: None })
     }
 }

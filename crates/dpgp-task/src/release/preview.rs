@@ -4,11 +4,11 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{PURPOSE, Points};
-use crate::model::{Fitted, Placing, Process, noise_variance};
+use super::{PURPOSE, PredictionPoints};
+use crate::model::{FittedPrediction, InducingPlacement, TrainingProcess, noise_variance};
 use crate::noise::NoiseDesigner;
 use crate::normalise::normalise;
-use crate::{RunCache, Streams, TargetGuarantee, TaskError};
+use crate::{RandomStreams, RunCache, TargetGuarantee, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_mechanisms::Sections;
 use dpgp_number::Epsilon;
@@ -20,15 +20,15 @@ pub struct PreviewInput<'a> {
     /// The inputs of the rows (n x d), which are public.
     pub inputs: &'a DMatrix<f64>,
     /// The points to predict at.
-    pub points: &'a Points,
+    pub points: &'a PredictionPoints,
     /// The streams of inducing inputs.
-    pub streams: &'a Streams,
+    pub streams: &'a RandomStreams,
 }
 
 /// What is expected of predictions under the model, as root (weighted) mean squares over the points, or over the whole box where moments
 /// are released, in units of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Expected {
+pub struct ExpectedErrors {
     /// Epsilon.
     pub epsilon: Epsilon,
     /// The standard deviation of the privacy noise.
@@ -48,7 +48,7 @@ pub struct Expected {
 /// What errors are means over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PreviewedOver {
+pub enum PreviewScope {
     /// The points to predict at, by their weights.
     Points,
     /// The box of private inputs, with rows spread over it; points are not used.
@@ -57,13 +57,13 @@ pub enum PreviewedOver {
 
 /// What is expected at each epsilon, and at both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Preview {
+pub struct ReleasePreview {
     /// What all errors below are means over.
-    pub over: PreviewedOver,
+    pub over: PreviewScope,
     /// The error of the prior mean, which uses no rows.
     pub prior: f64,
     /// By epsilon, in the order asked for.
-    pub expected: Vec<Expected>,
+    pub expected: Vec<ExpectedErrors>,
     /// The error of the model without privacy.
     pub without_privacy: f64,
 }
@@ -73,48 +73,47 @@ impl PreviewInput<'_> {
     ///
     /// # Errors
     /// [`TaskError`] if the setting describes no release of predictions, or a factorisation fails.
-    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<Preview, TaskError> {
+    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<ReleasePreview, TaskError> {
         let Some(model) = self.setting.model.as_deref() else {
             return Err(TaskError::NotReleasable { reason: "it has no model" });
         };
         // Public bounds set the scale. It does not depend on targets.
         let unit = normalise(&[], &self.setting.normalise).scale;
         let kernel = model.covariance(self.inputs);
-        let placing = Placing { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
-        let process = Process::new(model, kernel.as_ref(), self.inputs, placing);
+        let placing = InducingPlacement { streams: self.streams, known: &RunCache::default(), purpose: PURPOSE };
+        let process = TrainingProcess::new(model, kernel.as_ref(), self.inputs, placing);
         let points = &self.points.inputs;
-        let Fitted { map, variance } = process.fitted(points)?;
+        let FittedPrediction { map, variance } = process.fit_prediction(points)?;
         let mechanism = &self.setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
         let weights = self.points.weights.as_deref();
-        let designer =
-            NoiseDesigner { mechanism, process: &process, test: points, map: &map, denoise, weights };
-        let target = TargetGuarantee::of_unit(&self.setting.privacy, &self.setting.data)?;
+        let designer = NoiseDesigner { mechanism, process: &process, test: points, map: &map, denoise, weights };
+        let target = TargetGuarantee::from_privacy_unit(&self.setting.privacy, &self.setting.data)?;
         let of_mean = squared_errors_of_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
         let mut expected = Vec::with_capacity(epsilons.len());
         for &epsilon in epsilons {
-            let scale = target.spending(epsilon.get()).scale() / unit;
-            let noise = designer.noise(scale)?;
+            let scale = target.with_epsilon(epsilon.get()).noise_scale() / unit;
+            let noise = designer.design_noise(scale)?;
             let added = noise.standard_deviations().map(|sd| (scale * sd).powi(2)).as_slice().to_vec();
             let model = noise.model_variances(variance.clone(), scale);
             let total: Vec<f64> = model.iter().zip(&added).map(|(model, added)| model + added).collect();
             // A change of one target moves the mean of n targets by an n-th of the change.
             let of_mean = of_mean.iter().map(|error| error + (scale / self.inputs.nrows() as f64).powi(2));
-            expected.push(Expected {
+            expected.push(ExpectedErrors {
                 least: None,
                 epsilon,
-                constant: self.points.root_mean(&of_mean.collect::<Vec<f64>>()) * unit,
-                noise: self.points.root_mean(&added) * unit,
-                error: self.points.root_mean(&total) * unit,
+                constant: self.points.root_weighted_mean(&of_mean.collect::<Vec<f64>>()) * unit,
+                noise: self.points.root_weighted_mean(&added) * unit,
+                error: self.points.root_weighted_mean(&total) * unit,
                 released: noise.map.ncols(),
             });
         }
-        let prior = self.points.root_mean(&kernel.diagonal(points)) * unit;
-        Ok(Preview {
-            over: PreviewedOver::Points,
+        let prior = self.points.root_weighted_mean(&kernel.diagonal(points)) * unit;
+        Ok(ReleasePreview {
+            over: PreviewScope::Points,
             prior,
             expected,
-            without_privacy: self.points.root_mean(&variance) * unit,
+            without_privacy: self.points.root_weighted_mean(&variance) * unit,
         })
     }
 }

@@ -38,11 +38,11 @@ const MOST_STEP: f64 = 4.0;
 impl WithinBinSpread {
     /// Measures the spread along two axes.
     pub fn measure(grid: GridCounts<'_>, plane: [usize; 2]) -> Self {
-        let lines = plane.map(|axis| grid.lines(axis));
-        let pairs = lines.each_ref().map(|lines| PairSplits::of(lines, grid.noise_variance));
+        let lines = plane.map(|axis| grid.axis_lines(axis));
+        let pairs = lines.each_ref().map(|lines| PairSplitStatistics::from_lines(lines, grid.noise_variance));
         let fours = lines.map(|lines| {
             let merged: Vec<Vec<f64>> = lines.iter().map(|line| merge_pairs(line)).collect();
-            PairSplits::of(&merged, 2.0 * grid.noise_variance)
+            PairSplitStatistics::from_lines(&merged, 2.0 * grid.noise_variance)
         });
         let slope = pairs.map(|pairs| pairs.slope);
         // Too few rows or bins to tell: all of a bin may be in one place.
@@ -56,7 +56,7 @@ impl WithinBinSpread {
 }
 
 /// rho over both axes; none without rows or pairs.
-fn clustering(pairs: [PairSplits; 2]) -> Option<f64> {
+fn clustering(pairs: [PairSplitStatistics; 2]) -> Option<f64> {
     let excess: f64 = pairs.iter().map(|pairs| pairs.excess).sum();
     let most: f64 = pairs.iter().map(|pairs| pairs.most).sum();
     (most > 0.0).then(|| (excess / most).clamp(0.0, 1.0))
@@ -69,19 +69,18 @@ impl GridCounts<'_> {
     }
 
     /// The place of a bin along an axis.
-    pub fn place(&self, bin: usize, axis: usize) -> usize {
+    pub fn axis_index(&self, bin: usize, axis: usize) -> usize {
         bin / self.stride(axis) % self.lengths[axis]
     }
 
     /// How much a part of a bin, with its middle at this offset, has over the mean of the bin by the slopes of the counts. The density
     /// is nowhere below zero.
-    pub fn change_at(&self, bin: usize, plane: [usize; 2], slope: [f64; 2], offset: [f64; 2]) -> f64 {
+    pub fn slope_correction(&self, bin: usize, plane: [usize; 2], slope: [f64; 2], offset: [f64; 2]) -> f64 {
         let slopes = [0, 1].map(|d| {
             let (axis, stride) = (plane[d], self.stride(plane[d]));
-            let place = self.place(bin, axis);
+            let place = self.axis_index(bin, axis);
             let before = if place > 0 { self.counts[bin - stride] } else { self.counts[bin] };
-            let after =
-                if place + 1 < self.lengths[axis] { self.counts[bin + stride] } else { self.counts[bin] };
+            let after = if place + 1 < self.lengths[axis] { self.counts[bin + stride] } else { self.counts[bin] };
             slope[d] * (after - before) / 2.0
         });
         let steepest = slopes[0].abs() + slopes[1].abs();
@@ -90,9 +89,9 @@ impl GridCounts<'_> {
     }
 
     /// Lists the counts along an axis, one list for each line of bins.
-    fn lines(&self, axis: usize) -> Vec<Vec<f64>> {
+    fn axis_lines(&self, axis: usize) -> Vec<Vec<f64>> {
         let (stride, length) = (self.stride(axis), self.lengths[axis]);
-        let starts = (0..self.counts.len()).filter(|bin| self.place(*bin, axis) == 0);
+        let starts = (0..self.counts.len()).filter(|bin| self.axis_index(*bin, axis) == 0);
         starts.map(|start| (0..length).map(|step| self.counts[start + step * stride]).collect()).collect()
     }
 }
@@ -104,7 +103,7 @@ fn merge_pairs(line: &[f64]) -> Vec<f64> {
 
 /// Sums over the middle pair of all four neighbours in a row.
 #[derive(Debug, Clone, Copy)]
-struct PairSplits {
+struct PairSplitStatistics {
     slope: f64,
     /// The squares of what a slope leaves, less noise and `N`.
     excess: f64,
@@ -112,8 +111,8 @@ struct PairSplits {
     most: f64,
 }
 
-impl PairSplits {
-    fn of(lines: &[Vec<f64>], noise_variance: f64) -> Self {
+impl PairSplitStatistics {
+    fn from_lines(lines: &[Vec<f64>], noise_variance: f64) -> Self {
         let (mut products, mut squares) = (0.0, 0.0);
         for four in lines.iter().flat_map(|line| line.windows(4)) {
             let (difference, outer) = (four[1] - four[2], (four[0] - four[3]) / 3.0);
@@ -160,8 +159,7 @@ mod tests {
     #[test]
     fn a_slope_is_found() {
         let mut random = rand_pcg::Pcg64::seed_from_u64(6);
-        let rising =
-            measured(&counted((0..2_000_000).map(|_| [random.random::<f64>().sqrt(), random.random()])));
+        let rising = measured(&counted((0..2_000_000).map(|_| [random.random::<f64>().sqrt(), random.random()])));
         assert!((rising.slope[0] - 1.0).abs() < 0.2 && rising.clustering < 1e-3, "{rising:?}");
     }
 
@@ -193,10 +191,7 @@ mod tests {
     fn nothing_known_is_the_worst_case() {
         for (counts, lengths) in [(vec![5.0; 9], [3, 3]), (vec![0.0; 64], [8, 8])] {
             let grid = GridCounts { counts: &counts, lengths: &lengths, noise_variance: 1.0 };
-            assert_eq!(
-                WithinBinSpread::measure(grid, [0, 1]),
-                WithinBinSpread { slope: [0.0; 2], clustering: 1.0 }
-            );
+            assert_eq!(WithinBinSpread::measure(grid, [0, 1]), WithinBinSpread { slope: [0.0; 2], clustering: 1.0 });
         }
     }
 }

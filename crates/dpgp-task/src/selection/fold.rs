@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::judged::{Judge, clipped_range, expected_square};
-use crate::cross_validation::{FoldRows, folds, others};
+use super::judged::{CandidateSelector, clipped_range, expected_clipped_square};
+use crate::cross_validation::{FoldRows, folds, rows_outside_fold};
 use crate::known::Memo;
 use crate::noise::cloaking_options;
 use crate::summary::normal_vector;
-use crate::{Candidate, GpCandidate, Job, NoiseScale, Sampled, SelectionTask, TargetGuarantee, TaskError};
-use dpgp_cloaking::{Cloak, cloak_from};
+use crate::{
+    AuditEvidence, GpCandidate, ModelCandidate, NoiseScale, ReplicateJob, SelectionTask, TargetGuarantee, TaskError,
+};
+use dpgp_cloaking::{CloakingNoise, design_randomised_cloaking_noise};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
-use dpgp_gp::{LinearMap, exact, polynomial};
-use dpgp_linalg::largest;
+use dpgp_gp::{PredictionMap, exact_prediction_map, polynomial_prediction_map};
+use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::FoldColumns;
 
 /// One fold of one candidate.
@@ -42,10 +44,10 @@ pub(super) enum ErrorNoise {
 
 impl CandidateFold {
     /// The sum of squares of some errors with the noise times `noise`, clipped to `clip`: expected, or the mean over draws.
-    pub fn squares(&self, errors: &[f64], noise: f64, clip: f64) -> f64 {
+    pub fn sum_clipped_squares(&self, errors: &[f64], noise: f64, clip: f64) -> f64 {
         match &self.noise {
             ErrorNoise::Deviations(sds) => {
-                errors.iter().zip(sds).map(|(e, sd)| expected_square(*e, noise * sd, clip)).sum()
+                errors.iter().zip(sds).map(|(e, sd)| expected_clipped_square(*e, noise * sd, clip)).sum()
             }
             ErrorNoise::Draws(draws) => {
                 let of_draws = draws.iter().map(|draw| {
@@ -59,57 +61,62 @@ impl CandidateFold {
 }
 
 /// The rows that candidates are compared on, with targets on the scale of the model.
-pub(super) struct Compared<'a> {
-    pub job: &'a Job<'a>,
+pub(super) struct CandidateComparison<'a> {
+    pub job: &'a ReplicateJob<'a>,
     pub task: &'a SelectionTask,
     pub inputs: &'a DMatrix<f64>,
     pub targets: &'a [f64],
 }
 
-impl Compared<'_> {
+impl CandidateComparison<'_> {
     /// The folds of each candidate of the task.
-    pub fn candidates(&self) -> Result<Vec<Vec<CandidateFold>>, TaskError> {
+    pub fn evaluate_candidates(&self) -> Result<Vec<Vec<CandidateFold>>, TaskError> {
         let splits = folds(self.targets.len(), self.task.split, self.job.streams);
         let candidates = self.task.all_candidates();
         let of_each = candidates.iter().map(|candidate| {
             let folds = splits.iter().enumerate();
-            folds.map(|(number, test)| self.fold(candidate, number, test)).collect()
+            folds.map(|(number, test)| self.evaluate_fold(candidate, number, test)).collect()
         });
         of_each.collect()
     }
 
-    fn fold(&self, candidate: &Candidate, number: usize, test: &[usize]) -> Result<CandidateFold, TaskError> {
-        let training = others(self.targets.len(), test);
+    fn evaluate_fold(
+        &self,
+        candidate: &ModelCandidate,
+        number: usize,
+        test: &[usize],
+    ) -> Result<CandidateFold, TaskError> {
+        let training = rows_outside_fold(self.targets.len(), test);
         let map = self.map(candidate, &training, test)?;
         let targets: Vec<f64> = training.iter().map(|&row| self.targets[row]).collect();
         let predictions = map.predict(&targets);
         let name = candidate.name();
-        let mut starts = self.job.streams.of_block(&format!("start {name} fold {number}"));
+        let mut starts = self.job.streams.block_stream(&format!("start {name} fold {number}"));
         let options = cloaking_options(&self.job.setting.privacy.mechanism)?;
-        let cloak = cloak_from(map.columns(), &map.counts(), &options, &mut starts)?;
+        let cloak = design_randomised_cloaking_noise(map.columns(), &map.targets_per_column(), &options, &mut starts)?;
         let purpose = format!("noise {name} fold {number}");
         Ok(CandidateFold {
             errors: test.iter().zip(predictions.iter()).map(|(&row, p)| p - self.targets[row]).collect(),
             tests: test.to_vec(),
-            noise: self.noise(&cloak, &purpose),
-            longest: largest(map.columns().column_iter().map(|column| column.norm_squared())),
-            columns: FoldColumns { columns: map.expand(), rows: training },
+            noise: self.error_noise(&cloak, &purpose),
+            longest: largest_or_nan(map.columns().column_iter().map(|column| column.norm_squared())),
+            columns: FoldColumns { columns: map.to_full_matrix(), rows: training },
             gap: cloak.gap,
         })
     }
 
-    fn map(&self, candidate: &Candidate, training: &[usize], test: &[usize]) -> Result<LinearMap, TaskError> {
+    fn map(&self, candidate: &ModelCandidate, training: &[usize], test: &[usize]) -> Result<PredictionMap, TaskError> {
         let (training, test) = (self.inputs.select_rows(training), self.inputs.select_rows(test));
         Ok(match candidate {
-            Candidate::Polynomial(degree) => polynomial(*degree, &training, &test)?,
-            Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+            ModelCandidate::Polynomial(degree) => polynomial_prediction_map(*degree, &training, &test)?,
+            ModelCandidate::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
                 let kernel = ExponentiatedQuadratic::isotropic(*variance, *lengthscale);
-                exact(&kernel, *noise_variance, &training, &test)?
+                exact_prediction_map(&kernel, *noise_variance, &training, &test)?
             }
         })
     }
 
-    fn noise(&self, cloak: &Cloak, purpose: &str) -> ErrorNoise {
+    fn error_noise(&self, cloak: &CloakingNoise, purpose: &str) -> ErrorNoise {
         let scale = match self.task.noise_scale {
             NoiseScale::Delta => 1.0,
             // The noise of a cloak is scaled by Delta already.
@@ -118,7 +125,7 @@ impl Compared<'_> {
         let Some(draws) = self.task.draws else {
             return ErrorNoise::Deviations(cloak.standard_deviations().iter().map(|sd| scale * sd).collect());
         };
-        let mut stream = self.job.streams.of_block(purpose);
+        let mut stream = self.job.streams.block_stream(purpose);
         let map = cloak.noise_map() * scale;
         let noise = (0..draws.get()).map(|_| &map * normal_vector(map.ncols(), &mut stream));
         ErrorNoise::Draws(noise.map(|noise| noise.iter().copied().collect()).collect())
@@ -126,52 +133,54 @@ impl Compared<'_> {
 }
 
 /// Gaussian processes of several lengthscales to choose from, by cross-validation on some training rows.
-pub(crate) struct Choice {
+pub(crate) struct LengthscaleChoice {
     task: SelectionTask,
     candidates: Vec<Vec<CandidateFold>>,
     rows: usize,
     scale: f64,
     range: Option<(f64, f64)>,
-    chances: Memo<FoldBudget, Arc<Vec<f64>>>,
+    chances: Memo<ChoiceBudget, Arc<Vec<f64>>>,
 }
 
 /// Budget of a choice, and the rest for the release after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct FoldBudget {
+struct ChoiceBudget {
     rest: TargetGuarantee,
     epsilon: f64,
 }
 
-impl Choice {
+impl LengthscaleChoice {
     /// Among the candidates of a task, on the training rows of a fold, whose targets are in units of `scale`.
-    pub fn new(job: &Job<'_>, task: SelectionTask, rows: &FoldRows, scale: f64) -> Result<Self, TaskError> {
-        let compared = Compared { job, task: &task, inputs: &rows.inputs, targets: &rows.targets };
-        let candidates = compared.candidates()?;
+    pub fn new(job: &ReplicateJob<'_>, task: SelectionTask, rows: &FoldRows, scale: f64) -> Result<Self, TaskError> {
+        let compared = CandidateComparison { job, task: &task, inputs: &rows.inputs, targets: &rows.targets };
+        let candidates = compared.evaluate_candidates()?;
         let range = clipped_range(&job.setting.normalise, scale);
         Ok(Self { candidates, rows: rows.targets.len(), task, scale, range, chances: Memo::default() })
     }
 
-    fn judge(&self) -> Judge<'_> {
+    fn candidate_selector(&self) -> CandidateSelector<'_> {
         let Self { task, candidates, rows, scale, range, .. } = self;
-        Judge { task, candidates, rows: *rows, scale: *scale, range: *range }
+        CandidateSelector { task, candidates, rows: *rows, scale: *scale, range: *range }
     }
 
     /// The probability with which each is chosen with a budget, where the release after it has the guarantee of `rest`.
-    pub fn probabilities(&self, rest: TargetGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
-        let budget = FoldBudget { rest, epsilon };
-        self.chances.get_or_compute(&budget, || Arc::new(self.judge().judged(rest, epsilon).probability))
+    pub fn choice_probabilities(&self, rest: TargetGuarantee, epsilon: f64) -> Arc<Vec<f64>> {
+        let budget = ChoiceBudget { rest, epsilon };
+        self.chances.get_or_compute(&budget, || {
+            Arc::new(self.candidate_selector().selection_outcome(rest, epsilon).probability)
+        })
     }
 
     /// Evidence of the choice: its candidates.
-    pub fn sampled(&self, rest: TargetGuarantee, epsilon: f64) -> Sampled {
-        let judge = self.judge();
-        judge.sampled(rest, epsilon, &judge.judged(rest, epsilon))
+    pub fn audit_evidence(&self, rest: TargetGuarantee, epsilon: f64) -> AuditEvidence {
+        let judge = self.candidate_selector();
+        judge.audit_evidence(rest, epsilon, &judge.selection_outcome(rest, epsilon))
     }
 }
 
 /// Errors that the exponential mechanism chooses by, as a function of the targets.
 #[derive(Debug, Clone)]
-pub struct Selected {
+pub struct SelectionErrorFunction {
     /// The folds of each candidate that is allowed.
     pub(super) candidates: Vec<Vec<CandidateFold>>,
     /// The number of targets.
@@ -190,9 +199,9 @@ pub struct Selected {
     pub range: Option<(f64, f64)>,
 }
 
-impl Selected {
+impl SelectionErrorFunction {
     /// The number of candidates.
-    pub fn candidates(&self) -> usize {
+    pub fn candidate_count(&self) -> usize {
         self.candidates.len()
     }
 
@@ -211,10 +220,10 @@ impl Selected {
     }
 
     /// The sum of squared errors of a candidate from its errors, with the noise and the clip of the task.
-    pub fn sum(&self, candidate: usize, errors: &DVector<f64>) -> f64 {
+    pub fn sum_squared_errors(&self, candidate: usize, errors: &DVector<f64>) -> f64 {
         let folds = self.candidates[candidate].iter().map(|fold| {
             let errors: Vec<f64> = fold.tests.iter().map(|&test| errors[test]).collect();
-            fold.squares(&errors, self.noise, self.clip)
+            fold.sum_clipped_squares(&errors, self.noise, self.clip)
         });
         folds.sum()
     }

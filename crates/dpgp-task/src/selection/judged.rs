@@ -3,16 +3,16 @@
 
 use nalgebra::DMatrix;
 
-use super::fold::{CandidateFold, Selected};
-use crate::{Sampled, SelectionTask, TargetGuarantee};
-use dpgp_linalg::largest;
-use dpgp_mechanisms::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
+use super::fold::{CandidateFold, SelectionErrorFunction};
+use crate::{AuditEvidence, SelectionTask, TargetGuarantee};
+use dpgp_linalg::largest_or_nan;
+use dpgp_mechanisms::{FoldColumns, SseSensitivityRule, selection_probabilities, sse_sensitivity};
 use dpgp_number::{normal_cdf, normal_pdf};
 use dpgp_spec::setting::{NormaliseSetting, prior_mean};
 
 /// The candidates, and how they are judged.
 #[derive(Clone, Copy)]
-pub(super) struct Judge<'a> {
+pub(super) struct CandidateSelector<'a> {
     pub task: &'a SelectionTask,
     pub candidates: &'a [Vec<CandidateFold>],
     /// Targets.
@@ -24,7 +24,7 @@ pub(super) struct Judge<'a> {
 }
 
 /// Outcome of the mechanism for the candidates.
-pub(super) struct Judged {
+pub(super) struct SelectionOutcome {
     /// Of each candidate: its clipped error, that without noise and clip, the error in units of the target, the most that
     /// one target moves a prediction (units of the target), its sensitivity, its probability.
     pub sse: Vec<f64>,
@@ -38,40 +38,38 @@ pub(super) struct Judged {
     pub bound: f64,
 }
 
-impl Judge<'_> {
+impl CandidateSelector<'_> {
     /// The choice with a budget, among releases for the guarantee of `target`.
-    pub fn judged(&self, target: TargetGuarantee, epsilon: f64) -> Judged {
-        let (noise, clip) = (self.noise(target), self.clip(target));
+    pub fn selection_outcome(&self, target: TargetGuarantee, epsilon: f64) -> SelectionOutcome {
+        let (noise, clip) = (self.noise_scale(target), self.clip(target));
         let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
         let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
         let rmse = unclipped.map(|sse| self.scale * (sse / self.rows as f64).sqrt()).collect();
-        let clean_sse =
-            self.candidates.iter().map(|folds| sum_of_squares(folds, 0.0, f64::INFINITY)).collect();
-        let most_moved = self.candidates.iter().map(|folds| target.change * largest_entry(folds)).collect();
+        let clean_sse = self.candidates.iter().map(|folds| sum_of_squares(folds, 0.0, f64::INFINITY)).collect();
+        let most_moved = self.candidates.iter().map(|folds| target.change * largest_prediction_change(folds)).collect();
         let change = self.change(target);
-        let sensitivity: Vec<f64> =
-            self.candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
+        let sensitivity: Vec<f64> = self.candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
         let allowed: Vec<usize> =
             (0..self.candidates.len()).filter(|&i| self.is_allowed(&self.candidates[i], change)).collect();
         let bound = match self.task.sensitivity {
             // As it was run: of all configurations, what is above the threshold counted as nothing.
-            SensitivityRule::LargestDropped => largest(sensitivity.iter().copied()),
-            _ => largest(allowed.iter().map(|&i| sensitivity[i])),
+            SseSensitivityRule::LargestDropped => largest_or_nan(sensitivity.iter().copied()),
+            _ => largest_or_nan(allowed.iter().map(|&i| sensitivity[i])),
         };
         let of_allowed: Vec<f64> = allowed.iter().map(|&i| sse[i]).collect();
         let mut probability = vec![0.0; self.candidates.len()];
         for (&i, chance) in allowed.iter().zip(&selection_probabilities(&of_allowed, bound, epsilon)) {
             probability[i] = *chance;
         }
-        Judged { sse, clean_sse, rmse, most_moved, sensitivity, probability, allowed, bound }
+        SelectionOutcome { sse, clean_sse, rmse, most_moved, sensitivity, probability, allowed, bound }
     }
 
     /// Evidence of the choice: its candidates.
-    pub fn sampled(&self, target: TargetGuarantee, epsilon: f64, judged: &Judged) -> Sampled {
-        Sampled::Exponential(Box::new(Selected {
+    pub fn audit_evidence(&self, target: TargetGuarantee, epsilon: f64, judged: &SelectionOutcome) -> AuditEvidence {
+        AuditEvidence::Exponential(Box::new(SelectionErrorFunction {
             candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
             rows: self.rows,
-            noise: self.noise(target),
+            noise: self.noise_scale(target),
             clip: self.clip(target),
             change: self.change(target),
             epsilon,
@@ -86,7 +84,7 @@ impl Judge<'_> {
     }
 
     /// Factor of the noise of each prediction.
-    fn noise(&self, target: TargetGuarantee) -> f64 {
+    fn noise_scale(&self, target: TargetGuarantee) -> f64 {
         self.change(target) * target.sigma()
     }
 
@@ -96,18 +94,18 @@ impl Judge<'_> {
     }
 
     fn is_allowed(&self, folds: &[CandidateFold], change: f64) -> bool {
-        folds.iter().all(|fold| self.is_below(fold, change))
+        folds.iter().all(|fold| self.is_below_threshold(fold, change))
     }
 
     /// Whether no target moves the predictions of a fold by more than the threshold.
-    fn is_below(&self, fold: &CandidateFold, change: f64) -> bool {
+    fn is_below_threshold(&self, fold: &CandidateFold, change: f64) -> bool {
         self.task.threshold.is_none_or(|threshold| change * change * fold.longest <= threshold.get())
     }
 
     fn sensitivity(&self, folds: &[CandidateFold], change: f64) -> f64 {
         let rule = self.task.sensitivity;
         let nothing = FoldColumns { columns: DMatrix::zeros(0, 0), rows: Vec::new() };
-        let counted = |fold| rule != SensitivityRule::LargestDropped || self.is_below(fold, change);
+        let counted = |fold| rule != SseSensitivityRule::LargestDropped || self.is_below_threshold(fold, change);
         let columns: Vec<&FoldColumns> =
             folds.iter().map(|fold| if counted(fold) { &fold.columns } else { &nothing }).collect();
         sse_sensitivity(rule, &columns, self.rows, change)
@@ -116,12 +114,12 @@ impl Judge<'_> {
 
 /// The sum over folds of squared errors with the noise, errors clipped.
 fn sum_of_squares(folds: &[CandidateFold], noise: f64, clip: f64) -> f64 {
-    folds.iter().map(|fold| fold.squares(&fold.errors, noise, clip)).sum()
+    folds.iter().map(|fold| fold.sum_clipped_squares(&fold.errors, noise, clip)).sum()
 }
 
 /// The most that a prediction of any fold changes with one target.
-fn largest_entry(folds: &[CandidateFold]) -> f64 {
-    largest(folds.iter().map(|fold| fold.columns.columns.amax()))
+fn largest_prediction_change(folds: &[CandidateFold]) -> f64 {
+    largest_or_nan(folds.iter().map(|fold| fold.columns.columns.amax()))
 }
 
 /// The range of targets in units of `scale`, where they are clipped.
@@ -141,7 +139,7 @@ pub(super) fn clipped_range(normalise: &NormaliseSetting, scale: f64) -> Option<
 /// `E[clip(X, -T, T)^2]` for `X ~ N(mean, sd^2)`. With `a = (-T - mean)/sd`, `b = (T - mean)/sd` and `P = Phi(b) - Phi(a)`:
 /// `mean^2 P + 2 mean sd (phi(a) - phi(b)) + sd^2 (P + a phi(a) - b phi(b)) + T^2 (1 - P)`. Where sd is not small
 /// beside T these terms cancel; there it is `T^2` less a smooth integral.
-pub(crate) fn expected_square(mean: f64, sd: f64, threshold: f64) -> f64 {
+pub(crate) fn expected_clipped_square(mean: f64, sd: f64, threshold: f64) -> f64 {
     if threshold.is_infinite() {
         return mean * mean + sd * sd;
     }
@@ -149,7 +147,7 @@ pub(crate) fn expected_square(mean: f64, sd: f64, threshold: f64) -> f64 {
         return mean.abs().min(threshold).powi(2);
     }
     if sd > 0.5 * threshold {
-        return threshold * threshold - lost_to_the_clip(mean, sd, threshold);
+        return threshold * threshold - square_lost_to_clip(mean, sd, threshold);
     }
     let (a, b) = ((-threshold - mean) / sd, (threshold - mean) / sd);
     let (at_a, at_b) = (normal_pdf(a), normal_pdf(b));
@@ -164,7 +162,7 @@ pub(crate) fn expected_square(mean: f64, sd: f64, threshold: f64) -> f64 {
 /// `E[(T^2 - X^2)+]`, the integral of `(T^2 - x^2) phi((x - mean)/sd)/sd` over [-T, T] by the five-point Gauss-Legendre
 /// rule on [`PANELS`] panels of width `h = T/12`. The rule's error term `h^11 (5!)^4 f^(10) / (11 (10!)^3)` is far below the
 /// rounding of `T^2` where `sd > T/2`, so `h / sd < 1/6`.
-fn lost_to_the_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
+fn square_lost_to_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
     let (near, far) = ((10.0f64 / 7.0).sqrt() * 2.0, 13.0 * 70f64.sqrt());
     let nodes = [
         (0.0, 128.0 / 225.0),
@@ -176,14 +174,14 @@ fn lost_to_the_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
         let middle = -threshold + half * (2 * p + 1) as f64;
         let pairs = nodes[1..].iter().map(|(node, weight)| {
             let (left, right) = (middle - half * node, middle + half * node);
-            weight * (lost_density(left, mean, sd, threshold) + lost_density(right, mean, sd, threshold))
+            weight * (lost_square_density(left, mean, sd, threshold) + lost_square_density(right, mean, sd, threshold))
         });
-        nodes[0].1 * lost_density(middle, mean, sd, threshold) + pairs.sum::<f64>()
+        nodes[0].1 * lost_square_density(middle, mean, sd, threshold) + pairs.sum::<f64>()
     });
     half * panels.sum::<f64>()
 }
 
-fn lost_density(x: f64, mean: f64, sd: f64, threshold: f64) -> f64 {
+fn lost_square_density(x: f64, mean: f64, sd: f64, threshold: f64) -> f64 {
     (threshold - x) * (threshold + x) * normal_pdf((x - mean) / sd) / sd
 }
 
@@ -197,14 +195,8 @@ mod tests {
     /// Against the trapezoidal rule.
     #[test]
     fn the_clipped_square_is_its_integral() {
-        let cases = [
-            (0.3, 1.0, 2.1),
-            (0.3, 1.0, 1.9),
-            (-5.0, 2.0, 3.0),
-            (1.0, 30.0, 8.0),
-            (2.0, 0.1, 8.0),
-            (0.0, 4.001, 8.0),
-        ];
+        let cases =
+            [(0.3, 1.0, 2.1), (0.3, 1.0, 1.9), (-5.0, 2.0, 3.0), (1.0, 30.0, 8.0), (2.0, 0.1, 8.0), (0.0, 4.001, 8.0)];
         for (mean, sd, threshold) in cases {
             let steps = 400_000;
             let width = 24.0 / f64::from(steps);
@@ -213,14 +205,14 @@ mod tests {
                 (mean + sd * z).clamp(-threshold, threshold).powi(2) * normal_pdf(z)
             };
             let integral: f64 = (0..=steps).map(integrand).sum::<f64>() * width;
-            let closed = expected_square(mean, sd, threshold);
+            let closed = expected_clipped_square(mean, sd, threshold);
             assert!((closed / integral - 1.0).abs() < 1e-8, "{closed} {integral}");
         }
         // Where the noise drowns everything, every error is clipped.
         for sd in [1e6, 1e12, 1e200] {
-            assert!((expected_square(3.0, sd, 8.0) / 64.0 - 1.0).abs() < 1e-5, "{sd}");
+            assert!((expected_clipped_square(3.0, sd, 8.0) / 64.0 - 1.0).abs() < 1e-5, "{sd}");
         }
-        assert_eq!(expected_square(3.0, 0.0, 2.0), 4.0);
-        assert_eq!(expected_square(3.0, 4.0, f64::INFINITY), 25.0);
+        assert_eq!(expected_clipped_square(3.0, 0.0, 2.0), 4.0);
+        assert_eq!(expected_clipped_square(3.0, 4.0, f64::INFINITY), 25.0);
     }
 }

@@ -1,15 +1,17 @@
 //! The selected candidate and its error.
 
+use super::fold::CandidateComparison;
 use super::fold::CandidateFold;
-use super::fold::Compared;
-use super::judged::{Judge, Judged, clipped_range};
-use crate::normalise::{caveats, normalise};
-use crate::{Candidate, RowsSetting, SelectionTask};
-use crate::{Certified, Frame, Job, Measured, TargetGuarantee, Task, TaskError};
+use super::judged::{CandidateSelector, SelectionOutcome, clipped_range};
+use crate::normalise::{normalisation_caveats, normalise};
+use crate::{
+    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, TargetGuarantee, TaskError,
+};
+use crate::{ModelCandidate, RowRangeSetting, SelectionTask};
 use dpgp_accounting::{Caveat, Certificate};
-use dpgp_linalg::largest;
+use dpgp_linalg::largest_or_nan;
 use dpgp_mechanisms::PrivacySetting;
-use dpgp_mechanisms::SensitivityRule;
+use dpgp_mechanisms::SseSensitivityRule;
 
 /// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
 /// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each
@@ -17,98 +19,103 @@ use dpgp_mechanisms::SensitivityRule;
 /// all: `expected-rmse` (the root of the expected squared error of what is selected), `mean-rmse`, `allowed` (candidates within the
 /// threshold), `largest-sensitivity`, `largest-probability`, `uniform-rmse` (`expected-rmse` if all that are allowed were equally
 /// likely), and `total-epsilon`, what the choice and the release after it spend by basic composition, where both are private.
-impl Task for SelectionTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+impl MeasurableTask for SelectionTask {
+    fn measure_cells(&self, job: &ReplicateJob<'_>) -> Result<Vec<CellMeasurements>, TaskError> {
         let sample = job.sample;
         let normalised = normalise(&sample.targets, &job.setting.normalise);
-        let rows = self.rows.unwrap_or(RowsSetting { from: 0, to: sample.rows() });
-        let rows: Vec<usize> = (rows.from..rows.to.min(sample.rows())).collect();
+        let rows = self.rows.unwrap_or(RowRangeSetting { from: 0, to: sample.row_count() });
+        let rows: Vec<usize> = (rows.from..rows.to.min(sample.row_count())).collect();
         let (inputs, targets) = (sample.inputs.select_rows(&rows), normalised.select(&rows));
-        let candidates = Compared { job, task: self, inputs: &inputs, targets: &targets }.candidates()?;
+        let candidates =
+            CandidateComparison { job, task: self, inputs: &inputs, targets: &targets }.evaluate_candidates()?;
         let scale = normalised.scale;
         let range = clipped_range(&job.setting.normalise, scale);
-        let judge = Judge { task: self, candidates: &candidates, rows: rows.len(), scale, range };
-        let block = SelectionBlock { job, judge, caveats: caveats(job.setting, &normalised) };
-        job.cells.iter().map(|cell| block.cell(cell)).collect()
+        let judge = CandidateSelector { task: self, candidates: &candidates, rows: rows.len(), scale, range };
+        let block = SelectionSharedState { job, judge, caveats: normalisation_caveats(job.setting, &normalised) };
+        job.cells.iter().map(|cell| block.measure_cell(cell)).collect()
     }
 }
 
 /// State shared by all cells of a block.
-struct SelectionBlock<'a> {
-    job: &'a Job<'a>,
-    judge: Judge<'a>,
+struct SelectionSharedState<'a> {
+    job: &'a ReplicateJob<'a>,
+    judge: CandidateSelector<'a>,
     caveats: [(Caveat, bool); 2],
 }
 
-impl SelectionBlock<'_> {
-    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+impl SelectionSharedState<'_> {
+    fn measure_cell(&self, cell: &PrivacySetting) -> Result<CellMeasurements, TaskError> {
         let (target, task) = (TargetGuarantee::from_privacy(cell)?, self.judge.task);
-        let judged = self.judge.judged(target, task.epsilon.get());
-        let certified = self.certified(target, &judged)?;
+        let judged = self.judge.selection_outcome(target, task.epsilon.get());
+        let certified = self.certify_selection(target, &judged)?;
         let names = task.all_candidates();
-        let mut metrics = if task.summary { Vec::new() } else { of_each(&names, &judged) };
+        let mut metrics = if task.summary { Vec::new() } else { candidate_metrics(&names, &judged) };
         if !task.summary {
-            metrics.extend(self.entries(&names));
-            metrics.extend(self.of_folds(&names));
+            metrics.extend(self.map_entry_metrics(&names));
+            metrics.extend(self.fold_error_metrics(&names));
         }
-        metrics.extend(by_lengthscale(task, &names, &judged.probability));
-        metrics.extend(SelectionTask::OF_ALL.map(str::to_owned).into_iter().zip(of_all(&judged)));
+        metrics.extend(lengthscale_probability_metrics(task, &names, &judged.probability));
+        metrics.extend(SelectionTask::OF_ALL.map(str::to_owned).into_iter().zip(summary_values(&judged)));
         let total = target.epsilon + task.epsilon.get();
         if total.is_finite() {
             metrics.push((SelectionTask::TOTAL.to_owned(), total));
         }
-        let Judged { probability, rmse, .. } = judged;
-        let frame = Frame::new("candidates").with("probability", probability).with("value", rmse);
-        Ok(certified.measured(0.0, metrics).with_frames(vec![frame]))
+        let SelectionOutcome { probability, rmse, .. } = judged;
+        let frame = FigureFrame::new("candidates").with_column("probability", probability).with_column("value", rmse);
+        Ok(certified.into_measurements(0.0, metrics).with_frames(vec![frame]))
     }
 
     /// The entries of the maps that the task asks for.
-    fn entries(&self, names: &[Candidate]) -> Vec<(String, f64)> {
-        let Judge { task, candidates, .. } = self.judge;
+    fn map_entry_metrics(&self, names: &[ModelCandidate]) -> Vec<(String, f64)> {
+        let CandidateSelector { task, candidates, .. } = self.judge;
         let of_candidates = names.iter().zip(candidates).flat_map(|(name, folds)| {
             let name = name.name();
             task.entries
                 .iter()
-                .map(move |&entry| (SelectionTask::of_entry(&name, entry), moved(folds, entry)))
+                .map(move |&entry| (SelectionTask::entry_metric_name(&name, entry), prediction_change(folds, entry)))
         });
         of_candidates.collect()
     }
 
     /// The errors of single folds, if the task asks for them.
-    fn of_folds(&self, names: &[Candidate]) -> Vec<(String, f64)> {
-        let Judge { task, candidates, .. } = self.judge;
+    fn fold_error_metrics(&self, names: &[ModelCandidate]) -> Vec<(String, f64)> {
+        let CandidateSelector { task, candidates, .. } = self.judge;
         if !task.each_fold {
             return Vec::new();
         }
         let of_candidates = names.iter().zip(candidates).flat_map(|(name, folds)| {
             let name = name.name();
             folds.iter().enumerate().map(move |(i, fold)| {
-                let error = fold.squares(&fold.errors, 0.0, f64::INFINITY);
-                (SelectionTask::of_fold(&name, i + 1), error)
+                let error = fold.sum_clipped_squares(&fold.errors, 0.0, f64::INFINITY);
+                (SelectionTask::fold_metric_name(&name, i + 1), error)
             })
         });
         of_candidates.collect()
     }
 
     /// The guarantee of the index alone: it has an epsilon of its own, whatever that of the cell.
-    fn certified(&self, target: TargetGuarantee, judged: &Judged) -> Result<Certified, TaskError> {
+    fn certify_selection(
+        &self,
+        target: TargetGuarantee,
+        judged: &SelectionOutcome,
+    ) -> Result<AuditableCertificate, TaskError> {
         let SelectionTask { epsilon, sensitivity, .. } = *self.judge.task;
         if epsilon.get().is_infinite() {
-            return Ok(Certified::nothing());
+            return Ok(AuditableCertificate::without_claim());
         }
         let folds = self.judge.candidates.iter().flatten();
         let gaps: Option<Vec<f64>> = folds.map(|fold: &CandidateFold| fold.gap).collect();
-        let valid = sensitivity == SensitivityRule::Corrected;
+        let valid = sensitivity == SseSensitivityRule::Corrected;
         let certificate =
-            Certificate::exponential(target.neighbours(), epsilon.get(), valid).with_gap(gaps.map(largest));
-        self.job.certify(certificate.with_caveats(&self.caveats), || {
-            vec![self.judge.sampled(target, epsilon.get(), judged)]
+            Certificate::exponential(target.neighbours(), epsilon.get(), valid).with_gap(gaps.map(largest_or_nan));
+        self.job.certify_with_evidence(certificate.with_caveats(&self.caveats), || {
+            vec![self.judge.audit_evidence(target, epsilon.get(), judged)]
         })
     }
 }
 
 /// How much the prediction of a row moves when the target of another moves by 1.
-fn moved(folds: &[CandidateFold], [test, training]: [usize; 2]) -> f64 {
+fn prediction_change(folds: &[CandidateFold], [test, training]: [usize; 2]) -> f64 {
     let found = folds.iter().find_map(|fold| {
         let row = fold.tests.iter().position(|&row| row == test)?;
         let column = fold.columns.rows.iter().position(|&row| row == training)?;
@@ -117,8 +124,8 @@ fn moved(folds: &[CandidateFold], [test, training]: [usize; 2]) -> f64 {
     found.unwrap_or(0.0)
 }
 
-fn of_each(names: &[Candidate], judged: &Judged) -> Vec<(String, f64)> {
-    let Judged { sse, clean_sse, rmse, most_moved, sensitivity, probability, .. } = judged;
+fn candidate_metrics(names: &[ModelCandidate], judged: &SelectionOutcome) -> Vec<(String, f64)> {
+    let SelectionOutcome { sse, clean_sse, rmse, most_moved, sensitivity, probability, .. } = judged;
     let lists = [sse, clean_sse, most_moved, sensitivity, probability, rmse];
     let lists: Vec<(&str, &Vec<f64>)> = SelectionTask::OF_EACH.into_iter().zip(lists).collect();
     let mut metrics = Vec::with_capacity(lists.len() * names.len());
@@ -130,23 +137,26 @@ fn of_each(names: &[Candidate], judged: &Judged) -> Vec<(String, f64)> {
 }
 
 /// In the order of [`SelectionTask::OF_ALL`].
-fn of_all(judged: &Judged) -> [f64; 6] {
-    let Judged { probability, rmse, allowed, bound, .. } = judged;
+fn summary_values(judged: &SelectionOutcome) -> [f64; 6] {
+    let SelectionOutcome { probability, rmse, allowed, bound, .. } = judged;
     let expected = probability.iter().zip(rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
     let mean = rmse.iter().sum::<f64>() / rmse.len() as f64;
     let number = allowed.len() as f64;
     let uniform = (allowed.iter().map(|&i| rmse[i] * rmse[i]).sum::<f64>() / number.max(1.0)).sqrt();
-    [expected, mean, number, *bound, largest(probability.iter().copied()), uniform]
+    [expected, mean, number, *bound, largest_or_nan(probability.iter().copied()), uniform]
 }
 
 /// `lengthscale/L`: the probability that a Gaussian process of this lengthscale is selected.
-fn by_lengthscale(task: &SelectionTask, names: &[Candidate], probability: &[f64]) -> Vec<(String, f64)> {
+fn lengthscale_probability_metrics(
+    task: &SelectionTask,
+    names: &[ModelCandidate],
+    probability: &[f64],
+) -> Vec<(String, f64)> {
     let lengthscales = task.gp.iter().flat_map(|grid| &grid.lengthscales);
     let metrics = lengthscales.map(|&wanted| {
         let candidates = names.iter().zip(probability);
-        let own =
-            candidates.filter(|(name, _)| matches!(name, Candidate::Gp(gp) if gp.lengthscale == wanted));
-        (SelectionTask::of_lengthscale(wanted), own.map(|(_, p)| p).sum())
+        let own = candidates.filter(|(name, _)| matches!(name, ModelCandidate::Gp(gp) if gp.lengthscale == wanted));
+        (SelectionTask::lengthscale_metric_name(wanted), own.map(|(_, p)| p).sum())
     });
     metrics.collect()
 }

@@ -6,7 +6,7 @@ mod judged;
 mod measure;
 mod setting;
 
-pub(super) use fold::Choice;
-pub use fold::Selected;
-pub(super) use judged::expected_square;
-pub use setting::{Candidate, GpCandidate, GpGrid, NoiseScale, RowsSetting, SelectionTask};
+pub(super) use fold::LengthscaleChoice;
+pub use fold::SelectionErrorFunction;
+pub(super) use judged::expected_clipped_square;
+pub use setting::{GpCandidate, GpHyperparameterGrid, ModelCandidate, NoiseScale, RowRangeSetting, SelectionTask};

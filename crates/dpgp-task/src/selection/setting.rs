@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FittedRows, TaskSpec};
-use dpgp_mechanisms::{Sections, SensitivityRule, cloaking};
+use crate::{FitSize, TaskRequirements};
+use dpgp_mechanisms::{Sections, SseSensitivityRule, cloaking_setting};
 use dpgp_number::{Count, Epsilon, Positive};
 use dpgp_spec::label;
-use dpgp_spec::setting::rules::{fail, positive, range};
-use dpgp_spec::setting::{Checked, Problem, SplitSetting};
+use dpgp_spec::setting::rules::{check_positive, check_range, fail};
+use dpgp_spec::setting::{CheckResult, SpecProblem, SplitSetting};
 
 /// Selection among candidates by cross-validated expected squared error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,22 +16,22 @@ use dpgp_spec::setting::{Checked, Problem, SplitSetting};
 pub struct SelectionTask {
     /// The rows that are used; without it, all rows. Normalisation uses all rows in either case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<RowsSetting>,
+    pub rows: Option<RowRangeSetting>,
     /// How rows are split into folds.
     pub split: SplitSetting,
     /// The configurations to choose from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<ModelCandidate>,
     /// More configurations: Gaussian processes with all combinations of some hyperparameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gp: Option<GpGrid>,
+    pub gp: Option<GpHyperparameterGrid>,
     /// Budget of the exponential mechanism.
     pub epsilon: Epsilon,
     /// Clip errors at this many times the largest change of a target; no clip without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clip: Option<Positive>,
     /// The bound on the change of the summed squared error.
-    pub sensitivity: SensitivityRule,
+    pub sensitivity: SseSensitivityRule,
     /// A candidate is allowed only if one target moves the predictions of a fold by at most the square root of this (in norm, on
     /// the scale of the model).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,7 +76,7 @@ impl NoiseScale {
 /// A range of rows in their order, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RowsSetting {
+pub struct RowRangeSetting {
     /// The first row of the range.
     pub from: usize,
     /// The row after the last row of the range.
@@ -86,7 +86,7 @@ pub struct RowsSetting {
 /// All combinations of some hyperparameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct GpGrid {
+pub struct GpHyperparameterGrid {
     /// Lengthscales, in units of the inputs.
     pub lengthscales: Vec<f64>,
     /// Variances of the Gaussian likelihood, in squared units of the normalised target.
@@ -110,66 +110,64 @@ pub struct GpCandidate {
 /// A configuration that can be selected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Candidate {
+pub enum ModelCandidate {
     /// Least squares on monomials up to this degree.
     Polynomial(u32),
     /// A Gaussian process.
     Gp(GpCandidate),
 }
 
-impl GpGrid {
+impl GpHyperparameterGrid {
     /// Every combination; variances vary fastest, then noise variances.
-    fn candidates(&self) -> Vec<Candidate> {
+    fn candidates(&self) -> Vec<ModelCandidate> {
         let mut all = Vec::new();
         for &lengthscale in &self.lengthscales {
             for &noise_variance in &self.noise_variances {
                 all.extend(
-                    self.variances.iter().map(|&variance| {
-                        Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance })
-                    }),
+                    self.variances
+                        .iter()
+                        .map(|&variance| ModelCandidate::Gp(GpCandidate { lengthscale, noise_variance, variance })),
                 );
             }
         }
         all
     }
 
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckResult {
         let Self { lengthscales, noise_variances, variances } = self;
-        let lists =
-            [("lengthscales", lengthscales), ("noise_variances", noise_variances), ("variances", variances)];
+        let lists = [("lengthscales", lengthscales), ("noise_variances", noise_variances), ("variances", variances)];
         for (key, values) in lists {
             let path = format!("task.selection.gp.{key}");
             if values.is_empty() {
-                return fail(&path, Problem::Empty);
+                return fail(&path, SpecProblem::Empty);
             }
-            values.iter().try_for_each(|value| positive(&path, *value))?;
+            values.iter().try_for_each(|value| check_positive(&path, *value))?;
         }
         let size = lengthscales.len().saturating_mul(noise_variances.len()).saturating_mul(variances.len());
-        range("task.selection.gp", size <= MOST_CANDIDATES, "at most 10000 combinations", size as f64)
+        check_range("task.selection.gp", size <= MOST_CANDIDATES, "at most 10000 combinations", size as f64)
     }
 }
 
 /// The most candidates of a selection.
 const MOST_CANDIDATES: usize = 10_000;
 
-impl Candidate {
+impl ModelCandidate {
     /// A short name, as metrics show it.
     pub fn name(&self) -> String {
         match self {
             Self::Polynomial(degree) => format!("polynomial-{degree}"),
             Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
-                let [l, n, v] =
-                    [lengthscale, noise_variance, variance].map(|x| label(&toml::Value::Float(*x)));
+                let [l, n, v] = [lengthscale, noise_variance, variance].map(|x| label(&toml::Value::Float(*x)));
                 format!("l={l} noise={n} variance={v}")
             }
         }
     }
 
-    fn check(&self, path: &str) -> Checked {
+    fn check(&self, path: &str) -> CheckResult {
         match self {
-            Self::Polynomial(degree) => range(path, *degree <= 20, "at most 20", f64::from(*degree)),
+            Self::Polynomial(degree) => check_range(path, *degree <= 20, "at most 20", f64::from(*degree)),
             Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
-                [lengthscale, noise_variance, variance].into_iter().try_for_each(|x| positive(path, *x))
+                [lengthscale, noise_variance, variance].into_iter().try_for_each(|x| check_positive(path, *x))
             }
         }
     }
@@ -177,23 +175,16 @@ impl Candidate {
 
 impl SelectionTask {
     /// How many of so many rows are used.
-    fn rows_of(&self, rows: usize) -> usize {
+    fn used_row_count(&self, rows: usize) -> usize {
         self.rows.map_or(rows, |chosen| rows.min(chosen.to).saturating_sub(chosen.from))
     }
 
     /// The metrics of each candidate.
-    pub const OF_EACH: [&str; 6] =
-        ["sse", "sse-without-noise", "most-moved", "sensitivity", "probability", "rmse"];
+    pub const OF_EACH: [&str; 6] = ["sse", "sse-without-noise", "most-moved", "sensitivity", "probability", "rmse"];
 
     /// The metrics that are about all candidates together.
-    pub const OF_ALL: [&str; 6] = [
-        "expected-rmse",
-        "mean-rmse",
-        "allowed",
-        "largest-sensitivity",
-        "largest-probability",
-        "uniform-rmse",
-    ];
+    pub const OF_ALL: [&str; 6] =
+        ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability", "uniform-rmse"];
 
     /// Budget of the choice and of the release of predictions after it, where both are private.
     pub const TOTAL: &str = "total-epsilon";
@@ -202,84 +193,83 @@ impl SelectionTask {
     pub const CORRECTED_CLIP: Positive = Positive::constant(4.0);
 
     /// The name of an entry of the map of a candidate.
-    pub fn of_entry(name: &str, [test, training]: [usize; 2]) -> String {
+    pub fn entry_metric_name(name: &str, [test, training]: [usize; 2]) -> String {
         format!("map/{name}/{test} from {training}")
     }
 
     /// The name of the error without noise of a candidate in a fold, counted from 1.
-    pub fn of_fold(name: &str, fold: usize) -> String {
+    pub fn fold_metric_name(name: &str, fold: usize) -> String {
         format!("sse-without-noise/{name}/fold-{fold}")
     }
 
     /// The name of the probability of a lengthscale.
-    pub fn of_lengthscale(lengthscale: f64) -> String {
+    pub fn lengthscale_metric_name(lengthscale: f64) -> String {
         format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
     }
 
     /// Every configuration, those of the grid last.
-    pub fn all_candidates(&self) -> Vec<Candidate> {
-        let grid = self.gp.iter().flat_map(GpGrid::candidates);
+    pub fn all_candidates(&self) -> Vec<ModelCandidate> {
+        let grid = self.gp.iter().flat_map(GpHyperparameterGrid::candidates);
         self.candidates.iter().cloned().chain(grid).collect()
     }
 
-    fn check_candidates(&self) -> Checked {
+    fn check_candidates(&self) -> CheckResult {
         let path = "task.selection.candidates";
-        self.gp.as_ref().map_or(Ok(()), GpGrid::check)?;
+        self.gp.as_ref().map_or(Ok(()), GpHyperparameterGrid::check)?;
         let all = self.all_candidates();
         if all.is_empty() {
-            return fail(path, Problem::Empty);
+            return fail(path, SpecProblem::Empty);
         }
         let mut seen = std::collections::BTreeSet::new();
         for candidate in &all {
             candidate.check(path)?;
             if !seen.insert(candidate.name()) {
-                return fail(path, Problem::DuplicateValue { label: candidate.name() });
+                return fail(path, SpecProblem::DuplicateValue { label: candidate.name() });
             }
         }
         Ok(())
     }
 }
 
-impl TaskSpec for SelectionTask {
-    fn check(&self, setting: &Sections) -> Checked {
+impl TaskRequirements for SelectionTask {
+    fn check(&self, setting: &Sections) -> CheckResult {
         setting.data.check_split("task.selection.split", self.split)?;
         if let Some(rows) = self.rows {
-            range("task.selection.rows.to", rows.to > rows.from, "greater than `from`", rows.to as f64)?;
+            check_range("task.selection.rows.to", rows.to > rows.from, "greater than `from`", rows.to as f64)?;
         }
         self.check_candidates()?;
-        if self.sensitivity == SensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {
-            return fail("task.selection.sensitivity", Problem::CorrectedNeedsClip);
+        if self.sensitivity == SseSensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {
+            return fail("task.selection.sensitivity", SpecProblem::CorrectedNeedsClip);
         }
-        cloaking(&setting.privacy).map(drop)
+        cloaking_setting(&setting.privacy).map(drop)
     }
 
-    fn metrics(&self, _: u32) -> Vec<String> {
+    fn metric_names(&self, _: u32) -> Vec<String> {
         let each = if self.summary { Vec::new() } else { self.all_candidates() };
-        let names: Vec<String> = each.iter().map(Candidate::name).collect();
-        let each = Self::OF_EACH
-            .into_iter()
-            .flat_map(|metric| names.iter().map(move |name| format!("{metric}/{name}")));
+        let names: Vec<String> = each.iter().map(ModelCandidate::name).collect();
+        let each =
+            Self::OF_EACH.into_iter().flat_map(|metric| names.iter().map(move |name| format!("{metric}/{name}")));
         let lengthscales = self.gp.iter().flat_map(|grid| &grid.lengthscales);
-        let lengthscales = lengthscales.map(|l| SelectionTask::of_lengthscale(*l));
+        let lengthscales = lengthscales.map(|l| SelectionTask::lengthscale_metric_name(*l));
         let entries =
-            names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::of_entry(name, *entry)));
-        let folds = if self.each_fold { self.split.parts() } else { 0 };
-        let of_folds = names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::of_fold(name, fold)));
+            names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::entry_metric_name(name, *entry)));
+        let folds = if self.each_fold { self.split.fold_count() } else { 0 };
+        let of_folds = names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::fold_metric_name(name, fold)));
         let of_all = Self::OF_ALL.into_iter().chain([Self::TOTAL]).map(str::to_owned);
         each.chain(entries).chain(of_folds).chain(lengthscales).chain(of_all).collect()
     }
 
-    fn check_rows(&self, rows: usize) -> Checked {
+    fn check_row_count(&self, rows: usize) -> CheckResult {
         let last = self.entries.iter().flatten().copied().max();
-        let used = self.rows_of(rows);
+        let used = self.used_row_count(rows);
         let allowed = "less than the number of rows used";
         let inside = last.is_none_or(|last| last < used);
-        range("task.selection.entries", inside, allowed, last.unwrap_or(0) as f64)?;
-        self.split.check_rows("task.selection.split", self.rows_of(rows))
+        check_range("task.selection.entries", inside, allowed, last.unwrap_or(0) as f64)?;
+        self.split.check_rows("task.selection.split", self.used_row_count(rows))
     }
 
-    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
-        let exact = self.all_candidates().iter().any(|candidate| matches!(candidate, Candidate::Gp(_)));
-        exact.then(|| FittedRows::of_split(self.split, self.rows_of(rows)))
+    fn fit_size(&self, rows: usize) -> Option<FitSize> {
+        let exact = self.all_candidates().iter().any(|candidate| matches!(candidate, ModelCandidate::Gp(_)));
+        exact.then(|| FitSize::from_split(self.split, self.used_row_count(rows)))
     }
 }

@@ -6,8 +6,8 @@
 mod posterior;
 mod summed;
 
-pub(super) use posterior::check;
-pub(super) use posterior::{BoxModel, SitePosterior};
-pub(super) use posterior::{ReleasedMap, ReleasedMaps};
+pub(super) use posterior::check_site_sums;
+pub(super) use posterior::{BoxProcessPrior, SitePosterior};
+pub(super) use posterior::{NoisyFeatureMap, NoisyFeatureMaps};
 pub(super) use summed::EllipsoidKey;
-pub(super) use summed::{SiteRows, SummedRows};
+pub(super) use summed::{InducingSums, InputTargetRows};

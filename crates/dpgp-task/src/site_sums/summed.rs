@@ -5,25 +5,25 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 use rand_pcg::Pcg64;
 
-use super::{BoxModel, ReleasedMap, ReleasedMaps};
+use super::{BoxProcessPrior, NoisyFeatureMap, NoisyFeatureMaps};
 use crate::known::RunCache;
-use crate::noisy_sums::{TargetSums, noisy_sums};
+use crate::noisy_sums::{BoundedTargetSums, noisy_sums_certificate};
 use crate::sample::product_grid;
-use crate::{Certified, Job, Sampled, ShapedRelease, TaskError};
-use dpgp_accounting::{Certificate, Release};
+use crate::{AuditEvidence, AuditableCertificate, ReplicateJob, ShapedNoiseRelease, TaskError};
+use dpgp_accounting::{Certificate, ReleaseKind};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
-use dpgp_gp::sites::{NoisyFeatures, SummedFeatures};
-use dpgp_gp::variational::{Bumps, Inducing, InducingGrid, Statistics};
+use dpgp_gp::sites::{FeatureSums, NoisyFeatureSums};
+use dpgp_gp::variational::{GaussianBumpGrid, InducingGrid, InducingInputs, SufficientStatistics};
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{
-    Ellipsoid, LEAST_SIGMA, MidpointBounds, NoiseAxes, PrivacySetting, ProductsSetting, RecordBounds,
-    SumMaps, SumsSetting, SumsShape,
+    LEAST_SIGMA, MidpointBounds, NoiseAxes, NoiseEllipsoid, PrivacySetting, RecordBounds, SecondSumSetting,
+    SumFeatureMaps, SumsNoiseShape, SumsSetting,
 };
 use dpgp_spec::setting::RangeSetting;
 
 /// Rows that are summed.
 #[derive(Clone, Copy)]
-pub struct SiteRows<'a> {
+pub struct InputTargetRows<'a> {
     /// Inputs (n x d); from outside the public box they count at its edge.
     pub inputs: &'a DMatrix<f64>,
     /// Targets.
@@ -31,70 +31,72 @@ pub struct SiteRows<'a> {
 }
 
 /// Sums at inducing inputs before their noise.
-pub struct SummedRows<'a> {
-    target: TargetSums<'a>,
-    form: Form,
+pub struct InducingSums<'a> {
+    target: BoundedTargetSums<'a>,
+    form: InducingSumsForm,
 }
 
-enum Form {
+enum InducingSumsForm {
     /// All products, with spherical noise.
-    Plain { statistics: Statistics, grid: InducingGrid, maps: ReleasedMaps },
+    Plain { statistics: SufficientStatistics, grid: InducingGrid, maps: NoisyFeatureMaps },
     /// Along the axes of other noise.
-    Shaped { sums: ShapedSums, features: SummedFeatures },
+    Shaped { sums: ShapedNoiseSums, features: FeatureSums },
 }
 
-impl<'a> SummedRows<'a> {
+impl<'a> InducingSums<'a> {
     /// Of rows, as the spec of a job asks for.
     ///
     /// # Errors
     /// [`TaskError`] if the spec has no noisy sums with a box, or an ellipsoid is not found.
     pub fn new(
-        job: &Job<'a>,
+        job: &ReplicateJob<'a>,
         inducing: &'a [RangeSetting],
-        model: &BoxModel,
-        rows: SiteRows<'_>,
+        model: &BoxProcessPrior,
+        rows: InputTargetRows<'_>,
     ) -> Result<Self, TaskError> {
         let (setting, variance, lengthscale) = (job.sums()?, model.variance, model.lengthscale);
-        let target = TargetSums::new(setting, inducing, variance, lengthscale)?;
-        let sides = inducing.iter().map(|range| (0..range.points).map(|j| range.at(j)).collect());
+        let target = BoundedTargetSums::new(setting, inducing, variance, lengthscale)?;
+        let sides = inducing.iter().map(|range| (0..range.points).map(|j| range.value_at(j)).collect());
         let of_inducing = InducingGrid { sides: sides.collect(), variance, lengthscale };
         // The obligations hold for inputs in the box.
-        let inputs = model.clipped(rows.inputs);
-        let form = if setting.is_plain().is_ok() {
+        let inputs = model.clip_inputs(rows.inputs);
+        let form = if setting.check_plain().is_ok() {
             let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
             let points = product_grid(inducing);
-            let places = Inducing::new(&kernel, &points)?;
-            let statistics = Statistics::new(&places, &inputs, rows.targets, target.bound);
-            let maps = plain_maps(&of_inducing, &target, setting.split.get());
-            Form::Plain { statistics, grid: of_inducing, maps }
+            let places = InducingInputs::new(&kernel, &points)?;
+            let statistics = SufficientStatistics::new(&places, &inputs, rows.targets, target.bound);
+            let maps = published_noise_maps(&of_inducing, &target, setting.split.get());
+            InducingSumsForm::Plain { statistics, grid: of_inducing, maps }
         } else {
-            let sums = ShapedSums::new(setting, &of_inducing, &target, &model.domain, job.known)?;
+            let sums = ShapedNoiseSums::new(setting, &of_inducing, &target, &model.domain, job.known)?;
             let features = sums.maps.sums(&inputs, rows.targets, target.bound);
-            Form::Shaped { sums, features }
+            InducingSumsForm::Shaped { sums, features }
         };
         Ok(Self { target, form })
     }
 
     /// The sums, and the noise on them.
-    pub fn maps(&self) -> &ReleasedMaps {
+    pub fn maps(&self) -> &NoisyFeatureMaps {
         match &self.form {
-            Form::Plain { maps, .. } => maps,
-            Form::Shaped { sums, .. } => &sums.maps,
+            InducingSumsForm::Plain { maps, .. } => maps,
+            InducingSumsForm::Shaped { sums, .. } => &sums.maps,
         }
     }
 
     /// A simulation of the release of a cell; without privacy the sums themselves, which are said to have the least noise that matrices need.
-    pub fn noisy(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> NoisyFeatures {
+    pub fn simulate_release(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> NoisyFeatureSums {
         let (drawn, stated) = (cell.noise_multiplier(), cell.noise_multiplier().max(LEAST_SIGMA));
         match &self.form {
-            Form::Plain { statistics, grid, maps } => {
-                let noisy = self.target.noise(cell).release(statistics, stream);
-                let plain = grid.folded(&noisy.b).component_mul(maps.plain.bumps.scales());
-                let sums = SummedFeatures { rows: statistics.rows, weighted: noisy.a, plain, squares: 0.0 };
-                maps.noisy(sums, stated)
+            InducingSumsForm::Plain { statistics, grid, maps } => {
+                let noisy = self.target.noise(cell).simulate_release(statistics, stream);
+                let plain = grid.fold_onto_midpoints(&noisy.b).component_mul(maps.plain.bumps.scales());
+                let sums = FeatureSums { rows: statistics.rows, weighted: noisy.a, plain, squares: 0.0 };
+                maps.with_noise_variances(sums, stated)
             }
-            Form::Shaped { sums, features } if drawn == 0.0 => sums.maps.noisy(features.clone(), stated),
-            Form::Shaped { sums, features } => sums.maps.released(features, drawn, stream),
+            InducingSumsForm::Shaped { sums, features } if drawn == 0.0 => {
+                sums.maps.with_noise_variances(features.clone(), stated)
+            }
+            InducingSumsForm::Shaped { sums, features } => sums.maps.simulate_release(features, drawn, stream),
         }
     }
 
@@ -102,43 +104,43 @@ impl<'a> SummedRows<'a> {
     ///
     /// # Errors
     /// [`TaskError`] if the claim has no evidence.
-    pub fn certify(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+    pub fn certify(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         match &self.form {
-            Form::Plain { .. } => self.target.certify(job, cell),
-            Form::Shaped { sums, .. } => job.certify(sums.certificate(cell), || {
-                vec![sums.sampled(&self.target, cell.noise_multiplier())]
+            InducingSumsForm::Plain { .. } => self.target.certify(job, cell),
+            InducingSumsForm::Shaped { sums, .. } => job.certify_with_evidence(sums.certificate(cell), || {
+                vec![sums.audit_evidence(&self.target, cell.noise_multiplier())]
             }),
         }
     }
 }
 
 /// The published release.
-fn plain_maps(grid: &InducingGrid, target: &TargetSums<'_>, split: f64) -> ReleasedMaps {
+fn published_noise_maps(grid: &InducingGrid, target: &BoundedTargetSums<'_>, split: f64) -> NoisyFeatureMaps {
     let square = target.sensitivity.assumed.powi(2);
     let weighted = grid.covariances();
-    let plain = grid.midpoints().scaled(&grid.multiplicities().map(f64::sqrt));
-    ReleasedMaps {
-        weighted: ReleasedMap { noise: NoiseAxes::spherical(weighted.len(), square), bumps: weighted },
-        plain: ReleasedMap { noise: NoiseAxes::spherical(plain.len(), square / split), bumps: plain },
+    let plain = grid.midpoint_bumps().scaled(&grid.midpoint_weights().map(f64::sqrt));
+    NoisyFeatureMaps {
+        weighted: NoisyFeatureMap { noise: NoiseAxes::spherical(weighted.len(), square), bumps: weighted },
+        plain: NoisyFeatureMap { noise: NoiseAxes::spherical(plain.len(), square / split), bumps: plain },
     }
 }
 
 /// Parameters of an ellipsoid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EllipsoidKey {
-    maps: SumMaps,
+    maps: SumFeatureMaps,
     domain: Vec<[f64; 2]>,
 }
 
 /// Sums at the midpoints, or with noise in an ellipsoid.
-pub struct ShapedSums {
-    pub maps: ReleasedMaps,
+pub struct ShapedNoiseSums {
+    pub maps: NoisyFeatureMaps,
     domain: Vec<[f64; 2]>,
     /// Of the trace of an ellipsoid.
     gap: Option<f64>,
 }
 
-impl ShapedSums {
+impl ShapedNoiseSums {
     /// As a setting asks for, for inputs in a box.
     ///
     /// # Errors
@@ -146,21 +148,22 @@ impl ShapedSums {
     pub fn new(
         setting: &SumsSetting,
         grid: &InducingGrid,
-        target: &TargetSums<'_>,
+        target: &BoundedTargetSums<'_>,
         domain: &[[f64; 2]],
         known: &RunCache,
     ) -> Result<Self, TaskError> {
-        let maps = SumMaps { weighted: grid.covariances(), plain: plain(setting, grid), bound: target.bound };
+        let maps =
+            SumFeatureMaps { weighted: grid.covariances(), plain: plain_features(setting, grid), bound: target.bound };
         let (maps, gap) = match setting.noise {
-            SumsShape::Spherical => {
+            SumsNoiseShape::Spherical => {
                 let record = RecordBounds { features: target.sums.features, target: target.bound };
                 let most = MidpointBounds::new(grid, record, domain).sensitivity(setting.split.get());
-                (spherical(&maps, most * most), None)
+                (spherical_noise_maps(&maps, most * most), None)
             }
-            SumsShape::Ellipsoid => {
+            SumsNoiseShape::Ellipsoid => {
                 let question = EllipsoidKey { maps: maps.clone(), domain: domain.to_vec() };
                 let shape = known.ellipsoids.get_or_compute(&question, || question.shape())?;
-                (elliptic(&maps, &shape), Some(shape.gap))
+                (elliptic_noise_maps(&maps, &shape), Some(shape.gap))
             }
         };
         Ok(Self { maps, domain: domain.to_vec(), gap })
@@ -168,19 +171,19 @@ impl ShapedSums {
 
     /// Guarantee: one record moves the sums by one standard deviation of the noise at the multiplier 1 at most.
     pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {
-        noisy_sums(Release::Posterior, cell, 1.0).with_gap(self.gap)
+        noisy_sums_certificate(ReleaseKind::Posterior, cell, 1.0).with_gap(self.gap)
     }
 
     /// Samples drawn with `sigma` times the noise, of sums of these targets.
-    pub fn sampled(&self, target: &TargetSums<'_>, sigma: f64) -> Sampled {
-        let ReleasedMaps { weighted, plain } = &self.maps;
+    pub fn audit_evidence(&self, target: &BoundedTargetSums<'_>, sigma: f64) -> AuditEvidence {
+        let NoisyFeatureMaps { weighted, plain } = &self.maps;
         let mut of_plain = plain.noise.scaled(sigma * sigma).covariance();
         // In units of the features themselves.
         let scales = plain.bumps.scales();
         for (j, mut column) in of_plain.column_iter_mut().enumerate() {
             column.iter_mut().zip(scales.iter()).for_each(|(entry, scale)| *entry /= scale * scales[j]);
         }
-        Sampled::Shaped(ShapedRelease {
+        AuditEvidence::Shaped(ShapedNoiseRelease {
             weighted: weighted.noise.scaled(sigma * sigma).covariance(),
             plain: of_plain,
             kernel: target.sums.kernel,
@@ -192,35 +195,33 @@ impl ShapedSums {
 }
 
 /// The plain features, in the units that their noise is measured in.
-fn plain(setting: &SumsSetting, grid: &InducingGrid) -> Bumps {
-    let (c, middles) = (setting.split.get(), grid.midpoints());
+fn plain_features(setting: &SumsSetting, grid: &InducingGrid) -> GaussianBumpGrid {
+    let (c, middles) = (setting.split.get(), grid.midpoint_bumps());
     let squares = match setting.products {
         // What they are in B.
-        ProductsSetting::All => grid.multiplicities(),
-        ProductsSetting::Midpoints => DVector::from_element(middles.len(), 1.0),
+        SecondSumSetting::All => grid.midpoint_weights(),
+        SecondSumSetting::Midpoints => DVector::from_element(middles.len(), 1.0),
     };
     middles.scaled(&squares.map(|square| (c * square).sqrt()))
 }
 
 /// With noise of one variance on every sum.
-fn spherical(maps: &SumMaps, variance: f64) -> ReleasedMaps {
-    let [weighted, plain] = [&maps.weighted, &maps.plain].map(|bumps| ReleasedMap {
-        noise: NoiseAxes::spherical(bumps.len(), variance),
-        bumps: bumps.clone(),
-    });
-    ReleasedMaps { weighted, plain }
+fn spherical_noise_maps(maps: &SumFeatureMaps, variance: f64) -> NoisyFeatureMaps {
+    let [weighted, plain] = [&maps.weighted, &maps.plain]
+        .map(|bumps| NoisyFeatureMap { noise: NoiseAxes::spherical(bumps.len(), variance), bumps: bumps.clone() });
+    NoisyFeatureMaps { weighted, plain }
 }
 
-fn elliptic(maps: &SumMaps, shape: &Ellipsoid) -> ReleasedMaps {
-    let SumMaps { weighted, plain, .. } = maps.clone();
-    ReleasedMaps {
-        weighted: ReleasedMap { bumps: weighted, noise: shape.weighted.clone() },
-        plain: ReleasedMap { bumps: plain, noise: shape.plain.clone() },
+fn elliptic_noise_maps(maps: &SumFeatureMaps, shape: &NoiseEllipsoid) -> NoisyFeatureMaps {
+    let SumFeatureMaps { weighted, plain, .. } = maps.clone();
+    NoisyFeatureMaps {
+        weighted: NoisyFeatureMap { bumps: weighted, noise: shape.weighted.clone() },
+        plain: NoisyFeatureMap { bumps: plain, noise: shape.plain.clone() },
     }
 }
 
 impl EllipsoidKey {
-    fn shape(&self) -> Result<Arc<Ellipsoid>, LinalgError> {
-        Ellipsoid::around(&self.maps, &self.domain).map(Arc::new)
+    fn shape(&self) -> Result<Arc<NoiseEllipsoid>, LinalgError> {
+        NoiseEllipsoid::with_least_trace(&self.maps, &self.domain).map(Arc::new)
     }
 }

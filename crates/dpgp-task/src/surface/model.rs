@@ -3,20 +3,23 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::noisy_sums::{NoisySums, TargetSums};
+use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds};
 use crate::sample::product_grid;
-use crate::{Sample, Sampled, TaskError};
-use crate::{Setting, SurfaceTask, TaskSetting};
+use crate::{AuditEvidence, Sample, TaskError};
+use crate::{CellSetting, SurfaceTask, TaskSetting};
 use dpgp_accounting::{Caveat, Certificate, PrivacyUnit};
-use dpgp_data::rows::InMemory;
+use dpgp_data::rows::InMemoryRows;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
-use dpgp_gp::variational::{Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware};
+use dpgp_gp::variational::{
+    InducingInputs, NoiseCorrection, NoisySufficientStatistics, SufficientStatistics, WeightPosterior,
+    noise_aware_posterior,
+};
 use dpgp_mechanisms::SumsNoise;
-use dpgp_mechanisms::public_targets;
-use dpgp_mechanisms::{FeaturesSetting, PrivacySetting, Sections, SumsSetting};
+use dpgp_mechanisms::public_target_scaling;
+use dpgp_mechanisms::{FeatureBoundSetting, PrivacySetting, Sections, SumsSetting};
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::{NoiseAwareSetting, RangeSetting};
-use dpgp_stream::{PackedKernel, Summand, Sums, collect_here};
+use dpgp_spec::setting::{NoiseAwareInverseSetting, RangeSetting};
+use dpgp_stream::{KernelSummand, KernelSums, QuantizedKernel, sum_rows_serially};
 
 /// The noise on the sums of a surface.
 #[derive(Debug, Clone)]
@@ -33,36 +36,36 @@ pub struct SumsGuarantee {
 #[derive(Debug, Clone)]
 pub struct SurfaceModel {
     task: SurfaceTask,
-    rule: NoiseAwareSetting,
+    rule: NoiseAwareInverseSetting,
     kernel: ExponentiatedQuadratic,
     variance: f64,
     noise_variance: f64,
     /// In units where every lengthscale is 1.
     mechanism: SumsSetting,
     ranges: Vec<RangeSetting>,
-    summand: Summand,
+    summand: KernelSummand,
     filtered: bool,
     unit: PrivacyUnit,
 }
 
 impl SurfaceModel {
     /// The model of a cell; none if it has another task or model, or targets without public bounds.
-    pub fn new(setting: &Setting) -> Option<Self> {
+    pub fn new(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Surface(task) = &*setting.task else { return None };
-        Self::of_task(task, setting)
+        Self::from_task(task, setting)
     }
 
-    pub(super) fn of_task(task: &SurfaceTask, setting: &Sections) -> Option<Self> {
+    pub(super) fn from_task(task: &SurfaceTask, setting: &Sections) -> Option<Self> {
         let sums = setting.privacy.mechanism.downcast::<SumsSetting>()?;
         let model = setting.model.as_deref()?;
         let inputs = setting.data.dimensions();
-        let (variance, lengthscales) = model.lengthscales(inputs)?;
-        let targets = public_targets(&setting.normalise, sums.target_bound?.get())?;
+        let (variance, lengthscales) = model.variance_and_lengthscales(inputs)?;
+        let targets = public_target_scaling(&setting.normalise, sums.target_bound?.get())?;
         let inducing = product_grid(&task.inducing);
-        let mechanism = scaled(sums, &lengthscales);
+        let mechanism = sums_in_lengthscales(sums, &lengthscales);
         let ranges: Vec<RangeSetting> =
-            task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect();
-        let least = NoisySums::new(&mechanism, &ranges, variance, 1.0).least;
+            task.inducing.iter().zip(&lengthscales).map(|(range, l)| range_in_lengthscales(range, *l)).collect();
+        let least = NoisySumsBounds::new(&mechanism, &ranges, variance, 1.0).least;
         Some(Self {
             task: task.clone(),
             rule: task.posterior?,
@@ -71,10 +74,10 @@ impl SurfaceModel {
             noise_variance: model.noise_variance?.get(),
             mechanism,
             ranges,
-            summand: Summand {
-                kernel: PackedKernel::new(variance, &lengthscales, &inducing, least / variance),
+            summand: KernelSummand {
+                kernel: QuantizedKernel::new(variance, &lengthscales, &inducing, least / variance),
                 targets,
-                filters: setting.data.comparisons(),
+                filters: setting.data.row_comparisons(),
                 inputs,
             },
             filtered: setting.data.filters_by_target(),
@@ -88,7 +91,7 @@ impl SurfaceModel {
     }
 
     /// Summand of the rows of a file: the inputs, the target and the columns of the filters.
-    pub fn summand(&self) -> &Summand {
+    pub fn summand(&self) -> &KernelSummand {
         &self.summand
     }
 
@@ -96,16 +99,16 @@ impl SurfaceModel {
     ///
     /// # Errors
     /// [`TaskError::Missing`] if a row has no place in them.
-    pub(crate) fn sums(&self, sample: &Sample) -> Result<Sums, TaskError> {
+    pub(crate) fn sums(&self, sample: &Sample) -> Result<KernelSums, TaskError> {
         let mut columns = sample.input_columns();
         columns.push(&sample.targets);
-        let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
-        let part = collect_here(&mut InMemory::new(columns), &summand);
+        let summand = KernelSummand { filters: Vec::new(), ..self.summand.clone() };
+        let part = sum_rows_serially(&mut InMemoryRows::new(columns), &summand);
         Ok(part.map_err(|_| TaskError::Missing { needed: "rows that it can sum" })?.sums)
     }
 
     /// The inducing inputs (m x d).
-    pub fn points(&self) -> DMatrix<f64> {
+    pub fn inducing_inputs(&self) -> DMatrix<f64> {
         product_grid(&self.task.inducing)
     }
 
@@ -113,24 +116,25 @@ impl SurfaceModel {
     ///
     /// # Errors
     /// [`TaskError::Linalg`] if it cannot be.
-    pub fn inducing(&self) -> Result<Inducing<'_>, TaskError> {
-        Ok(Inducing::new(&self.kernel, &self.points())?)
+    pub fn factorise_inducing(&self) -> Result<InducingInputs<'_>, TaskError> {
+        Ok(InducingInputs::new(&self.kernel, &self.inducing_inputs())?)
     }
 
     /// The points of the figure; none if it has none.
-    pub fn map(&self) -> DMatrix<f64> {
+    pub fn figure_points(&self) -> DMatrix<f64> {
         self.task.points_of_map()
     }
 
-    fn noisy_sums(&self) -> TargetSums<'_> {
-        let sums = NoisySums::new(&self.mechanism, &self.ranges, self.variance, 1.0);
-        TargetSums::within(self.summand.targets.bound, sums).of_records(self.unit.records())
+    fn target_sums(&self) -> BoundedTargetSums<'_> {
+        let sums = NoisySumsBounds::new(&self.mechanism, &self.ranges, self.variance, 1.0);
+        BoundedTargetSums::with_target_bound(self.summand.targets.bound, sums)
+            .with_record_count(self.unit.max_records())
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
     pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
-        let sums = self.noisy_sums();
-        let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).about(self.unit.clone()));
+        let sums = self.target_sums();
+        let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).with_unit(self.unit.clone()));
         let record = RoundedNoise { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
         if cell.epsilon.get().is_infinite() {
             return SumsGuarantee { noise, certificate, record };
@@ -140,12 +144,12 @@ impl SurfaceModel {
     }
 
     /// Samples drawn with this noise.
-    pub(super) fn sampled(&self, noise: SumsNoise) -> Sampled {
-        self.noisy_sums().sampled(noise)
+    pub(super) fn audit_evidence(&self, noise: SumsNoise) -> AuditEvidence {
+        self.target_sums().audit_evidence(noise)
     }
 
     /// The sums as the model takes them; without noise.
-    pub fn statistics(&self, sums: &Sums) -> Statistics {
+    pub fn statistics(&self, sums: &KernelSums) -> SufficientStatistics {
         sums.statistics(self.summand.units())
     }
 
@@ -155,23 +159,23 @@ impl SurfaceModel {
     /// [`TaskError::OutOfRange`] for noise beyond the arithmetic.
     pub fn release(
         &self,
-        sums: &Sums,
+        sums: &KernelSums,
         cell: &PrivacySetting,
         source: &mut impl Rng,
-    ) -> Result<NoisyStatistics, TaskError> {
-        Ok(self.guarantee(cell).noise.release_whole(sums.whole(self.summand.units()), source)?)
+    ) -> Result<NoisySufficientStatistics, TaskError> {
+        Ok(self.guarantee(cell).noise.release_integers(sums.as_integer_sums(self.summand.units()), source)?)
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream; the sums themselves without privacy.
-    pub(super) fn simulated(
+    pub(super) fn simulate_release(
         &self,
-        sums: &Statistics,
+        sums: &SufficientStatistics,
         cell: &PrivacySetting,
         stream: &mut impl Rng,
-    ) -> (NoisyStatistics, SumsGuarantee) {
+    ) -> (NoisySufficientStatistics, SumsGuarantee) {
         let guarantee = self.guarantee(cell);
         let free = cell.epsilon.get().is_infinite();
-        let noisy = if free { sums.exact() } else { guarantee.noise.release(sums, stream) };
+        let noisy = if free { sums.to_noise_free() } else { guarantee.noise.simulate_release(sums, stream) };
         (noisy, guarantee)
     }
 
@@ -181,11 +185,11 @@ impl SurfaceModel {
     /// [`TaskError::Linalg`] if the matrix of the sums cannot be inverted.
     pub fn posterior(
         &self,
-        inducing: &Inducing<'_>,
-        sums: &NoisyStatistics,
+        inducing: &InducingInputs<'_>,
+        sums: &NoisySufficientStatistics,
     ) -> Result<WeightPosterior, TaskError> {
         let rule = self.rule;
-        Ok(noise_aware(
+        Ok(noise_aware_posterior(
             inducing,
             &sums.scaled(1.0 / self.noise_variance),
             rule.regularisation,
@@ -197,43 +201,43 @@ impl SurfaceModel {
     ///
     /// # Errors
     /// As [`SurfaceModel::posterior`].
-    pub(crate) fn added(
+    pub(crate) fn noise_covariance(
         &self,
-        inducing: &Inducing<'_>,
-        sums: &NoisyStatistics,
+        inducing: &InducingInputs<'_>,
+        sums: &NoisySufficientStatistics,
         posterior: &WeightPosterior,
     ) -> Result<DMatrix<f64>, TaskError> {
         let rule = self.rule;
         let unit = sums.scaled(1.0 / self.noise_variance);
-        let plain = noise_aware(inducing, &unit, rule.regularisation, Correction::None)?;
+        let plain = noise_aware_posterior(inducing, &unit, rule.regularisation, NoiseCorrection::None)?;
         Ok(&posterior.covariance - plain.covariance)
     }
 
     /// Units of the target per unit of the model.
-    pub fn scale(&self) -> f64 {
+    pub fn target_scale(&self) -> f64 {
         self.summand.targets.scale
     }
 
     /// The standard deviation of a variance of the model, in units of the target; zero where rounding made it negative.
-    pub(crate) fn sd(&self, variance: f64) -> f64 {
-        self.scale() * variance.max(0.0).sqrt()
+    pub(crate) fn target_unit_sd(&self, variance: f64) -> f64 {
+        self.target_scale() * variance.max(0.0).sqrt()
     }
 
     /// A value of the model in units of the target.
-    pub fn in_units(&self, value: f64) -> f64 {
-        self.summand.targets.centre + self.scale() * value
+    pub fn to_target_units(&self, value: f64) -> f64 {
+        self.summand.targets.centre + self.target_scale() * value
     }
 }
 
 /// The range in units of a lengthscale.
-fn relative(range: &RangeSetting, lengthscale: f64) -> RangeSetting {
+fn range_in_lengthscales(range: &RangeSetting, lengthscale: f64) -> RangeSetting {
     RangeSetting { from: range.from / lengthscale, to: range.to / lengthscale, points: range.points }
 }
 
 /// The mechanism where inputs are in units of their lengthscales.
-fn scaled(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
+fn sums_in_lengthscales(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
     let mut sums = sums.clone();
-    if let FeaturesSetting::Supremum(domain) = &mut sums.features {
+    if let FeatureBoundSetting::Supremum(domain) = &mut sums.features {
         domain.iter_mut().zip(lengthscales).for_each(|(ends, l)| ends.iter_mut().for_each(|end| *end /= l));
     }
     sums

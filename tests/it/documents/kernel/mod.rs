@@ -5,7 +5,7 @@ mod quadratic;
 use nalgebra::DMatrix;
 
 use crate::support::shipped::shipped;
-use dpgp_gp::kernel::{Kernel, NamedKernel};
+use dpgp_gp::kernel::{Kernel, SpecKernel};
 use quadratic::Quadratic;
 
 #[test]

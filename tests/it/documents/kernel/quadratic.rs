@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, NamedKernel};
+use super::{Kernel, SpecKernel};
 use dpgp_number::Positive;
 
 /// `k(x, x') = variance (1 + x . x' / lengthscale^2)^2`.
@@ -27,7 +27,7 @@ impl Kernel for Quadratic {
     }
 }
 
-impl NamedKernel for Quadratic {
+impl SpecKernel for Quadratic {
     const EXAMPLE: &'static str = "{ variance = 2.0, lengthscale = 1.5 }";
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {

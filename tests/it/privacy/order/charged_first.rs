@@ -1,7 +1,7 @@
 //! A charge, then a draw, then the text.
 
-use dpgp::release::{Offer, PrivatePredictions, ReleaseError, Subject};
+use dpgp::release::{UnchargedRelease, PrivatePredictions, ReleaseError, ReleaseSpec};
 
-pub fn shown(offer: Offer<'_, PrivatePredictions<'_>>, subject: &Subject<'_>) -> Result<String, ReleaseError> {
+pub fn shown(offer: UnchargedRelease<'_, PrivatePredictions<'_>>, subject: &ReleaseSpec<'_>) -> Result<String, ReleaseError> {
     Ok(offer.charge(None, subject, None)?.draw()?.csv()?)
 }

@@ -1,7 +1,7 @@
 //! A draw without a charge.
 
-use dpgp::release::{Offer, PrivatePredictions, ReleaseError};
+use dpgp::release::{UnchargedRelease, PrivatePredictions, ReleaseError};
 
-pub fn shown(offer: Offer<'_, PrivatePredictions<'_>>) -> Result<String, ReleaseError> {
+pub fn shown(offer: UnchargedRelease<'_, PrivatePredictions<'_>>) -> Result<String, ReleaseError> {
     Ok(offer.draw()?.csv()?)
 }

@@ -58,8 +58,7 @@ fn a_draw_before_its_charge_does_not_compile() {
     ] {
         let said = compiled(name).unwrap_or_else(|| panic!("{name} compiles"));
         let place = format!("{name}:{line}:");
-        let found =
-            said.lines().any(|told| told.contains(&place) && told.contains(code) && told.contains(says));
+        let found = said.lines().any(|told| told.contains(&place) && told.contains(code) && told.contains(says));
         assert!(found, "{name}: {said}");
     }
 }

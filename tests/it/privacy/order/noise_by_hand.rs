@@ -1,3 +1,3 @@
 //! The system's noise, without a charge.
 
-pub use dpgp::release::draw::SystemNoise;
+pub use dpgp::release::draw::SystemRandomness;

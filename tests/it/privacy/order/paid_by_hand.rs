@@ -1,7 +1,7 @@
 //! A proof of a charge that was none.
 
-use dpgp::release::{Offer, Paid, PrivatePredictions};
+use dpgp::release::{UnchargedRelease, ChargedRelease, PrivatePredictions};
 
-pub fn paid<'a>(offer: Offer<'a, PrivatePredictions<'a>>) -> Paid<'a, PrivatePredictions<'a>> {
-    Paid { offer, receipt: None }
+pub fn paid<'a>(offer: UnchargedRelease<'a, PrivatePredictions<'a>>) -> ChargedRelease<'a, PrivatePredictions<'a>> {
+    ChargedRelease { offer, receipt: None }
 }

@@ -1,7 +1,7 @@
 //! A release that was not drawn by what was paid.
 
-use dpgp::release::{Charged, Guaranteed, SumsFile};
+use dpgp::release::{DrawnRelease, ReleaseGuarantee, ReleasedSums};
 
-pub fn charged(value: SumsFile, guaranteed: Guaranteed) -> Charged<SumsFile> {
-    Charged { value, guaranteed, compared: true, receipt: None }
+pub fn charged(value: ReleasedSums, guaranteed: ReleaseGuarantee) -> DrawnRelease<ReleasedSums> {
+    DrawnRelease { value, guaranteed, compared: true, receipt: None }
 }

@@ -22,8 +22,7 @@ fn each_class_has_the_sums_of_its_rows() {
     let columns = columns();
     let total = same_in_parts(&summand(), &columns);
     for (class, sums) in total.0.iter().enumerate() {
-        let rows: Vec<usize> =
-            (0..N).filter(|i| columns[2][*i] == class as f64 && columns[3][*i] > -2.5).collect();
+        let rows: Vec<usize> = (0..N).filter(|i| columns[2][*i] == class as f64 && columns[3][*i] > -2.5).collect();
         assert_eq!((sums.rows, sums.clipped), (rows.len() as u64, 0));
         let k: Vec<f64> = rows.iter().map(|row| covariance(&columns, *row)).collect();
         let (a, b) = (k.iter().sum::<f64>(), k.iter().map(|k| k * k).sum::<f64>());

@@ -2,7 +2,7 @@
 
 use dpgp::data::Comparison;
 use dpgp::kernel::Bins;
-use dpgp::stream::{BLOCK, CountSummand, RecordsOfRow, SumRows};
+use dpgp::stream::{BLOCK, CountSummand, RecordsPerRow, RowSummand};
 
 use super::rows::{N, same_in_parts, summed, wave};
 
@@ -13,11 +13,7 @@ fn columns() -> Vec<Vec<f64>> {
 
 fn summand() -> CountSummand {
     let bins = Bins::grid(&[(-2.0, 3.0, 7), (-3.0, 3.0, 4)]);
-    CountSummand {
-        bins,
-        filters: vec![(Comparison::Greater, -2.5)],
-        each: RecordsOfRow::Target { most: None },
-    }
+    CountSummand { bins, filters: vec![(Comparison::Greater, -2.5)], each: RecordsPerRow::Target { most: None } }
 }
 
 /// Against a plain histogram of the rows that pass.
@@ -28,7 +24,7 @@ fn threads_and_parts_count_the_same() {
     let mut plain = summand.zero();
     for row in (0..N).filter(|row| columns[3][*row] > -2.5) {
         let records = (row % 4) as u64;
-        match summand.bins.holding(&[columns[0][row], columns[1][row]]) {
+        match summand.bins.find_bin(&[columns[0][row], columns[1][row]]) {
             Some(bin) => plain.bins[bin] += records,
             None => plain.outside += records,
         }
@@ -45,7 +41,7 @@ fn any_number_stands_for_whole_records() {
     columns[3][row] = 0.0;
     columns[2][row] = 0.0;
     let none = summed(&summand(), &columns, 0..u64::MAX, 2).unwrap().sums;
-    let bin = summand().bins.holding(&[columns[0][row], columns[1][row]]).unwrap();
+    let bin = summand().bins.find_bin(&[columns[0][row], columns[1][row]]).unwrap();
     let most = u64::from(u32::MAX);
     for (weight, records) in [
         (7.0, 7),

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use dpgp::data::DataKey;
-use dpgp::data::rows::InMemory;
+use dpgp::data::rows::InMemoryRows;
 use dpgp::prelude::*;
-use dpgp::release::{MomentsRelease, ReleaseError, Streamed, StreamedTotal};
+use dpgp::release::{ExactSums, MomentsRelease, ReleaseError, StreamedModel};
 use serde_json::Value;
 
 const SPEC: &str = r#"
@@ -42,12 +42,12 @@ impl Rows {
     /// The sums of some rows: the inputs, the target and the column of the filter.
     fn sums(
         &self,
-        streamed: &Streamed<'_, MomentsRelease>,
+        streamed: &StreamedModel<'_, MomentsRelease>,
         rows: std::ops::Range<usize>,
         key: &DataKey,
-    ) -> Result<StreamedTotal<MomentsRelease>, ReleaseError> {
+    ) -> Result<ExactSums<MomentsRelease>, ReleaseError> {
         let [a, b, y] = self.columns.each_ref().map(|column| &column[rows.clone()]);
-        streamed.sum_held("rows", &mut InMemory::new(vec![a, b, y, a]), &Pool::new(2)?, Some(key))
+        streamed.sum_rows_in_memory("rows", &mut InMemoryRows::new(vec![a, b, y, a]), &Pool::new(2)?, Some(key))
     }
 }
 
@@ -68,7 +68,7 @@ fn facts(text: &str) -> Value {
 #[test]
 fn batches_are_the_rows_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default()).unwrap();
+    let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()).unwrap();
     let experiment = project.parse("moments", SPEC).unwrap();
     let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
         panic!("other sums")
@@ -76,35 +76,35 @@ fn batches_are_the_rows_of_a_file() {
     let (rows, key) = (Rows::new(), DataKey::new(b"key"));
     let path = folder.path().join("rows.csv");
     std::fs::write(&path, rows.csv()).unwrap();
-    let of_file = streamed.sum(&[path], None, &Pool::new(2).unwrap(), Some(&key)).unwrap().text().unwrap();
+    let of_file = streamed.sum(&[path], None, &Pool::new(2).unwrap(), Some(&key)).unwrap().to_json().unwrap();
 
     let mut batches = rows.sums(&streamed, 0..5, &key).unwrap();
     for range in [5..17_000, 17_000..17_000, 17_000..ROWS] {
         batches.extend(rows.sums(&streamed, range, &key).unwrap()).unwrap();
     }
-    assert_eq!(facts(&batches.text().unwrap()), facts(&of_file));
+    assert_eq!(facts(&batches.to_json().unwrap()), facts(&of_file));
 
     // Tables of their own keep what is known of each; the sums are the same.
     let mut merged = rows.sums(&streamed, 10_000..ROWS, &key).unwrap();
     merged.merge(rows.sums(&streamed, 0..10_000, &key).unwrap()).unwrap();
-    let (merged_facts, whole) = (facts(&merged.text().unwrap()), facts(&of_file));
+    let (merged_facts, whole) = (facts(&merged.to_json().unwrap()), facts(&of_file));
     assert_eq!(merged_facts["part"], whole["part"]);
     assert_eq!(merged_facts["identity"]["sketches"], whole["identity"]["sketches"]);
-    let read = streamed.parse(Path::new("rows"), &merged.text().unwrap()).unwrap();
-    assert_eq!(read.text().unwrap(), merged.text().unwrap());
+    let read = streamed.parse(Path::new("rows"), &merged.to_json().unwrap()).unwrap();
+    assert_eq!(read.to_json().unwrap(), merged.to_json().unwrap());
 
     let again = rows.sums(&streamed, 0..10_000, &key).unwrap();
     assert!(matches!(merged.merge(again), Err(ReleaseError::SameRows { .. })));
     let other = rows.sums(&streamed, 0..10, &DataKey::new(b"other")).unwrap();
     assert!(matches!(merged.merge(other), Err(ReleaseError::SumsDiffer { .. })));
     // What was refused has changed nothing.
-    assert_eq!(read.text().unwrap(), merged.text().unwrap());
+    assert_eq!(read.to_json().unwrap(), merged.to_json().unwrap());
 }
 
 #[test]
 fn a_shard_is_no_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default()).unwrap();
+    let project = Project::open_at(folder.path().to_path_buf(), &DataLocations::default()).unwrap();
     let experiment = project.parse("moments", SPEC).unwrap();
     let StreamedRelease::Moments(streamed) = StreamedRelease::from_experiment(&experiment).unwrap() else {
         panic!("other sums")
@@ -113,6 +113,6 @@ fn a_shard_is_no_whole() {
     std::fs::write(&path, Rows::new().csv()).unwrap();
     let shard = "1/2".parse().unwrap();
     let part = streamed.sum(&[path], Some(shard), &Pool::new(1).unwrap(), None).unwrap();
-    let read = streamed.parse(Path::new("part"), &part.text().unwrap());
+    let read = streamed.parse(Path::new("part"), &part.to_json().unwrap());
     assert!(matches!(read, Err(ReleaseError::SumsIncomplete { missing: 1, all: 2 })));
 }

@@ -1,14 +1,14 @@
 //! The sums of a regression.
 
 use dpgp::data::Comparison;
-use dpgp::data::rows::InMemory;
-use dpgp::stream::{Summand, Sums, Targets, collect_here};
+use dpgp::data::rows::InMemoryRows;
+use dpgp::stream::{KernelSummand, KernelSums, TargetQuantizer, sum_rows_serially};
 
 use super::rows::{N, covariance, kernel, same_in_parts, wave};
 
-fn summand() -> Summand {
-    let targets = Targets { low: -2.0, high: 2.0, centre: 0.0, scale: 2.0, bound: 1.0 };
-    Summand { kernel: kernel(), targets, filters: vec![(Comparison::Greater, -2.5)], inputs: 2 }
+fn summand() -> KernelSummand {
+    let targets = TargetQuantizer { low: -2.0, high: 2.0, centre: 0.0, scale: 2.0, bound: 1.0 };
+    KernelSummand { kernel: kernel(), targets, filters: vec![(Comparison::Greater, -2.5)], inputs: 2 }
 }
 
 /// Against plain sums over the rows that pass.
@@ -32,7 +32,7 @@ fn filters_and_clips() {
 
 #[test]
 fn no_rows_are_no_blocks() {
-    let mut rows = InMemory::new(vec![&[], &[], &[], &[]]);
-    let part = collect_here(&mut rows, &summand()).unwrap();
-    assert_eq!((part.blocks, part.sums), (0..0, Sums::zero(12)));
+    let mut rows = InMemoryRows::new(vec![&[], &[], &[], &[]]);
+    let part = sum_rows_serially(&mut rows, &summand()).unwrap();
+    assert_eq!((part.blocks, part.sums), (0..0, KernelSums::zero(12)));
 }

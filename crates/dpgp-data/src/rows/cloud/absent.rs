@@ -3,32 +3,32 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::super::files::refused;
+use super::super::files::unsupported_address_error;
 use super::super::{FileState, RowFile};
 use crate::DataError;
 use crate::parquet_source::ParquetSource;
 
 /// Whether an address can be read: none.
-pub(crate) fn check(name: &Path) -> Result<(), DataError> {
-    Err(refused(name))
+pub(crate) fn check_address(name: &Path) -> Result<(), DataError> {
+    Err(unsupported_address_error(name))
 }
 
 /// The bytes of a file, and how many there are.
-pub(crate) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, u64), DataError> {
-    Err(refused(path))
+pub(crate) fn open_bytes(path: &Path) -> Result<(Box<dyn Read + Send>, u64), DataError> {
+    Err(unsupported_address_error(path))
 }
 
 /// Detects writes to a file while it is read.
-pub(crate) fn state(path: &Path) -> Result<FileState, DataError> {
-    Err(refused(path))
+pub(crate) fn read_file_state(path: &Path) -> Result<FileState, DataError> {
+    Err(unsupported_address_error(path))
 }
 
 /// The columns of a Parquet file.
-pub(crate) fn parquet(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
-    Err(refused(path))
+pub(crate) fn open_parquet(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
+    Err(unsupported_address_error(path))
 }
 
 /// The files that an address means.
-pub(crate) fn found(name: &Path) -> Result<Vec<RowFile>, DataError> {
-    Err(refused(name))
+pub(crate) fn find_files(name: &Path) -> Result<Vec<RowFile>, DataError> {
+    Err(unsupported_address_error(name))
 }

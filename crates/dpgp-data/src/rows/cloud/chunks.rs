@@ -12,23 +12,23 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::object::Object;
+use super::object::CloudObject;
 use crate::DataError;
-use crate::archive::decoded;
-use crate::error::{Action, Doing};
-use crate::parquet_source::{ParquetSource, chunk_range, undecoded};
+use crate::archive::catch_decoding_panic;
+use crate::error::{FileAction, IoErrorContext};
+use crate::parquet_source::{ParquetSource, chunk_range, parquet_decoding_error};
 
 /// The bytes that are fetched from the end of a file: most footers are shorter.
 const TAIL: u64 = 1 << 16;
 
 /// A Parquet file with its footer in memory, and one row group's chunks of the open columns.
 struct CloudParquet {
-    object: Object,
+    object: CloudObject,
     metadata: ParquetMetaData,
 }
 
 /// The bytes of a file from one place to another.
-struct Window {
+struct ByteWindow {
     start: u64,
     bytes: Bytes,
 }
@@ -36,17 +36,19 @@ struct Window {
 /// Reads the footer of a file.
 ///
 /// # Errors
-/// As [`Object::open`]; that it is no Parquet file.
-pub(crate) fn parquet(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
-    let object = Object::open(path)?;
-    let tail = object.fetch(object.bytes.saturating_sub(TAIL)..object.bytes).doing(Action::Read, path)?;
-    let length = footer_length(&tail).map_err(|cause| undecoded(path, cause))?;
+/// As [`CloudObject::open`]; that it is no Parquet file.
+pub(crate) fn open_parquet(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
+    let object = CloudObject::open(path)?;
+    let tail =
+        object.fetch_bytes(object.bytes.saturating_sub(TAIL)..object.bytes).with_io_context(FileAction::Read, path)?;
+    let length = footer_length(&tail).map_err(|cause| parquet_decoding_error(path, cause))?;
     let Some(start) = object.bytes.checked_sub(length + FOOTER_SIZE as u64) else {
-        return Err(undecoded(path, ParquetError::EOF("the footer is longer than the file".to_owned())));
+        return Err(parquet_decoding_error(path, ParquetError::EOF("the footer is longer than the file".to_owned())));
     };
-    let footer = object.fetch(start..object.bytes - FOOTER_SIZE as u64).doing(Action::Read, path)?;
-    let metadata = decoded(|| ParquetMetaDataReader::decode_metadata(&footer))
-        .map_err(|cause| undecoded(path, cause))?;
+    let footer =
+        object.fetch_bytes(start..object.bytes - FOOTER_SIZE as u64).with_io_context(FileAction::Read, path)?;
+    let metadata = catch_decoding_panic(|| ParquetMetaDataReader::decode_metadata(&footer))
+        .map_err(|cause| parquet_decoding_error(path, cause))?;
     Ok(Box::new(CloudParquet { object, metadata }))
 }
 
@@ -70,20 +72,20 @@ impl ParquetSource for CloudParquet {
     fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError> {
         let rows = self.metadata.row_group(group);
         let Some(Range { start, end }) = chunk_range(rows.column(place)) else {
-            return Err(undecoded(path, ParquetError::EOF("a column has an invalid position".to_owned())));
+            return Err(parquet_decoding_error(path, ParquetError::EOF("a column has an invalid position".to_owned())));
         };
-        let bytes = self.object.fetch(start..end).doing(Action::Read, path)?;
-        let window = Arc::new(Window { start, bytes });
+        let bytes = self.object.fetch_bytes(start..end).with_io_context(FileAction::Read, path)?;
+        let window = Arc::new(ByteWindow { start, bytes });
         let count = usize::try_from(rows.num_rows()).unwrap_or_default();
-        let pages = decoded(|| SerializedPageReader::new(window, rows.column(place), count, None));
-        let pages = pages.map_err(|cause| undecoded(path, cause))?;
+        let pages = catch_decoding_panic(|| SerializedPageReader::new(window, rows.column(place), count, None));
+        let pages = pages.map_err(|cause| parquet_decoding_error(path, cause))?;
         Ok(get_column_reader(rows.schema_descr_ptr().column(place), Box::new(pages)))
     }
 }
 
-impl Window {
+impl ByteWindow {
     /// The bytes from a place in the file on.
-    fn from(&self, start: u64) -> ParquetResult<Bytes> {
+    fn bytes_from(&self, start: u64) -> ParquetResult<Bytes> {
         let skipped = start.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
         let Some(skipped) = skipped.filter(|skipped| *skipped <= self.bytes.len()) else {
             return Err(ParquetError::EOF("a page lies outside its column chunk".to_owned()));
@@ -92,21 +94,21 @@ impl Window {
     }
 }
 
-impl Length for Window {
+impl Length for ByteWindow {
     fn len(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }
 }
 
-impl ChunkReader for Window {
+impl ChunkReader for ByteWindow {
     type T = bytes::buf::Reader<Bytes>;
 
     fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
-        Ok(self.from(start)?.reader())
+        Ok(self.bytes_from(start)?.reader())
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
-        let mut bytes = self.from(start)?;
+        let mut bytes = self.bytes_from(start)?;
         if length > bytes.len() {
             return Err(ParquetError::EOF("a page is longer than its column chunk".to_owned()));
         }

@@ -4,29 +4,29 @@ use std::path::Path;
 
 use glob::Pattern;
 
-use super::super::files::{holds_rows, is_aside};
+use super::super::files::{is_ignored_name, is_row_file_name};
 
 /// Whether the name of an object, part by part, is one that patterns mean: each stands for one part, `**` for any number of
 /// folders. What comes after the last pattern is in a folder that matched: all rows in it and below are meant, as on a disk.
-pub fn is_meant(patterns: &[Pattern], parts: &[&str]) -> bool {
+pub fn is_pattern_match(patterns: &[Pattern], parts: &[&str]) -> bool {
     let Some((first, rest)) = patterns.split_first() else {
-        return parts.is_empty() || are_rows(parts);
+        return parts.is_empty() || is_row_file_path(parts);
     };
     if first.as_str() == "**" {
         // The last part is no folder.
         let folders =
-            parts.iter().take(parts.len().saturating_sub(1)).take_while(|part| !is_aside(part)).count();
-        return (0..=folders).any(|skipped| is_meant(rest, &parts[skipped..]));
+            parts.iter().take(parts.len().saturating_sub(1)).take_while(|part| !is_ignored_name(part)).count();
+        return (0..=folders).any(|skipped| is_pattern_match(rest, &parts[skipped..]));
     }
     let Some((part, others)) = parts.split_first() else { return false };
-    let is_named = !is_aside(part) || first.as_str().chars().next() == part.chars().next();
-    is_named && first.matches(part) && is_meant(rest, others)
+    let is_named = !is_ignored_name(part) || first.as_str().chars().next() == part.chars().next();
+    is_named && first.matches(part) && is_pattern_match(rest, others)
 }
 
 /// Whether these are the parts of a file of rows in a folder or below.
-fn are_rows(parts: &[&str]) -> bool {
+fn is_row_file_path(parts: &[&str]) -> bool {
     let last = parts.last().copied().unwrap_or_default();
-    holds_rows(Path::new(last)) && !parts.iter().any(|part| is_aside(part))
+    is_row_file_name(Path::new(last)) && !parts.iter().any(|part| is_ignored_name(part))
 }
 
 #[cfg(test)]
@@ -55,13 +55,10 @@ mod tests {
             ("[!b].*", "a.csv", true),
             ("*/*.csv", "a.csv", false),
         ] {
-            let patterns: Vec<Pattern> = pattern
-                .split('/')
-                .filter(|part| !part.is_empty())
-                .map(|part| Pattern::new(part).unwrap())
-                .collect();
+            let patterns: Vec<Pattern> =
+                pattern.split('/').filter(|part| !part.is_empty()).map(|part| Pattern::new(part).unwrap()).collect();
             let parts: Vec<&str> = name.split('/').collect();
-            assert_eq!(is_meant(&patterns, &parts), meant, "{pattern} {name}");
+            assert_eq!(is_pattern_match(&patterns, &parts), meant, "{pattern} {name}");
         }
     }
 }

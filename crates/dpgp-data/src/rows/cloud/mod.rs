@@ -22,6 +22,8 @@ mod stream;
 mod waiting;
 
 #[cfg(not(feature = "cloud"))]
-pub(crate) use absent::{check, found, open, parquet, state};
+pub(crate) use absent::{check_address, find_files, open_bytes, open_parquet, read_file_state};
 #[cfg(feature = "cloud")]
-pub(crate) use {chunks::parquet, found::found, location::check, object::state, stream::open};
+pub(crate) use {
+    chunks::open_parquet, found::find_files, location::check_address, object::read_file_state, stream::open_bytes,
+};

@@ -9,31 +9,31 @@ use object_store::path::Path as Key;
 use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use super::super::FileState;
-use super::location::Location;
-use super::store::{Store, store};
-use super::waiting::wait;
+use super::location::CloudLocation;
+use super::store::{SharedObjectStore, open_store};
+use super::waiting::wait_for_request;
 use crate::DataError;
-use crate::error::{Action, Doing};
+use crate::error::{FileAction, IoErrorContext};
 
 /// The most bytes of a request, so that each ends in time.
 pub const PIECE: u64 = 1 << 23;
 
 /// An object as it is when it is opened; if it is written to, its bytes are an error.
-pub struct Object {
-    store: Store,
+pub struct CloudObject {
+    store: SharedObjectStore,
     key: Key,
     pub bytes: u64,
     tag: Option<String>,
 }
 
-impl Object {
+impl CloudObject {
     /// Finds an object.
     ///
     /// # Errors
     /// [`DataError::Address`], [`DataError::Io`].
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let location = Location::parse(path)?;
-        let (store, found) = head(&location)?.doing(Action::Read, path)?;
+        let location = CloudLocation::parse(path)?;
+        let (store, found) = fetch_object_metadata(&location)?.with_io_context(FileAction::Read, path)?;
         Ok(Self { store, key: found.location, bytes: found.size, tag: found.e_tag })
     }
 
@@ -41,33 +41,30 @@ impl Object {
     ///
     /// # Errors
     /// Those of the store, and that the object is shorter.
-    pub fn fetch(&self, range: Range<u64>) -> io::Result<Bytes> {
+    pub fn fetch_bytes(&self, range: Range<u64>) -> io::Result<Bytes> {
         if range.start > range.end || range.end > self.bytes {
-            return Err(io::Error::new(
-                ErrorKind::UnexpectedEof,
-                "the object is shorter than its stated size",
-            ));
+            return Err(io::Error::new(ErrorKind::UnexpectedEof, "the object is shorter than its stated size"));
         }
         if range.end - range.start <= PIECE {
-            return self.piece(range);
+            return self.request_bytes(range);
         }
         let mut all = BytesMut::new();
         let mut next = range.start;
         while next < range.end {
             let end = range.end.min(next + PIECE);
-            all.extend_from_slice(&self.piece(next..end)?);
+            all.extend_from_slice(&self.request_bytes(next..end)?);
             next = end;
         }
         Ok(all.freeze())
     }
 
-    fn piece(&self, range: Range<u64>) -> io::Result<Bytes> {
+    fn request_bytes(&self, range: Range<u64>) -> io::Result<Bytes> {
         if range.is_empty() {
             return Ok(Bytes::new());
         }
         let (expected, if_match) = (range.end - range.start, self.tag.clone());
         let options = GetOptions { range: Some(range.into()), if_match, ..GetOptions::default() };
-        let bytes = wait(async { self.store.get_opts(&self.key, options).await?.bytes().await })?;
+        let bytes = wait_for_request(async { self.store.get_opts(&self.key, options).await?.bytes().await })?;
         // A server that knows no ranges answers with everything.
         if bytes.len() as u64 == expected {
             Ok(bytes)
@@ -78,17 +75,19 @@ impl Object {
 }
 
 /// The store of an object, and what it says of the object now.
-pub fn head(location: &Location) -> Result<io::Result<(Store, ObjectMeta)>, DataError> {
-    let key = location.key()?;
-    Ok(store(location).and_then(|store| {
-        let found = wait(store.head(&key))?;
+pub fn fetch_object_metadata(
+    location: &CloudLocation,
+) -> Result<io::Result<(SharedObjectStore, ObjectMeta)>, DataError> {
+    let key = location.object_key()?;
+    Ok(open_store(location).and_then(|store| {
+        let found = wait_for_request(store.head(&key))?;
         Ok((store, found))
     }))
 }
 
 /// Detects writes to an object while it is read.
-pub(crate) fn state(path: &Path) -> Result<FileState, DataError> {
-    let location = Location::parse(path)?;
-    let (_, found) = head(&location)?.doing(Action::Read, path)?;
+pub(crate) fn read_file_state(path: &Path) -> Result<FileState, DataError> {
+    let location = CloudLocation::parse(path)?;
+    let (_, found) = fetch_object_metadata(&location)?.with_io_context(FileAction::Read, path)?;
     Ok(FileState { bytes: found.size, modified: found.last_modified.into(), version: found.e_tag })
 }

@@ -11,15 +11,15 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{ClientConfigKey, ObjectStore, Result, RetryConfig};
 
-use super::failure::failure;
-use super::location::Location;
-use crate::http::install_cryptography;
+use super::failure::store_to_io_error;
+use super::location::CloudLocation;
+use crate::http::install_tls_provider;
 
 /// A store that requests go to.
-pub type Store = Arc<dyn ObjectStore>;
+pub type SharedObjectStore = Arc<dyn ObjectStore>;
 
 /// Each store by its scheme and bucket, so that its connections serve all objects in it.
-static STORES: OnceLock<Mutex<BTreeMap<(&str, String), Store>>> = OnceLock::new();
+static STORES: OnceLock<Mutex<BTreeMap<(&str, String), SharedObjectStore>>> = OnceLock::new();
 
 /// How long a request may take before it is tried again.
 const TIMEOUT: &str = "20 seconds";
@@ -31,20 +31,20 @@ const CONNECT: &str = "5 seconds";
 ///
 /// # Errors
 /// Settings in the environment that cannot be used.
-pub fn store(location: &Location) -> io::Result<Store> {
+pub fn open_store(location: &CloudLocation) -> io::Result<SharedObjectStore> {
     let stores = STORES.get_or_init(Mutex::default);
     let mut stores = stores.lock().unwrap_or_else(PoisonError::into_inner);
     let name = (location.scheme, location.bucket.clone());
     if let Some(known) = stores.get(&name) {
         return Ok(Arc::clone(known));
     }
-    install_cryptography();
-    let made = made(location).map_err(|cause| failure(&cause))?;
+    install_tls_provider();
+    let made = build_store(location).map_err(|cause| store_to_io_error(&cause))?;
     stores.insert(name, Arc::clone(&made));
     Ok(made)
 }
 
-fn made(location: &Location) -> Result<Store> {
+fn build_store(location: &CloudLocation) -> Result<SharedObjectStore> {
     let bucket = location.bucket.as_str();
     let [timeout, connect] = [ClientConfigKey::Timeout, ClientConfigKey::ConnectTimeout];
     Ok(match location.scheme {
@@ -53,7 +53,7 @@ fn made(location: &Location) -> Result<Store> {
                 .with_bucket_name(bucket)
                 .with_config(AmazonS3ConfigKey::Client(timeout), TIMEOUT)
                 .with_config(AmazonS3ConfigKey::Client(connect), CONNECT)
-                .with_retry(retries())
+                .with_retry(retry_config())
                 .build()?,
         ),
         "gs" => Arc::new(
@@ -61,7 +61,7 @@ fn made(location: &Location) -> Result<Store> {
                 .with_bucket_name(bucket)
                 .with_config(GoogleConfigKey::Client(timeout), TIMEOUT)
                 .with_config(GoogleConfigKey::Client(connect), CONNECT)
-                .with_retry(retries())
+                .with_retry(retry_config())
                 .build()?,
         ),
         "az" => Arc::new(
@@ -69,7 +69,7 @@ fn made(location: &Location) -> Result<Store> {
                 .with_container_name(bucket)
                 .with_config(AzureConfigKey::Client(timeout), TIMEOUT)
                 .with_config(AzureConfigKey::Client(connect), CONNECT)
-                .with_retry(retries())
+                .with_retry(retry_config())
                 .build()?,
         ),
         _ => Arc::new(
@@ -77,13 +77,13 @@ fn made(location: &Location) -> Result<Store> {
                 .with_url(format!("https://{bucket}"))
                 .with_config(timeout, TIMEOUT)
                 .with_config(connect, CONNECT)
-                .with_retry(retries())
+                .with_retry(retry_config())
                 .build()?,
         ),
     })
 }
 
 /// A store that is down is an error within a minute.
-fn retries() -> RetryConfig {
+fn retry_config() -> RetryConfig {
     RetryConfig { max_retries: 3, retry_timeout: Duration::from_secs(20), ..RetryConfig::default() }
 }

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use bytes::{Buf, Bytes};
 
-use super::object::{Object, PIECE};
+use super::object::{CloudObject, PIECE};
 use crate::DataError;
 
 /// The bytes of the first request: a header is often all that is read.
 const FIRST: u64 = 1 << 16;
 
 /// An object that is read from its first byte on; a piece of it is in memory.
-struct ObjectBytes {
-    object: Object,
+struct ObjectReader {
+    object: CloudObject,
     next: u64,
     size: u64,
     piece: Bytes,
@@ -22,18 +22,18 @@ struct ObjectBytes {
 /// The bytes of an object, and how many there are.
 ///
 /// # Errors
-/// As [`Object::open`].
-pub(crate) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, u64), DataError> {
-    let object = Object::open(path)?;
+/// As [`CloudObject::open`].
+pub(crate) fn open_bytes(path: &Path) -> Result<(Box<dyn Read + Send>, u64), DataError> {
+    let object = CloudObject::open(path)?;
     let all = object.bytes;
-    Ok((Box::new(ObjectBytes { object, next: 0, size: FIRST, piece: Bytes::new() }), all))
+    Ok((Box::new(ObjectReader { object, next: 0, size: FIRST, piece: Bytes::new() }), all))
 }
 
-impl Read for ObjectBytes {
+impl Read for ObjectReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.piece.is_empty() {
             let end = self.object.bytes.min(self.next + self.size);
-            self.piece = self.object.fetch(self.next..end)?;
+            self.piece = self.object.fetch_bytes(self.next..end)?;
             self.next = end;
             self.size = (4 * self.size).min(PIECE);
         }

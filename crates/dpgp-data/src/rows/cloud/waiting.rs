@@ -8,7 +8,7 @@ use std::time::Duration;
 use object_store::Error as StoreError;
 use tokio::runtime::{Builder, Runtime};
 
-use super::failure::failure;
+use super::failure::store_to_io_error;
 
 /// The longest that one request may take, with all that it is tried again.
 const LONGEST: Duration = Duration::from_secs(50);
@@ -20,11 +20,11 @@ static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
 ///
 /// # Errors
 /// Those of the store, in words of our own, and that there was no answer in time.
-pub fn wait<T>(request: impl Future<Output = Result<T, StoreError>>) -> io::Result<T> {
+pub fn wait_for_request<T>(request: impl Future<Output = Result<T, StoreError>>) -> io::Result<T> {
     let runtime = RUNTIME.get_or_init(|| Builder::new_current_thread().enable_all().build());
     let runtime = runtime.as_ref().map_err(|cause| io::Error::new(cause.kind(), cause.to_string()))?;
     match runtime.block_on(async { tokio::time::timeout(LONGEST, request).await }) {
-        Ok(answer) => answer.map_err(|cause| failure(&cause)),
+        Ok(answer) => answer.map_err(|cause| store_to_io_error(&cause)),
         Err(_) => Err(io::Error::new(ErrorKind::TimedOut, "the store did not answer in time")),
     }
 }

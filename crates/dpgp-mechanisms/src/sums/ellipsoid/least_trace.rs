@@ -4,26 +4,26 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use dpgp_linalg::{LinalgError, largest, product, right_svd, transposed_product};
+use dpgp_linalg::{LinalgError, largest_or_nan, product, right_svd, transposed_product};
 
 /// Steps of the ascent, after which the gap is a percent or less.
 const STEPS: usize = 120;
 
 /// Contribution of records at n inputs, for targets at their bound: `R phi` (n x m) and e (n x k).
-pub(super) struct Contributions {
+pub(super) struct RecordContributions {
     pub weighted: DMatrix<f64>,
     pub plain: DMatrix<f64>,
 }
 
 /// Squared distances of all pairs of records, for targets at opposite bounds and for equal ones (n x n each).
-pub(super) struct Shifts {
+pub(super) struct SquaredPairDistances {
     pub opposite: DMatrix<f64>,
     pub equal: DMatrix<f64>,
 }
 
-impl Shifts {
+impl SquaredPairDistances {
     /// Of contributions in standard deviations.
-    pub fn new(whitened: &Contributions) -> Self {
+    pub fn new(whitened: &RecordContributions) -> Self {
         let weighted = product(&whitened.weighted, &whitened.weighted.transpose());
         let plain = product(&whitened.plain, &whitened.plain.transpose());
         let (along, beside) = (weighted.diagonal(), plain.diagonal());
@@ -41,12 +41,12 @@ impl Shifts {
 
     /// The greatest; NaN if any of them is.
     pub fn greatest(&self) -> f64 {
-        largest(self.opposite.iter().chain(self.equal.iter()).copied())
+        largest_or_nan(self.opposite.iter().chain(self.equal.iter()).copied())
     }
 }
 
 /// An ellipsoid that holds all differences on the grid, and a lower bound on the trace of every other one.
-pub(super) struct LeastTrace {
+pub(super) struct LeastTraceEllipsoid {
     pub weighted: NoiseAxes,
     pub plain: NoiseAxes,
     pub bound: f64,
@@ -61,34 +61,34 @@ pub(super) struct LeastTrace {
 ///
 /// # Errors
 /// [`LinalgError`] if features are not finite, or the axes of a second moment are not found.
-pub(super) fn least_trace(contributions: &Contributions) -> Result<LeastTrace, LinalgError> {
-    let mut weights = Weights::even(contributions.plain.nrows());
-    let mut best: Option<LeastTrace> = None;
+pub(super) fn least_trace(contributions: &RecordContributions) -> Result<LeastTraceEllipsoid, LinalgError> {
+    let mut weights = PairWeights::even(contributions.plain.nrows());
+    let mut best: Option<LeastTraceEllipsoid> = None;
     let mut bound = 0.0f64;
     for _ in 0..STEPS {
-        let step = weights.shape(contributions)?;
+        let step = weights.build_ellipsoid(contributions)?;
         bound = bound.max(step.bound);
-        let shifts = Shifts::new(&step.whitened(contributions));
+        let shifts = SquaredPairDistances::new(&step.whitened(contributions));
         let held = step.scaled(shifts.greatest());
-        weights.multiply(&shifts);
+        weights.reweight_pairs(&shifts);
         if best.as_ref().is_none_or(|best| held.trace() < best.trace()) {
             best = Some(held);
         }
     }
     match best {
-        Some(best) => Ok(LeastTrace { bound, ..best }),
-        None => weights.shape(contributions),
+        Some(best) => Ok(LeastTraceEllipsoid { bound, ..best }),
+        None => weights.build_ellipsoid(contributions),
     }
 }
 
-impl LeastTrace {
+impl LeastTraceEllipsoid {
     /// `tr S`.
     pub fn trace(&self) -> f64 {
         self.weighted.variances.sum() + self.plain.variances.sum()
     }
 
-    pub fn whitened(&self, contributions: &Contributions) -> Contributions {
-        Contributions {
+    pub fn whitened(&self, contributions: &RecordContributions) -> RecordContributions {
+        RecordContributions {
             weighted: self.weighted.whitened(&contributions.weighted),
             plain: self.plain.whitened(&contributions.plain),
         }
@@ -100,33 +100,33 @@ impl LeastTrace {
 }
 
 /// Weights on all pairs of records, symmetric, which add up to 1.
-struct Weights {
+struct PairWeights {
     opposite: DMatrix<f64>,
     equal: DMatrix<f64>,
 }
 
-impl Weights {
+impl PairWeights {
     fn even(points: usize) -> Self {
         let each = DMatrix::from_element(points, points, 0.5 / (points * points) as f64);
         Self { opposite: each.clone(), equal: each }
     }
 
     /// `tr(M^(1/2)) M^(1/2)`.
-    fn shape(&self, contributions: &Contributions) -> Result<LeastTrace, LinalgError> {
+    fn build_ellipsoid(&self, contributions: &RecordContributions) -> Result<LeastTraceEllipsoid, LinalgError> {
         let both = &self.opposite + &self.equal;
         let rows = both.column_sum();
         let difference = &self.equal - &self.opposite;
-        let weighted = Roots::new(&laplacian(&contributions.weighted, &rows, &difference))?;
-        let plain = Roots::new(&laplacian(&contributions.plain, &rows, &both))?;
+        let weighted = EigenvalueRoots::new(&laplacian(&contributions.weighted, &rows, &difference))?;
+        let plain = EigenvalueRoots::new(&laplacian(&contributions.plain, &rows, &both))?;
         let raised = weighted.raised.sum() + plain.raised.sum();
-        Ok(LeastTrace {
+        Ok(LeastTraceEllipsoid {
             bound: (weighted.trace + plain.trace).powi(2),
             weighted: NoiseAxes { variances: weighted.raised * raised, axes: weighted.axes },
             plain: NoiseAxes { variances: plain.raised * raised, axes: plain.axes },
         })
     }
 
-    fn multiply(&mut self, shifts: &Shifts) {
+    fn reweight_pairs(&mut self, shifts: &SquaredPairDistances) {
         self.opposite.zip_apply(&shifts.opposite, |weight, shift| *weight *= shift * shift);
         self.equal.zip_apply(&shifts.equal, |weight, shift| *weight *= shift * shift);
         let total = self.opposite.sum() + self.equal.sum();
@@ -159,7 +159,7 @@ pub struct NoiseAxes {
 }
 
 /// The roots of the eigenvalues of a second moment, with its axes.
-pub(super) struct Roots {
+pub(super) struct EigenvalueRoots {
     pub axes: DMatrix<f64>,
     /// None is less than a floor (k).
     pub raised: DVector<f64>,
@@ -167,7 +167,7 @@ pub(super) struct Roots {
     pub trace: f64,
 }
 
-impl Roots {
+impl EigenvalueRoots {
     /// Of a positive semidefinite matrix.
     ///
     /// # Errors
@@ -191,13 +191,13 @@ impl NoiseAxes {
     }
 
     /// Features (n x k) along the axes.
-    pub fn along(&self, features: &DMatrix<f64>) -> DMatrix<f64> {
+    pub fn project_onto_axes(&self, features: &DMatrix<f64>) -> DMatrix<f64> {
         product(features, &self.axes)
     }
 
     /// Features (n x k) along the axes, in standard deviations: their squared lengths are `D' S^-1 D`.
     pub fn whitened(&self, features: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut along = self.along(features);
+        let mut along = self.project_onto_axes(features);
         for (mut column, variance) in along.column_iter_mut().zip(self.variances.iter()) {
             column /= variance.sqrt();
         }
@@ -235,7 +235,7 @@ mod tests {
     /// axis than 1. `tr S` for `S = diag(a, b)` with `4 / a <= 1`, `1 / a + 1 / b <= 1` is least at `a = 4, b = 4 / 3`.
     #[test]
     fn a_problem_by_hand() {
-        let contributions = Contributions {
+        let contributions = RecordContributions {
             weighted: DMatrix::from_column_slice(2, 1, &[1.0, 0.0]),
             plain: DMatrix::from_column_slice(2, 1, &[0.0, 1.0]),
         };
@@ -248,16 +248,16 @@ mod tests {
     /// The bound is below the trace of the least ball, and of any ellipsoid that holds the differences.
     #[test]
     fn the_bound_is_below_every_other_shape() {
-        let contributions = Contributions {
+        let contributions = RecordContributions {
             weighted: DMatrix::from_fn(9, 3, |i, j| ((2 * i + 5 * j) as f64).sin()),
             plain: DMatrix::from_fn(9, 4, |i, j| ((3 * i + 4 * j * j) as f64).cos()),
         };
         let found = least_trace(&contributions).unwrap();
         assert!(found.trace() < 1.03 * found.bound && found.trace() >= found.bound);
-        let held = Shifts::new(&found.whitened(&contributions)).greatest();
+        let held = SquaredPairDistances::new(&found.whitened(&contributions)).greatest();
         assert!((held - 1.0).abs() < 1e-9, "{held}");
         for seed in 0..50 {
-            let other = LeastTrace {
+            let other = LeastTraceEllipsoid {
                 weighted: NoiseAxes {
                     variances: DVector::from_fn(3, |i, _| 1.1 + ((7 * seed + 3 * i) as f64).sin()),
                     ..NoiseAxes::spherical(3, 1.0)
@@ -268,7 +268,7 @@ mod tests {
                 },
                 bound: 0.0,
             };
-            let held = other.scaled(Shifts::new(&other.whitened(&contributions)).greatest());
+            let held = other.scaled(SquaredPairDistances::new(&other.whitened(&contributions)).greatest());
             assert!(held.trace() >= found.bound);
         }
     }
@@ -284,10 +284,8 @@ mod axes_tests {
     /// The same stream's standard normals, in order, times `sigma sqrt(variance)`.
     #[test]
     fn noise_along_an_axis_has_its_standard_deviation() {
-        let axes = NoiseAxes {
-            axes: DMatrix::identity(3, 3),
-            variances: DVector::from_column_slice(&[4.0, 9.0, 0.25]),
-        };
+        let axes =
+            NoiseAxes { axes: DMatrix::identity(3, 3), variances: DVector::from_column_slice(&[4.0, 9.0, 0.25]) };
         let noisy = axes.noisy(&DVector::from_element(3, 1.0), 10.0, &mut Pcg64::seed_from_u64(3));
         let mut stream = Pcg64::seed_from_u64(3);
         for (noisy, sd) in noisy.iter().zip([20.0, 30.0, 5.0]) {

@@ -1,6 +1,6 @@
 //! Gaussian noise in the shape of an ellipsoid that covers every change by one record.
 //!
-//! One record (x, y) adds `(y phi(x), e(x))` to the sums `(b, T)`, for features phi and e that are known ([`SumMaps`]) and `|y| <= R`. Noise of the
+//! One record (x, y) adds `(y phi(x), e(x))` to the sums `(b, T)`, for features phi and e that are known ([`SumFeatureMaps`]) and `|y| <= R`. Noise of the
 //! covariance `sigma^2 S` is a Gaussian mechanism with `mu = 1 / sigma` if the *difference* of any two records of the public box has
 //!
 //! ```text
@@ -26,4 +26,4 @@ mod least_trace;
 mod shape;
 
 pub use least_trace::NoiseAxes;
-pub use shape::{Ellipsoid, SumMaps};
+pub use shape::{NoiseEllipsoid, SumFeatureMaps};

@@ -24,10 +24,9 @@ struct CandidateBar {
 
 /// The frame `candidates`, by increasing value.
 fn candidates(columns: &mut FrameColumns<'_>) -> Result<Vec<CandidateBar>, FigureError> {
-    let columns = zip(columns.need("probability")?, columns.need("value")?);
-    let mut candidates: Vec<CandidateBar> = columns
-        .map(|(probability, value)| CandidateBar { probability: *probability, value: *value })
-        .collect();
+    let columns = zip(columns.require_column("probability")?, columns.require_column("value")?);
+    let mut candidates: Vec<CandidateBar> =
+        columns.map(|(probability, value)| CandidateBar { probability: *probability, value: *value }).collect();
     candidates.sort_by(|a, b| a.value.total_cmp(&b.value));
     Ok(candidates)
 }
@@ -38,7 +37,7 @@ struct ExpectedValue {
     value: f64,
     /// The number of replicates in the mean.
     repeats: Option<usize>,
-    others: Vec<(Owner, f64)>,
+    others: Vec<(ValueOwner, f64)>,
 }
 
 impl ExpectedValue {
@@ -46,14 +45,14 @@ impl ExpectedValue {
         let mut rows = report.rows.iter().filter(|row| row.row.cell == cell);
         match rows.find(|row| Some(row.row.metric.as_str()) == metric) {
             None => {
-                Self { name: "expected".to_owned(), value: expected(bars), repeats: None, others: Vec::new() }
+                Self { name: "expected".to_owned(), value: expected_value(bars), repeats: None, others: Vec::new() }
             }
             Some(row) => Self {
-                name: report.words(&row.row.metric).to_owned(),
+                name: report.display_name(&row.row.metric).to_owned(),
                 value: row.row.value,
                 repeats: Some(row.row.repeats),
                 others: row
-                    .beside()
+                    .reference_comparisons()
                     .map(|judged| (judged.counterpart.owner, judged.counterpart.value))
                     .collect(),
             },
@@ -66,67 +65,65 @@ impl ExpectedValue {
 
     /// The value and those of others as lines across with words above them, over a plot so wide.
     fn marks(&self, width: f64) -> Vec<Mark> {
-        let name = format!("{}: {}", self.name, short(self.value));
-        let mut marks = vec![
-            Mark::Across(self.value, EXPECTED),
-            words(name, PlotPoint::new(0.0, self.value), EXPECTED.colour),
-        ];
+        let name = format!("{}: {}", self.name, format_short(self.value));
+        let mut marks =
+            vec![Mark::Across(self.value, EXPECTED), text_mark(name, PlotPoint::new(0.0, self.value), EXPECTED.colour)];
         for (i, (owner, value)) in self.others.iter().enumerate() {
             let at = PlotPoint::new(width * (FIRST + NEXT * i as f64), *value);
-            marks.push(Mark::Across(*value, line_of(*owner)));
-            marks.push(words(format!("{}: {}", whose(*owner), exact(*value)), at, OTHERS.colour));
+            marks.push(Mark::Across(*value, owner_pen(*owner)));
+            marks.push(text_mark(format!("{}: {}", owner_name(*owner), format_exact(*value)), at, OTHERS.colour));
         }
         marks
     }
 }
 
 /// The line of a number of another owner.
-fn line_of(owner: Owner) -> Pen {
+fn owner_pen(owner: ValueOwner) -> Pen {
     match owner {
-        Owner::Paper => OTHERS.dashed(),
-        Owner::Authors | Owner::Reference => OTHERS.dotted(),
+        ValueOwner::Paper => OTHERS.dashed(),
+        ValueOwner::Authors | ValueOwner::Reference => OTHERS.dotted(),
     }
 }
 
-fn whose(owner: Owner) -> &'static str {
+fn owner_name(owner: ValueOwner) -> &'static str {
     match owner {
-        Owner::Paper => "paper",
-        Owner::Authors => "authors' files",
-        Owner::Reference => "reference",
+        ValueOwner::Paper => "paper",
+        ValueOwner::Authors => "authors' files",
+        ValueOwner::Reference => "reference",
     }
 }
 
 /// Words above a spot and to the right of it.
-fn words(text: String, at: PlotPoint, colour: Colour) -> Mark {
-    Mark::Words(Words { text, at, offset: PlotPoint::new(8.0, -5.0), anchor: Anchor::BottomLeft, colour })
+fn text_mark(text: String, at: PlotPoint, colour: Colour) -> Mark {
+    Mark::Words(TextLabel { text, at, offset: PlotPoint::new(8.0, -5.0), anchor: TextAnchor::BottomLeft, colour })
 }
 
-impl Drawing for BarsFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+impl PictureBuilder for BarsFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let (mut panels, mut levels) = (Vec::new(), Vec::new());
-        for group in groups(report, self.panels.as_deref(), &[]) {
-            let frames = frames(report, Some(group.cell()), "candidates", candidates)?;
+        for group in group_cells(report, self.panels.as_deref(), &[]) {
+            let frames = read_frames(report, Some(group.first_cell()), "candidates", candidates)?;
             let Some(bars) = frames.into_iter().next().filter(|bars| !bars.is_empty()) else { continue };
-            let level = ExpectedValue::new(report, group.cell(), self.expected.as_deref(), &bars);
-            let same = equal(&bars);
-            let equal_level = ExpectedValue::new(report, group.cell(), self.mean.as_deref(), &same);
-            let most = self.most.unwrap_or_else(|| magnified(&bars).max(1.1 * level.largest()));
+            let level = ExpectedValue::new(report, group.first_cell(), self.expected.as_deref(), &bars);
+            let same = equalise_probabilities(&bars);
+            let equal_level = ExpectedValue::new(report, group.first_cell(), self.mean.as_deref(), &same);
+            let most = self.most.unwrap_or_else(|| magnified_height(&bars).max(1.1 * level.largest()));
             let comma = if group.title.is_empty() { "" } else { ", " };
             let title = format!("{}{comma}", group.title);
             panels.push(panel(self, format!("{title}as the mechanism selects"), &bars, &level));
             panels.push(panel(self, format!("{title}all equally probable"), &same, &equal_level));
             let title = format!("{title}as the mechanism selects, magnified");
             let wide = panel(self, title, &bars, &level);
-            panels.push(Panel { span: 2, ..magnified_to(wide, most) });
+            panels.push(Panel { span: 2, ..limit_y_axis(wide, most) });
             levels.extend([level, equal_level]);
         }
         let legend = legend(&levels);
-        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(Some(2)), panels }.lettered())
+        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(Some(2)), panels }.with_panel_letters())
     }
 }
 
 /// With a y axis that ends there.
-fn magnified_to(mut panel: Panel, most: f64) -> Panel {
+fn limit_y_axis(mut panel: Panel, most: f64) -> Panel {
     for plot in &mut panel.plots {
         plot.y.scale = plot.y.scale.within(None, Some(most));
     }
@@ -134,7 +131,7 @@ fn magnified_to(mut panel: Panel, most: f64) -> Panel {
 }
 
 fn panel(setting: &BarsFigure, title: String, bars: &[CandidateBar], level: &ExpectedValue) -> Panel {
-    let x = Scale::between(0.0, total(bars));
+    let x = Scale::between(0.0, total_probability(bars));
     let y = Scale::from_zero(bars.iter().map(|bar| bar.value).chain([level.largest()]));
     let mut marks = Vec::new();
     let mut left = 0.0;
@@ -144,27 +141,30 @@ fn panel(setting: &BarsFigure, title: String, bars: &[CandidateBar], level: &Exp
         marks.extend([Mark::area(corners, INSIDE), Mark::line(corners, OUTLINE)]);
         left = right;
     }
-    marks.extend(level.marks(total(bars)));
-    Panel::new(title, Plot::new(Side::values(x, &setting.x_label), Side::lines(y, &setting.label), marks))
+    marks.extend(level.marks(total_probability(bars)));
+    Panel::new(
+        title,
+        Plot::new(PlotAxis::with_numbers(x, &setting.x_label), PlotAxis::with_grid_lines(y, &setting.label), marks),
+    )
 }
 
-fn equal(bars: &[CandidateBar]) -> Vec<CandidateBar> {
+fn equalise_probabilities(bars: &[CandidateBar]) -> Vec<CandidateBar> {
     let probability = 1.0 / bars.len() as f64;
     bars.iter().map(|bar| CandidateBar { probability, ..*bar }).collect()
 }
 
-fn expected(bars: &[CandidateBar]) -> f64 {
+fn expected_value(bars: &[CandidateBar]) -> f64 {
     bars.iter().map(|bar| bar.probability * bar.value).sum()
 }
 
 /// The sum of the probabilities; exactly 1 if they are rounded.
-fn total(bars: &[CandidateBar]) -> f64 {
+fn total_probability(bars: &[CandidateBar]) -> f64 {
     let sum: f64 = bars.iter().map(|bar| bar.probability).sum();
     if (sum - 1.0).abs() < 1e-3 { 1.0 } else { sum.max(f64::MIN_POSITIVE) }
 }
 
 /// The largest value among the best candidates that together have most of the probability, and the expected one.
-fn magnified(bars: &[CandidateBar]) -> f64 {
+fn magnified_height(bars: &[CandidateBar]) -> f64 {
     let (mut sum, mut largest) = (0.0, 1.0);
     for bar in bars {
         if sum >= MAGNIFIED {
@@ -173,7 +173,7 @@ fn magnified(bars: &[CandidateBar]) -> f64 {
         sum += bar.probability;
         largest = bar.value;
     }
-    1.1 * expected(bars).max(largest)
+    1.1 * expected_value(bars).max(largest)
 }
 
 fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
@@ -187,14 +187,14 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
             Swatch::Line(EXPECTED).means(format!("expected value, mean of {repeats} replicates")),
         ],
     };
-    for owner in Owner::ALL {
+    for owner in ValueOwner::ALL {
         if levels.iter().flat_map(|level| &level.others).any(|(other, _)| *other == owner) {
             let meaning = match owner {
-                Owner::Paper => "printed in the paper",
-                Owner::Authors => "the authors' files",
-                Owner::Reference => "our own reference",
+                ValueOwner::Paper => "printed in the paper",
+                ValueOwner::Authors => "the authors' files",
+                ValueOwner::Reference => "our own reference",
             };
-            legend.push(Swatch::Line(line_of(owner)).means(meaning));
+            legend.push(Swatch::Line(owner_pen(owner)).means(meaning));
         }
     }
     legend
@@ -204,11 +204,11 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
 mod tests {
     use super::*;
     use crate::figure::fabricated::{count, drawn, experiment, frame, row, svg};
-    use dpgp_task::Frame;
+    use dpgp_task::FigureFrame;
 
     const FIGURE: &str = "[figure.bars]\nlabel = \"RMSE (cm)\"\n";
 
-    fn candidates() -> Frame {
+    fn candidates() -> FigureFrame {
         frame("candidates probability value", &[[0.05, 20.0], [0.5, 1.0], [0.45, 2.0]])
     }
 
@@ -237,10 +237,10 @@ mod tests {
     fn expectations_and_magnification() {
         let bar = |probability, value| CandidateBar { probability, value };
         let bars = [bar(0.5, 1.0), bar(0.45, 2.0), bar(0.05, 20.0)];
-        assert!((expected(&bars) - 2.4).abs() < 1e-12);
-        assert!((expected(&equal(&bars)) - 23.0 / 3.0).abs() < 1e-12);
-        assert!((magnified(&bars) - 1.1 * 2.4).abs() < 1e-12);
-        assert!((magnified(&bars[..2]) - 2.2).abs() < 1e-12);
+        assert!((expected_value(&bars) - 2.4).abs() < 1e-12);
+        assert!((expected_value(&equalise_probabilities(&bars)) - 23.0 / 3.0).abs() < 1e-12);
+        assert!((magnified_height(&bars) - 1.1 * 2.4).abs() < 1e-12);
+        assert!((magnified_height(&bars[..2]) - 2.2).abs() < 1e-12);
     }
 
     #[test]

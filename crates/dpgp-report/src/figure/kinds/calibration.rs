@@ -1,23 +1,22 @@
 //! Coverage of central intervals against their mass, beside the ideal diagonal, or along an axis.
 
 use super::super::prelude::*;
-use super::coverage::{along, method_legend, method_pen};
+use super::coverage::{coverage_picture, method_legend, method_pen};
 use dpgp_spec::CalibrationFigure;
 
 const HEIGHT: f64 = 270.0;
 const UNIT: Scale = Scale::between(0.0, 1.0);
 const DIAGONAL: Pen = Pen::new(BLACK, 1.0).dashed();
 
-impl Drawing for CalibrationFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+impl PictureBuilder for CalibrationFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         if let Some(x) = self.x.as_deref().and_then(|name| report.axis(name)) {
-            return Ok(along(self, report, x));
+            return Ok(coverage_picture(self, report, x));
         }
-        let mut groups = groups(report, self.panels.as_deref(), &[self.lines.as_str()]);
-        groups
-            .retain(|group| group.cells.iter().any(|cell| !members(report, *cell, &self.metric).is_empty()));
+        let mut groups = group_cells(report, self.panels.as_deref(), &[self.lines.as_str()]);
+        groups.retain(|group| group.cells.iter().any(|cell| !family_estimates(report, *cell, &self.metric).is_empty()));
         let panels = groups.iter().map(|group| {
-            let (x, y) = (Side::values(UNIT, &self.x_label), Side::lines(UNIT, &self.label));
+            let (x, y) = (PlotAxis::with_numbers(UNIT, &self.x_label), PlotAxis::with_grid_lines(UNIT, &self.label));
             Panel::new(&group.title, Plot::new(x, y, marks(self, report, group)))
         });
         let layout = Layout::new(HEIGHT).columns(self.columns);
@@ -25,20 +24,20 @@ impl Drawing for CalibrationFigure {
     }
 }
 
-fn marks(setting: &CalibrationFigure, report: &Report<'_>, group: &Group) -> Vec<Mark> {
+fn marks(setting: &CalibrationFigure, report: &Report<'_>, group: &PanelCells) -> Vec<Mark> {
     let mut marks = vec![Mark::line([(0.0, 0.0), (1.0, 1.0)], DIAGONAL)];
     for &cell in &group.cells {
-        let number = report.axis(&setting.lines).map_or(0, |axis| report.rank(cell, axis));
-        let points: Vec<Estimate> =
-            members(report, cell, &setting.metric).into_iter().map(|(point, _)| point).collect();
-        marks.extend(line_with_bars(&points, method_pen(number)));
+        let number = report.axis(&setting.lines).map_or(0, |axis| report.label_position(cell, axis));
+        let points: Vec<PlottedEstimate> =
+            family_estimates(report, cell, &setting.metric).into_iter().map(|(point, _)| point).collect();
+        marks.extend(line_with_error_bars(&points, method_pen(number)));
     }
     marks
 }
 
 fn legend(setting: &CalibrationFigure, report: &Report<'_>) -> Vec<LegendEntry> {
     let lines = method_legend(report, &setting.lines).into_iter();
-    lines.chain([Swatch::Line(DIAGONAL).means("calibrated"), bars()]).collect()
+    lines.chain([Swatch::Line(DIAGONAL).means("calibrated"), error_bar_legend()]).collect()
 }
 
 #[cfg(test)]

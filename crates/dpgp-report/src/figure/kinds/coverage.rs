@@ -11,45 +11,45 @@ const NOMINAL: Pen = Pen::new(BLACK, 1.0).dashed();
 
 /// A mass and the metric that is its coverage.
 #[derive(Debug, Clone, PartialEq)]
-struct Mass {
+struct NominalCoverage {
     metric: String,
     value: f64,
 }
 
 /// A picture with a row of panels for each group of cells, and in it a panel for each mass.
-pub fn along(setting: &CalibrationFigure, report: &Report<'_>, x: usize) -> Picture {
-    let masses = masses(report, &setting.metric);
+pub fn coverage_picture(setting: &CalibrationFigure, report: &Report<'_>, x: usize) -> Picture {
+    let masses = nominal_coverages(report, &setting.metric);
     let rows: Vec<&ReportRow> =
         report.rows.iter().filter(|row| masses.iter().any(|mass| mass.metric == row.row.metric)).collect();
-    let places: Vec<f64> = rows.iter().filter_map(|row| row.place(x)).collect();
-    let scale = Scale::along(true, &places);
+    let places: Vec<f64> = rows.iter().filter_map(|row| row.axis_value(x)).collect();
+    let scale = Scale::covering_with_infinity(true, &places);
     let axis = report.experiment.axes[x].name.as_str();
     let mut panels = Vec::new();
-    for group in groups(report, setting.panels.as_deref(), &[axis, setting.lines.as_str()]) {
+    for group in group_cells(report, setting.panels.as_deref(), &[axis, setting.lines.as_str()]) {
         for mass in &masses {
             let own = rows.iter().copied().filter(|row| row.row.metric == mass.metric);
             let own: Vec<&ReportRow> = own.filter(|row| group.cells.contains(&row.row.cell)).collect();
             let comma = if group.title.is_empty() { "" } else { ", " };
-            let title = format!("{}{comma}{} %", group.title, brief(100.0 * mass.value));
+            let title = format!("{}{comma}{} %", group.title, format_brief(100.0 * mass.value));
             let (x_side, y_side) = (
-                Side::values(scale, &setting.x_label).infinite(report.infinity(x)),
-                Side::lines(UNIT, &setting.label),
+                PlotAxis::with_numbers(scale, &setting.x_label).with_infinity_name(report.infinity_name(x)),
+                PlotAxis::with_grid_lines(UNIT, &setting.label),
             );
             panels.push(Panel::new(title, Plot::new(x_side, y_side, marks(setting, report, &own, x, mass))));
         }
     }
-    let nominal = [Swatch::Line(NOMINAL).means("nominal mass"), bars()];
-    let legend = method_legend(report, &setting.lines).into_iter().chain(nominal).chain(others_legend(&rows));
+    let nominal = [Swatch::Line(NOMINAL).means("nominal mass"), error_bar_legend()];
+    let legend = method_legend(report, &setting.lines).into_iter().chain(nominal).chain(reference_legend(&rows));
     Picture { legend: legend.collect(), layout: Layout::new(HEIGHT).columns(Some(masses.len())), panels }
 }
 
 /// The masses that some cell has, in their order.
-fn masses(report: &Report<'_>, family: &str) -> Vec<Mass> {
-    let mut masses: Vec<Mass> = Vec::new();
+fn nominal_coverages(report: &Report<'_>, family: &str) -> Vec<NominalCoverage> {
+    let mut masses: Vec<NominalCoverage> = Vec::new();
     for row in &report.rows {
         let metric = &row.row.metric;
         let number = metric.strip_prefix(family).and_then(|rest| rest.strip_prefix('/')?.parse().ok());
-        let mass = number.map(|value| Mass { metric: metric.clone(), value });
+        let mass = number.map(|value| NominalCoverage { metric: metric.clone(), value });
         masses.extend(mass.filter(|mass| !masses.contains(mass)));
     }
     masses
@@ -61,29 +61,30 @@ fn marks(
     report: &Report<'_>,
     rows: &[&ReportRow],
     x: usize,
-    mass: &Mass,
+    mass: &NominalCoverage,
 ) -> Vec<Mark> {
     let mut marks = vec![Mark::Across(mass.value, NOMINAL)];
     let Some(lines) = report.axis(&setting.lines) else { return marks };
     for (number, label) in report.experiment.axes[lines].labels.iter().enumerate() {
         let own: Vec<&ReportRow> = rows.iter().copied().filter(|row| row.labels[lines] == *label).collect();
-        let points: Vec<Estimate> =
-            own.iter().filter_map(|row| Some(Estimate::new(row.place(x)?, row))).collect();
+        let points: Vec<PlottedEstimate> =
+            own.iter().filter_map(|row| Some(PlottedEstimate::new(row.axis_value(x)?, row))).collect();
         let dots: Vec<PlotPoint> = points.iter().map(|point| point.at).collect();
         let pen = method_pen(number);
-        marks.extend(line_with_bars(&points, pen));
+        marks.extend(line_with_error_bars(&points, pen));
         marks.push(Mark::dots(&dots, DOT, pen.colour));
-        let others = Owner::ALL.map(|owner| (owner, beside_spots(&own, x, owner)));
-        marks.extend(others.map(|(owner, spots)| beside_mark(owner, spots, RING, pen.thin())));
+        let others = ValueOwner::ALL.map(|owner| (owner, reference_points(&own, x, owner)));
+        marks.extend(others.map(|(owner, spots)| reference_mark(owner, spots, RING, pen.thin())));
     }
     marks
 }
 
 /// Whose numbers stand beside some rows.
-fn others_legend(rows: &[&ReportRow]) -> Vec<LegendEntry> {
-    let mut owners = Owner::ALL.to_vec();
-    owners.retain(|owner| rows.iter().flat_map(|row| row.beside()).any(|j| j.counterpart.owner == *owner));
-    owners.into_iter().map(|owner| beside_legend(owner, RING, Pen::new(BLACK, 1.0))).collect()
+fn reference_legend(rows: &[&ReportRow]) -> Vec<LegendEntry> {
+    let mut owners = ValueOwner::ALL.to_vec();
+    owners
+        .retain(|owner| rows.iter().flat_map(|row| row.reference_comparisons()).any(|j| j.counterpart.owner == *owner));
+    owners.into_iter().map(|owner| reference_legend_entry(owner, RING, Pen::new(BLACK, 1.0))).collect()
 }
 
 /// The pen of the label at a place.
@@ -95,7 +96,9 @@ pub fn method_pen(number: usize) -> Pen {
 pub fn method_legend(report: &Report<'_>, lines: &str) -> Vec<LegendEntry> {
     let Some(axis) = report.axis(lines) else { return Vec::new() };
     let labels = report.experiment.axes[axis].labels.iter().enumerate();
-    labels.map(|(number, label)| Swatch::Line(method_pen(number)).means(report.said(axis, label))).collect()
+    labels
+        .map(|(number, label)| Swatch::Line(method_pen(number)).means(report.display_label_with_axis(axis, label)))
+        .collect()
 }
 
 #[cfg(test)]

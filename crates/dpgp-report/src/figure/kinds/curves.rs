@@ -29,7 +29,7 @@ frame! {
 
 frame! {
     /// The frame `inducing`: inputs of a sparse model, with their outputs or without.
-    Inducing {
+    InducingInputs {
         needs x = "x1";
         may y = "y";
     }
@@ -45,19 +45,18 @@ frame! {
 
 impl Curve<'_> {
     /// The mean moved by so many of a standard deviation.
-    fn moved(&self, factor: f64, sd: &[f64]) -> Vec<PlotPoint> {
-        shifted(&spots(self.x, self.mean), factor, sd)
+    fn shifted_mean(&self, factor: f64, sd: &[f64]) -> Vec<PlotPoint> {
+        shift_curve(&points_from_columns(self.x, self.mean), factor, sd)
     }
 
     /// All values that it reaches: alone, or in a panel that it shares.
-    fn reached(&self, shared: bool) -> Vec<f64> {
+    fn y_values(&self, shared: bool) -> Vec<f64> {
         let sd = if shared { 1.0 } else { 2.0 };
         let mut reached = self.mean.to_vec();
-        reached.extend(
-            [-sd, sd].map(|factor| self.moved(factor, self.gp_sd)).concat().iter().map(|spot| spot.y),
-        );
+        reached
+            .extend([-sd, sd].map(|factor| self.shifted_mean(factor, self.gp_sd)).concat().iter().map(|spot| spot.y));
         if !shared {
-            let noise = [-1.0, 1.0].map(|factor| self.moved(factor, self.noise_sd)).concat();
+            let noise = [-1.0, 1.0].map(|factor| self.shifted_mean(factor, self.noise_sd)).concat();
             reached.extend(noise.iter().map(|spot| spot.y));
             reached.extend(self.truth.iter().chain(self.draws.iter().copied().flatten()));
         }
@@ -65,45 +64,45 @@ impl Curve<'_> {
     }
 
     /// Lines so many of a standard deviation above the mean and below it.
-    fn beside(&self, factor: f64, sd: &[f64], pen: Pen) -> [Mark; 2] {
-        [factor, -factor].map(|factor| Mark::Line(self.moved(factor, sd), pen))
+    fn band_lines(&self, factor: f64, sd: &[f64], pen: Pen) -> [Mark; 2] {
+        [factor, -factor].map(|factor| Mark::Line(self.shifted_mean(factor, sd), pen))
     }
 
     /// Its first private release, if it has one: with the noise and the model together around it.
-    fn release(&self) -> Option<ReleasedCurve> {
-        let lines = self.draws.iter().map(|draw| spots(self.x, draw)).collect();
-        let sd: Vec<f64> = (0..self.x.len()).map(|i| self.together(i)).collect();
-        ReleasedCurve::new(lines, &sd, spots(self.x, self.mean))
+    fn first_release(&self) -> Option<ReleasedCurve> {
+        let lines = self.draws.iter().map(|draw| points_from_columns(self.x, draw)).collect();
+        let sd: Vec<f64> = (0..self.x.len()).map(|i| self.total_sd(i)).collect();
+        ReleasedCurve::new(lines, &sd, points_from_columns(self.x, self.mean))
     }
 
     /// The root of the sum of both variances at a row; a column that is not there is no variance.
-    fn together(&self, row: usize) -> f64 {
+    fn total_sd(&self, row: usize) -> f64 {
         let [gp, noise] = [self.gp_sd, self.noise_sd].map(|sd| sd.get(row).copied().unwrap_or(0.0));
         gp.hypot(noise)
     }
 
-    fn behind(&self) -> Vec<Mark> {
-        let band = Mark::band(&self.moved(-2.0, self.gp_sd), &self.moved(2.0, self.gp_sd), BAND);
-        let draws = self.draws.iter().map(|draw| Mark::Line(spots(self.x, draw), DRAW));
+    fn background_marks(&self) -> Vec<Mark> {
+        let band = Mark::band(&self.shifted_mean(-2.0, self.gp_sd), &self.shifted_mean(2.0, self.gp_sd), BAND);
+        let draws = self.draws.iter().map(|draw| Mark::Line(points_from_columns(self.x, draw), DRAW));
         std::iter::once(band).chain(draws).collect()
     }
 
-    fn in_front(&self) -> Vec<Mark> {
-        let mut marks = self.beside(0.25, self.noise_sd, QUARTER).to_vec();
-        marks.extend(self.beside(1.0, self.noise_sd, NOISE));
-        marks.push(Mark::Line(spots(self.x, self.mean), MEAN));
-        marks.push(Mark::Line(spots(self.x, self.truth), TRUTH));
+    fn foreground_marks(&self) -> Vec<Mark> {
+        let mut marks = self.band_lines(0.25, self.noise_sd, QUARTER).to_vec();
+        marks.extend(self.band_lines(1.0, self.noise_sd, NOISE));
+        marks.push(Mark::Line(points_from_columns(self.x, self.mean), MEAN));
+        marks.push(Mark::Line(points_from_columns(self.x, self.truth), TRUTH));
         marks
     }
 }
 
-impl Inducing<'_> {
+impl InducingInputs<'_> {
     /// Strokes on the lower edge, or crosses if they have outputs.
     fn marks(&self) -> Mark {
         if self.y.is_empty() {
             return Mark::Rug(self.x.to_vec(), INDUCING_PEN);
         }
-        Mark::Strokes(spots(self.x, self.y), Stroke::Plus, 5.0, INDUCING_PEN)
+        Mark::Strokes(points_from_columns(self.x, self.y), MarkShape::Plus, 5.0, INDUCING_PEN)
     }
 }
 
@@ -121,7 +120,7 @@ impl Histogram<'_> {
 
 /// The frame `lengthscale`: that of a nonstationary kernel along the input.
 fn lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
-    Ok(spots(columns.need("x1")?, columns.need("value")?))
+    Ok(points_from_columns(columns.require_column("x1")?, columns.require_column("value")?))
 }
 
 /// The frames of all panels.
@@ -133,25 +132,25 @@ struct CurveFrames<'a> {
     x: Vec<f64>,
     data: Vec<Vec<PlotPoint>>,
     histograms: Vec<Histogram<'a>>,
-    inducing: Vec<Inducing<'a>>,
+    inducing: Vec<InducingInputs<'a>>,
 }
 
 impl<'a> CurveFrames<'a> {
     fn new(setting: &CurvesFigure, report: &'a Report<'_>, cell: Option<usize>) -> Result<Self, FigureError> {
-        let mut curves = frames(report, cell, CURVE, Curve::read)?;
+        let mut curves = read_frames(report, cell, CURVE, Curve::read)?;
         let x = curves.iter().flat_map(|curve| curve.x).copied().collect();
         let mut releases = Vec::new();
         if setting.subject == CurvesSubject::Release && setting.overlay.is_none() {
-            releases.extend(curves.iter().filter_map(Curve::release));
+            releases.extend(curves.iter().filter_map(Curve::first_release));
             curves.retain(|curve| curve.draws.is_empty());
         }
         Ok(Self {
             curves,
             releases,
             x,
-            data: frames(report, cell, "data", observed)?,
-            histograms: frames(report, cell, "histogram", Histogram::read)?,
-            inducing: frames(report, cell, "inducing", Inducing::read)?,
+            data: read_frames(report, cell, "data", read_observations)?,
+            histograms: read_frames(report, cell, "histogram", Histogram::read)?,
+            inducing: read_frames(report, cell, "inducing", InducingInputs::read)?,
         })
     }
 
@@ -161,44 +160,43 @@ impl<'a> CurveFrames<'a> {
     }
 
     fn y_scale(&self, setting: &CurvesFigure) -> Scale {
-        let curves = self.curves.iter().flat_map(|curve| curve.reached(setting.overlay.is_some()));
+        let curves = self.curves.iter().flat_map(|curve| curve.y_values(setting.overlay.is_some()));
         let data = self.data.iter().flatten().map(|spot| spot.y);
         let bins = self.histograms.iter().flat_map(|bins| bins.value.iter().chain(bins.noisy)).copied();
-        let releases = self.releases.iter().flat_map(ReleasedCurve::reached);
-        Scale::covering(false, curves.chain(releases).chain(data).chain(bins))
-            .within(setting.least, setting.most)
+        let releases = self.releases.iter().flat_map(ReleasedCurve::y_values);
+        Scale::covering(false, curves.chain(releases).chain(data).chain(bins)).within(setting.least, setting.most)
     }
 
     /// The marks of a cell in a panel of its own.
-    fn alone(&self) -> Vec<Mark> {
-        let mut marks: Vec<Mark> = self.curves.iter().flat_map(Curve::behind).collect();
+    fn panel_marks(&self) -> Vec<Mark> {
+        let mut marks: Vec<Mark> = self.curves.iter().flat_map(Curve::background_marks).collect();
         marks.extend(self.histograms.iter().flat_map(Histogram::marks));
         marks.extend(self.data(OBSERVED));
-        marks.extend(self.curves.iter().flat_map(Curve::in_front));
+        marks.extend(self.curves.iter().flat_map(Curve::foreground_marks));
         marks.extend(self.releases.iter().flat_map(ReleasedCurve::marks));
-        marks.extend(self.inducing.iter().map(Inducing::marks));
+        marks.extend(self.inducing.iter().map(InducingInputs::marks));
         marks
     }
 
     /// The marks of a cell among others: the first is solid, the others are dashed.
-    fn overlaid(&self, number: usize) -> Vec<Mark> {
-        let pens = Overlaid::new(number);
+    fn overlay_marks(&self, number: usize) -> Vec<Mark> {
+        let pens = OverlayPens::new(number);
         let histograms = self.histograms.iter().filter(|_| number == 0);
         let mut marks: Vec<Mark> = histograms.flat_map(Histogram::marks).collect();
         marks.extend(self.data(pens.data));
         for curve in &self.curves {
-            marks.extend(curve.beside(1.0, curve.gp_sd, pens.sd));
-            marks.push(Mark::Line(spots(curve.x, curve.mean), pens.mean));
+            marks.extend(curve.band_lines(1.0, curve.gp_sd, pens.sd));
+            marks.push(Mark::Line(points_from_columns(curve.x, curve.mean), pens.mean));
         }
         marks
     }
 
     fn data(&self, pen: Pen) -> impl Iterator<Item = Mark> {
-        self.data.iter().map(move |data| Mark::Strokes(data.clone(), Stroke::Times, 2.5, pen))
+        self.data.iter().map(move |data| Mark::Strokes(data.clone(), MarkShape::Times, 2.5, pen))
     }
 
     /// Whether some curve has values in a column.
-    fn has(&self, column: impl Fn(&Curve<'a>) -> bool) -> bool {
+    fn has_curve_with(&self, column: impl Fn(&Curve<'a>) -> bool) -> bool {
         self.curves.iter().any(column)
     }
 
@@ -208,20 +206,20 @@ impl<'a> CurveFrames<'a> {
 
     /// The legend of lines and marks that some panel shows. A mean with its noise beside it has no noise itself.
     fn legend(&self, data: &str) -> Vec<LegendEntry> {
-        let noisy = self.has(|curve| !curve.noise_sd.is_empty());
+        let noisy = self.has_curve_with(|curve| !curve.noise_sd.is_empty());
         let mean = if noisy { "mean without privacy noise" } else { "mean" };
         let inputs = match self.inducing.iter().any(|inducing| !inducing.y.is_empty()) {
-            true => Swatch::Mark(Stroke::Plus, 5.0, INDUCING_PEN).means("means of the inducing values"),
-            false => Swatch::Mark(Stroke::Tick, 7.0, INDUCING_PEN).means("inducing inputs"),
+            true => Swatch::Mark(MarkShape::Plus, 5.0, INDUCING_PEN).means("means of the inducing values"),
+            false => Swatch::Mark(MarkShape::Tick, 7.0, INDUCING_PEN).means("inducing inputs"),
         };
         let entries = [
-            (self.has(|curve| !curve.mean.is_empty()), Swatch::Line(MEAN).means(mean)),
-            (self.has(|curve| !curve.gp_sd.is_empty()), Swatch::Area(BAND).means("± 2 sd of the model")),
-            (self.has(|curve| !curve.draws.is_empty()), Swatch::Line(DRAW).means("private releases")),
+            (self.has_curve_with(|curve| !curve.mean.is_empty()), Swatch::Line(MEAN).means(mean)),
+            (self.has_curve_with(|curve| !curve.gp_sd.is_empty()), Swatch::Area(BAND).means("± 2 sd of the model")),
+            (self.has_curve_with(|curve| !curve.draws.is_empty()), Swatch::Line(DRAW).means("private releases")),
             (noisy, Swatch::Line(NOISE).means("± 1 sd of the privacy noise")),
             (noisy, Swatch::Line(QUARTER).means("± ¼ sd of the privacy noise")),
-            (self.has(|curve| !curve.truth.is_empty()), Swatch::Line(TRUTH).means("truth")),
-            (self.has_data(), Swatch::Mark(Stroke::Times, 3.0, OBSERVED).means(data)),
+            (self.has_curve_with(|curve| !curve.truth.is_empty()), Swatch::Line(TRUTH).means("truth")),
+            (self.has_data(), Swatch::Mark(MarkShape::Times, 3.0, OBSERVED).means(data)),
             (self.inducing.iter().any(|inducing| !inducing.x.is_empty()), inputs),
         ];
         let entries = entries.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry);
@@ -230,46 +228,42 @@ impl<'a> CurveFrames<'a> {
 
     /// The labels of the overlaid axis that are shown, and what stands around their curves.
     fn overlay_legend(&self, report: &Report<'_>, overlay: &str, data_label: &str) -> Vec<LegendEntry> {
-        let labels = report.axis(overlay).map(|axis| report.shown_labels(axis)).unwrap_or_default();
+        let labels = report.axis(overlay).map(|axis| report.labels_with_results(axis)).unwrap_or_default();
         let mut entries = Vec::new();
-        if self.has(|curve| !curve.mean.is_empty()) {
+        if self.has_curve_with(|curve| !curve.mean.is_empty()) {
             let lines = labels.into_iter().enumerate();
-            entries.extend(lines.map(|(i, label)| Swatch::Line(Overlaid::new(i).mean).means(label)));
+            entries.extend(lines.map(|(i, label)| Swatch::Line(OverlayPens::new(i).mean).means(label)));
         }
-        let Overlaid { sd, data, .. } = Overlaid::new(0);
-        if self.has(|curve| !curve.gp_sd.is_empty()) {
+        let OverlayPens { sd, data, .. } = OverlayPens::new(0);
+        if self.has_curve_with(|curve| !curve.gp_sd.is_empty()) {
             entries.push(Swatch::Line(sd).means("± 1 sd of the model"));
         }
         if self.has_data() {
-            entries.push(Swatch::Mark(Stroke::Times, 4.0, data).means(data_label));
+            entries.push(Swatch::Mark(MarkShape::Times, 4.0, data).means(data_label));
         }
         entries
     }
 }
 
 /// The pens of a curve among others.
-struct Overlaid {
+struct OverlayPens {
     mean: Pen,
     sd: Pen,
     data: Pen,
 }
 
-impl Overlaid {
+impl OverlayPens {
     fn new(number: usize) -> Self {
         let colour = COLOURS[number % COLOURS.len()];
         let (mean, sd) = (Pen::new(colour, 2.25), Pen::new(colour.faint(0.8), 1.0));
         let data = Pen::new(colour, 1.25);
-        if number == 0 {
-            Self { mean, sd, data }
-        } else {
-            Self { mean: mean.dashed(), sd: sd.dashed(), data }
-        }
+        if number == 0 { Self { mean, sd, data } } else { Self { mean: mean.dashed(), sd: sd.dashed(), data } }
     }
 }
 
-impl Drawing for CurvesFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let mut groups = groups(report, self.panels.as_deref(), self.overlay.as_deref().as_slice());
+impl PictureBuilder for CurvesFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let mut groups = group_cells(report, self.panels.as_deref(), self.overlay.as_deref().as_slice());
         groups.retain(|group| group.cells.iter().any(|cell| report.frames_of(*cell, CURVE).next().is_some()));
         let all = CurveFrames::new(self, report, None)?;
         let (x, y) = (all.x_scale(), all.y_scale(self));
@@ -278,9 +272,9 @@ impl Drawing for CurvesFigure {
             let mut marks = Vec::new();
             for (number, cell) in group.cells.iter().enumerate() {
                 let shown = CurveFrames::new(self, report, Some(*cell))?;
-                marks.extend(if self.overlay.is_some() { shown.overlaid(number) } else { shown.alone() });
+                marks.extend(if self.overlay.is_some() { shown.overlay_marks(number) } else { shown.panel_marks() });
             }
-            let (x, y) = (Side::values(x, &self.x_label), Side::lines(y, &self.label));
+            let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_grid_lines(y, &self.label));
             panels.push(Panel::new(&group.title, Plot::new(x, y, marks)));
         }
         for group in &groups {
@@ -291,7 +285,7 @@ impl Drawing for CurvesFigure {
             Some(overlay) => all.overlay_legend(report, overlay, data),
             None => all.legend(data),
         };
-        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(self.columns), panels }.lettered())
+        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(self.columns), panels }.with_panel_letters())
     }
 }
 
@@ -299,18 +293,18 @@ impl Drawing for CurvesFigure {
 fn lengthscale_panel(
     figure: &CurvesFigure,
     report: &Report<'_>,
-    group: &Group,
+    group: &PanelCells,
     x: Scale,
 ) -> Result<Option<Panel>, FigureError> {
     for &cell in &group.cells {
-        let lines = frames(report, Some(cell), "lengthscale", lengthscale)?;
+        let lines = read_frames(report, Some(cell), "lengthscale", lengthscale)?;
         if lines.is_empty() {
             continue;
         }
         let y = Scale::from_zero(lines.iter().flatten().map(|spot| spot.y));
         let label = figure.lengthscale_label.as_deref().unwrap_or("lengthscale");
         let marks = lines.into_iter().map(|line| Mark::Line(line, MEAN)).collect();
-        let plot = Plot::new(Side::values(x, &figure.x_label), Side::lines(y, label), marks);
+        let plot = Plot::new(PlotAxis::with_numbers(x, &figure.x_label), PlotAxis::with_grid_lines(y, label), marks);
         return Ok(Some(Panel::new(format!("lengthscale of {}", group.title), plot)));
     }
     Ok(None)
@@ -319,18 +313,17 @@ fn lengthscale_panel(
 #[cfg(test)]
 mod tests {
     use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
-    use dpgp_task::Frame;
+    use dpgp_task::FigureFrame;
 
     const FIGURE: &str =
         "[figure.curves]\nx_label = \"age (years)\"\nlabel = \"height (cm)\"\nleast = 40.0\nmost = 190.0\n";
 
-    fn curve() -> Frame {
-        let rows =
-            [[0.0, 60.0, 2.0, 4.0, 54.0], [40.0, 155.0, 3.0, 5.0, 159.0], [90.0, 160.0, 5.0, 50.0, 120.0]];
+    fn curve() -> FigureFrame {
+        let rows = [[0.0, 60.0, 2.0, 4.0, 54.0], [40.0, 155.0, 3.0, 5.0, 159.0], [90.0, 160.0, 5.0, 50.0, 120.0]];
         frame("curve x1 mean gp-sd noise-sd draw1", &rows)
     }
 
-    fn data() -> Frame {
+    fn data() -> FigureFrame {
         frame("data x1 y", &[[3.0, 90.0], [20.0, 150.0], [70.0, 158.0]])
     }
 
@@ -339,12 +332,10 @@ mod tests {
         let experiment = experiment(&["standard", "sparse", "variable-lengthscale"], FIGURE);
         let lengthscale = frame("lengthscale x1 value", &[[0.0, 5.0], [40.0, 20.0], [90.0, 40.0]]);
         let inducing = frame("inducing x1", &[[5.0], [20.0], [75.0]]);
-        let frames =
-            vec![(0, curve()), (0, data()), (1, curve()), (1, inducing), (2, curve()), (2, lengthscale)];
+        let frames = vec![(0, curve()), (0, data()), (1, curve()), (1, inducing), (2, curve()), (2, lengthscale)];
         let svg = svg("curves", &experiment, frames);
         assert_eq!(count(&svg, "polygon"), 3, "a band for each cell");
-        for title in ["(A) standard", "(B) sparse", "(C) variable-lengthscale", "(D) lengthscale of variable"]
-        {
+        for title in ["(A) standard", "(B) sparse", "(C) variable-lengthscale", "(D) lengthscale of variable"] {
             assert!(svg.contains(title), "{title}");
         }
         assert_eq!(lines_of(&svg, "#00825F"), 3 + 1, "inducing inputs and their sample");
@@ -377,7 +368,7 @@ mod tests {
         let frames = vec![(0, curve()), (0, data()), (1, without)];
         let svg = svg("curves-release", &experiment(&["private", "none"], &figure), frames);
         assert_eq!(count(&svg, "polygon"), 1, "the band of the cell without privacy alone");
-        for text in ["one private release", "95 % interval around it, from model", "three women"] {
+        for text in ["one private release", "95 % interval of model and privacy noise", "three women"] {
             assert!(svg.contains(text), "{text}");
         }
         assert!(!svg.contains("other private releases") && !svg.contains("1 sd of the privacy noise"));

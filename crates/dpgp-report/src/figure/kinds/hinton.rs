@@ -33,60 +33,61 @@ frame! {
 
 /// The probabilities at each place: of the private draws, or the one without privacy.
 fn samples<'a>(report: &'a Report<'_>, cell: Option<usize>) -> Result<Vec<Samples<'a>>, FigureError> {
-    let mut samples = frames(report, cell, SAMPLES, Samples::read)?;
-    for CertainClasses { x, y, probability } in frames(report, cell, CLASSES, CertainClasses::read)? {
+    let mut samples = read_frames(report, cell, SAMPLES, Samples::read)?;
+    for CertainClasses { x, y, probability } in read_frames(report, cell, CLASSES, CertainClasses::read)? {
         samples.push(Samples { x, y, probability: vec![probability] });
     }
     Ok(samples)
 }
 
 /// The frame `training`: rows of both classes, each with its mark on a lighter one that sets it off.
-fn training(columns: &mut FrameColumns<'_>) -> Result<Vec<Mark>, FigureError> {
-    let places = spots(columns.need("x1")?, columns.need("x2")?);
-    let marks = zip(places, columns.need("y")?).flat_map(|(place, class)| {
+fn read_training_marks(columns: &mut FrameColumns<'_>) -> Result<Vec<Mark>, FigureError> {
+    let places = points_from_columns(columns.require_column("x1")?, columns.require_column("x2")?);
+    let marks = zip(places, columns.require_column("y")?).flat_map(|(place, class)| {
         let (stroke, pen) = class_mark(*class > 0.0);
         [(ARM + 0.5, HALO), (ARM, pen)].map(|(arm, pen)| Mark::Strokes(vec![place], stroke, arm, pen))
     });
     Ok(marks.collect())
 }
 
-impl Drawing for HintonFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+impl PictureBuilder for HintonFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let all = samples(report, None)?;
         let xs: Vec<f64> = all.iter().flat_map(|samples| samples.x).copied().collect();
         let ys: Vec<f64> = all.iter().flat_map(|samples| samples.y).copied().collect();
         let room = PlotPoint::new(least_gap(&xs), least_gap(&ys));
-        let (x, y) = (scale(xs, room.x), scale(ys, room.y));
+        let (x, y) = (padded_scale(xs, room.x), padded_scale(ys, room.y));
         let mut panels = Vec::new();
-        for group in groups(report, self.panels.as_deref(), &[]) {
-            let here = samples(report, Some(group.cell()))?;
+        for group in group_cells(report, self.panels.as_deref(), &[]) {
+            let here = samples(report, Some(group.first_cell()))?;
             if here.is_empty() {
                 continue;
             }
-            let blocks = here.iter().map(|samples| blocks(samples, room));
-            let training = frames(report, Some(group.cell()), TRAINING, training)?;
+            let blocks = here.iter().map(|samples| probability_circles(samples, room));
+            let training = read_frames(report, Some(group.first_cell()), TRAINING, read_training_marks)?;
             let marks = blocks.chain(training.into_iter().flatten()).collect();
-            let plot = Plot::new(Side::values(x, &self.x_label), Side::values(y, &self.y_label), marks);
+            let plot =
+                Plot::new(PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_numbers(y, &self.y_label), marks);
             panels.push(Panel::new(group.title, Plot { backdrop: Backdrop::Filled(GROUND), ..plot }));
         }
         // As many pixels for a place upwards as to the right.
         let ratio = ((y.high - y.low) / room.y) / ((x.high - x.low) / room.x);
-        Ok(Picture { legend: legend(), layout: Layout::shaped(ratio), panels }.lettered())
+        Ok(Picture { legend: legend(), layout: Layout::with_aspect_ratio(ratio), panels }.with_panel_letters())
     }
 }
 
 /// The scale of places that each have this room.
-fn scale(values: Vec<f64>, room: f64) -> Scale {
-    let [low, high] = ends(values).unwrap_or([0.0, 0.0]);
+fn padded_scale(values: Vec<f64>, room: f64) -> Scale {
+    let [low, high] = min_max(values).unwrap_or([0.0, 0.0]);
     Scale::between(low, high).wider(room / 2.0)
 }
 
 /// A square of circles at each place, row by row from the upper left.
-fn blocks(samples: &Samples<'_>, room: PlotPoint) -> Mark {
+fn probability_circles(samples: &Samples<'_>, room: PlotPoint) -> Mark {
     let side = (samples.probability.len() as f64).sqrt().ceil();
     let (step, middle) = (BLOCK / side, (side - 1.0) / 2.0);
     let mut discs = Vec::new();
-    for (row, at) in spots(samples.x, samples.y).into_iter().enumerate() {
+    for (row, at) in points_from_columns(samples.x, samples.y).into_iter().enumerate() {
         for (k, probability) in samples.probability.iter().enumerate() {
             let Some(p) = probability.get(row) else { continue };
             let (down, right) = ((k as f64 / side).floor() - middle, k as f64 % side - middle);
@@ -99,23 +100,23 @@ fn blocks(samples: &Samples<'_>, room: PlotPoint) -> Mark {
     Mark::Discs(discs, DiscUnit::Cell(room))
 }
 
-fn class_mark(positive: bool) -> (Stroke, Pen) {
+fn class_mark(positive: bool) -> (MarkShape, Pen) {
     match positive {
-        true => (Stroke::Plus, Pen::new(COLOURS[0], 1.75)),
-        false => (Stroke::Times, Pen::new(RED, 1.75)),
+        true => (MarkShape::Plus, Pen::new(COLOURS[0], 1.75)),
+        false => (MarkShape::Times, Pen::new(RED, 1.75)),
     }
 }
 
 fn legend() -> Vec<LegendEntry> {
     vec![
-        on_ground(WHITE).means("probability above ½"),
-        on_ground(BLACK).means("below ½ (larger circles are more certain)"),
+        framed_disc_swatch(WHITE).means("probability above ½"),
+        framed_disc_swatch(BLACK).means("below ½ (larger circles are more certain)"),
         class_swatch(true).means("training, positive"),
         class_swatch(false).means("training, negative"),
     ]
 }
 
-fn on_ground(colour: Colour) -> Swatch {
+fn framed_disc_swatch(colour: Colour) -> Swatch {
     Swatch::Framed(6.0, colour, GROUND)
 }
 

@@ -15,12 +15,12 @@ const AROUND: f64 = 68.0;
 const TOP: f64 = 12.0;
 
 /// A value with its spread.
-struct Spread {
+struct ValueWithSpread {
     value: f64,
     spread: f64,
 }
 
-impl Spread {
+impl ValueWithSpread {
     fn new(counterpart: &ReferenceValue) -> Self {
         Self { value: counterpart.value, spread: counterpart.spread.unwrap_or(0.0) }
     }
@@ -39,14 +39,14 @@ struct IntervalLine {
     name: String,
     /// The place of its label on the axis of groups.
     group: usize,
-    ours: Spread,
-    others: Vec<(Owner, Spread)>,
+    ours: ValueWithSpread,
+    others: Vec<(ValueOwner, ValueWithSpread)>,
 }
 
-impl Drawing for IntervalsFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+impl PictureBuilder for IntervalsFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let mut lines: Vec<IntervalLine> =
-            self.metrics.iter().flat_map(|metric| lines_of(self, report, metric)).collect();
+            self.metrics.iter().flat_map(|metric| metric_lines(self, report, metric)).collect();
         lines.sort_by_key(|line| line.group);
         // The first line stands highest.
         lines.reverse();
@@ -55,45 +55,51 @@ impl Drawing for IntervalsFigure {
         let own = lines.iter().enumerate().flat_map(|(i, line)| marks(line, i as f64 + 0.5));
         let marks = between.chain(own).collect();
         let names = lines.iter().map(|line| line.name.clone()).collect();
-        let label = lone_axis(report).map_or("", |axis| report.words(&report.experiment.axes[axis].name));
-        let plot = Plot::new(Side::lines(scale(self, &lines), &self.label), Side::names(names, label), marks);
+        let label =
+            single_numeric_axis(report).map_or("", |axis| report.display_name(&report.experiment.axes[axis].name));
+        let plot = Plot::new(
+            PlotAxis::with_grid_lines(scale(self, &lines), &self.label),
+            PlotAxis::with_names(names, label),
+            marks,
+        );
         let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).means("ours ± sd")];
-        let shown =
-            |owner: &Owner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
-        legend.extend(Owner::ALL.into_iter().filter(shown).map(|owner| beside_legend(owner, RADIUS, OTHERS)));
-        let layout = Layout::new(AROUND + ROW * lines.len() as f64).titles(TOP);
+        let shown = |owner: &ValueOwner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
+        legend.extend(
+            ValueOwner::ALL.into_iter().filter(shown).map(|owner| reference_legend_entry(owner, RADIUS, OTHERS)),
+        );
+        let layout = Layout::new(AROUND + ROW * lines.len() as f64).with_title_height(TOP);
         Ok(Picture { legend, layout, panels: vec![Panel::new("", plot)] })
     }
 }
 
 /// The only axis, if its labels are numbers: they stand along it without its name.
-fn lone_axis(report: &Report<'_>) -> Option<usize> {
+fn single_numeric_axis(report: &Report<'_>) -> Option<usize> {
     (report.experiment.axes.len() == 1 && report.is_numeric(0)).then_some(0)
 }
 
-fn lines_of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
+fn metric_lines(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
     let rows = report.rows.iter().filter(|row| row.row.metric == metric);
-    rows.map(|row| compared(setting, report, row)).collect()
+    rows.map(|row| build_interval_line(setting, report, row)).collect()
 }
 
-fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
-    let metric = (setting.metrics.len() > 1).then(|| report.words(&row.row.metric).to_owned());
+fn build_interval_line(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
+    let metric = (setting.metrics.len() > 1).then(|| report.display_name(&row.row.metric).to_owned());
     let groups = setting.groups.as_deref().and_then(|name| report.axis(name));
     let axes = row.labels.iter().enumerate();
-    let mut labels: Vec<String> = match lone_axis(report) {
-        Some(axis) => vec![report.value(axis, &row.labels[axis])],
-        None => axes.map(|(axis, label)| report.said(axis, label)).collect(),
+    let mut labels: Vec<String> = match single_numeric_axis(report) {
+        Some(axis) => vec![report.display_label(axis, &row.labels[axis])],
+        None => axes.map(|(axis, label)| report.display_label_with_axis(axis, label)).collect(),
     };
     if let Some(axis) = groups {
         labels[..=axis].rotate_right(1);
     }
     IntervalLine {
         name: labels.into_iter().chain(metric).collect::<Vec<_>>().join(", "),
-        group: groups.map_or(0, |axis| report.rank(row.row.cell, axis)),
-        ours: Spread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
+        group: groups.map_or(0, |axis| report.label_position(row.row.cell, axis)),
+        ours: ValueWithSpread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
         others: row
-            .beside()
-            .map(|judged| (judged.counterpart.owner, Spread::new(&judged.counterpart)))
+            .reference_comparisons()
+            .map(|judged| (judged.counterpart.owner, ValueWithSpread::new(&judged.counterpart)))
             .collect(),
     }
 }
@@ -101,15 +107,9 @@ fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> 
 /// The range of all bars; from zero, unless the spec says otherwise. On a logarithmic scale a bar that reaches zero
 /// stops at its value.
 fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
-    let spreads =
-        lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));
-    let reached =
-        spreads.flat_map(|s| s.ends().map(|end| if setting.log && end <= 0.0 { s.value } else { end }));
-    if setting.log || setting.close {
-        Scale::covering(setting.log, reached)
-    } else {
-        Scale::from_zero(reached)
-    }
+    let spreads = lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));
+    let reached = spreads.flat_map(|s| s.ends().map(|end| if setting.log && end <= 0.0 { s.value } else { end }));
+    if setting.log || setting.close { Scale::covering(setting.log, reached) } else { Scale::from_zero(reached) }
 }
 
 /// The spread as a bar and the value as a dot: filled for ours, by its owner for another.
@@ -119,7 +119,7 @@ fn marks(line: &IntervalLine, height: f64) -> Vec<Mark> {
     let mut marks = vec![line.ours.bar(above, OURS), dot];
     for (owner, other) in &line.others {
         let spot = vec![PlotPoint::new(other.value, below)];
-        marks.extend([other.bar(below, OTHERS), beside_mark(*owner, spot, RADIUS, OTHERS)]);
+        marks.extend([other.bar(below, OTHERS), reference_mark(*owner, spot, RADIUS, OTHERS)]);
     }
     marks
 }

@@ -7,26 +7,26 @@ use dpgp_spec::LinesFigure;
 const LIGHTEST: f64 = 0.9;
 
 /// The points of one label.
-pub struct Series {
+pub struct LineSeries {
     /// Its name; of a number, the value.
     pub name: String,
     pub pen: Pen,
-    pub points: Vec<Estimate>,
-    pub others: Vec<(Owner, Vec<PlotPoint>)>,
+    pub points: Vec<PlottedEstimate>,
+    pub others: Vec<(ValueOwner, Vec<PlotPoint>)>,
     /// Points that lie below the axis.
     pub below: usize,
 }
 
-impl Series {
+impl LineSeries {
     /// Its last point along the axis.
-    pub fn end(&self) -> Option<PlotPoint> {
+    pub fn last_point(&self) -> Option<PlotPoint> {
         self.points.iter().map(|point| point.at).max_by(|a, b| a.x.total_cmp(&b.x))
     }
 
     /// The least and the largest of its values above an end of the axis, and whether all are.
-    fn beyond(&self, most: f64) -> Option<([f64; 2], bool)> {
+    fn range_above(&self, most: f64) -> Option<([f64; 2], bool)> {
         let above = self.points.iter().map(|point| point.at.y).filter(|y| *y > most);
-        let range = ends(above.clone())?;
+        let range = min_max(above.clone())?;
         Some((range, above.count() == self.points.len()))
     }
 }
@@ -34,32 +34,32 @@ impl Series {
 /// The lines of a panel.
 pub struct LinesPanel {
     pub title: String,
-    pub series: Vec<Series>,
+    pub series: Vec<LineSeries>,
 }
 
 impl LinesPanel {
     /// The lines that leave the panel at its upper end, and how far they go.
-    pub fn note(&self, most: Option<f64>) -> String {
+    pub fn overflow_note(&self, most: Option<f64>) -> String {
         let Some(most) = most else { return String::new() };
-        let leaving = self.series.iter().filter_map(|series| Some((&series.name, series.beyond(most)?)));
+        let leaving = self.series.iter().filter_map(|series| Some((&series.name, series.range_above(most)?)));
         let named: Vec<String> = leaving
-            .map(|(name, ([least, largest], all))| match (rounded(least), rounded(largest)) {
+            .map(|(name, ([least, largest], all))| match (format_two_digits(least), format_two_digits(largest)) {
                 (least, largest) if all && least != largest => format!("{name} ({least} to {largest})"),
                 (_, largest) if all => format!("{name} ({largest})"),
                 (_, largest) => format!("{name} (up to {largest})"),
             })
             .collect();
-        if named.is_empty() { String::new() } else { format!("Above {}: {}", brief(most), named.join(", ")) }
+        if named.is_empty() { String::new() } else { format!("Above {}: {}", format_brief(most), named.join(", ")) }
     }
 }
 
 /// Two significant digits.
-fn rounded(value: f64) -> String {
-    brief(format!("{value:.1e}").parse().unwrap_or(value))
+fn format_two_digits(value: f64) -> String {
+    format_brief(format!("{value:.1e}").parse().unwrap_or(value))
 }
 
 /// The rows of a figure of lines, and its axes.
-struct Rows<'a> {
+struct LineRows<'a> {
     setting: &'a LinesFigure,
     report: &'a Report<'a>,
     x: usize,
@@ -75,7 +75,7 @@ pub fn panels(setting: &LinesFigure, report: &Report<'_>) -> Vec<LinesPanel> {
         return Vec::new();
     };
     let rows = report.rows.iter().filter(|row| row.row.metric == setting.metric).collect();
-    let rows = Rows { setting, report, x, line, rows, labels: labels(setting, report, line) };
+    let rows = LineRows { setting, report, x, line, rows, labels: line_labels(setting, report, line) };
     let axis = setting.panels.as_deref().and_then(|name| report.axis(name));
     let of_axis: Vec<Option<&str>> = match axis {
         Some(axis) => report.experiment.axes[axis].labels.iter().map(|label| Some(label.as_str())).collect(),
@@ -91,7 +91,7 @@ pub fn panels(setting: &LinesFigure, report: &Report<'_>) -> Vec<LinesPanel> {
 }
 
 /// The labels that have lines. The one that all are divided by is a level.
-fn labels<'a>(setting: &LinesFigure, report: &'a Report<'_>, line: usize) -> Vec<(&'a str, String, Pen)> {
+fn line_labels<'a>(setting: &LinesFigure, report: &'a Report<'_>, line: usize) -> Vec<(&'a str, String, Pen)> {
     let labels = report.experiment.axes[line].labels.iter().map(String::as_str);
     let labels: Vec<&str> = labels.filter(|label| setting.relative.as_deref() != Some(*label)).collect();
     let bare = |label: &'a str| {
@@ -100,9 +100,11 @@ fn labels<'a>(setting: &LinesFigure, report: &'a Report<'_>, line: usize) -> Vec
     };
     let pens = match setting.families {
         true => family_pens(labels.iter().map(|label| bare(label))),
-        false => (0..labels.len()).map(|i| pen(setting, place(setting, &labels, i), labels.len())).collect(),
+        false => {
+            (0..labels.len()).map(|i| pen(setting, position_in_group(setting, &labels, i), labels.len())).collect()
+        }
     };
-    let names = labels.iter().map(|label| match report.value(line, label) {
+    let names = labels.iter().map(|label| match report.display_label(line, label) {
         name if name == *label => bare(label).to_owned(),
         name => name,
     });
@@ -110,13 +112,13 @@ fn labels<'a>(setting: &LinesFigure, report: &'a Report<'_>, line: usize) -> Vec
 }
 
 /// The place of a label in its group, or among all without groups.
-fn place(setting: &LinesFigure, labels: &[&str], label: usize) -> usize {
+fn position_in_group(setting: &LinesFigure, labels: &[&str], label: usize) -> usize {
     let group = |label: &str| setting.group(label).map(|group| group.prefix.as_str());
     let before = labels.iter().take(label);
     before.filter(|other| labels.get(label).is_some_and(|own| group(own) == group(other))).count()
 }
 
-impl Rows<'_> {
+impl LineRows<'_> {
     /// The panel of a label of an axis, and of the lines that begin with a prefix.
     fn panel(&self, of: Option<(usize, &str)>, group: Option<&str>) -> LinesPanel {
         let (line, prefix) = (self.line, group.unwrap_or_default());
@@ -127,45 +129,40 @@ impl Rows<'_> {
             self.series(own.copied().collect(), name, *pen)
         });
         let titles = [
-            of.map(|(axis, label)| self.report.said(axis, label)),
-            self.setting
-                .groups
-                .iter()
-                .find(|one| Some(one.prefix.as_str()) == group)
-                .map(|one| one.title.clone()),
+            of.map(|(axis, label)| self.report.display_label_with_axis(axis, label)),
+            self.setting.groups.iter().find(|one| Some(one.prefix.as_str()) == group).map(|one| one.title.clone()),
         ];
         let title = titles.into_iter().flatten().collect::<Vec<_>>().join(", ");
         LinesPanel { title, series: series.filter(|series| !series.points.is_empty()).collect() }
     }
 
     /// The line through some rows.
-    fn series(&self, rows: Vec<&ReportRow>, name: &str, pen: Pen) -> Series {
+    fn series(&self, rows: Vec<&ReportRow>, name: &str, pen: Pen) -> LineSeries {
         let least = self.setting.least;
         let is_shown = |value: f64| least.is_none_or(|least| value >= least);
-        let measured = rows.iter().filter_map(|row| Some((*row, row.place(self.x)?, self.unit(row)?)));
+        let measured = rows.iter().filter_map(|row| Some((*row, row.axis_value(self.x)?, self.relative_unit(row)?)));
         let measured: Vec<(&ReportRow, f64, f64)> = measured.collect();
-        let estimates = measured.iter().map(|(row, x, unit)| Estimate::new(*x, row).in_units_of(*unit));
-        let (points, below): (Vec<Estimate>, Vec<Estimate>) =
+        let estimates = measured.iter().map(|(row, x, unit)| PlottedEstimate::new(*x, row).divide_by(*unit));
+        let (points, below): (Vec<PlottedEstimate>, Vec<PlottedEstimate>) =
             estimates.partition(|point| is_shown(point.at.y));
         let of_owner = |owner| {
             let spots = measured.iter().flat_map(|(row, _, unit)| {
-                let spots = beside_spots(&[row], self.x, owner).into_iter();
+                let spots = reference_points(&[row], self.x, owner).into_iter();
                 spots.map(move |spot| PlotPoint::new(spot.x, spot.y / unit))
             });
             (owner, spots.filter(|spot| is_shown(spot.y)).collect())
         };
-        let others = Owner::ALL.map(of_owner).to_vec();
-        Series { name: name.to_owned(), pen, points, others, below: below.len() }
+        let others = ValueOwner::ALL.map(of_owner).to_vec();
+        LineSeries { name: name.to_owned(), pen, points, others, below: below.len() }
     }
 
     /// What the values of a row are divided by: one, or the value of the row that differs from it in the label of lines
     /// alone. None if there is no such value.
-    fn unit(&self, row: &ReportRow) -> Option<f64> {
+    fn relative_unit(&self, row: &ReportRow) -> Option<f64> {
         let Some(relative) = self.setting.relative.as_deref() else { return Some(1.0) };
         let is_unit = |other: &&&ReportRow| {
             let mut labels = other.labels.iter().zip(&row.labels).enumerate();
-            labels
-                .all(|(axis, (other, own))| if axis == self.line { other == relative } else { other == own })
+            labels.all(|(axis, (other, own))| if axis == self.line { other == relative } else { other == own })
         };
         let value = self.rows.iter().find(is_unit)?.row.value;
         (value.is_finite() && value > 0.0).then_some(value)
@@ -176,17 +173,17 @@ impl Rows<'_> {
 fn pen(setting: &LinesFigure, place: usize, count: usize) -> Pen {
     if setting.shades {
         let colour = viridis(LIGHTEST * place as f64 / count.saturating_sub(1).max(1) as f64);
-        return styled(colour, place % 3);
+        return pen_with_dash_style(colour, place % 3);
     }
-    coloured(place)
+    palette_pen(place)
 }
 
 /// The pen of a place among the colours; each further round has other dashes.
-fn coloured(place: usize) -> Pen {
-    styled(COLOURS[place % COLOURS.len()], place / COLOURS.len())
+fn palette_pen(place: usize) -> Pen {
+    pen_with_dash_style(COLOURS[place % COLOURS.len()], place / COLOURS.len())
 }
 
-fn styled(colour: Colour, round: usize) -> Pen {
+fn pen_with_dash_style(colour: Colour, round: usize) -> Pen {
     let pen = Pen::new(colour, 2.0);
     match round % 4 {
         0 => pen,
@@ -206,7 +203,7 @@ fn family_pens<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Pen> {
             families.push((word, 0));
             families.len() - 1
         });
-        pens.push(styled(COLOURS[family % COLOURS.len()], families[family].1));
+        pens.push(pen_with_dash_style(COLOURS[family % COLOURS.len()], families[family].1));
         families[family].1 += 1;
     }
     pens
@@ -218,7 +215,7 @@ mod tests {
 
     #[test]
     fn many_lines_are_told_apart() {
-        let pens: Vec<Pen> = (0..4 * COLOURS.len()).map(coloured).collect();
+        let pens: Vec<Pen> = (0..4 * COLOURS.len()).map(palette_pen).collect();
         for (place, one) in pens.iter().enumerate() {
             assert!(!pens[..place].contains(one), "{place}");
         }
@@ -235,16 +232,16 @@ mod tests {
 
     #[test]
     fn lines_that_leave_the_panel_are_named_with_their_reach() {
-        let series = |name: &str, values: &[f64]| Series {
+        let series = |name: &str, values: &[f64]| LineSeries {
             name: name.to_owned(),
-            pen: coloured(0),
-            points: values.iter().map(|y| Estimate { at: PlotPoint::new(1.0, *y), error: 0.0 }).collect(),
+            pen: palette_pen(0),
+            points: values.iter().map(|y| PlottedEstimate { at: PlotPoint::new(1.0, *y), error: 0.0 }).collect(),
             others: Vec::new(),
             below: 0,
         };
         let series = vec![series("a", &[152.3, 2.434]), series("b", &[8.357, 0.9]), series("c", &[0.5])];
         let panel = LinesPanel { title: String::new(), series };
-        assert_eq!(panel.note(Some(1.2)), "Above 1.2: a (2.4 to 150), b (up to 8.4)");
-        assert_eq!([panel.note(None), panel.note(Some(1e3))], ["", ""]);
+        assert_eq!(panel.overflow_note(Some(1.2)), "Above 1.2: a (2.4 to 150), b (up to 8.4)");
+        assert_eq!([panel.overflow_note(None), panel.overflow_note(Some(1e3))], ["", ""]);
     }
 }

@@ -32,7 +32,7 @@ frame! {
 
 impl Map<'_> {
     /// The standard deviation of the noise at each place.
-    fn noise(&self) -> impl Iterator<Item = f64> {
+    fn noise_sds(&self) -> impl Iterator<Item = f64> {
         self.noise_sd.iter().copied().chain(repeat(0.0))
     }
 
@@ -44,41 +44,41 @@ impl Map<'_> {
 
 /// The frame `surface`: a finer grid for the contours.
 fn surface(columns: &mut FrameColumns<'_>) -> Result<Option<Surface>, FigureError> {
-    let (x1, x2) = (columns.need("x1")?, columns.need("x2")?);
-    Ok(Surface::new(x1, x2, columns.need("mean")?))
+    let (x1, x2) = (columns.require_column("x1")?, columns.require_column("x2")?);
+    Ok(Surface::new(x1, x2, columns.require_column("mean")?))
 }
 
 /// The frames `data` and `inducing`.
-fn places(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
-    columns.pass(&["y"]);
-    Ok(spots(columns.need("x1")?, columns.need("x2")?))
+fn read_points(columns: &mut FrameColumns<'_>) -> Result<Vec<PlotPoint>, FigureError> {
+    columns.ignore_columns(&["y"]);
+    Ok(points_from_columns(columns.require_column("x1")?, columns.require_column("x2")?))
 }
 
-impl Drawing for MapFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let maps = frames(report, None, MAP, Map::read)?;
-        let x = Scale::tight(maps.iter().flat_map(|map| map.x).copied()).roomy();
-        let y = Scale::tight(maps.iter().flat_map(|map| map.y).copied()).roomy();
-        let look = Look::new(self, &maps);
+impl PictureBuilder for MapFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let maps = read_frames(report, None, MAP, Map::read)?;
+        let x = Scale::tight(maps.iter().flat_map(|map| map.x).copied()).with_default_margin();
+        let y = Scale::tight(maps.iter().flat_map(|map| map.y).copied()).with_default_margin();
+        let look = MapStyle::new(self, &maps);
         let mut panels = Vec::new();
-        for group in groups_with(report, self.panels.as_deref(), MAP) {
-            let (x, y) = (Side::values(x, &self.x_label), Side::values(y, &self.y_label));
-            panels.push(Panel::new(&group.title, Plot::new(x, y, look.marks(report, group.cell())?)));
+        for group in group_cells_with_frame(report, self.panels.as_deref(), MAP) {
+            let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_numbers(y, &self.y_label));
+            panels.push(Panel::new(&group.title, Plot::new(x, y, look.marks(report, group.first_cell())?)));
         }
-        Ok(Picture { legend: look.legend(report)?, layout: Layout::new(HEIGHT), panels }.lettered())
+        Ok(Picture { legend: look.legend(report)?, layout: Layout::new(HEIGHT), panels }.with_panel_letters())
     }
 }
 
 /// The size, colour and fading of discs in all panels.
-struct Look<'a> {
+struct MapStyle<'a> {
     setting: &'a MapFigure,
     least: f64,
     largest: f64,
 }
 
-impl<'a> Look<'a> {
+impl<'a> MapStyle<'a> {
     fn new(setting: &'a MapFigure, maps: &[Map<'_>]) -> Self {
-        let found = ends(maps.iter().flat_map(|map| map.mean).copied());
+        let found = min_max(maps.iter().flat_map(|map| map.mean).copied());
         let [least, most] = found.unwrap_or([f64::MIN_POSITIVE; 2]);
         let largest = setting.largest.unwrap_or(most.max(f64::MIN_POSITIVE));
         Self { setting, least: least.min(largest), largest }
@@ -86,23 +86,23 @@ impl<'a> Look<'a> {
 
     /// Discs, data, inducing inputs and contours of the finest grid.
     fn marks(&self, report: &Report<'_>, cell: usize) -> Result<Vec<Mark>, FigureError> {
-        let maps = frames(report, Some(cell), MAP, Map::read)?;
-        let mut marks: Vec<Mark> = maps.iter().flat_map(|map| self.places(map)).collect();
-        let data = frames(report, Some(cell), DATA, places)?;
+        let maps = read_frames(report, Some(cell), MAP, Map::read)?;
+        let mut marks: Vec<Mark> = maps.iter().flat_map(|map| self.disc_or_tile_marks(map)).collect();
+        let data = read_frames(report, Some(cell), DATA, read_points)?;
         marks.extend(data.iter().map(|data| Mark::dots(data, 1.4, BLACK)));
-        let inducing = frames(report, Some(cell), INDUCING, places)?;
-        marks.extend(inducing.into_iter().map(|spots| Mark::Strokes(spots, Stroke::Times, ARM, CROSS)));
+        let inducing = read_frames(report, Some(cell), INDUCING, read_points)?;
+        marks.extend(inducing.into_iter().map(|spots| Mark::Strokes(spots, MarkShape::Times, ARM, CROSS)));
         // Last, so that nothing hides the levels that are written on them.
-        let fine = frames(report, Some(cell), SURFACE, surface)?;
+        let fine = read_frames(report, Some(cell), SURFACE, surface)?;
         let surface = fine.into_iter().chain(maps.iter().map(Map::grid)).flatten().next();
         marks.extend(surface.map(|surface| Mark::Contours(surface, self.setting.step, CONTOUR)));
         Ok(marks)
     }
 
     /// A disc or a tile for each place.
-    fn places(&self, map: &Map<'_>) -> Vec<Mark> {
+    fn disc_or_tile_marks(&self, map: &Map<'_>) -> Vec<Mark> {
         match map.grid().filter(|_| self.is_tiled()) {
-            Some(grid) => self.tiles(map, grid.cell()),
+            Some(grid) => self.tiles(map, grid.cell_size()),
             None => vec![self.discs(map)],
         }
     }
@@ -113,29 +113,29 @@ impl<'a> Look<'a> {
 
     fn tiles(&self, map: &Map<'_>, cell: PlotPoint) -> Vec<Mark> {
         let (x, y) = (cell.x / 2.0, cell.y / 2.0);
-        let places = zip(spots(map.x, map.y), map.mean).zip(map.noise());
-        let tiles = places.map(|((at, mean), sd)| {
-            Mark::Tile([at.moved(-x, -y), at.moved(x, y)], self.colour(*mean, sd).on_white())
-        });
+        let places = zip(points_from_columns(map.x, map.y), map.mean).zip(map.noise_sds());
+        let tiles = places
+            .map(|((at, mean), sd)| Mark::Tile([at.moved(-x, -y), at.moved(x, y)], self.colour(*mean, sd).on_white()));
         tiles.collect()
     }
 
     fn discs(&self, map: &Map<'_>) -> Mark {
         let (full, unit) = match map.grid() {
-            Some(grid) => (FULL, DiscUnit::Cell(grid.cell())),
+            Some(grid) => (FULL, DiscUnit::Cell(grid.cell_size())),
             None => (OFF_GRID, DiscUnit::Pixel),
         };
-        let discs = zip(spots(map.x, map.y), map.mean).zip(map.noise()).map(|((at, mean), sd)| Disc {
-            at,
-            offset: PlotPoint::new(0.0, 0.0),
-            radius: full * self.size(*mean),
-            colour: self.colour(*mean, sd),
-        });
+        let discs =
+            zip(points_from_columns(map.x, map.y), map.mean).zip(map.noise_sds()).map(|((at, mean), sd)| Disc {
+                at,
+                offset: PlotPoint::new(0.0, 0.0),
+                radius: full * self.relative_radius(*mean),
+                colour: self.colour(*mean, sd),
+            });
         Mark::Discs(discs.collect(), unit)
     }
 
     /// The radius as a part of the full one: by the mean, unless colours show that.
-    fn size(&self, mean: f64) -> f64 {
+    fn relative_radius(&self, mean: f64) -> f64 {
         if self.setting.colours { 1.0 } else { (mean / self.largest).clamp(0.0, 1.0) }
     }
 
@@ -148,34 +148,33 @@ impl<'a> Look<'a> {
 
     fn legend(&self, report: &Report<'_>) -> Result<Vec<LegendEntry>, FigureError> {
         let mut entries = self.disc_legend();
-        entries.push(Swatch::Line(CONTOUR).means(format!("contours, {} apart", brief(self.setting.step))));
-        entries.extend((1..FADING_STEPS).map(|step| self.fading(step)));
-        if frames(report, None, DATA, places)?.iter().any(|spots| !spots.is_empty()) {
+        entries.push(Swatch::Line(CONTOUR).means(format!("contours, {} apart", format_brief(self.setting.step))));
+        entries.extend((1..FADING_STEPS).map(|step| self.fading_legend(step)));
+        if read_frames(report, None, DATA, read_points)?.iter().any(|spots| !spots.is_empty()) {
             entries.push(Swatch::Disc(2.0, BLACK).means("training inputs"));
         }
-        if frames(report, None, INDUCING, places)?.iter().any(|spots| !spots.is_empty()) {
-            entries.push(Swatch::Mark(Stroke::Times, ARM, CROSS).means("inducing inputs"));
+        if read_frames(report, None, INDUCING, read_points)?.iter().any(|spots| !spots.is_empty()) {
+            entries.push(Swatch::Mark(MarkShape::Times, ARM, CROSS).means("inducing inputs"));
         }
         Ok(entries)
     }
 
     fn disc_legend(&self) -> Vec<LegendEntry> {
         if !self.setting.colours {
-            let text =
-                format!("{} by the size of discs, at most {}", self.setting.label, brief(self.largest));
+            let text = format!("{} by the size of discs, at most {}", self.setting.label, format_brief(self.largest));
             return vec![Swatch::Disc(8.0, COLOURS[0]).means(text)];
         }
-        let [least, most] = [self.least, self.largest].map(brief);
+        let [least, most] = [self.least, self.largest].map(format_brief);
         vec![Swatch::Bar.means(format!("{}, {least} to {most}", self.setting.label))]
     }
 
     /// The sample of a disc at a fraction of the noise at which discs vanish.
-    fn fading(&self, step: usize) -> LegendEntry {
+    fn fading_legend(&self, step: usize) -> LegendEntry {
         let sd = self.setting.vanish * step as f64 / FADING_STEPS as f64;
         let text = match step {
-            1 => format!("noise sd {}", brief(sd)),
-            _ if step + 1 < FADING_STEPS => brief(sd),
-            _ => format!("{} (invisible from {})", brief(sd), exact(self.setting.vanish)),
+            1 => format!("noise sd {}", format_brief(sd)),
+            _ if step + 1 < FADING_STEPS => format_brief(sd),
+            _ => format!("{} (invisible from {})", format_brief(sd), format_exact(self.setting.vanish)),
         };
         let colour = self.colour(0.5 * (self.least + self.largest), sd);
         let swatch = if self.is_tiled() { Swatch::Area(colour) } else { Swatch::Disc(8.0, colour) };
@@ -186,7 +185,7 @@ impl<'a> Look<'a> {
 #[cfg(test)]
 mod tests {
     use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
-    use dpgp_task::Frame;
+    use dpgp_task::FigureFrame;
 
     const FIGURE: &str = "[figure.map]\nx_label = \"age (years)\"\ny_label = \"weight (kg)\"\nlabel = \"height (cm)\"\n\
                           step = 20.0\nvanish = 40.0\n";
@@ -197,14 +196,14 @@ mod tests {
         places.map(|(x, y)| [x, y, 41.0 + 0.5 * x + y, f64::abs(x - y)]).collect()
     }
 
-    fn grid(name: &str) -> Frame {
+    fn grid(name: &str) -> FigureFrame {
         frame(&format!("{name} x1 x2 mean noise-sd"), &plane())
     }
 
     #[test]
     fn discs_contours_and_data() {
         let fine = grid("surface");
-        let fine = Frame { columns: fine.columns[..3].to_vec(), ..fine };
+        let fine = FigureFrame { columns: fine.columns[..3].to_vec(), ..fine };
         let data = frame("data x1 x2 y", &[[10.0, 20.0, 60.0], [70.0, 50.0, 120.0]]);
         let inducing = frame("inducing x1 x2", &[[40.0, 30.0]]);
         let frames = vec![(0, grid("map")), (0, fine), (0, data), (1, grid("map")), (1, inducing)];

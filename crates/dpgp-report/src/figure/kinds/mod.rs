@@ -17,15 +17,15 @@ mod traces;
 mod tutorial;
 mod violins;
 
-use super::drawing::Drawing;
 use super::drawing::FigureError;
-use crate::bibtex::caption;
+use super::drawing::PictureBuilder;
+use crate::bibtex::report_caption;
 use crate::report::Report;
 use dpgp_plot::render;
 use dpgp_spec::FigureSetting;
 
 /// The drawing that a spec asks for.
-fn drawing(setting: &FigureSetting) -> &dyn Drawing {
+fn picture_builder(setting: &FigureSetting) -> &dyn PictureBuilder {
     match setting {
         FigureSetting::Intervals(setting) => setting,
         FigureSetting::Lines(setting) => setting,
@@ -49,8 +49,8 @@ fn drawing(setting: &FigureSetting) -> &dyn Drawing {
 /// [`FigureError`] if a frame lacks columns or has unknown ones, or if the drawing library fails.
 pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
     let Some(setting) = &report.experiment.figure else { return Ok(None) };
-    let picture = drawing(setting).picture(&report.shown())?;
-    Ok(Some(render(&report.experiment.meta.title, &picture, &[caption(report)])?))
+    let picture = picture_builder(setting).build_picture(&report.restrict_to_figure())?;
+    Ok(Some(render(&report.experiment.meta.title, &picture, &[report_caption(report)])?))
 }
 
 #[cfg(test)]
@@ -64,11 +64,7 @@ mod tests {
         ("lines", "metric = \"m\"\nx = \"method\"\nlines = \"method\"\nx_label = \"x\"", ""),
         ("curves", "x_label = \"x\"", "curve x1 mean; data x1 y; inducing x1; lengthscale x1 value"),
         ("map", "x_label = \"x\"\ny_label = \"y\"\nstep = 1.0\nvanish = 1.0", "map x1 x2 mean; data x1 x2"),
-        (
-            "violins",
-            "x_label = \"x\"\npositive = \"p\"\nnegative = \"n\"",
-            "samples x1; counts x1 positive negative",
-        ),
+        ("violins", "x_label = \"x\"\npositive = \"p\"\nnegative = \"n\"", "samples x1; counts x1 positive negative"),
         ("hinton", "x_label = \"x\"\ny_label = \"y\"", "samples x1 x2; training x1 x2 y"),
         ("traces", "x_label = \"x\"", "trace iteration"),
         ("tiles", "x = \"method\"\nmetric = \"m\"\nx_label = \"x\"\ny_label = \"y\"", ""),

@@ -11,27 +11,28 @@ const OTHERS: Pen = Pen::new(COLOURS[1], 1.0);
 const APART: Pen = Pen::new(COLOURS[1].faint(0.4), 0.75);
 
 /// A member of both families in a cell.
-struct MemberPair<'a> {
+struct MetricPair<'a> {
     x: &'a ReportRow,
     y: &'a ReportRow,
 }
 
-impl MemberPair<'_> {
-    fn at(&self) -> PlotPoint {
+impl MetricPair<'_> {
+    fn plot_point(&self) -> PlotPoint {
         PlotPoint::new(self.x.row.value, self.y.row.value)
     }
 
     /// Two standard errors on either side, across and upright.
-    fn bars(&self) -> [Mark; 2] {
-        let upright = Estimate::new(self.x.row.value, self.y).ends();
-        let across = Estimate::new(0.0, self.x).ends().map(|end| PlotPoint::new(end.y, self.y.row.value));
+    fn error_bars(&self) -> [Mark; 2] {
+        let upright = PlottedEstimate::new(self.x.row.value, self.y).error_bar_ends();
+        let across =
+            PlottedEstimate::new(0.0, self.x).error_bar_ends().map(|end| PlotPoint::new(end.y, self.y.row.value));
         [across, upright].map(|ends| Mark::line(ends, OURS))
     }
 
     /// The place that one owner gives it; none unless both numbers are known.
-    fn point_of(&self, owner: Owner) -> Option<PlotPoint> {
+    fn reference_point(&self, owner: ValueOwner) -> Option<PlotPoint> {
         let [x, y] = [self.x, self.y].map(|row| {
-            row.beside()
+            row.reference_comparisons()
                 .find(|judged| judged.counterpart.owner == owner)
                 .map(|judged| judged.counterpart.value)
         });
@@ -39,65 +40,65 @@ impl MemberPair<'_> {
     }
 
     fn marks(&self) -> Vec<Mark> {
-        let mut marks = self.bars().to_vec();
-        for owner in Owner::ALL {
-            let Some(spot) = self.point_of(owner) else { continue };
-            marks.push(Mark::line([self.at(), spot], APART));
-            marks.push(beside_mark(owner, vec![spot], RING, OTHERS));
+        let mut marks = self.error_bars().to_vec();
+        for owner in ValueOwner::ALL {
+            let Some(spot) = self.reference_point(owner) else { continue };
+            marks.push(Mark::line([self.plot_point(), spot], APART));
+            marks.push(reference_mark(owner, vec![spot], RING, OTHERS));
         }
-        marks.push(Mark::dots(&[self.at()], DOT, OURS.colour));
+        marks.push(Mark::dots(&[self.plot_point()], DOT, OURS.colour));
         marks
     }
 }
 
-impl Drawing for PairsFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let groups = groups(report, self.panels.as_deref(), &[]);
-        let panels: Vec<(String, Vec<MemberPair<'_>>)> =
-            groups.into_iter().map(|group| (group.title.clone(), pairs(self, report, &group))).collect();
-        let all: Vec<&MemberPair<'_>> = panels.iter().flat_map(|(_, pairs)| pairs).collect();
-        let spots: Vec<PlotPoint> = all.iter().flat_map(|pair| reached(pair)).collect();
+impl PictureBuilder for PairsFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let groups = group_cells(report, self.panels.as_deref(), &[]);
+        let panels: Vec<(String, Vec<MetricPair<'_>>)> =
+            groups.into_iter().map(|group| (group.title.clone(), pair_metrics(self, report, &group))).collect();
+        let all: Vec<&MetricPair<'_>> = panels.iter().flat_map(|(_, pairs)| pairs).collect();
+        let spots: Vec<PlotPoint> = all.iter().flat_map(|pair| plotted_points(pair)).collect();
         let x = Scale::covering(false, spots.iter().map(|spot| spot.x));
         let y = Scale::covering(self.log_y, spots.iter().map(|spot| spot.y));
         let legend = legend(&all);
         let shown = panels.iter().filter(|(_, pairs)| !pairs.is_empty());
         let panels = shown.map(|(title, pairs)| {
-            let (x, y) = (Side::values(x, &self.x_label), Side::lines(y, &self.label));
-            Panel::new(title, Plot::new(x, y, pairs.iter().flat_map(MemberPair::marks).collect()))
+            let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_grid_lines(y, &self.label));
+            Panel::new(title, Plot::new(x, y, pairs.iter().flat_map(MetricPair::marks).collect()))
         });
         let panels = panels.collect();
-        Ok(Picture { legend, layout: Layout::new(HEIGHT), panels }.lettered())
+        Ok(Picture { legend, layout: Layout::new(HEIGHT), panels }.with_panel_letters())
     }
 }
 
 /// The members that a cell has of both families, in the order of the first.
-fn pairs<'a>(setting: &PairsFigure, report: &'a Report<'_>, group: &Group) -> Vec<MemberPair<'a>> {
-    let rows: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.cell == group.cell()).collect();
+fn pair_metrics<'a>(setting: &PairsFigure, report: &'a Report<'_>, group: &PanelCells) -> Vec<MetricPair<'a>> {
+    let rows: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.cell == group.first_cell()).collect();
     let mut pairs = Vec::new();
     for &x in &rows {
-        let Some(name) = member(&x.row.metric, &setting.x) else { continue };
-        let y = rows.iter().copied().find(|row| member(&row.row.metric, &setting.y) == Some(name));
-        pairs.extend(y.map(|y| MemberPair { x, y }));
+        let Some(name) = member_name(&x.row.metric, &setting.x) else { continue };
+        let y = rows.iter().copied().find(|row| member_name(&row.row.metric, &setting.y) == Some(name));
+        pairs.extend(y.map(|y| MetricPair { x, y }));
     }
     pairs
 }
 
 /// The part of a metric's name after the family.
-fn member<'a>(metric: &'a str, family: &str) -> Option<&'a str> {
+fn member_name<'a>(metric: &'a str, family: &str) -> Option<&'a str> {
     metric.strip_prefix(family)?.strip_prefix('/')
 }
 
 /// The places of a member in our results and in others'.
-fn reached(pair: &MemberPair<'_>) -> Vec<PlotPoint> {
-    Owner::ALL.into_iter().filter_map(|owner| pair.point_of(owner)).chain([pair.at()]).collect()
+fn plotted_points(pair: &MetricPair<'_>) -> Vec<PlotPoint> {
+    ValueOwner::ALL.into_iter().filter_map(|owner| pair.reference_point(owner)).chain([pair.plot_point()]).collect()
 }
 
-fn legend(pairs: &[&MemberPair<'_>]) -> Vec<LegendEntry> {
+fn legend(pairs: &[&MetricPair<'_>]) -> Vec<LegendEntry> {
     let known =
-        Owner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.point_of(*owner).is_some()));
-    let others: Vec<LegendEntry> = known.map(|owner| beside_legend(owner, RING, OTHERS)).collect();
+        ValueOwner::ALL.into_iter().filter(|owner| pairs.iter().any(|pair| pair.reference_point(*owner).is_some()));
+    let others: Vec<LegendEntry> = known.map(|owner| reference_legend_entry(owner, RING, OTHERS)).collect();
     let apart = (!others.is_empty()).then(|| Swatch::Line(APART).means("from our number to theirs"));
-    let ours = [Swatch::Disc(DOT, OURS.colour).means("ours"), bars()];
+    let ours = [Swatch::Disc(DOT, OURS.colour).means("ours"), error_bar_legend()];
     ours.into_iter().chain(others).chain(apart).collect()
 }
 
@@ -134,12 +135,12 @@ mod tests {
         let experiment = experiment(&["a", "b"], published);
         let rows = vec![row(0, "rmse", 15.0, None), row(1, "rmse", 10.0, None)];
         let report = Report::new(&experiment, rows, Vec::new());
-        let pair = MemberPair { x: &report.rows[0], y: &report.rows[1] };
+        let pair = MetricPair { x: &report.rows[0], y: &report.rows[1] };
         assert_eq!(
-            (pair.at(), pair.point_of(Owner::Paper)),
+            (pair.plot_point(), pair.reference_point(ValueOwner::Paper)),
             (PlotPoint::new(15.0, 10.0), Some(PlotPoint::new(16.0, 12.0)))
         );
-        assert_eq!((pair.point_of(Owner::Reference), pair.marks().len()), (None, 2 + 2 + 1));
+        assert_eq!((pair.reference_point(ValueOwner::Reference), pair.marks().len()), (None, 2 + 2 + 1));
         assert_eq!(legend(&[&pair]).len(), 2 + 1 + 1);
     }
 }

@@ -7,19 +7,19 @@ const HEIGHT: f64 = 300.0;
 const MARK: f64 = 4.5;
 
 /// A member of a family along the axis.
-struct Member {
+struct MemberLine {
     /// The number after the family's name.
     number: f64,
-    points: Vec<Estimate>,
-    others: Vec<(Owner, PlotPoint)>,
+    points: Vec<PlottedEstimate>,
+    others: Vec<(ValueOwner, PlotPoint)>,
 }
 
-impl Member {
+impl MemberLine {
     /// Its line with bars, and the numbers of others.
     fn marks(&self, pen: Pen) -> Vec<Mark> {
-        let mut marks = line_with_bars(&self.points, pen);
+        let mut marks = line_with_error_bars(&self.points, pen);
         for (owner, spot) in &self.others {
-            marks.push(beside_mark(*owner, vec![*spot], MARK, pen.thin()));
+            marks.push(reference_mark(*owner, vec![*spot], MARK, pen.thin()));
         }
         marks
     }
@@ -31,38 +31,39 @@ struct FamilyLines<'a> {
     name: &'a str,
     /// Its place in the setting.
     place: usize,
-    members: Vec<Member>,
+    members: Vec<MemberLine>,
 }
 
 impl FamilyLines<'_> {
-    fn pens(&self) -> impl Iterator<Item = (&Member, Pen)> {
+    fn members_with_pens(&self) -> impl Iterator<Item = (&MemberLine, Pen)> {
         self.members.iter().enumerate().map(|(i, member)| (member, pen(self.place, i)))
     }
 }
 
-impl Drawing for ProbabilitiesFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+impl PictureBuilder for ProbabilitiesFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let layout = Layout::new(HEIGHT).columns(Some(self.metrics.len()));
         let Some(axis) = report.axis(&self.x) else {
             return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
         };
-        let groups = groups(report, None, &[self.x.as_str()]);
+        let groups = group_cells(report, None, &[self.x.as_str()]);
         let families: Vec<FamilyLines<'_>> =
             groups.iter().flat_map(|group| families(self, report, axis, group)).collect();
         let points = families.iter().flat_map(|family| &family.members).flat_map(|member| &member.points);
         let x = Scale::covering(true, points.map(|point| point.at.x));
-        let y = Scale::between(0.0, 1.0).roomy();
+        let y = Scale::between(0.0, 1.0).with_default_margin();
         let panels = families.iter().map(|family| {
-            let marks = family.pens().flat_map(|(member, pen)| member.marks(pen)).collect();
+            let marks = family.members_with_pens().flat_map(|(member, pen)| member.marks(pen)).collect();
             Panel::new(
                 &family.title,
-                Plot::new(Side::values(x, &self.x_label), Side::lines(y, &self.label), marks),
+                Plot::new(PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_grid_lines(y, &self.label), marks),
             )
         });
         let named = families.iter().take(self.metrics.len());
-        let legend = named.flat_map(|family| legend(report, family)).chain([bars()]).chain(owners(&families));
+        let legend =
+            named.flat_map(|family| legend(report, family)).chain([error_bar_legend()]).chain(owner_legend(&families));
         let legend = legend.collect();
-        Ok(Picture { legend, layout, panels: panels.collect() }.lettered())
+        Ok(Picture { legend, layout, panels: panels.collect() }.with_panel_letters())
     }
 }
 
@@ -71,33 +72,32 @@ fn families<'a>(
     setting: &'a ProbabilitiesFigure,
     report: &Report<'_>,
     axis: usize,
-    group: &Group,
+    group: &PanelCells,
 ) -> Vec<FamilyLines<'a>> {
     let families = setting.metrics.iter().enumerate().map(|(place, name)| {
         let comma = if group.title.is_empty() { "" } else { ", " };
-        let title = format!("{}{comma}{}", group.title, report.words(name));
-        FamilyLines { title, name, place, members: along(report, axis, group, name) }
+        let title = format!("{}{comma}{}", group.title, report.display_name(name));
+        FamilyLines { title, name, place, members: member_lines(report, axis, group, name) }
     });
     families.filter(|family| !family.members.is_empty()).collect()
 }
 
 /// The members of a family at the places of the cells. A cell whose label is no positive finite number has none.
-fn along(report: &Report<'_>, axis: usize, group: &Group, family: &str) -> Vec<Member> {
-    let mut found: Vec<Member> = Vec::new();
+fn member_lines(report: &Report<'_>, axis: usize, group: &PanelCells, family: &str) -> Vec<MemberLine> {
+    let mut found: Vec<MemberLine> = Vec::new();
     for &cell in &group.cells {
         let place = report.label(cell, axis).parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
         let Some(x) = place else { continue };
-        for (member, row) in members(report, cell, family) {
-            let point = Estimate { at: PlotPoint::new(x, member.at.y), ..member };
-            let others = row.beside().map(|judged| (judged.counterpart.owner, judged.counterpart.value));
-            let others: Vec<(Owner, PlotPoint)> =
-                others.map(|(owner, y)| (owner, PlotPoint::new(x, y))).collect();
+        for (member, row) in family_estimates(report, cell, family) {
+            let point = PlottedEstimate { at: PlotPoint::new(x, member.at.y), ..member };
+            let others = row.reference_comparisons().map(|judged| (judged.counterpart.owner, judged.counterpart.value));
+            let others: Vec<(ValueOwner, PlotPoint)> = others.map(|(owner, y)| (owner, PlotPoint::new(x, y))).collect();
             match found.iter_mut().find(|known| known.number == member.at.x) {
                 Some(known) => {
                     known.points.push(point);
                     known.others.extend(others);
                 }
-                None => found.push(Member { number: member.at.x, points: vec![point], others }),
+                None => found.push(MemberLine { number: member.at.x, points: vec![point], others }),
             }
         }
     }
@@ -116,20 +116,20 @@ fn pen(family: usize, member: usize) -> Pen {
 
 /// A family and the numbers of its members.
 fn legend(report: &Report<'_>, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
-    let members = family.pens().map(|(member, pen)| Swatch::Line(pen).means(brief(member.number)));
-    let name = Swatch::None.means(format!("{}:", report.words(family.name)));
+    let members = family.members_with_pens().map(|(member, pen)| Swatch::Line(pen).means(format_brief(member.number)));
+    let name = Swatch::None.means(format!("{}:", report.display_name(family.name)));
     std::iter::once(name).chain(members).collect()
 }
 
 /// The owners of numbers beside ours.
-fn owners(families: &[FamilyLines<'_>]) -> Vec<LegendEntry> {
-    let others: Vec<Owner> = families
+fn owner_legend(families: &[FamilyLines<'_>]) -> Vec<LegendEntry> {
+    let others: Vec<ValueOwner> = families
         .iter()
         .flat_map(|family| &family.members)
         .flat_map(|member| member.others.iter().map(|(owner, _)| *owner))
         .collect();
-    let there = Owner::ALL.into_iter().filter(|owner| others.contains(owner));
-    there.map(|owner| beside_legend(owner, MARK, Pen::new(BLACK, 1.0))).collect()
+    let there = ValueOwner::ALL.into_iter().filter(|owner| others.contains(owner));
+    there.map(|owner| reference_legend_entry(owner, MARK, Pen::new(BLACK, 1.0))).collect()
 }
 
 #[cfg(test)]

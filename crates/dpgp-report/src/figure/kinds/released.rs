@@ -27,7 +27,7 @@ impl ReleasedCurve {
             return None;
         }
         let line = lines.remove(0);
-        let interval = [-REACH, REACH].map(|factor| shifted(&line, factor, sd));
+        let interval = [-REACH, REACH].map(|factor| shift_curve(&line, factor, sd));
         Some(Self { line, interval, others: lines, mean })
     }
 
@@ -41,7 +41,7 @@ impl ReleasedCurve {
     }
 
     /// All values that it reaches.
-    pub fn reached(&self) -> Vec<f64> {
+    pub fn y_values(&self) -> Vec<f64> {
         let lines = self.interval.iter().chain(&self.others).chain([&self.line, &self.mean]);
         lines.flatten().map(|spot| spot.y).collect()
     }
@@ -52,10 +52,7 @@ pub fn released_legend(releases: &[ReleasedCurve]) -> Vec<LegendEntry> {
     let others = releases.iter().any(|release| !release.others.is_empty());
     let entries = [
         (true, Swatch::Line(SUBJECT).means("one private release")),
-        (
-            true,
-            Swatch::Line(INTERVAL).means("95 % interval around it, from model uncertainty and privacy noise"),
-        ),
+        (true, Swatch::Line(INTERVAL).means("95 % interval of model and privacy noise around it")),
         (others, Swatch::Line(OTHER).means("other private releases")),
         (true, Swatch::Line(WITHOUT).means("mean without privacy noise")),
     ];
@@ -74,7 +71,7 @@ mod tests {
         let [low, high] = [release.interval[0][0].y, release.interval[1][0].y];
         assert!((low - 0.2).abs() < 1e-12 && (high - 19.8).abs() < 1e-12, "{low} {high}");
         assert_eq!(release.marks().len(), 1 + 1 + 2 + 1);
-        assert_eq!(ends(release.reached()), Some([-5.0, high]));
+        assert_eq!(min_max(release.y_values()), Some([-5.0, high]));
         assert!(ReleasedCurve::new(Vec::new(), &[], Vec::new()).is_none() && released_legend(&[]).is_empty());
     }
 }

@@ -15,26 +15,25 @@ frame! {
     }
 }
 
-impl Drawing for TracesFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let traces: Vec<Trace<'_>> = frames(report, None, TRACE, Trace::read)?;
+impl PictureBuilder for TracesFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let traces: Vec<Trace<'_>> = read_frames(report, None, TRACE, Trace::read)?;
         let x = Scale::tight(traces.iter().flat_map(|trace| trace.iteration).copied());
         let differences = traces.iter().flat_map(|trace| &trace.elements).copied().flatten().copied();
         // Zero lies below a logarithmic scale.
         let y = Scale::covering(true, differences.filter(|value| *value > 0.0)).within(self.least, None);
         let mut panels = Vec::new();
-        for group in groups_with(report, self.panels.as_deref(), TRACE) {
+        for group in group_cells_with_frame(report, self.panels.as_deref(), TRACE) {
             let mut marks = Vec::new();
-            for trace in frames(report, Some(group.cell()), TRACE, Trace::read)? {
-                let lines = trace.elements.iter().map(|element| spots(trace.iteration, element));
+            for trace in read_frames(report, Some(group.first_cell()), TRACE, Trace::read)? {
+                let lines = trace.elements.iter().map(|element| points_from_columns(trace.iteration, element));
                 marks.extend(lines.map(|line| Mark::Line(line, ELEMENT)));
             }
-            let (x, y) = (Side::values(x, &self.x_label), Side::lines(y, &self.label));
+            let (x, y) = (PlotAxis::with_numbers(x, &self.x_label), PlotAxis::with_grid_lines(y, &self.label));
             panels.push(Panel::new(group.title, Plot::new(x, y, marks)));
         }
-        let legend =
-            vec![Swatch::Line(Pen::new(COLOURS[0].faint(0.7), 1.0)).means("one line for each element")];
-        Ok(Picture { legend, layout: Layout::new(HEIGHT), panels }.lettered())
+        let legend = vec![Swatch::Line(Pen::new(COLOURS[0].faint(0.7), 1.0)).means("one line for each element")];
+        Ok(Picture { legend, layout: Layout::new(HEIGHT), panels }.with_panel_letters())
     }
 }
 

@@ -43,25 +43,24 @@ frame! {
     }
 }
 
-impl Drawing for ViolinsFigure {
-    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let shared = Violins::new(self, report)?;
-        let groups = groups_with(report, None, SAMPLES);
-        let panels: Result<Vec<Panel>, FigureError> =
-            groups.iter().map(|group| shared.panel(report, group)).collect();
+impl PictureBuilder for ViolinsFigure {
+    fn build_picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let shared = ViolinPanels::new(self, report)?;
+        let groups = group_cells_with_frame(report, None, SAMPLES);
+        let panels: Result<Vec<Panel>, FigureError> = groups.iter().map(|group| shared.panel(report, group)).collect();
         let legend: Vec<LegendEntry> = vec![
             Swatch::Area(COLOURS[1]).means(&self.positive),
             Swatch::Area(NEGATIVE).means(&self.negative),
             Swatch::Area(INSIDE).means("distribution of private means"),
-            Swatch::Mark(Stroke::Times, ARM, EXACT).means("mean without privacy"),
+            Swatch::Mark(MarkShape::Times, ARM, EXACT).means("mean without privacy"),
         ];
         Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(Some(groups.len())), panels: panels? }
-            .lettered())
+            .with_panel_letters())
     }
 }
 
 /// Scales and rows that all panels share.
-struct Violins<'a> {
+struct ViolinPanels<'a> {
     setting: &'a ViolinsFigure,
     x: Scale,
     /// The room of a value on the x axis.
@@ -72,11 +71,11 @@ struct Violins<'a> {
     counts: Vec<Mark>,
 }
 
-impl<'a> Violins<'a> {
+impl<'a> ViolinPanels<'a> {
     fn new(setting: &'a ViolinsFigure, report: &Report<'_>) -> Result<Self, FigureError> {
         let (samples, classes) =
-            (frames(report, None, SAMPLES, Samples::read)?, frames(report, None, CLASSES, Classes::read)?);
-        let counts = frames(report, None, COUNTS, ClassCounts::read)?;
+            (read_frames(report, None, SAMPLES, Samples::read)?, read_frames(report, None, CLASSES, Classes::read)?);
+        let counts = read_frames(report, None, COUNTS, ClassCounts::read)?;
         let inputs: Vec<f64> =
             samples.iter().map(|s| s.x).chain(counts.iter().map(|c| c.x)).flatten().copied().collect();
         let room = least_gap(&inputs);
@@ -93,24 +92,33 @@ impl<'a> Violins<'a> {
         })
     }
 
-    fn panel(&self, report: &Report<'_>, group: &Group) -> Result<Panel, FigureError> {
+    fn panel(&self, report: &Report<'_>, group: &PanelCells) -> Result<Panel, FigureError> {
         let (mut probability, mut latent) = (Vec::new(), Vec::new());
-        for samples in frames(report, Some(group.cell()), SAMPLES, Samples::read)? {
+        for samples in read_frames(report, Some(group.first_cell()), SAMPLES, Samples::read)? {
             probability.extend(self.violins(&samples, &samples.probability));
             latent.extend(self.violins(&samples, &samples.latent));
         }
-        if let Some(exact) = without_privacy(report, group.cell())? {
-            probability.push(Mark::Strokes(spots(exact.x, exact.probability), Stroke::Times, ARM, EXACT));
-            latent.push(Mark::Strokes(spots(exact.x, exact.latent), Stroke::Times, ARM, EXACT));
+        if let Some(exact) = read_nonprivate_classes(report, group.first_cell())? {
+            probability.push(Mark::Strokes(
+                points_from_columns(exact.x, exact.probability),
+                MarkShape::Times,
+                ARM,
+                EXACT,
+            ));
+            latent.push(Mark::Strokes(points_from_columns(exact.x, exact.latent), MarkShape::Times, ARM, EXACT));
         }
         let probability_label = format!("probability of {}", self.setting.label);
         let unit = Scale::between(-0.02, 1.02);
         let plots = [
-            Plot::new(Side::bare(self.x), Side::lines(self.rows, "number of rows"), self.counts.clone()),
-            Plot::new(Side::bare(self.x), Side::lines(unit, probability_label), probability),
             Plot::new(
-                Side::values(self.x, &self.setting.x_label),
-                Side::lines(self.latent, "mean of the latent function"),
+                PlotAxis::without_ticks(self.x),
+                PlotAxis::with_grid_lines(self.rows, "number of rows"),
+                self.counts.clone(),
+            ),
+            Plot::new(PlotAxis::without_ticks(self.x), PlotAxis::with_grid_lines(unit, probability_label), probability),
+            Plot::new(
+                PlotAxis::with_numbers(self.x, &self.setting.x_label),
+                PlotAxis::with_grid_lines(self.latent, "mean of the latent function"),
                 latent,
             ),
         ];
@@ -143,26 +151,25 @@ fn bars(counts: &ClassCounts<'_>, room: f64) -> Vec<Mark> {
 
 /// The density of some values on both sides of a place; a stroke where they are all equal.
 fn violin(x: f64, room: f64, values: &[f64]) -> Vec<Mark> {
-    let density = density(values);
+    let density = kernel_density(values);
     if density.is_empty() {
         let ends = values.first().map(|y| [-1.0, 1.0].map(|side| (x + side * BAR * room, *y)));
         return ends.map(|ends| Mark::line(ends, Pen::new(COLOURS[0], 1.5))).into_iter().collect();
     }
     let widest = density.iter().map(|point| point.y).fold(0.0, f64::max);
     let left = density.iter().map(|point| PlotPoint::new(x - VIOLIN * room * point.y / widest, point.x));
-    let right =
-        density.iter().rev().map(|point| PlotPoint::new(x + VIOLIN * room * point.y / widest, point.x));
+    let right = density.iter().rev().map(|point| PlotPoint::new(x + VIOLIN * room * point.y / widest, point.x));
     let outline: Vec<PlotPoint> = left.chain(right).collect();
     let line = Mark::line(outline.iter().chain(outline.first()).copied(), Pen::new(COLOURS[0], 1.0));
     vec![Mark::Area(outline, INSIDE), line]
 }
 
 /// The values without privacy, from the cell that has the most labels in common.
-fn without_privacy<'a>(report: &'a Report<'_>, cell: usize) -> Result<Option<Classes<'a>>, FigureError> {
+fn read_nonprivate_classes<'a>(report: &'a Report<'_>, cell: usize) -> Result<Option<Classes<'a>>, FigureError> {
     let exact = report.frames.iter().filter(|(_, frame)| frame.name == CLASSES);
-    let nearest = exact.map(|(other, _)| *other).min_by_key(|other| report.differences(cell, *other));
+    let nearest = exact.map(|(other, _)| *other).min_by_key(|other| report.count_label_differences(cell, *other));
     let Some(nearest) = nearest else { return Ok(None) };
-    Ok(frames(report, Some(nearest), CLASSES, Classes::read)?.into_iter().next())
+    Ok(read_frames(report, Some(nearest), CLASSES, Classes::read)?.into_iter().next())
 }
 
 /// Points at which a density is evaluated.
@@ -170,7 +177,7 @@ const POINTS: usize = 81;
 
 /// The Gaussian kernel density of some samples from the least to the largest of them: a density y at each value x. Its
 /// bandwidth is Silverman's. Samples that are all equal have none.
-pub fn density(samples: &[f64]) -> Vec<PlotPoint> {
+pub fn kernel_density(samples: &[f64]) -> Vec<PlotPoint> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else { return Vec::new() };
@@ -207,10 +214,8 @@ mod tests {
 
     #[test]
     fn bars_violins_and_crosses_for_each_value() {
-        let counts =
-            frame("counts x1 positive negative", &[[0.0, 20.0, 30.0], [1.0, 18.0, 9.0], [2.0, 5.0, 1.0]]);
-        let classes =
-            frame("classes x1 probability latent", &[[0.0, 0.3, -1.0], [1.0, 0.5, 0.0], [2.0, 0.7, 1.0]]);
+        let counts = frame("counts x1 positive negative", &[[0.0, 20.0, 30.0], [1.0, 18.0, 9.0], [2.0, 5.0, 1.0]]);
+        let classes = frame("classes x1 probability latent", &[[0.0, 0.3, -1.0], [1.0, 0.5, 0.0], [2.0, 0.7, 1.0]]);
         let samples = [[0.0, 0.2, 0.3, -1.4, -0.8], [1.0, 0.4, 0.6, -0.4, 0.4], [2.0, 0.5, 0.9, 0.0, 2.2]];
         let samples = frame("samples x1 probability1 probability2 latent1 latent2", &samples);
         let experiment = experiment(&["none", "private"], FIGURE);
@@ -237,19 +242,15 @@ mod density_tests {
     fn the_density_of_logistic_quantiles_is_near_the_logistic_density() {
         let quantile = |i: usize| ((i as f64 + 0.5) / (1000.0 - i as f64 - 0.5)).ln();
         let samples: Vec<f64> = (0..1000).map(quantile).collect();
-        let found = density(&samples);
+        let found = kernel_density(&samples);
         let logistic = |x: f64| (-x).exp() / (1.0 + (-x).exp()).powi(2);
         assert!(found.iter().all(|at| (at.y - logistic(at.x)).abs() < 0.01), "{found:?}");
-        assert_eq!(
-            (found[0].x, found[POINTS - 1].x),
-            (samples[0], samples[999]),
-            "nothing beyond the samples"
-        );
+        assert_eq!((found[0].x, found[POINTS - 1].x), (samples[0], samples[999]), "nothing beyond the samples");
     }
 
     #[test]
     fn equal_samples_have_no_density() {
-        assert!(density(&[0.5; 10]).is_empty() && density(&[]).is_empty());
-        assert!(density(&[0.0, 1.0]).iter().all(|at| at.y.is_finite() && at.y > 0.0));
+        assert!(kernel_density(&[0.5; 10]).is_empty() && kernel_density(&[]).is_empty());
+        assert!(kernel_density(&[0.0, 1.0]).iter().all(|at| at.y.is_finite() && at.y > 0.0));
     }
 }
