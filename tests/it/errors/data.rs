@@ -272,7 +272,7 @@ fn cache_errors(transcript: &mut Transcript) {
     );
     let mut say = |case, project: &Project, arguments, code| transcript.say(case, project, arguments, code, "");
     unlocked.put("cache/datasets.lock.toml", lock("abc"));
-    say(("DataError::LockSyntax NotADigest", "no digest in the lock file"), &unlocked, RUN, 5);
+    say(("DataError::LockSyntax DigestParseError", "no digest in the lock file"), &unlocked, RUN, 5);
     unlocked.put("cache/datasets.lock.toml", "[[file]]\n");
     say(("DataError::LockSyntax", "lock file in another format"), &unlocked, VERIFY, 5);
 }
