@@ -261,3 +261,16 @@ fn a_typed_table_becomes_a_spec() {
     let run = project.dpgp(&["new", "paper", "--from-table", "table.csv", "--metrics", "rmse"]).expect(2);
     assert!(run.err.contains("paper.toml"), "{}", run.err);
 }
+
+/// A misspelt metric would be compared with nothing, so it is named with the one that is meant.
+#[test]
+fn a_misspelt_metric_is_named() {
+    let project = Project::empty();
+    let head = "inputs,method,epsilon,metric,value,spread,spread_kind,repeats\n";
+    let rows = "age,standard,1.0,rmse,13.35,0.2,sd-replicates,30\nage,sparse,1.0,RMSE,9.9,0.2,sd-replicates,30\n";
+    project.write("table.csv", &format!("{head}{rows}"));
+    let grade = ["grade", "table.csv", "--experiment", "smith2021/table1", "--format", "json"];
+    let graded = project.dpgp(&grade).json();
+    let unknown = &graded["grade"]["unknown_metrics"];
+    assert_eq!(unknown, &serde_json::json!([{ "metric": "RMSE", "line": 3, "closest": "rmse" }]));
+}

@@ -223,3 +223,32 @@ fn determinism() {
     let longer = sorted_rows(&longer);
     assert!(first.iter().all(|row| longer.contains(row)));
 }
+
+/// Results of another seed must not replace those that others compare with.
+#[test]
+fn another_seed_has_a_folder_of_its_own() {
+    let project = Project::empty();
+    let [own, other] = [&[][..], &["--seed", "2"]].map(|seed| {
+        let run = project.dpgp(&[&["run", "smith2021/toy", "--format", "json", "--quiet"], seed].concat()).expect(0);
+        run.json()["results"].as_str().unwrap().to_owned()
+    });
+    assert!(own.ends_with("smith2021/toy") && other.ends_with("smith2021/toy/changed/seed-2"), "{own} {other}");
+}
+
+/// Generated test points stand in the data twice, so that folds of all rows would train on what they test.
+#[test]
+fn generated_test_points_are_not_cut_into_folds() {
+    let project = Project::empty();
+    let spec = r#"experiment.title = "a draw"
+data = { source.synthetic.gaussian-process = { points = 50, noise = 1.0, lengthscale = 1.0, test = 20 }, inputs = ["x"], target = "y" }
+normalise.bounds = { low = -3.0, high = 3.0, scale = 1.0 }
+model = { noise_variance = 1.0, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+task.regression = { split.shuffled = 5, draws = 2 }
+privacy = { epsilon = 1.0, delta = 1e-5, change = 6.0, calibration = "analytic", mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-6 } }
+"#;
+    project.write("draw.toml", spec);
+    let refused = project.dpgp(&["run", "draw.toml"]).expect(2).err;
+    assert!(refused.contains("has test points, but this task cuts all rows into folds"), "{refused}");
+    project.write("draw.toml", &spec.replace("test = 20", "test = 0"));
+    project.dpgp(&["run", "draw.toml", "--quiet"]).expect(0);
+}
