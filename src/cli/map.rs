@@ -92,7 +92,7 @@ pub(super) struct MapOptionArguments {
 
 /// A map beside predictions.
 #[derive(Debug, Args)]
-pub(super) struct PredictionMapArguments {
+pub(super) struct MapFileArguments {
     /// Also draw the predictions to this new .svg, .html or .geojson file, as `dpgp map` does; never overwrites an existing file
     #[arg(long, value_name = "FILE", conflicts_with = "preview")]
     map: Option<PathBuf>,
@@ -100,7 +100,7 @@ pub(super) struct PredictionMapArguments {
     choices: MapOptionArguments,
 }
 
-impl PredictionMapArguments {
+impl MapFileArguments {
     /// Returns the file of the map, if one is wanted.
     pub fn file(&self) -> Option<&Path> {
         self.map.as_deref()

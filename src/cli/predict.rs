@@ -10,7 +10,7 @@ use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::CliError;
-use super::map::{MapRequest, NewMapFile, PredictionMapArguments};
+use super::map::{MapFileArguments, MapRequest, NewMapFile};
 use super::options::{
     DataLocationArguments, OutputFormat, ReleaseLedgerArguments, balance_text, count_with_noun, ensure_distinct_paths,
     existing_ledger_place, experiments,
@@ -89,7 +89,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    map: PredictionMapArguments,
+    map: MapFileArguments,
     #[command(flatten)]
     released: FromReleaseArguments,
     #[command(flatten)]

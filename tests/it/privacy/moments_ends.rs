@@ -1,6 +1,6 @@
 //! Rows at the ends of the box.
 
-use dpgp::gp::sites::{FeatureSums, NoisyFeatureSums, SiteCounts, box_grid};
+use dpgp::gp::sites::{FeatureSums, NoisyFeatureSums, SiteCounts, SiteFeatures, box_grid};
 use dpgp::privacy::Frequencies;
 use nalgebra::{DMatrix, DVector};
 
@@ -12,15 +12,7 @@ fn rows_from_outside_are_counted_at_the_ends() {
     let features = b.site_features(&t, 1.2, false);
     // A sixth of them comes from beyond each end of each input.
     let rows = box_grid(2, 90).map(|place| (1.5 * place - 0.25).clamp(0.0, 1.0));
-    let sums = FeatureSums::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &[0.0; 8100]);
-    let released = NoisyFeatureSums {
-        weighted: DVector::from_element(sums.weighted.len(), 100.0),
-        plain: DVector::from_element(sums.plain.len(), 100.0),
-        squares: 100.0,
-        rows: 0.0,
-        sums,
-    };
-    let counts = SiteCounts::new(&features, &released).unwrap();
+    let counts = counts_of(&b, &t, &features, &rows);
     assert_eq!(counts.clumping, 0.0);
     for corner in [0, 19, 380, 399] {
         assert!((counts.mean[corner] / (8100.0 / 36.0) - 1.0).abs() < 0.2, "{}", counts.mean[corner]);
@@ -34,15 +26,7 @@ fn rows_of_four_inputs_with_two_values_each_are_counted_at_the_corners() {
     let t = t.filter_flagged(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
     let features = b.site_features(&t, 1.2, false);
     let rows = DMatrix::from_fn(8000, 4, |row, input| f64::from((row >> input & 1) as u8));
-    let sums = FeatureSums::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &[0.0; 8000]);
-    let released = NoisyFeatureSums {
-        weighted: DVector::from_element(sums.weighted.len(), 100.0),
-        plain: DVector::from_element(sums.plain.len(), 100.0),
-        squares: 100.0,
-        rows: 0.0,
-        sums,
-    };
-    let counts = SiteCounts::new(&features, &released).unwrap();
+    let counts = counts_of(&b, &t, &features, &rows);
     assert_eq!(counts.clumping, 0.0);
     let at_corners: f64 =
         (0..1296).filter(|site| is_corner(&features.sites, *site)).map(|site| counts.mean[site]).sum();
@@ -51,4 +35,17 @@ fn rows_of_four_inputs_with_two_values_each_are_counted_at_the_corners() {
 
 fn is_corner(sites: &DMatrix<f64>, site: usize) -> bool {
     sites.row(site).iter().all(|place| *place == 0.0 || *place == 1.0)
+}
+
+/// The counts at the sites from noisy sums over rows whose targets are zero.
+fn counts_of(b: &Frequencies, t: &Frequencies, features: &SiteFeatures, rows: &DMatrix<f64>) -> SiteCounts {
+    let sums = FeatureSums::new(&b.features(rows, 1.2), &t.features(rows, 1.2), &vec![0.0; rows.nrows()]);
+    let released = NoisyFeatureSums {
+        weighted: DVector::from_element(sums.weighted.len(), 100.0),
+        plain: DVector::from_element(sums.plain.len(), 100.0),
+        squares: 100.0,
+        rows: 0.0,
+        sums,
+    };
+    SiteCounts::new(features, &released).unwrap()
 }

@@ -504,6 +504,19 @@ mod tests {
         assert!((12..=13).contains(&designs[3].tree.cells(designs[3].tree.levels() - 1).ilog2()));
     }
 
+    /// Predicting the prior mean errs by the variances of the process and of its mean, 1 + 1, and no release is expected to be worse. The
+    /// weights do not depend on these variances.
+    #[test]
+    fn the_risk_is_that_of_the_model() {
+        for rows in [5_000, 500_000] {
+            let vague = PublicReferenceModel { bias: 100.0, noise_variance: 100.0, ..reference(rows, 2) };
+            let vague = NestedCellsDesign::with_least_risk(&vague, Lattice::for_inputs(2), 4.68).unwrap();
+            let design = design(rows);
+            assert!(design.risk < 2.0 && design.risk < vague.risk, "{} {}", design.risk, vague.risk);
+            assert_eq!(design.weights, vague.weights);
+        }
+    }
+
     /// No other weights of the same levels have less risk: the derivative along the simplex is zero, by differences.
     #[test]
     fn the_weights_are_those_of_least_risk() {
