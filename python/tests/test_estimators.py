@@ -19,12 +19,23 @@ def fitted(rows):
     return dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X, rows.y)
 
 
-def test_intervals_hold_the_truth(rows, fitted):
+def test_intervals_hold_the_truth(rows):
+    """On average over 5 releases. In one release all errors have one cause, its noise: coverage has a standard deviation of .03."""
+    points = Rows(400, seed=2).X
+    truth = Rows.truth(points)
+    coverages = []
+    for _ in range(5):
+        released = dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X, rows.y)
+        mean, low, high = released.predict(points, return_interval=0.9)
+        assert np.sqrt(np.mean((mean - truth) ** 2)) < 0.15
+        coverages.append(np.mean((low <= truth) & (truth <= high)))
+    # Measured over 40 releases: .936 +- .030.
+    assert np.mean(coverages) > 0.85
+
+
+def test_intervals_are_those_of_the_standard_deviations(rows, fitted):
     points = Rows(400, seed=2).X
     mean, std, low, high = fitted.predict(points, return_std=True, return_interval=0.9)
-    truth = Rows.truth(points)
-    assert np.sqrt(np.mean((mean - truth) ** 2)) < 0.15
-    assert np.mean((low <= truth) & (truth <= high)) > 0.8
     np.testing.assert_allclose(high - mean, 1.6448536269514722 * std)
     drawn = fitted.sample(points, n_samples=400, random_state=1)
     np.testing.assert_allclose(drawn.std(axis=1), std, rtol=0.3)

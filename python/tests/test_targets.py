@@ -27,12 +27,22 @@ def fitted(rows, tmp_path_factory):
     return dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows[0], rows[2])
 
 
-def test_predictions_hold_the_truth(rows, fitted):
+def test_predictions_hold_the_truth(rows):
+    """On average over 20 releases. In one release all errors have one cause, its noise: coverage has a standard deviation of .09."""
     X, truth, y = rows
-    mean, low, high = fitted.predict(X, return_interval=0.9)
     error = lambda found: np.sqrt(np.mean((found - truth) ** 2))
-    assert error(mean) < 5.0 < error(np.mean(truth))
-    assert np.mean((low <= truth) & (truth <= high)) > 0.8
+    errors, coverages = [], []
+    for _ in range(20):
+        released = dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(X, y)
+        mean, low, high = released.predict(X, return_interval=0.9)
+        errors.append(error(mean))
+        coverages.append(np.mean((low <= truth) & (truth <= high)))
+    # Measured over 60 releases: errors 3.12 +- .73, coverages .936 +- .092. The limits are more than five standard errors away.
+    assert np.mean(errors) < 4.0 < error(np.mean(truth))
+    assert np.mean(coverages) > 0.8
+
+
+def test_the_certificate_states_what_is_private(fitted):
     assert "one target changes by <= 40.0" in fitted.certificate_["text"]
     assert fitted.certificate_["epsilon"] == 1.0 and fitted.certificate_["delta_exact"] <= 1e-5
     assert "no ledger" in fitted.certificate_["ledger"]

@@ -20,8 +20,14 @@ test_that("public inputs are predicted with intervals", {
   expect_match(fit$guarantee, "(1.0, 1e-5)-DP", fixed = TRUE)
   truth <- 20 + 8 * sin(frame$dose / 2) + 3 * (frame$sex == "M")
   found <- predict(fit, frame, interval = "confidence", level = 0.9)
-  expect_lt(sqrt(mean((found[, "fit"] - truth)^2)), 5.5)
-  expect_gt(mean(found[, "lwr"] <= truth & truth <= found[, "upr"]), 0.75)
+  # In one release all errors have one cause, its noise, so errors and coverages are averaged over 20 releases.
+  releases <- replicate(20, {
+    released <- predict(fit_of(effect ~ dose + sex, frame, ledger = FALSE), frame, interval = "confidence", level = 0.9)
+    c(error = sqrt(mean((released[, "fit"] - truth)^2)),
+      coverage = mean(released[, "lwr"] <= truth & truth <= released[, "upr"]))
+  })
+  expect_lt(mean(releases["error", ]), 4)
+  expect_gt(mean(releases["coverage", ]), 0.8)
   expect_equal(predict(fit, frame[1:3, ]), unname(found[1:3, "fit"]))
   expect_output(print(fit), "guarantee")
 })
