@@ -50,7 +50,7 @@ fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
     let about = ResultMetadata {
         labels: cell.labels().to_vec(),
         replicate: 0,
-        sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
+        sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id())).collect(),
         data: Vec::new(),
         seconds: 0.1,
         finished: 1,

@@ -120,7 +120,8 @@ impl<'a> Plan<'a> {
     pub fn units(&self, shard: Shard) -> Vec<WorkUnit> {
         let mut all: Vec<(TextDigest, u32, usize)> = Vec::new();
         for (number, block) in self.experiment.blocks.iter().enumerate() {
-            all.extend((0..self.experiment.meta.replicates).map(|replicate| (block.id, replicate, number)));
+            let id = self.experiment.cells[block.cells[0]].block_id();
+            all.extend((0..self.experiment.meta.replicates).map(|replicate| (id, replicate, number)));
         }
         if shard != Shard::WHOLE {
             all.sort_unstable();

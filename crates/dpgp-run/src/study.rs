@@ -395,7 +395,7 @@ impl UnitWorker<'_> {
             let about = ResultMetadata {
                 labels: cell.labels().to_vec(),
                 replicate: unit.replicate,
-                sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
+                sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id())).collect(),
                 data: self.plan.digests.cell_files(cell).unwrap_or_default(),
                 seconds,
                 finished,

@@ -1,6 +1,6 @@
 //! Grid axes, checked cells, blocks of cells that share their work, and selectors of cells.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use toml::{Table, Value};
 
@@ -19,8 +19,9 @@ pub struct Cell<T: TaskSection> {
     labels: Vec<String>,
     setting: SpecCellSetting<T>,
     texts: SectionTexts,
-    id: TextDigest,
-    block: TextDigest,
+    /// Digests, computed where they are asked for: a listing of experiments needs none.
+    id: OnceLock<TextDigest>,
+    block: OnceLock<TextDigest>,
 }
 
 /// The canonical text of each section, in the order of [`SECTIONS`]; none if a cell has no such section.
@@ -29,9 +30,7 @@ pub(super) type SectionTexts = [Option<Arc<SectionText>>; SECTIONS.len()];
 impl<T: TaskSection> Cell<T> {
     /// Only the checks of this room make a cell.
     pub(super) fn new(labels: Vec<String>, setting: SpecCellSetting<T>, texts: SectionTexts) -> Self {
-        let id = TextDigest::of_text(&join_sections(&texts, |text| &text.canonical));
-        let block = TextDigest::of_text(&join_sections(&texts, SectionText::block_text));
-        Self { labels, setting, texts, id, block }
+        Self { labels, setting, texts, id: OnceLock::new(), block: OnceLock::new() }
     }
 
     /// Its label on each axis.
@@ -62,17 +61,22 @@ impl<T: TaskSection> Cell<T> {
 
     /// Its identity: SHA-256 of its canonical form.
     pub fn id(&self) -> TextDigest {
-        self.id
+        *self.id.get_or_init(|| TextDigest::of_text(&join_sections(&self.texts, |text| &text.canonical)))
     }
 
     /// The identity of its block: as [`Cell::id`], without what only rescales the noise.
     pub fn block_id(&self) -> TextDigest {
-        self.block
+        *self.block.get_or_init(|| TextDigest::of_text(&join_sections(&self.texts, SectionText::block_text)))
+    }
+
+    /// Texts that two cells share if and only if they are of one block.
+    pub(super) fn block_texts(&self) -> [Option<&str>; SECTIONS.len()] {
+        self.texts.each_ref().map(|text| text.as_deref().map(SectionText::block_text))
     }
 
     /// The identity of its data alone, which data and split streams are seeded by.
     pub fn data_id(&self) -> TextDigest {
-        self.texts[0].as_ref().map_or_else(|| TextDigest::of_text(""), |text| text.id)
+        self.texts[0].as_ref().map_or_else(|| TextDigest::of_text(""), |text| text.id())
     }
 
     /// Its sections by name.
@@ -91,8 +95,6 @@ fn join_sections(texts: &SectionTexts, part: fn(&SectionText) -> &str) -> String
 /// Cells that differ only in what rescales the noise, computed together.
 #[derive(Debug, Clone)]
 pub struct CellBlock {
-    /// The identity of the block.
-    pub id: TextDigest,
     /// Indices of its cells in the experiment.
     pub cells: Vec<usize>,
 }

@@ -247,10 +247,9 @@ pub(super) fn blocks<T: TaskSection>(cells: &[Cell<T>]) -> Vec<CellBlock> {
     let mut places = BTreeMap::new();
     let mut blocks: Vec<CellBlock> = Vec::new();
     for (i, cell) in cells.iter().enumerate() {
-        let id = cell.block_id();
-        let place = *places.entry(id).or_insert(blocks.len());
+        let place = *places.entry(cell.block_texts()).or_insert(blocks.len());
         if place == blocks.len() {
-            blocks.push(CellBlock { id, cells: Vec::new() });
+            blocks.push(CellBlock { cells: Vec::new() });
         }
         blocks[place].cells.push(i);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,8 @@ pub struct SectionText {
     pub canonical: String,
     /// The text without the keys that only rescale the noise, where there may be such keys.
     outer: Option<String>,
-    /// SHA-256 of the canonical text.
-    pub id: TextDigest,
+    /// SHA-256 of the canonical text, once it is asked for.
+    id: OnceLock<TextDigest>,
 }
 
 /// Builds the sections of one name; each combination of the axis values that set it is built once.
@@ -116,7 +116,12 @@ impl SectionText {
             }
             canonical_text(&outer)
         });
-        Self { outer, id: TextDigest::of_text(&text), canonical: text }
+        Self { outer, id: OnceLock::new(), canonical: text }
+    }
+
+    /// SHA-256 of the canonical text.
+    pub fn id(&self) -> TextDigest {
+        *self.id.get_or_init(|| TextDigest::of_text(&self.canonical))
     }
 
     /// The text without the keys that only rescale the noise.
@@ -153,9 +158,8 @@ pub(super) fn check_section_name(path: &[String]) -> Result<(), SpecProblem> {
 pub struct SourceText {
     file: PathBuf,
     text: String,
-    places: Vec<(Vec<String>, usize)>,
-    /// The places whose value is NaN.
-    unfilled: Vec<(Vec<String>, usize)>,
+    /// Where keys stand, once an error asks for it.
+    keys: OnceLock<KeyCollector>,
     /// Whether the `[quick]` table is laid over the text.
     quick: bool,
 }
@@ -166,15 +170,22 @@ impl SourceText {
     /// # Errors
     /// [`SpecError`] with line and column if the text is not TOML.
     pub fn new(file: &Path, text: String) -> Result<Self, SpecError> {
-        let (file, places, unfilled) = (file.to_path_buf(), Vec::new(), Vec::new());
-        let mut source = Self { file, text, places, unfilled, quick: false };
-        let mut walk = KeyCollector::default();
+        let source = Self { file: file.to_path_buf(), text, keys: OnceLock::new(), quick: false };
         match DeTable::parse(&source.text) {
-            Ok(table) => walk.collect_table(table.get_ref()),
-            Err(error) => return Err(source.toml_error(&error)),
+            Ok(_) => Ok(source),
+            Err(error) => Err(source.toml_error(&error)),
         }
-        (source.places, source.unfilled) = (walk.places, walk.unfilled);
-        Ok(source)
+    }
+
+    /// The places of keys; none where the text is not TOML.
+    fn keys(&self) -> &KeyCollector {
+        self.keys.get_or_init(|| {
+            let mut walk = KeyCollector::default();
+            if let Ok(table) = DeTable::parse(&self.text) {
+                walk.collect_table(table.get_ref());
+            }
+            walk
+        })
     }
 
     /// The same text with its `[quick]` table laid over it: errors point there first.
@@ -215,12 +226,12 @@ impl SourceText {
 
     /// The key paths that there are.
     pub(super) fn key_paths(&self) -> impl Iterator<Item = &[String]> + Clone {
-        self.places.iter().map(|(path, _)| path.as_slice())
+        self.keys().places.iter().map(|(path, _)| path.as_slice())
     }
 
     /// Where a key path stands, as a byte offset.
     pub(super) fn key_offset(&self, path: &[&str]) -> Option<usize> {
-        self.places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
+        self.keys().places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
     }
 
     /// The key at an offset, or the last one before it. The offset of a table is that of its brackets.
@@ -228,13 +239,13 @@ impl SourceText {
         let (before, after) = self.text.split_at_checked(offset)?;
         let brackets = after.len() - after.trim_start_matches('[').len();
         let offset = if before.is_empty() || before.ends_with('\n') { offset + brackets } else { offset };
-        let before = self.places.iter().filter(|(_, at)| *at <= offset);
+        let before = self.keys().places.iter().filter(|(_, at)| *at <= offset);
         before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
     }
 
     /// Other numbers to be filled in, except those on the same line: line and key path.
     fn other_unfilled_numbers(&self, line: usize) -> Vec<(usize, String)> {
-        let lines = self.unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
+        let lines = self.keys().unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
         lines.filter(|(other, _)| *other != line).collect()
     }
 
@@ -284,10 +295,11 @@ pub(super) fn path_segments(path: &serde_path_to_error::Path) -> impl Iterator<I
 }
 
 /// Collects where keys and elements stand.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct KeyCollector {
     path: Vec<String>,
     places: Vec<(Vec<String>, usize)>,
+    /// The places whose value is NaN.
     unfilled: Vec<(Vec<String>, usize)>,
 }
 
@@ -378,18 +390,43 @@ impl From<TextDigest> for String {
 /// Keys sorted, numbers in their shortest form with floats always marked as such, no white space.
 /// Two settings with the same meaning have the same text, however they were written.
 pub fn canonical_text(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Table(table) => {
             let mut entries: Vec<(&String, &Value)> = table.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
-            let entry = |(key, value): &(&String, &Value)| format!("{key:?}:{}", canonical_text(value));
-            format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(","))
+            text.push('{');
+            for (place, (key, value)) in entries.into_iter().enumerate() {
+                let separator = if place > 0 { "," } else { "" };
+                write_into(text, format_args!("{separator}{key:?}:"));
+                write_canonical(value, text);
+            }
+            text.push('}');
         }
-        Value::Array(list) => format!("[{}]", list.iter().map(canonical_text).collect::<Vec<_>>().join(",")),
-        Value::String(s) => format!("{s:?}"),
-        Value::Float(x) => format!("{:?}", x + 0.0),
-        other => other.to_string(),
+        Value::Array(list) => {
+            text.push('[');
+            for (place, value) in list.iter().enumerate() {
+                if place > 0 {
+                    text.push(',');
+                }
+                write_canonical(value, text);
+            }
+            text.push(']');
+        }
+        Value::String(s) => write_into(text, format_args!("{s:?}")),
+        Value::Float(x) => write_into(text, format_args!("{:?}", x + 0.0)),
+        other => write_into(text, format_args!("{other}")),
     }
+}
+
+/// Writing to a string cannot fail.
+fn write_into(text: &mut String, written: fmt::Arguments<'_>) {
+    let _ = fmt::Write::write_fmt(text, written);
 }
 
 #[cfg(test)]

@@ -72,8 +72,8 @@ impl WriteSession {
         self.ensure_begun(&mut state)?;
         let mut lines = Vec::new();
         for (_, text) in cell.sections() {
-            if state.segment.as_mut().is_some_and(|segment| segment.texts.insert(text.id)) {
-                lines.push((LineKind::Text, text.id, self.json(&text.canonical)?));
+            if state.segment.as_mut().is_some_and(|segment| segment.texts.insert(text.id())) {
+                lines.push((LineKind::Text, text.id(), self.json(&text.canonical)?));
             }
         }
         lines.push((LineKind::Done, key, self.json(record)?));
