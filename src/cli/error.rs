@@ -132,6 +132,12 @@ pub enum CliError {
         indent_lines(why)
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String>, why: Vec<String> },
+    /// Columns that single cells keep from being numeric.
+    #[error(
+        "{}: not every cell of these columns is a number; correct the cells, or choose columns with --inputs and --target{}", path.display(),
+        indent_lines(why)
+    )]
+    MostlyNumbers { path: PathBuf, why: Vec<String> },
     /// Columns that do not exist, or are not numeric.
     #[error("{}: {cause}", path.display())]
     Columns { path: PathBuf, cause: ColumnError },
@@ -311,6 +317,7 @@ impl CliError {
             | Self::Grade { .. }
             | Self::NoRows(_)
             | Self::FewNumbers { .. }
+            | Self::MostlyNumbers { .. }
             | Self::Columns { .. }
             | Self::NumbersForNames(_)
             | Self::NamedColumns(_)

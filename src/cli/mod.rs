@@ -176,6 +176,9 @@ verbs! {
             => "data fetch": Vec<FetchedDataset>,
                 "data list": Vec<ListedDataset>,
                 "data verify": Vec<VerifiedFile>;
+        /// Write any number of synthetic bike-share trips
+        Generate(generate::GenerateArguments)
+            => "generate": GeneratedRows;
         /// Merge the stores of several machines and write all complete tables
         Collect(collect::CollectArguments)
             => "collect": Vec<CollectedExperiment>;
@@ -212,10 +215,6 @@ verbs! {
         #[command(hide = true)]
         Cite(cite::CiteArguments)
             => "cite": Vec<BibliographyEntry>;
-        /// Write any number of synthetic bike-share trips
-        #[command(hide = true)]
-        Generate(generate::GenerateArguments)
-            => "generate": GeneratedRows;
     }
 }
 

@@ -150,6 +150,7 @@ pub(super) fn generate_spec(file: &UserDataFile<'_>, protected: ProtectedPart) -
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
         ("@FEATURES@\n", features_toml(rows, inputs)),
+        ("@SUMS@", summed_functions(rows, inputs).to_owned()),
         ("@ENDS@", input_list_lines(inputs, "[nan, nan]")),
         ("@TITLE@", quote_toml(&title)),
         (
@@ -187,14 +188,33 @@ fn assign_column_roles(
     if *rows == 0 {
         return Err(CliError::NoRows(path));
     }
-    let numbers = file.chosen.usable_columns(columns);
     let counts = matches!(protected, ProtectedPart::Row | ProtectedPart::Bounds);
+    ensure_no_column_is_mostly_numbers(file, own, counts)?;
+    let numbers = file.chosen.usable_columns(columns);
     if numbers.len() < if counts { 1 } else { 2 } {
         let mut why = excluded_column_lines(columns, &numbers);
         why.extend(few_columns_hint(layout, own).filter(|_| !is_parquet(file.path)));
         return Err(CliError::FewNumbers { path, numbers, why });
     }
     file.chosen.assign_roles(columns, counts).map_err(|cause| CliError::Columns { path, cause })
+}
+
+/// Refuses a column that the user would expect among the inputs, and that single cells keep out. Passes if the user names all columns.
+///
+/// A second header has text in every column: fewer numbers than expected, which the caller explains.
+fn ensure_no_column_is_mostly_numbers(
+    file: &UserDataFile<'_>,
+    own: &TableDescription,
+    counts: bool,
+) -> Result<(), CliError> {
+    let ChosenColumns { target, inputs } = file.chosen;
+    if (counts || target.is_some()) && !inputs.is_empty() || own.words_first.is_some() {
+        return Ok(());
+    }
+    let mostly = own.columns.iter().filter(|column| column.kind == ColumnKind::MostlyNumbers);
+    let why: Vec<String> =
+        mostly.filter_map(|column| Some(format!("column {:?}: {}", column.name, exclusion_reason(column)?))).collect();
+    if why.is_empty() { Ok(()) } else { Err(CliError::MostlyNumbers { path: file.path.to_path_buf(), why }) }
 }
 
 /// Suggests what may be wrong with a CSV file that has too few numeric columns.
@@ -284,9 +304,23 @@ fn sparse_toml(rows: usize) -> String {
 /// From this number of rows, nested cells have smaller errors than waves, for epsilon 1 and one or two inputs.
 const FEWEST_FOR_CELLS: usize = 20_000;
 
+/// Whether a release sums over nested cells by default.
+fn sums_cells(rows: usize, inputs: &[String]) -> bool {
+    rows >= FEWEST_FOR_CELLS && inputs.len() <= 2
+}
+
+/// Describes the functions of the inputs that are summed.
+fn summed_functions(rows: usize, inputs: &[String]) -> &'static str {
+    if sums_cells(rows, inputs) {
+        "whether a row lies in each cell of nested grids"
+    } else {
+        "cosines and sines of the inputs"
+    }
+}
+
 /// Writes what is summed, where it is not waves.
 fn features_toml(rows: usize, inputs: &[String]) -> String {
-    if rows < FEWEST_FOR_CELLS || inputs.len() > 2 {
+    if !sums_cells(rows, inputs) {
         return String::new();
     }
     "features = \"cells\"   # sums over nested cells of the box, for many rows; \"waves\" are for few\n".to_owned()
@@ -462,7 +496,7 @@ impl ChosenColumns {
     pub fn assign_roles(&self, columns: &[ColumnDescription], counts: bool) -> Result<ColumnRoles, ColumnError> {
         use ColumnKind as K;
         let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| columns_of_kinds(columns, &[kind]));
-        let others = columns_of_kinds(columns, &[K::Nothing, K::Times, K::Other]);
+        let others = columns_of_kinds(columns, &[K::MostlyNumbers, K::Nothing, K::Times, K::Other]);
         let mut taken: Vec<&String> = Vec::new();
         for name in self.target.iter().chain(&self.inputs) {
             ensure_numeric_column(name, columns)?;
@@ -516,7 +550,12 @@ fn ensure_numeric_column(name: &str, columns: &[ColumnDescription]) -> Result<()
     match columns.iter().find(|column| column.name == name) {
         Some(column) if [ColumnKind::Numbers, ColumnKind::Index].contains(&column.kind) => Ok(()),
         Some(column) => {
-            let why = exclusion_reason(column).unwrap_or_default();
+            let mut why = exclusion_reason(column).unwrap_or_default();
+            if column.kind == ColumnKind::Text {
+                why.push_str(
+                    "; to use its words as an input, leave it out here and list them under `encode` in the spec",
+                );
+            }
             Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: list_columns_by_kind(columns) })
         }
         None => {
@@ -534,6 +573,7 @@ fn list_columns_by_kind(columns: &[ColumnDescription]) -> String {
         (&[K::Numbers][..], "numeric columns"),
         (&[K::Index], "columns that number the rows"),
         (&[K::Text], "text columns"),
+        (&[K::MostlyNumbers], "columns with a cell that is not a number"),
         (&[K::Nothing, K::Times, K::Other], "other columns"),
     ];
     let mut parts = Vec::new();
@@ -568,7 +608,7 @@ pub(super) fn exclusion_reason(column: &ColumnDescription) -> Option<String> {
             "it only numbers the rows, like an index column of pandas or R; use --inputs or --target to use it anyway"
                 .to_owned()
         }
-        (ColumnKind::Text, None) => "it holds text".to_owned(),
+        (ColumnKind::Text | ColumnKind::MostlyNumbers, None) => "it holds text".to_owned(),
         (ColumnKind::Nothing, None) => "it is empty".to_owned(),
         (ColumnKind::Times, None) => {
             "it holds dates or times; convert them to numbers of days, hours or seconds".to_owned()

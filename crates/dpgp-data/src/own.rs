@@ -91,6 +91,8 @@ pub enum ColumnKind {
     Numbers,
     /// Numbers of the rows themselves, which pandas or R wrote beside them.
     Index,
+    /// Numbers in more than half of the cells that are not missing, and something else in the others: mistakes, as a rule.
+    MostlyNumbers,
     /// Text.
     Text,
     /// Nothing.
@@ -146,11 +148,11 @@ pub fn describe_table(path: &Path, layout: &CsvLayout) -> Result<TableDescriptio
         }
         if rows == 0 {
             first = reader.line_number();
-            words_first = seen.iter().all(|seen| !seen.numbers);
+            words_first = seen.iter().all(|seen| seen.numbers == 0);
         }
         rows += 1;
     }
-    let above = seen.iter().any(|seen| seen.numbers && seen.no_number.is_some_and(|(line, _)| line == first));
+    let above = seen.iter().any(|seen| seen.numbers > 0 && seen.no_number.is_some_and(|(line, _)| line == first));
     let names = reader.names().iter().cloned().zip(seen);
     let columns = names.map(|(name, seen)| seen.into_column_description(name));
     let columns = columns.filter(|column| !column.name.is_empty() || column.kind != ColumnKind::Nothing);
@@ -160,29 +162,31 @@ pub fn describe_table(path: &Path, layout: &CsvLayout) -> Result<TableDescriptio
 /// Observations of a column.
 #[derive(Debug, Clone, Default)]
 struct CellTypeObserver {
-    /// Whether some cell is a number.
-    numbers: bool,
+    /// How many cells are numbers.
+    numbers: usize,
+    /// How many are there and no numbers, and the first of them.
+    others: usize,
     no_number: Option<(usize, NumberError)>,
 }
 
 impl CellTypeObserver {
     fn observe_cell(&mut self, cell: &str, line: usize) {
-        // Once both are known nothing is left to learn.
-        if self.numbers && self.no_number.is_some() {
-            return;
-        }
         match NumberError::from_cell(cell) {
-            Some(what) => self.no_number = self.no_number.or(Some((line, what))),
-            None => self.numbers = self.numbers || !(cell.trim().is_empty() || is_missing_word(cell)),
+            Some(what) => {
+                self.others += 1;
+                self.no_number = self.no_number.or(Some((line, what)));
+            }
+            None => self.numbers += usize::from(!(cell.trim().is_empty() || is_missing_word(cell))),
         }
     }
 
     fn into_column_description(self, name: String) -> ColumnDescription {
-        let kind = match (self.no_number, self.numbers) {
-            (Some(_), _) => ColumnKind::Text,
-            (None, false) => ColumnKind::Nothing,
-            (None, true) if is_index_name(&name) => ColumnKind::Index,
-            (None, true) => ColumnKind::Numbers,
+        let kind = match (self.others, self.numbers) {
+            (0, 0) => ColumnKind::Nothing,
+            (0, _) if is_index_name(&name) => ColumnKind::Index,
+            (0, _) => ColumnKind::Numbers,
+            (others, numbers) if numbers > others => ColumnKind::MostlyNumbers,
+            _ => ColumnKind::Text,
         };
         ColumnDescription { name, kind, no_number: self.no_number }
     }

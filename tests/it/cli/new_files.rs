@@ -44,20 +44,37 @@ fn the_first_cell_that_is_no_number_is_named() {
 
 #[test]
 fn what_is_left_out_is_said() {
-    let rows = "age,bmi,income,height,,\n1,2,3,4,,\n5,6,N/A,7,,\n8,9,3,175.5 cm,,\n";
+    let rows = "age,bmi,who,day,,\n1,2,Ann,2020-01-31,,\n5,6,7,2020-02-01,,\n8,9,Eve,2020-02-02,,\n";
     let (project, run) = new("d.csv", rows, &[], 0);
     assert!(run.out.contains("target \"bmi\", predicted from \"age\""), "{}", run.out);
-    assert!(run.out.contains("\"income\": in line 3 the cell is an unknown word for a missing value"), "{}", run.out);
-    assert!(run.out.contains("\"height\": in line 4 the cell is a number followed by a word"), "{}", run.out);
+    assert!(run.out.contains("\"who\": in line 2 the cell is text"), "{}", run.out);
+    assert!(run.out.contains("\"day\": in line 2 the cell is a date or a time"), "{}", run.out);
     assert!(!run.out.contains("column \"\""), "{}", run.out);
     // What `new` takes can be read afterwards.
     let run = project.dpgp(&["run", "q.toml"]).expect(2);
     assert!(run.err.contains("fill in"), "{}", run.err);
-    let named = ["new", "other", "--data", "d.csv", "--target", "height"];
-    let run = project.dpgp(&named).expect(2);
-    assert!(run.err.contains("\"height\" is not numeric: in line 4"), "{}", run.err);
     let json = project.dpgp(&["new", "j", "--data", "d.csv", "--format", "json"]).expect(0).json();
     assert_eq!(json["left_out"].as_array().map(Vec::len), Some(2), "{json}");
+}
+
+/// The user expects such a column among the inputs, so it is not left out in silence.
+#[test]
+fn single_cells_that_are_no_numbers_are_an_error() {
+    let rows = "age,bmi,income,height\n1,2,3,4\n5,6,N/A,7\n8,9,3,175.5 cm\n";
+    let (project, run) = new("d.csv", rows, &[], 2);
+    assert!(run.err.contains("not every cell of these columns is a number"), "{}", run.err);
+    assert!(run.err.contains("\"income\": in line 3 the cell is an unknown word for a missing value"), "{}", run.err);
+    assert!(run.err.contains("\"height\": in line 4 the cell is a number followed by a word"), "{}", run.err);
+    let named = ["new", "other", "--data", "d.csv", "--target", "height"];
+    project.dpgp(&named).expect(2);
+    let named = [&named[..], &["--inputs", "age"]].concat();
+    let run = project.dpgp(&named).expect(2);
+    assert!(run.err.contains("\"height\" is not numeric: in line 4"), "{}", run.err);
+    // One of the two would still be chosen by default.
+    project.dpgp(&["new", "other", "--data", "d.csv", "--inputs", "age"]).expect(2);
+    project.dpgp(&["new", "other", "--data", "d.csv", "--target", "bmi"]).expect(2);
+    project.dpgp(&["new", "other", "--data", "d.csv", "--target", "bmi", "--inputs", "age"]).expect(0);
+    project.dpgp(&["new", "count", "--data", "d.csv", "--count", "--inputs", "age"]).expect(0);
 }
 
 #[test]
