@@ -4,7 +4,12 @@ from typing import Any, Self, final
 
 __version__: str
 
-__all__ = ["MomentsCore", "Surface", "TargetsCore", "TargetsSurface", "__version__", "audit_files", "command", "names", "results", "run"]
+__all__ = ["ClassSurface", "MomentsCore", "Surface", "TargetsCore", "TargetsSurface", "__version__", "audit_files", "command", "names", "results", "run"]
+
+@final
+class ClassSurface:
+    def __new__(cls, release: str) -> Self: ...
+    def predict(self, columns: Sequence[Any]) -> tuple[bytearray, bytearray]: ...
 
 @final
 class MomentsCore:

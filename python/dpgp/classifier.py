@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._estimator import free
+from ._estimator import free, not_fitted, number, text
 from ._tables import attempt, is_missing
 from .errors import InputError
-from .regressor import MomentsEstimator
+from .regressor import ARGUMENTS, MomentsEstimator
+
+#: The most inducing inputs for more than two classes, and how many there are by default at most.
+MOST_INDUCING, DEFAULT_INDUCING = 1000, 400
+#: By default, this many inducing inputs along each input, if that is not too many in all.
+MOST_ALONG = 7
 
 
 class DPGPClassifier(MomentsEstimator):
-    """Classification into two classes by Gaussian process regression, under differential privacy for whole records.
+    """Classification by Gaussian process regression, under differential privacy for whole records.
 
-    The classes become targets -1 and 1 of :class:`dpgp.DPGPRegressor`, with the same release and guarantee. ``predict_proba`` returns
+    Two classes become targets -1 and 1 of :class:`dpgp.DPGPRegressor`, with the same release and guarantee. ``predict_proba`` returns
     ``(1 + mean) / 2`` for the second class, clipped to [0, 1]: the least squares estimate of its probability.
 
-    ``classes`` names both classes, from public knowledge. The labels that occur may be private, so they are not read from y. Any other
+    More than two classes share one release: sums over the rows of each class at a grid of inducing inputs. A row is in one class only, so
+    the noise on each sum does not grow with the number of classes. The kernel is a squared exponential. ``lengthscale`` is a sixth of the
+    width of the bounds by default, or more if there are more than three inputs, and inducing inputs are a lengthscale apart: at most 1000
+    in all. ``predict_proba`` averages the softmax of the latent functions over their posterior. ``kernel``, ``additive`` and
+    ``noise_variance`` are for two classes only. The number of rows is never released, so ``rows`` has no effect.
+
+    ``classes`` names all classes, from public knowledge. The labels that occur may be private, so they are not read from y. Any other
     label in y is an error. All other parameters are those of :class:`dpgp.DPGPRegressor`.
     """
 
@@ -63,41 +74,96 @@ class DPGPClassifier(MomentsEstimator):
         labels = self._target(y, inputs.rows)
         if labels.dtype.kind == "f" and not (np.isfinite(labels) | (self._drops() & np.isnan(labels))).all():
             raise InputError("Input y contains NaN or infinity.")
-        if self.classes is None or np.ndim(self.classes) != 1 or len(self.classes) != 2:
-            raise InputError("classes must name two classes from public knowledge: they are never read from the data")
+        if self.classes is None or np.ndim(self.classes) != 1 or len(self.classes) < 2:
+            raise InputError("classes must name two or more classes from public knowledge: they are never read from the data")
         classes = attempt(np.unique, np.asarray(self.classes))
-        if classes is None or len(classes) != 2:
-            raise InputError("classes must name two different classes")
-        first, second = labels == classes[0], labels == classes[1]
-        signs = np.where(second, 1.0, -1.0)
+        if classes is None or len(classes) != len(self.classes):
+            raise InputError("classes must name different classes")
+        codes = np.full(inputs.rows, -1.0)
+        for code, name in enumerate(classes):
+            codes[labels == name] = code
         if self._drops():
-            lacking = np.array([is_missing(label) for label in labels.tolist()], dtype=bool) & ~(first | second)
-            first, signs = first | lacking, np.where(lacking, np.nan, signs)
-        if not np.all(first | second):
+            lacking = np.array([is_missing(label) for label in labels.tolist()], dtype=bool) & (codes < 0.0)
+            codes[lacking] = np.nan
+        if (codes < 0.0).any():
+            few = " Only binary classification is supported with two `classes`." if len(classes) == 2 else ""
+            raise InputError(f"Unknown label type: a label in y is none of the `classes`.{few}")
+        target = free("class", inputs.shown)
+        if len(classes) == 2:
+            return self._fit(inputs, 2.0 * codes - 1.0, target, (-1.0, 1.0), classes_=classes)
+        return self._fit_several(inputs, codes, target, classes)
+
+    def _fit_several(self, inputs, codes, target, classes):
+        """Release the sums over the rows of each class."""
+        spec = self._several_spec(inputs, target, len(classes))
+        sums = self._sums(spec, ARGUMENTS | SEVERAL_ARGUMENTS)
+        sums._core.add([*inputs.columns, codes], inputs.words, self._threads())
+        sums, release = self._released(sums)
+        return self._keep(inputs, sums, release, spec_=spec, classes_=classes)
+
+    def _several_spec(self, inputs, target, classes):
+        """Return the spec of the sums of several classes. All of it is public."""
+        if self.kernel is not None or self.additive:
+            raise InputError("kernel and additive are for two classes only")
+        box = self._box(inputs)
+        sides = [high - low for low, high in box]
+        if self.lengthscale is None:
+            along = min(MOST_ALONG, int(DEFAULT_INDUCING ** (1.0 / len(box)) + 1e-9))
+            lengthscales = [side / (max(along, 2) - 1) for side in sides]
+        else:
+            lengthscales = attempt(np.broadcast_to, self.lengthscale, len(box))
+            if lengthscales is None:
+                raise InputError(f"lengthscale must be a number, or one for each of {len(box)} inputs")
+            lengthscales = [float(number("lengthscale", scale)) for scale in lengthscales.tolist()]
+            if min(lengthscales) <= 0.0:
+                raise InputError("lengthscale must be above 0")
+        points = [max(2, round(side / scale) + 1) for side, scale in zip(sides, lengthscales)]
+        if np.prod(points, dtype=float) > MOST_INDUCING:
             raise InputError(
-                "Unknown label type: a label in y is neither of the two `classes`. Only binary classification is supported."
+                f"more than {MOST_INDUCING} inducing inputs would be a lengthscale apart: use longer lengthscales or fewer inputs"
             )
-        return self._fit(inputs, signs, free("class", inputs.shown), (-1.0, 1.0), classes_=classes)
+        ranges = ", ".join(f"{{ from = {low!r}, to = {high!r}, points = {count} }}" for (low, high), count in zip(box, points))
+        domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
+        return (
+            f"experiment.title = {text(type(self).__name__)}\n\n"
+            f"{self._data(inputs, target)}"
+            f"[model]\nkernel.eq-ard = {{ variance = 10.0, lengthscales = {lengthscales!r} }}\n\n"
+            # Experiments need training rows; a release sums all rows.
+            f"[task.dirichlet]\ntrain = 1\nclasses = {classes}\ninducing = [{ranges}]\nalpha = 0.01\n"
+            'posterior = { regularisation = "tight", correction = "first-order" }\nrelease = "class-sums"\n\n'
+            f"[privacy]\nepsilon = {self._epsilon()}\ndelta = {number('delta', self.delta)}\ncalibration = \"analytic\"\n"
+            f"mechanism.sums = {{ features = {{ supremum = [{domain}] }}, sensitivity = \"exact\", split = 0.01 }}\n"
+        )
 
     def decision_function(self, X):
-        """Return means at X (t x d): below 0 for the first class, above 0 for the second."""
-        return self._predictions(X).mean
+        """Return means at X: of two classes one for each point (t), below 0 for the first class and above 0 for the second; of more
+        classes those of their latent functions (t x classes)."""
+        if self._has_two_classes():
+            return self._predictions(X).mean
+        return self.release_._latent(self._inputs(X, fitting=False).columns)[0]
 
     def predict_proba(self, X):
-        """Return the probabilities of both classes (t x 2)."""
+        """Return the probability of each class (t x classes)."""
+        if not self._has_two_classes():
+            return softmax_means(*self.release_._latent(self._inputs(X, fitting=False).columns))
         second = np.clip(0.5 + 0.5 * self.decision_function(X), 0.0, 1.0)
         return np.column_stack([1.0 - second, second])
 
     def predict(self, X):
-        """Return the likelier class at each point of X (t x d)."""
-        second = self.decision_function(X) > 0.0
-        return self.classes_[second.astype(int)]
+        """Return the likeliest class at each point of X (t x d)."""
+        found = self.decision_function(X)
+        return self.classes_[(found > 0.0).astype(int) if found.ndim == 1 else found.argmax(axis=1)]
 
     def sample(self, X, n_samples=1, random_state=None):
         """Draw classes by their probabilities at X (t x n_samples). They follow from the release."""
-        second = self.predict_proba(X)[:, 1:]
-        drawn = np.random.default_rng(random_state).random((len(second), n_samples)) < second
-        return self.classes_[drawn.astype(int)]
+        ends = self.predict_proba(X).cumsum(axis=1)[:, None, :-1]
+        drawn = np.random.default_rng(random_state).random((len(ends), n_samples, 1)) >= ends
+        return self.classes_[drawn.sum(axis=2)]
+
+    def _has_two_classes(self):
+        if not hasattr(self, "release_"):
+            raise not_fitted(self)
+        return len(self.classes_) == 2
 
     def score(self, X, y, sample_weight=None):
         """Return the accuracy. The score is exact: do not publish it if y is private."""
@@ -107,5 +173,33 @@ class DPGPClassifier(MomentsEstimator):
         from sklearn.utils import ClassifierTags
 
         tags = self._tags("classifier")
-        tags.classifier_tags = ClassifierTags(poor_score=True, multi_class=False)
+        tags.classifier_tags = ClassifierTags(poor_score=True, multi_class=np.size(self.classes) > 2)
         return tags
+
+
+#: The parameters behind the keys of the spec of a fit to several classes.
+SEVERAL_ARGUMENTS = {
+    "model.kernel": "lengthscale",
+    "privacy.mechanism.sums.features.supremum": "input_bounds",
+    "task.dirichlet.classes": "classes",
+    "task.dirichlet.inducing": "input_bounds and lengthscale",
+}
+
+#: Pairs of opposite draws that probabilities average over.
+PAIRS = 128
+
+
+def softmax_means(means, sds):
+    """Return the means of the softmax of independent normal variables (t x k each): an average over draws that are the same for all
+    points and in every process."""
+    drawn = np.random.RandomState(0).standard_normal((PAIRS, means.shape[1]))
+    drawn = np.concatenate([drawn, -drawn])
+    found = np.empty_like(means)
+    # As many points at once as a few megabytes hold.
+    step = max(1, 1_000_000 // drawn.size)
+    for first in range(0, len(means), step):
+        block = slice(first, first + step)
+        latent = means[block, None, :] + sds[block, None, :] * drawn
+        weights = np.exp(latent - latent.max(axis=2, keepdims=True))
+        found[block] = (weights / weights.sum(axis=2, keepdims=True)).mean(axis=1)
+    return found

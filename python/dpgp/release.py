@@ -123,6 +123,8 @@ class Release:
         model = self.json.get("model")
         if model is None:
             raise InputError("this release cannot predict: only releases with a model can")
+        if "classes" in model:
+            raise InputError("this release holds sums of classes: use the predict_proba of the classifier")
         return self._predict_columns(columns_of(X, model["inputs"], model.get("encode")), kernel, noise_variance)
 
     def _predict_columns(self, columns, kernel=None, noise_variance=None):
@@ -139,6 +141,13 @@ class Release:
             self._surfaces[kernel, noise_variance] = surface
         found = surface.predict(columns)
         return Predictions(*(np.frombuffer(numbers) for numbers in found))
+
+    def _latent(self, columns):
+        """Return means and standard deviations of the latent function of each class (t x classes) from released sums of classes."""
+        if None not in self._surfaces:
+            self._surfaces[None] = _core.ClassSurface(self.text)
+        found = self._surfaces[None].predict(columns)
+        return tuple(np.frombuffer(numbers).reshape(-1, self.json["model"]["classes"]) for numbers in found)
 
     def write_predictions(self, path):
         """Write the predictions of a release that hides targets, at some of its inputs, to a new CSV file, and its certificate beside it,

@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<moments::MomentsCore>()?;
+    module.add_class::<surface::ClassSurface>()?;
     module.add_class::<surface::Surface>()?;
     module.add_class::<targets::TargetsCore>()?;
     module.add_class::<targets::TargetsSurface>()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dpgp::data::rows::RowStream;
 use dpgp::kernel::KernelSetting;
 use dpgp::number::Positive;
-use dpgp::release::{ModelOverride, MomentsFile, MomentsSurface, PublicPoints};
+use dpgp::release::{ClassesFile, ModelOverride, MomentsFile, MomentsSurface, PublicPoints};
 use dpgp::task::Predictions;
 use nalgebra::DMatrix;
 use pyo3::prelude::*;
@@ -48,6 +48,50 @@ impl Surface {
         predict_blocks(py, &columns, BLOCK, move |points| {
             Ok(surface.predict(PublicPoints::Held(points))?.predictions().clone())
         })
+    }
+}
+
+/// The latent functions of a release of sums of classes.
+#[pyclass(module = "dpgp._core", frozen)]
+pub struct ClassSurface {
+    file: Arc<ClassesFile>,
+}
+
+#[pymethods]
+impl ClassSurface {
+    /// From the text of a release.
+    #[new]
+    fn new(release: &str) -> PyResult<Self> {
+        Ok(Self { file: Arc::new(ClassesFile::parse(Path::new("release"), release).map_err(Failure::from)?) })
+    }
+
+    /// Means of the latent function of each class at points, a list of columns, and their standard deviations: as the bytes of 64-bit
+    /// numbers, all classes of a point together.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyByteArray>)> {
+        let (file, columns) = (Arc::clone(&self.file), Columns::from_objects(&columns)?);
+        let [mean, sd] = beside(py, move |gate| {
+            let (mut rows, mut predicted) = (columns.held(gate), [Vec::new(), Vec::new()]);
+            loop {
+                let mut read_columns = vec![Vec::new(); columns.width()];
+                let read = rows.read(&mut read_columns, BLOCK)?;
+                if read == 0 {
+                    return Ok(predicted);
+                }
+                let points = DMatrix::from_vec(read, columns.width(), read_columns.concat());
+                let latent = file.predict_latent(&points)?;
+                for point in 0..read {
+                    for class in &latent {
+                        predicted[0].extend(class.mean[point].to_ne_bytes());
+                        predicted[1].extend(class.variance[point].max(0.0).sqrt().to_ne_bytes());
+                    }
+                }
+            }
+        })?;
+        Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &sd)))
     }
 }
 

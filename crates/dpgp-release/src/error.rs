@@ -79,6 +79,14 @@ pub enum ReleaseError {
     /// A spec that describes no release.
     #[error("nothing can be released: {0}")]
     NotReleasable(&'static str),
+    /// A file that holds no released sums of classes.
+    #[error("{} is not a release of sums of classes from `dpgp sum --release`: {cause}", path.display())]
+    NotClasses {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// A file that holds no released moments.
     #[error("{} is not a release of moments from `dpgp sum --release`: {cause}", path.display())]
     NotMoments {

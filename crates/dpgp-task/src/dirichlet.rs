@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measurement::{Metric, metric_names};
-use crate::noisy_sums::{NoisySumsBounds, SumsSensitivity, split_training_rows};
+use crate::noisy_sums::{
+    NoisySumsBounds, SumsSensitivity, range_in_lengthscales, split_training_rows, sums_in_lengthscales,
+};
 use crate::sample::product_grid;
 use crate::{
     AuditEvidence, CellMeasurements, CellSetting, JointSumsRelease, MeasurableTask, RecordSumWeights, ReplicateJob,
@@ -36,13 +38,22 @@ pub struct DirichletModel {
     labels: DirichletLabels,
     kernel: ExponentiatedQuadratic,
     variance: f64,
-    lengthscale: f64,
-    mechanism: SumsSetting,
+    lengthscales: Vec<f64>,
+    bounds: BoundUnits,
     unit: PrivacyUnit,
 }
 
+/// The mechanism and the inducing inputs in units in which all inputs have one lengthscale: bounds on features need one.
+#[derive(Debug, Clone)]
+struct BoundUnits {
+    mechanism: SumsSetting,
+    inducing: Vec<RangeSetting>,
+    lengthscale: f64,
+}
+
 impl DirichletModel {
-    /// The model of a cell; none if it has another task or mechanism, or another kernel than the exponentiated quadratic.
+    /// The model of a cell; none if it has another task or mechanism, or another kernel than the exponentiated quadratic with one
+    /// lengthscale or several.
     pub fn from_setting(setting: &CellSetting) -> Option<Self> {
         let TaskSetting::Dirichlet(task) = &*setting.task else { return None };
         Self::from_task(task, setting)
@@ -50,14 +61,31 @@ impl DirichletModel {
 
     pub(super) fn from_task(task: &DirichletTask, setting: &Sections) -> Option<Self> {
         let mechanism = setting.privacy.mechanism.downcast::<SumsSetting>()?;
-        let (variance, lengthscale) = setting.model.as_deref()?.exponentiated_quadratic()?;
+        let model = setting.model.as_deref()?;
+        let (variance, lengthscales) = model.variance_and_lengthscales(setting.data.dimensions())?;
+        let (kernel, bounds) = match model.exponentiated_quadratic() {
+            Some((_, lengthscale)) => {
+                let (mechanism, inducing) = (mechanism.clone(), task.inducing.clone());
+                (
+                    ExponentiatedQuadratic::isotropic(variance, lengthscale),
+                    BoundUnits { mechanism, inducing, lengthscale },
+                )
+            }
+            None => {
+                let mechanism = sums_in_lengthscales(mechanism, &lengthscales);
+                let ranges = task.inducing.iter().zip(&lengthscales);
+                let inducing = ranges.map(|(range, l)| range_in_lengthscales(range, *l)).collect();
+                let kernel = ExponentiatedQuadratic::ard(variance, lengthscales.clone());
+                (kernel, BoundUnits { mechanism, inducing, lengthscale: 1.0 })
+            }
+        };
         Some(Self {
             task: task.clone(),
             labels: DirichletLabels::new(task.alpha.get()),
-            kernel: ExponentiatedQuadratic::isotropic(variance, lengthscale),
+            kernel,
             variance,
-            lengthscale,
-            mechanism: mechanism.clone(),
+            lengthscales,
+            bounds,
             unit: setting.data.unit(),
         })
     }
@@ -91,18 +119,16 @@ impl DirichletModel {
         if self.task.release != DirichletReleaseSetting::ClassSums {
             return None;
         }
-        let inputs = data.dimensions();
-        let lengthscales = vec![self.lengthscale; inputs];
         Some(ClassSummand {
             kernel: QuantizedKernel::new(
                 self.variance,
-                &lengthscales,
+                &self.lengthscales,
                 &self.inducing_inputs(),
                 self.sums_bounds().least / self.variance,
             ),
             classes: self.task.classes.get(),
             filters: data.row_comparisons(),
-            inputs,
+            inputs: data.dimensions(),
         })
     }
 
@@ -147,7 +173,8 @@ impl DirichletModel {
     }
 
     fn sums_bounds(&self) -> NoisySumsBounds<'_> {
-        NoisySumsBounds::new(&self.mechanism, &self.task.inducing, self.variance, self.lengthscale)
+        let BoundUnits { mechanism, inducing, lengthscale } = &self.bounds;
+        NoisySumsBounds::new(mechanism, inducing, self.variance, *lengthscale)
     }
 
     /// The posterior of the latent function of each class, from what was released.
@@ -248,7 +275,7 @@ pub enum DirichletReleaseSetting {
 impl TaskRequirements for DirichletTask {
     fn check(&self, setting: &Sections) -> CheckResult {
         let path = "task.dirichlet";
-        noisy_sums::require_eq_model(path, setting)?;
+        noisy_sums::check_kernel(path, setting)?;
         noisy_sums::check_inducing_inputs(path, &self.inducing, setting)?;
         let printed = self.release == DirichletReleaseSetting::WeightedSums(HeteroscedasticSensitivityRule::Published);
         if printed && !self.published {
@@ -449,5 +476,37 @@ mechanism.sums = { features = "trivial", sensitivity = "exact" }
             assert!((&before.a - &streamed.a).amax() < 1e-8 * before.a.amax());
             assert!((&before.b - &streamed.b).amax() < 1e-8 * before.b.amax());
         }
+    }
+
+    /// An input in other units, with its lengthscale and its ranges, changes nothing.
+    #[test]
+    fn lengthscales_of_inputs_are_their_units() {
+        let manifest = DatasetManifest::load_shipped().unwrap();
+        let noise = |text: String| {
+            let spec = Experiment::parse("s", "s.toml".as_ref(), text, &manifest).unwrap();
+            let setting = spec.cells[0].setting();
+            let SumsGuarantee { noise, record, .. } =
+                DirichletModel::from_setting(setting).unwrap().guarantee(&setting.privacy);
+            [noise.sd_a, noise.sd_b, record.sensitivity]
+        };
+        let domain = |features: &str| SPEC.replace("features = \"trivial\"", features);
+        let one = domain("features = { supremum = [[-1.0, 1.0], [-2.0, 1.5]] }");
+        let eq_ard = |lengthscales: &str| {
+            one.replace(
+                "eq = { variance = 1.7, lengthscale = 0.6 }",
+                &format!("eq-ard = {{ variance = 1.7, lengthscales = {lengthscales} }}"),
+            )
+        };
+        let stretched = eq_ard("[0.6, 6.0]")
+            .replace("{ from = -1.0, to = 1.0, points = 4 }", "{ from = -10.0, to = 10.0, points = 4 }")
+            .replace("[-2.0, 1.5]", "[-20.0, 15.0]");
+        let expected = noise(one.clone());
+        for text in [eq_ard("[0.6, 0.6]"), stretched] {
+            for (found, expected) in noise(text).into_iter().zip(expected) {
+                assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+            }
+        }
+        // Another lengthscale is another bound on the features.
+        assert!((noise(eq_ard("[0.6, 0.2]"))[0] / expected[0] - 1.0).abs() > 0.01);
     }
 }

@@ -13,7 +13,7 @@ use dpgp_mechanisms::{
     FeatureBoundSetting, PrivacySetting, RecordBounds, Sections, SummedValueKind, SumsNoise, SumsSensitivityRule,
     SumsSetting,
 };
-use dpgp_spec::setting::rules::{check_grid, check_range};
+use dpgp_spec::setting::rules::{check_grid, check_range, fail};
 use dpgp_spec::setting::{CheckResult, ModelSetting, RangeSetting, SettingError, SpecProblem};
 
 /// The bounds that noise is scaled by.
@@ -221,6 +221,20 @@ fn points(range: &RangeSetting) -> Vec<f64> {
     (0..range.points).map(|place| range.value_at(place)).collect()
 }
 
+/// The range in units of a lengthscale.
+pub(super) fn range_in_lengthscales(range: &RangeSetting, lengthscale: f64) -> RangeSetting {
+    RangeSetting { from: range.from / lengthscale, to: range.to / lengthscale, points: range.points }
+}
+
+/// The mechanism where inputs are in units of their lengthscales.
+pub(super) fn sums_in_lengthscales(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
+    let mut sums = sums.clone();
+    if let FeatureBoundSetting::Supremum(domain) = &mut sums.features {
+        domain.iter_mut().zip(lengthscales).for_each(|(ends, l)| ends.iter_mut().for_each(|end| *end /= l));
+    }
+    sums
+}
+
 /// The training rows of a sample and the others.
 pub(super) fn split_training_rows(inputs: &DMatrix<f64>, train: usize) -> (DMatrix<f64>, DMatrix<f64>) {
     (inputs.rows(0, train).into_owned(), inputs.rows(train, inputs.nrows() - train).into_owned())
@@ -234,6 +248,15 @@ pub(super) fn require_eq_model<'a>(path: &str, setting: &'a Sections) -> Result<
         return Err(SettingError::new("model.kernel", SpecProblem::Shape(why)));
     }
     Ok(model)
+}
+
+/// Fails unless the kernel is an exponentiated quadratic one, with one lengthscale or one for each input.
+pub(super) fn check_kernel(path: &str, setting: &Sections) -> CheckResult {
+    if setting.model(path)?.variance_and_lengthscales(setting.data.dimensions()).is_none() {
+        let why = "noisy sums need the kernel `eq` or `eq-ard`".to_owned();
+        return fail("model.kernel", SpecProblem::Shape(why));
+    }
+    Ok(())
 }
 
 /// The most inducing inputs.

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds};
+use crate::noisy_sums::{BoundedTargetSums, NoisySumsBounds, range_in_lengthscales, sums_in_lengthscales};
 use crate::sample::product_grid;
 use crate::{AuditEvidence, Sample, TaskError};
 use crate::{CellSetting, SurfaceTask, TaskSetting};
@@ -16,7 +16,7 @@ use dpgp_gp::variational::{
 };
 use dpgp_mechanisms::SumsNoise;
 use dpgp_mechanisms::public_target_scaling;
-use dpgp_mechanisms::{FeatureBoundSetting, PrivacySetting, Sections, SumsSetting};
+use dpgp_mechanisms::{PrivacySetting, Sections, SumsSetting};
 use dpgp_noise::RoundedNoise;
 use dpgp_spec::setting::{NoiseAwareInverseSetting, RangeSetting};
 use dpgp_stream::{KernelSummand, KernelSums, QuantizedKernel, sum_rows_serially};
@@ -227,18 +227,4 @@ impl SurfaceModel {
     pub fn to_target_units(&self, value: f64) -> f64 {
         self.summand.targets.centre + self.target_scale() * value
     }
-}
-
-/// The range in units of a lengthscale.
-fn range_in_lengthscales(range: &RangeSetting, lengthscale: f64) -> RangeSetting {
-    RangeSetting { from: range.from / lengthscale, to: range.to / lengthscale, points: range.points }
-}
-
-/// The mechanism where inputs are in units of their lengthscales.
-fn sums_in_lengthscales(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
-    let mut sums = sums.clone();
-    if let FeatureBoundSetting::Supremum(domain) = &mut sums.features {
-        domain.iter_mut().zip(lengthscales).for_each(|(ends, l)| ends.iter_mut().for_each(|end| *end /= l));
-    }
-    sums
 }

@@ -67,10 +67,7 @@ impl SurfaceTask {
     }
 
     fn check_sums(&self, setting: &Sections) -> CheckResult {
-        if setting.model(PATH)?.variance_and_lengthscales(setting.data.dimensions()).is_none() {
-            let why = "noisy sums need the kernel `eq` or `eq-ard`".to_owned();
-            return fail("model.kernel", SpecProblem::Shape(why));
-        }
+        noisy_sums::check_kernel(PATH, setting)?;
         noisy_sums::check_inducing_inputs(PATH, &self.inducing, setting)?;
         let Some(posterior) = self.posterior else {
             return fail(PATH, SpecProblem::MissingKey { key: "posterior", by: "noisy sums" });
