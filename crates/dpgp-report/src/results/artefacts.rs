@@ -74,14 +74,18 @@ fn summarise_verdicts(verdicts: &[&FindingVerdict]) -> String {
         FindingVerdict::Same => "same",
         FindingVerdict::SameWithSettings => "same, chosen",
         FindingVerdict::Different(_) | FindingVerdict::Unknown(_) => "different",
-        FindingVerdict::Untold(_) => "open",
+        FindingVerdict::Untold(_) => "cannot tell",
     };
     let words: Vec<&str> = verdicts.iter().map(|verdict| word(verdict)).collect();
     match words.first() {
         Some(first) if words.iter().all(|word| word == first) => (*first).to_owned(),
         _ => {
             let same = words.iter().filter(|word| word.starts_with("same")).count();
-            format!("{same}/{} same", words.len())
+            let chosen = match words.iter().filter(|word| **word == "same, chosen").count() {
+                0 => String::new(),
+                chosen => format!(", {chosen} chosen"),
+            };
+            format!("{same}/{} same{chosen}", words.len())
         }
     }
 }
@@ -96,7 +100,8 @@ mod tests {
         let (different, open) = (FindingVerdict::Different("x".to_owned()), FindingVerdict::Untold("y".to_owned()));
         assert_eq!(summarise_verdicts(&[&same, &same]), "same");
         assert_eq!(summarise_verdicts(&[&chosen]), "same, chosen");
-        assert_eq!(summarise_verdicts(&[&same, &chosen, &different]), "2/3 same");
-        assert_eq!(summarise_verdicts(&[&open]), "open");
+        assert_eq!(summarise_verdicts(&[&same, &chosen, &different]), "2/3 same, 1 chosen");
+        assert_eq!(summarise_verdicts(&[&same, &open]), "1/2 same");
+        assert_eq!(summarise_verdicts(&[&open]), "cannot tell");
     }
 }
