@@ -7,10 +7,10 @@ use serde_json::json;
 
 use super::CliError;
 use super::emit::quote_for_shell;
-use super::new_ask::{ask_questions, fill_bounds};
+use super::new_ask::{ask_people, ask_questions, begin_dialogue, fill_bounds};
 use super::new_bounds::{note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget_options};
 use super::new_data::{ChosenColumns, ColumnRoles, column_name, first_names_text, indent_lines};
-use super::new_data::{GeneratedSpec, ProtectedPart, UserDataFile, generate_spec};
+use super::new_data::{GeneratedSpec, ProtectedPart, RowsOfPeople, UserDataFile, describe_file, generate_spec};
 use super::new_table::spec_from_table;
 use super::options::{OutputFormat, announce_project};
 use super::output::NewSpec;
@@ -35,7 +35,8 @@ Examples:
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
   dpgp new --data energy.csv --target kwh --inputs day,temperature    default: predict the last numeric column from all others
-  dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon, each with a default in brackets
+  dpgp new --data energy.csv --ask            asks who has several rows, for bounds, lengthscales and epsilon
+  dpgp new --data visits.csv --person patient --rows-per-person 5   protects all visits of a patient; at most 5 are used
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header names them column1, column2, ...
   dpgp new --data rows.txt --separator '|'    default: comma, semicolon or tab, whichever all rows use
   dpgp new --data trips.parquet --private-inputs   protect the inputs too
@@ -91,6 +92,12 @@ pub struct NewArguments {
     /// Protect whole records, including their inputs, instead of the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
+    /// The column that identifies the person, if one person can have several rows; protects all rows of a person
+    #[arg(long, value_name = "COLUMN", requires_all = ["data", "rows_per_person"])]
+    person: Option<String>,
+    /// The most rows of one person that are used, a public number; the noise grows with it
+    #[arg(long, value_name = "ROWS", requires = "person", value_parser = clap::value_parser!(u32).range(1..))]
+    rows_per_person: Option<u32>,
     /// Ask for each number or range to fill in, and write the spec when it is valid (`<` goes back one question, `quit` stops)
     #[arg(long, requires = "data")]
     ask: bool,
@@ -123,27 +130,40 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
     if let Some(table) = &arguments.from_table {
         return write_published_spec(&path, table, &arguments.metrics, format);
     }
+    // Refuse an existing file before asking questions.
+    if path.symlink_metadata().is_ok() {
+        return Err(CliError::Exists(path));
+    }
+    existing_folder_of(&path).map_err(|cause| new_file_error(&path, cause))?;
+    let mut people = arguments.rows_of_people();
+    let mut said = None;
     let (text, own) = match (&arguments.data, &arguments.from) {
         (None, None) => (TEMPLATE.to_owned(), None),
         (None, Some(name)) => (copy_shipped_spec(name)?, None),
         (Some(file), _) => {
-            let _waiting = Spinner::start(&format!("reading {}", file.display()), arguments.quiet);
+            let waiting = Spinner::start(&format!("reading {}", file.display()), arguments.quiet);
             let (name, columns) = (path_in_spec(&path, file), arguments.column_names());
             let separator = arguments.separator;
             let chosen = &match protected {
                 ProtectedPart::Bounds => arguments.chosen.with_target_as_input(),
                 _ => arguments.chosen.clone(),
             };
-            let file = UserDataFile { path: file, name: &name, columns, separator, chosen };
-            let GeneratedSpec { text, roles, left_out } = generate_spec(&file, protected)?;
+            let file = UserDataFile { path: file, name: &name, columns, separator, chosen, people: people.as_ref() };
+            let mut generated = generate_spec(&file, protected)?;
+            drop(waiting);
+            if arguments.ask {
+                let mut input = begin_dialogue();
+                if people.is_none() {
+                    let asked = ask_people(&mut input, &describe_file(&file)?.columns)?;
+                    generated = generate_spec(&UserDataFile { people: asked.as_ref(), ..file }, protected)?;
+                    people = asked;
+                }
+                said = Some(input);
+            }
+            let GeneratedSpec { text, roles, left_out } = generated;
             (text, Some((roles, left_out)))
         }
     };
-    // Refuse an existing file before asking questions.
-    if path.symlink_metadata().is_ok() {
-        return Err(CliError::Exists(path));
-    }
-    existing_folder_of(&path).map_err(|cause| new_file_error(&path, cause))?;
     let released = match &arguments.bounds_from {
         None => None,
         Some(file) => Some(read_released_bounds(file, own.as_ref().and_then(|(roles, _)| roles.target.as_deref()))?),
@@ -153,10 +173,10 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         (Some(released), Some(file)) => set_remaining_budget(&text, file, released.mu)?,
         _ => text,
     };
-    let text = match (arguments.ask, ends) {
-        (true, ends) => ask_questions(&text, &path, ends)?,
-        (false, Some(ends)) => fill_bounds(&text, ends),
-        (false, None) => text,
+    let text = match (said, ends) {
+        (Some(said), ends) => ask_questions(&text, &path, ends, said)?,
+        (None, Some(ends)) => fill_bounds(&text, ends),
+        (None, None) => text,
     };
     let text = match &arguments.bounds_from {
         Some(file) => note_bounds_origin(&text, &file.display().to_string()),
@@ -194,11 +214,18 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                 ProtectedPart::Row | ProtectedPart::Bounds => "errors against the exact counts: do not publish them",
                 ProtectedPart::Target | ProtectedPart::Record => "errors on held-out rows: do not publish them",
             };
+            let whom = match &people {
+                Some(RowsOfPeople { column, most_rows }) => format!(
+                    "the guarantee protects all rows of a person, whom the column {column:?} identifies; at most {most_rows} rows of a person \
+                     are used"
+                ),
+                None => "the guarantee protects one row, not all rows of a person; if a person can have several rows, first set `person` in \
+                     the spec to the column that identifies the person"
+                    .to_owned(),
+            };
             print(&format!(
                 "{described}wrote {shown}; {next}:{preview}\n  dpgp run {spec}   # {measured}\n  dpgp predict {spec} {grid} \
-                 --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}the guarantee protects one row, \
-                 not all rows of a person; if a person can have several rows, first set `person` in the spec to the column that \
-                 identifies the person\n"
+                 --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}{whom}\n"
             ))
         }
     }
@@ -308,6 +335,11 @@ fn copy_shipped_spec(name: &str) -> Result<String, CliError> {
 }
 
 impl NewArguments {
+    /// The people that the options name.
+    fn rows_of_people(&self) -> Option<RowsOfPeople> {
+        Some(RowsOfPeople { column: self.person.clone()?, most_rows: self.rows_per_person? })
+    }
+
     fn column_names(&self) -> ColumnNameSource {
         match (&self.columns[..], self.no_header) {
             ([], false) => ColumnNameSource::Header,

@@ -4,28 +4,65 @@ use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use super::CliError;
+use super::new_data::{RowsOfPeople, ensure_column_exists};
 use super::new_questions::{AnswerSource, BOUNDS, SpecQuestion, asking_order, questions};
 use super::new_rules::{NewSpecAnswers, PERHAPS, round_to_four_digits};
 use super::output::print_stderr;
-use dpgp_data::DatasetManifest;
+use dpgp_data::{ColumnDescription, DatasetManifest};
 use dpgp_report::format_exact;
 use dpgp_run::RunError;
 use dpgp_task::Experiment;
 
-/// Asks all questions but that for bounds that are known, and returns a valid spec. Fails if the input ends, the user quits, or an answer from
-/// a pipe is wrong.
-pub(super) fn ask_questions(template: &str, path: &Path, bounds: Option<[f64; 2]>) -> Result<String, CliError> {
-    let questions = questions(template);
-    let mut order = asking_order(&questions);
-    order.retain(|place| bounds.is_none() || questions[*place].key != BOUNDS);
-    let is_terminal = std::io::stdin().is_terminal();
-    let mut dialogue = Dialogue::new(&questions, UserInput::new(std::io::stdin().lock(), is_terminal));
-    dialogue.set_bounds(bounds);
+/// Says how to answer, and returns the source of the answers: standard input.
+pub(super) fn begin_dialogue() -> UserInput<'static> {
     print_stderr(&format!(
         "type one answer per line, or nothing for the default in brackets; `{}` or `{}` returns to the previous question, `{QUIT}` \
          stops and writes nothing",
         BACK[0], BACK[1]
     ));
+    UserInput::new(std::io::stdin().lock(), std::io::stdin().is_terminal())
+}
+
+/// The answer of those whose rows are all of different people.
+const NOBODY: &str = "none";
+
+/// Asks who the rows belong to: a guarantee about rows does not protect a person with many of them, so that nothing is assumed. Fails if the
+/// input ends, the user quits, or an answer from a pipe is wrong.
+pub(super) fn ask_people(
+    said: &mut UserInput<'_>,
+    columns: &[ColumnDescription],
+) -> Result<Option<RowsOfPeople>, CliError> {
+    let question = "if one person can have several rows, the column that identifies the person; else `none`";
+    let column = said.ask_until_valid("data.person", question, |line| match line {
+        NOBODY => Ok(None),
+        "" => Err(format!("enter a column or `{NOBODY}`")),
+        column => {
+            ensure_column_exists(column, columns).map(|()| Some(column.to_owned())).map_err(|error| error.to_string())
+        }
+    })?;
+    let Some(column) = column else { return Ok(None) };
+    let question =
+        "the most rows of one person that are used; further rows are left out, and the noise grows with this number";
+    let most_rows = said.ask_until_valid("data.rows_per_person", question, |line| {
+        line.parse().ok().filter(|most| *most > 0).ok_or_else(|| "enter an integer above 0".to_owned())
+    })?;
+    Ok(Some(RowsOfPeople { column, most_rows }))
+}
+
+/// Asks all questions but that for bounds that are known, and returns a valid spec. Fails if the input ends, the user quits, or an answer from
+/// a pipe is wrong.
+pub(super) fn ask_questions(
+    template: &str,
+    path: &Path,
+    bounds: Option<[f64; 2]>,
+    said: UserInput<'_>,
+) -> Result<String, CliError> {
+    let questions = questions(template);
+    let mut order = asking_order(&questions);
+    order.retain(|place| bounds.is_none() || questions[*place].key != BOUNDS);
+    let is_terminal = said.is_terminal;
+    let mut dialogue = Dialogue::new(&questions, said);
+    dialogue.set_bounds(bounds);
     loop {
         dialogue.ask_all(&order)?;
         dialogue.derive_answers();
@@ -68,6 +105,8 @@ pub(super) fn fill_bounds(template: &str, bounds: [f64; 2]) -> String {
 
 /// The answers that repeat the previous question.
 const BACK: [&str; 2] = ["<", "back"];
+/// The reply to those who go back from the first question.
+const FIRST: &str = "there is no question to return to";
 /// The answer that ends the questions.
 const QUIT: &str = "quit";
 
@@ -129,7 +168,7 @@ impl<'a> Dialogue<'a> {
                             next = before;
                             self.answers[order[next]] = None;
                         }
-                        None => print_stderr("this is the first question"),
+                        None => print_stderr(FIRST),
                     }
                 }
             }
@@ -348,7 +387,7 @@ impl SpecQuestion {
 }
 
 /// The input of the user.
-struct UserInput<'a> {
+pub(super) struct UserInput<'a> {
     lines: BufReader<Box<dyn Read + 'a>>,
     /// Whether somebody sits there, who can answer again.
     is_terminal: bool,
@@ -364,6 +403,31 @@ impl<'a> UserInput<'a> {
         let mut line = String::new();
         let read = self.lines.read_line(&mut line).ok()?;
         (read > 0).then(|| line.trim().to_owned())
+    }
+
+    /// Asks a question without a default. On a terminal, repeats it until the answer is valid.
+    fn ask_until_valid<T>(
+        &mut self,
+        key: &str,
+        question: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, CliError> {
+        print_stderr(&format!("{key}: {question}"));
+        loop {
+            let Some(line) = self.line() else { return Err(CliError::Unanswered(key.to_owned())) };
+            if line == QUIT {
+                return Err(CliError::Left(key.to_owned()));
+            }
+            if BACK.contains(&line.as_str()) {
+                print_stderr(FIRST);
+                continue;
+            }
+            match parse(&line) {
+                Ok(answer) => return Ok(answer),
+                Err(needed) if self.is_terminal => print_stderr(&format!("{needed} (or `{QUIT}`)")),
+                Err(needed) => return Err(CliError::WrongAnswer { key: key.to_owned(), said: line, needed }),
+            }
+        }
     }
 
     /// Refuses answers after the last question: one extra line shifts all later answers. Checks only buffered input, and does not wait

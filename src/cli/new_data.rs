@@ -108,6 +108,15 @@ pub(super) struct UserDataFile<'a> {
     pub separator: Option<u8>,
     /// The columns that the user names.
     pub chosen: &'a ChosenColumns,
+    /// The people that the rows belong to, if one person can have several.
+    pub people: Option<&'a RowsOfPeople>,
+}
+
+/// The column that identifies a person, and how many rows of one person are used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RowsOfPeople {
+    pub column: String,
+    pub most_rows: u32,
 }
 
 /// The text of a spec, and the roles of its columns.
@@ -118,10 +127,21 @@ pub(super) struct GeneratedSpec {
     pub left_out: Vec<String>,
 }
 
+/// Describes the columns of a file, and counts its rows.
+pub(super) fn describe_file(file: &UserDataFile<'_>) -> Result<TableDescription, CliError> {
+    Ok(describe_table(file.path, &detect_layout(file)?)?)
+}
+
 /// Makes the spec for a file. By default the last numeric column is the target, and the others are the inputs.
 pub(super) fn generate_spec(file: &UserDataFile<'_>, protected: ProtectedPart) -> Result<GeneratedSpec, CliError> {
     let layout = detect_layout(file)?;
-    let own = describe_table(file.path, &layout)?;
+    let mut own = describe_table(file.path, &layout)?;
+    if let Some(RowsOfPeople { column, .. }) = file.people {
+        let cause = |cause| CliError::Columns { path: file.path.to_path_buf(), cause };
+        ensure_column_exists(column, &own.columns).map_err(cause)?;
+        // An identifier is no input.
+        own.columns.retain(|other| other.name != *column);
+    }
     let (roles, rows) = (assign_column_roles(file, &layout, &own, protected)?, own.rows);
     let left_out = excluded_column_lines(&own.columns, &roles.inputs);
     let ColumnRoles { target, inputs, .. } = &roles;
@@ -139,6 +159,8 @@ pub(super) fn generate_spec(file: &UserDataFile<'_>, protected: ProtectedPart) -
         ("@SOURCE@", source_toml(file, &layout)),
         ("@INPUTS@", name_list_toml(inputs)),
         ("@OTHERS@\n", column_comments(&roles)),
+        ("@PERSON@", person_toml(file.people)),
+        ("# rows = 10000   #", known_rows_toml(file.people, rows)),
         ("@KERNEL@", kernel.to_owned()),
         ("@VARIANCE@", kernel_variance_toml(kernel, inputs)),
         ("@LENGTHSCALES@", lengthscales_toml(protected, kernel, inputs, rows)),
@@ -277,6 +299,28 @@ fn column_comments(roles: &ColumnRoles) -> String {
         lines.push(format!("# Columns with neither numbers nor text: {}.", quoted_names(&roles.others)));
     }
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn person_toml(people: Option<&RowsOfPeople>) -> String {
+    let about = "the guarantee is about all rows of a person";
+    match people {
+        None => format!("# person = \"the column that identifies the person\"   # with rows_per_person = 3 {about}"),
+        Some(RowsOfPeople { column, most_rows }) => {
+            let limit = "a public number; further rows of a person are left out";
+            format!("person = {}   # {about}\nrows_per_person = {most_rows}   # {limit}", quote_toml(column))
+        }
+    }
+}
+
+/// Writes the number of rows, which moments of people need: that of the file, rounded to one digit.
+fn known_rows_toml(people: Option<&RowsOfPeople>, rows: usize) -> String {
+    match people {
+        None => "# rows = 10000   #".to_owned(),
+        Some(_) => {
+            let power = 10usize.pow(rows.max(1).ilog10());
+            format!("rows = {}   #", (rows + power / 2) / power * power)
+        }
+    }
 }
 
 /// Bins along each input, so that a grid has some thousands.
@@ -544,11 +588,22 @@ fn columns_of_kinds(columns: &[ColumnDescription], kinds: &[ColumnKind]) -> Vec<
     own.map(|column| column.name.clone()).collect()
 }
 
+/// Fails if no column has this name, and lists the columns.
+pub(super) fn ensure_column_exists(name: &str, columns: &[ColumnDescription]) -> Result<(), ColumnError> {
+    if columns.iter().any(|column| column.name == name) {
+        return Ok(());
+    }
+    let names = columns.iter().map(|column| column.name.as_str());
+    let meant = closest(name, names).map(|other| format!(" (did you mean {other:?}?)")).unwrap_or_default();
+    Err(ColumnError::Unknown { name: name.to_owned(), meant, known: list_columns_by_kind(columns) })
+}
+
 /// Fails if a name is not that of a numeric column, and lists the columns.
 fn ensure_numeric_column(name: &str, columns: &[ColumnDescription]) -> Result<(), ColumnError> {
-    let names = columns.iter().map(|column| column.name.as_str());
-    match columns.iter().find(|column| column.name == name) {
-        Some(column) if [ColumnKind::Numbers, ColumnKind::Index].contains(&column.kind) => Ok(()),
+    ensure_column_exists(name, columns)?;
+    let mut others = columns.iter().filter(|column| ![ColumnKind::Numbers, ColumnKind::Index].contains(&column.kind));
+    match others.find(|column| column.name == name) {
+        None => Ok(()),
         Some(column) => {
             let mut why = exclusion_reason(column).unwrap_or_default();
             if column.kind == ColumnKind::Text {
@@ -557,11 +612,6 @@ fn ensure_numeric_column(name: &str, columns: &[ColumnDescription]) -> Result<()
                 );
             }
             Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: list_columns_by_kind(columns) })
-        }
-        None => {
-            let meant = closest(name, names).map(|other| format!(" (did you mean {other:?}?)"));
-            let meant = meant.unwrap_or_default();
-            Err(ColumnError::Unknown { name: name.to_owned(), meant, known: list_columns_by_kind(columns) })
         }
     }
 }

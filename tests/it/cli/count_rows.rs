@@ -54,7 +54,7 @@ fn a_spec_of_counts_is_released_in_one_step() {
     let mut command = project.command(&new);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"0 4\n0 3\n1\n\n").unwrap();
+    child.stdin.take().unwrap().write_all(b"none\n0 4\n0 3\n1\n\n").unwrap();
     let run = Run::new(child.wait_with_output().unwrap()).expect(0);
     assert!(run.out.starts_with("rows counted by \"lon\", \"lat\"\n"), "{}", run.out);
     assert!(

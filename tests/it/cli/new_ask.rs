@@ -6,8 +6,13 @@ use std::process::Stdio;
 use crate::support::cli::{Project, Run};
 use crate::support::energy::{TARGETS, energy_project};
 
-/// What `new --ask` does with these answers.
+/// What `new --ask` does with these answers, where each row is of another person.
 fn answered(project: &Project, more: &[&str], answers: &str) -> Run {
+    answered_in_full(project, more, &format!("none\n{answers}"))
+}
+
+/// What `new --ask` does with these answers.
+fn answered_in_full(project: &Project, more: &[&str], answers: &str) -> Run {
     let arguments = [&["new", "mine", "--data", "energy.csv", "--ask"][..], more].concat();
     let mut command = project.command(&arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -179,7 +184,7 @@ fn every_question_can_be_left() {
     assert!(spec.contains("high = 40.0") && spec.contains("epsilon = 2.0"), "{spec}");
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let run = answered(&project, &told, "back\n0 40\n3\n\n8\n1\n\n").expect(0);
-    assert!(run.err.contains("this is the first question"), "{}", run.err);
+    assert!(run.err.contains("there is no question to return to"), "{}", run.err);
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let answers = ["0 40", "3", "", "8", "1"];
     for said in 0..=answers.len() {
@@ -187,4 +192,51 @@ fn every_question_can_be_left() {
         assert!(run.err.contains("stopped by `quit`; nothing was written"), "{said}: {}", run.err);
         assert!(!project.path("mine.toml").exists());
     }
+}
+
+/// A guarantee about rows does not protect somebody with many of them.
+#[test]
+fn who_has_several_rows_is_asked_first() {
+    let project = energy_project(TARGETS);
+    let rows = (0..60).map(|i| format!("{},house-{},{}\n", i % 7, i / 3, 10 + i % 7)).collect::<String>();
+    project.write("energy.csv", &format!("temperature,house,kwh\n{rows}"));
+    for more in
+        [&["--target", "kwh"][..], &["--target", "kwh", "--private-inputs"], &["--inputs", "temperature", "--count"]]
+    {
+        let (answers, grid, cell) = match *more.last().unwrap() {
+            "--count" => ("0 6\n1\n\n", "auto", &[][..]),
+            "kwh" => ("0 40\n3\n\n8\n1\n\n", "temperature=0..6:3", &["--cell", "epsilon=1"][..]),
+            _ => ("0 40\n3\n\n0 6\n1\n\n\n", "auto", &["--cell", "epsilon=1"][..]),
+        };
+        let run = answered_in_full(&project, more, &format!("house\n3\n{answers}")).expect(0);
+        assert!(run.err.contains("data.person: if one person can have several rows"), "{}", run.err);
+        assert!(run.out.contains("protects all rows of a person, whom the column \"house\" identifies"), "{}", run.out);
+        let spec = project.read("mine.toml");
+        assert!(spec.contains("\nperson = \"house\"") && spec.contains("\nrows_per_person = 3"), "{spec}");
+        assert!(spec.contains("inputs = [\"temperature\"]"), "{spec}");
+        let predict = [&["predict", "mine.toml", "--grid", grid, "--no-ledger"][..], cell].concat();
+        let released = project.dpgp(&predict).expect(0).err;
+        assert!(released.contains("one person") && released.contains("at most 3 rows each"), "{more:?}: {released}");
+        std::fs::remove_file(project.path("mine.toml")).unwrap();
+    }
+    let told = ["--target", "kwh"];
+    for (answers, why) in [
+        ("", "data.person"),
+        ("\n", "data.person: enter a column or `none`; the answer was \"\""),
+        ("hause\n", "there is no column \"hause\" (did you mean \"house\"?)"),
+        ("house\n0\n", "data.rows_per_person: enter an integer above 0"),
+        ("quit\n", "stopped by `quit`"),
+        ("house\nquit\n", "stopped by `quit`"),
+    ] {
+        let run = answered_in_full(&project, &told, answers).expect(2);
+        assert!(run.err.contains(why) && !project.path("mine.toml").exists(), "{answers:?}: {}", run.err);
+    }
+    // Nothing is asked that an option says.
+    let options = [&told[..], &["--person", "house", "--rows-per-person", "2"]].concat();
+    answered_in_full(&project, &options, "0 40\n3\n\n8\n1\n\n").expect(0);
+    assert!(project.read("mine.toml").contains("rows_per_person = 2"));
+    project.dpgp(&["new", "b", "--data", "energy.csv", "--person", "house"]).expect(2);
+    let run =
+        project.dpgp(&["new", "b", "--data", "energy.csv", "--person", "home", "--rows-per-person", "2"]).expect(2);
+    assert!(run.err.contains("there is no column \"home\""), "{}", run.err);
 }

@@ -51,7 +51,7 @@ const INSTEAD: &[(&str, &str)] = &[
 const BEFORE: &str = r#"
 awk -v OFS=, 'BEGIN { print "temperature,kwh"; for (i = 0; i < 120; i++) print -5 + i % 31, 18 + i % 7 }' > energy.csv
 printf 'temperature\n0\n10\n20\n' > grid.csv
-printf '0 40\n3\n10\n8\n1\n\n' > answers
+printf 'none\n0 40\n3\n10\n8\n1\n\n' > answers
 awk 'BEGIN { srand(1); print "x"; for (i = 0; i < 200; i++) print int(7 * rand()) }' > one.csv
 awk 'BEGIN { srand(2); print "x"; for (i = 0; i < 200; i++) print int(7 * rand()) }' > other.csv
 cat > histogram.toml <<'SPEC'
@@ -69,7 +69,7 @@ my-mechanism() { echo 1; }
 /// The points, answers and districts of the page about rows.
 const BEFORE_ROWS: &str = r#"
 printf 'start_latitude,start_longitude,hour_of_day\n40.75,-73.98,8\n' > grid.csv
-printf -- '-74.02 -73.93\n40.66 40.81\n1\n\n' > ends
+printf 'none\n-74.02 -73.93\n40.66 40.81\n1\n\n' > ends
 cat > districts.geojson <<'GEOJSON'
 { "type": "FeatureCollection", "features": [
   { "type": "Feature", "properties": { "name": "south" },
