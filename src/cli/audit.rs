@@ -22,7 +22,7 @@ use dpgp_evidence::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
 use dpgp_release::{
     EndToEndCheck, FileCells, PointsFile, PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell,
 };
-use dpgp_report::plain_table;
+use dpgp_report::{plain_table, wrap_prose};
 use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, note_outside_files};
 use dpgp_task::{Cell, Experiment};
 
@@ -130,7 +130,9 @@ fn text(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> String {
     if audited.is_empty() {
         return format!("{name}: no cell claims privacy\n\n");
     }
-    let headings = ["cell", "claimed", "found", "verdict", "method and exceptions"];
+    let axes: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let cell = if axes.is_empty() { "cell".to_owned() } else { axes.join(", ") };
+    let headings = [cell.as_str(), "claimed", "found", "verdict", "method and exceptions"];
     let table = plain_table(&headings, audited.iter().map(row));
     let mut counts = Vec::new();
     for verdict in [AuditVerdict::Holds, AuditVerdict::Caveat, AuditVerdict::NotAudited, AuditVerdict::Broken] {
@@ -139,7 +141,11 @@ fn text(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> String {
             count => counts.push(format!("{count} {}", verdict.name())),
         }
     }
-    format!("{name}: {}\n{table}\n", counts.join(", "))
+    let mut announced: Vec<&str> = audited.iter().filter_map(|cell| cell.announced).collect();
+    announced.sort_unstable();
+    announced.dedup();
+    let announced: String = announced.iter().map(|why| wrap_prose(&format!("the spec says: {why}\n"))).collect();
+    format!("{name}: {}\n{table}{announced}\n", counts.join(", "))
 }
 
 /// Makes a row: the cell, its claim, the result of the decisive check, the verdict and the method.

@@ -1,5 +1,7 @@
 //! `dpgp best`.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use serde_json::json;
 
@@ -7,7 +9,11 @@ use super::CliError;
 use super::options::experiments;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
 use super::output::{print, print_json};
-use dpgp_report::{ProtectedUnit, RankedMethod, Ranking, RankingFilter, format_short, plain_table, wrap_prose};
+use dpgp_data::read_limited_text;
+use dpgp_report::{
+    OtherMethod, ProtectedUnit, RankedMethod, Ranking, RankingFilter, format_short, plain_table, read_other_methods,
+    wrap_prose,
+};
 use dpgp_run::Project;
 use dpgp_task::Experiment;
 
@@ -19,7 +25,8 @@ with =, because another run may change their order. Methods without a guarantee 
 Examples:
   dpgp best --epsilon 1                    the best methods of every leaderboard
   dpgp best houses --epsilon 1 --all       all methods, in their order
-  dpgp best --hides records                methods that also keep inputs private";
+  dpgp best --hides records                methods that also keep inputs private
+  dpgp best beyond/leaderboard/kung --epsilon 1 --with mine.csv    with methods of your own";
 
 /// Arguments of `dpgp best`.
 #[derive(Debug, Args)]
@@ -48,6 +55,10 @@ pub(super) struct RankingArguments {
     /// All methods, not only the best
     #[arg(long)]
     all: bool,
+    /// Also rank methods of your own, from a CSV file with the columns metric and value and one for each axis of the experiment (such as
+    /// method and epsilon); rows with equal labels are repetitions
+    #[arg(long, value_name = "TABLE.csv")]
+    with: Option<PathBuf>,
 }
 
 fn epsilon(text: &str) -> Result<f64, String> {
@@ -73,13 +84,21 @@ pub(super) fn print_ranking(
 ) -> Result<(), CliError> {
     let filter = RankingFilter { epsilon: form.epsilon, hides: form.hides };
     let (mut rankings, mut known) = (Vec::new(), Vec::new());
-    for experiment in ranked_experiments(project, names)? {
+    let ranked = ranked_experiments(project, names)?;
+    if form.with.is_some() && ranked.len() != 1 {
+        return Err(CliError::OneLeaderboard);
+    }
+    for experiment in ranked {
         let committed = results.read_with_warning(project, &experiment)?;
-        rankings.extend(Ranking::rank_all(&experiment, &committed, &filter));
+        let others = form.with.as_deref().map(|table| other_methods(table, &experiment)).transpose()?;
+        rankings.extend(Ranking::rank_all(&experiment, &committed, &filter, &others.unwrap_or_default()));
         known.extend(Ranking::epsilons(&experiment, &committed));
     }
     if rankings.is_empty() {
         return Err(empty_ranking_error(form.epsilon, known));
+    }
+    if let Some(path) = form.with.clone().filter(|_| !rankings.iter().any(Ranking::has_added_method)) {
+        return Err(CliError::NothingAdded { path, epsilon: form.epsilon });
     }
     if !form.all {
         rankings.iter_mut().for_each(keep_best_methods);
@@ -90,6 +109,13 @@ pub(super) fn print_ranking(
     let texts: Vec<String> = rankings.iter().map(text).collect();
     let legend = wrap_prose(&legend(&rankings));
     print(&format!("{}{legend}", texts.join("\n")))
+}
+
+/// Reads the user's own methods.
+fn other_methods(table: &Path, experiment: &Experiment) -> Result<Vec<OtherMethod>, CliError> {
+    let text = read_limited_text(table).map_err(CliError::io(table))?;
+    let metric = experiment.layout.as_ref().map_or("", |layout| layout.metric.as_str());
+    read_other_methods(&text, experiment, metric).map_err(|cause| CliError::Grade { path: table.to_path_buf(), cause })
 }
 
 /// Makes the error for an empty ranking: no table has the epsilon, or no table is a ranking.
@@ -109,10 +135,10 @@ fn ranked_experiments(project: &Project, names: &[String]) -> Result<Vec<Experim
     Ok(project.select_experiments(names, false)?)
 }
 
-/// Keeps the best method, those level with it, and the reference.
+/// Keeps the best method, those level with it, the reference and the user's own.
 fn keep_best_methods(ranking: &mut Ranking) {
     let reference = ranking.nonprivate_reference().cloned();
-    ranking.methods.retain(|method| method.level_with_best || reference.as_ref() == Some(method));
+    ranking.methods.retain(|method| method.level_with_best || method.added || reference.as_ref() == Some(method));
 }
 
 fn text(ranking: &Ranking) -> String {
@@ -145,7 +171,7 @@ fn legend(rankings: &[Ranking]) -> String {
 }
 
 fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
-    let RankedMethod { place, method: name, value, standard_error, level_with_best, hides, .. } = method;
+    let RankedMethod { place, method: name, value, standard_error, level_with_best, hides, checked, .. } = method;
     let mark = if *level_with_best && *place != Some(1) { "=" } else { "" };
     let error = if *standard_error > 0.0 { format!(" ± {}", format_short(*standard_error)) } else { String::new() };
     let against = reference.filter(|other| *other != method).map(|other| value / other.value - 1.0);
@@ -153,7 +179,11 @@ fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String>
         format!("{mark}{}", place.map_or("-".to_owned(), |place| place.to_string())),
         name.clone(),
         format!("{}{error}", format_short(*value)),
-        hides.map_or("nothing".to_owned(), |hides| hides.to_string()),
+        match hides {
+            Some(hides) => hides.to_string(),
+            None if *checked => "nothing".to_owned(),
+            None => "not checked".to_owned(),
+        },
         against.map_or(String::new(), |share| format!("{:+.1} %", 100.0 * share)),
     ]
 }

@@ -12,7 +12,7 @@ use dpgp_data::DataError;
 use dpgp_evidence::SampledFilesError;
 use dpgp_release::ledger::{ChargeReceipt, LedgerError};
 use dpgp_release::{AfterChargeError, ReleaseError, spent_message};
-use dpgp_report::{GradeError, MapError, PublishError};
+use dpgp_report::{GradeError, MapError, PublishError, format_exact};
 use dpgp_run::store::StoreError;
 use dpgp_run::{RunError, StateError};
 
@@ -58,6 +58,12 @@ pub enum CliError {
          `dpgp new mine --from beyond/leaderboard/houses` to copy a spec that compares methods"
     )]
     NothingRanked,
+    /// A table of methods for several experiments.
+    #[error("--with needs the name of one experiment")]
+    OneLeaderboard,
+    /// A table of methods whose labels are those of no column that is shown.
+    #[error("{}: no row has the labels of a column that is ranked here{}", path.display(), epsilon.map(|epsilon| format!(", at epsilon = {}", format_exact(epsilon))).unwrap_or_default())]
+    NothingAdded { path: PathBuf, epsilon: Option<f64> },
     /// Several names for `dpgp show`.
     #[error("give one experiment, or use `--best` or `--cite` for several")]
     OneExperiment,
@@ -311,6 +317,8 @@ impl CliError {
             | Self::MoreAnswers(_)
             | Self::NoTables(_)
             | Self::NothingRanked
+            | Self::OneLeaderboard
+            | Self::NothingAdded { .. }
             | Self::OneExperiment
             | Self::NoSuchEpsilon { .. }
             | Self::NotInTable { .. }

@@ -26,6 +26,7 @@ Examples:
   dpgp show smith2021/toy --table --tidy > rows.csv       its rows and those of `dpgp run --set`, in one file
   dpgp show houses --best --epsilon 1      the best methods of the leaderboards with this tag
   dpgp show --best --hides records         on every leaderboard, methods that also keep inputs private
+  dpgp show beyond/leaderboard/kung --best --epsilon 1 --with mine.csv     with methods of your own
   dpgp show smith2021/table1 --cite >> paper.bib";
 
 /// The most labels of an axis to list.

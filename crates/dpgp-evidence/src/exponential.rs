@@ -43,7 +43,9 @@ pub(super) fn check_exponential(selected: &SelectionErrorFunction) -> AuditCheck
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
     let valid = largest_or_nan((0..selected.candidate_count()).map(|c| largest_or_nan(row_change_bounds(selected, c))));
     let moved = match selected.rows {
-        ..=SEARCHED => format!("the search changes a sum of squares by {}", short(search.change_of_sum)),
+        ..=SEARCHED => {
+            format!("largest change of a sum of squares that a search found: {}", short(search.change_of_sum))
+        }
         rows => format!("no search, because {rows} rows are too many"),
     };
     let told = format!("sensitivity used: {}; valid upper bound: {}; {moved}", short(used), short(valid));
@@ -56,8 +58,8 @@ pub(super) fn check_exponential(selected: &SelectionErrorFunction) -> AuditCheck
         let note = format!("{told}; the attack proves epsilon >= {}", short(search.epsilon));
         return AuditCheck { verdict: AuditVerdict::Holds, found, note };
     }
-    let note = format!("{told}: the sensitivity used is not an upper bound, so nothing is proved");
-    AuditCheck { verdict: AuditVerdict::Caveat, found: at_least, note }
+    let note = format!("{told}; the sensitivity used is below the bound, so nothing is proved");
+    AuditCheck { verdict: AuditVerdict::NotAudited, found: at_least, note }
 }
 
 /// The most that the clipped square of an error changes when the error moves by v: `2 T v - v^2` for `v <= T`, where it

@@ -76,10 +76,12 @@ pub enum GradeError {
         high: f64,
     },
     /// Two rows for one number.
-    #[error("line {line} has the same cell and metric as an earlier row")]
+    #[error("line {line} has the same cell and metric as an earlier row{}", without_columns_hint(without))]
     Twice {
         /// The line of the second.
         line: u64,
+        /// The axes that the table has no column for, since they have one label.
+        without: Vec<String>,
     },
     /// No row is about a number or claim of the experiment.
     #[error(
@@ -94,14 +96,32 @@ pub enum GradeError {
         /// The experiment.
         experiment: String,
     },
+    /// No row is of another method.
+    #[error("has no {metric} of a method that is not in {experiment}")]
+    NoOtherMethod {
+        /// The metric.
+        metric: String,
+        /// The experiment.
+        experiment: String,
+    },
     /// No row matches the experiment.
-    #[error("none of its {rows} rows matches a cell of {experiment}")]
+    #[error(
+        "none of its {rows} rows matches a cell of {experiment}; to rank a method of your own, use `dpgp show NAME --best --with TABLE.csv`"
+    )]
     NoCell {
         /// The number of its rows.
         rows: usize,
         /// The experiment.
         experiment: String,
     },
+}
+
+/// Says which columns may be missing, if rows look alike.
+fn without_columns_hint(without: &[String]) -> String {
+    match without {
+        [] => String::new(),
+        names => format!("; it has no column {}, so all its rows are taken for one label of it", names.join(", ")),
+    }
 }
 
 /// A number with its spread and interval.
@@ -123,10 +143,13 @@ type ReplicateValues = Vec<(f64, f64, u64)>;
 ///
 /// # Errors
 /// [`GradeError::Twice`] if two are the same replicate.
-fn average_replicates(mut replicates: ReplicateValues) -> Result<(SubmittedNumber, Vec<f64>), GradeError> {
+fn average_replicates(
+    mut replicates: ReplicateValues,
+    without: &[String],
+) -> Result<(SubmittedNumber, Vec<f64>), GradeError> {
     replicates.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
     if let Some(twice) = replicates.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(GradeError::Twice { line: twice[1].2 });
+        return Err(GradeError::Twice { line: twice[1].2, without: without.to_vec() });
     }
     let values: Vec<f64> = replicates.iter().map(|(_, value, _)| *value).collect();
     let count = values.len() as f64;
@@ -162,18 +185,31 @@ pub(super) struct SubmittedTable {
 
 impl SubmittedTable {
     /// Reads a table. Columns that are not needed are ignored.
+    ///
+    /// # Errors
+    /// [`GradeError`], also if no row matches a cell.
     pub fn read(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
+        let table = Self::read_any(text, experiment)?;
+        if table.numbers.is_empty() {
+            return Err(GradeError::NoCell { rows: table.unknown, experiment: experiment.name.clone() });
+        }
+        Ok(table)
+    }
+
+    /// Reads a table whose rows may all be of other methods.
+    fn read_any(text: &str, experiment: &Experiment) -> Result<Self, GradeError> {
         let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
         let columns = TableHeadings { headings: reader.headers()?.clone() };
         let axes = columns.axis_columns(experiment)?;
+        let without = experiment.axes.iter().zip(&axes).filter(|(_, at)| at.is_none());
+        let without: Vec<String> = without.map(|(axis, _)| axis.name.clone()).collect();
         let known = known_metrics(experiment);
-        let (mut table, mut rows) = (Self::default(), 0);
+        let mut table = Self::default();
         let by_replicate = columns.column_index("replicate").is_some();
         let mut replicates: BTreeMap<(usize, String), ReplicateValues> = BTreeMap::new();
         for record in reader.records() {
             let record = record?;
             let line = record.position().map_or(0, csv::Position::line);
-            rows += 1;
             let row = SubmittedRow { columns: &columns, record: &record, line };
             let metric = columns.field(&record, "metric").to_owned();
             if !known.contains(metric.strip_suffix("-replicates").unwrap_or(&metric)) {
@@ -196,18 +232,59 @@ impl SubmittedTable {
                 continue;
             }
             if table.numbers.insert((cell, metric), row.to_submitted_number(value)?).is_some() {
-                return Err(GradeError::Twice { line });
+                return Err(GradeError::Twice { line, without });
             }
         }
         for (number, values) in replicates {
-            let (given, values) = average_replicates(values)?;
+            let (given, values) = average_replicates(values, &without)?;
             table.numbers.insert(number.clone(), given);
             table.replicates.insert(number, values);
         }
-        if table.numbers.is_empty() {
-            return Err(GradeError::NoCell { rows, experiment: experiment.name.clone() });
-        }
         Ok(table)
+    }
+}
+
+/// A method that an experiment does not have, with its number of one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherMethod {
+    /// Its label on each axis.
+    pub labels: Vec<String>,
+    /// The mean of its numbers.
+    pub value: f64,
+    /// The standard error of that mean; zero for one number.
+    pub standard_error: f64,
+}
+
+/// Reads the methods of a table that are none of an experiment, with their numbers of one metric. The table is as for [`grade`]; several
+/// rows of a method are repetitions.
+///
+/// # Errors
+/// [`GradeError`], also if there are none.
+pub fn read_other_methods(text: &str, experiment: &Experiment, metric: &str) -> Result<Vec<OtherMethod>, GradeError> {
+    let table = SubmittedTable::read_any(text, experiment)?;
+    let mut by_labels: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
+    for ((labels, of), values) in table.others {
+        if of == metric && !values.is_empty() {
+            // A number may be written in another way, as 1 and 1.0.
+            let own = |(label, axis): (String, &Axis)| {
+                axis.labels.iter().find(|own| is_label(&label, own)).cloned().unwrap_or(label)
+            };
+            by_labels.entry(labels.into_iter().zip(&experiment.axes).map(own).collect()).or_default().extend(values);
+        }
+    }
+    let methods: Vec<OtherMethod> = by_labels
+        .into_iter()
+        .map(|(labels, values)| {
+            let count = values.len() as f64;
+            let value = values.iter().sum::<f64>() / count;
+            let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
+            let standard_error = if values.len() > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
+            OtherMethod { labels, value, standard_error }
+        })
+        .collect();
+    match methods.is_empty() {
+        true => Err(GradeError::NoOtherMethod { metric: metric.to_owned(), experiment: experiment.name.clone() }),
+        false => Ok(methods),
     }
 }
 

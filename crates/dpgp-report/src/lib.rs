@@ -13,7 +13,9 @@ mod table;
 
 pub use bibtex::BibliographyEntry;
 pub use figure::{AccuracyGoal, FigureError, figure_svg, preview_svg};
-pub use grade::{GradeError, GradedNumber, NumberComparison, TableGrade, UnknownMetric, grade};
+pub use grade::{
+    GradeError, GradedNumber, NumberComparison, OtherMethod, TableGrade, UnknownMetric, grade, read_other_methods,
+};
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
 pub use page::{PaperFacts, is_report, report_html};
 pub use ranking::{ProtectedUnit, ProtectedUnitError, RankedMethod, Ranking, RankingFilter};

@@ -6,11 +6,12 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::grade::OtherMethod;
 use super::report::label_with_axis;
 use super::results::CommittedResults;
 use super::table::verdict::standard_error;
 use dpgp_spec::{Axis, BestDirection, SpreadKind, TableLayout};
-use dpgp_task::Experiment;
+use dpgp_task::{Experiment, TaskSetting};
 
 /// The unit that a guarantee hides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -102,16 +103,25 @@ pub struct RankedMethod {
     pub standard_error: f64,
     /// Whether it differs from the best by less than two standard errors of a difference: their order may change in another run.
     pub level_with_best: bool,
-    /// The unit that it hides; none if it guarantees nothing.
+    /// The unit that it hides; none if it guarantees nothing, or if nothing is known.
     pub hides: Option<ProtectedUnit>,
+    /// Whether the program computed its guarantee. Otherwise nothing is known of it here: external programs and numbers of others.
+    pub checked: bool,
+    /// Whether its number is from a table of the user.
+    pub added: bool,
     /// Its guarantee.
     pub guarantee: String,
 }
 
 impl Ranking {
     /// The rankings of an experiment, one for each column of its layout; none if its spec does not say which number is
-    /// best.
-    pub fn rank_all(experiment: &Experiment, committed: &CommittedResults, filter: &RankingFilter) -> Vec<Self> {
+    /// best. `others` are ranked with its own methods.
+    pub fn rank_all(
+        experiment: &Experiment,
+        committed: &CommittedResults,
+        filter: &RankingFilter,
+        others: &[OtherMethod],
+    ) -> Vec<Self> {
         let Some(layout) = &experiment.layout else { return Vec::new() };
         let Some(best) = layout.best else { return Vec::new() };
         let board = MethodLeaderboard { experiment, committed, layout };
@@ -127,6 +137,12 @@ impl Ranking {
                     greatest: best == BestDirection::Greatest,
                     methods: vec![method],
                 }),
+            }
+        }
+        for other in others {
+            let column = board.labels_of(&other.labels, &layout.columns);
+            if let Some(ranking) = rankings.iter_mut().find(|ranking| ranking.column == column) {
+                ranking.methods.push(board.added_method(other));
             }
         }
         // Methods that hide nothing only accompany others.
@@ -149,8 +165,13 @@ impl Ranking {
 
     /// The method for comparison: the first that guarantees nothing, if others guarantee something.
     pub fn nonprivate_reference(&self) -> Option<&RankedMethod> {
-        let last = self.methods.iter().find(|method| method.hides.is_none());
+        let last = self.methods.iter().find(|method| method.guarantees_nothing());
         last.filter(|_| self.methods.iter().any(|method| method.hides.is_some()))
+    }
+
+    /// Whether the user added a method.
+    pub fn has_added_method(&self) -> bool {
+        self.methods.iter().any(|method| method.added)
     }
 
     /// Whether the best method is worse than the one that guarantees nothing, or better by less than two standard errors of the
@@ -167,7 +188,7 @@ impl Ranking {
     fn rank(&mut self) {
         let some_private = self.methods.iter().any(|method| method.hides.is_some());
         if some_private {
-            for method in self.methods.iter_mut().filter(|method| method.hides.is_none()) {
+            for method in self.methods.iter_mut().filter(|method| method.guarantees_nothing()) {
                 method.place = None;
             }
         }
@@ -186,6 +207,13 @@ impl Ranking {
             *place = i + 1;
             method.level_with_best = (method.value - best).abs() <= 2.0 * method.standard_error.hypot(error);
         }
+    }
+}
+
+impl RankedMethod {
+    /// Whether it is known to hide nothing.
+    fn guarantees_nothing(&self) -> bool {
+        self.hides.is_none() && self.checked
     }
 }
 
@@ -217,8 +245,10 @@ impl MethodLeaderboard<'_> {
         }
     }
 
+    /// The axis of epsilon: of programs, the one with this name.
     fn epsilon_axis(&self) -> Option<&Axis> {
-        self.experiment.axes.iter().find(|axis| axis.path == "privacy.epsilon")
+        let mut axes = self.experiment.axes.iter();
+        axes.find(|axis| axis.path == "privacy.epsilon").or_else(|| self.axis("epsilon"))
     }
 
     fn epsilon(&self, row: &[String]) -> Option<f64> {
@@ -232,6 +262,35 @@ impl MethodLeaderboard<'_> {
         let named_axes = axes.iter().filter_map(|name| self.axis(name));
         let labels = named_axes.map(|axis| label_with_axis(axis, self.committed.label(row, axis)));
         labels.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same of labels in the order of the axes.
+    fn labels_of(&self, labels: &[String], axes: &[String]) -> String {
+        let all = self.experiment.axes.iter();
+        let places = axes.iter().filter_map(|name| all.clone().position(|axis| axis.name == *name));
+        let named =
+            places.filter_map(|place| Some(label_with_axis(self.experiment.axes.get(place)?, labels.get(place)?)));
+        named.collect::<Vec<_>>().join(", ")
+    }
+
+    fn added_method(&self, other: &OtherMethod) -> RankedMethod {
+        RankedMethod {
+            place: Some(0),
+            method: self.labels_of(&other.labels, &self.layout.rows),
+            value: other.value,
+            standard_error: other.standard_error,
+            level_with_best: false,
+            hides: None,
+            checked: false,
+            added: true,
+            guarantee: "not checked".to_owned(),
+        }
+    }
+
+    /// Whether the guarantees of the rows are those of our own code.
+    fn is_checked(&self) -> bool {
+        let tasks = self.experiment.cells.iter().map(|cell| &cell.setting().task);
+        !tasks.into_iter().any(|task| matches!(**task, TaskSetting::Command(_) | TaskSetting::Given(_)))
     }
 
     fn axis(&self, name: &str) -> Option<&Axis> {
@@ -254,6 +313,8 @@ impl MethodLeaderboard<'_> {
             standard_error: standard_error(self.number(row, "spread"), kind, repeats),
             level_with_best: false,
             hides: ProtectedUnit::from_guarantee(guarantee),
+            checked: self.is_checked(),
+            added: false,
             guarantee: guarantee.to_owned(),
         }
     }

@@ -315,3 +315,37 @@ fn mistakes_about_moments_are_refused() {
         assert!(message.contains(said), "{said}: {message}");
     }
 }
+
+/// A method of the user is ranked by the mean of its rows, whose labels may be written in another way, and nothing is said of its guarantee.
+#[test]
+fn methods_of_the_user_are_ranked_with_ours() {
+    let project = Project::empty();
+    let best = ["show", "beyond/leaderboard/kung", "--best", "--epsilon", "1", "--with", "mine.csv"];
+    let rows =
+        "method,epsilon,metric,value\nforest,1,rmse,0.5\nforest,1.0,rmse,1.5\nforest,3,rmse,2\npoor,1,rmse,1e6\n";
+    project.write("mine.csv", rows);
+    let text = project.dpgp(&best).expect(0).out;
+    let line = |name: &str| text.lines().find(|line| line.contains(name)).map(str::to_owned).unwrap_or_default();
+    assert!(line("forest").starts_with(" 1 ") && line("forest").contains("1.000 ± 0.5000"), "{text}");
+    assert!(line("forest").contains("not checked") && line("poor").contains("not checked"), "{text}");
+    assert!(line("constant").contains("nothing") && text.matches("forest").count() == 1, "{text}");
+    let ranked = project.dpgp(&[&best[..], &["--all", "--format", "json"]].concat()).expect(0).json();
+    let methods = ranked[0]["methods"].as_array().unwrap().clone();
+    let added: Vec<&str> =
+        methods.iter().filter(|m| m["added"] == true).map(|m| m["method"].as_str().unwrap()).collect();
+    assert_eq!(added, ["forest", "poor"]);
+    assert_eq!((&methods[0]["place"], &methods[0]["standard_error"]), (&1.into(), &0.5.into()));
+    assert!(methods.iter().all(|m| m["checked"] != m["added"]), "{methods:#?}");
+    // What is not ranked is an error, never left out in silence.
+    for (rows, names, says) in [
+        ("method,epsilon,metric,value\nforest,1,rsme,0.5\n", &best[..], "has no rmse of a method that is not in"),
+        ("method,epsilon,metric,value\ntargets-risk,1,rmse,0.5\n", &best, "has no rmse of a method that is not in"),
+        ("method,epsilon,metric,value\nforest,7,rmse,0.5\n", &best, "no row has the labels of a column"),
+        ("method,metric,value\nforest,rmse,0.5\n", &best, "has no column epsilon"),
+        (rows, &["show", "--best", "--with", "mine.csv"], "--with needs the name of one experiment"),
+    ] {
+        project.write("mine.csv", rows);
+        let run = project.dpgp(names).expect(2);
+        assert!(run.err.contains(says), "{says}: {}", run.err);
+    }
+}

@@ -46,7 +46,7 @@ impl PageLeaderboard {
         if !experiment.meta.tags.iter().any(|tag| tag == TAG) {
             return None;
         }
-        let rankings = Ranking::rank_all(experiment, committed, &RankingFilter::default());
+        let rankings = Ranking::rank_all(experiment, committed, &RankingFilter::default(), &[]);
         let middle = rankings.get(rankings.len() / 2)?;
         let methods = middle.methods.iter().map(|method| line(method, &rankings));
         Some(Self {

@@ -103,16 +103,7 @@ fn describe_unconfirmed_claim(claim: &ClaimOutcome) -> Option<String> {
         ClaimOutcomeKind::Fails => "fails",
         ClaimOutcomeKind::Undecided => "is undecided",
     };
-    let error = claim.error.filter(|error| *error > 0.0);
-    let error = error.map(|error| format!(", standard error {}", format_short(error))).unwrap_or_default();
-    let numbers = match (claim.left, claim.right) {
-        (Some(left), Some(right)) => {
-            format!(" (ours: {} against {}{error})", format_short(left), format_short(right))
-        }
-        _ => String::new(),
-    };
-    let at = if claim.at.is_empty() { String::new() } else { format!(" at {}", claim.at) };
-    Some(format!("{}: “{}” {outcome}{at}{numbers}: {}.", claim.place, claim.quote, claim.text))
+    Some(format!("{}: “{}” {outcome}{}: {}.", claim.place, claim.quote, claim.numbers_text(), claim.text))
 }
 
 /// The labels and the metric of a row.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compared::{ClaimQuantity, ComparedPair};
 use super::verdict::ReferenceComparison;
+use dpgp_number::text::format_short;
 use dpgp_spec::{CellSelector, Claim, ClaimMargin, ClaimOwner, ClaimRelation, ClaimRightSide, UniformBaseline};
 use dpgp_task::MetricSummary;
 
@@ -56,6 +57,22 @@ pub struct ClaimOutcome {
     /// The cell of the value on the left, where the claim is about several.
     #[serde(default)]
     pub at: String,
+}
+
+impl ClaimOutcome {
+    /// Where the decisive pair is, its numbers and their standard error, as in ` at epsilon = 1 (ours: 0.3 against 0.2, standard error 0.01)`.
+    pub fn numbers_text(&self) -> String {
+        let error = self.error.filter(|error| *error > 0.0);
+        let error = error.map(|error| format!(", standard error {}", format_short(error))).unwrap_or_default();
+        let numbers = match (self.left, self.right) {
+            (Some(left), Some(right)) => {
+                format!(" (ours: {} against {}{error})", format_short(left), format_short(right))
+            }
+            _ => String::new(),
+        };
+        let at = if self.at.is_empty() { String::new() } else { format!(" at {}", self.at) };
+        format!("{at}{numbers}")
+    }
 }
 
 /// The parts of a row that a claim uses.

@@ -27,13 +27,18 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
     let guarantees = report.rows.iter().map(|row| &row.row.certificate);
     let guarantees = guarantees.filter(|certificate| certificate.guarantee.is_some());
     let guarantees: Vec<String> = guarantees.map(ToString::to_string).collect();
+    // An exception is a line of its own, so that no narrow terminal cuts it off.
+    let split =
+        guarantees.iter().map(|all| all.split_once(EXCEPT).map_or((all.as_str(), None), |(of, why)| (of, Some(why))));
+    let (guarantees, exceptions): (Vec<&str>, Vec<Option<&str>>) = split.unzip();
     let judged: Vec<ScreenNumber> =
         report.rows.iter().map(ScreenNumber::from_row).filter(|item| item.printed.is_some()).collect();
     let lines = [
         failures(report),
         agreement_line(&judged, "ours"),
         claims_line(&report.claims),
-        guarantee_line(&distinct(guarantees.iter().map(String::as_str))),
+        guarantee_line(&distinct(guarantees.into_iter())),
+        exceptions_line(&exceptions),
     ];
     let table = ScreenTable { experiment: report.experiment, items: &select_numbers(report), whose: "ours" };
     let mut lines: Vec<String> = lines.into_iter().flatten().collect();
@@ -493,6 +498,16 @@ fn chosen_settings_line(experiment: &Experiment) -> Option<String> {
 
 /// The experiments of no paper.
 const OWN: &str = "beyond";
+
+/// What separates a guarantee from its exceptions.
+const EXCEPT: &str = "; except: ";
+
+/// The exceptions of all guarantees.
+fn exceptions_line(all: &[Option<&str>]) -> Option<String> {
+    let some = if all.iter().all(Option::is_some) { "" } else { ", for some rows" };
+    let exceptions = distinct(all.iter().flatten().copied());
+    (!exceptions.is_empty()).then(|| format!("except{some}: {}", exceptions.join("; ")))
+}
 
 /// The guarantee of the private rows, the first of several.
 fn guarantee_line(all: &[&str]) -> Option<String> {

@@ -118,7 +118,12 @@ pub(super) fn outcome_text(claim: &ClaimOutcome) -> String {
     };
     let outcome = claim.outcome.name();
     let outcome = if claim.outcome == ClaimOutcomeKind::Fails { outcome.to_uppercase() } else { outcome.to_owned() };
-    format!("{outcome}, {whose}")
+    // What holds needs no numbers to be believed.
+    let numbers = match claim.outcome {
+        ClaimOutcomeKind::Fails | ClaimOutcomeKind::Undecided => claim.numbers_text(),
+        ClaimOutcomeKind::Holds | ClaimOutcomeKind::StandIn => String::new(),
+    };
+    format!("{outcome}{numbers}, {whose}")
 }
 
 /// The cells of a row under the headings after the axes.
