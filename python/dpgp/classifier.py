@@ -8,6 +8,7 @@ from ._estimator import free, not_fitted, number, text
 from ._tables import attempt, is_missing
 from .errors import InputError
 from .regressor import ARGUMENTS, MomentsEstimator
+from .release import softmax_means
 
 #: The most inducing inputs for more than two classes, and how many there are by default at most.
 MOST_INDUCING, DEFAULT_INDUCING = 1000, 400
@@ -184,22 +185,3 @@ SEVERAL_ARGUMENTS = {
     "task.dirichlet.classes": "classes",
     "task.dirichlet.inducing": "input_bounds and lengthscale",
 }
-
-#: Pairs of opposite draws that probabilities average over.
-PAIRS = 128
-
-
-def softmax_means(means, sds):
-    """Return the means of the softmax of independent normal variables (t x k each): an average over draws that are the same for all
-    points and in every process."""
-    drawn = np.random.RandomState(0).standard_normal((PAIRS, means.shape[1]))
-    drawn = np.concatenate([drawn, -drawn])
-    found = np.empty_like(means)
-    # As many points at once as a few megabytes hold.
-    step = max(1, 1_000_000 // drawn.size)
-    for first in range(0, len(means), step):
-        block = slice(first, first + step)
-        latent = means[block, None, :] + sds[block, None, :] * drawn
-        weights = np.exp(latent - latent.max(axis=2, keepdims=True))
-        found[block] = (weights / weights.sum(axis=2, keepdims=True)).mean(axis=1)
-    return found

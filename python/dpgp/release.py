@@ -103,7 +103,7 @@ class Release:
             stated = self.json["certificate"]
             found = {"text": stated["guarantee"]} | {key: stated[key] for key in _STATED if key in stated}
         else:
-            found = self.json["guarantee"]
+            found = self.json["guarantee"] | {"not_covered": self.json.get("not_covered", [])}
         return found | {"ledger": self._counted()}
 
     def _counted(self):
@@ -124,8 +124,16 @@ class Release:
         if model is None:
             raise InputError("this release cannot predict: only releases with a model can")
         if "classes" in model:
-            raise InputError("this release holds sums of classes: use the predict_proba of the classifier")
+            raise InputError("this release holds sums of classes: use predict_proba")
         return self._predict_columns(columns_of(X, model["inputs"], model.get("encode")), kernel, noise_variance)
+
+    def predict_proba(self, X):
+        """Return the probability of each class at points X (t x classes), from released sums of classes. The classes are in the order of
+        ``classes_`` of the classifier: sorted."""
+        model = self.json.get("model") or {}
+        if "classes" not in model:
+            raise InputError("this release has no classes: use predict")
+        return softmax_means(*self._latent(columns_of(X, model["inputs"], model.get("encode"))))
 
     def _predict_columns(self, columns, kernel=None, noise_variance=None):
         surface = self._surfaces.get((kernel, noise_variance))
@@ -249,3 +257,23 @@ def _without_claims(release):
     else:
         release["guarantee"] = {"text": NOT_PRIVATE}
     return {"not_private": True} | release
+
+
+#: Pairs of opposite draws that probabilities average over.
+PAIRS = 128
+
+
+def softmax_means(means, sds):
+    """Return the means of the softmax of independent normal variables (t x k each): an average over draws that are the same for all
+    points and in every process."""
+    drawn = np.random.RandomState(0).standard_normal((PAIRS, means.shape[1]))
+    drawn = np.concatenate([drawn, -drawn])
+    found = np.empty_like(means)
+    # As many points at once as a few megabytes hold.
+    step = max(1, 1_000_000 // drawn.size)
+    for first in range(0, len(means), step):
+        block = slice(first, first + step)
+        latent = means[block, None, :] + sds[block, None, :] * drawn
+        weights = np.exp(latent - latent.max(axis=2, keepdims=True))
+        found[block] = (weights / weights.sum(axis=2, keepdims=True)).mean(axis=1)
+    return found

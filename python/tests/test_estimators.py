@@ -11,7 +11,7 @@ import pytest
 from conftest import PUBLIC, Rows
 
 import dpgp
-from dpgp.classifier import softmax_means
+from dpgp.release import softmax_means
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +129,8 @@ def test_several_classes_share_one_release():
     certificate = classifier.certificate_
     assert certificate["epsilon"] == 1.0 and certificate["delta_exact"] <= 1e-6 and "one record" in certificate["text"]
     assert np.array_equal(pickle.loads(pickle.dumps(classifier)).predict_proba(X[:200]), found)
+    assert any("several rows of one person" in limit for limit in certificate["not_covered"])
+    assert np.array_equal(dpgp.Release(classifier.release_.text).predict_proba(X[:200]), found)
     with pytest.raises(dpgp.InputError, match="predict_proba"):
         classifier.release_.predict(X[:2])
 

@@ -225,11 +225,15 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
             };
             print(&format!(
                 "{described}wrote {shown}; {next}:{preview}\n  dpgp run {spec}   # {measured}\n  dpgp predict {spec} {grid} \
-                 --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}{whom}\n"
+                 --out NAME.csv{map}{budget}   # the release, charged to the ledger of the rows\n{public}{whom}\n{SHARED_BUDGET}\n"
             ))
         }
     }
 }
+
+/// What a user must know before the first release.
+const SHARED_BUDGET: &str = "the budget is for all releases of these rows and cannot be changed later: choose a larger one to leave room \
+    for others; releases that protect different things (targets, whole records, added rows) cannot share one";
 
 /// Writes a spec for a program, and the program. Neither may exist.
 fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError> {

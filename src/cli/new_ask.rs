@@ -183,7 +183,9 @@ impl<'a> Dialogue<'a> {
             AnswerSource::Proposed(proposal) => proposal.value(self.questions, &self.answers),
             AnswerSource::Derived(_) => None,
         };
-        let default = self.typed[place].clone().or_else(|| proposed.clone());
+        // Nobody at a pipe sees the default and its note: a bound or an epsilon that was forgotten must not become a number.
+        let needs_answer = !self.said.is_terminal && question.needs_answer();
+        let default = self.typed[place].clone().or_else(|| proposed.clone().filter(|_| !needs_answer));
         let is_same = question.about == self.last;
         self.last = &question.about;
         print_stderr(&question.prompt_text(default.as_deref(), is_same));
@@ -197,10 +199,8 @@ impl<'a> Dialogue<'a> {
             if line == QUIT {
                 return Err(CliError::Left(question.key.clone()));
             }
-            // Nobody at a pipe sees the default and its note: a bound or an epsilon that was forgotten must not become a number.
-            let is_forgotten = !self.said.is_terminal && question.needs_answer() && self.typed[place].is_none();
             let read = match (line.is_empty(), &default) {
-                (true, Some(default)) if !is_forgotten => Ok(default.clone()),
+                (true, Some(default)) => Ok(default.clone()),
                 _ => question.parse_answer(&line),
             };
             let needed = match read.and_then(|numbers| question.check_standard_deviation(self.bounds_width(), numbers))

@@ -272,11 +272,12 @@ pub(super) fn balance_text(receipt: Option<&ChargeReceipt>, delta: f64) -> Strin
 pub(super) fn account_text(account: &LedgerAccount, delta: f64) -> String {
     let LedgerAccount { releases, budget, mu, open } = account;
     let releases = if *releases == 1 { "1 release has".to_owned() } else { format!("{releases} releases have") };
-    let left = account.spent_share().zip(account.epsilon_left(delta));
+    // At the budget's own delta: at a smaller one, more epsilon than the whole budget can be left.
+    let left = account.spent_share().zip(budget.and_then(|budget| account.epsilon_left(budget.delta)));
     let mut text = match (budget, left) {
         (Some(budget), Some((share, left))) => format!(
-            "{releases} spent {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more release at delta = \
-             {delta:?}: epsilon = {left:.4}",
+            "{releases} spent {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more release at this delta: \
+             epsilon = {left:.4}",
             100.0 * share,
             budget.epsilon,
             budget.delta,

@@ -155,13 +155,20 @@ pub(super) fn expected_errors_legend(previewed: &[PreviewScope]) -> String {
         all if all == previewed.len() => "the whole box, with rows spread over it, not over the points",
         _ => "the points (for moments: over the whole box, with rows spread over it)",
     };
+    let level = match boxes {
+        0 => "",
+        _ => {
+            "nothing is released: the prior alone; for moments it includes an unknown level of all targets, with a standard deviation of a \
+              quarter of the width of their bounds\n"
+        }
+    };
     format!(
         "root mean squared errors over {over}, in units of the target, assuming that the model's prior is right; predictions gain less if \
          the function varies less than the variance says, or faster than the lengthscales say\n\
          expected error: its square is the sum of the squares of two parts: the error from the noise, which a larger epsilon reduces, and \
          the error left at infinite epsilon, because the rows do not determine the function\n\
          error of a private mean: the error of one prediction for all points, the mean of all targets with noise for the same guarantee\n\
-         no target was used, and nothing was charged\n"
+         {level}no target was used, and nothing was charged\n"
     )
 }
 
@@ -181,29 +188,40 @@ pub(super) fn preview_rows(preview: &ReleasePreview) -> Vec<Vec<String>> {
     first.chain(rows).chain(last).collect()
 }
 
-/// Warns about the epsilons at which a private mean would do as well. Empty if there are none.
+/// Warns about the epsilons at which a private mean would do as well, and about those at which a map would show little. Empty if there are
+/// none.
 pub(super) fn no_benefit_warning(preview: &ReleasePreview, setting: &str) -> String {
     let worse = preview.expected.iter().filter(|row| row.error >= row.constant);
     let worse: Vec<String> = worse.map(|row| format_exact(row.epsilon.get())).collect();
-    if worse.is_empty() {
-        return String::new();
-    }
+    // A map is hatched where more than half of the variance is left.
+    let hatched = preview
+        .expected
+        .iter()
+        .filter(|row| row.error < row.constant && 2.0 * row.error.powi(2) > row.constant.powi(2));
+    let hatched: Vec<String> = hatched.map(|row| format_exact(row.epsilon.get())).collect();
     let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
-    format!(
-        "warning: {setting}no better than a private mean of all targets at epsilon = {}; use more rows, a longer lengthscale or \
-         tighter bounds\n",
-        worse.join(", ")
-    )
+    let mut text = String::new();
+    if !worse.is_empty() {
+        text.push_str(&format!(
+            "warning: {setting}no better than a private mean of all targets at epsilon = {}; use more rows, a longer lengthscale or \
+             tighter bounds\n",
+            worse.join(", ")
+        ));
+    }
+    if !hatched.is_empty() {
+        text.push_str(&format!(
+            "warning: {setting}more than half of the variance would be left at epsilon = {}, so most of a map would be hatched\n",
+            hatched.join(", ")
+        ));
+    }
+    text
 }
 
 /// States how far the weights of the moments are from the best possible ones. Empty for other mechanisms.
 fn weight_optimality_note(preview: &ReleasePreview) -> String {
     let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
     let Some(least) = shares.reduce(f64::min) else { return String::new() };
-    format!(
-        "moments: no other weights could lower the expected error by more than {} %\n",
-        100.0 - (100.0 * least).floor()
-    )
+    format!("what is released is within {} % of the best possible choice\n", 100.0 - (100.0 * least).floor())
 }
 
 /// Makes a row without an epsilon.

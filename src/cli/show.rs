@@ -106,9 +106,11 @@ impl ExperimentOverview<'_> {
         }
         let data = self.experiment.datasets().join(", ");
         let presence = data_status_name(self.experiment, self.project);
-        lines.push(match data.is_empty() {
-            true => "data:     in the spec, or generated".to_owned(),
-            false => format!("data:     {data} ({presence})"),
+        let own_file = self.experiment.cells.first().and_then(|cell| cell.setting().data.source.own_file());
+        lines.push(match (data.is_empty(), own_file) {
+            (true, Some(file)) => format!("data:     {file}"),
+            (true, None) => "data:     in the spec, or generated".to_owned(),
+            (false, _) => format!("data:     {data} ({presence})"),
         });
         let times = if meta.replicates == 1 { "once".to_owned() } else { format!("{} times", meta.replicates) };
         lines.push(format!("cells:    {}, each {times}", cells.len()));

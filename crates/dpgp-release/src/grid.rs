@@ -112,7 +112,9 @@ impl GridInput {
             (GridPlaces::Range(_), Some(words)) => Err(self.unknown_word_error(words)),
             (GridPlaces::Value(value), None) => {
                 let number = value.parse().ok().filter(|number: &f64| number.is_finite());
-                number.map(|number| vec![number]).ok_or_else(|| grid_part_error(&self.part, "not a finite number"))
+                number
+                    .map(|number| vec![number])
+                    .ok_or_else(|| grid_part_error(&self.part, "not a finite number, nor a range such as 0..10:20"))
             }
         }
     }

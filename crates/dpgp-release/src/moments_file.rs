@@ -92,7 +92,10 @@ impl MomentsFile {
     }
 
     fn from_json(text: &str) -> Result<Self, String> {
-        let file: MomentsJson = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let file: MomentsJson = serde_json::from_str(text).map_err(|error| match holds_classes(text) {
+            true => "it holds sums of classes, which Python reads: dpgp.Release.read(FILE).predict_proba(X)".to_owned(),
+            false => error.to_string(),
+        })?;
         let MomentsJson { model, moments, guarantee } = file;
         let inputs = model.inputs.len();
         model.mechanism.check(inputs).map_err(|fault| format!("{}: {}", fault.path, fault.problem))?;
@@ -140,6 +143,11 @@ impl MomentsFile {
         };
         Ok(ModelledMoments { data, places, model, moments: self.moments })
     }
+}
+
+/// Whether a release is one of a classifier.
+fn holds_classes(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|file| file["model"]["classes"].is_u64())
 }
 
 impl FilePredictions {

@@ -212,8 +212,8 @@ impl SumsModel for ClassSumsRelease {
         }
         Ok(json!({
             "model": {
-                "inputs": setting.data.inputs, "target": setting.data.target, "filter": setting.data.filter,
-                "kernel": setting.model.as_ref().map(|model| &model.kernel),
+                "inputs": setting.data.inputs, "encode": setting.data.encode, "target": setting.data.target,
+                "filter": setting.data.filter, "kernel": setting.model.as_ref().map(|model| &model.kernel),
                 "inducing": matrix_rows(&model.inducing_inputs()), "classes": task.classes, "alpha": task.alpha,
             },
             "sums": draw_release.iter().map(|sums| sums_json(sums, self.rows.units())).collect::<Vec<Value>>(),

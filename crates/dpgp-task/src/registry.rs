@@ -82,7 +82,7 @@ tasks! {
 /// Why a key about people is refused.
 const NO_PERSONS: &str = "this combination of task and mechanism protects rows, not people; to protect people, use \
     task.regression with mechanism.cloaking or gaussian, task.prediction with cloaking, gaussian or function, \
-    task.surface or task.dirichlet with sums, or task.density with histogram";
+    task.surface with moments or sums, task.dirichlet with sums, or task.density with histogram";
 
 /// Sections that specs of programs and of given numbers may omit: an empty stand-in for rows, and no privacy.
 const FILLED_IN: &str = "\

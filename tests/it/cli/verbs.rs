@@ -88,7 +88,7 @@ fn what_does_not_reproduce_is_told_and_passes() {
     assert_ne!(toy, spec);
     project.write("toy.toml", &spec);
     let run = project.dpgp(&["run", "toy.toml", "--rows"]).expect(0);
-    assert!(run.out.contains("FAILS, ") && run.out.contains("differs"), "{}", run.out);
+    assert!(run.out.contains("FAILS (ours: ") && run.out.contains("differs"), "{}", run.out);
     project.dpgp(&["check", "toy.toml"]).expect(0);
     let claims = project.read("results/toy/claims.csv");
     assert!(claims.contains(",fails,"), "{claims}");

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::constant::{jitter_sentence, undefined_metric_sentences, worse_than_constant_sentence};
 use super::csv::TableLines;
 use super::laid_out::layout_markdown;
-use super::terminal::outcome_text;
+use super::terminal::{outcome_text, spread_legend};
 use crate::bibtex::report_caption;
 use crate::report::Report;
 use dpgp_data::escape_hidden_line;
@@ -24,14 +24,10 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
         let _ = writeln!(text, "**{NOT_PRIVATE}**\n");
     }
     if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
-        let _ = writeln!(
-            text,
-            "Reproduces {} of {}. Spreads are standard deviations over folds or replicates.\n",
-            escape_markdown(artefact),
-            escape_markdown(paper)
-        );
+        let _ = writeln!(text, "Reproduces {} of {}.\n", escape_markdown(artefact), escape_markdown(paper));
     }
     let _ = writeln!(text, "{}\n", escape_markdown(&report_caption(report)));
+    text.extend(spread_legend(report).map(|legend| format!("{legend}.\n\n")));
     if let Some(layout) = &report.experiment.layout {
         text.push_str(&layout_markdown(report, layout));
         text.push_str("## All rows\n\n");

@@ -66,6 +66,12 @@ fn spread(row: &ReportRow) -> Option<SpreadDescription> {
     Some(SpreadDescription { kind, repeats })
 }
 
+/// What `±` means in the rows; none without spreads.
+pub(super) fn spread_legend(report: &Report<'_>) -> Option<String> {
+    let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
+    (!spreads.is_empty()).then(|| legend(&spreads))
+}
+
 /// The text below the table.
 fn text_below_table(report: &Report<'_>, lines: &TableLines) -> String {
     let mut text = String::new();
@@ -81,8 +87,7 @@ fn text_below_table(report: &Report<'_>, lines: &TableLines) -> String {
     } else if report.rows.iter().any(|row| row.row.metric == "r2") {
         text.push_str(OF_CONSTANTS);
     }
-    let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
-    text.extend((!spreads.is_empty()).then(|| format!("{}\n", legend(&spreads))));
+    text.extend(spread_legend(report).map(|legend| format!("{legend}\n")));
     text.extend(
         better_than_constant_sentence(report, MOST_NAMED).map(|better| format!("{}\n", escape_hidden_line(&better))),
     );
