@@ -108,16 +108,11 @@ class DPGPClassifier(MomentsEstimator):
             raise InputError("kernel and additive are for two classes only")
         box = self._box(inputs)
         sides = [high - low for low, high in box]
-        if self.lengthscale is None:
-            along = min(MOST_ALONG, int(DEFAULT_INDUCING ** (1.0 / len(box)) + 1e-9))
-            lengthscales = [side / (max(along, 2) - 1) for side in sides]
-        else:
-            lengthscales = attempt(np.broadcast_to, self.lengthscale, len(box))
-            if lengthscales is None:
-                raise InputError(f"lengthscale must be a number, or one for each of {len(box)} inputs")
-            lengthscales = [float(number("lengthscale", scale)) for scale in lengthscales.tolist()]
-            if min(lengthscales) <= 0.0:
-                raise InputError("lengthscale must be above 0")
+        along = min(MOST_ALONG, int(DEFAULT_INDUCING ** (1.0 / len(box)) + 1e-9))
+        lengthscales = self._lengthscales([side / (max(along, 2) - 1) for side in sides])
+        lengthscales = [float(number("lengthscale", scale)) for scale in lengthscales]
+        if min(lengthscales) <= 0.0:
+            raise InputError("lengthscale must be above 0")
         points = [max(2, round(side / scale) + 1) for side, scale in zip(sides, lengthscales)]
         if np.prod(points, dtype=float) > MOST_INDUCING:
             raise InputError(

@@ -67,18 +67,22 @@ class MomentsEstimator(Estimator):
             if lines is None or len(lines) != 1:
                 raise InputError("kernel must be a line of a spec such as 'eq = { variance = 1.0, lengthscale = 8.0 }'")
             return self.kernel
-        scales = [part * side for side in sides]
-        if self.lengthscale is not None:
-            scales = attempt(np.broadcast_to, self.lengthscale, len(sides))
-            if scales is None:
-                raise InputError(f"lengthscale must be a number, or one for each of {len(sides)} inputs")
-            scales = scales.tolist()
+        scales = self._lengthscales([part * side for side in sides])
         scales = "[" + ", ".join(number("lengthscale", scale) for scale in scales) + "]"
         additive = len(sides) > MOST_JOINT if self.additive is None else self.additive
         if not additive:
             return f"eq-ard = {{ variance = {variance!r}, lengthscales = {scales} }}"
         shares = "[" + ", ".join([repr(variance / len(sides))] * len(sides)) + "]"
         return f"additive = {{ lengthscales = {scales}, variances = {shares} }}"
+
+    def _lengthscales(self, default):
+        """Return the lengthscale of each input, or those by default."""
+        if self.lengthscale is None:
+            return default
+        scales = attempt(np.broadcast_to, self.lengthscale, len(default))
+        if scales is None:
+            raise InputError(f"lengthscale must be a number, or one for each of {len(default)} inputs")
+        return scales.tolist()
 
     def _noise_variance(self, bounds):
         """Return the noise variance in the syntax of a spec, in units of half the width of the bounds, squared."""

@@ -14,7 +14,7 @@ use pyo3::types::PyByteArray;
 
 use crate::errors::Failure;
 use crate::rows::Columns;
-use crate::work::beside;
+use crate::work::{Gate, beside};
 
 /// Points that are predicted together.
 const BLOCK: usize = 16_384;
@@ -74,22 +74,18 @@ impl ClassSurface {
     ) -> PyResult<(Bound<'py, PyByteArray>, Bound<'py, PyByteArray>)> {
         let (file, columns) = (Arc::clone(&self.file), Columns::from_objects(&columns)?);
         let [mean, sd] = beside(py, move |gate| {
-            let (mut rows, mut predicted) = (columns.held(gate), [Vec::new(), Vec::new()]);
-            loop {
-                let mut read_columns = vec![Vec::new(); columns.width()];
-                let read = rows.read(&mut read_columns, BLOCK)?;
-                if read == 0 {
-                    return Ok(predicted);
-                }
-                let points = DMatrix::from_vec(read, columns.width(), read_columns.concat());
-                let latent = file.predict_latent(&points)?;
-                for point in 0..read {
+            let mut predicted = [Vec::new(), Vec::new()];
+            for_each_block(&columns, gate, BLOCK, |points| {
+                let latent = file.predict_latent(points)?;
+                for point in 0..points.nrows() {
                     for class in &latent {
                         predicted[0].extend(class.mean[point].to_ne_bytes());
                         predicted[1].extend(class.variance[point].max(0.0).sqrt().to_ne_bytes());
                     }
                 }
-            }
+                Ok(())
+            })?;
+            Ok(predicted)
         })?;
         Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &sd)))
     }
@@ -104,19 +100,33 @@ pub fn predict_blocks<'py>(
 ) -> PyResult<PredictedBytes<'py>> {
     let columns = Columns::from_objects(columns)?;
     let [mean, gp, noise] = beside(py, move |gate| {
-        let (mut rows, mut predicted) = (columns.held(gate), [(); 3].map(|()| Vec::new()));
-        loop {
-            let mut read_columns = vec![Vec::new(); columns.width()];
-            let read = rows.read(&mut read_columns, block)?;
-            if read == 0 {
-                return Ok(predicted);
-            }
-            let points = DMatrix::from_vec(read, columns.width(), read_columns.concat());
-            let found = predict(&points)?;
+        let mut predicted = [(); 3].map(|()| Vec::new());
+        for_each_block(&columns, gate, block, |points| {
+            let found = predict(points)?;
             for (to, from) in predicted.iter_mut().zip([&found.mean, &found.gp_sd, &found.noise_sd]) {
                 to.extend(from.iter().flat_map(|x| x.to_ne_bytes()));
             }
-        }
+            Ok(())
+        })?;
+        Ok(predicted)
     })?;
     Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &gp), PyByteArray::new(py, &noise)))
+}
+
+/// Reads points in blocks of rows, and does something with each.
+fn for_each_block(
+    columns: &Columns,
+    gate: &Gate,
+    block: usize,
+    mut act: impl FnMut(&DMatrix<f64>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut rows = columns.held(gate);
+    loop {
+        let mut read_columns = vec![Vec::new(); columns.width()];
+        let read = rows.read(&mut read_columns, block)?;
+        if read == 0 {
+            return Ok(());
+        }
+        act(&DMatrix::from_vec(read, columns.width(), read_columns.concat()))?;
+    }
 }

@@ -363,7 +363,7 @@ impl<'a> ReleaseWithRows<'a> {
         if let Neighbours::OneRecord(_) = self.entry.neighbours {
             return public.next().map(|public| {
                 let name = public.name;
-                format!("an earlier release protects whole records, and this one treats {name:?} as public")
+                format!("an earlier release protects whole records, and this one treats {name:?} as public; even a preview would read it")
             });
         }
         let target = self.target();
