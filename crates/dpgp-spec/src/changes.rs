@@ -117,7 +117,13 @@ impl SpecChange {
         });
         SpecProblem::UnknownSetting {
             name: self.path.clone(),
-            hint: meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default(),
+            hint: match self.path.as_str() {
+                "replicates" => {
+                    " (the number of replicates is in [experiment] of the spec, which cannot be changed here)"
+                        .to_owned()
+                }
+                _ => meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default(),
+            },
             axes: if names.is_empty() {
                 "there are no axes".to_owned()
             } else {

@@ -307,7 +307,7 @@ impl FindingVerdict {
     pub fn to_markdown(&self) -> String {
         match self {
             Self::Same => "**same**".to_owned(),
-            Self::SameWithSettings => "**same with settings we chose**".to_owned(),
+            Self::SameWithSettings => "**same, chosen**".to_owned(),
             Self::Different(because) => format!("**different**: because {because}"),
             Self::Unknown(tried) => format!("**different**: reason unknown; tried: {tried}"),
             Self::Untold(why) => format!("**cannot tell**: {why}"),

@@ -128,7 +128,7 @@ const HEAD: &str = "\
 
 - **same**: the printed number lies in the central 95 % of our runs (of 20 or more, a few may lie outside by chance), \
 or the statement holds by more than two standard errors.
-- **same with settings we chose**: likewise, but we chose a setting that the paper does not print, often to match \
+- **same, chosen**: likewise, but we chose a setting that the paper does not print, often to match \
 these numbers.
 - **different**, **cannot tell**: the reason follows, or what we tried.
 

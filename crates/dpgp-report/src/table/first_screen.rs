@@ -35,7 +35,7 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
         report.rows.iter().map(ScreenNumber::from_row).filter(|item| item.printed.is_some()).collect();
     let lines = [
         failures(report),
-        agreement_line(&judged, "ours"),
+        agreement_line(&judged, "ours").map(|line| line + &quick_note(report.experiment)),
         claims_line(&report.claims),
         guarantee_line(&distinct(guarantees.into_iter())),
         exceptions_line(&exceptions),
@@ -410,6 +410,15 @@ fn agreement_line(judged: &[ScreenNumber], whose: &str) -> Option<String> {
     let noun = if all == 1 { "printed number" } else { "printed numbers" };
     let far = if far.is_finite() { format!(", {whose} within {}", percent(far)) } else { String::new() };
     Some(format!("{all} {noun}{far}: {}", parts.join(", ")))
+}
+
+/// Why a quick run judges few numbers; empty for a full one.
+fn quick_note(experiment: &Experiment) -> String {
+    match (experiment.quick, experiment.meta.replicates) {
+        (false, _) => String::new(),
+        (true, 1) => " (--quick: 1 replicate)".to_owned(),
+        (true, replicates) => format!(" (--quick: {replicates} replicates)"),
+    }
 }
 
 /// A share, rounded up.
