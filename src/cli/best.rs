@@ -171,7 +171,7 @@ fn legend(rankings: &[Ranking]) -> String {
 }
 
 fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
-    let RankedMethod { place, method: name, value, standard_error, level_with_best, hides, checked, .. } = method;
+    let RankedMethod { place, method: name, value, standard_error, level_with_best, .. } = method;
     let mark = if *level_with_best && *place != Some(1) { "=" } else { "" };
     let error = if *standard_error > 0.0 { format!(" ± {}", format_short(*standard_error)) } else { String::new() };
     let against = reference.filter(|other| *other != method).map(|other| value / other.value - 1.0);
@@ -179,11 +179,7 @@ fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String>
         format!("{mark}{}", place.map_or("-".to_owned(), |place| place.to_string())),
         name.clone(),
         format!("{}{error}", format_short(*value)),
-        match hides {
-            Some(hides) => hides.to_string(),
-            None if *checked => "nothing".to_owned(),
-            None => "not checked".to_owned(),
-        },
+        method.hides_text(),
         against.map_or(String::new(), |share| format!("{:+.1} %", 100.0 * share)),
     ]
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::emit::quote_for_shell;
-use super::new_ask::{ask_people, ask_questions, begin_dialogue, fill_bounds};
+use super::new_ask::{ask_people, ask_questions, ask_row_count, begin_dialogue, fill_bounds};
 use super::new_bounds::{note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget_options};
 use super::new_data::{ChosenColumns, ColumnRoles, column_name, first_names_text, indent_lines};
 use super::new_data::{GeneratedSpec, ProtectedPart, RowsOfPeople, UserDataFile, describe_file, generate_spec};
@@ -153,11 +153,15 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
             drop(waiting);
             if arguments.ask {
                 let mut input = begin_dialogue();
-                if people.is_none() {
-                    let asked = ask_people(&mut input, &describe_file(&file)?.columns)?;
-                    generated = generate_spec(&UserDataFile { people: asked.as_ref(), ..file }, protected)?;
-                    people = asked;
+                let mut asked = match people.clone() {
+                    Some(people) => Some(people),
+                    None => ask_people(&mut input, &describe_file(&file)?.columns)?,
+                };
+                if let (Some(asked), ProtectedPart::Record) = (&mut asked, protected) {
+                    asked.rows = Some(ask_row_count(&mut input)?);
                 }
+                generated = generate_spec(&UserDataFile { people: asked.as_ref(), ..file }, protected)?;
+                people = asked;
                 said = Some(input);
             }
             let GeneratedSpec { text, roles, left_out } = generated;
@@ -215,7 +219,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                 ProtectedPart::Target | ProtectedPart::Record => "errors on held-out rows: do not publish them",
             };
             let whom = match &people {
-                Some(RowsOfPeople { column, most_rows }) => format!(
+                Some(RowsOfPeople { column, most_rows, .. }) => format!(
                     "the guarantee protects all rows of a person, whom the column {column:?} identifies; at most {most_rows} rows of a person \
                      are used"
                 ),
@@ -341,7 +345,7 @@ fn copy_shipped_spec(name: &str) -> Result<String, CliError> {
 impl NewArguments {
     /// The people that the options name.
     fn rows_of_people(&self) -> Option<RowsOfPeople> {
-        Some(RowsOfPeople { column: self.person.clone()?, most_rows: self.rows_per_person? })
+        Some(RowsOfPeople { column: self.person.clone()?, most_rows: self.rows_per_person?, rows: None })
     }
 
     fn column_names(&self) -> ColumnNameSource {

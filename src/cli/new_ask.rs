@@ -46,7 +46,15 @@ pub(super) fn ask_people(
     let most_rows = said.ask_until_valid("data.rows_per_person", question, |line| {
         line.parse().ok().filter(|most| *most > 0).ok_or_else(|| "enter an integer above 0".to_owned())
     })?;
-    Ok(Some(RowsOfPeople { column, most_rows }))
+    Ok(Some(RowsOfPeople { column, most_rows, rows: None }))
+}
+
+/// Asks about how many rows there are: where a person may have several, their number is private.
+pub(super) fn ask_row_count(said: &mut UserInput<'_>) -> Result<u64, CliError> {
+    let question = "the approximate number of rows, from public knowledge: the exact number is private";
+    said.ask_until_valid("privacy.mechanism.moments.rows", question, |line| {
+        line.parse().ok().filter(|rows| *rows > 0).ok_or_else(|| "enter an integer above 0".to_owned())
+    })
 }
 
 /// Asks all questions but that for bounds that are known, and returns a valid spec. Fails if the input ends, the user quits, or an answer from

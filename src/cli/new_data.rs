@@ -117,6 +117,8 @@ pub(super) struct UserDataFile<'a> {
 pub(super) struct RowsOfPeople {
     pub column: String,
     pub most_rows: u32,
+    /// About how many rows there are, if the user said so: their number is private, and is not read off the file.
+    pub rows: Option<u64>,
 }
 
 /// The text of a spec, and the roles of its columns.
@@ -160,7 +162,7 @@ pub(super) fn generate_spec(file: &UserDataFile<'_>, protected: ProtectedPart) -
         ("@INPUTS@", name_list_toml(inputs)),
         ("@OTHERS@\n", column_comments(&roles)),
         ("@PERSON@", person_toml(file.people)),
-        ("# rows = 10000   #", known_rows_toml(file.people, rows)),
+        ("# rows = 10000   #", known_rows_toml(file.people)),
         ("@KERNEL@", kernel.to_owned()),
         ("@VARIANCE@", kernel_variance_toml(kernel, inputs)),
         ("@LENGTHSCALES@", lengthscales_toml(protected, kernel, inputs, rows)),
@@ -305,21 +307,19 @@ fn person_toml(people: Option<&RowsOfPeople>) -> String {
     let about = "the guarantee is about all rows of a person";
     match people {
         None => format!("# person = \"the column that identifies the person\"   # with rows_per_person = 3 {about}"),
-        Some(RowsOfPeople { column, most_rows }) => {
+        Some(RowsOfPeople { column, most_rows, .. }) => {
             let limit = "a public number; further rows of a person are left out";
             format!("person = {}   # {about}\nrows_per_person = {most_rows}   # {limit}", quote_toml(column))
         }
     }
 }
 
-/// Writes the number of rows, which moments of people need: that of the file, rounded to one digit.
-fn known_rows_toml(people: Option<&RowsOfPeople>, rows: usize) -> String {
-    match people {
+/// Writes the number of rows, which moments of people need.
+fn known_rows_toml(people: Option<&RowsOfPeople>) -> String {
+    match people.map(|people| people.rows) {
         None => "# rows = 10000   #".to_owned(),
-        Some(_) => {
-            let power = 10usize.pow(rows.max(1).ilog10());
-            format!("rows = {}   #", (rows + power / 2) / power * power)
-        }
+        Some(None) => "rows = nan   # fill in:".to_owned(),
+        Some(Some(rows)) => format!("rows = {rows}   #"),
     }
 }
 

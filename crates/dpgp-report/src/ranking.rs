@@ -211,6 +211,15 @@ impl Ranking {
 }
 
 impl RankedMethod {
+    /// What it hides, in a word.
+    pub fn hides_text(&self) -> String {
+        match self.hides {
+            Some(hides) => hides.to_string(),
+            None if self.checked => "nothing".to_owned(),
+            None => "not checked".to_owned(),
+        }
+    }
+
     /// Whether it is known to hide nothing.
     fn guarantees_nothing(&self) -> bool {
         self.hides.is_none() && self.checked

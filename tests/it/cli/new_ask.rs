@@ -212,7 +212,7 @@ fn who_has_several_rows_is_asked_first() {
         let (answers, grid, cell) = match *more.last().unwrap() {
             "--count" => ("0 6\n1\n\n", "auto", &[][..]),
             "kwh" => ("0 40\n3\n\n8\n1\n\n", "temperature=0..6:3", &["--cell", "epsilon=1"][..]),
-            _ => ("0 40\n3\n\n0 6\n1\n\n\n", "auto", &["--cell", "epsilon=1"][..]),
+            _ => ("60\n0 40\n3\n\n0 6\n1\n\n\n", "auto", &["--cell", "epsilon=1"][..]),
         };
         let run = answered_in_full(&project, more, &format!("house\n3\n{answers}")).expect(0);
         assert!(run.err.contains("data.person: if one person can have several rows"), "{}", run.err);
@@ -241,6 +241,14 @@ fn who_has_several_rows_is_asked_first() {
     let options = [&told[..], &["--person", "house", "--rows-per-person", "2"]].concat();
     answered_in_full(&project, &options, "0 40\n3\n\n8\n1\n\n").expect(0);
     assert!(project.read("mine.toml").contains("rows_per_person = 2"));
+    // The number of rows is private where people have several: it is never taken from the file.
+    std::fs::remove_file(project.path("mine.toml")).unwrap();
+    let records = ["--target", "kwh", "--private-inputs", "--person", "house", "--rows-per-person", "2"];
+    project.dpgp(&[&["new", "r", "--data", "energy.csv"][..], &records].concat()).expect(0);
+    assert!(project.read("r.toml").contains("\nrows = nan   # fill in: the approximate number of rows"));
+    assert!(
+        answered_in_full(&project, &records, "many\n").expect(2).err.contains("moments.rows: enter an integer above 0")
+    );
     project.dpgp(&["new", "b", "--data", "energy.csv", "--person", "house"]).expect(2);
     let run =
         project.dpgp(&["new", "b", "--data", "energy.csv", "--person", "home", "--rows-per-person", "2"]).expect(2);

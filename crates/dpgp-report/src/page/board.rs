@@ -64,7 +64,7 @@ fn line(method: &RankedMethod, rankings: &[Ranking]) -> LeaderboardRow {
     let own = rankings.iter().map(|ranking| ranking.methods.iter().find(|m| m.method == method.method));
     LeaderboardRow {
         name: method.method.clone(),
-        hides: method.hides.map_or("nothing".to_owned(), |hides| hides.to_string()),
+        hides: method.hides_text(),
         cells: own.map(|found| found.map(cell)).collect(),
     }
 }
