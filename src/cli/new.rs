@@ -149,21 +149,22 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                 _ => arguments.chosen.clone(),
             };
             let file = UserDataFile { path: file, name: &name, columns, separator, chosen, people: people.as_ref() };
-            let mut generated = generate_spec(&file, protected)?;
-            drop(waiting);
-            if arguments.ask {
+            // Who has several rows is asked before columns are chosen: an identifier is no input.
+            let columns_known = arguments.ask.then(|| describe_file(&file)).transpose()?;
+            let mut asked = people.clone();
+            if let Some(known) = columns_known {
+                drop(waiting);
                 let mut input = begin_dialogue();
-                let mut asked = match people.clone() {
-                    Some(people) => Some(people),
-                    None => ask_people(&mut input, &describe_file(&file)?.columns)?,
-                };
+                if asked.is_none() {
+                    asked = ask_people(&mut input, &known.columns)?;
+                }
                 if let (Some(asked), ProtectedPart::Record) = (&mut asked, protected) {
                     asked.rows = Some(ask_row_count(&mut input)?);
                 }
-                generated = generate_spec(&UserDataFile { people: asked.as_ref(), ..file }, protected)?;
-                people = asked;
                 said = Some(input);
             }
+            let generated = generate_spec(&UserDataFile { people: asked.as_ref(), ..file }, protected)?;
+            people = asked;
             let GeneratedSpec { text, roles, left_out } = generated;
             (text, Some((roles, left_out)))
         }

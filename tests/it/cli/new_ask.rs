@@ -241,6 +241,14 @@ fn who_has_several_rows_is_asked_first() {
     let options = [&told[..], &["--person", "house", "--rows-per-person", "2"]].concat();
     answered_in_full(&project, &options, "0 40\n3\n\n8\n1\n\n").expect(0);
     assert!(project.read("mine.toml").contains("rows_per_person = 2"));
+    // An identifier that is mostly numbers keeps nobody from being asked.
+    std::fs::remove_file(project.path("mine.toml")).unwrap();
+    project.write(
+        "energy.csv",
+        &format!("temperature,house,kwh\n{}", rows.replace("house-", "").replacen(",0,", ",A0,", 1)),
+    );
+    answered_in_full(&project, &["--target", "kwh"], "house\n3\n0 40\n3\n\n8\n1\n\n").expect(0);
+    project.write("energy.csv", &format!("temperature,house,kwh\n{rows}"));
     // The number of rows is private where people have several: it is never taken from the file.
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let records = ["--target", "kwh", "--private-inputs", "--person", "house", "--rows-per-person", "2"];
