@@ -150,20 +150,20 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
             };
             let file = UserDataFile { path: file, name: &name, columns, separator, chosen, people: people.as_ref() };
             // Who has several rows is asked before columns are chosen: an identifier is no input.
-            let columns_known = arguments.ask.then(|| describe_file(&file)).transpose()?;
+            let described = describe_file(&file)?;
             let mut asked = people.clone();
-            if let Some(known) = columns_known {
+            if arguments.ask {
                 drop(waiting);
                 let mut input = begin_dialogue();
                 if asked.is_none() {
-                    asked = ask_people(&mut input, &known.columns)?;
+                    asked = ask_people(&mut input, &described.table.columns)?;
                 }
                 if let (Some(asked), ProtectedPart::Record) = (&mut asked, protected) {
                     asked.rows = Some(ask_row_count(&mut input)?);
                 }
                 said = Some(input);
             }
-            let generated = generate_spec(&UserDataFile { people: asked.as_ref(), ..file }, protected)?;
+            let generated = generate_spec(&UserDataFile { people: asked.as_ref(), ..file }, described, protected)?;
             people = asked;
             let GeneratedSpec { text, roles, left_out } = generated;
             (text, Some((roles, left_out)))

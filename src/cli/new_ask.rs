@@ -23,7 +23,7 @@ pub(super) fn begin_dialogue() -> UserInput<'static> {
     UserInput::new(std::io::stdin().lock(), std::io::stdin().is_terminal())
 }
 
-/// The answer of those whose rows are all of different people.
+/// The answer if no person has several rows.
 const NOBODY: &str = "none";
 
 /// Asks who the rows belong to: a guarantee about rows does not protect a person with many of them, so that nothing is assumed. Fails if the

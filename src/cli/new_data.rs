@@ -129,15 +129,26 @@ pub(super) struct GeneratedSpec {
     pub left_out: Vec<String>,
 }
 
+/// A file as one reading of all its rows shows it.
+pub(super) struct DescribedFile {
+    layout: CsvLayout,
+    pub table: TableDescription,
+}
+
 /// Describes the columns of a file, and counts its rows.
-pub(super) fn describe_file(file: &UserDataFile<'_>) -> Result<TableDescription, CliError> {
-    Ok(describe_table(file.path, &detect_layout(file)?)?)
+pub(super) fn describe_file(file: &UserDataFile<'_>) -> Result<DescribedFile, CliError> {
+    let layout = detect_layout(file)?;
+    let table = describe_table(file.path, &layout)?;
+    Ok(DescribedFile { layout, table })
 }
 
 /// Makes the spec for a file. By default the last numeric column is the target, and the others are the inputs.
-pub(super) fn generate_spec(file: &UserDataFile<'_>, protected: ProtectedPart) -> Result<GeneratedSpec, CliError> {
-    let layout = detect_layout(file)?;
-    let mut own = describe_table(file.path, &layout)?;
+pub(super) fn generate_spec(
+    file: &UserDataFile<'_>,
+    described: DescribedFile,
+    protected: ProtectedPart,
+) -> Result<GeneratedSpec, CliError> {
+    let DescribedFile { layout, table: mut own } = described;
     if let Some(RowsOfPeople { column, .. }) = file.people {
         let cause = |cause| CliError::Columns { path: file.path.to_path_buf(), cause };
         ensure_column_exists(column, &own.columns).map_err(cause)?;
@@ -236,8 +247,7 @@ fn ensure_no_column_is_mostly_numbers(
         return Ok(());
     }
     let mostly = own.columns.iter().filter(|column| column.kind == ColumnKind::MostlyNumbers);
-    let why: Vec<String> =
-        mostly.filter_map(|column| Some(format!("column {:?}: {}", column.name, exclusion_reason(column)?))).collect();
+    let why = excluded_column_lines(&mostly.cloned().collect::<Vec<_>>(), &[]);
     if why.is_empty() { Ok(()) } else { Err(CliError::MostlyNumbers { path: file.path.to_path_buf(), why }) }
 }
 

@@ -116,7 +116,7 @@ pub enum GradeError {
     },
 }
 
-/// Says which columns may be missing, if rows look alike.
+/// Names the missing columns that make rows look alike.
 fn without_columns_hint(without: &[String]) -> String {
     match without {
         [] => String::new(),
@@ -152,19 +152,25 @@ fn average_replicates(
         return Err(GradeError::Twice { line: twice[1].2, without: without.to_vec() });
     }
     let values: Vec<f64> = replicates.iter().map(|(_, value, _)| *value).collect();
-    let count = values.len() as f64;
-    let value = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
-    let several = values.len() > 1;
+    let (value, spread) = mean_and_sd(&values);
+    let several = spread.is_some();
     let given = SubmittedNumber {
         value,
-        spread: several.then(|| (squares / (count - 1.0)).sqrt()),
+        spread,
         spread_kind: if several { SpreadKind::SdReplicates } else { SpreadKind::None },
         repeats: several.then_some(values.len() as u32),
         interval: None,
         line: replicates[0].2,
     };
     Ok((given, values))
+}
+
+/// The mean of numbers and their standard deviation; one number has none.
+fn mean_and_sd(values: &[f64]) -> (f64, Option<f64>) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|one| (one - mean).powi(2)).sum();
+    (mean, (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt()))
 }
 
 /// All numbers of a table, by the index of their cell and their metric.
@@ -275,10 +281,8 @@ pub fn read_other_methods(text: &str, experiment: &Experiment, metric: &str) -> 
     let methods: Vec<OtherMethod> = by_labels
         .into_iter()
         .map(|(labels, values)| {
-            let count = values.len() as f64;
-            let value = values.iter().sum::<f64>() / count;
-            let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
-            let standard_error = if values.len() > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
+            let (value, sd) = mean_and_sd(&values);
+            let standard_error = sd.map_or(0.0, |sd| sd / (values.len() as f64).sqrt());
             OtherMethod { labels, value, standard_error }
         })
         .collect();
