@@ -179,6 +179,9 @@ pub enum CliError {
         "--set cannot change data.source: a release uses the rows of its spec; write another spec to release other rows"
     )]
     OtherRows,
+    /// Several specs of one release.
+    #[error("several specs need --together, which releases their answers in one charge; without it, name one spec")]
+    SeveralSpecs,
     /// A model for a release that has its own.
     #[error(
         "--kernel and --noise-variance are for released moments and published numbers; this release has its own model"
@@ -331,6 +334,7 @@ impl CliError {
             | Self::NamedColumns(_)
             | Self::NoLedger(_)
             | Self::OtherRows
+            | Self::SeveralSpecs
             | Self::ModelOfCounts
             | Self::AreasOfMoments
             | Self::AreasOfRows

@@ -37,6 +37,7 @@ mod paired_files;
 mod paired_runs;
 mod plan;
 mod predict;
+mod predict_together;
 mod preview;
 mod published;
 mod registry_entry;

@@ -16,6 +16,7 @@ use super::options::{
     existing_ledger_place, experiments,
 };
 use super::output::{print, print_json, print_stderr};
+use super::predict_together::{AnswerShare, predict_together};
 use super::preview::{PreviewArguments, preview};
 use super::published::{PUBLISHERS_GUARANTEE, PublishedArguments};
 use super::waiting::Spinner;
@@ -66,6 +67,7 @@ Examples:
   dpgp predict --from counts.json --grid auto --map counts.html --out counts.csv      the count of each bin, with most of the noise removed
   dpgp predict --from counts.json --areas districts.geojson --area-id name --out districts.csv      the count of each district
   dpgp predict --from ages.csv --inputs age --target count --noise discrete-gaussian=30 --grid auto     from published noisy numbers
+  dpgp predict counts.toml means.toml --together --grid auto --out released      several answers, one budget, one charge
   dpgp predict counts.toml --grid auto --out counts.csv --map counts.html      counts of rows (`dpgp new --count`) in one step
   dpgp ledger show my.toml";
 
@@ -75,19 +77,26 @@ Examples:
 pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction, task.surface or task.density
     #[arg(value_name = "SPEC", required_unless_present = "from", add = experiments())]
-    spec: Option<String>,
+    pub(super) specs: Vec<String>,
     #[command(flatten)]
-    points: PointsArguments,
+    pub(super) points: PointsArguments,
+    /// Release the answers of all SPECs, or of all cells of one, in one charge. The epsilon and delta that all of them state then cover
+    /// all answers together. FILE of --out is a folder
+    #[arg(long, requires = "out", conflicts_with_all = ["from", "preview", "set", "map", "release", "allow_caveats", "for_holder"])]
+    together: bool,
+    /// With --together: the weight of the answer NAME in the split of the budget; repeat for each [default: 1]
+    #[arg(long, value_name = "NAME=WEIGHT", requires = "together")]
+    pub(super) share: Vec<AnswerShare>,
     /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
-    cell: Vec<String>,
+    pub(super) cell: Vec<String>,
     /// Change a setting by its path, or an axis by its name, as `dpgp run --set` does; the certificate and the ledger name each change.
     /// The rows themselves cannot be changed
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with = "from")]
     set: Vec<SpecChange>,
     /// Write predictions to this new .csv, .parquet or .json file; never overwrites an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     map: MapFileArguments,
     #[command(flatten)]
@@ -101,9 +110,9 @@ pub struct PredictArguments {
     /// Sign the certificate with this SSH key (a private key, or one in an agent); writes FILE.certificate.json.sig, as
     /// `ssh-keygen -Y sign -n dpgp-release` does
     #[arg(long, value_name = "KEY", requires = "out")]
-    sign: Option<PathBuf>,
+    pub(super) sign: Option<PathBuf>,
     #[command(flatten)]
-    ledger: ReleaseLedgerArguments,
+    pub(super) ledger: ReleaseLedgerArguments,
     /// Release despite exceptions to the guarantee, such as statistics of private targets in the spec, or a delta that is not
     /// below 1 / (number of rows)
     #[arg(long)]
@@ -113,9 +122,9 @@ pub struct PredictArguments {
     for_holder: bool,
     /// No progress bars
     #[arg(long)]
-    quiet: bool,
+    pub(super) quiet: bool,
     #[command(flatten)]
-    places: DataLocationArguments,
+    pub(super) places: DataLocationArguments,
 }
 
 /// Releases predictions, in the order that privacy needs.
@@ -129,8 +138,14 @@ pub struct PredictArguments {
 ///
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
 pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
-    // Refuse: an unknown ending of an output, two equal output paths, or an outline of a map that cannot be read, before any row is read
+    if arguments.together {
+        return predict_together(arguments, format);
+    }
+    // Refuse: several specs, an unknown ending of an output, two equal output paths, or an outline of a map that cannot be read, before any row is read
     // or a state folder is made.
+    if arguments.specs.len() > 1 {
+        return Err(CliError::SeveralSpecs);
+    }
     arguments.out.as_deref().map(PredictionFormat::from_path).transpose()?;
     ensure_distinct_paths(&output_paths(arguments))?;
     let map = arguments.map.read_request()?;
@@ -145,7 +160,7 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
     }
     // Refuse: a wrong spec or cell, a filter on the private target, and malformed addresses.
     let project = arguments.places.project()?;
-    let experiment = project.find_one_experiment(arguments.spec.as_deref().unwrap_or_default())?;
+    let experiment = project.find_one_experiment(arguments.specs.first().map_or("", String::as_str))?;
     let experiment = apply_changes(&project, experiment, &arguments.set)?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     refuse_private_filter(cell.setting(), arguments.allow_caveats)?;
@@ -360,7 +375,7 @@ pub(super) enum PointsOrAreas<'a> {
 pub struct FromReleaseArguments {
     /// Predict from a file written by `dpgp sum --release` or `dpgp predict --release`, or from numbers that others published with noise
     /// (--noise), instead of from rows; releases and charges nothing
-    #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
+    #[arg(long, value_name = "RELEASE", conflicts_with_all = ["specs", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
         "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
     pub from: Option<PathBuf>,
     /// With --from: use another kernel, written as in a spec

@@ -47,6 +47,19 @@ impl PrivacyBudget {
         (limit * limit - spent * spent).max(0.0).sqrt()
     }
 
+    /// The epsilon of one of several releases at the budget's delta that together fill the budget, where this one takes a share between
+    /// 0 and 1 of the sum of `mu^2`.
+    ///
+    /// ```
+    /// use dpgp_accounting::PrivacyBudget;
+    /// let budget = PrivacyBudget { epsilon: 1.0, delta: 1e-5 };
+    /// assert!((budget.share_epsilon(1.0) - 1.0).abs() < 1e-9);
+    /// assert!((budget.share_epsilon(0.25) - 0.4687).abs() < 1e-4); // one of four
+    /// ```
+    pub fn share_epsilon(self, share: f64) -> f64 {
+        epsilon_of(self.max_mu() * share.sqrt(), self.delta)
+    }
+
     /// The epsilon of one more release at a delta, after those that make `spent`: the least at which its exact delta is
     /// at most `delta`, by bisection.
     pub fn remaining_epsilon(self, spent: f64, delta: f64) -> f64 {
@@ -101,6 +114,20 @@ mod tests {
         assert_eq!(budget.remaining_mu(1.1 * limit), 0.0);
         let left = budget.remaining_epsilon(0.6 * limit, 1e-8);
         assert!((gaussian_delta(1.0 / (0.8 * limit), left) / 1e-8 - 1.0).abs() < 1e-6);
+    }
+
+    /// Of mpmath, at epsilon 1 and delta 1e-5; the shares of a split fill the budget.
+    #[test]
+    fn shares_fill_the_budget() {
+        let budget = PrivacyBudget { epsilon: 1.0, delta: 1e-5 };
+        for (share, epsilon) in [(0.25, 0.468_710_158_354), (0.5, 0.684_148_924_227), (0.75, 0.854_049_039_212)] {
+            assert!((budget.share_epsilon(share) / epsilon - 1.0).abs() < 1e-9, "{share}");
+        }
+        let limits = [0.2, 0.3, 0.5].map(|share| {
+            let one = PrivacyBudget { epsilon: budget.share_epsilon(share), delta: budget.delta };
+            one.remaining_mu(0.0)
+        });
+        assert!((composed_mu(limits) / budget.remaining_mu(0.0) - 1.0).abs() < 1e-9);
     }
 
     /// The smallest budgets have all digits too.

@@ -22,7 +22,8 @@ use serde_json::{Value, json};
 use super::ReleaseError;
 use super::exceptions::{large_delta_warning, noise_design_warning, refuse_exceptions, weak_guarantee_warnings};
 use super::ledger::{
-    ChargeReceipt, LedgerAccount, LedgerEntry, LedgerError, LedgerLocation, PendingCharge, charge_ledgers, check_charge,
+    ChargeReceipt, LedgerAccount, LedgerEntry, LedgerError, LedgerLocation, PendingCharge, PendingRelease,
+    charge_ledgers, check_charge,
 };
 use super::numbers::ReleasedNumbers;
 use super::subject::ReleaseSpec;
@@ -172,16 +173,55 @@ impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
         subject: &ReleaseSpec<'_>,
         rows: Option<&Fingerprint>,
     ) -> Result<ChargedRelease<'a, T>, ReleaseError> {
-        let id = SystemRandomness::new()?.draw_release_id();
-        let Some(place) = place else { return Ok(ChargedRelease { offer: self, receipt: None }) };
-        let rows = rows.ok_or(LedgerError::NoIdentity)?;
-        let ReleaseGuarantee { certificate, noise } = &self.guaranteed;
-        let entry = LedgerEntry { id, ..subject.ledger_entry(certificate, noise.mu())? };
-        let next = PendingCharge { place, rows, entry };
-        check_charge(&next)?;
-        let receipt = charge_ledgers(&next)?;
-        Ok(ChargedRelease { offer: self, receipt: Some(receipt) })
+        let charged = charge_together(vec![OfferedRelease { offer: self, subject: *subject, rows }], place)?;
+        charged.into_iter().next().ok_or_else(|| LedgerError::NoIdentity.into())
     }
+}
+
+/// A release with its subject and the identity of its rows.
+pub(super) struct OfferedRelease<'a, 's, T> {
+    pub offer: UnchargedRelease<'a, T>,
+    pub subject: ReleaseSpec<'s>,
+    /// None if the rows were read without a key.
+    pub rows: Option<&'s Fingerprint>,
+}
+
+impl<T> OfferedRelease<'_, '_, T> {
+    /// The sensitivity divided by the standard deviation of the noise.
+    pub fn mu(&self) -> f64 {
+        self.offer.guaranteed.noise.mu()
+    }
+
+    /// The entry of a ledger, without an id.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotReleasable`] without a guarantee.
+    pub fn ledger_entry(&self) -> Result<LedgerEntry, ReleaseError> {
+        self.subject.ledger_entry(&self.offer.guaranteed.certificate, self.mu())
+    }
+}
+
+/// Charges releases from the same rows to the ledger of these rows: all of them, or none. As [`UnchargedRelease::charge`] with one.
+pub(super) fn charge_together<'a, T>(
+    offers: Vec<OfferedRelease<'a, '_, T>>,
+    place: Option<&LedgerLocation>,
+) -> Result<Vec<ChargedRelease<'a, T>>, ReleaseError> {
+    let mut random = SystemRandomness::new()?;
+    let Some(place) = place else {
+        let free = offers.into_iter().map(|offered| ChargedRelease { offer: offered.offer, receipt: None });
+        return Ok(free.collect());
+    };
+    let mut releases = Vec::new();
+    for offered in &offers {
+        let rows = offered.rows.ok_or(LedgerError::NoIdentity)?;
+        let entry = LedgerEntry { id: random.draw_release_id(), ..offered.ledger_entry()? };
+        releases.push(PendingRelease { entry, rows });
+    }
+    let next = PendingCharge { place, releases };
+    check_charge(&next)?;
+    let receipts = charge_ledgers(&next)?;
+    let charged = offers.into_iter().zip(receipts);
+    Ok(charged.map(|(offered, receipt)| ChargedRelease { offer: offered.offer, receipt: Some(receipt) }).collect())
 }
 
 impl<T: ReleasedNumbers> ChargedRelease<'_, T> {

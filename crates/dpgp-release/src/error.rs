@@ -79,6 +79,9 @@ pub enum ReleaseError {
     /// A spec that describes no release.
     #[error("nothing can be released: {0}")]
     NotReleasable(&'static str),
+    /// Answers that cannot share a budget.
+    #[error("--together: {0}")]
+    NotTogether(String),
     /// A file that holds no released sums of classes.
     #[error("{} is not a release of sums of classes from `dpgp sum --release`: {cause}", path.display())]
     NotClasses {

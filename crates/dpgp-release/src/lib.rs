@@ -87,6 +87,7 @@ mod subject;
 mod sum_rows;
 mod sums_model;
 mod surface_sums;
+mod together;
 #[cfg(test)]
 mod two_rows;
 mod unrepeated;
@@ -130,5 +131,6 @@ pub use sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFact
 pub use sums_model::{NewSumsFile, ReleasedSums};
 pub use surface_sums::ClassSumsRelease;
 pub use surface_sums::SurfaceSumsRelease;
+pub use together::{JointAnswer, JointAnswers, describe_joint_risk};
 pub use unrepeated::parse_unique_keys;
 pub use verify::{VerifiedFact, VerifiedRelease, verify};

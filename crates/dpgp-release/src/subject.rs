@@ -88,6 +88,17 @@ impl ReleaseSpec<'_> {
 /// # Errors
 /// [`ReleaseError::NoCell`] or [`ReleaseError::SeveralCells`] with the axes of the spec.
 pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<&'e Cell, ReleaseError> {
+    match chosen_cells(experiment, chosen)?[..] {
+        [cell] => Ok(cell),
+        ref cells => Err(ReleaseError::SeveralCells { cells: cells.len(), axes: describe_axes(experiment) }),
+    }
+}
+
+/// As [`chosen_cell`], but all selected cells with privacy, or the only cell.
+///
+/// # Errors
+/// [`ReleaseError::NoCell`] with the axes of the spec.
+pub(super) fn chosen_cells<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<Vec<&'e Cell>, ReleaseError> {
     let mut cells: Vec<&Cell> = experiment.cells.iter().collect();
     for choice in chosen {
         let (axis, label) = choice.split_once('=').unwrap_or((choice, ""));
@@ -100,10 +111,7 @@ pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<
     if cells.len() > 1 {
         cells.retain(|cell| cell.setting().privacy.epsilon.get().is_finite());
     }
-    match cells[..] {
-        [cell] => Ok(cell),
-        _ => Err(ReleaseError::SeveralCells { cells: cells.len(), axes: describe_axes(experiment) }),
-    }
+    Ok(cells)
 }
 
 /// The axes and their labels, for messages.

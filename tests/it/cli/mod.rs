@@ -52,6 +52,7 @@ mod set;
 mod shards;
 mod signatures;
 mod stats;
+mod together;
 mod undefined;
 mod verbs;
 mod verified;

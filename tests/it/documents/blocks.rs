@@ -39,6 +39,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("&& bash job.sh --time=1:00:00", "#"),
     ("--data energy.csv --ask ", "--data energy.csv --ask < answers "),
     ("--count --inputs start_longitude,start_latitude --ask", "--count --inputs start_longitude,start_latitude --ask < ends"),
+    ("new means --data trips.parquet", "new means --data trips.parquet < means"),
     // Nothing is written over.
     (
         "dpgp sum beyond/citibike-scale --add part*.json",
@@ -70,6 +71,7 @@ my-mechanism() { echo 1; }
 const BEFORE_ROWS: &str = r#"
 printf 'start_latitude,start_longitude,hour_of_day\n40.75,-73.98,8\n' > grid.csv
 printf 'none\n-74.02 -73.93\n40.66 40.81\n1\n\n' > ends
+printf 'none\n0 60\n10\n\n-74.02 -73.93\n40.66 40.81\n1\n\n\n\n' > means
 cat > districts.geojson <<'GEOJSON'
 { "type": "FeatureCollection", "features": [
   { "type": "Feature", "properties": { "name": "south" },

@@ -32,15 +32,22 @@ pub struct LedgerLocation {
     pub other_people: bool,
 }
 
-/// A release to charge.
+/// Releases to charge: all of them, or none.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingCharge<'a> {
-    /// The place of its ledgers.
+    /// The place of their ledgers.
     pub place: &'a LedgerLocation,
+    /// The releases, at least one, all from the same rows.
+    pub releases: Vec<PendingRelease<'a>>,
+}
+
+/// One release to charge.
+#[derive(Debug, Clone)]
+pub(crate) struct PendingRelease<'a> {
+    /// Its entry.
+    pub entry: LedgerEntry,
     /// The identity of its rows.
     pub rows: &'a Fingerprint,
-    /// The release.
-    pub entry: LedgerEntry,
 }
 
 /// The result of a charge.
@@ -58,28 +65,28 @@ pub struct ChargeReceipt {
     pub shared: bool,
 }
 
-/// Checks whether the release could be charged now. Changes nothing.
+/// Checks whether the releases could be charged now. Changes nothing.
 ///
 /// # Errors
 /// As [`charge_ledgers`], except errors of writing.
 pub(crate) fn check_charge(charge: &PendingCharge<'_>) -> Result<(), LedgerError> {
     let key = SealKey::new(charge.place.state.key());
-    charge.ledgers_with_release(&LedgerRegistry::read(&charge.place.state)?, &key).map(|_| ())
+    charge.ledgers_with_releases(&LedgerRegistry::read(&charge.place.state)?, &key).map(|_| ())
 }
 
-/// Charges the release to every known ledger about some of its rows, or to a new one if there is none.
+/// Charges the releases to every known ledger about some of their rows, or to a new one if there is none. Returns the receipt of each.
 ///
 /// Obligation: for every row, one ledger holds all releases about data that is known to contain the row. *Proof.* The
 /// first such release starts or enters a ledger. The data of each later one share the row with it, so it enters the
 /// same ledger.
 ///
 /// There is a lock in the state folder and one beside each ledger, and other processes wait for them. Under these locks
-/// the ledgers are read, checked, and replaced by ones with the release, synchronised with the disk. The budget is
-/// spent when this returns.
+/// the ledgers are read, checked, and replaced by ones with the releases, synchronised with the disk. The budget is
+/// spent when this returns. A ledger is replaced once, so that it holds all of several releases or none.
 ///
 /// # Errors
 /// [`LedgerError`]. The ledgers are unchanged, unless only the write of a second one failed.
-pub(crate) fn charge_ledgers(charge: &PendingCharge<'_>) -> Result<ChargeReceipt, LedgerError> {
+pub(crate) fn charge_ledgers(charge: &PendingCharge<'_>) -> Result<Vec<ChargeReceipt>, LedgerError> {
     let LedgerLocation { state, .. } = charge.place;
     let _all = lock_ledger(&state.path().join("ledgers"))?;
     let known = LedgerRegistry::read(state)?;
@@ -88,18 +95,27 @@ pub(crate) fn charge_ledgers(charge: &PendingCharge<'_>) -> Result<ChargeReceipt
     for path in charge.ledgers_to_charge(&known, &SealKey::new(state.key()))? {
         locks.push(lock_ledger(&path)?);
     }
-    let after = charge.ledgers_with_release(&known, &SealKey::new(state.key()))?;
+    let after = charge.ledgers_with_releases(&known, &SealKey::new(state.key()))?;
     for one in &after {
         let written = one.write().and_then(|()| known.register_ledger(&one.path, &one.ledger));
         written.map_err(LedgerError::mark_charged)?;
     }
-    charge.build_receipt(&after)
+    charge.build_receipts(&after)
 }
 
-impl PendingCharge<'_> {
+impl<'a> PendingCharge<'a> {
+    /// The rows that all releases are from.
+    fn rows(&self) -> Result<&'a Fingerprint, LedgerError> {
+        let mut rows = self.releases.iter().map(|release| release.rows);
+        let first = rows.next().ok_or(LedgerError::NoIdentity)?;
+        let same = rows.all(|other| other.all_rows_digest() == first.all_rows_digest());
+        if same { Ok(first) } else { Err(LedgerError::DifferentRows) }
+    }
+
     /// The ledgers to charge, in the order of their paths.
     fn ledgers_to_charge(&self, known: &LedgerRegistry, key: &SealKey) -> Result<Vec<PathBuf>, LedgerError> {
-        let about = known.ledgers_about(self.rows, !self.place.other_people);
+        let rows = self.rows()?;
+        let about = known.ledgers_about(rows, !self.place.other_people);
         let mut targets: Vec<PathBuf> = about.iter().map(|known| known.path.clone()).collect();
         match &self.place.file {
             Some(named) => {
@@ -109,7 +125,7 @@ impl PendingCharge<'_> {
                 targets.retain(|target| Some(target) != moved.as_ref() && *target != path);
                 targets.push(path);
             }
-            None if targets.is_empty() => targets.push(known.default_ledger_path(self.rows)),
+            None if targets.is_empty() => targets.push(known.default_ledger_path(rows)),
             None => {}
         }
         targets.sort();
@@ -133,7 +149,7 @@ impl PendingCharge<'_> {
             };
         };
         let Ledger { data, .. } = &found.ledger;
-        if !data.is_empty() && !found.ledger.is_about_rows(self.rows, !self.place.other_people) {
+        if !data.is_empty() && !found.ledger.is_about_rows(self.rows()?, !self.place.other_people) {
             return Err(LedgerError::OtherData(named.to_path_buf()));
         }
         let before = known.find_same_beginning(&found.ledger).map(|known| known.path.clone());
@@ -145,25 +161,27 @@ impl PendingCharge<'_> {
         Ok(before.filter(|before| before != path))
     }
 
-    /// The ledgers with the release.
-    fn ledgers_with_release(&self, known: &LedgerRegistry, key: &SealKey) -> Result<Vec<LedgerWithPath>, LedgerError> {
+    /// The ledgers with the releases.
+    fn ledgers_with_releases(&self, known: &LedgerRegistry, key: &SealKey) -> Result<Vec<LedgerWithPath>, LedgerError> {
         if let Some(budget) = self.place.budget {
             check_budget(budget).map_err(LedgerError::BadBudget)?;
         }
-        if self.rows.key != key.name() {
+        if self.releases.iter().any(|release| release.rows.key != key.name()) {
             return Err(LedgerError::OtherRows);
         }
-        let new = NewLedgerEntry { entry: &self.entry, rows: self.rows, budget: self.place.budget };
         let mut after = Vec::new();
         for path in self.ledgers_to_charge(known, key)? {
-            let LedgerWithPath { path, ledger, old } = match read_ledger(&path, known, key)? {
+            let LedgerWithPath { path, mut ledger, old } = match read_ledger(&path, known, key)? {
                 Some(found) => found,
                 None => LedgerWithPath { path, ledger: Ledger::new(key), old: None },
             };
             if old.is_some() {
                 self.require_stated_budget(&path, &ledger)?;
             }
-            let ledger = ledger.with_release(&self.path_as_named(&path), &new, key)?;
+            for PendingRelease { entry, rows } in &self.releases {
+                let new = NewLedgerEntry { entry, rows, budget: self.place.budget };
+                ledger = ledger.with_release(&self.path_as_named(&path), &new, key)?;
+            }
             after.push(LedgerWithPath { path, ledger, old });
         }
         Ok(after)
@@ -188,7 +206,7 @@ impl PendingCharge<'_> {
         same.unwrap_or(path).to_path_buf()
     }
 
-    fn build_receipt(&self, after: &[LedgerWithPath]) -> Result<ChargeReceipt, LedgerError> {
+    fn build_receipts(&self, after: &[LedgerWithPath]) -> Result<Vec<ChargeReceipt>, LedgerError> {
         let mut fullest: Option<(&LedgerWithPath, LedgerAccount)> = None;
         for one in after {
             let account = one.ledger.account();
@@ -201,9 +219,15 @@ impl PendingCharge<'_> {
             return Err(LedgerError::malformed(self.place.state.path(), "no ledger was charged"));
         };
         let others = after.iter().filter(|one| one.path != fullest.path).map(|one| one.path.clone());
-        let shared = fullest.ledger.data.len() > 1;
-        let (ledger, id) = (self.path_as_named(&fullest.path), self.entry.id.clone());
-        Ok(ChargeReceipt { ledger, account, id, others: others.collect(), shared })
+        let others: Vec<PathBuf> = others.collect();
+        let receipt = |release: &PendingRelease<'_>| ChargeReceipt {
+            ledger: self.path_as_named(&fullest.path),
+            account: account.clone(),
+            id: release.entry.id.clone(),
+            others: others.clone(),
+            shared: fullest.ledger.data.len() > 1,
+        };
+        Ok(self.releases.iter().map(receipt).collect())
     }
 }
 
@@ -278,7 +302,8 @@ mod tests {
 
     fn charged(place: &LedgerLocation, numbers: Range<u32>) -> Result<ChargeReceipt, LedgerError> {
         let rows = rows_of(place.state.key(), numbers);
-        charge_ledgers(&PendingCharge { place, rows: &rows, entry: entry("a") })
+        let releases = vec![PendingRelease { entry: entry("a"), rows: &rows }];
+        charge_ledgers(&PendingCharge { place, releases }).map(|mut receipts| receipts.remove(0))
     }
 
     /// Two tables are released from on their own, one of them twice; then both together. What is told is the ledger

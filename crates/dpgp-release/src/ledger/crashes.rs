@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::account::{LedgerState, list_ledgers};
-use super::charge::{LedgerLocation, PendingCharge, charge_ledgers, check_charge};
+use super::charge::{LedgerLocation, PendingCharge, PendingRelease, charge_ledgers, check_charge};
 use super::entry::BudgetSetting;
 use super::trial::{entry, rows};
 use crate::ReleaseError;
@@ -19,12 +19,14 @@ struct Machine {
     folder: tempfile::TempDir,
     named: bool,
     budget: BudgetSetting,
+    /// How many releases one charge holds.
+    answers: usize,
 }
 
 impl Machine {
     fn new(named: bool) -> Self {
         let budget = BudgetSetting { epsilon: 8.0, delta: 1e-5 };
-        Self { folder: tempfile::tempdir().unwrap(), named, budget }
+        Self { folder: tempfile::tempdir().unwrap(), named, budget, answers: 1 }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -39,14 +41,16 @@ impl Machine {
         let rows = rows(state.key());
         let named = self.named.then(|| self.path("named.toml"));
         let place = LedgerLocation { state, file: named, budget: Some(self.budget), other_people: false };
-        let next = PendingCharge { place: &place, rows: &rows, entry: entry(id) };
+        let ids = (0..self.answers).map(|answer| format!("{id}/{answer}"));
+        let releases = ids.map(|id| PendingRelease { entry: entry(&id), rows: &rows }).collect();
+        let next = PendingCharge { place: &place, releases };
         check_charge(&next)?;
         charge_ledgers(&next)?;
         write_new_file(file, &path, id.as_bytes())
     }
 
-    /// The releases in the only ledger; empty if there is none. Fails the test if there are several, or one that is not
-    /// sound.
+    /// The releases in the only ledger; empty if there is none. Fails the test if there are several ledgers, one that is not
+    /// sound, or a release without all of its answers.
     fn charged(&self) -> Vec<String> {
         let state = StateFolder::open_at(&self.path("state")).unwrap();
         let ledgers = list_ledgers(&state).unwrap();
@@ -55,7 +59,9 @@ impl Machine {
         let LedgerState::Sound(ledger) = &ledger.state else { panic!("{ledger:?}") };
         let ids: Vec<String> = ledger.release.iter().map(|entry| entry.id.clone()).collect();
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "one was charged twice: {ids:?}");
-        ids
+        let whole: BTreeSet<&str> = ids.iter().filter_map(|id| id.rsplit_once('/')).map(|(id, _)| id).collect();
+        assert_eq!(whole.len() * self.answers, ids.len(), "a part of a release was charged: {ids:?}");
+        whole.into_iter().map(str::to_owned).collect()
     }
 
     /// The releases that somebody can see.
@@ -87,10 +93,10 @@ fn dying(machine: &Machine, id: &str, dies_at: usize) -> (bool, TestProcess) {
 }
 
 /// With so many releases before: the first one makes the key and the folders.
-fn every_crash(named: bool, earlier: usize) -> usize {
+fn every_crash(named: bool, earlier: usize, answers: usize) -> usize {
     for dies_at in 0.. {
         for power in [false, true] {
-            let machine = Machine::new(named);
+            let machine = Machine { answers, ..Machine::new(named) };
             let ids: Vec<String> = (0..earlier).map(|number| format!("earlier-{number}")).collect();
             ids.iter().for_each(|id| machine.release(id).unwrap());
             let (done, process) = dying(&machine, "torn", dies_at);
@@ -118,9 +124,9 @@ fn every_crash(named: bool, earlier: usize) -> usize {
 
 #[test]
 fn a_process_that_dies_anywhere_gives_nothing_away() {
-    for (named, earlier) in [(false, 0), (false, 2), (true, 0), (true, 2)] {
-        let steps = every_crash(named, earlier);
-        println!("named {named}, {earlier} earlier: {steps} steps");
+    for (named, earlier, answers) in [(false, 0, 1), (false, 2, 1), (true, 0, 1), (true, 2, 1), (false, 1, 3)] {
+        let steps = every_crash(named, earlier, answers);
+        println!("named {named}, {earlier} earlier, {answers} answers: {steps} steps");
         assert!(steps >= 17, "{steps} steps");
     }
 }

@@ -124,6 +124,9 @@ pub enum LedgerError {
          again with a state folder (DPGP_STATE), or pass --no-ledger"
     )]
     NoIdentity,
+    /// Releases of one charge that are from different rows.
+    #[error("the answers are from different rows, so they cannot be charged together; release one after another")]
+    DifferentRows,
     /// The rows are identified by another key.
     #[error(
         "the rows of these sums were identified with the key of another state folder, so no ledger in this folder \
@@ -277,6 +280,24 @@ enum ColumnSameness {
     /// The rows differ. `share` is the share of cells in common. `most` is the largest share of either with any column,
     /// if it is more than chance explains.
     Alike { share: f64, most: f64 },
+}
+
+/// Finds two releases from the same rows that have no guarantee together: the places of the earlier and the later one, and the reason.
+pub(crate) fn find_conflict<'a>(
+    releases: impl Iterator<Item = (&'a LedgerEntry, Option<&'a Fingerprint>)>,
+) -> Option<(usize, usize, String)> {
+    let mut earlier: Vec<(LedgerEntry, Option<&Fingerprint>)> = Vec::new();
+    for (entry, rows) in releases {
+        let entry = rows.map_or_else(|| entry.clone(), |rows| entry.with_row_digests(rows));
+        let this = ReleaseWithRows { entry: &entry, rows };
+        for (place, (entry, rows)) in earlier.iter().enumerate() {
+            if let Some(reason) = this.conflict(&ReleaseWithRows { entry, rows: *rows }) {
+                return Some((place, earlier.len(), reason));
+            }
+        }
+        earlier.push((entry, rows));
+    }
+    None
 }
 
 impl LedgerEntry {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::charge::{ChargeReceipt, LedgerLocation, PendingCharge, charge_ledgers};
+use super::charge::{ChargeReceipt, LedgerLocation, PendingCharge, PendingRelease, charge_ledgers};
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use dpgp_accounting::{Neighbours, PrivacyUnit};
@@ -27,7 +27,8 @@ impl Trial {
     /// Charges a release about twelve rows.
     pub fn charge(&self, id: &str) -> Result<ChargeReceipt, LedgerError> {
         let rows = rows(self.place.state.key());
-        charge_ledgers(&PendingCharge { place: &self.place, rows: &rows, entry: entry(id) })
+        let releases = vec![PendingRelease { entry: entry(id), rows: &rows }];
+        charge_ledgers(&PendingCharge { place: &self.place, releases }).map(|mut receipts| receipts.remove(0))
     }
 
     /// The files of a kind in the folder of ledgers.

@@ -1,0 +1,243 @@
+//! Several answers from the same rows, with one budget and one charge.
+//!
+//! The budget (epsilon, delta) allows a Gaussian mechanism with some greatest `mu`, and the squares of `mu` add up over releases
+//! ([`dpgp_accounting::composed_mu`]). An answer with the share `w` of the budget gets `mu sqrt(w)`: the epsilon at which that `mu` has
+//! the same delta. Each answer is then an ordinary release, and all of them together keep the budget.
+
+use dpgp_accounting::{PrivacyBudget, composed_mu};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_run::Project;
+use dpgp_spec::SpecChange;
+use dpgp_task::{Cell, Experiment};
+
+use super::draw::{DrawnRelease, OfferedRelease, charge_together};
+use super::ledger::find_conflict;
+use super::publish::{AfterChargeError, ReleaseOptions};
+use super::subject::chosen_cells;
+use super::{PredictionRequest, PrivatePredictions, ReleaseError};
+
+/// The setting that is split.
+const EPSILON: &str = "privacy.epsilon";
+
+/// The answers of some specs, each with its share of one budget.
+pub struct JointAnswers {
+    answers: Vec<JointAnswer>,
+    total: PrivacyBudget,
+}
+
+/// One of several answers.
+pub struct JointAnswer {
+    name: String,
+    share: f64,
+    /// The spec with the epsilon of this answer.
+    experiment: Experiment,
+    /// The cell of the spec.
+    cell: usize,
+}
+
+impl JointAnswer {
+    /// Its name: that of its spec, with the labels of its cell if the spec has several answers.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its share of the budget, between 0 and 1.
+    pub fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// The spec with the epsilon of this answer.
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// The cell of the spec.
+    pub fn cell(&self) -> &Cell {
+        &self.experiment.cells[self.cell]
+    }
+}
+
+impl JointAnswers {
+    /// Splits the budget that all specs state among their cells with privacy, in equal shares or in proportion to `weights`, which names
+    /// answers. `choices` are as those of [`super::chosen_cell`]; one applies to every spec that has its axis.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NoCell`], [`ReleaseError::NotTogether`] if there are fewer than two answers, if they have one name, different
+    /// budgets or different rows, or for weights that name no answer.
+    pub fn split(
+        project: &Project,
+        specs: Vec<Experiment>,
+        choices: &[String],
+        weights: &[(String, f64)],
+    ) -> Result<Self, ReleaseError> {
+        let mut found: Vec<(String, &Experiment, &Cell)> = Vec::new();
+        for choice in choices {
+            if let Some(first) = specs.first().filter(|_| !specs.iter().any(|spec| has_axis(spec, choice))) {
+                // Fails, with the axes of the first spec.
+                chosen_cells(first, std::slice::from_ref(choice))?;
+            }
+        }
+        for spec in &specs {
+            let own: Vec<String> = choices.iter().filter(|choice| has_axis(spec, choice)).cloned().collect();
+            let cells = chosen_cells(spec, &own)?;
+            let several = cells.len() > 1;
+            found.extend(cells.into_iter().map(|cell| (answer_name(spec, cell, several), spec, cell)));
+        }
+        let total = common_budget(&found)?;
+        let weights = all_weights(&found, weights)?;
+        let sum: f64 = weights.iter().sum();
+        let mut answers = Vec::new();
+        for ((name, spec, cell), weight) in found.into_iter().zip(weights) {
+            let share = weight / sum;
+            let epsilon = total.share_epsilon(share);
+            if epsilon <= 0.0 {
+                return Err(wrong(format!("{name}: its share is too small for any epsilon at this delta")));
+            }
+            let epsilon = round_down(epsilon);
+            let change: SpecChange =
+                format!("{EPSILON}={epsilon:?}").parse().map_err(|error| wrong(format!("{name}: {error}")))?;
+            let experiment = project.change_experiment(spec.clone(), &[change])?;
+            let kept = |other: &Cell| {
+                let pairs = spec.axes.iter().zip(cell.labels().iter().zip(other.labels()));
+                pairs.filter(|(axis, _)| axis.path != EPSILON).all(|(_, (one, other))| one == other)
+            };
+            let place = experiment
+                .cells
+                .iter()
+                .position(|other| kept(other) && other.setting().privacy.epsilon.get() == epsilon);
+            let Some(cell) = place else {
+                return Err(wrong(format!(
+                    "{name}: the spec does not let one setting privacy.epsilon set its epsilon"
+                )));
+            };
+            answers.push(JointAnswer { name, share, experiment, cell });
+        }
+        Ok(Self { answers, total })
+    }
+
+    /// The budget of all answers together.
+    pub fn total(&self) -> PrivacyBudget {
+        self.total
+    }
+
+    /// The answers, in the order of their specs.
+    pub fn answers(&self) -> &[JointAnswer] {
+        &self.answers
+    }
+
+    /// Charges all answers to the ledger of their rows at once, or none of them; then draws their noise and writes them, as
+    /// [`super::publish`] does with one. `requests` are those of the answers, in their order.
+    ///
+    /// Exceptions to a guarantee are never allowed, because the answers would then have no guarantee together.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write` fails with.
+    pub fn publish<'r, W, E: AfterChargeError>(
+        &self,
+        requests: &'r [PredictionRequest<'r>],
+        options: &ReleaseOptions<'_>,
+        ready: impl FnOnce() -> Result<(), E>,
+        write: impl FnOnce(&[DrawnRelease<PrivatePredictions<'r>>]) -> Result<W, E>,
+    ) -> Result<W, E> {
+        let mut offers = Vec::new();
+        for request in requests {
+            let offer = request.design_release(false)?;
+            offers.push(OfferedRelease { offer, subject: request.release_spec(), rows: request.fingerprint() });
+        }
+        let mu = composed_mu(offers.iter().map(OfferedRelease::mu));
+        if !self.total.admits(mu) {
+            return Err(wrong("their noise is too small for the budget that they share".to_owned()).into());
+        }
+        let entries = offers.iter().map(OfferedRelease::ledger_entry).collect::<Result<Vec<_>, _>>()?;
+        let rows = offers.iter().map(|one| one.rows);
+        if let Some((one, other, reason)) = find_conflict(entries.iter().zip(rows)) {
+            let [one, other] = [one, other].map(|place| self.answers[place].name());
+            return Err(wrong(format!("{one} and {other} have no guarantee together. In {other}, {reason}")).into());
+        }
+        ready()?;
+        let drawn = charge_together(offers, options.place)?
+            .into_iter()
+            .map(|charged| charged.draw())
+            .collect::<Result<Vec<_>, _>>()?;
+        let receipt = drawn.first().and_then(DrawnRelease::receipt);
+        write(&drawn).map_err(|cause| cause.with_charge_receipt(receipt))
+    }
+}
+
+/// The most that an attacker gains from all answers together, in words; none if they protect against different things.
+pub fn describe_joint_risk<T>(drawn: &[DrawnRelease<T>]) -> Option<String> {
+    let (first, others) = drawn.split_first()?;
+    let alternatives = first.certificate().describe_alternatives()?;
+    let same = others.iter().all(|other| other.certificate().describe_alternatives().as_ref() == Some(&alternatives));
+    let mu = composed_mu(drawn.iter().map(DrawnRelease::mu));
+    Some(first.certificate().risk(mu).filter(|_| same)?.describe_risk(&alternatives))
+}
+
+fn wrong(problem: String) -> ReleaseError {
+    ReleaseError::NotTogether(problem)
+}
+
+fn has_axis(spec: &Experiment, choice: &str) -> bool {
+    let name = choice.split_once('=').map_or(choice, |(name, _)| name);
+    spec.axes.iter().any(|axis| axis.name == name)
+}
+
+/// The name of a spec without its folder, and the labels that tell its cell from the others.
+fn answer_name(spec: &Experiment, cell: &Cell, several: bool) -> String {
+    let mut name = spec.name.rsplit('/').next().unwrap_or(&spec.name).to_owned();
+    for (axis, label) in spec.axes.iter().zip(cell.labels()) {
+        if several && axis.path != EPSILON {
+            name.push('-');
+            name.extend(label.chars().map(|c| if c.is_alphanumeric() || c == '.' || c == '_' { c } else { '-' }));
+        }
+    }
+    name
+}
+
+/// The epsilon and the delta that all answers state.
+fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget, ReleaseError> {
+    let [(first, _, cell), others @ ..] = found else { return Err(wrong("there is no answer".to_owned())) };
+    if others.is_empty() {
+        return Err(wrong(format!("{first} is the only answer; omit --together")));
+    }
+    let stated =
+        |privacy: &PrivacySetting| PrivacyBudget { epsilon: privacy.epsilon.get(), delta: privacy.delta.get() };
+    let total = stated(&cell.setting().privacy);
+    for (place, (name, _, other)) in found.iter().enumerate() {
+        let own = stated(&other.setting().privacy);
+        if found[..place].iter().any(|(earlier, ..)| earlier == name) {
+            return Err(wrong(format!("two answers have the name {name}")));
+        }
+        if own != total {
+            let PrivacyBudget { epsilon, delta } = total;
+            return Err(wrong(format!(
+                "{first} states epsilon = {epsilon} and delta = {delta:e}, but {name} states epsilon = {} and delta = {:e}; \
+                 state the budget of all answers in each spec",
+                own.epsilon, own.delta
+            )));
+        }
+        if other.setting().data.source != cell.setting().data.source {
+            return Err(wrong(format!("{first} and {name} read different files")));
+        }
+    }
+    Ok(total)
+}
+
+/// The weight of each answer, 1 unless one is named.
+fn all_weights(found: &[(String, &Experiment, &Cell)], named: &[(String, f64)]) -> Result<Vec<f64>, ReleaseError> {
+    let mut weights = vec![1.0; found.len()];
+    for (name, weight) in named {
+        let Some(place) = found.iter().position(|(answer, ..)| answer == name) else {
+            let known: Vec<&str> = found.iter().map(|(answer, ..)| answer.as_str()).collect();
+            return Err(wrong(format!("no answer is called {name:?}; the answers are {}", known.join(", "))));
+        };
+        weights[place] = *weight;
+    }
+    Ok(weights)
+}
+
+/// Five digits, rounded towards more noise.
+fn round_down(epsilon: f64) -> f64 {
+    let scale = 10_f64.powf(4.0 - epsilon.log10().floor());
+    (epsilon * scale).floor() / scale
+}

@@ -1,0 +1,167 @@
+//! `dpgp predict --together`: several answers from the same rows, with one budget and one charge.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::CliError;
+use super::options::{OutputFormat, balance_text, count_with_noun, ensure_distinct_paths};
+use super::output::{print, print_json};
+use super::predict::PredictArguments;
+use super::waiting::Spinner;
+use dpgp_data::rows::ensure_readable_addresses;
+use dpgp_fs::with_ending;
+use dpgp_release::{
+    DrawnRelease, JointAnswers, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseOptions,
+    SigningKey, describe_joint_risk, refuse_private_filter,
+};
+use dpgp_run::create_watcher;
+
+/// Releases the answers of several specs, or of several cells of one, in the order of [`super::predict::predict`]: refuse, read,
+/// charge, draw, write. All answers are charged before any noise is drawn.
+pub(super) fn predict_together(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
+    // Refuse: wrong specs, different budgets, and output files that exist or cannot be written.
+    let folder = arguments.out.as_deref().unwrap_or(Path::new("."));
+    let project = arguments.places.project()?;
+    let specs = arguments.specs.iter().map(|spec| project.find_one_experiment(spec));
+    let weights: Vec<(String, f64)> = arguments.share.iter().map(|share| (share.name.clone(), share.weight)).collect();
+    let joint = JointAnswers::split(&project, specs.collect::<Result<_, _>>()?, &arguments.cell, &weights)?;
+    for answer in joint.answers() {
+        let setting = answer.cell().setting();
+        refuse_private_filter(setting, false)?;
+        ensure_readable_addresses(setting.data.source.own_file().map(Path::new))?;
+    }
+    ensure_readable_addresses(arguments.points.at.as_deref())?;
+    let (watcher, place) = (create_watcher(arguments.quiet), arguments.ledger.open_ledger_place()?);
+    let signing = arguments.sign.as_deref().map(SigningKey::from_tested_file).transpose();
+    let signing = signing.map_err(ReleaseError::CannotSign)?;
+    let paths: Vec<PathBuf> =
+        joint.answers().iter().map(|answer| folder.join(format!("{}.csv", answer.name()))).collect();
+    ensure_distinct_paths(&[output_paths(&paths), arguments.ledger.files()].concat())?;
+    let mut made = NewFolder::open(folder)?;
+    let files = paths.iter().map(|path| PredictionFiles::open(path, signing.as_ref()));
+    let files: Vec<PredictionFiles<'_>> = files.collect::<Result<_, _>>()?;
+    // Read: the rows, once for each answer, and the public points.
+    let points = arguments.points.public_points();
+    let requests = joint.answers().iter().map(|answer| {
+        let (experiment, cell) = (answer.experiment(), answer.cell());
+        PredictionRequest::read(&project, experiment, cell, points, watcher.downloads(), place.as_ref())
+    });
+    let requests: Vec<PredictionRequest<'_>> = requests.collect::<Result<_, _>>()?;
+    let waiting = Spinner::start("fitting the models and designing the noise", arguments.quiet);
+    let designed = || {
+        drop(waiting);
+        Ok(())
+    };
+    let options = ReleaseOptions { place: place.as_ref(), allow_exceptions: false };
+    // Charge, draw, write.
+    joint.publish(&requests, &options, designed, |drawn| {
+        made.keep();
+        let mut certificates = Vec::new();
+        for (files, drawn) in files.into_iter().zip(drawn) {
+            certificates.push(files.write(drawn)?);
+        }
+        match format {
+            OutputFormat::Text => print(&summary(&joint, drawn, &paths)),
+            OutputFormat::Json => print_json(&json!({
+                "epsilon": joint.total().epsilon,
+                "delta": joint.total().delta,
+                "written": paths,
+                "certificates": certificates,
+            })),
+        }
+    })
+}
+
+/// All files that the answers may need.
+fn output_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let endings = ["", ".certificate.json", ".certificate.json.sig"];
+    paths.iter().flat_map(|path| endings.map(|ending| with_ending(path, ending))).collect()
+}
+
+/// Describes the release: its answers, the guarantee of all together, what it does not cover, and the balance of the ledger.
+fn summary(joint: &JointAnswers, drawn: &[DrawnRelease<PrivatePredictions<'_>>], paths: &[PathBuf]) -> String {
+    let total = joint.total();
+    let mut text = format!("{} released together:\n", count_with_noun(drawn.len(), "answer", "answers"));
+    let answers = joint.answers();
+    let width = answers.iter().map(|answer| answer.name().chars().count()).max().unwrap_or_default();
+    for ((answer, drawn), path) in answers.iter().zip(drawn).zip(paths) {
+        let epsilon = drawn.certificate().guarantee.map_or(f64::INFINITY, |guarantee| guarantee.epsilon);
+        let (name, points) = (answer.name(), count_with_noun(drawn.points(), "point", "points"));
+        let (share, path) = (100.0 * answer.share(), path.display());
+        text.push_str(&format!(
+            "  {name:width$}  epsilon = {epsilon}, {share:.0} % of the budget; {points} in {path}\n"
+        ));
+    }
+    text.extend(describe_joint_risk(drawn).map(|risk| risk + "\n"));
+    text.push_str(&format!(
+        "guarantee of all answers together: epsilon = {:?}, delta = {:?}; noise from the operating system\n",
+        total.epsilon, total.delta
+    ));
+    text.push_str("each answer alone has a stronger guarantee, in its .certificate.json\n");
+    for (answer, drawn) in answers.iter().zip(drawn) {
+        for line in drawn.all_warnings() {
+            text.push_str(&format!("warning: {}: {line}\n", answer.name()));
+        }
+    }
+    let mut limits: Vec<String> = Vec::new();
+    for line in drawn.iter().flat_map(DrawnRelease::guarantee_limits) {
+        if !limits.contains(&line) {
+            text.push_str(&format!("not covered: {line}\n"));
+            limits.push(line);
+        }
+    }
+    text + &balance_text(drawn.first().and_then(DrawnRelease::receipt), total.delta)
+}
+
+/// A folder for the answers, which is removed again if nothing is released.
+struct NewFolder<'a> {
+    /// None if the folder existed, or is to be kept.
+    made: Option<&'a Path>,
+}
+
+impl<'a> NewFolder<'a> {
+    /// Makes the folder if it does not exist. Its parent must exist.
+    fn open(path: &'a Path) -> Result<Self, CliError> {
+        if path.is_dir() {
+            return Ok(Self { made: None });
+        }
+        if path.exists() {
+            return Err(CliError::io(path)(ErrorKind::NotADirectory.into()));
+        }
+        std::fs::create_dir(path).map_err(CliError::io(path))?;
+        Ok(Self { made: Some(path) })
+    }
+
+    fn keep(&mut self) {
+        self.made = None;
+    }
+}
+
+impl Drop for NewFolder<'_> {
+    fn drop(&mut self) {
+        if let Some(path) = self.made {
+            // Only an empty folder is removed. One that stays does no harm.
+            let _ = std::fs::remove_dir(path);
+        }
+    }
+}
+
+/// The weight of one answer: `NAME=WEIGHT`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct AnswerShare {
+    name: String,
+    weight: f64,
+}
+
+impl std::str::FromStr for AnswerShare {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "use NAME=WEIGHT with a positive weight, for example means=3".to_owned();
+        let (name, weight) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let weight = weight.parse().ok().filter(|weight: &f64| *weight > 0.0 && weight.is_finite());
+        Ok(Self { name: name.to_owned(), weight: weight.ok_or_else(wrong)? })
+    }
+}
