@@ -97,12 +97,13 @@ class _Estimator:
     def __sklearn_tags__(self) -> Any: ...
 
 class DPGPRegressor(_Estimator):
+    estimators_: list[DPGPRegressor]
     def __init__(
         self,
         *,
         epsilon: float,
         delta: float,
-        target_bounds: tuple[float, float],
+        target_bounds: _Bounds,
         input_bounds: _Bounds | None = None,
         private: Literal["records", "targets"] = "records",
         lengthscale: float | Sequence[float] | None = None,

@@ -240,6 +240,15 @@ class Estimator:
 
     def _keep(self, inputs, sums, release, **found):
         """Store all fitted attributes at once. A fit that fails leaves the former fit unchanged."""
+        self._learn(inputs, release, **found)
+        # Where warnings are errors, the same fit returns the same release.
+        release.warn()
+        arrive(sums, release)
+        self.__dict__.pop("_interrupted", None)
+        return self
+
+    def _learn(self, inputs, release, **found):
+        """Store the attributes of one release."""
         learnt = dict(
             n_features_in_=inputs.width, release_=release, certificate_=release.certificate, _encoded=self._codes(True), **found
         )
@@ -248,11 +257,6 @@ class Estimator:
         else:
             self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(learnt)
-        # Where warnings are errors, the same fit returns the same release.
-        release.warn()
-        getattr(sums, "_core", sums).arrived(release._paid)
-        self.__dict__.pop("_interrupted", None)
-        return self
 
     def __getstate__(self):
         # Sums of an interrupted fit are private.
@@ -294,6 +298,11 @@ class Estimator:
         if len(array) != rows:
             raise InputError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(array)}]")
         return array
+
+
+def arrive(sums, release):
+    """Tell the core of a release that it need not be kept any longer."""
+    getattr(sums, "_core", sums).arrived(release._paid)
 
 
 def _way_out(drops, fitting):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import tomllib
 
 import numpy as np
 
 from . import _core
-from ._estimator import Estimator, free, not_fitted, number, pairs, text
+from ._estimator import Estimator, Sums, arrive, free, not_fitted, number, pairs, text
 from ._searches import warn_of_costs
 from ._tables import attempt, numbers
 from .errors import DPGPError, InputError
@@ -92,11 +93,16 @@ class MomentsEstimator(Estimator):
         return "model.kernel", "lengthscale" if self.kernel is None else "kernel"
 
     def _fit(self, inputs, y, target, bounds, **found):
-        spec = self._spec(inputs, target, bounds)
-        sums = self._sums(spec, ARGUMENTS | dict([self._kernel_key()]))
-        sums._core.add([*inputs.columns, y], inputs.words, self._threads())
+        spec, sums = self._prepare(inputs, y, target, bounds)
         sums, release = self._released(sums)
         return self._keep(inputs, sums, release, spec_=spec, **found)
+
+    def _prepare(self, inputs, y, target, bounds, others=()):
+        """Return the spec of a release and its sums. ``others`` are other columns of the rows, which identify them."""
+        spec = self._spec(inputs, target, bounds)
+        sums = self._sums(spec, ARGUMENTS | dict([self._kernel_key()]))
+        sums._core.add([*inputs.columns, y], [*inputs.words, *others], self._threads())
+        return spec, sums
 
     def _predictions(self, X):
         if not hasattr(self, "release_"):
@@ -143,7 +149,7 @@ class DPGPRegressor(MomentsEstimator):
         A list with (low, high) for each input, or one (low, high) for all. Inputs outside are moved to the nearest bound. Public inputs
         need no bounds.
     ``target_bounds``
-        (low, high) of the target. Targets outside are clipped.
+        (low, high) of the target, or one such pair for each of several targets. Targets outside are clipped.
     ``lengthscale``
         Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of
         the bounds. For public inputs it is half of the width of the bounds, or without bounds half of the range of the inputs.
@@ -177,7 +183,8 @@ class DPGPRegressor(MomentsEstimator):
         Number of threads.
 
     Attributes after ``fit``: ``certificate_`` (the guarantee), ``release_`` (the release), ``spec_`` (the spec of the release, for the
-    command), ``n_features_in_``, ``feature_names_in_``.
+    command), ``n_features_in_``, ``feature_names_in_``. After a fit of several targets the first three are lists, and ``estimators_`` has
+    an estimator for each target.
     """
 
     def __init__(
@@ -222,24 +229,131 @@ class DPGPRegressor(MomentsEstimator):
         self.missing = missing
 
     def fit(self, X, y):
-        """Release noisy sums of the rows X (n x d) and targets y (n), or combinations of y, and charge the ledger."""
+        """Release noisy sums of the rows X (n x d) and targets y (n), or combinations of y, and charge the ledger.
+
+        Several targets y (n x k) share one charge: ``epsilon`` and ``delta`` cover all of them together.
+        """
         if self.private not in ("records", "targets"):
             raise InputError('private must be "records" or "targets"')
-        inputs, drops = self._inputs(X, fitting=True), self._drops()
-        y_values = numbers(self._target(y, inputs.rows), "y", drops)
-        if not (np.isfinite(y_values) | (drops & np.isnan(y_values))).all():
-            raise InputError("Input y contains NaN or infinity.")
-        if self.private == "targets" and np.isnan(y_values).any():
-            # Whose target is missing would show in a message, or in which inputs are left out.
-            raise InputError('y lacks a target. With private="targets" every row needs one; drop rows without one by a public rule')
+        inputs = self._inputs(X, fitting=True)
+        columns = _several(y)
+        if columns is not None:
+            return self._fit_together(inputs, columns)
+        y_values = self._target_values(y, inputs.rows)
         bounds = pairs("target_bounds", self.target_bounds)
         if len(bounds) != 1:
             raise InputError("target_bounds must be one pair (low, high)")
         name = getattr(y, "name", None)
         target = name if isinstance(name, str) and name not in inputs.shown else free("y", inputs.shown)
-        if self.private == "targets":
-            return self._fit_targets(inputs, y_values, target, bounds[0])
-        return self._fit(inputs, y_values, target, bounds[0])
+        self._fit_one(inputs, y_values, target, bounds[0])
+        self.__dict__.pop("estimators_", None)
+        return self
+
+    def _fit_one(self, inputs, y, target, bounds):
+        if self.private != "targets":
+            return self._fit(inputs, y, target, bounds)
+        spec, core = self._prepare_targets(inputs, y, target, bounds)
+        core, release = self._release_targets(core)
+        return self._keep(inputs, core, release, spec_=spec)
+
+    def _target_values(self, y, rows):
+        """Return the checked numbers of one target."""
+        drops = self._drops()
+        values = numbers(self._target(y, rows), "y", drops)
+        if not (np.isfinite(values) | (drops & np.isnan(values))).all():
+            raise InputError("Input y contains NaN or infinity.")
+        if self.private == "targets" and np.isnan(values).any():
+            # Whose target is missing would show in a message, or in which inputs are left out.
+            raise InputError('y lacks a target. With private="targets" every row needs one; drop rows without one by a public rule')
+        return values
+
+    def _fit_together(self, inputs, columns):
+        """Release several targets in one charge, each with an equal share of the budget."""
+        bounds = pairs("target_bounds", self.target_bounds)
+        if len(bounds) not in (1, len(columns)):
+            raise InputError(f"target_bounds is for {len(bounds)} targets, but y has {len(columns)} targets")
+        if self.allow_caveats:
+            raise InputError("several targets have no guarantee together if exceptions are allowed: leave out allow_caveats")
+        bounds = bounds * len(columns) if len(bounds) == 1 else bounds
+        names, taken = [], list(inputs.shown)
+        for place, (name, _) in enumerate(columns):
+            names.append(name if isinstance(name, str) and name not in taken else free(f"y{place}", taken))
+            taken.append(names[-1])
+        values = [(name, self._target_values(column, inputs.rows)) for name, (_, column) in zip(names, columns)]
+        epsilon = self._share(len(columns))
+        parts = [type(self)(**(self.get_params() | {"epsilon": epsilon, "target_bounds": limits})) for limits in bounds]
+        if self._is_baseline():
+            for part, (name, y), limits in zip(parts, values, bounds):
+                part._fit_one(inputs, y, name, limits)
+        else:
+            self._release_parts(inputs, parts, values, bounds)
+        found = {name: parts[0].__dict__.get(name) for name in _OF_INPUTS}
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update({name: value for name, value in found.items() if value is not None})
+        self.__dict__.update({name: [getattr(part, name) for part in parts] for name in ("release_", "certificate_", "spec_")})
+        self.estimators_ = parts
+        return self
+
+    def _release_parts(self, inputs, parts, values, bounds):
+        """Release the target of each part in one charge."""
+        prepared = []
+        for part, (name, y), limits in zip(parts, values, bounds):
+            others = [other for other in values if other[0] != name]
+            prepare = part._prepare_targets if self.private == "targets" else part._prepare
+            prepared.append(prepare(inputs, y, name, limits, others))
+        cores, releases = self._release_together([name for name, _ in values], [core for _, core in prepared])
+        for part, (spec, _), release in zip(parts, prepared, releases):
+            part._learn(inputs, release, spec_=spec)
+        for release in releases:
+            # Where warnings are errors, the same fit returns the same releases.
+            release.warn()
+        for core, release in zip(cores, releases):
+            arrive(core, release)
+        self.__dict__.pop("_interrupted", None)
+
+    def _share(self, targets):
+        """Return the epsilon of each of several targets, so that all of them together have the guarantee of the parameters."""
+        if self._is_baseline():
+            return self.epsilon
+        epsilon, delta = float(self._epsilon()), float(number("delta", self.delta))
+        if epsilon <= 0.0 or not 0.0 < delta < 1.0:
+            # The spec of the first target names the argument.
+            return self.epsilon
+        share = _core.share_epsilon(epsilon, delta, 1.0 / targets)
+        if share <= 0.0:
+            raise InputError(f"delta = {delta} is too large to split epsilon = {epsilon} among {targets} targets")
+        # Five digits, rounded towards more noise.
+        scale = 10.0 ** (4 - math.floor(math.log10(share)))
+        return math.floor(share * scale) / scale
+
+    def _release_together(self, names, cores):
+        """Release all targets and charge the ledger once. An interrupted fit of the same rows is not charged again."""
+        asked = (names, self._ledger(), self._budget(), self.other_people)
+        before = self.__dict__.get("_interrupted")
+        if before is not None and before[1] == asked and len(before[0]) == len(cores) and all(map(_is_same, before[0], cores)):
+            cores = before[0]
+        warn_of_costs(self)
+        self._interrupted = cores, asked
+        counted = self._ledger() is not False
+        inner = [getattr(core, "_core", core) for core in cores]
+        request = dict(
+            names=names,
+            total=(float(self.epsilon), float(self.delta)),
+            ledger=counted,
+            ledger_file=self.ledger if counted and self.ledger is not True else None,
+            budget=self._budget(),
+            other_people=self.other_people,
+        )
+        together = _core.release_targets_together if self.private == "targets" else _core.release_sums_together
+        try:
+            return cores, [self._of_text(text) for text in together(inner, request)]
+        except DPGPError:
+            if before is None or before[0] is not cores:
+                del self._interrupted
+            raise
+        except BaseException as interrupt:
+            save_releases([Release(text) for core in inner for text in core.unreturned()], interrupt)
+            raise
 
     def _noise_variance(self, bounds):
         if self.noise_sd is None:
@@ -252,8 +366,8 @@ class DPGPRegressor(MomentsEstimator):
     def _hides_inputs(self):
         return self.private != "targets"
 
-    def _fit_targets(self, inputs, y, target, bounds):
-        """Release combinations of the targets. Inputs are public."""
+    def _prepare_targets(self, inputs, y, target, bounds, others=()):
+        """Return the spec of a release whose inputs are public, and its rows. ``others`` are other columns of the rows."""
         if self.rows is not None:
             raise InputError('rows is for private="records" only: the number of public inputs is public')
         self._threads()
@@ -262,12 +376,11 @@ class DPGPRegressor(MomentsEstimator):
         spec = self._targets_spec(inputs, arrays, target, bounds)
         rows = io.StringIO()
         writer = csv.writer(rows, lineterminator="\n")
-        writer.writerow([*inputs.shown, target])
+        writer.writerow([*inputs.shown, target, *(name for name, _ in others)])
         shown = [_cells(values, words.get(name)) for name, values in zip(inputs.shown, arrays)]
-        writer.writerows(zip(*shown, _cells(y, None)))
-        core = _core.TargetsCore(spec, rows.getvalue(), [("rows.toml", "the spec"), *TARGET_ARGUMENTS.items(), self._kernel_key()])
-        core, release = self._release_targets(core)
-        return self._keep(inputs, core, release, spec_=spec)
+        writer.writerows(zip(*shown, _cells(y, None), *(_cells(values, None) for _, values in others)))
+        names = [("rows.toml", "the spec"), *TARGET_ARGUMENTS.items(), self._kernel_key()]
+        return spec, _core.TargetsCore(spec, rows.getvalue(), names)
 
     def _release_targets(self, core):
         """Release combinations of the targets and charge the ledger. An interrupted fit of the same rows is not charged again."""
@@ -311,8 +424,14 @@ class DPGPRegressor(MomentsEstimator):
         """Return means of the function at X (t x d), in units of the target.
 
         ``return_std`` adds standard deviations, which combine model uncertainty and privacy noise. ``return_interval=p`` adds the
-        endpoints of the central intervals of probability p. The result is ``mean[, std][, low, high]``.
+        endpoints of the central intervals of probability p. The result is ``mean[, std][, low, high]``. Of several targets, each part
+        has a column for each target.
         """
+        if hasattr(self, "estimators_"):
+            each = [part.predict(X, return_std, return_interval) for part in self.estimators_]
+            if not return_std and return_interval is None:
+                return np.column_stack(each)
+            return tuple(np.column_stack(parts) for parts in zip(*each))
         found = self._predictions(X)
         if not return_std and return_interval is None:
             return found.mean
@@ -323,14 +442,25 @@ class DPGPRegressor(MomentsEstimator):
         """Draw values of the function at each point of X (t x n_samples).
 
         The posterior of each point is normal, with the mean and standard deviation of ``predict``. Draws at several points are
-        independent. They follow from the release, so a seed is safe.
+        independent. They follow from the release, so a seed is safe. Of several targets, use ``estimators_[place].sample``.
         """
+        if hasattr(self, "estimators_"):
+            raise InputError("y has several targets: draw each with estimators_[place].sample")
         found = self._predictions(X)
         noise = np.random.default_rng(random_state).standard_normal((len(found.mean), n_samples))
         return found.mean[:, None] + found.std[:, None] * noise
 
     def score(self, X, y, sample_weight=None):
-        """Return R^2, ``1 - sum (y - mean)^2 / sum (y - average)^2``. The score is exact: do not publish it if y is private."""
+        """Return R^2, ``1 - sum (y - mean)^2 / sum (y - average)^2``. The score is exact: do not publish it if y is private.
+
+        Of several targets, it is the average of their scores.
+        """
+        if hasattr(self, "estimators_"):
+            columns = _several(y)
+            if columns is None or len(columns) != len(self.estimators_):
+                raise InputError(f"y must have {len(self.estimators_)} targets, as in the fit")
+            scores = [part.score(X, column, sample_weight) for part, (_, column) in zip(self.estimators_, columns)]
+            return float(np.mean(scores))
         y, mean = numbers(y, "y"), self.predict(X)
         weights = np.ones_like(y) if sample_weight is None else numbers(sample_weight, "sample_weight")
         missed = np.sum(weights * (y - mean) ** 2)
@@ -342,7 +472,30 @@ class DPGPRegressor(MomentsEstimator):
 
         tags = self._tags("regressor")
         tags.regressor_tags = RegressorTags(poor_score=True)
+        tags.target_tags.multi_output = True
         return tags
+
+
+#: What a fit learns of the inputs.
+_OF_INPUTS = ("n_features_in_", "feature_names_in_", "_encoded")
+
+
+def _several(y):
+    """Return the names and values of the columns of y, or None if y is not a table of several columns."""
+    names = getattr(y, "columns", None)
+    array = y.to_numpy() if hasattr(y, "to_numpy") else attempt(np.asarray, y)
+    if array is None or array.ndim != 2 or array.shape[1] < 2:
+        return None
+    if names is None:
+        return [(None, array[:, place]) for place in range(array.shape[1])]
+    return [(name, y[name]) for name in names]
+
+
+def _is_same(one, other):
+    """Return whether two cores hold the same rows and spec."""
+    if isinstance(one, Sums):
+        return isinstance(other, Sums) and one.to_bytes() == other.to_bytes()
+    return isinstance(other, _core.TargetsCore) and one.is_same(other)
 
 
 def _cells(values, words):

@@ -9,6 +9,7 @@ mod rows;
 mod run;
 mod surface;
 mod targets;
+mod together;
 mod work;
 
 use pyo3::prelude::*;
@@ -23,6 +24,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<targets::TargetsCore>()?;
     module.add_class::<targets::TargetsSurface>()?;
     module.add_function(wrap_pyfunction!(audit::audit_files, module)?)?;
+    module.add_function(wrap_pyfunction!(together::share_epsilon, module)?)?;
+    module.add_function(wrap_pyfunction!(together::release_sums_together, module)?)?;
+    module.add_function(wrap_pyfunction!(together::release_targets_together, module)?)?;
     module.add_function(wrap_pyfunction!(run::command, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::results, module)?)?;

@@ -22,7 +22,7 @@ use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
 
 /// Sums of one of the models that are released.
-enum Total {
+pub(crate) enum Total {
     Surface(ExactSums<SurfaceSumsRelease>),
     Moments(ExactSums<MomentsRelease>),
     Classes(ExactSums<ClassSumsRelease>),
@@ -81,16 +81,16 @@ macro_rules! with_totals {
 /// Exact sums over rows, as private as the rows, by the spec of an experiment.
 #[pyclass(module = "dpgp._core")]
 pub struct MomentsCore {
-    experiment: Arc<Experiment>,
+    pub(crate) experiment: Arc<Experiment>,
     name: String,
-    arguments: ArgumentNames,
+    pub(crate) arguments: ArgumentNames,
     key: Option<DataKey>,
     /// Whether the key is that of ledgers. Otherwise it only compares rows in this process.
-    of_ledgers: bool,
-    total: Option<Arc<Total>>,
+    pub(crate) of_ledgers: bool,
+    pub(crate) total: Option<Arc<Total>>,
     /// How often rows were added.
-    changes: u64,
-    paid: PaidReleases,
+    pub(crate) changes: u64,
+    pub(crate) paid: PaidReleases,
 }
 
 #[pymethods]

@@ -7,7 +7,7 @@ use dpgp::prelude::{DataLocations, Project};
 use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
 use dpgp::release::{PredictionRequest, ReleaseError, ReleaseOptions, chosen_cell, publish};
 use dpgp::run::{RunError, StateFolder};
-use dpgp::task::{Experiment, ReleasedCombinations};
+use dpgp::task::{Cell, Experiment, ReleasedCombinations};
 use pyo3::prelude::*;
 
 use crate::errors::{ArgumentNames, Failure};
@@ -21,11 +21,11 @@ const BLOCK: usize = 2_048;
 /// The rows and the spec of one release.
 #[pyclass(module = "dpgp._core")]
 pub struct TargetsCore {
-    experiment: Arc<Experiment>,
+    pub(crate) experiment: Arc<Experiment>,
     /// The rows as the text of a CSV file.
-    rows: Arc<String>,
-    arguments: ArgumentNames,
-    paid: PaidReleases,
+    pub(crate) rows: Arc<String>,
+    pub(crate) arguments: ArgumentNames,
+    pub(crate) paid: PaidReleases,
 }
 
 #[pymethods]
@@ -96,16 +96,24 @@ fn released(
     allow_exceptions: bool,
     gate: &Gate,
 ) -> Result<String, Failure> {
-    let cell = chosen_cell(experiment, &[])?;
-    let request =
-        PredictionRequest::from_csv_text(experiment, cell, rows, None, place).map_err(|error| match error {
-            // The rows are those that the caller holds, and nothing is charged.
-            ReleaseError::Run(RunError::Data(cause)) => Failure::input(cause.to_string()),
-            error => Failure::from(error),
-        })?;
+    let request = read_request(experiment, chosen_cell(experiment, &[])?, rows, place)?;
     let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
     publish(&request, &ReleaseOptions { place, allow_exceptions }, ready, |charged| {
         Ok(format!("{:#}\n", charged.combinations_json()?))
+    })
+}
+
+/// Reads the rows of a release.
+pub fn read_request<'a>(
+    experiment: &'a Experiment,
+    cell: &'a Cell,
+    rows: &str,
+    place: Option<&LedgerLocation>,
+) -> Result<PredictionRequest<'a>, Failure> {
+    PredictionRequest::from_csv_text(experiment, cell, rows, None, place).map_err(|error| match error {
+        // The rows are those that the caller holds, and nothing is charged.
+        ReleaseError::Run(RunError::Data(cause)) => Failure::input(cause.to_string()),
+        error => Failure::from(error),
     })
 }
 

@@ -13,8 +13,8 @@ use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_fs::with_ending;
 use dpgp_release::{
-    DrawnRelease, JointAnswers, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseOptions,
-    SigningKey, describe_joint_risk, refuse_private_filter,
+    DrawnRelease, JointAnswer, JointAnswers, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError,
+    SigningKey, describe_joint_risk, publish_together, refuse_private_filter,
 };
 use dpgp_run::create_watcher;
 
@@ -54,9 +54,9 @@ pub(super) fn predict_together(arguments: &PredictArguments, format: OutputForma
         drop(waiting);
         Ok(())
     };
-    let options = ReleaseOptions { place: place.as_ref(), allow_exceptions: false };
+    let names: Vec<&str> = joint.answers().iter().map(JointAnswer::name).collect();
     // Charge, draw, write.
-    joint.publish(&requests, &options, designed, |drawn| {
+    publish_together(&requests, &names, joint.total(), place.as_ref(), designed, |drawn| {
         made.keep();
         let mut certificates = Vec::new();
         for (files, drawn) in files.into_iter().zip(drawn) {

@@ -119,7 +119,7 @@ pub use prediction_files::PredictionFormat;
 pub use predictions::informative_uncertainty_limit;
 pub use predictions::{PredictionRequest, PrivatePredictions};
 pub use predictions::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
-pub use publish::{AfterChargeError, ReleaseOptions, RequestedRelease, SumsRequest, publish};
+pub use publish::{AfterChargeError, ReleaseOptions, RequestedRelease, SumsRequest, publish, publish_together};
 pub use published::{NoiseDistribution, PublishedNoise, PublishedNumbers};
 pub use signature::{AllowedSigners, NAMESPACE, SignatureError, SigningKey};
 pub use statement::CertificateSummary;

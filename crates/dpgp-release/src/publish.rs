@@ -13,12 +13,13 @@
 //! The first two make a [`RequestedRelease`], and [`publish`] does the rest. The types ensure that no noise is drawn before the
 //! charge ([`UnchargedRelease`](crate::Offer)). The proof that a refused release shows nothing private is there, too.
 
-use super::draw::{DrawnRelease, UnchargedRelease};
-use super::ledger::{ChargeReceipt, LedgerLocation};
+use super::draw::{ChargedRelease, DrawnRelease, OfferedRelease, UnchargedRelease, charge_together};
+use super::ledger::{ChargeReceipt, LedgerLocation, find_conflict};
 use super::numbers::ReleasedNumbers;
 use super::{
     ExactSums, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseSpec, ReleasedSums, StreamedModel, SumsModel,
 };
+use dpgp_accounting::{PrivacyBudget, composed_mu};
 use dpgp_data::Fingerprint;
 use dpgp_mechanisms::PrivacySetting;
 
@@ -81,6 +82,43 @@ pub fn publish<'r, R: RequestedRelease, W, E: AfterChargeError>(
     let paid = offer.charge(terms.place, &release.release_spec(), release.row_fingerprint())?;
     let charged = paid.draw()?;
     write(&charged).map_err(|cause| cause.with_charge_receipt(charged.receipt()))
+}
+
+/// Charges several releases to the ledger of their rows at once, or none of them; then draws their noise and writes them, as
+/// [`publish`] does with one. `names` tells them apart in messages.
+///
+/// The squares of `mu` add up ([`composed_mu`]), so all of them together keep the budget `total`. Exceptions to a guarantee are never
+/// allowed, because the releases would then have no guarantee together.
+///
+/// # Errors
+/// [`ReleaseError`] where a release is refused, and nothing is spent; or what `ready` or `write` fails with.
+pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
+    releases: &'r [R],
+    names: &[&str],
+    total: PrivacyBudget,
+    place: Option<&LedgerLocation>,
+    ready: impl FnOnce() -> Result<(), E>,
+    write: impl FnOnce(&[DrawnRelease<R::Value<'r>>]) -> Result<W, E>,
+) -> Result<W, E> {
+    let mut offers = Vec::new();
+    for release in releases {
+        let offer = release.design_release(false)?;
+        offers.push(OfferedRelease { offer, subject: release.release_spec(), rows: release.row_fingerprint() });
+    }
+    if !total.admits(composed_mu(offers.iter().map(OfferedRelease::mu))) {
+        let problem = "their noise is too small for the budget that they share".to_owned();
+        return Err(ReleaseError::NotTogether(problem).into());
+    }
+    let entries = offers.iter().map(OfferedRelease::ledger_entry).collect::<Result<Vec<_>, _>>()?;
+    if let Some((one, other, reason)) = find_conflict(entries.iter().zip(offers.iter().map(|offer| offer.rows))) {
+        let [one, other] = [one, other].map(|place| names.get(place).copied().unwrap_or("another"));
+        let problem = format!("{one} and {other} have no guarantee together. In {other}, {reason}");
+        return Err(ReleaseError::NotTogether(problem).into());
+    }
+    ready()?;
+    let charged = charge_together(offers, place)?.into_iter().map(ChargedRelease::draw);
+    let drawn = charged.collect::<Result<Vec<_>, _>>()?;
+    write(&drawn).map_err(|cause| cause.with_charge_receipt(drawn.first().and_then(DrawnRelease::receipt)))
 }
 
 impl<'r> RequestedRelease for PredictionRequest<'r> {

@@ -10,11 +10,9 @@ use dpgp_run::Project;
 use dpgp_spec::SpecChange;
 use dpgp_task::{Cell, Experiment};
 
-use super::draw::{DrawnRelease, OfferedRelease, charge_together};
-use super::ledger::find_conflict;
-use super::publish::{AfterChargeError, ReleaseOptions};
+use super::ReleaseError;
+use super::draw::DrawnRelease;
 use super::subject::chosen_cells;
-use super::{PredictionRequest, PrivatePredictions, ReleaseError};
 
 /// The setting that is split.
 const EPSILON: &str = "privacy.epsilon";
@@ -123,44 +121,6 @@ impl JointAnswers {
     /// The answers, in the order of their specs.
     pub fn answers(&self) -> &[JointAnswer] {
         &self.answers
-    }
-
-    /// Charges all answers to the ledger of their rows at once, or none of them; then draws their noise and writes them, as
-    /// [`super::publish`] does with one. `requests` are those of the answers, in their order.
-    ///
-    /// Exceptions to a guarantee are never allowed, because the answers would then have no guarantee together.
-    ///
-    /// # Errors
-    /// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write` fails with.
-    pub fn publish<'r, W, E: AfterChargeError>(
-        &self,
-        requests: &'r [PredictionRequest<'r>],
-        options: &ReleaseOptions<'_>,
-        ready: impl FnOnce() -> Result<(), E>,
-        write: impl FnOnce(&[DrawnRelease<PrivatePredictions<'r>>]) -> Result<W, E>,
-    ) -> Result<W, E> {
-        let mut offers = Vec::new();
-        for request in requests {
-            let offer = request.design_release(false)?;
-            offers.push(OfferedRelease { offer, subject: request.release_spec(), rows: request.fingerprint() });
-        }
-        let mu = composed_mu(offers.iter().map(OfferedRelease::mu));
-        if !self.total.admits(mu) {
-            return Err(wrong("their noise is too small for the budget that they share".to_owned()).into());
-        }
-        let entries = offers.iter().map(OfferedRelease::ledger_entry).collect::<Result<Vec<_>, _>>()?;
-        let rows = offers.iter().map(|one| one.rows);
-        if let Some((one, other, reason)) = find_conflict(entries.iter().zip(rows)) {
-            let [one, other] = [one, other].map(|place| self.answers[place].name());
-            return Err(wrong(format!("{one} and {other} have no guarantee together. In {other}, {reason}")).into());
-        }
-        ready()?;
-        let drawn = charge_together(offers, options.place)?
-            .into_iter()
-            .map(|charged| charged.draw())
-            .collect::<Result<Vec<_>, _>>()?;
-        let receipt = drawn.first().and_then(DrawnRelease::receipt);
-        write(&drawn).map_err(|cause| cause.with_charge_receipt(receipt))
     }
 }
 
