@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ._searches import warn_of_costs
-from ._tables import attempt, column, known, names_of, numbers, split
+from ._tables import attempt, cells_of, column, known, names_of, numbers, split
 from .errors import DPGPError, InputError
 from .moments import Moments
 from .release import Baseline, Release
@@ -39,7 +39,9 @@ class Inputs(NamedTuple):
     names: list | None
     """The names of the columns, if all are strings."""
     words: list
-    """The encoded columns as they are in X, with their names. A ledger identifies rows by their words."""
+    """The encoded columns as they are in X and the persons, with their names. A ledger identifies rows by them."""
+    persons: tuple | None = None
+    """The name of the column of persons, and who each row belongs to."""
 
     @property
     def width(self):
@@ -49,6 +51,11 @@ class Inputs(NamedTuple):
     def shown(self):
         """The names of the columns in the spec."""
         return [f"x{place}" for place in range(self.width)] if self.names is None else self.names
+
+    @property
+    def taken(self):
+        """The names that a target cannot have."""
+        return self.shown if self.persons is None else [*self.shown, self.persons[0]]
 
 
 class Sums(Moments):
@@ -102,8 +109,8 @@ class Estimator:
         tags.non_deterministic = True
         return tags
 
-    def _inputs(self, X, fitting):
-        """Check X and return its columns. Outside of a fit, they must match the fitted ones."""
+    def _inputs(self, X, fitting, persons=None):
+        """Check X and return its columns, and the persons of a fit. Outside of a fit, they must match the fitted ones."""
         names, codes, drops = names_of(X), self._codes(fitting), fitting and self._drops()
         private = fitting and self._hides_inputs()
         if names is None and codes:
@@ -139,12 +146,31 @@ class Estimator:
         words = [(name, known(table[name], name)) for name in codes if fitting and name in names_of(table)]
         inputs = Inputs(columns, rows, list(names) if texts else None, words)
         if fitting:
+            inputs = self._with_persons(inputs, persons)
             strange = [name for name in codes if name not in inputs.shown]
             if strange:
                 raise InputError(f"encode names {strange[0]!r}, but X has no such column; it has {', '.join(inputs.shown)}")
         else:
             self._ensure_fitted_inputs(inputs.width, inputs.names)
         return inputs
+
+    def _with_persons(self, inputs, persons):
+        """Check who each row belongs to, and return the inputs with it."""
+        if (persons is None) != (self.rows_per_person is None):
+            raise InputError(
+                "persons and rows_per_person belong together: persons of fit says who each row belongs to, and rows_per_person, a "
+                "public choice, is the largest number of rows that count for each person"
+            )
+        if persons is None:
+            return inputs
+        most = attempt(int, self.rows_per_person)
+        if isinstance(self.rows_per_person, (str, bool)) or most is None or most != self.rows_per_person or most < 1:
+            raise InputError("rows_per_person must be an integer of at least 1")
+        if np.ndim(persons) != 1 or len(persons) != inputs.rows:
+            raise InputError(f"persons must name a person for each of {inputs.rows} rows, but has the shape {np.shape(persons)}")
+        name = getattr(persons, "name", None)
+        name = name if isinstance(name, str) and name not in inputs.shown else free("person", inputs.shown)
+        return inputs._replace(words=[*inputs.words, (name, known(persons, name))], persons=(name, cells_of(persons)))
 
     def _hides_inputs(self):
         """Return whether inputs are private."""
@@ -177,6 +203,7 @@ class Estimator:
             f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(inputs.shown)}\ntarget = {text(target)}\n'
             + (f"encode = {{ {encode} }}\n" if encode else "")
             + ('missing = "drop"\n' if self._drops() else "")
+            + (f"person = {text(inputs.persons[0])}\nrows_per_person = {int(self.rows_per_person)}\n" if inputs.persons else "")
             + "\n"
         )
 

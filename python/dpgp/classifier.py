@@ -51,6 +51,7 @@ class DPGPClassifier(MomentsEstimator):
         n_jobs=None,
         encode=None,
         missing="refuse",
+        rows_per_person=None,
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -68,10 +69,11 @@ class DPGPClassifier(MomentsEstimator):
         self.n_jobs = n_jobs
         self.encode = encode
         self.missing = missing
+        self.rows_per_person = rows_per_person
 
-    def fit(self, X, y):
+    def fit(self, X, y, persons=None):
         """Release moments of the rows X (n x d) and classes y (n), and charge the ledger."""
-        inputs = self._inputs(X, fitting=True)
+        inputs = self._inputs(X, fitting=True, persons=persons)
         labels = self._target(y, inputs.rows)
         if labels.dtype.kind == "f" and not (np.isfinite(labels) | (self._drops() & np.isnan(labels))).all():
             raise InputError("Input y contains NaN or infinity.")
@@ -89,7 +91,7 @@ class DPGPClassifier(MomentsEstimator):
         if (codes < 0.0).any():
             few = " Only binary classification is supported with two `classes`." if len(classes) == 2 else ""
             raise InputError(f"Unknown label type: a label in y is none of the `classes`.{few}")
-        target = free("class", inputs.shown)
+        target = free("class", inputs.taken)
         if len(classes) == 2:
             return self._fit(inputs, 2.0 * codes - 1.0, target, (-1.0, 1.0), classes_=classes)
         return self._fit_several(inputs, codes, target, classes)

@@ -35,7 +35,7 @@ class DPDensity(Estimator):
         A list with (low, high) for each input, or one (low, high) for all. Records outside are not counted.
     ``bins``
         The number of bins of each input, or one number for all.
-    ``ledger``, ``budget``, ``other_people``, ``allow_caveats``, ``n_jobs``, ``encode``, ``missing``
+    ``ledger``, ``budget``, ``other_people``, ``allow_caveats``, ``n_jobs``, ``encode``, ``missing``, ``rows_per_person``
         As for :class:`dpgp.DPGPRegressor`.
 
     Attributes after ``fit``: ``certificate_``, ``release_``, ``spec_``, ``density_`` (an array with an axis for each input) and ``edges_``.
@@ -55,6 +55,7 @@ class DPDensity(Estimator):
         n_jobs=None,
         encode=None,
         missing="refuse",
+        rows_per_person=None,
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -67,22 +68,25 @@ class DPDensity(Estimator):
         self.n_jobs = n_jobs
         self.encode = encode
         self.missing = missing
+        self.rows_per_person = rows_per_person
 
     def _spec(self, inputs, box, bins):
         cuts = [f"{{ from = {low!r}, to = {high!r}, bins = {count} }}" for (low, high), count in zip(box, bins)]
         # Experiments need test bins; a release does not use them.
         few = [f"{{ from = {low!r}, to = {high!r}, bins = 1 }}" for low, high in box]
+        # Each row is one record. For persons, a spec must say so.
+        clipped = "" if inputs.persons is None else ", most_per_row = 1"
         return (
             f"experiment.title = {text(type(self).__name__)}\n\n"
-            f"{self._data(inputs, free('records', inputs.shown))}"
+            f"{self._data(inputs, free('records', inputs.taken))}"
             f"[task.density]\nbins = [{', '.join(cuts)}]\ntest = [{', '.join(few)}]\ndraws = 1\nestimate.histogram = {{}}\n\n"
             f"[privacy]\nepsilon = {self._epsilon()}\ndelta = {number('delta', self.delta)}\n"
-            'calibration = "analytic"\nmechanism.histogram = { relation = "add-remove" }\n'
+            f'calibration = "analytic"\nmechanism.histogram = {{ relation = "add-remove"{clipped} }}\n'
         )
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, persons=None):
         """Release a histogram of the records X (n x d), and charge the ledger."""
-        inputs = self._inputs(X, fitting=True)
+        inputs = self._inputs(X, fitting=True, persons=persons)
         box = self._box(inputs)
         counts = attempt(np.broadcast_to, self.bins, len(box))
         bins = None if counts is None else [attempt(int, count) for count in counts]

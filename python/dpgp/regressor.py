@@ -12,7 +12,7 @@ import numpy as np
 from . import _core
 from ._estimator import Estimator, Sums, arrive, free, not_fitted, number, pairs, text
 from ._searches import warn_of_costs
-from ._tables import attempt, numbers
+from ._tables import attempt, is_missing, numbers
 from .errors import DPGPError, InputError
 from .moments import save_releases
 from .release import Release
@@ -30,6 +30,8 @@ ARGUMENTS = {
     "normalise.bounds": "target_bounds",
     "privacy.delta": "delta",
     "privacy.epsilon": "epsilon",
+    "data.person": "persons",
+    "data.rows_per_person": "rows_per_person",
     "privacy.mechanism.moments.domain": "input_bounds",
     "privacy.mechanism.moments.rows": "rows",
     "privacy.mechanism.moments.target_bound": "target_bounds",
@@ -118,6 +120,8 @@ TARGET_ARGUMENTS = {
     "data.target": "the name of y",
     "model.noise_variance": "noise_variance",
     "normalise.bounds": "target_bounds",
+    "data.person": "persons",
+    "data.rows_per_person": "rows_per_person",
     "privacy.change": "target_bounds",
     "privacy.delta": "delta",
     "privacy.epsilon": "epsilon",
@@ -172,6 +176,9 @@ class DPGPRegressor(MomentsEstimator):
         ``predict`` it is an error.
     ``missing``
         ``"refuse"``, or ``"drop"`` to drop rows with missing cells. Their number is private, so ``"drop"`` needs ``rows``.
+    ``rows_per_person``
+        To protect all rows of a person: the largest number of rows that count for each person, a public choice. ``persons`` of ``fit``
+        then says who each row belongs to.
     ``ledger``
         True for the ledger that already records releases of these rows, or a new one; a path for another file; False for none,
         as the certificate then states.
@@ -208,6 +215,7 @@ class DPGPRegressor(MomentsEstimator):
         n_jobs=None,
         encode=None,
         missing="refuse",
+        rows_per_person=None,
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -227,15 +235,16 @@ class DPGPRegressor(MomentsEstimator):
         self.n_jobs = n_jobs
         self.encode = encode
         self.missing = missing
+        self.rows_per_person = rows_per_person
 
-    def fit(self, X, y):
+    def fit(self, X, y, persons=None):
         """Release noisy sums of the rows X (n x d) and targets y (n), or combinations of y, and charge the ledger.
 
         Several targets y (n x k) share one charge: ``epsilon`` and ``delta`` cover all of them together.
         """
         if self.private not in ("records", "targets"):
             raise InputError('private must be "records" or "targets"')
-        inputs = self._inputs(X, fitting=True)
+        inputs = self._inputs(X, fitting=True, persons=persons)
         columns = _several(y)
         if columns is not None:
             return self._fit_together(inputs, columns)
@@ -244,7 +253,7 @@ class DPGPRegressor(MomentsEstimator):
         if len(bounds) != 1:
             raise InputError("target_bounds must be one pair (low, high)")
         name = getattr(y, "name", None)
-        target = name if isinstance(name, str) and name not in inputs.shown else free("y", inputs.shown)
+        target = name if isinstance(name, str) and name not in inputs.taken else free("y", inputs.taken)
         self._fit_one(inputs, y_values, target, bounds[0])
         self.__dict__.pop("estimators_", None)
         return self
@@ -275,7 +284,7 @@ class DPGPRegressor(MomentsEstimator):
         if self.allow_caveats:
             raise InputError("several targets have no guarantee together if exceptions are allowed: leave out allow_caveats")
         bounds = bounds * len(columns) if len(bounds) == 1 else bounds
-        names, taken = [], list(inputs.shown)
+        names, taken = [], list(inputs.taken)
         for place, (name, _) in enumerate(columns):
             names.append(name if isinstance(name, str) and name not in taken else free(f"y{place}", taken))
             taken.append(names[-1])
@@ -376,9 +385,10 @@ class DPGPRegressor(MomentsEstimator):
         spec = self._targets_spec(inputs, arrays, target, bounds)
         rows = io.StringIO()
         writer = csv.writer(rows, lineterminator="\n")
-        writer.writerow([*inputs.shown, target, *(name for name, _ in others)])
+        persons = [] if inputs.persons is None else [inputs.persons]
+        writer.writerow([*inputs.shown, target, *(name for name, _ in [*others, *persons])])
         shown = [_cells(values, words.get(name)) for name, values in zip(inputs.shown, arrays)]
-        writer.writerows(zip(*shown, _cells(y, None), *(_cells(values, None) for _, values in others)))
+        writer.writerows(zip(*shown, _cells(y, None), *(_cells(values, None) for _, values in others), *map(_persons, persons)))
         names = [("rows.toml", "the spec"), *TARGET_ARGUMENTS.items(), self._kernel_key()]
         return spec, _core.TargetsCore(spec, rows.getvalue(), names)
 
@@ -503,6 +513,11 @@ def _cells(values, words):
     if words is not None:
         return ["" if code != code else words[int(code)] for code in values.tolist()]
     return ["" if value != value else repr(value) for value in values.tolist()]
+
+
+def _persons(persons):
+    """Return the cells of a column of persons; a missing one is empty."""
+    return ["" if not isinstance(cell, str) and is_missing(cell) else str(cell) for cell in persons[1]]
 
 
 def _range(values):

@@ -153,6 +153,10 @@ impl MomentsCore {
         let table = PythonTable { columns, others };
         let (experiment, name, key) = (Arc::clone(&self.experiment), self.name.clone(), self.key.clone());
         let arguments = self.arguments.clone();
+        if self.data()?.person.is_some() && self.total.is_some() {
+            // At most so many rows of each person count, and those are chosen among all rows.
+            return Err(Failure::input("with data.person, all rows must be added in one call").into());
+        }
         let more = beside(py, move |gate| {
             let done = summed(&experiment, &table, &name, key.as_ref(), threads, gate);
             done.map_err(|failure| failure.naming(&arguments))
@@ -166,6 +170,9 @@ impl MomentsCore {
     /// Adds the sums of other rows. They are unchanged if this fails.
     fn merge(&mut self, other: &mut Self) -> PyResult<()> {
         let Some(more) = &other.total else { return Ok(()) };
+        if self.data()?.person.is_some() && self.total.is_some() {
+            return Err(Failure::input("with data.person, all rows must be added in one call").into());
+        }
         self.ensure_other_rows(more)?;
         if self.total.as_ref().is_some_and(|total| Arc::strong_count(total) > 1) || Arc::strong_count(more) > 1 {
             return Err(busy().into());

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::add_sums::{OTHER_KEYS, parse_sums_text, wrong_summand_error};
 use super::new_file::new_file;
+use super::person_table::read_person_table;
 use super::sum_rows::{IdentifiedSums, columns_to_read, refuse_equal_files};
 use super::sums_model::SumsOf;
 use super::{ExactSums, ReleaseError, StreamedModel, SumsModel};
-use dpgp_data::rows::{CompleteFlagRows, ExtraColumns, FingerprintedRows, RowStream};
+use dpgp_data::rows::{CompleteFlagRows, ExtraColumns, FingerprintedRows, InMemoryRows, RowStream};
 use dpgp_data::{DataKey, Fingerprint, RowSetDigest};
 use dpgp_fs::{NewFile, ReadAccess};
 use dpgp_run::Pool;
@@ -95,7 +96,7 @@ impl<M: SumsModel> StreamedModel<'_, M> {
     ///
     /// # Errors
     /// [`ReleaseError::Data`] for a row with a number that is not finite;
-    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice.
+    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, because rows in memory have no such column.
     pub fn sum_rows_in_memory(
         &self,
         name: &str,
@@ -106,24 +107,22 @@ impl<M: SumsModel> StreamedModel<'_, M> {
         self.sum_table(TableInMemory { name, rows, others: None }, pool, key)
     }
 
-    /// The same for rows of a table with further columns, which also identify the rows.
+    /// The same for rows of a table with further columns, which also identify the rows. One of them may name the persons of the rows
+    /// (`data.person`). All rows of a person must then be in this table: rows of other tables cannot be added.
     ///
     /// # Errors
-    /// As [`StreamedModel::sum_rows_in_memory`].
+    /// As [`StreamedModel::sum_rows_in_memory`], and for a row without a person.
     pub fn sum_table(
         &self,
         table: TableInMemory<'_>,
         pool: &Pool,
         key: Option<&DataKey>,
     ) -> Result<ExactSums<M>, ReleaseError> {
-        let TableInMemory { name, rows, others } = table;
-        let data = &self.setting().data;
+        let (data, columns) = (&self.setting().data, self.columns());
         if data.person.is_some() {
-            return Err(ReleaseError::NotReleasable(
-                "data.person needs two passes over the rows, so they must come from files",
-            ));
+            return self.sum_person_table(table, pool, key);
         }
-        let columns = self.columns();
+        let TableInMemory { name, rows, others } = table;
         let held = FingerprintedRows::new(rows, Path::new(name), &columns, key).with_missing_policy(data.missing);
         let mut held = match others {
             Some(others) => held.with_extra_columns(key, others),
@@ -135,14 +134,30 @@ impl<M: SumsModel> StreamedModel<'_, M> {
             false => sum_blocks(&mut held, 0..u64::MAX, summand, threads)?,
         };
         let rows = held.rows_read();
-        let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
-        let files = vec![RowFileSummary { name: name.to_owned(), bytes, rows }];
+        let files = vec![table_summary(name, rows, columns.len())];
         Ok(self.build_exact_sums(IdentifiedSums {
             files,
             identity: held.into_fingerprint(),
             part,
             unchecked: Vec::new(),
         }))
+    }
+
+    /// The same for rows of persons: at most `data.rows_per_person` of each count, as in files.
+    fn sum_person_table(
+        &self,
+        table: TableInMemory<'_>,
+        pool: &Pool,
+        key: Option<&DataKey>,
+    ) -> Result<ExactSums<M>, ReleaseError> {
+        let (data, columns) = (&self.setting().data, self.columns());
+        let name = table.name;
+        let (held, identity) = read_person_table(table, data, &columns, key)?;
+        let marked = held.columns_with_marks(data);
+        let mut rows = InMemoryRows::new(marked.iter().map(Vec::as_slice).collect());
+        let part = sum_blocks(&mut rows, 0..u64::MAX, self.model().summand(), pool.threads())?;
+        let files = vec![table_summary(name, held.rows() as u64, columns.len())];
+        Ok(self.build_exact_sums(IdentifiedSums { files, identity, part, unchecked: Vec::new() }))
     }
 
     /// Sums from their text: all of some rows, as [`ExactSums::to_json`] and `dpgp sum --out` write them.
@@ -163,6 +178,10 @@ impl<M: SumsModel> StreamedModel<'_, M> {
         let unchecked = record.checksum.is_none().then(|| name.to_path_buf());
         Ok(ExactSums { record, unchecked: unchecked.into_iter().collect(), batches: Vec::new() })
     }
+}
+
+fn table_summary(name: &str, rows: u64, columns: usize) -> RowFileSummary {
+    RowFileSummary { name: name.to_owned(), bytes: rows * (columns * size_of::<f64>()) as u64, rows }
 }
 
 impl<M: SumsModel> ExactSums<M> {

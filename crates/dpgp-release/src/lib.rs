@@ -75,6 +75,7 @@ mod moments;
 mod moments_file;
 mod new_file;
 mod numbers;
+mod person_table;
 mod prediction_files;
 mod predictions;
 mod publish;

@@ -1,0 +1,76 @@
+//! Rows of persons that a program holds: a column of their table names the person of each row.
+
+use std::path::Path;
+
+use super::ReleaseError;
+use super::exact_sums::TableInMemory;
+use super::sum_rows::RowsInMemory;
+use dpgp_data::rows::{ExtraCell, ExtraColumns, FingerprintedRows, RowStream};
+use dpgp_data::{DataError, DataKey, Fingerprint, PersonId, RowUnit, TableCellError, TableError};
+use dpgp_run::{RunError, temporary_key};
+use dpgp_spec::setting::DataSetting;
+use dpgp_stream::BLOCK;
+
+/// Reads all rows into memory, with the person of each.
+///
+/// Obligation: the cells and the persons are read once, so that a program that changes its table meanwhile cannot make more rows of a
+/// person count.
+///
+/// # Errors
+/// [`ReleaseError::NotReleasable`] without a column of persons. [`ReleaseError::Data`] for a number that is not finite, or a row
+/// without a person, unless the spec drops such rows.
+pub(super) fn read_person_table(
+    table: TableInMemory<'_>,
+    data: &DataSetting,
+    columns: &[String],
+    key: Option<&DataKey>,
+) -> Result<(RowsInMemory, Option<Fingerprint>), ReleaseError> {
+    let TableInMemory { name, rows, others } = table;
+    let without = || ReleaseError::NotReleasable("data.person names a column that the rows do not have");
+    let person = data.person.as_deref().unwrap_or_default();
+    let others = others.ok_or_else(without)?;
+    let place = others.names().iter().position(|name| name == person).ok_or_else(without)?;
+    let mut others = PersonReader { others, place, persons: Vec::new() };
+    // Without a key, others would not be read.
+    let passing = key.is_none().then(temporary_key).transpose().map_err(RunError::from)?;
+    let used = key.or(passing.as_ref());
+    let mut held = FingerprintedRows::new(rows, Path::new(name), columns, used)
+        .with_missing_policy(data.missing)
+        .with_extra_columns(used, &mut others);
+    let mut read = vec![Vec::new(); columns.len()];
+    while held.read(&mut read, BLOCK)? > 0 {}
+    let fingerprint = held.into_fingerprint().filter(|_| key.is_some());
+    let persons = others.persons;
+    if !data.drops_missing()
+        && let Some(row) = persons.iter().position(Option::is_none)
+    {
+        let (unit, line, column, problem) = (RowUnit::Row, row + 1, person.to_owned(), TableCellError::NoPerson);
+        return Err(
+            DataError::from_table_error(Path::new(name), TableError::Cell { unit, line, column, problem }).into()
+        );
+    }
+    Ok((RowsInMemory { columns: read, persons }, fingerprint))
+}
+
+/// Other columns, of which one names persons.
+struct PersonReader<'t> {
+    others: &'t mut dyn ExtraColumns,
+    place: usize,
+    persons: Vec<Option<PersonId>>,
+}
+
+impl ExtraColumns for PersonReader<'_> {
+    fn names(&self) -> Vec<String> {
+        self.others.names()
+    }
+
+    fn next_cells(&mut self, rows: usize) -> Vec<Vec<ExtraCell>> {
+        let cells = self.others.next_cells(rows);
+        let persons = cells.get(self.place).into_iter().flatten();
+        self.persons.extend(persons.map(|cell| match cell {
+            ExtraCell::Number(number) => PersonId::of_number(*number),
+            ExtraCell::Text(text) => PersonId::parse(&String::from_utf8_lossy(text)),
+        }));
+        cells
+    }
+}
