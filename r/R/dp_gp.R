@@ -1,5 +1,6 @@
 dp_gp <- function(formula, data, epsilon, delta, bounds, private = c("targets", "records"), input_bounds = NULL,
-                  lengthscale = NULL, noise_sd = NULL, ledger = TRUE, budget = NULL) {
+                  lengthscale = NULL, noise_sd = NULL, ledger = TRUE, budget = NULL, person = NULL, rows_per_person = NULL,
+                  rows = NULL) {
   private <- match.arg(private)
   frame <- model.frame(formula, data, na.action = NULL)
   target <- names(frame)[1]
@@ -8,14 +9,15 @@ dp_gp <- function(formula, data, epsilon, delta, bounds, private = c("targets", 
     stop("formula must have a target and inputs, as in y ~ a + b", call. = FALSE)
   }
   if (!is.numeric(frame[[1]])) stop("the target must be a number", call. = FALSE)
-  words <- lapply(Filter(function(x) !is.numeric(x), frame[-1]), function(x) levels(as.factor(x)))
+  words <- public_words(frame[-1], private)
   bounds <- checked_bounds(bounds, "bounds")
   box <- input_box(frame[-1], input_bounds, private, words)
 
   folder <- private_folder()
   on.exit(unlink(folder, recursive = TRUE))
-  write_rows(frame, file.path(folder, "rows.csv"))
-  spec <- spec_text(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd)
+  persons <- person_setting(person, rows_per_person, data, names(frame))
+  write_rows(if (is.null(person)) frame else cbind(frame, data[person]), file.path(folder, "rows.csv"))
+  spec <- spec_text(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows)
   writeLines(spec, file.path(folder, "spec.toml"))
   counted <- ledger_arguments(ledger, budget)
   if (private == "targets") {
@@ -39,6 +41,38 @@ dp_gp <- function(formula, data, epsilon, delta, bounds, private = c("targets", 
   )
 }
 
+# The words of inputs that are not numbers. Those that occur among private inputs are private, so they must be levels of a factor.
+public_words <- function(columns, private) {
+  columns <- Filter(function(x) !is.numeric(x), columns)
+  unknown <- names(Filter(function(x) !is.factor(x), columns))
+  if (private == "records" && length(unknown) > 0) {
+    stop(
+      "make ", unknown[1], " a factor whose levels come from public knowledge: words are never read from private inputs",
+      call. = FALSE
+    )
+  }
+  lapply(columns, function(x) levels(as.factor(x)))
+}
+
+# The lines of a spec that protect all rows of a person.
+person_setting <- function(person, rows_per_person, data, taken) {
+  if (is.null(person) != is.null(rows_per_person)) {
+    stop("person and rows_per_person belong together", call. = FALSE)
+  }
+  if (is.null(person)) return(NULL)
+  if (!is.character(person) || length(person) != 1 || !person %in% names(data) || person %in% taken) {
+    stop("person must name a column of data that is not in the formula", call. = FALSE)
+  }
+  c(paste("person =", toml_text(person)), paste("rows_per_person =", whole_number(rows_per_person, "rows_per_person")))
+}
+
+whole_number <- function(x, name) {
+  if (!is.numeric(x) || length(x) != 1 || !is.finite(x) || x < 1 || x != round(x)) {
+    stop(name, " must be a whole number of at least 1", call. = FALSE)
+  }
+  sprintf("%.0f", x)
+}
+
 checked_bounds <- function(bounds, name) {
   if (!is.numeric(bounds) || length(bounds) != 2 || !all(is.finite(bounds)) || bounds[1] >= bounds[2]) {
     stop(name, " must be c(low, high) with low < high, from public knowledge", call. = FALSE)
@@ -60,7 +94,7 @@ input_box <- function(columns, input_bounds, private, words) {
   stats::setNames(box, names(columns))
 }
 
-spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd) {
+spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows) {
   width <- bounds[2] - bounds[1]
   sides <- vapply(box, diff, 0)
   sides[sides <= 0] <- 1
@@ -83,7 +117,7 @@ spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, privat
   c(
     "experiment.title = \"a fit in R\"", "", "[data]", "source.csv.path = \"rows.csv\"",
     paste("inputs =", toml_list(toml_text(inputs))), paste("target =", toml_text(target)),
-    if (length(encode)) paste0("encode = { ", paste(encode, collapse = ", "), " }"),
+    if (length(encode)) paste0("encode = { ", paste(encode, collapse = ", "), " }"), persons,
     "", "[normalise.bounds]", paste("low =", number(bounds[1])), paste("high =", number(bounds[2])),
     paste("scale =", number(width / 2)), "", "[model]", if (hides_targets) "averaged = true",
     paste("noise_variance =", toml_number(noise, "noise_sd")), kernel, "",
@@ -93,7 +127,8 @@ spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, privat
     if (hides_targets) {
       c(paste("change =", number(width)), "mechanism.cloaking.objective = \"risk\"")
     } else {
-      paste("mechanism.moments = { target_bound = 1.0, domain =", domain, "}")
+      count <- if (!is.null(rows)) paste(", rows =", whole_number(rows, "rows"))
+      paste0("mechanism.moments = { target_bound = 1.0, domain = ", domain, count, " }")
     }
   )
 }

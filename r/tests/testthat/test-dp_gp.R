@@ -81,3 +81,31 @@ test_that("a fit is drawn", {
   expect_invisible(plot(fit_of(effect ~ dose + time, frame, ledger = FALSE)))
   expect_error(plot(fit_of(effect ~ dose + sex, frame, ledger = FALSE)), "numbers")
 })
+
+test_that("words of private inputs are never read from the rows", {
+  frame <- rows()
+  frame$sex <- as.character(frame$sex)
+  box <- list(dose = c(0, 10))
+  expect_error(fit_of(effect ~ dose + sex, frame, private = "records", input_bounds = box), "make sex a factor")
+  frame$sick <- frame$effect > 50
+  expect_error(fit_of(effect ~ dose + sick, frame, private = "records", input_bounds = box), "make sick a factor")
+  # Levels are public, also those that no row has.
+  needs_command()
+  frame$sex <- factor(frame$sex, levels = c("F", "M", "X"))
+  fit <- fit_of(effect ~ dose + sex, frame, private = "records", input_bounds = box, ledger = FALSE)
+  expect_identical(fit$words$sex, c("F", "M", "X"))
+})
+
+test_that("all rows of a person are protected", {
+  needs_command()
+  frame <- rows()[c("dose", "effect")]
+  frame$who <- sprintf("p%d", seq_len(nrow(frame)) %% 100)
+  fit <- fit_of(effect ~ dose, frame, ledger = FALSE, person = "who", rows_per_person = 2)
+  expect_match(fit$guarantee, "one person (\"who\", at most 2 rows each)", fixed = TRUE)
+  records <- fit_of(effect ~ dose, frame, ledger = FALSE, person = "who", rows_per_person = 2, rows = 200,
+                    private = "records", input_bounds = list(dose = c(0, 10)))
+  expect_match(records$guarantee, "one person (\"who\", at most 2 rows each)", fixed = TRUE)
+  expect_error(fit_of(effect ~ dose, frame, person = "who"), "belong together")
+  expect_error(fit_of(effect ~ dose, frame, person = "dose", rows_per_person = 2), "not in the formula")
+  expect_error(fit_of(effect ~ dose, frame, person = "who", rows_per_person = 1.5), "whole number")
+})
