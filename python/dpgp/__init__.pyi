@@ -108,7 +108,7 @@ class DPGPRegressor(_Estimator):
         private: Literal["records", "targets"] = "records",
         lengthscale: float | Sequence[float] | None = None,
         noise_variance: float = 0.1,
-        noise_sd: float | None = None,
+        noise_sd: float | Sequence[float] | None = None,
         kernel: str | None = None,
         additive: bool | None = None,
         rows: int | None = None,

@@ -159,7 +159,7 @@ class DPGPRegressor(MomentsEstimator):
         the bounds. For public inputs it is half of the width of the bounds, or without bounds half of the range of the inputs.
         The release then weights lengthscales and variances around it.
     ``noise_sd``
-        Typical difference of a target from the function, in units of the target.
+        Typical difference of a target from the function, in units of the target: one number, or one for each of several targets.
     ``noise_variance``
         The square of ``noise_sd``, in units of the squared half-width of ``target_bounds``. It is used if ``noise_sd`` is not given. The
         release weights values around it.
@@ -289,8 +289,12 @@ class DPGPRegressor(MomentsEstimator):
             names.append(name if isinstance(name, str) and name not in taken else free(f"y{place}", taken))
             taken.append(names[-1])
         values = [(name, self._target_values(column, inputs.rows)) for name, (_, column) in zip(names, columns)]
-        epsilon = self._share(len(columns))
-        parts = [type(self)(**(self.get_params() | {"epsilon": epsilon, "target_bounds": limits})) for limits in bounds]
+        sds = self.noise_sd if np.ndim(self.noise_sd) == 1 else [self.noise_sd] * len(columns)
+        if len(sds) != len(columns):
+            raise InputError(f"noise_sd is for {len(sds)} targets, but y has {len(columns)} targets")
+        own = dict(epsilon=self._share(len(columns)))
+        each = [own | dict(target_bounds=limits, noise_sd=sd) for limits, sd in zip(bounds, sds)]
+        parts = [type(self)(**(self.get_params() | one)) for one in each]
         if self._is_baseline():
             for part, (name, y), limits in zip(parts, values, bounds):
                 part._fit_one(inputs, y, name, limits)

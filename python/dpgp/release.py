@@ -98,13 +98,14 @@ class Release:
     @property
     def certificate(self):
         """The guarantee: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings, and whether a ledger recorded
-        the release."""
+        the release. Of several targets also what all of them guarantee together."""
         if "combinations" in self.json:
             stated = self.json["certificate"]
             found = {"text": stated["guarantee"]} | {key: stated[key] for key in _STATED if key in stated}
         else:
             found = self.json["guarantee"] | {"not_covered": self.json.get("not_covered", [])}
-        return found | {"ledger": self._counted()}
+        together = self.json.get("certificate", self.json).get("together")
+        return found | {"ledger": self._counted()} | ({} if together is None else {"together": together})
 
     def _counted(self):
         """Return whether a ledger recorded this release, in words."""

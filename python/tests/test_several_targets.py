@@ -38,6 +38,8 @@ def test_targets_share_one_budget(private):
     account = [part.get("all_releases") for part in found]
     assert [one["releases"] for one in account] == [2, 2]
     assert all(MU * 0.9999 < one["mu"] <= MU * (1.0 + 1e-9) for one in account)
+    for certificate in fitted.certificate_:
+        assert certificate["together"]["answers"] == ["y0", "y1"] and certificate["together"]["epsilon"] == 1.0
     # Both mus are the same, and so is their epsilon: of mpmath .688910831, rounded down.
     assert [one["epsilon"] for one in fitted.certificate_] == [0.68891, 0.68891]
     with pytest.raises(dpgp.LedgerError, match="100.0 % of the budget"):
@@ -95,6 +97,13 @@ def test_names_come_from_a_table():
     )
 
 
+def test_targets_have_their_own_noise():
+    X, _, Y = rows(10, number=300)
+    fitted = regressor("records", ledger=False, noise_sd=[0.5, 2.0]).fit(X, Y)
+    found = [float(spec.split("noise_variance = ")[1].splitlines()[0]) for spec in fitted.spec_]
+    np.testing.assert_allclose(found, [(2.0 * 0.5 / 10.0) ** 2, (2.0 * 2.0 / 20.0) ** 2])
+
+
 def test_a_fit_of_one_target_forgets_the_others():
     X, _, Y = rows(6, number=300)
     estimator = regressor("records", ledger=False).fit(X, Y)
@@ -114,6 +123,7 @@ def test_a_baseline_of_several_targets_is_not_private():
     ("more", "message"),
     [
         (dict(target_bounds=[(0, 1), (0, 1), (0, 1)]), "target_bounds is for 3 targets, but y has 2 targets"),
+        (dict(noise_sd=[1.0, 1.0, 1.0]), "noise_sd is for 3 targets, but y has 2 targets"),
         (dict(allow_caveats=True), "no guarantee together"),
         (dict(epsilon=-1.0), "epsilon"),
         (dict(delta=2.0), "delta"),

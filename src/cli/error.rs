@@ -179,6 +179,9 @@ pub enum CliError {
         "--set cannot change data.source: a release uses the rows of its spec; write another spec to release other rows"
     )]
     OtherRows,
+    /// Several answers without a place.
+    #[error("--together needs --out FOLDER for the answers, or --preview")]
+    NoFolder,
     /// Several specs of one release.
     #[error("several specs need --together, which releases their answers in one charge; without it, name one spec")]
     SeveralSpecs,
@@ -334,6 +337,7 @@ impl CliError {
             | Self::NamedColumns(_)
             | Self::NoLedger(_)
             | Self::OtherRows
+            | Self::NoFolder
             | Self::SeveralSpecs
             | Self::ModelOfCounts
             | Self::AreasOfMoments

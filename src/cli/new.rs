@@ -9,7 +9,7 @@ use super::CliError;
 use super::emit::quote_for_shell;
 use super::new_ask::{ask_people, ask_questions, ask_row_count, begin_dialogue, fill_bounds};
 use super::new_bounds::{note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget_options};
-use super::new_data::{ChosenColumns, ColumnRoles, column_name, first_names_text, indent_lines};
+use super::new_data::{ChosenColumns, ColumnRoles, CountChoices, column_name, first_names_text, indent_lines};
 use super::new_data::{GeneratedSpec, ProtectedPart, RowsOfPeople, UserDataFile, describe_file, generate_spec};
 use super::new_table::spec_from_table;
 use super::options::{OutputFormat, announce_project};
@@ -83,6 +83,8 @@ pub struct NewArguments {
     /// Count rows by their inputs, instead of predicting a target
     #[arg(long, requires = "data", conflicts_with_all = ["target", "private_inputs"])]
     count: bool,
+    #[command(flatten)]
+    counts: CountChoices,
     /// Write a spec that releases private bounds of the target, for a tenth of the budget or less; they protect whole records
     #[arg(long, requires_all = ["data", "target"], conflicts_with_all = ["count", "private_inputs", "inputs", "ask"])]
     private_bounds: bool,
@@ -148,7 +150,9 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                 ProtectedPart::Bounds => arguments.chosen.with_target_as_input(),
                 _ => arguments.chosen.clone(),
             };
-            let file = UserDataFile { path: file, name: &name, columns, separator, chosen, people: people.as_ref() };
+            let (people_known, counts) = (people.as_ref(), &arguments.counts);
+            let file =
+                UserDataFile { path: file, name: &name, columns, separator, chosen, people: people_known, counts };
             // Who has several rows is asked before columns are chosen: an identifier is no input.
             let described = describe_file(&file)?;
             let mut asked = people.clone();

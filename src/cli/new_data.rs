@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use thiserror::Error;
 
 use super::CliError;
@@ -110,6 +110,49 @@ pub(super) struct UserDataFile<'a> {
     pub chosen: &'a ChosenColumns,
     /// The people that the rows belong to, if one person can have several.
     pub people: Option<&'a RowsOfPeople>,
+    /// How rows are counted.
+    pub counts: &'a CountChoices,
+}
+
+/// How rows are counted.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct CountChoices {
+    /// With --count: the number of bins of each input, separated by commas [default: 64 for one input, 48 each for two]
+    #[arg(long, value_name = "LIST", requires = "count", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    bins: Vec<u32>,
+    /// With --count: whether neighbours differ by one row more or less, or by the cells of one row. Counts share a budget with means of
+    /// the same rows only with replace-one
+    #[arg(long, value_name = "RELATION", requires = "count", default_value = "add-remove")]
+    relation: CountRelation,
+}
+
+/// Neighbouring data sets of counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum CountRelation {
+    /// One row is added or removed; the number of rows is private.
+    #[default]
+    AddRemove,
+    /// One row is replaced; the number of rows is public.
+    ReplaceOne,
+}
+
+impl CountChoices {
+    /// The bins of each input.
+    fn bins_of(&self, inputs: usize) -> Result<Vec<u32>, ColumnError> {
+        match self.bins.len() {
+            0 => Ok(vec![bins_per_input(inputs); inputs]),
+            bins if bins == inputs => Ok(self.bins.clone()),
+            bins => Err(ColumnError::Bins { bins, inputs }),
+        }
+    }
+
+    /// The relation as a spec writes it.
+    fn relation(&self) -> &'static str {
+        match self.relation {
+            CountRelation::AddRemove => "add-remove",
+            CountRelation::ReplaceOne => "replace-one",
+        }
+    }
 }
 
 /// The column that identifies a person, and how many rows of one person are used.
@@ -156,6 +199,8 @@ pub(super) fn generate_spec(
         own.columns.retain(|other| other.name != *column);
     }
     let (roles, rows) = (assign_column_roles(file, &layout, &own, protected)?, own.rows);
+    let bins = file.counts.bins_of(roles.inputs.len());
+    let bins = bins.map_err(|cause| CliError::Columns { path: file.path.to_path_buf(), cause })?;
     let left_out = excluded_column_lines(&own.columns, &roles.inputs);
     let ColumnRoles { target, inputs, .. } = &roles;
     let bounds_of = format!("bounds of {}", inputs.join(", "));
@@ -188,10 +233,8 @@ pub(super) fn generate_spec(
         ("@SUMS@", summed_functions(rows, inputs).to_owned()),
         ("@ENDS@", input_list_lines(inputs, "[nan, nan]")),
         ("@TITLE@", quote_toml(&title)),
-        (
-            "@BINS@",
-            input_list_lines(inputs, &format!("{{ from = nan, to = nan, bins = {} }}", bins_per_input(inputs.len()))),
-        ),
+        ("@BINS@", bin_lines(inputs, &bins)),
+        ("@RELATION@", file.counts.relation().to_owned()),
         ("@TARGET@", quote_toml(target.as_deref().unwrap_or(&inputs[0]))),
     ];
     let text = parts.iter().fold(protected.spec_template().to_owned(), |spec, (place, part)| spec.replace(place, part));
@@ -334,7 +377,7 @@ fn known_rows_toml(people: Option<&RowsOfPeople>) -> String {
 }
 
 /// Bins along each input, so that a grid has some thousands.
-fn bins_per_input(inputs: usize) -> usize {
+fn bins_per_input(inputs: usize) -> u32 {
     match inputs {
         1 => 64,
         2 => 48,
@@ -461,6 +504,14 @@ fn input_list_lines(inputs: &[String], value: &str) -> String {
     inputs.iter().map(|name| format!("    {value},   # {}\n", quote_toml(name))).collect()
 }
 
+/// Writes the bins of each input, whose ends are to be filled in.
+fn bin_lines(inputs: &[String], bins: &[u32]) -> String {
+    let line = |(name, bins): (&String, &u32)| {
+        format!("    {{ from = nan, to = nan, bins = {bins} }},   # {}\n", quote_toml(name))
+    };
+    inputs.iter().zip(bins).map(line).collect()
+}
+
 /// Quotes a text for TOML, on one line.
 pub(super) fn quote_toml(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -505,6 +556,9 @@ pub enum ColumnError {
     /// It is named several times.
     #[error("the column {0:?} is named twice among the inputs and the target")]
     Twice(String),
+    /// Numbers of bins for other inputs.
+    #[error("--bins is for {bins} inputs, but the rows are counted by {inputs}")]
+    Bins { bins: usize, inputs: usize },
     /// The target or the inputs use all numeric columns.
     #[error("no numeric column is left for the {0}")]
     NoneLeft(&'static str),

@@ -16,7 +16,7 @@ use super::options::{
     existing_ledger_place, experiments,
 };
 use super::output::{print, print_json, print_stderr};
-use super::predict_together::{AnswerShare, predict_together};
+use super::predict_together::{AnswerShare, predict_together, preview_together};
 use super::preview::{PreviewArguments, preview};
 use super::published::{PUBLISHERS_GUARANTEE, PublishedArguments};
 use super::waiting::Spinner;
@@ -82,9 +82,9 @@ pub struct PredictArguments {
     pub(super) points: PointsArguments,
     /// Release the answers of all SPECs, or of all cells of one, in one charge. The epsilon and delta that all of them state then cover
     /// all answers together. FILE of --out is a folder
-    #[arg(long, requires = "out", conflicts_with_all = ["from", "preview", "set", "map", "release", "allow_caveats", "for_holder"])]
+    #[arg(long, conflicts_with_all = ["from", "set", "map", "release", "allow_caveats", "for_holder", "no_ledger"])]
     together: bool,
-    /// With --together: the weight of the answer NAME in the split of the budget; repeat for each [default: 1]
+    /// With --together: the weight of the answer NAME in the split of the budget (of mu^2, which adds up); repeat for each [default: 1]
     #[arg(long, value_name = "NAME=WEIGHT", requires = "together")]
     pub(super) share: Vec<AnswerShare>,
     /// Choose a cell if the spec has several; repeat for each axis
@@ -102,7 +102,7 @@ pub struct PredictArguments {
     #[command(flatten)]
     released: FromReleaseArguments,
     #[command(flatten)]
-    preview: PreviewArguments,
+    pub(super) preview: PreviewArguments,
     /// Also write this new file, from which `dpgp predict --from` predicts at other points. Needs public inputs and
     /// model.averaged = true
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
@@ -139,7 +139,11 @@ pub struct PredictArguments {
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
 pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
     if arguments.together {
-        return predict_together(arguments, format);
+        return match (arguments.preview.preview, &arguments.out) {
+            (true, _) => preview_together(arguments, format),
+            (false, Some(folder)) => predict_together(arguments, folder, format),
+            (false, None) => Err(CliError::NoFolder),
+        };
     }
     // Refuse: several specs, an unknown ending of an output, two equal output paths, or an outline of a map that cannot be read, before any row is read
     // or a state folder is made.

@@ -6,33 +6,29 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::CliError;
-use super::options::{OutputFormat, balance_text, count_with_noun, ensure_distinct_paths};
+use super::options::{OutputFormat, balance_text, count_with_noun, ensure_distinct_paths, existing_ledger_place};
 use super::output::{print, print_json};
 use super::predict::PredictArguments;
+use super::preview::preview;
 use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_fs::with_ending;
 use dpgp_release::{
-    DrawnRelease, JointAnswer, JointAnswers, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError,
-    SigningKey, describe_joint_risk, publish_together, refuse_private_filter,
+    DrawnRelease, JointAnswer, JointAnswers, JointGuarantee, PredictionFiles, PredictionRequest, PrivatePredictions,
+    ReleaseError, SigningKey, publish_together, refuse_private_filter,
 };
-use dpgp_run::create_watcher;
+use dpgp_run::{Project, create_watcher};
 
 /// Releases the answers of several specs, or of several cells of one, in the order of [`super::predict::predict`]: refuse, read,
 /// charge, draw, write. All answers are charged before any noise is drawn.
-pub(super) fn predict_together(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
+pub(super) fn predict_together(
+    arguments: &PredictArguments,
+    folder: &Path,
+    format: OutputFormat,
+) -> Result<(), CliError> {
     // Refuse: wrong specs, different budgets, and output files that exist or cannot be written.
-    let folder = arguments.out.as_deref().unwrap_or(Path::new("."));
     let project = arguments.places.project()?;
-    let specs = arguments.specs.iter().map(|spec| project.find_one_experiment(spec));
-    let weights: Vec<(String, f64)> = arguments.share.iter().map(|share| (share.name.clone(), share.weight)).collect();
-    let joint = JointAnswers::split(&project, specs.collect::<Result<_, _>>()?, &arguments.cell, &weights)?;
-    for answer in joint.answers() {
-        let setting = answer.cell().setting();
-        refuse_private_filter(setting, false)?;
-        ensure_readable_addresses(setting.data.source.own_file().map(Path::new))?;
-    }
-    ensure_readable_addresses(arguments.points.at.as_deref())?;
+    let joint = split_budget(arguments, &project)?;
     let (watcher, place) = (create_watcher(arguments.quiet), arguments.ledger.open_ledger_place()?);
     let signing = arguments.sign.as_deref().map(SigningKey::from_tested_file).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
@@ -74,6 +70,46 @@ pub(super) fn predict_together(arguments: &PredictArguments, format: OutputForma
     })
 }
 
+/// Shows how the budget would be split, and the expected error of each answer at its epsilon. Reads public facts only, as
+/// `--preview` of one spec does, and spends nothing.
+pub(super) fn preview_together(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
+    let project = arguments.places.project()?;
+    let joint = split_budget(arguments, &project)?;
+    if format == OutputFormat::Json {
+        let answers = joint.answers().iter().map(|answer| {
+            let epsilon = answer.cell().setting().privacy.epsilon.get();
+            json!({ "name": answer.name(), "share": answer.share(), "epsilon": epsilon })
+        });
+        return print_json(&json!({ "answers": answers.collect::<Vec<_>>() }));
+    }
+    let (watcher, place) = (create_watcher(arguments.quiet), existing_ledger_place()?);
+    let points = arguments.points.public_points();
+    for answer in joint.answers() {
+        let (experiment, cell) = (answer.experiment(), answer.cell());
+        let request = PredictionRequest::read(&project, experiment, cell, points, watcher.downloads(), place.as_ref())?;
+        let epsilon = cell.setting().privacy.epsilon;
+        let share = 100.0 * answer.share();
+        print(&format!("{}: epsilon = {}, {share:.0} % of the budget\n", answer.name(), epsilon.get()))?;
+        let one = arguments.preview.at_epsilon(epsilon);
+        preview(&request, &experiment.meta.title, &one, arguments.quiet, format)?;
+    }
+    Ok(())
+}
+
+/// Finds the answers and the epsilon of each. Refuses what needs no row.
+fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<JointAnswers, CliError> {
+    let specs = arguments.specs.iter().map(|spec| project.find_one_experiment(spec));
+    let weights: Vec<(String, f64)> = arguments.share.iter().map(|share| (share.name.clone(), share.weight)).collect();
+    let joint = JointAnswers::split(project, specs.collect::<Result<_, _>>()?, &arguments.cell, &weights)?;
+    for answer in joint.answers() {
+        let setting = answer.cell().setting();
+        refuse_private_filter(setting, false)?;
+        ensure_readable_addresses(setting.data.source.own_file().map(Path::new))?;
+    }
+    ensure_readable_addresses(arguments.points.at.as_deref())?;
+    Ok(joint)
+}
+
 /// All files that the answers may need.
 fn output_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
     let endings = ["", ".certificate.json", ".certificate.json.sig"];
@@ -94,9 +130,11 @@ fn summary(joint: &JointAnswers, drawn: &[DrawnRelease<PrivatePredictions<'_>>],
             "  {name:width$}  epsilon = {epsilon}, {share:.0} % of the budget; {points} in {path}\n"
         ));
     }
-    text.extend(describe_joint_risk(drawn).map(|risk| risk + "\n"));
+    let guarantee = drawn.first().and_then(DrawnRelease::joint_guarantee);
+    text.extend(guarantee.and_then(JointGuarantee::risk).map(|risk| format!("{risk}\n")));
+    let neighbours = guarantee.map(|guarantee| guarantee.neighbours().join("; ")).unwrap_or_default();
     text.push_str(&format!(
-        "guarantee of all answers together: epsilon = {:?}, delta = {:?}; noise from the operating system\n",
+        "guarantee of all answers together: epsilon = {:?}, delta = {:?}, {neighbours}; noise from the operating system\n",
         total.epsilon, total.delta
     ));
     text.push_str("each answer alone has a stronger guarantee, in its .certificate.json\n");

@@ -20,7 +20,7 @@ const SEARCHED: (f64, f64) = (1e-3, 1e3);
 const ACCURACY: f64 = 1.01;
 
 /// Options of a preview.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct PreviewArguments {
     /// Release nothing; print the expected error at each epsilon under the model, from public facts only
     #[arg(long, conflicts_with_all = ["out", "sign"])]
@@ -35,6 +35,13 @@ pub(super) struct PreviewArguments {
     /// Also draw the preview as SVG to this new file; never overwrites an existing file
     #[arg(long, value_name = "FILE", requires = "preview")]
     figure: Option<PathBuf>,
+}
+
+impl PreviewArguments {
+    /// The same at one epsilon.
+    pub fn at_epsilon(&self, epsilon: Epsilon) -> Self {
+        Self { epsilons: vec![epsilon], ..self.clone() }
+    }
 }
 
 /// Prints the expected error at each epsilon and, for a wanted error, the smallest epsilon that reaches it. Writes nothing but the

@@ -60,6 +60,9 @@ pub(super) struct CertificateFile {
     release_id: Option<String>,
     /// The privacy loss of all releases of the ledger together; null without a ledger.
     all_releases: Option<Value>,
+    /// The guarantee of all answers of one charge together (`predict --together`); missing for one answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    together: Option<Value>,
     /// Warnings for readers.
     warnings: Vec<String>,
     /// The guarantee for a target that changes by more.

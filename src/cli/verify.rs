@@ -81,6 +81,7 @@ pub fn verify(arguments: &VerifyArguments, format: OutputFormat) -> Result<(), C
 
 fn text(verified: &VerifiedRelease) -> String {
     let mut text = format!("claimed: {}\n", verified.guarantee);
+    text.extend(verified.together.iter().map(|together| format!("{together}\n")));
     if let Some(program) = &verified.program {
         text.push_str(&format!("made by: {program}\n"));
     }

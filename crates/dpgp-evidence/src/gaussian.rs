@@ -180,13 +180,13 @@ pub(super) fn isotropic_shift_bound(release: &ShapedNoiseRelease) -> Option<f64>
         let points: Vec<f64> = (0..range.points).map(|place| range.value_at(place)).collect();
         let half = (range.to - range.from) / (2 * (range.points - 1)) as f64;
         let middles = (0..2 * range.points - 1).map(|place| range.from + half * place as f64).collect();
-        let one = BumpSum { rate: lengthscale.powi(-2), centres: points };
-        let two = BumpSum { rate: 2.0 * lengthscale.powi(-2), centres: middles };
-        k *= one.peak_search(*ends).find_maximum(|x| one.value_at(x));
-        p *= two.peak_search(*ends).find_maximum(|x| two.value_at(x));
+        let one = GaussianSum { rate: lengthscale.powi(-2), centres: points };
+        let two = GaussianSum { rate: 2.0 * lengthscale.powi(-2), centres: middles };
+        k *= one.curvature_bounded_search(*ends).find_maximum(|x| one.value_at(x));
+        p *= two.curvature_bounded_search(*ends).find_maximum(|x| two.value_at(x));
         // The second derivative of 2 ln T - ln Q is at least -4 W^2 / l^4 for points within a range W, and T^2 / Q at most their number.
         let curvature = 4.0 * range.points as f64 * (range.to - range.from).powi(2) * lengthscale.powi(-4);
-        let peaks = PeakSearch { curvature, ..one.peak_search(*ends) };
+        let peaks = CurvatureBoundedSearch { curvature, ..one.curvature_bounded_search(*ends) };
         a /= peaks.find_maximum(|x| (2.0 * one.logarithm(x) - two.logarithm(x)).exp());
     }
     let square = release.bound * release.bound;
@@ -204,15 +204,15 @@ fn isotropic_variance(covariance: &nalgebra::DMatrix<f64>) -> Option<f64> {
 }
 
 /// `sum exp(-rate (x - c)^2)`.
-struct BumpSum {
+struct GaussianSum {
     rate: f64,
     centres: Vec<f64>,
 }
 
-impl BumpSum {
-    fn peak_search(&self, [low, high]: [f64; 2]) -> PeakSearch {
+impl GaussianSum {
+    fn curvature_bounded_search(&self, [low, high]: [f64; 2]) -> CurvatureBoundedSearch {
         let curvature = 2.0 * self.rate * self.centres.len() as f64;
-        PeakSearch { low, high, count: ((high - low) * STEPS * self.rate.sqrt()).ceil(), curvature }
+        CurvatureBoundedSearch { low, high, count: ((high - low) * STEPS * self.rate.sqrt()).ceil(), curvature }
     }
 
     fn value_at(&self, x: f64) -> f64 {
@@ -229,7 +229,7 @@ impl BumpSum {
 
 /// Between two ends, for a function whose second derivative is at least `-curvature`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PeakSearch {
+pub(super) struct CurvatureBoundedSearch {
     pub low: f64,
     pub high: f64,
     /// Steps between the ends.
@@ -237,7 +237,7 @@ pub(super) struct PeakSearch {
     pub curvature: f64,
 }
 
-impl PeakSearch {
+impl CurvatureBoundedSearch {
     /// The maximum: on a grid of step h, then refined around every point that may hide it. At a maximum inside the slope is zero, so that none is
     /// further than `curvature h^2 / 8` above the grid.
     pub fn find_maximum(self, function: impl Fn(f64) -> f64) -> f64 {
@@ -355,10 +355,10 @@ mod peaks_tests {
     /// Of two peaks the higher one, which lies between places of the grid, where all are below the lower one.
     #[test]
     fn the_higher_peak_is_found() {
-        let peaks = PeakSearch { low: -1.0, high: 4.0, count: 50.0, curvature: 2.0 };
+        let peaks = CurvatureBoundedSearch { low: -1.0, high: 4.0, count: 50.0, curvature: 2.0 };
         let found = peaks.find_maximum(|x| largest_or_nan([1.0 - (x - 0.3).powi(2), 1.0001 - (x - 3.25).powi(2)]));
         assert!((found - 1.0001).abs() < 1e-12, "{found}");
         // At an end.
-        assert_eq!(PeakSearch { low: 1.0, ..peaks }.find_maximum(|x| 5.0 - x), 4.0);
+        assert_eq!(CurvatureBoundedSearch { low: 1.0, ..peaks }.find_maximum(|x| 5.0 - x), 4.0);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use libm::lgamma;
 
 use crate::finding::{AuditBound, AuditCheck, AuditVerdict, ROUNDING};
-use crate::gaussian::PeakSearch;
+use crate::gaussian::CurvatureBoundedSearch;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{MechanismOutputs, exact_delta, short};
 use dpgp_linalg::largest_or_nan;
@@ -139,7 +139,7 @@ impl FeatureProfile<'_> {
     fn find_maximum(&self, [low, high]: [f64; 2]) -> f64 {
         let curvature = 2.0 * self.range.points as f64 / self.lengthscale.powi(2);
         let count = ((high - low) * STEPS / self.lengthscale).ceil();
-        PeakSearch { low, high, count, curvature }.find_maximum(|x| self.value_at(x))
+        CurvatureBoundedSearch { low, high, count, curvature }.find_maximum(|x| self.value_at(x))
     }
 }
 

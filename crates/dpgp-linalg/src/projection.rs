@@ -53,7 +53,7 @@ pub fn minimise_quadratic_on_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result
     let vertices = m.nrows();
     let slack = tolerance * m.diagonal().amax();
     let first = m.diagonal().imin();
-    let mut corral = ActiveVertices { vertices: vec![first], weights: vec![1.0] };
+    let mut corral = ConvexCombination { vertices: vec![first], weights: vec![1.0] };
     for _ in 0..STEPS * vertices {
         let slopes = corral.half_gradient(m);
         let value: f64 = corral.vertices.iter().zip(&corral.weights).map(|(&g, q)| q * slopes[g]).sum();
@@ -72,13 +72,13 @@ pub fn minimise_quadratic_on_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result
     Ok(q)
 }
 
-/// Vertices with positive weights.
-struct ActiveVertices {
+/// A convex combination of vertices: those with positive weights.
+struct ConvexCombination {
     vertices: Vec<usize>,
     weights: Vec<f64>,
 }
 
-impl ActiveVertices {
+impl ConvexCombination {
     /// `M q`, half the gradient of `q' M q` (g).
     fn half_gradient(&self, m: &DMatrix<f64>) -> DVector<f64> {
         let mut slopes = DVector::zeros(m.nrows());

@@ -101,6 +101,9 @@ impl DrawnRelease<PrivatePredictions<'_>> {
         if !changes.is_empty() {
             file["changes"] = json!(changes);
         }
+        if let Some(joint) = self.joint_json() {
+            file["together"] = joint;
+        }
         with_digest(file)
     }
 

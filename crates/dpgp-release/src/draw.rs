@@ -27,7 +27,7 @@ use super::ledger::{
 };
 use super::numbers::ReleasedNumbers;
 use super::subject::ReleaseSpec;
-use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE};
+use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE, Neighbours, PrivacyBudget, composed_mu};
 use dpgp_data::Fingerprint;
 use dpgp_noise::RoundedNoise;
 use dpgp_task::TaskError;
@@ -112,6 +112,19 @@ pub struct UnchargedRelease<'a, T> {
     draw: DrawFunction<'a, T>,
 }
 
+/// What several releases of one charge guarantee together.
+#[derive(Debug, Clone)]
+pub struct JointGuarantee {
+    names: Vec<String>,
+    total: PrivacyBudget,
+    /// The `mu` of all of them.
+    mu: f64,
+    /// The neighbouring data sets of each, without repetition.
+    neighbours: Vec<String>,
+    /// The most that an attacker gains from all of them, in words. None if they protect different things.
+    risk: Option<String>,
+}
+
 /// A release that has been charged to its ledger, if it has one, and may be drawn.
 /// ```
 /// use dpgp_release::{ChargedRelease, PrivatePredictions};
@@ -123,6 +136,7 @@ pub struct UnchargedRelease<'a, T> {
 pub struct ChargedRelease<'a, T> {
     offer: UnchargedRelease<'a, T>,
     receipt: Option<ChargeReceipt>,
+    joint: Option<JointGuarantee>,
 }
 
 /// A release that was charged, then drawn, and may be shown.
@@ -131,6 +145,7 @@ pub struct DrawnRelease<T> {
     guaranteed: ReleaseGuarantee,
     compared: bool,
     receipt: Option<ChargeReceipt>,
+    joint: Option<JointGuarantee>,
 }
 
 impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
@@ -173,7 +188,7 @@ impl<'a, T: ReleasedNumbers> UnchargedRelease<'a, T> {
         subject: &ReleaseSpec<'_>,
         rows: Option<&Fingerprint>,
     ) -> Result<ChargedRelease<'a, T>, ReleaseError> {
-        let charged = charge_together(vec![OfferedRelease { offer: self, subject: *subject, rows }], place)?;
+        let charged = charge_together(vec![OfferedRelease { offer: self, subject: *subject, rows }], place, None)?;
         charged.into_iter().next().ok_or_else(|| LedgerError::NoIdentity.into())
     }
 }
@@ -184,6 +199,53 @@ pub(super) struct OfferedRelease<'a, 's, T> {
     pub subject: ReleaseSpec<'s>,
     /// None if the rows were read without a key.
     pub rows: Option<&'s Fingerprint>,
+}
+
+impl JointGuarantee {
+    /// The guarantee of some releases with these names.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotTogether`] if they exceed the budget, or if one protects only small changes of a target.
+    pub(super) fn new<T>(
+        names: &[&str],
+        total: PrivacyBudget,
+        releases: &[OfferedRelease<'_, '_, T>],
+    ) -> Result<Self, ReleaseError> {
+        let mu = composed_mu(releases.iter().map(OfferedRelease::mu));
+        if !total.admits(mu) {
+            let problem = "their noise is too small for the budget that they share".to_owned();
+            return Err(ReleaseError::NotTogether(problem));
+        }
+        let (mut neighbours, mut alternatives) = (Vec::new(), Vec::new());
+        for (release, name) in releases.iter().zip(names) {
+            let certificate = &release.offer.guaranteed.certificate;
+            if let Some(Neighbours::OneTargetChanges(change)) = certificate.neighbours
+                && let Some(width) = release.subject.setting.normalise.width_beyond(change)
+            {
+                return Err(ReleaseError::NotTogether(format!(
+                    "{name} protects changes of at most {change}, but its targets can differ by {width}"
+                )));
+            }
+            neighbours.extend(certificate.describe_neighbours());
+            alternatives.push(certificate.describe_alternatives());
+        }
+        neighbours.dedup();
+        let same = alternatives.windows(2).all(|pair| pair[0] == pair[1]);
+        let risk = releases.first().filter(|_| same);
+        let risk = risk.and_then(|release| risk_in_words(&release.offer.guaranteed.certificate, mu));
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Self { names, total, mu, neighbours, risk })
+    }
+
+    /// The neighbouring data sets of each release, without repetition.
+    pub fn neighbours(&self) -> &[String] {
+        &self.neighbours
+    }
+
+    /// The most that an attacker gains from all of them, in words. None if they protect different things.
+    pub fn risk(&self) -> Option<&str> {
+        self.risk.as_deref()
+    }
 }
 
 impl<T> OfferedRelease<'_, '_, T> {
@@ -202,14 +264,16 @@ impl<T> OfferedRelease<'_, '_, T> {
 }
 
 /// Charges releases from the same rows to the ledger of these rows: all of them, or none. As [`UnchargedRelease::charge`] with one.
+/// Each states what all of them guarantee together, if that is known.
 pub(super) fn charge_together<'a, T>(
     offers: Vec<OfferedRelease<'a, '_, T>>,
     place: Option<&LedgerLocation>,
+    joint: Option<JointGuarantee>,
 ) -> Result<Vec<ChargedRelease<'a, T>>, ReleaseError> {
     let mut random = SystemRandomness::new()?;
     let Some(place) = place else {
-        let free = offers.into_iter().map(|offered| ChargedRelease { offer: offered.offer, receipt: None });
-        return Ok(free.collect());
+        let free = offers.into_iter().map(|offered| offered.offer);
+        return Ok(free.map(|offer| ChargedRelease { offer, receipt: None, joint: joint.clone() }).collect());
     };
     let mut releases = Vec::new();
     for offered in &offers {
@@ -220,8 +284,8 @@ pub(super) fn charge_together<'a, T>(
     let next = PendingCharge { place, releases };
     check_charge(&next)?;
     let receipts = charge_ledgers(&next)?;
-    let charged = offers.into_iter().zip(receipts);
-    Ok(charged.map(|(offered, receipt)| ChargedRelease { offer: offered.offer, receipt: Some(receipt) }).collect())
+    let charged = offers.into_iter().zip(receipts).map(|(offered, receipt)| (offered.offer, Some(receipt)));
+    Ok(charged.map(|(offer, receipt)| ChargedRelease { offer, receipt, joint: joint.clone() }).collect())
 }
 
 impl<T: ReleasedNumbers> ChargedRelease<'_, T> {
@@ -230,13 +294,13 @@ impl<T: ReleasedNumbers> ChargedRelease<'_, T> {
     /// # Errors
     /// [`ReleaseError::AfterCharge`] with the cause. The cost of the release is spent.
     pub fn draw(self) -> Result<DrawnRelease<T>, ReleaseError> {
-        let Self { offer: UnchargedRelease { guaranteed, compared, draw }, receipt } = self;
+        let Self { offer: UnchargedRelease { guaranteed, compared, draw }, receipt, joint } = self;
         let drawn = SystemRandomness::new().and_then(|mut noise| Ok(draw(&mut noise)?)).and_then(|value| {
             let not_finite = || TaskError::NotFinite { metric: "a released number".to_owned() };
             if value.are_finite() { Ok(value) } else { Err(not_finite().into()) }
         });
         match drawn {
-            Ok(value) => Ok(DrawnRelease { value, guaranteed, compared, receipt }),
+            Ok(value) => Ok(DrawnRelease { value, guaranteed, compared, receipt, joint }),
             Err(cause) => Err(cause.mark_charged(receipt.as_ref())),
         }
     }
@@ -276,6 +340,24 @@ impl<T> DrawnRelease<T> {
     /// The id of the release in its ledger and in files. Nothing without a ledger.
     pub(super) fn release_id(&self) -> Option<&str> {
         self.receipt.as_ref().map(|receipt| receipt.id.as_str())
+    }
+
+    /// What the releases of its charge guarantee together. None for one release.
+    pub fn joint_guarantee(&self) -> Option<&JointGuarantee> {
+        self.joint.as_ref()
+    }
+
+    /// The same as files state it.
+    pub(super) fn joint_json(&self) -> Option<Value> {
+        let JointGuarantee { names, total, mu, neighbours, risk } = self.joint.as_ref()?;
+        Some(json!({
+            "answers": names,
+            "epsilon": total.epsilon,
+            "delta": total.delta,
+            "mu": mu,
+            "neighbours": neighbours,
+            "in_words": risk,
+        }))
     }
 
     /// How its noise was made, as files say it.

@@ -103,7 +103,7 @@ pub use classes_file::ClassesFile;
 pub use combinations_file::{CombinationsFile, NewCombinationsFile};
 pub use counts::CountsRelease;
 pub use counts_file::CountsFile;
-pub use draw::{ChargedRelease, DrawnRelease, ReleaseGuarantee, UnchargedRelease};
+pub use draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseGuarantee, UnchargedRelease};
 pub use end_to_end::{EmpiricalNoiseMetric, EndToEndCheck, FileCells, ReplacedCell};
 pub use error::{ReleaseError, spent_message};
 pub use exact_sums::ExactSumsFile;
@@ -132,6 +132,6 @@ pub use sums_model::{HolderDescription, NotPrivateMark, PrivateFacts, PublicFact
 pub use sums_model::{NewSumsFile, ReleasedSums};
 pub use surface_sums::ClassSumsRelease;
 pub use surface_sums::SurfaceSumsRelease;
-pub use together::{JointAnswer, JointAnswers, describe_joint_risk};
+pub use together::{JointAnswer, JointAnswers};
 pub use unrepeated::parse_unique_keys;
 pub use verify::{VerifiedFact, VerifiedRelease, verify};

@@ -13,13 +13,13 @@
 //! The first two make a [`RequestedRelease`], and [`publish`] does the rest. The types ensure that no noise is drawn before the
 //! charge ([`UnchargedRelease`](crate::Offer)). The proof that a refused release shows nothing private is there, too.
 
-use super::draw::{ChargedRelease, DrawnRelease, OfferedRelease, UnchargedRelease, charge_together};
+use super::draw::{ChargedRelease, DrawnRelease, JointGuarantee, OfferedRelease, UnchargedRelease, charge_together};
 use super::ledger::{ChargeReceipt, LedgerLocation, find_conflict};
 use super::numbers::ReleasedNumbers;
 use super::{
     ExactSums, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseSpec, ReleasedSums, StreamedModel, SumsModel,
 };
-use dpgp_accounting::{PrivacyBudget, composed_mu};
+use dpgp_accounting::PrivacyBudget;
 use dpgp_data::Fingerprint;
 use dpgp_mechanisms::PrivacySetting;
 
@@ -87,7 +87,7 @@ pub fn publish<'r, R: RequestedRelease, W, E: AfterChargeError>(
 /// Charges several releases to the ledger of their rows at once, or none of them; then draws their noise and writes them, as
 /// [`publish`] does with one. `names` tells them apart in messages.
 ///
-/// The squares of `mu` add up ([`composed_mu`]), so all of them together keep the budget `total`. Exceptions to a guarantee are never
+/// The squares of `mu` add up ([`dpgp_accounting::composed_mu`]), so all of them together keep the budget `total`. Exceptions to a guarantee are never
 /// allowed, because the releases would then have no guarantee together.
 ///
 /// # Errors
@@ -105,18 +105,16 @@ pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
         let offer = release.design_release(false)?;
         offers.push(OfferedRelease { offer, subject: release.release_spec(), rows: release.row_fingerprint() });
     }
-    if !total.admits(composed_mu(offers.iter().map(OfferedRelease::mu))) {
-        let problem = "their noise is too small for the budget that they share".to_owned();
-        return Err(ReleaseError::NotTogether(problem).into());
-    }
+    let joint = JointGuarantee::new(names, total, &offers)?;
     let entries = offers.iter().map(OfferedRelease::ledger_entry).collect::<Result<Vec<_>, _>>()?;
-    if let Some((one, other, reason)) = find_conflict(entries.iter().zip(offers.iter().map(|offer| offer.rows))) {
+    if let Some((one, other, reason)) = find_conflict(entries.iter()) {
         let [one, other] = [one, other].map(|place| names.get(place).copied().unwrap_or("another"));
-        let problem = format!("{one} and {other} have no guarantee together. In {other}, {reason}");
+        let problem =
+            format!("{one} (the earlier release) and {other} (this one) have no guarantee together: {reason}");
         return Err(ReleaseError::NotTogether(problem).into());
     }
     ready()?;
-    let charged = charge_together(offers, place)?.into_iter().map(ChargedRelease::draw);
+    let charged = charge_together(offers, place, Some(joint))?.into_iter().map(ChargedRelease::draw);
     let drawn = charged.collect::<Result<Vec<_>, _>>()?;
     write(&drawn).map_err(|cause| cause.with_charge_receipt(drawn.first().and_then(DrawnRelease::receipt)))
 }

@@ -7,7 +7,7 @@ use super::certificate_file::{
     describe_columns, public_limit_ending, several_names_limit, sums_guarantee_limits,
 };
 use super::content_digest::{FIELD, content_digest};
-use super::draw::risk_json;
+use super::draw::{risk_in_words, risk_json};
 use super::earlier_wording::in_current_wording;
 use super::exceptions::{large_delta_warning, noise_design_warning, weak_guarantee_warnings};
 use super::verify::VerifiedFact;
@@ -67,6 +67,7 @@ impl<'a> StatementChecker<'a> {
             false => stated.check_prediction_fields(),
         }
         stated.check_ledger_account();
+        stated.check_joint_guarantee();
         stated.check_digest();
         stated.into_checks()
     }
@@ -292,6 +293,25 @@ impl<'a> StatementChecker<'a> {
             releases > 0 && alone,
             "if there is one release, its mu must be that of this release",
         );
+    }
+
+    /// Checks the statement about the releases of one charge. Most releases have none.
+    fn check_joint_guarantee(&mut self) {
+        let Some(joint) = self.whole.get("together") else { return };
+        let [epsilon, delta, mu] = ["epsilon", "delta", "mu"].map(|name| number_field(joint, name).unwrap_or(f64::NAN));
+        let answers = joint.get("answers").and_then(Value::as_array).map_or(0, Vec::len);
+        let (own, several) = (self.mu * (1.0 - PRECISION), answers > 1 && mu.is_finite());
+        self.record_condition("together.mu", several && mu >= own, "it is less than the mu of this release alone");
+        let budget = PrivacyBudget { epsilon, delta };
+        let kept = epsilon > 0.0 && delta > 0.0 && delta < 1.0 && several && budget.admits(mu * (1.0 - PRECISION));
+        self.record_condition("together.epsilon", kept, "mu of all answers does not keep this epsilon and delta");
+        if !several {
+            return;
+        }
+        // Releases that protect different things have no common sentence.
+        if joint.get("in_words").is_some_and(|words| !words.is_null()) {
+            self.compare_field("together.in_words", joint.get("in_words"), &json!(risk_in_words(self.certificate, mu)));
+        }
     }
 
     fn check_digest(&mut self) {

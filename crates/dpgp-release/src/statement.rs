@@ -83,8 +83,13 @@ impl CertificateSummary {
         let not_covered: Vec<String> = text_list(whole.get("not_covered"));
         let made = ["/noise/made", "/guarantee/noise/made"].iter().find_map(|place| whole.pointer(place)?.as_str());
         // Of the numbers that were checked, not of what the file says.
-        let mut said: Vec<String> = risk_in_words(&certificate, mu).into_iter().collect();
-        said.extend([format!("Guarantee: {guarantee}."), noise_source_sentence(made)]);
+        let joint = whole.get("together");
+        let mut said: Vec<String> = match joint {
+            Some(joint) => describe_joint_guarantee(joint).into_iter().collect(),
+            None => risk_in_words(&certificate, mu).into_iter().collect(),
+        };
+        let guarantee_of = if joint.is_some() { "Guarantee of this answer alone" } else { "Guarantee" };
+        said.extend([format!("{guarantee_of}: {guarantee}."), noise_source_sentence(made)]);
         if !not_covered.is_empty() {
             said.push(format!("Not covered: {}.", not_covered.join("; ")));
         }
@@ -100,6 +105,23 @@ impl CertificateSummary {
             counts,
         })
     }
+}
+
+/// States the guarantee of all answers of a charge, of a certificate that holds.
+pub(super) fn describe_joint_guarantee(joint: &Value) -> Option<String> {
+    let names = text_list(joint.get("answers"));
+    let [epsilon, delta] = ["epsilon", "delta"].map(|name| joint.get(name).and_then(Value::as_f64));
+    let (epsilon, delta, risk) = (epsilon?, delta?, joint.get("in_words").and_then(Value::as_str));
+    let (count, names, neighbours) = (names.len(), names.join(", "), text_list(joint.get("neighbours")).join("; "));
+    let risk = risk.map(|risk| format!(" From all of them: {}", lower_first(risk))).unwrap_or_default();
+    Some(format!(
+        "One of {count} answers released together ({names}), which together have epsilon = {epsilon:?} and delta = {delta:?} ({neighbours}).{risk}"
+    ))
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 fn text_list(list: Option<&Value>) -> Vec<String> {

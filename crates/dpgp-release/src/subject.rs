@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::ReleaseError;
 use super::ledger::{LedgerEntry, format_utc};
-use dpgp_accounting::Certificate;
+use dpgp_accounting::{Certificate, CertifiedMechanism};
 use dpgp_data::{Digest, RowDigestSum};
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::setting::RowChoiceBasis;
@@ -49,6 +49,7 @@ impl ReleaseSpec<'_> {
             mu,
             neighbours,
             unit: certificate.unit.clone(),
+            counted: self.counted_column(certificate),
             caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
             // The ledger sets the place and the rows.
             number: 0,
@@ -57,6 +58,12 @@ impl ReleaseSpec<'_> {
             data: RowDigestSum::default(),
             link: String::new(),
         })
+    }
+
+    /// The column whose numbers are the records of a histogram. None if a record is a row, or if whole rows are protected.
+    fn counted_column(&self, certificate: &Certificate) -> Option<String> {
+        let counts = matches!(certificate.mechanism, CertifiedMechanism::Histogram(_)) && certificate.unit.is_record();
+        self.setting.data.target.clone().filter(|_| counts)
     }
 
     /// The file of the spec, and the settings that were changed, which its digest does not cover.

@@ -159,6 +159,9 @@ impl DrawnRelease<ReleasedSums> {
         value["release_id"] = json!(self.release_id());
         value["all_releases"] = json!(self.ledger_account_json());
         value["not_covered"] = json!(sums_guarantee_limits(&certificate.unit, self.account().is_some()));
+        if let Some(joint) = self.joint_json() {
+            value["together"] = joint;
+        }
         with_digest(value)
     }
 }

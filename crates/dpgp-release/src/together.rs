@@ -4,14 +4,13 @@
 //! ([`dpgp_accounting::composed_mu`]). An answer with the share `w` of the budget gets `mu sqrt(w)`: the epsilon at which that `mu` has
 //! the same delta. Each answer is then an ordinary release, and all of them together keep the budget.
 
-use dpgp_accounting::{PrivacyBudget, composed_mu};
+use dpgp_accounting::PrivacyBudget;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_run::Project;
 use dpgp_spec::SpecChange;
 use dpgp_task::{Cell, Experiment};
 
 use super::ReleaseError;
-use super::draw::DrawnRelease;
 use super::subject::chosen_cells;
 
 /// The setting that is split.
@@ -124,15 +123,6 @@ impl JointAnswers {
     }
 }
 
-/// The most that an attacker gains from all answers together, in words; none if they protect against different things.
-pub fn describe_joint_risk<T>(drawn: &[DrawnRelease<T>]) -> Option<String> {
-    let (first, others) = drawn.split_first()?;
-    let alternatives = first.certificate().describe_alternatives()?;
-    let same = others.iter().all(|other| other.certificate().describe_alternatives().as_ref() == Some(&alternatives));
-    let mu = composed_mu(drawn.iter().map(DrawnRelease::mu));
-    Some(first.certificate().risk(mu).filter(|_| same)?.describe_risk(&alternatives))
-}
-
 fn wrong(problem: String) -> ReleaseError {
     ReleaseError::NotTogether(problem)
 }
@@ -156,14 +146,14 @@ fn answer_name(spec: &Experiment, cell: &Cell, several: bool) -> String {
 
 /// The epsilon and the delta that all answers state.
 fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget, ReleaseError> {
-    let [(first, _, cell), others @ ..] = found else { return Err(wrong("there is no answer".to_owned())) };
+    let [(first, first_spec, cell), others @ ..] = found else { return Err(wrong("there is no answer".to_owned())) };
     if others.is_empty() {
         return Err(wrong(format!("{first} is the only answer; omit --together")));
     }
     let stated =
         |privacy: &PrivacySetting| PrivacyBudget { epsilon: privacy.epsilon.get(), delta: privacy.delta.get() };
     let total = stated(&cell.setting().privacy);
-    for (place, (name, _, other)) in found.iter().enumerate() {
+    for (place, (name, spec, other)) in found.iter().enumerate() {
         let own = stated(&other.setting().privacy);
         if found[..place].iter().any(|(earlier, ..)| earlier == name) {
             return Err(wrong(format!("two answers have the name {name}")));
@@ -176,11 +166,24 @@ fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget
                 own.epsilon, own.delta
             )));
         }
-        if other.setting().data.source != cell.setting().data.source {
+        if !has_same_source((first_spec, cell), (spec, other)) {
             return Err(wrong(format!("{first} and {name} read different files")));
         }
     }
     Ok(total)
+}
+
+/// Whether two cells read the same file, whose path is relative to the spec.
+fn has_same_source(one: (&Experiment, &Cell), other: (&Experiment, &Cell)) -> bool {
+    let [one, other] = [one, other].map(|(spec, cell)| {
+        let source = &cell.setting().data.source;
+        let path = source.own_file().map(|path| spec.resolve_path(path));
+        (source, path.map(|path| path.canonicalize().unwrap_or(path)))
+    });
+    match (one.1, other.1) {
+        (Some(path), Some(other_path)) => path == other_path && one.0.text_layout() == other.0.text_layout(),
+        _ => one.0 == other.0,
+    }
 }
 
 /// The weight of each answer, 1 unless one is named.

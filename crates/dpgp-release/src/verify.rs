@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::combinations_file::CombinationsFile;
 use super::new_file::signature_path;
 use super::stated::{StatementChecker, StatementChecks};
+use super::statement::describe_joint_guarantee;
 use super::unrepeated::parse_unique_keys;
 use super::{AllowedSigners, ReleaseError};
 use dpgp_accounting::{Certificate, gaussian_delta};
@@ -34,6 +35,8 @@ struct ParsedCertificate {
 pub struct VerifiedRelease {
     /// The claim.
     pub guarantee: String,
+    /// The guarantee of all answers of its charge together, if there are several.
+    pub together: Option<String>,
     /// The program that made it.
     pub program: Option<String>,
     /// The checks, in order.
@@ -114,7 +117,8 @@ pub fn verify(
     checks.extend(stated);
     let ParsedCertificate { certificate, program, .. } = published;
     let unchecked = Some(signature_path(path)).filter(|file| signers.is_none() && file.exists());
-    Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks, skipped, unchecked })
+    let together = whole.get("together").and_then(describe_joint_guarantee);
+    Ok(VerifiedRelease { guarantee: certificate.to_string(), together, program, checks, skipped, unchecked })
 }
 
 /// A certificate whose text was checked.
@@ -230,7 +234,14 @@ mod tests {
     /// A certificate of predictions that is about no file, with these checks.
     fn of_checks(holds: &[bool]) -> VerifiedRelease {
         let checks = holds.iter().map(|holds| VerifiedFact::new(String::new(), *holds)).collect();
-        VerifiedRelease { guarantee: String::new(), program: None, checks, skipped: Vec::new(), unchecked: None }
+        VerifiedRelease {
+            guarantee: String::new(),
+            together: None,
+            program: None,
+            checks,
+            skipped: Vec::new(),
+            unchecked: None,
+        }
     }
 
     #[test]

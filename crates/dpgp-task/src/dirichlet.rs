@@ -39,13 +39,13 @@ pub struct DirichletModel {
     kernel: ExponentiatedQuadratic,
     variance: f64,
     lengthscales: Vec<f64>,
-    bounds: BoundUnits,
+    bounds: RescaledSetting,
     unit: PrivacyUnit,
 }
 
 /// The mechanism and the inducing inputs in units in which all inputs have one lengthscale: bounds on features need one.
 #[derive(Debug, Clone)]
-struct BoundUnits {
+struct RescaledSetting {
     mechanism: SumsSetting,
     inducing: Vec<RangeSetting>,
     lengthscale: f64,
@@ -68,7 +68,7 @@ impl DirichletModel {
                 let (mechanism, inducing) = (mechanism.clone(), task.inducing.clone());
                 (
                     ExponentiatedQuadratic::isotropic(variance, lengthscale),
-                    BoundUnits { mechanism, inducing, lengthscale },
+                    RescaledSetting { mechanism, inducing, lengthscale },
                 )
             }
             None => {
@@ -76,7 +76,7 @@ impl DirichletModel {
                 let ranges = task.inducing.iter().zip(&lengthscales);
                 let inducing = ranges.map(|(range, l)| range_in_lengthscales(range, *l)).collect();
                 let kernel = ExponentiatedQuadratic::ard(variance, lengthscales.clone());
-                (kernel, BoundUnits { mechanism, inducing, lengthscale: 1.0 })
+                (kernel, RescaledSetting { mechanism, inducing, lengthscale: 1.0 })
             }
         };
         Some(Self {
@@ -173,7 +173,7 @@ impl DirichletModel {
     }
 
     fn sums_bounds(&self) -> NoisySumsBounds<'_> {
-        let BoundUnits { mechanism, inducing, lengthscale } = &self.bounds;
+        let RescaledSetting { mechanism, inducing, lengthscale } = &self.bounds;
         NoisySumsBounds::new(mechanism, inducing, self.variance, *lengthscale)
     }
 

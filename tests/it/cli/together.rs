@@ -59,15 +59,35 @@ fn answers_share_one_budget() {
         assert_eq!(number(one, "/all_releases/releases"), 2.0);
         assert!((number(one, "/all_releases/mu").powi(2) / (squares[0] + squares[1]) - 1.0).abs() < 1e-9);
         assert!(number(one, "/all_releases/epsilon") <= 1.0);
+        assert_eq!(one["together"]["answers"], serde_json::json!(["counts", "means"]));
+        assert_eq!((number(one, "/together/epsilon"), number(one, "/together/delta")), (1.0, 1e-6));
+        // Of mpmath: 2 Phi(mu / 2) - 1 is the advantage, so that a guess is right with Phi(mu / 2).
+        assert!(one["together"]["in_words"].as_str().unwrap().contains("at most 54.8 %"), "{one}");
     }
     assert_ne!(counts["release_id"], means["release_id"]);
     for name in ["counts", "means"] {
         let (file, certificate) = (format!("answers/{name}.csv"), format!("answers/{name}.csv.certificate.json"));
-        project.dpgp(&["verify", &certificate, &file]).expect(0);
+        let verified = project.dpgp(&["verify", &certificate, &file]).expect(0);
+        assert!(verified.out.contains("One of 2 answers released together (counts, means)"), "{}", verified.out);
+        let wrong = project.read(&certificate).replace("\"answers\": [", "\"answers\": [\"another\",");
+        project.write("wrong.json", &wrong.replace("\"epsilon\": 1.0", "\"epsilon\": 0.5"));
+        let refuted = project.dpgp(&["verify", "wrong.json", &file]).expect(1);
+        assert!(refuted.out.contains("FAILED together.epsilon"), "{}", refuted.out);
         project.dpgp(&["ledger", "verify", "--released", &certificate]).expect(0);
     }
     let again = project.dpgp(&arguments).expect(2);
     assert!(again.err.contains("counts.csv"), "no file is written over: {}", again.err);
+}
+
+/// A preview shows the epsilon of each answer, and spends nothing.
+#[test]
+fn a_preview_splits_the_budget() {
+    let project = project();
+    let shown =
+        project.dpgp(&["predict", "counts.toml", "means.toml", "--together", "--grid", "auto", "--preview"]).expect(0);
+    assert!(shown.out.contains("counts: epsilon = 0.68891, 50 % of the budget"), "{}", shown.out);
+    assert!(shown.out.contains("means: epsilon = 0.68891, 50 % of the budget"), "{}", shown.out);
+    assert!(!project.path("state").exists());
 }
 
 /// One spec states several answers by the labels of an axis.
@@ -100,7 +120,9 @@ fn all_answers_are_charged_or_none() {
     let budget = ["--budget-epsilon", "0.9", "--budget-delta", "1e-6"];
     let arguments = ["predict", "counts.toml", "means.toml", "--together", "--grid", "auto", "--out", "answers"];
     let refused = project.dpgp(&[&arguments[..], &budget].concat()).expect(1);
-    assert!(refused.err.contains("Nothing was released"), "{}", refused.err);
+    // Nothing is told of a part of the charge.
+    let of_none = "0 releases have spent 0.0 % of the budget epsilon = 0.9, delta = 1e-6";
+    assert!(refused.err.contains("Nothing was released") && refused.err.contains(of_none), "{}", refused.err);
     assert!(!project.path("answers").exists());
     let alone = ["predict", "counts.toml", "--grid", "auto", "--out", "alone.csv", "--set", "privacy.epsilon=0.9"];
     project.dpgp(&[&alone[..], &budget].concat()).expect(0);
@@ -151,4 +173,99 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 24.0, calibration = "analytic"
             || std::fs::read_dir(project.path("state/ledgers")).unwrap().next().is_none()
     );
     insta::assert_snapshot!(all);
+}
+
+const TARGET: &str = r#"
+experiment.title = "TARGET"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "TARGET" }
+normalise.bounds = { low = 0.0, high = HIGH }
+model = { noise_variance = 4.0, kernel.eq = { variance = 9.0, lengthscale = 2.0 } }
+task.regression = { split.shuffled = 2, draws = 2 }
+privacy = { epsilon = 1.0, delta = 1e-6, change = HIGH, calibration = "analytic", mechanism.cloaking.objective = "risk" }
+"#;
+
+fn target(name: &str, high: &str) -> String {
+    TARGET.replace("TARGET", name).replace("HIGH", high)
+}
+
+/// An attacker who knows all cells but one names a column of guesses: whether it equals a private column must not show in an exit
+/// code, with a budget or without.
+#[test]
+fn refusals_do_not_depend_on_private_cells() {
+    for budget in [&[][..], &["--budget-epsilon", "1", "--budget-delta", "1e-6"]] {
+        let runs = ["9", "8"].map(|last| {
+            let project = Project::new();
+            let mut rows = "x,y,guess,p,q\n".to_owned();
+            for row in 0..60 {
+                let y = row % 7 + 1;
+                rows += &format!("{row},{y},{y},p{row},p{row}\n");
+            }
+            rows += &format!("60,9,{last},p60,p6{}\n", if last == "9" { "0" } else { "1" });
+            project.write("rows.csv", &rows);
+            project.write("y.toml", &target("y", "10.0"));
+            project.write("guess.toml", &target("guess", "20.0"));
+            let of_persons = |column: &str| {
+                MEANS
+                    .replace(
+                        "inputs = [\"x\", \"hour\"], target = \"y\"",
+                        &format!("inputs = [\"x\"], target = \"y\", person = \"{column}\", rows_per_person = 1"),
+                    )
+                    .replace("lengthscales = [2.0, 6.0]", "lengthscales = [2.0]")
+                    .replace("domain = [[0.0, 9.0], [0.0, 24.0]]", "domain = [[0.0, 60.0]], rows = 60")
+            };
+            project.write("p.toml", &of_persons("p"));
+            project.write("q.toml", &of_persons("q"));
+            let mut codes = Vec::new();
+            for [one, other] in [["y.toml", "guess.toml"], ["p.toml", "q.toml"]] {
+                let folder = format!("{one}-out");
+                let at = if one == "y.toml" { ["--at", "rows.csv"] } else { ["--grid", "x=0..60:5"] };
+                let arguments = ["predict", one, other, "--together", "--out", &folder];
+                let run = project.dpgp(&[&arguments[..], &at, budget].concat());
+                codes.push((run.code, run.err.replace(project.folder.path().to_str().unwrap(), "")));
+                std::fs::remove_dir_all(project.path("state")).unwrap();
+            }
+            codes
+        });
+        assert_eq!(runs[0], runs[1]);
+        assert_eq!((runs[0][0].0, runs[0][1].0), (0, 2), "{:?}", runs[0]);
+    }
+}
+
+/// Rows and persons, rows and counted units, small and whole changes have no guarantee together; neither have two files.
+#[test]
+fn different_protections_are_refused() {
+    let project = project();
+    project.write("y.toml", &target("y", "20.0"));
+    project.write(
+        "of-person.toml",
+        &target("hour", "24.0").replace("target = \"hour\"", "target = \"hour\", person = \"y\", rows_per_person = 2"),
+    );
+    project
+        .write("metric.toml", &target("hour", "24.0").replace("change = 24.0", "change = 2.0, relation = \"metric\""));
+    project.write("units.toml", &COUNTS.replace("inputs = [\"hour\"]", "inputs = [\"hour\"], target = \"y\""));
+    std::fs::create_dir(project.path("b")).unwrap();
+    project.write("b/rows.csv", &project.read("rows.csv").replace("x,hour", "hour,x"));
+    project.write("b/hours.toml", &target("hour", "24.0"));
+    let mut all = String::new();
+    for (specs, at) in [
+        (["y.toml", "of-person.toml"], "x=0..9:4"),
+        (["y.toml", "metric.toml"], "x=0..9:4"),
+        (["counts.toml", "units.toml"], "auto"),
+        (["means.toml", "units.toml"], "auto"),
+        (["y.toml", "b/hours.toml"], "x=0..9:4"),
+    ] {
+        let run =
+            project.dpgp(&[&["predict"], &specs[..], &["--together", "--out", "o", "--grid", at]].concat()).expect(2);
+        all += &format!("{}\n{}\n\n", specs.join(" "), run.err.trim_end());
+        assert!(!project.path("o").exists());
+    }
+    let no_ledger = project
+        .dpgp(&["predict", "y.toml", "counts.toml", "--together", "--out", "o", "--grid", "auto", "--no-ledger"])
+        .expect(2);
+    all += no_ledger.err.split("\n\n").next().unwrap_or_default();
+    insta::assert_snapshot!(all);
+    // The same file by another path is the same file.
+    let path = project.path("rows.csv");
+    project.write("absolute.toml", &COUNTS.replace("rows.csv", path.to_str().unwrap()));
+    project.dpgp(&["predict", "counts.toml", "absolute.toml", "--together", "--out", "o", "--grid", "auto"]).expect(0);
 }

@@ -39,6 +39,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ("&& bash job.sh --time=1:00:00", "#"),
     ("--data energy.csv --ask ", "--data energy.csv --ask < answers "),
     ("--count --inputs start_longitude,start_latitude --ask", "--count --inputs start_longitude,start_latitude --ask < ends"),
+    ("replace-one --inputs start_longitude,start_latitude --ask", "replace-one --inputs start_longitude,start_latitude --ask < ends"),
     ("new means --data trips.parquet", "new means --data trips.parquet < means"),
     // Nothing is written over.
     (

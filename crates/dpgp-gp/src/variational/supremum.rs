@@ -40,18 +40,18 @@ const MOST_LENGTHSCALES: f64 = 1e6;
 pub fn covariance_norm_bound(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
     let mut points = points.to_vec();
     points.sort_by(f64::total_cmp);
-    let bumps = GaussianBumpSum { points: &points, lengthscale };
+    let bumps = SquaredExponentialSum { points: &points, lengthscale };
     let near = if bumps.is_grid_accurate(interval) { interval } else { bumps.clamp_to_points(interval) };
     if bumps.is_grid_accurate(near) { bumps.supremum(near) } else { points.len() as f64 }
 }
 
 /// The sum `sum_j exp(-(x - z_j)^2 / l^2)` over rising points.
-struct GaussianBumpSum<'a> {
+struct SquaredExponentialSum<'a> {
     points: &'a [f64],
     lengthscale: f64,
 }
 
-impl GaussianBumpSum<'_> {
+impl SquaredExponentialSum<'_> {
     /// Whether the places of a grid on the interval are exact enough.
     fn is_grid_accurate(&self, Interval { low, high }: Interval) -> bool {
         low.abs().max(high.abs()) <= MOST_LENGTHSCALES * self.lengthscale

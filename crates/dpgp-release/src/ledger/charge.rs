@@ -14,6 +14,7 @@ use super::error::{LedgerError, spent_summary};
 use super::file::NewLedgerEntry;
 use super::file::{LedgerWithPath, read_ledger, real_path};
 use super::known::LedgerRegistry;
+use dpgp_accounting::{PrivacyBudget, composed_mu, epsilon_of};
 use dpgp_data::Fingerprint;
 use dpgp_fs::disk::DiskStep;
 use dpgp_fs::with_ending;
@@ -70,8 +71,17 @@ pub struct ChargeReceipt {
 /// # Errors
 /// As [`charge_ledgers`], except errors of writing.
 pub(crate) fn check_charge(charge: &PendingCharge<'_>) -> Result<(), LedgerError> {
-    let key = SealKey::new(charge.place.state.key());
-    charge.ledgers_with_releases(&LedgerRegistry::read(&charge.place.state)?, &key).map(|_| ())
+    let (state, key) = (&charge.place.state, SealKey::new(charge.place.state.key()));
+    let check = || charge.ledgers_with_releases(&LedgerRegistry::read(state)?, &key).map(|_| ());
+    check().or_else(|error| {
+        // Another process may write its charge. Its lock is there if anything was ever charged.
+        let lock = state.path().join("ledgers");
+        if !with_ending(&lock, ".lock").exists() {
+            return Err(error);
+        }
+        let _all = lock_ledger(&lock)?;
+        check()
+    })
 }
 
 /// Charges the releases to every known ledger about some of their rows, or to a new one if there is none. Returns the receipt of each.
@@ -110,6 +120,15 @@ impl<'a> PendingCharge<'a> {
         let first = rows.next().ok_or(LedgerError::NoIdentity)?;
         let same = rows.all(|other| other.all_rows_digest() == first.all_rows_digest());
         if same { Ok(first) } else { Err(LedgerError::DifferentRows) }
+    }
+
+    /// The one release that several releases are together.
+    fn joint_release(&self) -> Result<Option<(LedgerEntry, &'a Fingerprint)>, LedgerError> {
+        let [first, _, ..] = &self.releases[..] else { return Ok(None) };
+        let (mu, delta) = (composed_mu(self.releases.iter().map(|release| release.entry.mu)), first.entry.delta);
+        let epsilon = epsilon_of(mu, delta);
+        let delta_exact = PrivacyBudget { epsilon, delta }.delta_at(mu);
+        Ok(Some((LedgerEntry { mu, epsilon, delta_exact, ..first.entry.clone() }, self.rows()?)))
     }
 
     /// The ledgers to charge, in the order of their paths.
@@ -178,9 +197,14 @@ impl<'a> PendingCharge<'a> {
             if old.is_some() {
                 self.require_stated_budget(&path, &ledger)?;
             }
-            for PendingRelease { entry, rows } in &self.releases {
-                let new = NewLedgerEntry { entry, rows, budget: self.place.budget };
-                ledger = ledger.with_release(&self.path_as_named(&path), &new, key)?;
+            let (named, budget) = (self.path_as_named(&path), self.place.budget);
+            if let Some((entry, rows)) = &self.joint_release()? {
+                // Refused as a whole, so that a message never counts a part of it.
+                let new = NewLedgerEntry { entry, rows, budget, same_charge: 0 };
+                ledger.clone().with_release(&named, &new, key)?;
+            }
+            for (same_charge, PendingRelease { entry, rows }) in self.releases.iter().enumerate() {
+                ledger = ledger.with_release(&named, &NewLedgerEntry { entry, rows, budget, same_charge }, key)?;
             }
             after.push(LedgerWithPath { path, ledger, old });
         }

@@ -60,6 +60,9 @@ pub struct LedgerEntry {
     /// The unit of privacy: one row, or the rows of one person.
     #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
     pub unit: PrivacyUnit,
+    /// The column whose numbers are the records of a histogram. None where a record is a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<String>,
     /// The exceptions to its guarantee.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
@@ -90,6 +93,14 @@ impl LedgerEntry {
             ("neighbours", is_positive(change)),
         ];
         numbers.into_iter().find(|(_, right)| !right).map(|(name, _)| name)
+    }
+
+    /// Says what a record is.
+    pub(super) fn record_in_words(&self) -> String {
+        match &self.counted {
+            None => "a row".to_owned(),
+            Some(column) => format!("one of the number in the column {column:?}"),
+        }
     }
 
     /// Describes the neighbouring datasets in words.
@@ -209,6 +220,7 @@ mod tests {
             mu: 0.2,
             neighbours,
             unit: PrivacyUnit::Record,
+            counted: None,
             number: 0,
             id: String::new(),
             caveats: Vec::new(),

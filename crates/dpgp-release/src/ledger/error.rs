@@ -282,20 +282,20 @@ enum ColumnSameness {
     Alike { share: f64, most: f64 },
 }
 
-/// Finds two releases from the same rows that have no guarantee together: the places of the earlier and the later one, and the reason.
-pub(crate) fn find_conflict<'a>(
-    releases: impl Iterator<Item = (&'a LedgerEntry, Option<&'a Fingerprint>)>,
-) -> Option<(usize, usize, String)> {
-    let mut earlier: Vec<(LedgerEntry, Option<&Fingerprint>)> = Vec::new();
-    for (entry, rows) in releases {
-        let entry = rows.map_or_else(|| entry.clone(), |rows| entry.with_row_digests(rows));
-        let this = ReleaseWithRows { entry: &entry, rows };
-        for (place, (entry, rows)) in earlier.iter().enumerate() {
-            if let Some(reason) = this.conflict(&ReleaseWithRows { entry, rows: *rows }) {
+/// Finds two releases of one charge that have no guarantee together: the places of the earlier and the later one, and the reason.
+///
+/// Obligation: this depends on names and settings alone. *Proof.* The releases are from one file, so that a column has one name, and no
+/// cells are compared. Cells that are compared would show, in a refusal that costs nothing, whether two private columns are equal.
+pub(crate) fn find_conflict<'a>(releases: impl Iterator<Item = &'a LedgerEntry>) -> Option<(usize, usize, String)> {
+    let mut earlier: Vec<&LedgerEntry> = Vec::new();
+    for entry in releases {
+        let this = ReleaseWithRows { entry, rows: None };
+        for (place, entry) in earlier.iter().copied().enumerate() {
+            if let Some(reason) = this.conflict(&ReleaseWithRows { entry, rows: None }) {
                 return Some((place, earlier.len(), reason));
             }
         }
-        earlier.push((entry, rows));
+        earlier.push(entry);
     }
     None
 }
@@ -336,11 +336,13 @@ impl<'a> ReleaseWithRows<'a> {
     /// common cells, or by its name.
     pub fn conflict(&self, earlier: &ReleaseWithRows<'_>) -> Option<String> {
         let (now, then) = (self.entry.neighbours, earlier.entry.neighbours);
-        // A change of one target does not concern another column. A change of a record concerns all its columns.
+        // A change of one target does not concern another column. A change of a record concerns all its columns. Targets go by their
+        // names: a refusal that compared their cells would show whether two private columns are equal. A column under two names is hidden
+        // from whoever knows both changes, because mu adds up for every change that both releases hide.
         let apart = matches!((now, then), (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)))
-            && !self.target().can_be_same_column(&earlier.target());
+            && self.entry.target != earlier.entry.target;
         let other_persons = self.has_different_persons(earlier);
-        if !apart && other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
+        if other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
             return Some(
                 "the column that identifies people has the same name as in an earlier release, but different cells"
                     .to_owned(),
@@ -350,7 +352,11 @@ impl<'a> ReleaseWithRows<'a> {
             (PrivacyUnit::Person { .. }, PrivacyUnit::Person { .. }) => !other_persons,
             (one, other) => one.adds_up_with(other),
         };
-        if !(apart || now == then && same_unit) {
+        if self.entry.counted != earlier.entry.counted {
+            let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::record_in_words);
+            return Some(format!("in this release a record is {now}. In an earlier one it is {then}"));
+        }
+        if !((apart || now == then) && same_unit) {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::neighbours_in_words);
             let hint = match (self.entry.neighbours, earlier.entry.neighbours) {
                 (Neighbours::OneRecord(now), Neighbours::OneRecord(then)) if now != then => {

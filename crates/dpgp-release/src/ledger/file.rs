@@ -142,6 +142,8 @@ pub(super) struct NewLedgerEntry<'r> {
     pub rows: &'r Fingerprint,
     /// The budget that the user names.
     pub budget: Option<BudgetSetting>,
+    /// How many of the last entries are of the same charge. They were compared before, by their names.
+    pub same_charge: usize,
 }
 
 impl Ledger {
@@ -158,7 +160,8 @@ impl Ledger {
         self.set_budget(path, new.budget)?;
         let entry = new.entry.with_row_digests(new.rows);
         if self.budget.is_some() {
-            self.ensure_within_budget(path, ReleaseWithRows { entry: &entry, rows: Some(new.rows) })?;
+            let earlier = self.release.len() - new.same_charge;
+            self.ensure_within_budget(path, ReleaseWithRows { entry: &entry, rows: Some(new.rows) }, earlier)?;
         }
         match self.data.iter_mut().find(|known| known.all_rows_digest() == new.rows.all_rows_digest()) {
             Some(known) => known.merge_same_rows(new.rows),
@@ -200,13 +203,18 @@ impl Ledger {
         }
     }
 
-    /// Refuses a release that exceeds the budget.
-    fn ensure_within_budget(&self, path: &Path, release: ReleaseWithRows<'_>) -> Result<(), LedgerError> {
+    /// Refuses a release that exceeds the budget, or has no guarantee together with one of the first `earlier` releases.
+    fn ensure_within_budget(
+        &self,
+        path: &Path,
+        release: ReleaseWithRows<'_>,
+        earlier: usize,
+    ) -> Result<(), LedgerError> {
         let (path, entry) = (path.to_path_buf(), release.entry);
         if let Some(caveat) = entry.caveats.first() {
             return Err(LedgerError::Caveats { path, caveat: caveat.clone() });
         }
-        if let Some(reason) = self.releases_with_rows().find_map(|earlier| release.conflict(&earlier)) {
+        if let Some(reason) = self.releases_with_rows().take(earlier).find_map(|earlier| release.conflict(&earlier)) {
             return Err(LedgerError::OtherGuarantee { path, reason });
         }
         let account = self.account();
@@ -281,7 +289,7 @@ mod filter_tests {
         let rows = rows(trial.place.state.key());
         let mut ledger = Ledger::new(&key);
         for entry in entries {
-            let new = NewLedgerEntry { entry, rows: &rows, budget: None };
+            let new = NewLedgerEntry { entry, rows: &rows, budget: None, same_charge: 0 };
             ledger = ledger.with_release("l.toml".as_ref(), &new, &key).unwrap();
         }
         ledger
@@ -314,7 +322,11 @@ mod filter_tests {
         let read = Ledger::parse("l.toml".as_ref(), &text).unwrap();
         assert_eq!((key.tampering_reason(&read), &read), (None, &old));
         let with = |ledger: &Ledger, entry: &LedgerEntry| {
-            ledger.clone().with_release("l.toml".as_ref(), &NewLedgerEntry { entry, rows: &rows, budget: None }, &key)
+            ledger.clone().with_release(
+                "l.toml".as_ref(),
+                &NewLedgerEntry { entry, rows: &rows, budget: None, same_charge: 0 },
+                &key,
+            )
         };
         assert!(matches!(with(&read, &of("z", "x")), Err(LedgerError::OtherGuarantee { .. })));
         let next = with(&read, &of("x", "y")).unwrap();

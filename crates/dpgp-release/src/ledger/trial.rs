@@ -70,6 +70,7 @@ pub fn entry(id: &str) -> LedgerEntry {
         mu: 0.25,
         neighbours: Neighbours::OneTargetChanges(40.0),
         unit: PrivacyUnit::Record,
+        counted: None,
         caveats: Vec::new(),
         columns: Default::default(),
         data: dpgp_data::RowDigestSum::default(),

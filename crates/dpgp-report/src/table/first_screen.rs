@@ -31,8 +31,8 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
     let split =
         guarantees.iter().map(|all| all.split_once(EXCEPT).map_or((all.as_str(), None), |(of, why)| (of, Some(why))));
     let (guarantees, exceptions): (Vec<&str>, Vec<Option<&str>>) = split.unzip();
-    let judged: Vec<ScreenNumber> =
-        report.rows.iter().map(ScreenNumber::from_row).filter(|item| item.printed.is_some()).collect();
+    let judged: Vec<ComparedNumber> =
+        report.rows.iter().map(ComparedNumber::from_row).filter(|item| item.printed.is_some()).collect();
     let lines = [
         failures(report),
         agreement_line(&judged, "ours").map(|line| line + &quick_note(report.experiment)),
@@ -40,7 +40,7 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
         guarantee_line(&distinct(guarantees.into_iter())),
         exceptions_line(&exceptions),
     ];
-    let table = ScreenTable { experiment: report.experiment, items: &select_numbers(report), whose: "ours" };
+    let table = TerminalTable { experiment: report.experiment, items: &select_numbers(report), whose: "ours" };
     let mut lines: Vec<String> = lines.into_iter().flatten().collect();
     let differs = judged.iter().any(|item| item.verdict == NumberVerdict::Differs);
     let mut text = assemble_screen(&table, lines.clone(), notes);
@@ -60,17 +60,17 @@ pub fn first_screen(report: &Report<'_>, notes: &[String]) -> String {
 
 /// The screen of a graded table, with the same parts. Notes about its rows close it.
 pub fn first_screen_graded(experiment: &Experiment, graded: &TableGrade, notes: &[String]) -> String {
-    let items: Vec<ScreenNumber> = graded.numbers.iter().map(ScreenNumber::from_graded).collect();
+    let items: Vec<ComparedNumber> = graded.numbers.iter().map(ComparedNumber::from_graded).collect();
     let lines = [agreement_line(&items, "theirs"), claims_line(&graded.claims)];
-    let table = ScreenTable { experiment, items: &items, whose: "theirs" };
+    let table = TerminalTable { experiment, items: &items, whose: "theirs" };
     assemble_screen(&table, lines.into_iter().flatten().collect(), notes)
 }
 
-fn assemble_screen(table: &ScreenTable<'_>, lines: Vec<String>, notes: &[String]) -> String {
+fn assemble_screen(table: &TerminalTable<'_>, lines: Vec<String>, notes: &[String]) -> String {
     let width = text_width().unwrap_or(80).min(100);
     let experiment = table.experiment;
     let mut text = wrapped(&format!("{}  {}", experiment.name, experiment.meta.title), width, 2) + "\n";
-    if let [only] = distinct(table.items.iter().map(ScreenNumber::metric))[..] {
+    if let [only] = distinct(table.items.iter().map(ComparedNumber::metric))[..] {
         text.push_str(&format!(" {only}\n"));
     }
     text.push_str(&table.text(width));
@@ -85,7 +85,7 @@ fn assemble_screen(table: &ScreenTable<'_>, lines: Vec<String>, notes: &[String]
 }
 
 /// A number of the table beside the printed one.
-struct ScreenNumber {
+struct ComparedNumber {
     /// Its labels on the axes, then its metric.
     labels: Vec<String>,
     /// None if it is undefined.
@@ -95,7 +95,7 @@ struct ScreenNumber {
     verdict: NumberVerdict,
 }
 
-impl ScreenNumber {
+impl ComparedNumber {
     fn from_row(row: &ReportRow) -> Self {
         Self {
             labels: row.labels.iter().chain([&row.row.metric]).cloned().collect(),
@@ -142,7 +142,7 @@ impl ScreenNumber {
 }
 
 /// The rows of the first screen: those of the layout's metric, else those that the paper prints, else those of the first metric.
-fn select_numbers(report: &Report<'_>) -> Vec<ScreenNumber> {
+fn select_numbers(report: &Report<'_>) -> Vec<ComparedNumber> {
     let metric = |row: &'_ ReportRow| row.row.metric.clone();
     let layout = report.experiment.layout.as_ref();
     let printed: Vec<String> = report.rows.iter().filter(|row| row.published.is_some()).map(metric).collect();
@@ -154,7 +154,7 @@ fn select_numbers(report: &Report<'_>) -> Vec<ScreenNumber> {
         None => printed,
     };
     let rows = report.rows.iter().filter(|row| wanted.contains(&row.row.metric));
-    rows.filter(|row| !only_printed || row.published.is_some()).map(ScreenNumber::from_row).collect()
+    rows.filter(|row| !only_printed || row.published.is_some()).map(ComparedNumber::from_row).collect()
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -168,13 +168,13 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// The numbers of a table, and whose they are.
-struct ScreenTable<'a> {
+struct TerminalTable<'a> {
     experiment: &'a Experiment,
-    items: &'a [ScreenNumber],
+    items: &'a [ComparedNumber],
     whose: &'static str,
 }
 
-impl ScreenTable<'_> {
+impl TerminalTable<'_> {
     /// The table, in the first form that fits.
     fn text(&self, width: usize) -> String {
         let items = self.items;
@@ -188,7 +188,7 @@ impl ScreenTable<'_> {
         };
         let across = across.filter(|axis| varying.contains(axis));
         let down: Vec<usize> = varying.iter().copied().filter(|axis| Some(*axis) != across).collect();
-        let grid = ScreenGrid { table: self, names: &names, down: &down, across };
+        let grid = TableLayout { table: self, names: &names, down: &down, across };
         let forms = [NumberDetail::WithPrint, NumberDetail::Spreads, NumberDetail::Marks];
         let fitting = forms
             .into_iter()
@@ -197,7 +197,7 @@ impl ScreenTable<'_> {
             .find(|lines| fits(lines, width) && lines.len() <= BODY + 1);
         let marks = || Some(grid.lines(NumberDetail::Marks)).filter(|lines| across.is_some() && fits(lines, width));
         let long =
-            || ScreenGrid { table: self, names: &names, down: &varying, across: None }.lines(NumberDetail::Spreads);
+            || TableLayout { table: self, names: &names, down: &varying, across: None }.lines(NumberDetail::Spreads);
         truncate_lines(fitting.or_else(marks).unwrap_or_else(long), width)
     }
 }
@@ -218,14 +218,14 @@ enum NumberDetail {
 }
 
 /// A table with labels of some axes at the left and, perhaps, those of one at the top.
-struct ScreenGrid<'a> {
-    table: &'a ScreenTable<'a>,
+struct TableLayout<'a> {
+    table: &'a TerminalTable<'a>,
     names: &'a [String],
     down: &'a [usize],
     across: Option<usize>,
 }
 
-impl ScreenGrid<'_> {
+impl TableLayout<'_> {
     /// The cells, line by line, the head first.
     fn lines(&self, form: NumberDetail) -> Vec<Vec<String>> {
         let tops = match self.across {
@@ -256,9 +256,9 @@ impl ScreenGrid<'_> {
             }
         }
         for left in lefts {
-            let found: Vec<Option<&ScreenNumber>> = tops.iter().map(|top| self.find_number(&left, top)).collect();
+            let found: Vec<Option<&ComparedNumber>> = tops.iter().map(|top| self.find_number(&left, top)).collect();
             let labels: Vec<String> = left.iter().map(|label| privacy_label(label)).collect();
-            let ours = |item: &Option<&ScreenNumber>| item.map_or(String::new(), |item| item.format_number(form));
+            let ours = |item: &Option<&ComparedNumber>| item.map_or(String::new(), |item| item.format_number(form));
             if prints {
                 let mut line = labels.clone();
                 line.push(self.table.whose.to_owned());
@@ -266,17 +266,17 @@ impl ScreenGrid<'_> {
                 lines.push(line);
                 let mut line = vec![String::new(); labels.len()];
                 line.push("paper".to_owned());
-                line.extend(found.iter().map(|item| item.map_or(String::new(), ScreenNumber::print_with_mark)));
+                line.extend(found.iter().map(|item| item.map_or(String::new(), ComparedNumber::print_with_mark)));
                 lines.push(line);
             } else {
                 let mut line = labels;
-                let marked = |item: &Option<&ScreenNumber>| {
+                let marked = |item: &Option<&ComparedNumber>| {
                     let mark = item.filter(|_| !beside).map_or("", |item| item.verdict.mark());
                     format!("{} {mark}", ours(item)).trim_end().to_owned()
                 };
                 line.extend(found.iter().map(marked));
                 if beside {
-                    line.extend(found.iter().map(|item| item.map_or(String::new(), ScreenNumber::print_with_mark)));
+                    line.extend(found.iter().map(|item| item.map_or(String::new(), ComparedNumber::print_with_mark)));
                 }
                 lines.push(line);
             }
@@ -284,7 +284,7 @@ impl ScreenGrid<'_> {
         lines
     }
 
-    fn find_number(&self, left: &[&str], top: &str) -> Option<&ScreenNumber> {
+    fn find_number(&self, left: &[&str], top: &str) -> Option<&ComparedNumber> {
         self.table.items.iter().find(|item| {
             self.across.is_none_or(|axis| item.labels[axis] == top)
                 && self.down.iter().zip(left).all(|(axis, label)| item.labels[*axis] == *label)
@@ -384,7 +384,7 @@ fn failures(report: &Report<'_>) -> Option<String> {
 }
 
 /// How far the numbers lie from the printed ones, and which differ by more than chance.
-fn agreement_line(judged: &[ScreenNumber], whose: &str) -> Option<String> {
+fn agreement_line(judged: &[ComparedNumber], whose: &str) -> Option<String> {
     if judged.is_empty() {
         return None;
     }

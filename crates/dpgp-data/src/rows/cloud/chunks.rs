@@ -28,7 +28,7 @@ struct CloudParquet {
 }
 
 /// The bytes of a file from one place to another.
-struct ByteWindow {
+struct FetchedBytes {
     start: u64,
     bytes: Bytes,
 }
@@ -75,7 +75,7 @@ impl ParquetSource for CloudParquet {
             return Err(parquet_decoding_error(path, ParquetError::EOF("a column has an invalid position".to_owned())));
         };
         let bytes = self.object.fetch_bytes(start..end).with_io_context(FileAction::Read, path)?;
-        let window = Arc::new(ByteWindow { start, bytes });
+        let window = Arc::new(FetchedBytes { start, bytes });
         let count = usize::try_from(rows.num_rows()).unwrap_or_default();
         let pages = catch_decoding_panic(|| SerializedPageReader::new(window, rows.column(place), count, None));
         let pages = pages.map_err(|cause| parquet_decoding_error(path, cause))?;
@@ -83,7 +83,7 @@ impl ParquetSource for CloudParquet {
     }
 }
 
-impl ByteWindow {
+impl FetchedBytes {
     /// The bytes from a place in the file on.
     fn bytes_from(&self, start: u64) -> ParquetResult<Bytes> {
         let skipped = start.checked_sub(self.start).and_then(|skipped| usize::try_from(skipped).ok());
@@ -94,13 +94,13 @@ impl ByteWindow {
     }
 }
 
-impl Length for ByteWindow {
+impl Length for FetchedBytes {
     fn len(&self) -> u64 {
         self.start + self.bytes.len() as u64
     }
 }
 
-impl ChunkReader for ByteWindow {
+impl ChunkReader for FetchedBytes {
     type T = bytes::buf::Reader<Bytes>;
 
     fn get_read(&self, start: u64) -> ParquetResult<Self::T> {
