@@ -38,6 +38,8 @@ const EPSILON: &str = "epsilon = 1.0";
 const TARGET: &str = "target = ";
 /// The beginning of the line of delta.
 const DELTA: &str = "delta = ";
+/// The beginning of the line with the column of persons.
+const PERSON: &str = "person = ";
 const EPSILON_ABOUT: &str = "Privacy loss. At 1, one row can make any conclusion at most 2.7 times as likely. Smaller is \
                              safer; 0.1 to 10 is usual.";
 const DELTA_ABOUT: &str = "Probability that this limit does not hold. Keep it far below 1 / number of rows.";
@@ -59,6 +61,7 @@ pub(super) fn questions(template: &str) -> Vec<SpecQuestion> {
     let (mut section, mut list, mut start) = ("", ("", ""), 0);
     let target = template.lines().find_map(|line| serde_json::from_str(line.strip_prefix(TARGET)?).ok());
     let target: String = target.unwrap_or_default();
+    let protects_persons = template.lines().any(|line| line.starts_with(PERSON));
     for (number, line) in template.split_inclusive('\n').enumerate() {
         let (code, about) = line.split_once('#').unwrap_or((line, ""));
         let key = code.split('=').next().unwrap_or_default().trim();
@@ -70,7 +73,7 @@ pub(super) fn questions(template: &str) -> Vec<SpecQuestion> {
             list = (key, about);
         }
         let open = TemplateLine { start, line: number + 1, code };
-        let new = match (budget_question(open), code.starts_with(' ')) {
+        let new = match (budget_question(open, protects_persons), code.starts_with(' ')) {
             (Some(question), _) => Some(question),
             // An entry of a list: its comment names the input, and the comment of the list describes the number.
             (None, true) => {
@@ -127,7 +130,7 @@ fn input_name(key: &str, about: &str) -> String {
 }
 
 /// Makes the question of a line with epsilon or delta.
-fn budget_question(open: TemplateLine<'_>) -> Option<SpecQuestion> {
+fn budget_question(open: TemplateLine<'_>, protects_persons: bool) -> Option<SpecQuestion> {
     let code = open.code.trim_end();
     let (key, about, value) = if code == EPSILON {
         ("privacy.epsilon", EPSILON_ABOUT, "1.0")
@@ -136,7 +139,8 @@ fn budget_question(open: TemplateLine<'_>) -> Option<SpecQuestion> {
     };
     let source = AnswerSource::Proposed(DefaultAnswer::Number(value.parse().ok()?));
     let places = vec![open.text_range(code.len() - value.len(), value.len())];
-    let (key, about) = (key.to_owned(), about.to_owned());
+    let about = if protects_persons { about.replace("one row", "one person") } else { about.to_owned() };
+    let key = key.to_owned();
     Some(SpecQuestion { places, lines: vec![open.line], key, about, is_squared: false, source })
 }
 
@@ -212,6 +216,15 @@ impl SpecQuestion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Epsilon is about whoever the guarantee is about.
+    #[test]
+    fn epsilon_is_about_whoever_is_protected() {
+        for (person, who) in [("person = \"who\"   # it", "one person"), ("# person = \"who\"", "one row")] {
+            let questions = questions(&format!("[data]\n{person}\n[privacy]\nepsilon = 1.0\n"));
+            assert!(questions[0].about.contains(who), "{}", questions[0].about);
+        }
+    }
 
     /// A template for records with two inputs, of which the first is drawn.
     fn template() -> String {

@@ -90,8 +90,8 @@ pub struct PredictArguments {
     /// Choose a cell if the spec has several; repeat for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     pub(super) cell: Vec<String>,
-    /// Change a setting by its path, or an axis by its name, as `dpgp run --set` does; the certificate and the ledger name each change.
-    /// The rows themselves cannot be changed
+    /// Change a setting by its path, or an axis by its name, as `dpgp run --set` does; repeat for each path. The certificate and the
+    /// ledger name each change. The rows themselves cannot be changed
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with = "from")]
     set: Vec<SpecChange>,
     /// Write predictions to this new .csv, .parquet or .json file; never overwrites an existing file [default: standard output]
