@@ -14,8 +14,8 @@ use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
 use dpgp_fs::with_ending;
 use dpgp_release::{
-    DrawnRelease, JointAnswer, JointAnswers, JointGuarantee, PredictionFiles, PredictionRequest, PrivatePredictions,
-    ReleaseError, SigningKey, publish_together, refuse_private_filter,
+    DrawnRelease, FilledFiles, JointAnswer, JointAnswers, JointGuarantee, PredictionFiles, PredictionRequest,
+    PrivatePredictions, ReleaseError, SigningKey, publish_together, refuse_private_filter,
 };
 use dpgp_run::{Project, create_watcher};
 
@@ -54,10 +54,14 @@ pub(super) fn predict_together(
     // Charge, draw, write.
     publish_together(&requests, &names, joint.total(), place.as_ref(), designed, |drawn| {
         made.keep();
-        let mut certificates = Vec::new();
+        // All answers are on the disk before the first has its name.
+        let (mut certificates, mut all) = (Vec::new(), FilledFiles::default());
         for (files, drawn) in files.into_iter().zip(drawn) {
-            certificates.push(files.write(drawn)?);
+            let (certificate, filled) = files.fill(drawn)?;
+            certificates.push(certificate);
+            all.append(filled);
         }
+        all.finish()?;
         match format {
             OutputFormat::Text => print(&summary(&joint, drawn, &paths)),
             OutputFormat::Json => print_json(&json!({

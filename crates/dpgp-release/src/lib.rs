@@ -10,7 +10,8 @@
 //! | draw | [`DrawnRelease`] | be written |
 //! | write | [`PredictionFiles`], [`NewSumsFile`] | |
 //!
-//! [`publish`] runs them in this order, for the command and for Python.
+//! [`publish`] runs them in this order, for the command and for Python, and [`publish_together`] with several releases that share one
+//! budget and one charge ([`JointAnswers`]).
 //!
 //! All noise comes from the operating system. The intermediate exact sums and counts are as private as the rows.
 //!
@@ -115,6 +116,7 @@ pub use grid::{PointsFile, PublicPoints};
 pub use moments::MomentsRelease;
 pub use moments_file::MomentsSurface;
 pub use moments_file::{FilePredictions, ModelOverride, MomentsFile, write_predictions};
+pub use new_file::FilledFiles;
 pub use prediction_files::PredictionFiles;
 pub use prediction_files::PredictionFormat;
 pub use predictions::informative_uncertainty_limit;

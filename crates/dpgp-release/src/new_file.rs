@@ -64,10 +64,49 @@ impl<'k> SignedFile<'k> {
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
     pub fn write_signed_text(self, text: &str) -> Result<(), ReleaseError> {
+        self.fill_with_signed_text(text)?.finish()
+    }
+
+    /// Writes the bytes of the signature and of the file, in this order. Neither has its name yet.
+    ///
+    /// # Errors
+    /// As [`SignedFile::write_signed_text`].
+    pub fn fill_with_signed_text(self, text: &str) -> Result<FilledFiles, ReleaseError> {
+        let mut filled = FilledFiles::default();
         if let Some(NewSignature { path, file, key }) = self.signature {
-            write_new_file(file, &path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
+            filled.fill(file, path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
         }
-        write_new_file(self.file, &self.path, text.as_bytes())
+        filled.fill(self.file, self.path, text.as_bytes())?;
+        Ok(filled)
+    }
+}
+
+/// Complete files without their names, so that no file of a release is there if another cannot be written.
+#[derive(Default)]
+pub struct FilledFiles(Vec<(NewFile, PathBuf)>);
+
+impl FilledFiles {
+    /// Writes the bytes of one more file.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`].
+    pub(super) fn fill(&mut self, mut file: NewFile, path: PathBuf, bytes: &[u8]) -> Result<(), ReleaseError> {
+        file.append_bytes(bytes).map_err(ReleaseError::io(&path))?;
+        self.0.push((file, path));
+        Ok(())
+    }
+
+    /// Adds other files after these.
+    pub fn append(&mut self, mut others: Self) {
+        self.0.append(&mut others.0);
+    }
+
+    /// Gives the files their names, in their order.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`]: then the rest have no names, or another process made one.
+    pub fn finish(self) -> Result<(), ReleaseError> {
+        self.0.into_iter().try_for_each(|(file, path)| file.finish().map_err(ReleaseError::io(&path)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-use super::new_file::{SignedFile, new_file, write_new_file};
+use super::new_file::{FilledFiles, SignedFile, new_file};
 use super::{DrawnRelease, PrivatePredictions, ReleaseError, SigningKey};
 use dpgp_data::{OutputCells, OutputColumn, csv_cell, encode_parquet_table};
 use dpgp_fs::{NewFile, ReadAccess, with_ending};
@@ -44,11 +44,21 @@ impl<'k> PredictionFiles<'k> {
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
     pub fn write(self, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<Value, ReleaseError> {
+        let (certificate, filled) = self.fill(charged)?;
+        filled.finish()?;
+        Ok(certificate)
+    }
+
+    /// As [`PredictionFiles::write`], but the files do not have their names yet.
+    ///
+    /// # Errors
+    /// As [`PredictionFiles::write`].
+    pub fn fill(self, charged: &DrawnRelease<PrivatePredictions<'_>>) -> Result<(Value, FilledFiles), ReleaseError> {
         let bytes = charged.bytes(self.form)?;
         let certificate = charged.certificate_json(&bytes);
-        self.certificate.write_signed_text(&format!("{certificate:#}\n"))?;
-        write_new_file(self.predictions, &self.path, &bytes)?;
-        Ok(certificate)
+        let mut filled = self.certificate.fill_with_signed_text(&format!("{certificate:#}\n"))?;
+        filled.fill(self.predictions, self.path, &bytes)?;
+        Ok((certificate, filled))
     }
 }
 

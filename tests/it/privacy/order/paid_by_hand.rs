@@ -3,5 +3,5 @@
 use dpgp::release::{UnchargedRelease, ChargedRelease, PrivatePredictions};
 
 pub fn paid<'a>(offer: UnchargedRelease<'a, PrivatePredictions<'a>>) -> ChargedRelease<'a, PrivatePredictions<'a>> {
-    ChargedRelease { offer, receipt: None }
+    ChargedRelease { offer, receipt: None, joint: None }
 }

@@ -3,5 +3,5 @@
 use dpgp::release::{DrawnRelease, ReleaseGuarantee, ReleasedSums};
 
 pub fn charged(value: ReleasedSums, guaranteed: ReleaseGuarantee) -> DrawnRelease<ReleasedSums> {
-    DrawnRelease { value, guaranteed, compared: true, receipt: None }
+    DrawnRelease { value, guaranteed, compared: true, receipt: None, joint: None }
 }
