@@ -73,7 +73,7 @@ impl JointRequest {
     }
 }
 
-/// The releases of cores, which keep them until they arrive.
+/// Keeps the release of each core until Python has received it.
 struct KeptReleases {
     work: Vec<(ReleaseAtWork, ReleaseRequest)>,
 }

@@ -4,7 +4,7 @@
 //! guarantee bounds each pair of error rates, and so the quantities here (Wasserman and Zhou 2010, Theorem
 //! 2.4; Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2).
 
-use dpgp_number::{Bracket, bisect, normal_cdf};
+use dpgp_number::{ThresholdBracket, bisect, normal_cdf};
 
 /// What an attacker gains from a release at most, who decides between two neighbouring data sets.
 ///
@@ -81,7 +81,7 @@ impl AttackRisk {
 
 /// The argument at which the normal distribution function is `p`, from 1e-300 to a half.
 fn normal_quantile(p: f64) -> f64 {
-    let Bracket { high, .. } = bisect(-40.0, 0.0, |x| normal_cdf(x) > p);
+    let ThresholdBracket { high, .. } = bisect(-40.0, 0.0, |x| normal_cdf(x) > p);
     high
 }
 

@@ -10,5 +10,5 @@ pub use count::Count;
 pub use out_of_range::OutOfRangeError;
 pub use real::Budget;
 pub use real::{Delta, Epsilon, Finite, Fraction, NonNegative, Positive, Probability, Share, Tolerance};
-pub use special::{Bracket, bisect};
+pub use special::{ThresholdBracket, bisect};
 pub use special::{normal_cdf, normal_pdf};

@@ -202,7 +202,7 @@ pub(super) struct OfferedRelease<'a, 's, T> {
 }
 
 impl JointGuarantee {
-    /// The guarantee of some releases with these names.
+    /// The guarantee of some releases, each with its name.
     ///
     /// # Errors
     /// [`ReleaseError::NotTogether`] if they exceed the budget, or if one protects only small changes of a target.
@@ -216,7 +216,7 @@ impl JointGuarantee {
             let problem = "their noise is too small for the budget that they share".to_owned();
             return Err(ReleaseError::NotTogether(problem));
         }
-        let (mut neighbours, mut alternatives) = (Vec::new(), Vec::new());
+        let (mut neighbours, mut alternatives): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
         for (release, name) in releases.iter().zip(names) {
             let certificate = &release.offer.guaranteed.certificate;
             if let Some(Neighbours::OneTargetChanges(change)) = certificate.neighbours
@@ -226,10 +226,9 @@ impl JointGuarantee {
                     "{name} protects changes of at most {change}, but its targets can differ by {width}"
                 )));
             }
-            neighbours.extend(certificate.describe_neighbours());
+            neighbours.extend(certificate.describe_neighbours().filter(|own| !neighbours.contains(own)));
             alternatives.push(certificate.describe_alternatives());
         }
-        neighbours.dedup();
         let same = alternatives.windows(2).all(|pair| pair[0] == pair[1]);
         let risk = releases.first().filter(|_| same);
         let risk = risk.and_then(|release| risk_in_words(&release.offer.guaranteed.certificate, mu));

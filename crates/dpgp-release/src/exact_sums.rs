@@ -119,8 +119,8 @@ impl<M: SumsModel> StreamedModel<'_, M> {
         key: Option<&DataKey>,
     ) -> Result<ExactSums<M>, ReleaseError> {
         let (data, columns) = (&self.setting().data, self.columns());
-        if data.person.is_some() {
-            return self.sum_person_table(table, pool, key);
+        if let Some(person) = &data.person {
+            return self.sum_person_table(table, person, pool, key);
         }
         let TableInMemory { name, rows, others } = table;
         let held = FingerprintedRows::new(rows, Path::new(name), &columns, key).with_missing_policy(data.missing);
@@ -147,12 +147,13 @@ impl<M: SumsModel> StreamedModel<'_, M> {
     fn sum_person_table(
         &self,
         table: TableInMemory<'_>,
+        person: &str,
         pool: &Pool,
         key: Option<&DataKey>,
     ) -> Result<ExactSums<M>, ReleaseError> {
         let (data, columns) = (&self.setting().data, self.columns());
         let name = table.name;
-        let (held, identity) = read_person_table(table, data, &columns, key)?;
+        let (held, identity) = read_person_table(table, data, person, &columns, key)?;
         let marked = held.columns_with_marks(data);
         let mut rows = InMemoryRows::new(marked.iter().map(Vec::as_slice).collect());
         let part = sum_blocks(&mut rows, 0..u64::MAX, self.model().summand(), pool.threads())?;

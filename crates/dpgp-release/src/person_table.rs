@@ -11,7 +11,7 @@ use dpgp_run::{RunError, temporary_key};
 use dpgp_spec::setting::DataSetting;
 use dpgp_stream::BLOCK;
 
-/// Reads all rows into memory, with the person of each.
+/// Reads all rows into memory, with the person of each, whom the column `person` names.
 ///
 /// Obligation: the cells and the persons are read once, so that a program that changes its table meanwhile cannot make more rows of a
 /// person count.
@@ -22,12 +22,12 @@ use dpgp_stream::BLOCK;
 pub(super) fn read_person_table(
     table: TableInMemory<'_>,
     data: &DataSetting,
+    person: &str,
     columns: &[String],
     key: Option<&DataKey>,
 ) -> Result<(RowsInMemory, Option<Fingerprint>), ReleaseError> {
     let TableInMemory { name, rows, others } = table;
     let without = || ReleaseError::NotReleasable("data.person names a column that the rows do not have");
-    let person = data.person.as_deref().unwrap_or_default();
     let others = others.ok_or_else(without)?;
     let place = others.names().iter().position(|name| name == person).ok_or_else(without)?;
     let mut others = PersonReader { others, place, persons: Vec::new() };

@@ -87,8 +87,8 @@ pub fn publish<'r, R: RequestedRelease, W, E: AfterChargeError>(
 /// Charges several releases to the ledger of their rows at once, or none of them; then draws their noise and writes them, as
 /// [`publish`] does with one. `names` tells them apart in messages.
 ///
-/// The squares of `mu` add up ([`dpgp_accounting::composed_mu`]), so all of them together keep the budget `total`. Exceptions to a guarantee are never
-/// allowed, because the releases would then have no guarantee together.
+/// The squares of `mu` add up ([`dpgp_accounting::composed_mu`]), so all of them together keep the budget `total`. Exceptions to a
+/// guarantee are never allowed, because the releases would then have no guarantee together.
 ///
 /// # Errors
 /// [`ReleaseError`] where a release is refused, and nothing is spent; or what `ready` or `write` fails with.
@@ -100,6 +100,10 @@ pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
     ready: impl FnOnce() -> Result<(), E>,
     write: impl FnOnce(&[DrawnRelease<R::Value<'r>>]) -> Result<W, E>,
 ) -> Result<W, E> {
+    if names.len() != releases.len() {
+        // Each check below is about a release and its name, and none may be left out.
+        return Err(ReleaseError::NotTogether("each answer needs a name".to_owned()).into());
+    }
     let mut offers = Vec::new();
     for release in releases {
         let offer = release.design_release(false)?;
@@ -108,7 +112,7 @@ pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
     let joint = JointGuarantee::new(names, total, &offers)?;
     let entries = offers.iter().map(OfferedRelease::ledger_entry).collect::<Result<Vec<_>, _>>()?;
     if let Some((one, other, reason)) = find_conflict(entries.iter()) {
-        let [one, other] = [one, other].map(|place| names.get(place).copied().unwrap_or("another"));
+        let [one, other] = [one, other].map(|place| names[place]);
         let problem =
             format!("{one} (the earlier release) and {other} (this one) have no guarantee together: {reason}");
         return Err(ReleaseError::NotTogether(problem).into());

@@ -132,7 +132,7 @@ fn has_axis(spec: &Experiment, choice: &str) -> bool {
     spec.axes.iter().any(|axis| axis.name == name)
 }
 
-/// The name of a spec without its folder, and the labels that tell its cell from the others.
+/// The name of an answer: that of its spec without the folder, then the labels of its cell if the spec has several answers.
 fn answer_name(spec: &Experiment, cell: &Cell, several: bool) -> String {
     let mut name = spec.name.rsplit('/').next().unwrap_or(&spec.name).to_owned();
     for (axis, label) in spec.axes.iter().zip(cell.labels()) {
@@ -173,7 +173,7 @@ fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget
     Ok(total)
 }
 
-/// Whether two cells read the same file, whose path is relative to the spec.
+/// Whether two cells read the same file. Each path is relative to its spec.
 fn has_same_source(one: (&Experiment, &Cell), other: (&Experiment, &Cell)) -> bool {
     let [one, other] = [one, other].map(|(spec, cell)| {
         let source = &cell.setting().data.source;

@@ -61,7 +61,7 @@ fn answers_share_one_budget() {
         assert!(number(one, "/all_releases/epsilon") <= 1.0);
         assert_eq!(one["together"]["answers"], serde_json::json!(["counts", "means"]));
         assert_eq!((number(one, "/together/epsilon"), number(one, "/together/delta")), (1.0, 1e-6));
-        // Of mpmath: 2 Phi(mu / 2) - 1 is the advantage, so that a guess is right with Phi(mu / 2).
+        // A guess is right with the probability Phi(mu / 2) = Phi(0.11835) = 0.54711 (mpmath), which the sentence rounds up.
         assert!(one["together"]["in_words"].as_str().unwrap().contains("at most 54.8 %"), "{one}");
     }
     assert_ne!(counts["release_id"], means["release_id"]);

@@ -66,7 +66,7 @@ pub struct ChargeReceipt {
     pub shared: bool,
 }
 
-/// Checks whether the releases could be charged now. Changes nothing.
+/// Checks whether the releases could be charged now. Changes no ledger.
 ///
 /// # Errors
 /// As [`charge_ledgers`], except errors of writing.

@@ -337,8 +337,8 @@ impl<'a> ReleaseWithRows<'a> {
     pub fn conflict(&self, earlier: &ReleaseWithRows<'_>) -> Option<String> {
         let (now, then) = (self.entry.neighbours, earlier.entry.neighbours);
         // A change of one target does not concern another column. A change of a record concerns all its columns. Targets go by their
-        // names: a refusal that compared their cells would show whether two private columns are equal. A column under two names is hidden
-        // from whoever knows both changes, because mu adds up for every change that both releases hide.
+        // names: a refusal that compared their cells would show whether two private columns are equal. Two names for one column are safe:
+        // mu adds up for every change that both releases hide.
         let apart = matches!((now, then), (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)))
             && self.entry.target != earlier.entry.target;
         let other_persons = self.has_different_persons(earlier);

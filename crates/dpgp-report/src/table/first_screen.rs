@@ -188,7 +188,7 @@ impl TerminalTable<'_> {
         };
         let across = across.filter(|axis| varying.contains(axis));
         let down: Vec<usize> = varying.iter().copied().filter(|axis| Some(*axis) != across).collect();
-        let grid = TableLayout { table: self, names: &names, down: &down, across };
+        let grid = TerminalLayout { table: self, names: &names, down: &down, across };
         let forms = [NumberDetail::WithPrint, NumberDetail::Spreads, NumberDetail::Marks];
         let fitting = forms
             .into_iter()
@@ -197,7 +197,7 @@ impl TerminalTable<'_> {
             .find(|lines| fits(lines, width) && lines.len() <= BODY + 1);
         let marks = || Some(grid.lines(NumberDetail::Marks)).filter(|lines| across.is_some() && fits(lines, width));
         let long =
-            || TableLayout { table: self, names: &names, down: &varying, across: None }.lines(NumberDetail::Spreads);
+            || TerminalLayout { table: self, names: &names, down: &varying, across: None }.lines(NumberDetail::Spreads);
         truncate_lines(fitting.or_else(marks).unwrap_or_else(long), width)
     }
 }
@@ -218,14 +218,14 @@ enum NumberDetail {
 }
 
 /// A table with labels of some axes at the left and, perhaps, those of one at the top.
-struct TableLayout<'a> {
+struct TerminalLayout<'a> {
     table: &'a TerminalTable<'a>,
     names: &'a [String],
     down: &'a [usize],
     across: Option<usize>,
 }
 
-impl TableLayout<'_> {
+impl TerminalLayout<'_> {
     /// The cells, line by line, the head first.
     fn lines(&self, form: NumberDetail) -> Vec<Vec<String>> {
         let tops = match self.across {
