@@ -102,8 +102,10 @@ pub struct CellPrior {
 
 /// Lengthscales, from that of the longest side on, each half of the one before.
 const LENGTHSCALES: i32 = 6;
-/// Standard deviations of the process, and of what cells have of their own, as parts of the bound.
+/// Standard deviations of the process, as parts of the bound.
 const DEVIATIONS: [f64; 5] = [0.5, 0.25, 0.125, 0.0625, 0.03125];
+/// Standard deviations of what places have of their own, besides none, as parts of the bound.
+const OWN_DEVIATIONS: [f64; 6] = [0.25, 0.125, 0.0625, 0.044, 0.03125, 0.022];
 /// The most of the variance of the process that cells have of their own.
 const MOST_OWN: f64 = 0.25;
 /// The standard deviation of the mean of the process, as part of the bound.
@@ -114,8 +116,8 @@ const LEAST_TARGET: f64 = 1.0 / 15.0;
 const FEWEST: f64 = 1.0;
 /// The most cells of a posterior: it factorises matrices with as many rows.
 const MOST: usize = 1500;
-/// The least and the most of the own variance of a cell that its rows share.
-const SHARED: [f64; 2] = [1.0 / 16.0, 1.0];
+/// The shared fraction from which on all own variances are equally likely: about eleven places in a cell.
+const SURELY_SHARED: f64 = 1.0 / 12.0;
 /// Choices with less weight are left out.
 const LEAST_WEIGHT: f64 = 3e-3;
 /// Evaluations of a kernel for covariances of cells.
@@ -180,6 +182,8 @@ struct CellHyperparameters {
     of_place: f64,
     /// Of a target about both.
     target: f64,
+    /// The logarithm of the prior probability of `own`, given the process.
+    log_prior: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -258,18 +262,36 @@ impl CellPosterior {
     }
 
     /// All choices: the variance of a cell's own mean is the part of what its places have of their own that they share.
+    ///
+    /// Where rows are spread evenly, no two share a place. The sums then say nothing about means of single places, and the prior alone
+    /// would set the width of intervals. So places have means of their own only if rows stand at places, with the probability
+    /// `(shared / SURELY_SHARED)^2` of the case in which all own variances, and none, are equally likely.
     fn hyperparameter_choices(&self, spread: f64, shared: f64) -> Vec<CellHyperparameters> {
         let bound = self.prior.bound;
+        let at_places = (shared / SURELY_SHARED).powi(2).min(1.0);
         let mut choices = Vec::new();
         for (place, kernel) in self.kernels.iter().enumerate() {
             for deviation in DEVIATIONS {
                 let variance = (deviation * bound).powi(2);
-                let owns = DEVIATIONS.iter().map(|own| (own * bound).powi(2)).chain([0.0]);
-                for own in owns.filter(|own| *own <= MOST_OWN * variance) {
+                let owns = OWN_DEVIATIONS.map(|own| (own * bound).powi(2));
+                let owns: Vec<f64> = owns.into_iter().filter(|own| *own <= MOST_OWN * variance).collect();
+                let each = at_places / (owns.len() + 1) as f64;
+                let none = 1.0 - each * owns.len() as f64;
+                let likely = owns.into_iter().map(|own| (own, each)).filter(|(_, prior)| *prior > LEAST_WEIGHT);
+                for (own, prior) in likely.chain([(0.0, none)]) {
                     let of_place = shared * own;
                     let of_cell = of_place + shared * variance * (1.0 - kernel.table[0]);
                     let target = (spread - variance - own).max(0.25 * spread);
-                    choices.push(CellHyperparameters { kernel: place, variance, own, of_cell, of_place, target });
+                    let log_prior = prior.ln();
+                    choices.push(CellHyperparameters {
+                        kernel: place,
+                        variance,
+                        own,
+                        of_cell,
+                        of_place,
+                        target,
+                        log_prior,
+                    });
                 }
             }
         }
@@ -284,7 +306,7 @@ impl CellPosterior {
             let factor = Cholesky::new("the covariance of the sums of cells", &covariance)?;
             let rest = DMatrix::from_column_slice(self.kept.rest.len(), 1, self.kept.rest.as_slice());
             let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
-            let evidence = -logs - 0.5 * factor.half_solve(&rest).norm_squared();
+            let evidence = choice.log_prior - logs - 0.5 * factor.half_solve(&rest).norm_squared();
             let weights = factor.solve(&rest).column(0).into_owned();
             Ok((evidence, CellMixtureMember { choice: *choice, weight: 0.0, factor, weights }))
         };
@@ -447,25 +469,28 @@ fn estimate_cell_counts(tree: &CellTree, sums: &CellSums) -> FinestCellCounts {
     if cells.is_empty() {
         cells.push(counts.imax());
     }
-    FinestCellCounts { shared: shared_variance_fraction(tree, &counts), cells, combined, noise }
+    FinestCellCounts {
+        shared: levels.last().map_or(1.0, |finest| shared_variance_fraction(tree, finest)),
+        cells,
+        combined,
+        noise,
+    }
 }
 
-/// By how much fewer cells hold the rows where two neighbours are made one: half as many where rows are spread evenly, as many where
-/// they stand at few places, of which each has its own mean. The number of cells is `(sum N)^2 / sum N^2`.
-fn shared_variance_fraction(tree: &CellTree, counts: &DVector<f64>) -> f64 {
-    let finest = tree.levels() - 1;
-    let halvings = tree.halvings(finest);
-    let effective = |counts: &DVector<f64>| counts.sum().powi(2) / counts.norm_squared().max(f64::MIN_POSITIVE);
+/// How much more alike rows of one cell are than those of two neighbours: `1 - 2 sum N_a N_b / sum N^2` over pairs of neighbours. It is 0
+/// where rows are spread evenly, and `1 / (m + 1)` where they stand at m places in a cell, scattered at random: each place has its own mean.
+/// The noise on counts adds its variance to each square.
+fn shared_variance_fraction(tree: &CellTree, finest: &CellLevel) -> f64 {
+    let halvings = tree.halvings(tree.levels() - 1);
     let Some(input) = (0..halvings.len()).max_by_key(|input| halvings[*input]).filter(|i| halvings[*i] > 0) else {
-        return SHARED[1];
+        return 1.0;
     };
     let mut fewer = halvings.to_vec();
     fewer[input] -= 1;
-    let pair = CellTree::from_halvings(tree.lattice(), vec![fewer, halvings.to_vec()]);
-    let Some(pair) = pair else { return SHARED[1] };
-    let mut merged = DVector::zeros(pair.cells(0));
-    counts.iter().enumerate().for_each(|(cell, count)| merged[pair.ancestor(0, 1, cell)] += count);
-    (2.0 - effective(counts) / effective(&merged)).clamp(SHARED[0], SHARED[1])
+    let Some(pair) = CellTree::from_halvings(tree.lattice(), vec![fewer, halvings.to_vec()]) else { return 1.0 };
+    let pairs = finest.merge_cell_pairs(&pair).counts.norm_squared();
+    let (squares, noise) = (finest.counts.norm_squared(), finest.counts.len() as f64 * finest.counts_sd.powi(2));
+    if squares > noise { (1.0 - (pairs - squares) / (squares - noise)).clamp(0.0, 1.0) } else { 1.0 }
 }
 
 /// The cells along each input at the finest level.
@@ -630,6 +655,45 @@ mod tests {
             assert!(without[point] <= variance[point] * (1.0 + 1e-9));
             assert!(found.targets.variance()[point] > variance[point]);
         }
+    }
+
+    /// Rows that are spread evenly share no places, and rows at few places do; noise does not change that.
+    #[test]
+    fn rows_at_few_places_share_them() {
+        let tree = CellTree::from_halvings(Lattice::new(1024, 1), vec![vec![10]]).unwrap();
+        let level = |counts: DVector<f64>, sd: f64| CellLevel {
+            sums: DVector::zeros(1024),
+            counts: DVector::from_fn(1024, |cell, _| {
+                counts[cell] + sd * (cell as f64 * 2.399963 * cell as f64).sin() * 2f64.sqrt()
+            }),
+            sums_sd: 1.0,
+            counts_sd: sd,
+        };
+        for sd in [0.0, 20.0] {
+            let even = shared_variance_fraction(&tree, &level(DVector::from_element(1024, 100.0), sd));
+            assert!(even < 0.01, "{even}");
+            // Every fourth cell holds one place with all rows.
+            let apart = DVector::from_fn(1024, |cell, _| if cell % 4 == 0 { 400.0 } else { 0.0 });
+            let apart = shared_variance_fraction(&tree, &level(apart, sd));
+            assert!(apart > 0.97, "{apart}");
+            // Four of eight cells hold a place, and two of the four are a pair: 1 - 2 / 4.
+            let some = DVector::from_fn(1024, |cell, _| {
+                f64::from(u8::from([true, true, true, false, true, false, false, false][cell % 8]))
+            });
+            let some = shared_variance_fraction(&tree, &level(some * 100.0, sd));
+            assert!((some - 0.5).abs() < 0.02, "{some}");
+        }
+    }
+
+    /// Intervals are wide if rows stand at places that differ, and narrow if rows are spread evenly: then only noise can be seen.
+    #[test]
+    fn evenly_spread_rows_have_narrow_intervals() {
+        let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();
+        let posterior = CellPosterior::new(&tree, &sums(&tree, 0.01), &prior()).unwrap();
+        assert!(posterior.members.iter().all(|member| member.choice.own == 0.0));
+        let variance = posterior.predict(&DMatrix::from_element(1, 1, 0.3)).function.variance()[0];
+        // The targets have variance 1 about the function, and there are 50 in each cell: far below the least own variance, .22^2.
+        assert!(variance < 0.044, "{variance}");
     }
 
     /// The covariances of the function at a few points and of the sums are those of one normal distribution: with any choice of
