@@ -50,6 +50,9 @@ class MomentsEstimator(Estimator):
         if count is None and self.rows is not None:
             raise InputError("rows must be an integer, from public knowledge")
         rows = "" if count is None else f"rows = {count}\n"
+        additive = kernel.startswith("additive")
+        known = inputs.rows if count is None else max(count, 0)
+        cells = not additive and _core.sums_cells(known, inputs.width)
         domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
         return (
             f"experiment.title = {text(type(self).__name__)}\n\n"
@@ -59,7 +62,7 @@ class MomentsEstimator(Estimator):
             "[task.surface]\n\n"
             f"[privacy]\nepsilon = {self._epsilon()}\ndelta = {number('delta', self.delta)}\n"
             'calibration = "analytic"\n\n'
-            f"[privacy.mechanism.moments]\ntarget_bound = 1.0\ndomain = [{domain}]\n{rows}"
+            f"[privacy.mechanism.moments]\ntarget_bound = 1.0\ndomain = [{domain}]\n{rows}" + ('features = "cells"\n' if cells else "")
         )
 
     def _kernel(self, sides, variance=1.0, part=0.25):
@@ -157,7 +160,8 @@ class DPGPRegressor(MomentsEstimator):
     ``lengthscale``
         Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of
         the bounds. For public inputs it is half of the width of the bounds, or without bounds half of the range of the inputs.
-        The release then weights lengthscales and variances around it.
+        The release then weights lengthscales and variances around it. From 20,000 rows on, with at most two private inputs, it is found
+        from the release alone, and only the proportions between inputs matter.
     ``noise_sd``
         Typical difference of a target from the function, in units of the target: one number, or one for each of several targets.
     ``noise_variance``

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use dpgp::data::{DataKey, MissingCellPolicy};
 use dpgp::prelude::{DataLocations, Pool, Project, StreamedRelease};
+use dpgp::privacy::MomentFeatures;
 use dpgp::release::ledger::{BudgetSetting, LedgerLocation};
 use dpgp::release::{
     ClassSumsRelease, CountsRelease, ExactSums, MomentsRelease, ReleaseOptions, StreamedModel, SumsModel, SumsRequest,
@@ -20,6 +21,12 @@ use crate::errors::{ArgumentNames, Failure};
 use crate::paid::{PaidReleases, ReleaseRequest, busy};
 use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
+
+/// Whether nested cells are the better choice for a public number of rows with this many inputs.
+#[pyfunction]
+pub fn sums_cells(rows: usize, inputs: usize) -> bool {
+    MomentFeatures::for_rows(rows, inputs) == MomentFeatures::Cells
+}
 
 /// Sums of one of the models that are released.
 pub(crate) enum Total {

@@ -17,7 +17,8 @@ dp_gp <- function(formula, data, epsilon, delta, bounds, private = c("targets", 
   on.exit(unlink(folder, recursive = TRUE))
   persons <- person_setting(person, rows_per_person, data, names(frame))
   write_rows(if (is.null(person)) frame else cbind(frame, data[person]), file.path(folder, "rows.csv"))
-  spec <- spec_text(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows)
+  spec <- spec_text(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows,
+                    if (is.null(rows)) nrow(data) else rows)
   writeLines(spec, file.path(folder, "spec.toml"))
   counted <- ledger_arguments(ledger, budget)
   if (private == "targets") {
@@ -94,7 +95,7 @@ input_box <- function(columns, input_bounds, private, words) {
   stats::setNames(box, names(columns))
 }
 
-spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows) {
+spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, private, lengthscale, noise_sd, persons, rows, n_rows) {
   width <- bounds[2] - bounds[1]
   sides <- vapply(box, diff, 0)
   sides[sides <= 0] <- 1
@@ -128,7 +129,9 @@ spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, privat
       c(paste("change =", number(width)), "mechanism.cloaking.objective = \"risk\"")
     } else {
       count <- if (!is.null(rows)) paste(", rows =", whole_number(rows, "rows"))
-      paste0("mechanism.moments = { target_bound = 1.0, domain = ", domain, count, " }")
+      # For many rows, sums over nested cells, as the command's own templates choose.
+      cells <- if (n_rows >= 20000 && length(inputs) <= 2) ", features = \"cells\""
+      paste0("mechanism.moments = { target_bound = 1.0, domain = ", domain, count, cells, " }")
     }
   )
 }

@@ -10,6 +10,7 @@ use super::CliError;
 use super::emit::quote_for_shell;
 use super::new_bounds::{FEWEST_FOR_BOUNDS, epsilon_and_share};
 use dpgp_data::suggest::closest;
+use dpgp_mechanisms::MomentFeatures;
 use dpgp_report::format_exact;
 
 use dpgp_data::{
@@ -398,17 +399,9 @@ fn sparse_toml(rows: usize) -> String {
     format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
 }
 
-/// From this number of rows, nested cells have smaller errors than waves, for epsilon 1 and one or two inputs.
-const FEWEST_FOR_CELLS: usize = 20_000;
-
-/// Whether a release sums over nested cells by default.
-fn sums_cells(rows: usize, inputs: &[String]) -> bool {
-    rows >= FEWEST_FOR_CELLS && inputs.len() <= 2
-}
-
 /// Describes the functions of the inputs that are summed.
 fn summed_functions(rows: usize, inputs: &[String]) -> &'static str {
-    if sums_cells(rows, inputs) {
+    if MomentFeatures::for_rows(rows, inputs.len()) == MomentFeatures::Cells {
         "whether a row lies in each cell of nested grids"
     } else {
         "cosines and sines of the inputs"
@@ -417,7 +410,7 @@ fn summed_functions(rows: usize, inputs: &[String]) -> &'static str {
 
 /// Writes what is summed, where it is not waves.
 fn features_toml(rows: usize, inputs: &[String]) -> String {
-    if !sums_cells(rows, inputs) {
+    if MomentFeatures::for_rows(rows, inputs.len()) == MomentFeatures::Waves {
         return String::new();
     }
     "features = \"cells\"   # sums over nested cells of the box, for many rows; \"waves\" are for few\n".to_owned()
