@@ -160,7 +160,7 @@ class DPGPRegressor(MomentsEstimator):
     ``lengthscale``
         Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of
         the bounds. For public inputs it is half of the width of the bounds, or without bounds half of the range of the inputs.
-        The release then weights lengthscales and variances around it. From 20,000 rows on, with at most two private inputs, it is found
+        The release then weights lengthscales and variances around it. From 1,000 rows on, with at most two private inputs, it is found
         from the release alone, and only the proportions between inputs matter.
     ``noise_sd``
         Typical difference of a target from the function, in units of the target: one number, or one for each of several targets.

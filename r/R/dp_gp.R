@@ -130,7 +130,7 @@ spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, privat
     } else {
       count <- if (!is.null(rows)) paste(", rows =", whole_number(rows, "rows"))
       # For many rows, sums over nested cells, as the command's own templates choose.
-      cells <- if (n_rows >= 20000 && length(inputs) <= 2) ", features = \"cells\""
+      cells <- if (n_rows >= 1000 && length(inputs) <= 2) ", features = \"cells\""
       paste0("mechanism.moments = { target_bound = 1.0, domain = ", domain, count, cells, " }")
     }
   )

@@ -213,6 +213,7 @@ pub(super) fn generate_spec(
     let title = format!("{what} under differential privacy");
     let kernel = protected.default_kernel(inputs.len());
     let delta = default_delta(rows);
+    let features = MomentFeatures::for_rows(rows, inputs.len());
     let [epsilon, share] = epsilon_and_share(rows, delta);
     let parts = [
         ("@SOURCE@", source_toml(file, &layout)),
@@ -222,7 +223,7 @@ pub(super) fn generate_spec(
         ("# rows = 10000   #", known_rows_toml(file.people)),
         ("@KERNEL@", kernel.to_owned()),
         ("@VARIANCE@", kernel_variance_toml(kernel, inputs)),
-        ("@LENGTHSCALES@", lengthscales_toml(protected, kernel, inputs, rows)),
+        ("@LENGTHSCALES@", lengthscales_toml(protected, kernel, inputs, rows, features)),
         ("@ROUGHNESS@", roughness_comment(kernel).to_owned()),
         ("@MAP@", map_toml(inputs)),
         ("@SPARSE@", sparse_toml(rows)),
@@ -230,8 +231,9 @@ pub(super) fn generate_spec(
         ("@DELTA@", format_exact(delta)),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
-        ("@FEATURES@\n", features_toml(rows, inputs)),
-        ("@SUMS@", summed_functions(rows, inputs).to_owned()),
+        ("@FEATURES@\n", features_toml(features)),
+        ("@MODEL@\n", model_comment(features).to_owned()),
+        ("@SUMS@", sums_comment(features).to_owned()),
         ("@ENDS@", input_list_lines(inputs, "[nan, nan]")),
         ("@TITLE@", quote_toml(&title)),
         ("@BINS@", bin_lines(inputs, &bins)),
@@ -399,21 +401,40 @@ fn sparse_toml(rows: usize) -> String {
     format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
 }
 
-/// Describes the functions of the inputs that are summed.
-fn summed_functions(rows: usize, inputs: &[String]) -> &'static str {
-    if MomentFeatures::for_rows(rows, inputs.len()) == MomentFeatures::Cells {
-        "whether a row lies in each cell of nested grids"
-    } else {
-        "cosines and sines of the inputs"
+/// Describes the sums of a release, and what they make of the model.
+fn sums_comment(features: MomentFeatures) -> &'static str {
+    match features {
+        MomentFeatures::Waves => {
+            "# The release consists of sums over all rows: cosines and sines of the inputs, alone and times the target. They are chosen and\n\
+             # weighted for the kernel above, the number of rows and the budget. Lengthscales and variances are then averaged, weighted by the\n\
+             # evidence of the release, so those above need only be about right."
+        }
+        MomentFeatures::Cells => {
+            "# The release consists of sums over all rows: whether a row lies in each cell of nested grids, alone and times the target. They\n\
+             # are chosen for the number of rows and the budget."
+        }
+    }
+}
+
+/// Says what the numbers of the model are for, where the release finds its own.
+fn model_comment(features: MomentFeatures) -> &'static str {
+    match features {
+        MomentFeatures::Waves => "",
+        MomentFeatures::Cells => {
+            "# The release finds these numbers; those below serve `predict --preview` only. The form of the kernel matters, and so do the\n\
+             # proportions of its lengthscales.\n"
+        }
     }
 }
 
 /// Writes what is summed, where it is not waves.
-fn features_toml(rows: usize, inputs: &[String]) -> String {
-    if MomentFeatures::for_rows(rows, inputs.len()) == MomentFeatures::Waves {
-        return String::new();
+fn features_toml(features: MomentFeatures) -> String {
+    match features {
+        MomentFeatures::Waves => String::new(),
+        MomentFeatures::Cells => {
+            "features = \"cells\"   # sums over nested cells of the box; \"waves\" are for few rows\n".to_owned()
+        }
     }
-    "features = \"cells\"   # sums over nested cells of the box, for many rows; \"waves\" are for few\n".to_owned()
 }
 
 /// Chooses delta: a power of ten, at most a tenth of 1 / (number of rows), which is public.
@@ -460,12 +481,19 @@ fn roughness_comment(kernel: &str) -> &'static str {
     }
 }
 
-fn lengthscales_toml(protected: ProtectedPart, kernel: &str, inputs: &[String], rows: usize) -> String {
+fn lengthscales_toml(
+    protected: ProtectedPart,
+    kernel: &str,
+    inputs: &[String],
+    rows: usize,
+    features: MomentFeatures,
+) -> String {
     let guess = match (protected, inputs.len()) {
         (ProtectedPart::Target, _) if rows <= MOST_EXACT => {
             "values from a quarter to four times as long are also tried; if unsure, use a fifth of its range"
         }
         (ProtectedPart::Target, _) => "short ones need more noise; if unsure, use half of its range or more",
+        (ProtectedPart::Record, _) if features == MomentFeatures::Cells => "perhaps an eighth of its range",
         (ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds, 1 | 2) => {
             "values up to four times as long are also tried; if unsure, use an eighth of its range"
         }

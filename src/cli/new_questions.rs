@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::new_rules::{DefaultAnswer, DerivationRule};
+use super::new_rules::{DefaultAnswer, DerivationRule, parse_range_fraction};
 
 /// Numbers that belong together: one, or both ends of a range.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,8 @@ const EPSILON: &str = "epsilon = 1.0";
 const TARGET: &str = "target = ";
 /// The beginning of the line of delta.
 const DELTA: &str = "delta = ";
+/// The beginning of the line of a release that finds its hyperparameters.
+const CELLS: &str = "features = \"cells\"";
 /// The beginning of the line with the column of persons.
 const PERSON: &str = "person = ";
 const EPSILON_ABOUT: &str = "Privacy loss. At 1, one row can make any conclusion at most 2.7 times as likely. Smaller is \
@@ -51,6 +53,7 @@ const AT: &str = "task.surface.at";
 /// The variances of functions that add up.
 const PARTS: &str = "model.kernel.additive.variances";
 const BOUND: &str = "privacy.mechanism.moments.target_bound";
+const MODEL: &str = "model.";
 const BOX: &str = "privacy.mechanism.moments.domain";
 /// The common part of keys of lengthscales, for one input or several.
 const LENGTHSCALE: &str = ".lengthscale";
@@ -62,6 +65,7 @@ pub(super) fn questions(template: &str) -> Vec<SpecQuestion> {
     let target = template.lines().find_map(|line| serde_json::from_str(line.strip_prefix(TARGET)?).ok());
     let target: String = target.unwrap_or_default();
     let protects_persons = template.lines().any(|line| line.starts_with(PERSON));
+    let sums_cells = template.lines().any(|line| line.starts_with(CELLS));
     for (number, line) in template.split_inclusive('\n').enumerate() {
         let (code, about) = line.split_once('#').unwrap_or((line, ""));
         let key = code.split('=').next().unwrap_or_default().trim();
@@ -88,7 +92,7 @@ pub(super) fn questions(template: &str) -> Vec<SpecQuestion> {
         }
         start += line.len();
     }
-    mark_derived_questions(found)
+    mark_derived_questions(found, sums_cells)
 }
 
 /// A line of a template before its comment.
@@ -145,7 +149,7 @@ fn budget_question(open: TemplateLine<'_>, protects_persons: bool) -> Option<Spe
 }
 
 /// Marks the numbers that need not be asked, because they follow from the bounds or from the map.
-fn mark_derived_questions(mut questions: Vec<SpecQuestion>) -> Vec<SpecQuestion> {
+fn mark_derived_questions(mut questions: Vec<SpecQuestion>, sums_cells: bool) -> Vec<SpecQuestion> {
     let bounds = questions.iter().position(|question| question.key == BOUNDS);
     let (map, domain) = (list_entry_indices(&questions, MAP), list_entry_indices(&questions, BOX));
     let parts = list_entry_indices(&questions, PARTS);
@@ -166,8 +170,18 @@ fn mark_derived_questions(mut questions: Vec<SpecQuestion>) -> Vec<SpecQuestion>
     // Ranges of inputs come from the answers: first from the map, then from the box.
     let ranges = map.iter().chain(domain.iter().skip(map.len()));
     for (place, range) in question_indices(&questions, |key| key.contains(LENGTHSCALE)).into_iter().zip(ranges) {
-        if let Some(proposal) = DefaultAnswer::parse_range_fraction(&questions[place].about, *range) {
-            questions[place].source = AnswerSource::Proposed(proposal);
+        if let Some(times) = parse_range_fraction(&questions[place].about) {
+            let proposed = AnswerSource::Proposed(DefaultAnswer::OfRange { of: *range, times });
+            let derived = AnswerSource::Derived(DerivationRule::Part { of: *range, times });
+            questions[place].source = if sums_cells { derived } else { proposed };
+        }
+    }
+    // The release finds what the model says of the targets, so the proposals do.
+    if let (true, Some(of)) = (sums_cells, bounds) {
+        for question in questions.iter_mut().filter(|question| question.key.starts_with(MODEL)) {
+            if let AnswerSource::Proposed(DefaultAnswer::OfWidth(part)) = question.source {
+                question.source = AnswerSource::Derived(DerivationRule::Square { of, times: part * part });
+            }
         }
     }
     for question in &mut questions {
@@ -283,5 +297,22 @@ mod tests {
             (found[3].about.as_str(), found[0].places.len(), found[4].places.len()),
             ("how far: an eighth of its range", 2, 2)
         );
+    }
+
+    /// What the release finds itself is not asked: the noise variance is `(width / 8)^2`, and lengthscales are parts of ranges.
+    #[test]
+    fn cells_leave_no_question_about_the_model() {
+        let template = template().replace("@FEATURES@", "features = \"cells\"");
+        let found = questions(&template);
+        let source = |key: &str| found.iter().find(|one| one.key == key).map(|one| one.source);
+        assert_eq!(
+            source("model.noise_variance"),
+            Some(AnswerSource::Derived(DerivationRule::Square { of: 0, times: 1.0 / 64.0 }))
+        );
+        assert_eq!(
+            source("model.kernel.@KERNEL@.lengthscales, \"b\""),
+            Some(AnswerSource::Derived(DerivationRule::Part { of: 10, times: 0.125 }))
+        );
+        assert_eq!(asking_order(&found), [0, 4, 6, 7, 10]);
     }
 }

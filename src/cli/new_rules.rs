@@ -24,6 +24,8 @@ pub(super) enum DefaultAnswer {
 pub(super) enum DerivationRule {
     /// A multiple of the width of a range.
     Width { of: usize, times: f64 },
+    /// A multiple of the width, rounded to four digits.
+    Part { of: usize, times: f64 },
     /// A multiple of the square of the width.
     Square { of: usize, times: f64 },
     /// The range of the map with a margin at both ends.
@@ -93,22 +95,24 @@ impl DefaultAnswer {
     }
 }
 
-impl DefaultAnswer {
-    /// Finds the fraction of a range that the comment names.
-    pub fn parse_range_fraction(about: &str, of: usize) -> Option<Self> {
-        let (_, times) = PARTS.into_iter().find(|(words, _)| about.contains(words))?;
-        Some(Self::OfRange { of, times })
-    }
+/// Finds the fraction of a range that the comment names.
+pub(super) fn parse_range_fraction(about: &str) -> Option<f64> {
+    PARTS.into_iter().find(|(words, _)| about.contains(words)).map(|(_, times)| times)
 }
 
 impl DerivationRule {
     /// Computes the numbers, once the other answer is known.
     pub fn numbers(self, answers: &NewSpecAnswers) -> Option<Vec<f64>> {
-        let (Self::Width { of, .. } | Self::Square { of, .. } | Self::Around(of) | Self::Middle(of)) = self;
+        let (Self::Width { of, .. }
+        | Self::Part { of, .. }
+        | Self::Square { of, .. }
+        | Self::Around(of)
+        | Self::Middle(of)) = self;
         let [low, high] = answers[of].as_deref()? else { return None };
         let width = high - low;
         Some(match self {
             Self::Width { times, .. } => vec![times * width],
+            Self::Part { times, .. } => vec![round_to_four_digits(times * width)],
             Self::Square { times, .. } => vec![round_to_four_digits(times * width * width)],
             Self::Around(_) => {
                 vec![round_to_width(low - MARGIN * width, width), round_to_width(high + MARGIN * width, width)]
@@ -171,10 +175,8 @@ mod tests {
 
     #[test]
     fn comments_name_parts_of_ranges() {
-        let eighth = DefaultAnswer::parse_range_fraction("in its units; an eighth of its range (\"x\")", 2);
-        assert_eq!(eighth, Some(DefaultAnswer::OfRange { of: 2, times: 0.125 }));
-        let quarter = DefaultAnswer::parse_range_fraction("a quarter of its range", 0);
-        assert_eq!(quarter, Some(DefaultAnswer::OfRange { of: 0, times: 0.25 }));
-        assert_eq!(DefaultAnswer::parse_range_fraction("in its units", 0), None);
+        assert_eq!(parse_range_fraction("in its units; an eighth of its range (\"x\")"), Some(0.125));
+        assert_eq!(parse_range_fraction("a quarter of its range"), Some(0.25));
+        assert_eq!(parse_range_fraction("in its units"), None);
     }
 }

@@ -21,7 +21,6 @@ use dpgp_gp::variational::{
 };
 use dpgp_mechanisms::{
     MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments, SummedValueKind, check_moments,
-    check_waves_only,
 };
 use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{check_grid, check_range, check_test_rows, fail};
@@ -279,7 +278,6 @@ impl TaskRequirements for CalibrationTask {
             return self.check_sums(setting);
         };
         let without = self.inducing.is_empty() && self.posterior.is_none();
-        check_waves_only(path, moments)?;
         check_moments(path, moments, without, setting)
     }
 

@@ -101,7 +101,7 @@ fn released_map(project: &Project, name: &str) -> (String, String) {
     (run.err + &run.out, project.json(&format!("{out}.certificate.json"))["warnings"].to_string())
 }
 
-/// Private rows tell nothing of a place where none begins; what says so follows from the release, and stands in it.
+/// If longitude and latitude are exchanged in the box, no row lies on the map. The warning follows from the release.
 #[test]
 fn a_map_of_another_place_is_named() {
     let project = Project::empty();
@@ -110,10 +110,14 @@ fn a_map_of_another_place_is_named() {
     let here =
         filled(project.read("trips.toml")).replace("epsilon = 1.0", "epsilon = 8.0").replace("[1.0, inf]", "[8.0]");
     project.write("trips.toml", &here);
-    project.write(
-        "elsewhere.toml",
-        &here.replace("-74.02", "-64.02").replace("-73.93", "-63.93").replace("    0.2,", "    0.01,"),
-    );
+    let exchanged = here
+        .replace("-74.02", "LOW")
+        .replace("-73.93", "HIGH")
+        .replace("40.70", "-74.02")
+        .replace("40.80", "-73.93")
+        .replace("LOW", "40.70")
+        .replace("HIGH", "40.80");
+    project.write("elsewhere.toml", &exchanged);
     let (said, warnings) = released_map(&project, "trips");
     assert!(!said.contains("too little is known") && !warnings.contains("too little is known"), "{said}");
     let (said, warnings) = released_map(&project, "elsewhere");

@@ -72,7 +72,7 @@ my-mechanism() { echo 1; }
 const BEFORE_ROWS: &str = r#"
 printf 'start_latitude,start_longitude,hour_of_day\n40.75,-73.98,8\n' > grid.csv
 printf 'none\n-74.02 -73.93\n40.66 40.81\n1\n\n' > ends
-printf 'none\n0 60\n10\n\n-74.02 -73.93\n40.66 40.81\n1\n\n\n\n' > means
+printf 'none\n0 60\n-74.02 -73.93\n40.66 40.81\n1\n\n' > means
 cat > districts.geojson <<'GEOJSON'
 { "type": "FeatureCollection", "features": [
   { "type": "Feature", "properties": { "name": "south" },
