@@ -385,10 +385,10 @@ pub(super) fn sums_guarantee_limits(unit: &PrivacyUnit, counted: bool) -> Vec<St
     list
 }
 
-/// The limit of intervals from few waves.
-pub(super) const INTERVALS: &str = "Intervals rely on the kernel and on the released waves. The release \
-                                    cannot show whether the function varies faster than these waves. If it \
-                                    does, more points than stated lie outside their intervals";
+/// The limit of intervals from few sums.
+pub(super) const INTERVALS: &str = "Intervals rely on the kernel and on the released sums. The release \
+                                    cannot show whether the function varies faster than these sums can \
+                                    resolve. If it does, more points than stated lie outside their intervals";
 
 /// The guarantee for a change by the whole width of the bounds.
 ///

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 /// A part of a sentence before, and now.
-const EARLIER: [(&str, &str); 24] = [
+const EARLIER: [(&str, &str); 25] = [
     (", which rows are those of one person (", ", which rows belong to one person ("),
     (", which rows lack an input and are left out,", ", which rows were dropped because they lack an input,"),
     (
@@ -78,9 +78,14 @@ const EARLIER: [(&str, &str); 24] = [
         "Intervals follow from the kernel and from the waves that were released: whether the function \
          varies faster than those, the release cannot tell; where it does, more places lie outside of \
          their intervals than these say",
-        "Intervals rely on the kernel and on the released waves. The release cannot show whether the \
-         function varies faster than these waves. If it does, more points than stated lie outside their \
-         intervals",
+        "Intervals rely on the kernel and on the released sums. The release cannot show whether the \
+         function varies faster than these sums can resolve. If it does, more points than stated lie outside \
+         their intervals",
+    ),
+    (
+        "on the released waves. The release cannot show whether the function varies faster than these waves.",
+        "on the released sums. The release cannot show whether the function varies faster than these sums can \
+         resolve.",
     ),
     (" as it is has such a delta", " unchanged has such a delta"),
     (": what somebody believes of what it hides may become e^", ": the protected data can make any conclusion e^"),
