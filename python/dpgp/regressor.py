@@ -44,15 +44,14 @@ class MomentsEstimator(Estimator):
     def _spec(self, inputs, target, bounds):
         """Return the spec of the release. All of it is public."""
         box = self._box(inputs)
-        kernel = self._kernel([high - low for low, high in box])
         low, high = bounds
         count = None if self.rows is None else attempt(int, self.rows)
         if count is None and self.rows is not None:
             raise InputError("rows must be an integer, from public knowledge")
         rows = "" if count is None else f"rows = {count}\n"
-        additive = kernel.startswith("additive")
-        known = inputs.rows if count is None else max(count, 0)
-        cells = not additive and _core.sums_cells(known, inputs.width)
+        additive = self.additive or (self.kernel or "").lstrip().startswith("additive")
+        cells = not additive and _core.sums_cells(inputs.rows if count is None else max(count, 0), inputs.width)
+        kernel = self._kernel([high - low for low, high in box], rough=cells)
         domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
         return (
             f"experiment.title = {text(type(self).__name__)}\n\n"
@@ -65,9 +64,9 @@ class MomentsEstimator(Estimator):
             f"[privacy.mechanism.moments]\ntarget_bound = 1.0\ndomain = [{domain}]\n{rows}" + ('features = "cells"\n' if cells else "")
         )
 
-    def _kernel(self, sides, variance=1.0, part=0.25):
+    def _kernel(self, sides, variance=1.0, part=0.25, rough=False):
         """Return the kernel around which hyperparameters are averaged, with lengthscales in units of the inputs: a part of their sides by
-        default."""
+        default. Where `rough`, functions need not be smooth."""
         if self.kernel is not None:
             lines = attempt(tomllib.loads, self.kernel)
             if lines is None or len(lines) != 1:
@@ -76,6 +75,8 @@ class MomentsEstimator(Estimator):
         scales = self._lengthscales([part * side for side in sides])
         scales = "[" + ", ".join(number("lengthscale", scale) for scale in scales) + "]"
         additive = len(sides) > MOST_JOINT if self.additive is None else self.additive
+        if rough:
+            return f'matern = {{ smoothness = "3/2", variance = {variance!r}, lengthscales = {scales} }}'
         if not additive:
             return f"eq-ard = {{ variance = {variance!r}, lengthscales = {scales} }}"
         shares = "[" + ", ".join([repr(variance / len(sides))] * len(sides)) + "]"
@@ -138,7 +139,7 @@ class DPGPRegressor(MomentsEstimator):
     noise-aware posterior at any points, and costs nothing.
 
     With ``private="records"`` inputs and targets are private. The release holds sums of cosines and sines of the inputs, with and
-    without the target. The guarantee covers the replacement of one record by any other. The number of rows is public unless ``rows`` is
+    without the target; from 5,000 rows on, with at most two inputs, sums and counts of rows in nested cells. The guarantee covers the replacement of one record by any other. The number of rows is public unless ``rows`` is
     given.
 
     With ``private="targets"`` inputs are public, and only targets are private. The release holds the combinations of targets with the
@@ -160,7 +161,7 @@ class DPGPRegressor(MomentsEstimator):
     ``lengthscale``
         Lengthscale of the function in units of the inputs: one number, or one for each input. The default is a quarter of the width of
         the bounds. For public inputs it is half of the width of the bounds, or without bounds half of the range of the inputs.
-        The release then weights lengthscales and variances around it. From 1,000 rows on, with at most two private inputs, it is found
+        The release then weights lengthscales and variances around it. From 5,000 rows on, with at most two private inputs, it is found
         from the release alone, and only the proportions between inputs matter.
     ``noise_sd``
         Typical difference of a target from the function, in units of the target: one number, or one for each of several targets.
@@ -169,7 +170,7 @@ class DPGPRegressor(MomentsEstimator):
         release weights values around it.
     ``kernel``
         A stationary kernel in the syntax of a spec, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``.
-        The default is a squared exponential.
+        The default is a squared exponential, and from 5,000 rows on, with at most two private inputs, a Matern kernel of smoothness 3/2.
     ``additive``
         True to model a sum of functions of one input each. The default is True with more than four inputs.
     ``rows``

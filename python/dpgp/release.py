@@ -119,7 +119,8 @@ class Release:
         """Predict at points X (t x d) from released moments, as ``dpgp predict --from`` does.
 
         ``kernel`` is a line of a spec such as ``'eq = { variance = 1.0, lengthscale = 8.0 }'``. ``noise_variance`` is in squared
-        units of the normalised target. The default is the model of the release. The posterior is computed once.
+        units of the normalised target. The default is the model of the release. The posterior is computed once. The result has ``mean``,
+        ``std`` and ``interval(level)``.
         """
         model = self.json.get("model")
         if model is None:
@@ -170,7 +171,8 @@ class Release:
 
     def plot(self, ax=None, level=0.95):
         """Draw the predictions of one input, with their central intervals of probability ``level``, or of two inputs as an image, and return
-        the axes. It draws on ``ax``, or on new axes of Matplotlib. Further inputs stay at the middle of their ranges."""
+        the axes. It draws on ``ax``, or on new axes of Matplotlib. Further inputs stay at the middle of their ranges. An image is hatched
+        where less than half of the variance is explained, as in a map of the command."""
         box = self._box()
         model, axes = self.json["model"], canvas(ax)
         if len(box) == 1:
@@ -185,8 +187,11 @@ class Release:
             sides = [np.linspace(*side, 80) for side in box[:2]]
             across, up = (values.ravel() for values in np.meshgrid(*sides))
             middles = [np.full(across.size, 0.5 * (low + high)) for low, high in box[2:]]
-            mean = self._predict_columns([across, up, *middles]).mean
-            image = axes.pcolormesh(*sides, mean.reshape(80, 80), shading="nearest")
+            found = self._predict_columns([across, up, *middles])
+            image = axes.pcolormesh(*sides, found.mean.reshape(80, 80), shading="nearest")
+            hatched = found.std**2 > 0.5 * (np.var(found.mean) + np.mean(found.std**2))
+            if hatched.any():
+                axes.contourf(*sides, hatched.reshape(80, 80), levels=[0.5, 1.5], colors="none", hatches=["///"])
             axes.figure.colorbar(image, ax=axes, label=model["target"])
             axes.set_ylabel(model["inputs"][1])
         axes.set_xlabel(model["inputs"][0])

@@ -103,7 +103,11 @@ spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, privat
   scales <- if (is.null(lengthscale)) sides * (if (hides_targets) 0.5 else 0.25) else rep_len(lengthscale, length(inputs))
   scales <- toml_list(vapply(scales, toml_number, "", name = "lengthscale"))
   variance <- if (hides_targets) 0.5 else 1
-  kernel <- if (length(inputs) <= 4) {
+  # For many rows, sums over nested cells, as the command's own templates choose.
+  cells <- !hides_targets && length(inputs) <= 2 && n_rows >= 5000
+  kernel <- if (cells) {
+    sprintf("kernel.matern = { smoothness = \"3/2\", variance = %s, lengthscales = %s }", toml_number(variance, ""), scales)
+  } else if (length(inputs) <= 4) {
     sprintf("kernel.eq-ard = { variance = %s, lengthscales = %s }", toml_number(variance, ""), scales)
   } else {
     share <- toml_list(rep(toml_number(variance / length(inputs), ""), length(inputs)))
@@ -129,9 +133,8 @@ spec_text <- function(target, inputs, words, bounds, box, epsilon, delta, privat
       c(paste("change =", number(width)), "mechanism.cloaking.objective = \"risk\"")
     } else {
       count <- if (!is.null(rows)) paste(", rows =", whole_number(rows, "rows"))
-      # For many rows, sums over nested cells, as the command's own templates choose.
-      cells <- if (n_rows >= 1000 && length(inputs) <= 2) ", features = \"cells\""
-      paste0("mechanism.moments = { target_bound = 1.0, domain = ", domain, count, cells, " }")
+      features <- if (cells) ", features = \"cells\""
+      paste0("mechanism.moments = { target_bound = 1.0, domain = ", domain, count, features, " }")
     }
   )
 }

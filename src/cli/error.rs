@@ -182,6 +182,9 @@ pub enum CliError {
     /// Several answers without a place.
     #[error("--together needs --out FOLDER for the answers, or --preview")]
     NoFolder,
+    /// A map of several answers.
+    #[error("--together draws no map; draw that of each answer afterwards: dpgp map FOLDER/NAME.csv --out NAME.html")]
+    MapOfSeveral,
     /// Several specs of one release.
     #[error("several specs need --together, which releases their answers in one charge; without it, name one spec")]
     SeveralSpecs,
@@ -338,6 +341,7 @@ impl CliError {
             | Self::NoLedger(_)
             | Self::OtherRows
             | Self::NoFolder
+            | Self::MapOfSeveral
             | Self::SeveralSpecs
             | Self::ModelOfCounts
             | Self::AreasOfMoments

@@ -242,7 +242,8 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
 
 /// What a user must know before the first release.
 const SHARED_BUDGET: &str = "the budget is for all releases of these rows and cannot be changed later: choose a larger one to leave room \
-    for others; releases that protect different things (targets, whole records, added rows) cannot share one";
+    for others, or release several answers at once with --together; releases that protect different things (targets, whole records, \
+    added rows) cannot share one";
 
 /// Writes a spec for a program, and the program. Neither may exist.
 fn write_program_spec(path: &Path, format: OutputFormat) -> Result<(), CliError> {

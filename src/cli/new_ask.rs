@@ -214,7 +214,10 @@ impl<'a> Dialogue<'a> {
             let needed = match read.and_then(|numbers| question.check_standard_deviation(self.bounds_width(), numbers))
             {
                 Ok(numbers) => {
-                    question.answer_warning(&numbers, proposed.as_deref()).iter().for_each(|note| print_stderr(note));
+                    question
+                        .answer_warning(&numbers, proposed.as_deref(), line.is_empty())
+                        .iter()
+                        .for_each(|note| print_stderr(note));
                     if !line.is_empty() {
                         self.typed[place] = Some(numbers.clone());
                     }
@@ -302,10 +305,10 @@ impl SpecQuestion {
 
     /// Warns about a guess that was taken, about a budget that protects next to nothing, and about a lengthscale far from the proposal.
     /// The user may keep them.
-    fn answer_warning(&self, numbers: &[f64], proposed: Option<&[f64]>) -> Option<String> {
+    fn answer_warning(&self, numbers: &[f64], proposed: Option<&[f64]>, is_default: bool) -> Option<String> {
         if self.is_guess() {
             let guess = range_text(numbers);
-            return (proposed == Some(numbers)).then(|| {
+            return is_default.then(|| {
                 format!(
                     "note: {guess} is a guess by this program, which read no value of the column; check it, because the error of the \
                      predictions depends on it"

@@ -222,7 +222,7 @@ pub(super) fn generate_spec(
         ("@PERSON@", person_toml(file.people)),
         ("# rows = 10000   #", known_rows_toml(file.people)),
         ("@KERNEL@", kernel.to_owned()),
-        ("@VARIANCE@", kernel_variance_toml(kernel, inputs)),
+        ("@VARIANCE@", kernel_variance_toml(kernel, inputs, features)),
         ("@LENGTHSCALES@", lengthscales_toml(protected, kernel, inputs, rows, features)),
         ("@ROUGHNESS@", roughness_comment(kernel).to_owned()),
         ("@MAP@", map_toml(inputs)),
@@ -453,11 +453,18 @@ fn split_toml(rows: usize) -> String {
 }
 
 /// Writes the variance of a kernel; for an additive kernel, the variance of each function.
-fn kernel_variance_toml(kernel: &str, inputs: &[String]) -> String {
+fn kernel_variance_toml(kernel: &str, inputs: &[String], features: MomentFeatures) -> String {
     if kernel == ADDITIVE {
         return additive_variances_toml(inputs);
     }
-    let about = "square of the typical distance between the function and the middle of the bounds; perhaps ((high - low) / 4)^2";
+    let about = match features {
+        MomentFeatures::Cells => {
+            "square of the typical distance between the function and its mean; perhaps ((high - low) / 8)^2"
+        }
+        MomentFeatures::Waves => {
+            "square of the typical distance between the function and the middle of the bounds; perhaps ((high - low) / 4)^2"
+        }
+    };
     let smoothness = "smoothness = \"3/2\"   # 1/2 for a rougher function, 5/2 for a smoother one\n";
     let before = if kernel == MATERN { smoothness } else { "" };
     format!("{before}variance = nan   # fill in: {about}")

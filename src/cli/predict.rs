@@ -82,7 +82,7 @@ pub struct PredictArguments {
     pub(super) points: PointsArguments,
     /// Release the answers of all SPECs, or of all cells of one, in one charge. The epsilon and delta that all of them state then cover
     /// all answers together. FILE of --out is a folder
-    #[arg(long, conflicts_with_all = ["from", "set", "map", "release", "allow_caveats", "for_holder", "no_ledger"])]
+    #[arg(long, conflicts_with_all = ["from", "set", "release", "allow_caveats", "for_holder", "no_ledger"])]
     together: bool,
     /// With --together: the weight of the answer NAME in the split of the budget (of mu^2, which adds up); repeat for each [default: 1]
     #[arg(long, value_name = "NAME=WEIGHT", requires = "together")]
@@ -138,6 +138,9 @@ pub struct PredictArguments {
 ///
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
 pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
+    if arguments.together && arguments.map.file().is_some() {
+        return Err(CliError::MapOfSeveral);
+    }
     if arguments.together {
         return match (arguments.preview.preview, &arguments.out) {
             (true, _) => preview_together(arguments, format),

@@ -150,6 +150,19 @@ pub enum ReleaseError {
         /// The axes and their labels.
         axes: String,
     },
+    /// An axis replaces the epsilon of the spec.
+    #[error(
+        "[privacy] states epsilon = {stated}, but the grid replaces it by {axis} = {labels}; write the epsilon of the release in both places, or \
+         choose one with --cell {axis}=VALUE"
+    )]
+    ReplacedEpsilon {
+        /// That of `[privacy]`.
+        stated: f64,
+        /// The name of the axis.
+        axis: String,
+        /// Its labels.
+        labels: String,
+    },
     /// A spec with several cells.
     #[error("this selects {cells} cells; choose one with --cell AXIS=VALUE; {axes}")]
     SeveralCells {

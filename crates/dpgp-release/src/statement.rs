@@ -31,6 +31,9 @@ pub struct CertificateSummary {
     /// Whether the numbers are counts of records.
     #[serde(skip)]
     pub counts: bool,
+    /// Epsilon and delta of all answers of one charge, if there are others.
+    #[serde(skip)]
+    pub of_all_answers: Option<(f64, f64)>,
 }
 
 impl CertificateSummary {
@@ -60,6 +63,7 @@ impl CertificateSummary {
             said: vec![said],
             target: None,
             counts: false,
+            of_all_answers: None,
         }
     }
 
@@ -103,6 +107,8 @@ impl CertificateSummary {
             said,
             target,
             counts,
+            of_all_answers: joint
+                .and_then(|joint| Some((joint.get("epsilon")?.as_f64()?, joint.get("delta")?.as_f64()?))),
         })
     }
 }

@@ -9,7 +9,7 @@ use super::draw::UnchargedRelease;
 use super::exceptions::check_magnitudes;
 use super::exceptions::public_row_count;
 use super::moments::MomentsRelease;
-use super::subject::ReleaseSpec;
+use super::subject::{ReleaseSpec, refuse_replaced_epsilon};
 use super::sum_rows::{IdentifiedSums, RowSource, sum_row_files};
 use super::sums_model::HolderDescription;
 use super::sums_model::ReleasedSums;
@@ -214,7 +214,10 @@ impl<'a, M: SumsModel> StreamedModel<'a, M> {
                 let epsilon = Epsilon::new(epsilon).map_err(|_| ReleaseError::BadEpsilon(epsilon))?;
                 PrivacySetting { epsilon, ..privacy }
             }
-            (None, Some(privacy)) if found.is_empty() => privacy,
+            (None, Some(privacy)) if found.is_empty() => {
+                refuse_replaced_epsilon(self.experiment, &[], &epsilons)?;
+                privacy
+            }
             _ => return Err(ReleaseError::SeveralEpsilons(format!("{epsilons:?}"))),
         };
         if privacy.epsilon.is_unprotected() {

@@ -89,6 +89,9 @@ impl ReleaseSpec<'_> {
     }
 }
 
+/// The path of the budget.
+pub(super) const EPSILON: &str = "privacy.epsilon";
+
 /// The cell that the choices `AXIS=VALUE` select. If they select several, the only one with privacy, because the others
 /// serve for comparison.
 ///
@@ -118,7 +121,38 @@ pub(super) fn chosen_cells<'e>(experiment: &'e Experiment, chosen: &[String]) ->
     if cells.len() > 1 {
         cells.retain(|cell| cell.setting().privacy.epsilon.get().is_finite());
     }
+    let released: Vec<f64> = cells.iter().map(|cell| cell.setting().privacy.epsilon.get()).collect();
+    refuse_replaced_epsilon(experiment, chosen, &released)?;
     Ok(cells)
+}
+
+/// Refuses a release whose epsilon is not the one that `[privacy]` states, because an axis that nobody named replaces it: who lowers the
+/// one and forgets the other would spend more than the spec seems to say.
+///
+/// # Errors
+/// [`ReleaseError::ReplacedEpsilon`].
+pub(super) fn refuse_replaced_epsilon(
+    experiment: &Experiment,
+    chosen: &[String],
+    released: &[f64],
+) -> Result<(), ReleaseError> {
+    let axis = experiment.axes.iter().find(|axis| axis.path == EPSILON);
+    let Some(axis) = axis.filter(|axis| !chosen.iter().any(|choice| choice.split('=').next() == Some(&axis.name)))
+    else {
+        return Ok(());
+    };
+    if experiment.changes.iter().any(|change| change.contains("epsilon")) {
+        return Ok(());
+    }
+    let text: Option<toml::Table> = experiment.source.text().parse().ok();
+    let stated = text.as_ref().and_then(|text| text.get("privacy")?.get("epsilon"));
+    let stated = stated.and_then(|stated| stated.as_float().or_else(|| stated.as_integer().map(|whole| whole as f64)));
+    match stated.filter(|stated| !released.contains(stated)) {
+        None => Ok(()),
+        Some(stated) => {
+            Err(ReleaseError::ReplacedEpsilon { stated, axis: axis.name.clone(), labels: axis.labels.join(", ") })
+        }
+    }
 }
 
 /// The axes and their labels, for messages.

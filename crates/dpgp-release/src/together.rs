@@ -11,10 +11,7 @@ use dpgp_spec::SpecChange;
 use dpgp_task::{Cell, Experiment};
 
 use super::ReleaseError;
-use super::subject::chosen_cells;
-
-/// The setting that is split.
-const EPSILON: &str = "privacy.epsilon";
+use super::subject::{EPSILON, chosen_cells};
 
 /// The answers of some specs, each with its share of one budget.
 pub struct JointAnswers {

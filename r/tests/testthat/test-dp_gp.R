@@ -112,10 +112,10 @@ test_that("all rows of a person are protected", {
 
 test_that("many rows are summed over nested cells", {
   needs_command()
-  frame <- rows(1000)
+  frame <- rows(5000)
   spec_of <- function(frame) {
     fit_of(effect ~ dose, frame, private = "records", input_bounds = list(dose = c(0, 10)), ledger = FALSE)$spec
   }
   expect_true(any(grepl("features = \"cells\"", spec_of(frame), fixed = TRUE)))
-  expect_false(any(grepl("cells", spec_of(frame[1:999, ]), fixed = TRUE)))
+  expect_false(any(grepl("cells", spec_of(frame[1:4999, ]), fixed = TRUE)))
 })

@@ -470,10 +470,9 @@ pub fn check_moments(path: &str, moments: &MomentsSetting, without_sums: bool, s
 pub fn check_waves_only(path: &str, moments: &MomentsSetting) -> CheckResult {
     match moments.features {
         MomentFeatures::Waves => Ok(()),
-        MomentFeatures::Cells => fail(
-            "privacy.mechanism.moments.features",
-            SpecProblem::Shape(format!("{path} works with \"waves\"; \"cells\" are for task.surface")),
-        ),
+        MomentFeatures::Cells => {
+            fail("privacy.mechanism.moments.features", SpecProblem::Shape(format!("{path} works with \"waves\" only")))
+        }
     }
 }
 

@@ -88,10 +88,14 @@ impl ReleasedMap<'_> {
     /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.
     fn privacy_sentence(&self) -> Option<String> {
         let statement = &self.released.statement;
-        let (epsilon, delta) = (statement.epsilon?, statement.delta?);
+        // Who sees this answer may see the others.
+        let (numbers, (epsilon, delta)) = match statement.of_all_answers {
+            Some(all) => ("these numbers and the other answers", all),
+            None => ("these numbers", (statement.epsilon?, statement.delta?)),
+        };
         let (factor, neighbours) = (format_brief(epsilon.exp()), statement.neighbours.as_deref()?);
         Some(format!(
-            "Privacy: any conclusion from these numbers has at most {factor} times the probability, plus {delta:?}, \
+            "Privacy: any conclusion from {numbers} has at most {factor} times the probability, plus {delta:?}, \
              that it would have on neighbouring data ({neighbours})."
         ))
     }
@@ -105,10 +109,11 @@ impl ReleasedMap<'_> {
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
         let shown = if self.y.is_some() { "coloured cells" } else { "points" };
         Some(format!(
-            "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}.",
+            "Accuracy: half of the {shown} have a 95 % interval of at most ±{}{}, nine tenths of at most ±{}{}.",
             format_brief(*half),
             self.unit(),
-            format_brief(*most)
+            format_brief(*most),
+            self.unit()
         ))
     }
 }

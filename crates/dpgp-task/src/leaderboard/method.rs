@@ -6,6 +6,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
+use super::cells::CellsRegression;
 use super::measure::{FoldPrediction, MASS};
 use super::moments::MomentsRegression;
 use super::setting::{BaselineSetting, LeaderboardPosteriorSetting};
@@ -31,7 +32,7 @@ use dpgp_gp::variational::{
     ConditionalFeatures, GaussianPrediction, InducingInputs, SufficientStatistics, noise_aware_posterior,
 };
 use dpgp_mechanisms::{
-    BinNoiseDistribution, BinStatistic, BinningSetting, MomentsSetting, PrivacySetting, SumsSetting,
+    BinNoiseDistribution, BinStatistic, BinningSetting, MomentFeatures, MomentsSetting, PrivacySetting, SumsSetting,
 };
 use dpgp_spec::setting::ModelSetting;
 
@@ -68,7 +69,10 @@ impl<'a> LeaderboardContext<'a> {
             return Ok(Box::new(BinnedRegression::new(self, binning, rows)?));
         }
         if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
-            return Ok(Box::new(MomentsRegression::new(self, moments, rows)?));
+            return Ok(match moments.features {
+                MomentFeatures::Waves => Box::new(MomentsRegression::new(self, moments, rows)?),
+                MomentFeatures::Cells => Box::new(CellsRegression::new(self, rows)?),
+            });
         }
         if mechanism.downcast::<SumsSetting>().is_some() {
             return Ok(match self.task.posterior {

@@ -1,5 +1,6 @@
 //! Predictive distributions of private regressions, scored on held-out rows.
 
+mod cells;
 mod measure;
 mod method;
 mod moments;

@@ -203,7 +203,9 @@ impl TaskRequirements for LeaderboardTask {
             };
         }
         if let Some(moments) = mechanism.downcast::<MomentsSetting>() {
-            check_waves_only(path, moments)?;
+            if self.calibrate.is_some() {
+                check_waves_only("task.leaderboard.calibrate", moments)?;
+            }
             setting.model(path)?.check_noise_variance("noisy moments")?;
             moments.check(inputs)?;
             setting.normalise.check_target_clip(moments.target_bound.get())?;
