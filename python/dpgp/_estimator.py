@@ -67,6 +67,10 @@ class Sums(Moments):
         self._arguments, self._baseline = arguments, baseline
         super().__init__(spec, ledger=ledger)
 
+    def is_same(self, other):
+        """Return whether other sums are of the same rows and ask for the same release."""
+        return (self._spec, self._baseline) == (other._spec, other._baseline) and self.to_bytes() == other.to_bytes()
+
     def _hand_over(self, release, told):
         pass
 
@@ -134,7 +138,8 @@ class Estimator:
             rows, width = array.shape
             columns = [(array, place) for place in range(width)]
         owner = type(self).__name__
-        if rows == 0:
+        # Whether there is one row or none is private if the number of rows is.
+        if rows == 0 and not (fitting and self._hides_number()):
             raise InputError(f"Found array with 0 sample(s) (shape=({rows}, {width})) while a minimum of 1 is required by {owner}.")
         if width == 0:
             raise InputError(f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required by {owner}.")
@@ -211,6 +216,10 @@ class Estimator:
         """Return empty sums for a spec whose keys come from these arguments."""
         return Sums(spec, self._ledger() is not False, arguments, self._is_baseline())
 
+    def _hides_number(self):
+        """Return whether the number of rows is private."""
+        return self._hides_inputs() and self.rows_per_person is not None
+
     def _is_baseline(self):
         """Return whether nothing is private: epsilon is infinite."""
         return isinstance(self.epsilon, (int, float)) and self.epsilon == math.inf
@@ -246,13 +255,13 @@ class Estimator:
         return Baseline(text) if self._is_baseline() else Release(text)
 
     def _released(self, sums):
-        """Release the sums and charge the ledger. An interrupted fit of the same rows is not charged again."""
+        """Release the sums and charge the ledger. An interrupted fit of the same rows with the same parameters is not charged again."""
         asked = dict(
             ledger=self._ledger(), budget=self._budget(), other_people=self.other_people, allow_caveats=self.allow_caveats
         )
         before = self.__dict__.get("_interrupted")
         same = before is not None and before[1] == asked and isinstance(before[0], Sums)
-        if same and before[0].to_bytes() == sums.to_bytes():
+        if same and before[0].is_same(sums):
             sums = before[0]
         if not self._is_baseline():
             warn_of_costs(self)

@@ -104,6 +104,10 @@ class DPDensity(Estimator):
         density = counts / (counts.sum() * volume)
         return self._keep(inputs, sums, release, spec_=spec, edges_=edges, density_=density)
 
+    def _hides_number(self):
+        # Neighbours add or remove a record.
+        return True
+
     def predict(self, X):
         """Return densities at X (t x d), per unit of volume of the inputs. They are 0 outside the box."""
         if not hasattr(self, "release_"):

@@ -513,7 +513,7 @@ def _several(y):
 def _is_same(one, other):
     """Return whether two cores hold the same rows and spec."""
     if isinstance(one, Sums):
-        return isinstance(other, Sums) and one.to_bytes() == other.to_bytes()
+        return isinstance(other, Sums) and one.is_same(other)
     return isinstance(other, _core.TargetsCore) and one.is_same(other)
 
 

@@ -203,7 +203,8 @@ impl Column {
                 // meanwhile.
                 #[allow(unsafe_code)]
                 let numbers = unsafe { numbers.as_ref() };
-                let places = numbers[*first..].iter().step_by(*step);
+                // A table without rows has no first cell of its second column.
+                let places = numbers.get(*first..).into_iter().flatten().step_by(*step);
                 to.extend(places.skip(rows.start).take(rows.len()));
             }
         }

@@ -489,3 +489,49 @@ def test_columns_of_words_are_numbers(rows):
     coded = dpgp.Moments(fitted.spec_.replace('encode = { "sex" = ["F", "M"] }\n', ""), ledger=False)
     coded.add({"sex": [0.0, 1.0], "age": [1.0, 2.0], "y": [0.0, 1.0]})
     assert part(sums) == part(coded)
+
+
+@pytest.mark.parametrize("changed", [dict(epsilon=0.5), dict(delta=1e-8), dict(rows=400), dict(lengthscale=3.0)])
+def test_an_interrupted_fit_is_no_other_fit(rows, monkeypatch, changed):
+    """Guards against a fit that returns the release of an interrupted fit with other parameters: more epsilon than asked for, or the exact
+    number of rows."""
+    regressor = dpgp.DPGPRegressor(**dict(PUBLIC, epsilon=8.0), ledger=False)
+    stopped = dpgp.Moments.release
+
+    def stop(moments, **asked):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dpgp.Moments, "release", stop)
+    with pytest.raises(KeyboardInterrupt):
+        regressor.fit(rows.X[:500], rows.y[:500])
+    monkeypatch.setattr(dpgp.Moments, "release", stopped)
+    before = dpgp.DPGPRegressor(**dict(PUBLIC, epsilon=8.0), ledger=False).fit(rows.X[:500], rows.y[:500])
+    regressor.set_params(**changed).fit(rows.X[:500], rows.y[:500])
+    asked = dict(PUBLIC, epsilon=8.0) | changed
+    assert (regressor.certificate_["epsilon"], regressor.certificate_["delta"]) == (asked["epsilon"], asked["delta"])
+    assert regressor.release_.json["model"] != before.release_.json["model"] or "rows" not in changed
+    assert (regressor.release_.json["moments"].get("rows_sd", 0.0) > 0.0) == ("rows" in changed)
+
+
+def test_an_interrupted_baseline_is_no_release(rows, monkeypatch):
+    """Guards against a baseline, which hides nothing, that a later fit returns as a release."""
+    regressor = dpgp.DPGPRegressor(**dict(PUBLIC, epsilon=float("inf")), ledger=False)
+    drawn = dpgp.Moments.release
+
+    def stop(moments, **asked):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dpgp.Moments, "release", stop)
+    with pytest.raises(KeyboardInterrupt):
+        regressor.fit(rows.X[:500], rows.y[:500])
+    monkeypatch.setattr(dpgp.Moments, "release", drawn)
+    # The epsilon by which a baseline is computed.
+    regressor.set_params(epsilon=1000.0).fit(rows.X[:500], rows.y[:500])
+    assert type(regressor.release_) is dpgp.Release
+
+
+@pytest.mark.parametrize("count", [1, 0])
+def test_one_record_is_as_good_as_none(rows, count):
+    """Guards against an error that tells whether there is a record."""
+    density = dpgp.DPDensity(epsilon=1.0, delta=1e-6, input_bounds=(0.0, 40.0), bins=5, ledger=False)
+    assert density.fit(rows.X[:count]).density_.shape == (5,) * rows.X.shape[1]

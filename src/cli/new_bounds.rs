@@ -11,10 +11,13 @@ use dpgp_report::format_exact;
 const EPSILON: f64 = 1.0;
 
 /// The share of a budget that private bounds take: of `mu^2`, which adds up over Gaussian releases. A tenth for 5,000 rows, and less for more,
-/// so that the noise on a count, in rows, grows no faster than the square root of the rows.
-fn share_for_bounds(rows: usize) -> f64 {
-    (500.0 / rows as f64).clamp(0.005, 0.1)
+/// so that the noise on a count, in rows, grows no faster than the square root of the rows. A tenth if their number is private.
+fn share_for_bounds(public_rows: Option<usize>) -> f64 {
+    public_rows.map_or(MOST_SHARE, |rows| (500.0 / rows as f64).clamp(0.005, MOST_SHARE))
 }
+
+/// The most of a budget for bounds.
+const MOST_SHARE: f64 = 0.1;
 
 /// Private bounds need so many rows at an epsilon of 1. With fewer, the noise hides the tails: of 1,000 rows, a tenth and more would be
 /// clipped on each side.
@@ -29,8 +32,8 @@ fn epsilon_of_share(share: f64, epsilon: f64, delta: f64) -> f64 {
 }
 
 /// The epsilon of private bounds, as a spec writes it, and their share of the budget in per cent.
-pub(super) fn epsilon_and_share(rows: usize, delta: f64) -> [String; 2] {
-    let share = share_for_bounds(rows);
+pub(super) fn epsilon_and_share(public_rows: Option<usize>, delta: f64) -> [String; 2] {
+    let share = share_for_bounds(public_rows);
     [format_exact(epsilon_of_share(share, EPSILON, delta)), format_exact(100.0 * share)]
 }
 

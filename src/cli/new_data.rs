@@ -207,14 +207,15 @@ pub(super) fn generate_spec(
     let bounds_of = format!("bounds of {}", inputs.join(", "));
     let counts = format!("counts by {}", inputs.join(", "));
     let what = target.clone().unwrap_or(if matches!(protected, ProtectedPart::Bounds) { bounds_of } else { counts });
-    if matches!(protected, ProtectedPart::Bounds) && rows < FEWEST_FOR_BOUNDS {
+    let public = public_row_count(protected, file, rows);
+    if let (ProtectedPart::Bounds, Some(rows)) = (protected, public.filter(|rows| *rows < FEWEST_FOR_BOUNDS)) {
         return Err(CliError::FewRowsForBounds { path: file.path.to_path_buf(), rows, fewest: FEWEST_FOR_BOUNDS });
     }
     let title = format!("{what} under differential privacy");
     let kernel = protected.default_kernel(inputs.len());
-    let delta = default_delta(rows);
-    let features = MomentFeatures::for_rows(rows, inputs.len());
-    let [epsilon, share] = epsilon_and_share(rows, delta);
+    let delta = default_delta(public);
+    let features = MomentFeatures::for_rows(public.unwrap_or_default(), inputs.len());
+    let [epsilon, share] = epsilon_and_share(public, delta);
     let parts = [
         ("@SOURCE@", source_toml(file, &layout)),
         ("@INPUTS@", name_list_toml(inputs)),
@@ -229,6 +230,7 @@ pub(super) fn generate_spec(
         ("@SPARSE@", sparse_toml(rows)),
         ("@SPLIT@", split_toml(rows)),
         ("@DELTA@", format_exact(delta)),
+        ("@READ@", what_was_read(public).to_owned()),
         ("@EPSILON@", epsilon),
         ("@SHARE@", share),
         ("@FEATURES@\n", features_toml(features)),
@@ -437,8 +439,36 @@ fn features_toml(features: MomentFeatures) -> String {
     }
 }
 
-/// Chooses delta: a power of ten, at most a tenth of 1 / (number of rows), which is public.
-fn default_delta(rows: usize) -> f64 {
+/// Delta where the number of rows is private: below a tenth of 1 / (number of rows) for a million rows.
+const DELTA_OF_UNKNOWN_ROWS: f64 = 1e-7;
+
+/// Returns the number of rows that settings may follow from: that of the file if it is public, else the one that the user said.
+///
+/// Obligation: no setting follows from a number of rows that the guarantee hides. Specs and certificates are public.
+fn public_row_count(protected: ProtectedPart, file: &UserDataFile<'_>, rows: usize) -> Option<usize> {
+    let is_private = match protected {
+        // Who has which inputs is public, and so is the number of rows.
+        ProtectedPart::Target => false,
+        ProtectedPart::Record | ProtectedPart::Bounds => file.people.is_some(),
+        ProtectedPart::Row => file.people.is_some() || file.counts.relation == CountRelation::AddRemove,
+    };
+    match file.people {
+        _ if !is_private => Some(rows),
+        people => people.and_then(|people| usize::try_from(people.rows?).ok()),
+    }
+}
+
+/// Says what was read from a file.
+fn what_was_read(public_rows: Option<usize>) -> &'static str {
+    match public_rows {
+        Some(_) => "the column names, their types and the number of rows were",
+        None => "the column names and their types were",
+    }
+}
+
+/// Chooses delta: a power of ten, at most a tenth of 1 / (number of rows) if that is known.
+fn default_delta(public_rows: Option<usize>) -> f64 {
+    let Some(rows) = public_rows else { return DELTA_OF_UNKNOWN_ROWS };
     let digits = rows.max(1).ilog10() as i32 + 2;
     // A power of ten with few digits is exact, so that this is the nearest number.
     1.0 / 10f64.powi(digits.max(5))
@@ -786,7 +816,7 @@ mod tests {
     #[test]
     fn delta_is_far_below_one_over_the_rows() {
         for (rows, expected) in [(0, "1e-5"), (9_999, "1e-5"), (10_000, "1e-6"), (546_712, "1e-7")] {
-            assert_eq!(format_exact(default_delta(rows)), expected);
+            assert_eq!(format_exact(default_delta(Some(rows))), expected);
             assert!(10.0 * expected.parse::<f64>().unwrap() * rows as f64 <= 1.0);
         }
     }

@@ -79,6 +79,17 @@ pub enum ReleaseError {
     /// A spec that describes no release.
     #[error("nothing can be released: {0}")]
     NotReleasable(&'static str),
+    /// A public column that shows the private one.
+    #[error(
+        "the input {public:?} has the values of the target {target:?} in all rows; inputs are public in this release, so it would publish them; \
+         leave out the input"
+    )]
+    PublicTarget {
+        /// The input.
+        public: String,
+        /// The target.
+        target: String,
+    },
     /// Answers that cannot share a budget.
     #[error("--together: {0}")]
     NotTogether(String),

@@ -92,6 +92,7 @@ impl<'a> PredictionRequest<'a> {
             }
             None => (load_distinct_sample(experiment, setting, project, progress)?, None),
         };
+        refuse_public_target(setting, &sample)?;
         Self { experiment, cell, points: at, sample, fingerprint }.ensure_rows_and_memory()
     }
 
@@ -132,6 +133,7 @@ impl<'a> PredictionRequest<'a> {
                 (load_sample_from_text(text, setting, &temporary_key().map_err(RunError::from)?, all)?.sample, None)
             }
         };
+        refuse_public_target(setting, &sample)?;
         let points = points.unwrap_or_else(|| evenly_spaced_inputs(&sample, FITTED_POINTS));
         Self { experiment, cell, points, sample, fingerprint }.ensure_rows_and_memory()
     }
@@ -431,6 +433,24 @@ pub fn informative_uncertainty_limit(points: &[ReleasedPoint]) -> f64 {
     let mean = points.iter().map(|point| point.mean / number).sum::<f64>();
     let squares = points.iter().map(|point| (point.mean - mean).powi(2) + point.uncertainty().powi(2));
     (1.0 - EXPLAINED).sqrt() * (squares.sum::<f64>() / number).sqrt()
+}
+
+/// Refuses public inputs that are a copy of the private target: their values enter predictions without noise.
+///
+/// # Errors
+/// [`ReleaseError::PublicTarget`].
+fn refuse_public_target(setting: &CellSetting, sample: &Sample) -> Result<(), ReleaseError> {
+    let are_public = setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
+    let Some(target) = setting.data.target.as_ref().filter(|_| are_public && sample.row_count() > 1) else {
+        return Ok(());
+    };
+    let copy = (0..sample.inputs.ncols()).find(|input| sample.inputs.column(*input).iter().eq(sample.targets.iter()));
+    match copy {
+        Some(input) => {
+            Err(ReleaseError::PublicTarget { public: setting.data.inputs[input].clone(), target: target.clone() })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Warns if most points of a release about private inputs are uninformative. The warning follows from the release.

@@ -110,8 +110,12 @@ pub fn publish_together<'r, R: RequestedRelease, W, E: AfterChargeError>(
         offers.push(OfferedRelease { offer, subject: release.release_spec(), rows: release.row_fingerprint() });
     }
     let joint = JointGuarantee::new(names, total, &offers)?;
-    let entries = offers.iter().map(OfferedRelease::ledger_entry).collect::<Result<Vec<_>, _>>()?;
-    if let Some((one, other, reason)) = find_conflict(entries.iter()) {
+    let entries = offers.iter().map(|offered| {
+        let entry = offered.ledger_entry()?;
+        Ok(offered.rows.map_or_else(|| entry.clone(), |rows| entry.with_column_digests(rows)))
+    });
+    let entries = entries.collect::<Result<Vec<_>, ReleaseError>>()?;
+    if let Some((one, other, reason)) = find_conflict(&entries) {
         let [one, other] = [one, other].map(|place| names[place]);
         let problem =
             format!("{one} (the earlier release) and {other} (this one) have no guarantee together: {reason}");

@@ -23,7 +23,7 @@ use dpgp_number::Epsilon;
 use dpgp_run::{Pool, Shard};
 use dpgp_spec::TextDigest;
 use dpgp_stream::{RowSummand, StoredPartialSums};
-use dpgp_task::{CellSetting, DirichletModel, Experiment};
+use dpgp_task::{CellSetting, DirichletModel, Experiment, draw_refusal};
 
 /// The sums over rows that a spec defines.
 #[derive(Debug, Clone)]
@@ -202,6 +202,9 @@ impl<'a, M: SumsModel> StreamedModel<'a, M> {
     /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
     /// [`ReleaseError::BadEpsilon`]; [`ReleaseError::Magnitude`] for settings whose numbers could overflow.
     pub fn resolve_privacy_setting(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
+        if let Some(reason) = draw_refusal(&self.setting.data) {
+            return Err(ReleaseError::NotReleasable(reason));
+        }
         let cells = self.experiment.cells.iter();
         let mut found: Vec<PrivacySetting> = cells.map(|cell| (*cell.setting().privacy).clone()).collect();
         if found.iter().any(|privacy| !privacy.epsilon.is_unprotected()) {

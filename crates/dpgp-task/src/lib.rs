@@ -51,7 +51,8 @@ pub use measurement::{FigureFrame, MissingColumnError};
 pub use memory::ModelMemory;
 pub use release::{
     BinAreaOverlap, CountEstimates, ExpectedErrors, PredictionPoints, Predictions, PreparedRelease, PreviewInput,
-    PreviewScope, ReleasePreview, ReleasedCombinations, build_count_axes, preview_moments, refusal_reason,
+    PreviewScope, ReleasePreview, ReleasedCombinations, build_count_axes, draw_refusal, preview_moments,
+    refusal_reason,
 };
 pub use sample::Sample;
 pub use selection::SelectionErrorFunction;

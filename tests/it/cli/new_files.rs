@@ -256,3 +256,36 @@ fn very_many_columns_are_read_at_once() {
     assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     assert!(run.out.len() < 10_000 && run.out.contains("and 199979 more"), "{}", run.out.len());
 }
+
+/// Guards against settings that follow from a number of rows which the guarantee hides: specs are public. Of each pair, one file has a row more,
+/// at a number where a public number of rows would change a setting.
+#[test]
+fn a_private_number_of_rows_shows_in_no_setting() {
+    let people = ["--person", "p", "--rows-per-person", "3"];
+    let pairs: [(&[&str], usize); 5] = [
+        (&["--private-inputs", "--target", "y", "--inputs", "x"], 4_999),
+        (&["--private-inputs", "--target", "y", "--inputs", "x"], 9_999),
+        (&["--private-bounds", "--target", "y"], 4_999),
+        (&["--private-bounds", "--target", "y"], 6_000),
+        (&["--count", "--inputs", "x", "--relation", "replace-one"], 9_999),
+    ];
+    let specs = |what: &[&str], rows: usize| {
+        [rows, rows + 1].map(|rows| {
+            let project = Project::empty();
+            let lines = (0..rows).map(|row| format!("{},{},q{}\n", row % 7, row % 11, row / 3));
+            project.write("d.csv", &("x,y,p\n".to_owned() + &lines.collect::<String>()));
+            let run = project.dpgp(&[&["new", "--data", "d.csv"][..], what].concat());
+            let written = ["d.toml", "d-bounds.toml"].map(|name| std::fs::read_to_string(project.path(name)).ok());
+            (run.code, run.err.clone(), run.out.clone(), written)
+        })
+    };
+    for (what, rows) in pairs {
+        let [one, other] = specs(&[what, &people].concat(), rows);
+        assert_eq!(one, other, "{what:?}, {rows}");
+        // A public number may show, and does.
+        let [one, other] = specs(what, rows);
+        assert_ne!(one, other, "{what:?}, {rows}");
+    }
+    let [one, other] = specs(&["--count", "--inputs", "x"], 9_999);
+    assert_eq!(one, other);
+}

@@ -269,3 +269,64 @@ fn different_protections_are_refused() {
     project.write("absolute.toml", &COUNTS.replace("rows.csv", path.to_str().unwrap()));
     project.dpgp(&["predict", "counts.toml", "absolute.toml", "--together", "--out", "o", "--grid", "auto"]).expect(0);
 }
+
+/// A copy of a protected column must not be public in another answer: `gp_sd` shows it without noise. Nor in the same release.
+#[test]
+fn a_copy_of_the_target_is_not_public() {
+    let project = Project::empty();
+    let rows = (0..40).map(|i| format!("{},{y},{y},{}\n", i % 10, i % 7, y = f64::from(i * 37 % 41) / 4.0));
+    project.write("h.csv", &("x,y,w,z\n".to_owned() + &rows.collect::<String>()));
+    let spec = |input: &str, target: &str| {
+        format!(
+            "experiment.title = \"{target}\"\ndata = {{ source.csv.path = \"h.csv\", inputs = [\"{input}\"], target = \"{target}\" }}\n\
+             normalise.bounds = {{ low = 0.0, high = 11.0, scale = 4.0 }}\n\
+             model = {{ noise_variance = 0.25, kernel.eq = {{ variance = 1.0, lengthscale = 3.0 }} }}\n\
+             task.regression = {{ split.shuffled = 2, draws = 2 }}\n\
+             privacy = {{ epsilon = 1.0, delta = 1e-5, change = 11.0, mechanism.cloaking.objective = \"risk\" }}\n"
+        )
+    };
+    for (name, input, target) in [("one", "x", "y"), ("other", "w", "z"), ("same", "w", "y")] {
+        project.write(&format!("{name}.toml"), &spec(input, target));
+    }
+    let grid = ["--at", "at.csv", "--out", "out", "--quiet"];
+    project.write("at.csv", "x,w\n1,1\n2,2\n");
+    let run = project.dpgp(&[&["predict", "one.toml", "other.toml", "--together"][..], &grid].concat()).expect(2);
+    assert!(run.err.contains("\"y\"") && run.err.contains("its cells are in \"w\""), "{}", run.err);
+    for preview in [&["--preview"][..], &["--out", "p.csv", "--no-ledger"]] {
+        let run = project.dpgp(&[&["predict", "same.toml", "--at", "at.csv"], preview].concat()).expect(2);
+        assert!(run.err.contains("the input \"w\" has the values of the target \"y\""), "{}", run.err);
+    }
+    assert!(!project.path("out").exists() && !project.path("p.csv").exists());
+}
+
+/// An epsilon in `[privacy]` that the grid replaces would spend another one than the spec seems to say.
+#[test]
+fn an_epsilon_that_the_grid_replaces_is_refused() {
+    let project = project();
+    project.write("means.toml", &MEANS.replace("epsilon = 1.0, delta", "epsilon = 0.3, delta"));
+    project.write("counts.toml", &COUNTS.replace("epsilon = 1.0", "epsilon = 0.3"));
+    let predict = ["predict", "means.toml", "--grid", "x=0..9:3,hour=0..24:3", "--no-ledger", "--quiet"];
+    let stated = "[privacy] states epsilon = 0.3, but the grid replaces it by epsilon = 1, inf";
+    for arguments in [
+        &predict[..],
+        &["predict", "counts.toml", "means.toml", "--together", "--grid", "auto", "--out", "out"],
+        &["sum", "means.toml", "rows.csv", "--release", "r.json", "--no-ledger"],
+    ] {
+        let run = project.dpgp(arguments).expect(2);
+        assert!(run.err.contains(stated), "{arguments:?}: {}", run.err);
+    }
+    for chosen in [&["--cell", "epsilon=1"][..], &["--set", "privacy.epsilon=0.3"], &["--set", "epsilon=0.3"]] {
+        let run = project.dpgp(&[&predict[..], chosen].concat()).expect(0);
+        let epsilon = if chosen[0] == "--cell" { "(1.0, 1e-6)-DP" } else { "(0.3, 1e-6)-DP" };
+        assert!(run.err.contains(epsilon), "{}", run.err);
+    }
+}
+
+/// A release uses all rows of its file.
+#[test]
+fn sums_of_drawn_rows_are_not_released() {
+    let project = project();
+    project.write("means.toml", &MEANS.replace("target = \"y\" }", "target = \"y\", draw.rows = 100 }"));
+    let run = project.dpgp(&["sum", "means.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(2);
+    assert!(run.err.contains("remove data.draw"), "{}", run.err);
+}

@@ -284,18 +284,18 @@ enum ColumnSameness {
 
 /// Finds two releases of one charge that have no guarantee together: the places of the earlier and the later one, and the reason.
 ///
-/// Obligation: this depends on names and settings alone. *Proof.* The releases are from one file, so that a column has one name, and no
-/// cells are compared. Cells that are compared would show, in a refusal that costs nothing, whether two private columns are equal.
-pub(crate) fn find_conflict<'a>(releases: impl Iterator<Item = &'a LedgerEntry>) -> Option<(usize, usize, String)> {
-    let mut earlier: Vec<&LedgerEntry> = Vec::new();
-    for entry in releases {
+/// Obligation: this depends on names, settings, and whether a public column has the cells of a protected one: a copy of a protected column
+/// must not be public in another answer. *Proof.* Entries know the cells of public columns and targets only, and targets are compared with
+/// each other by their names. A comparison of their cells would show, in a refusal that costs nothing, whether two private columns are
+/// equal.
+pub(crate) fn find_conflict(releases: &[LedgerEntry]) -> Option<(usize, usize, String)> {
+    for (later, entry) in releases.iter().enumerate() {
         let this = ReleaseWithRows { entry, rows: None };
-        for (place, entry) in earlier.iter().copied().enumerate() {
+        for (earlier, entry) in releases[..later].iter().enumerate() {
             if let Some(reason) = this.conflict(&ReleaseWithRows { entry, rows: None }) {
-                return Some((place, earlier.len(), reason));
+                return Some((earlier, later, reason));
             }
         }
-        earlier.push(entry);
     }
     None
 }
@@ -307,10 +307,16 @@ impl LedgerEntry {
             PrivacyUnit::Person { column, .. } => Some(column),
             _ => None,
         };
-        let named = self.public.iter().chain([&self.target]).chain(person);
-        let known = named.filter_map(|name| rows.column_by_name(name));
-        let columns = known.map(|column| (column.name.clone(), column.total)).collect();
-        Self { data: rows.all_rows_digest().total, columns, ..self.clone() }
+        let mut known = self.with_column_digests(rows);
+        let person = person.and_then(|name| rows.column_by_name(name));
+        known.columns.extend(person.map(|column| (column.name.clone(), column.total)));
+        Self { data: rows.all_rows_digest().total, ..known }
+    }
+
+    /// Adds the cells of the target and of public columns.
+    pub(crate) fn with_column_digests(&self, rows: &Fingerprint) -> Self {
+        let known = self.public.iter().chain([&self.target]).filter_map(|name| rows.column_by_name(name));
+        Self { columns: known.map(|column| (column.name.clone(), column.total)).collect(), ..self.clone() }
     }
 }
 

@@ -15,7 +15,7 @@ use counts::{UnnoisedCounts, histogram_axes};
 use dpgp_accounting::Certificate;
 use dpgp_mechanisms::{HistogramSetting, MomentsSetting};
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::{NormaliseSetting, RowDrawSetting, SourceSetting};
+use dpgp_spec::setting::{DataSetting, NormaliseSetting, RowDrawSetting, SourceSetting};
 use means::UnnoisedPredictions;
 use moments::{UnnoisedMoments, UnnoisedSums};
 
@@ -200,7 +200,12 @@ pub fn refusal_reason(setting: &CellSetting) -> Option<&'static str> {
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
         return Some("its data are generated or images; use a table of rows");
     }
-    matches!(setting.data.draw, Some(RowDrawSetting::Rows(_) | RowDrawSetting::Quotas(_)))
+    draw_refusal(&setting.data)
+}
+
+/// Returns the reason to refuse a release of drawn rows, if rows are drawn.
+pub fn draw_refusal(data: &DataSetting) -> Option<&'static str> {
+    matches!(data.draw, Some(RowDrawSetting::Rows(_) | RowDrawSetting::Quotas(_)))
         .then_some("data.draw drops rows at random, but a release uses all rows; remove data.draw")
 }
 
