@@ -228,8 +228,8 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
                     "the guarantee protects all rows of a person, whom the column {column:?} identifies; at most {most_rows} rows of a person \
                      are used"
                 ),
-                None => "the guarantee protects one row, not all rows of a person; if a person can have several rows, first set `person` in \
-                     the spec to the column that identifies the person"
+                None => "the guarantee protects one row, not all rows of a person; if a person can have several rows, write the spec \
+                     again with --person COLUMN --rows-per-person NUMBER"
                     .to_owned(),
             };
             print(&format!(

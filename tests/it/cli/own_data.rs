@@ -336,9 +336,9 @@ fn a_cell_is_chosen_by_its_labels() {
     // A cell without privacy is no choice.
     let project = self::project();
     refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "no axes; omit --cell");
-    project.write("energy.toml", &format!("{TARGETS}[grid]\n\"privacy.epsilon\" = [2.0, inf]\n"));
+    project.write("energy.toml", &format!("{TARGETS}[grid]\n\"privacy.epsilon\" = [1.0, inf]\n"));
     project.dpgp(PREDICT).expect(0);
-    assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 2.0);
+    assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 1.0);
 }
 
 #[test]
