@@ -82,7 +82,7 @@ pub struct PredictArguments {
     pub(super) points: PointsArguments,
     /// Release the answers of all SPECs, or of all cells of one, in one charge. The epsilon and delta that all of them state then cover
     /// all answers together. FILE of --out is a folder
-    #[arg(long, conflicts_with_all = ["from", "set", "release", "allow_caveats", "for_holder", "no_ledger"])]
+    #[arg(long, conflicts_with_all = ["from", "release", "allow_caveats", "for_holder", "no_ledger"])]
     together: bool,
     /// With --together: the weight of the answer NAME in the split of the budget (of mu^2, which adds up); repeat for each [default: 1]
     #[arg(long, value_name = "NAME=WEIGHT", requires = "together")]
@@ -93,7 +93,7 @@ pub struct PredictArguments {
     /// Change a setting by its path, or an axis by its name, as `dpgp run --set` does; repeat for each path. The certificate and the
     /// ledger name each change. The rows themselves cannot be changed
     #[arg(long, value_name = "PATH=VALUE,...", conflicts_with = "from")]
-    set: Vec<SpecChange>,
+    pub(super) set: Vec<SpecChange>,
     /// Write predictions to this new .csv, .parquet or .json file; never overwrites an existing file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
@@ -210,7 +210,11 @@ pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(),
 }
 
 /// Changes settings of a spec, but not its rows: these may be private, and the certificate quotes the changes.
-fn apply_changes(project: &Project, experiment: Experiment, set: &[SpecChange]) -> Result<Experiment, CliError> {
+pub(super) fn apply_changes(
+    project: &Project,
+    experiment: Experiment,
+    set: &[SpecChange],
+) -> Result<Experiment, CliError> {
     let sources = |experiment: &Experiment| -> Vec<SourceSetting> {
         experiment.cells.iter().map(|cell| cell.setting().data.source.clone()).collect()
     };

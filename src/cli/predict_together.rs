@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{OutputFormat, balance_text, count_with_noun, ensure_distinct_paths, existing_ledger_place};
 use super::output::{print, print_json};
-use super::predict::PredictArguments;
+use super::predict::{PredictArguments, apply_changes};
 use super::preview::preview;
 use super::waiting::Spinner;
 use dpgp_data::rows::ensure_readable_addresses;
@@ -102,9 +102,12 @@ pub(super) fn preview_together(arguments: &PredictArguments, format: OutputForma
 
 /// Finds the answers and the epsilon of each. Refuses what needs no row.
 fn split_budget(arguments: &PredictArguments, project: &Project) -> Result<JointAnswers, CliError> {
-    let specs = arguments.specs.iter().map(|spec| project.find_one_experiment(spec));
+    let specs = arguments.specs.iter().map(|spec| Ok(project.find_one_experiment(spec)?));
+    let specs = specs.collect::<Result<Vec<_>, CliError>>()?;
+    // Refuse: changes of the rows.
+    specs.iter().try_for_each(|spec| apply_changes(project, spec.clone(), &arguments.set).map(drop))?;
     let weights: Vec<(String, f64)> = arguments.share.iter().map(|share| (share.name.clone(), share.weight)).collect();
-    let joint = JointAnswers::split(project, specs.collect::<Result<_, _>>()?, &arguments.cell, &weights)?;
+    let joint = JointAnswers::split(project, specs, &arguments.set, &arguments.cell, &weights)?;
     for answer in joint.answers() {
         let setting = answer.cell().setting();
         refuse_private_filter(setting, false)?;

@@ -53,7 +53,7 @@ impl JointAnswer {
 
 impl JointAnswers {
     /// Splits the budget that all specs state among their cells with privacy, in equal shares or in proportion to `weights`, which names
-    /// answers. `choices` are as those of [`super::chosen_cell`]; one applies to every spec that has its axis.
+    /// answers. `choices` are as those of [`super::chosen_cell`]; one applies to every spec that has its axis. `changes` are for all specs.
     ///
     /// # Errors
     /// [`ReleaseError::NoCell`], [`ReleaseError::NotTogether`] if there are fewer than two answers, if they have one name, different
@@ -61,9 +61,13 @@ impl JointAnswers {
     pub fn split(
         project: &Project,
         specs: Vec<Experiment>,
+        changes: &[SpecChange],
         choices: &[String],
         weights: &[(String, f64)],
     ) -> Result<Self, ReleaseError> {
+        let names: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
+        let specs = project.change_experiments(specs, changes)?;
+        let kept: Vec<SpecChange> = changes.iter().filter(|change| !change.is_of(EPSILON)).cloned().collect();
         let mut found: Vec<(String, &Experiment, &Cell)> = Vec::new();
         for choice in choices {
             if let Some(first) = specs.first().filter(|_| !specs.iter().any(|spec| has_axis(spec, choice))) {
@@ -71,11 +75,11 @@ impl JointAnswers {
                 chosen_cells(first, std::slice::from_ref(choice))?;
             }
         }
-        for spec in &specs {
+        for (spec, name) in specs.iter().zip(&names) {
             let own: Vec<String> = choices.iter().filter(|choice| has_axis(spec, choice)).cloned().collect();
             let cells = chosen_cells(spec, &own)?;
             let several = cells.len() > 1;
-            found.extend(cells.into_iter().map(|cell| (answer_name(spec, cell, several), spec, cell)));
+            found.extend(cells.into_iter().map(|cell| (answer_name(name, spec, cell, several), spec, cell)));
         }
         let total = common_budget(&found)?;
         let weights = all_weights(&found, weights)?;
@@ -90,15 +94,15 @@ impl JointAnswers {
             let epsilon = round_down(epsilon);
             let change: SpecChange =
                 format!("{EPSILON}={epsilon:?}").parse().map_err(|error| wrong(format!("{name}: {error}")))?;
-            let experiment = project.change_experiment(spec.clone(), &[change])?;
-            let kept = |other: &Cell| {
+            let experiment = project.change_experiment(spec.clone(), &[&kept[..], &[change]].concat())?;
+            let is_same = |other: &Cell| {
                 let pairs = spec.axes.iter().zip(cell.labels().iter().zip(other.labels()));
                 pairs.filter(|(axis, _)| axis.path != EPSILON).all(|(_, (one, other))| one == other)
             };
             let place = experiment
                 .cells
                 .iter()
-                .position(|other| kept(other) && other.setting().privacy.epsilon.get() == epsilon);
+                .position(|other| is_same(other) && other.setting().privacy.epsilon.get() == epsilon);
             let Some(cell) = place else {
                 return Err(wrong(format!(
                     "{name}: the spec does not let one setting privacy.epsilon set its epsilon"
@@ -130,8 +134,8 @@ fn has_axis(spec: &Experiment, choice: &str) -> bool {
 }
 
 /// The name of an answer: that of its spec without the folder, then the labels of its cell if the spec has several answers.
-fn answer_name(spec: &Experiment, cell: &Cell, several: bool) -> String {
-    let mut name = spec.name.rsplit('/').next().unwrap_or(&spec.name).to_owned();
+fn answer_name(name: &str, spec: &Experiment, cell: &Cell, several: bool) -> String {
+    let mut name = name.rsplit('/').next().unwrap_or(name).to_owned();
     for (axis, label) in spec.axes.iter().zip(cell.labels()) {
         if several && axis.path != EPSILON {
             name.push('-');

@@ -47,6 +47,13 @@ pub struct SpecChange {
 #[error("{0:?} is not a valid change: use NAME=VALUES with a setting or an axis, for example privacy.epsilon=0.5,2")]
 pub struct ChangeParseError(String);
 
+impl SpecChange {
+    /// Whether it changes the setting at a path, or the axis named after its last segment.
+    pub fn is_of(&self, path: &str) -> bool {
+        self.path == path || Some(self.path.as_str()) == path.rsplit('.').next()
+    }
+}
+
 impl FromStr for SpecChange {
     type Err = ChangeParseError;
 

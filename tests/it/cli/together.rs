@@ -330,3 +330,26 @@ fn sums_of_drawn_rows_are_not_released() {
     let run = project.dpgp(&["sum", "means.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(2);
     assert!(run.err.contains("remove data.draw"), "{}", run.err);
 }
+
+/// One option states the budget of all specs: what is left of that of the ledger.
+#[test]
+fn a_setting_is_changed_in_all_specs() {
+    let project = project();
+    let arguments = ["predict", "counts.toml", "means.toml", "--together", "--grid", "auto", "--quiet"];
+    let set = ["--set", "privacy.epsilon=0.5", "--set", "privacy.delta=1e-7"];
+    let shown = project.dpgp(&[&arguments[..], &set, &["--preview"]].concat()).expect(0).out;
+    project.dpgp(&[&arguments[..], &set, &["--out", "out"]].concat()).expect(0);
+    for name in ["counts", "means"] {
+        let certificate = project.json(&format!("out/{name}.csv.certificate.json"));
+        assert_eq!((number(&certificate, "/together/epsilon"), number(&certificate, "/together/delta")), (0.5, 1e-7));
+        let own = number(&certificate, "/epsilon");
+        assert!(own < 0.4 && shown.contains(&format!("{name}: epsilon = {own},")), "{own}: {shown}");
+        let file = format!("out/{name}.csv");
+        project.dpgp(&["verify", &format!("{file}.certificate.json"), &file]).expect(0);
+    }
+    // Rows are what they are, and a map is drawn afterwards.
+    let rows = [&arguments[..], &["--set", "data.source.csv.path=other.csv", "--out", "more"]].concat();
+    assert!(project.dpgp(&rows).expect(2).err.contains("rows"), "{rows:?}");
+    let map = project.dpgp(&[&arguments[..], &["--out", "more", "--map", "m.html"]].concat()).expect(2).err;
+    assert!(map.contains("dpgp map FOLDER/NAME.csv"), "{map}");
+}
