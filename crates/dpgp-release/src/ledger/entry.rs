@@ -99,7 +99,7 @@ impl LedgerEntry {
     pub(super) fn record_in_words(&self) -> String {
         match &self.counted {
             None => "a row".to_owned(),
-            Some(column) => format!("one of the number in the column {column:?}"),
+            Some(column) => format!("one unit of a count in the column {column:?}"),
         }
     }
 
