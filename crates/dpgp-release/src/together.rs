@@ -4,11 +4,12 @@
 //! ([`dpgp_accounting::composed_mu`]). An answer with the share `w` of the budget gets `mu sqrt(w)`: the epsilon at which that `mu` has
 //! the same delta. Each answer is then an ordinary release, and all of them together keep the budget.
 
-use dpgp_accounting::PrivacyBudget;
-use dpgp_mechanisms::PrivacySetting;
+use dpgp_accounting::{NeighbourRelation, PrivacyBudget};
+use dpgp_mechanisms::{HistogramSetting, PrivacySetting};
 use dpgp_run::Project;
 use dpgp_spec::SpecChange;
-use dpgp_task::{Cell, Experiment};
+use dpgp_spec::setting::RowChoiceBasis;
+use dpgp_task::{Cell, CellSetting, Experiment};
 
 use super::ReleaseError;
 use super::subject::{EPSILON, chosen_cells};
@@ -170,8 +171,33 @@ fn common_budget(found: &[(String, &Experiment, &Cell)]) -> Result<PrivacyBudget
         if !has_same_source((first_spec, cell), (spec, other)) {
             return Err(wrong(format!("{first} and {name} read different files")));
         }
+        let [protected, of_other] = [cell, other].map(|cell| protected_change(cell.setting()));
+        if protected != of_other {
+            let hint = match [protected, of_other].contains(&ADDED_OR_REMOVED) {
+                true => {
+                    "; for counts that protect what means of private inputs do, use `dpgp new --count --relation replace-one`"
+                }
+                false => "",
+            };
+            return Err(wrong(format!(
+                "{first} protects {protected}, and {name} protects {of_other}, so they have no guarantee together{hint}"
+            )));
+        }
     }
     Ok(total)
+}
+
+const ADDED_OR_REMOVED: &str = "a record that is added or removed";
+
+/// What a release protects, by its settings alone. The ledger compares in more detail.
+fn protected_change(setting: &CellSetting) -> &'static str {
+    let mechanism = &setting.privacy.mechanism;
+    let histogram = mechanism.downcast::<HistogramSetting>().map(|histogram| histogram.relation);
+    match (mechanism.row_choice_basis(), histogram) {
+        (RowChoiceBasis::Inputs, _) => "one target that changes",
+        (RowChoiceBasis::Record, Some(NeighbourRelation::AddRemove)) => ADDED_OR_REMOVED,
+        (RowChoiceBasis::Record, _) => "a record that is replaced",
+    }
 }
 
 /// Whether two cells read the same file. Each path is relative to its spec.
