@@ -201,11 +201,12 @@ class Estimator:
             raise InputError('missing must be "refuse" or "drop"')
         return self.missing == "drop"
 
-    def _data(self, inputs, target):
-        """Return the [data] section of the spec."""
+    def _data(self, inputs, target=None):
+        """Return the [data] section of the spec. Without a target each row is a record."""
         encode = ", ".join(f"{text(name)} = {text(words)}" for name, words in self._codes(True).items())
         return (
-            f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(inputs.shown)}\ntarget = {text(target)}\n'
+            f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(inputs.shown)}\n'
+            + (f"target = {text(target)}\n" if target else "")
             + (f"encode = {{ {encode} }}\n" if encode else "")
             + ('missing = "drop"\n' if self._drops() else "")
             + (f"person = {text(inputs.persons[0])}\nrows_per_person = {int(self.rows_per_person)}\n" if inputs.persons else "")

@@ -28,8 +28,9 @@ class DPGPClassifier(MomentsEstimator):
     in all. ``predict_proba`` averages the softmax of the latent functions over their posterior. ``kernel``, ``additive`` and
     ``noise_variance`` are for two classes only. The number of rows is never released, so ``rows`` has no effect.
 
-    ``classes`` names all classes, from public knowledge. The labels that occur may be private, so they are not read from y. Any other
-    label in y is an error. All other parameters are those of :class:`dpgp.DPGPRegressor`.
+    ``classes`` names all classes, from public knowledge. The labels that occur may be private, so they are not read from y, and no label
+    is an error. Rows with any other label are left out; of two classes they count as the first one, or are left out with
+    ``missing="drop"``. All other parameters are those of :class:`dpgp.DPGPRegressor`.
     """
 
     def __init__(
@@ -82,17 +83,21 @@ class DPGPClassifier(MomentsEstimator):
         classes = attempt(np.unique, np.asarray(self.classes))
         if classes is None or len(classes) != len(self.classes):
             raise InputError("classes must name different classes")
+        numeric = [values.dtype.kind in "biuf" for values in (labels, classes)]
+        if labels.dtype.kind != "O" and numeric[0] != numeric[1]:
+            # The type of a column is public.
+            raise InputError("Unknown label type: y and classes must both be numbers or both be words")
         codes = np.full(inputs.rows, -1.0)
         for code, name in enumerate(classes):
             codes[labels == name] = code
-        if self._drops():
-            lacking = np.array([is_missing(label) for label in labels.tolist()], dtype=bool) & (codes < 0.0)
-            codes[lacking] = np.nan
-        if (codes < 0.0).any():
-            few = " Only binary classification is supported with two `classes`." if len(classes) == 2 else ""
-            raise InputError(f"Unknown label type: a label in y is none of the `classes`.{few}")
+        lacking = np.array([is_missing(label) for label in labels.tolist()], dtype=bool) & (codes < 0.0)
+        if lacking.any() and not self._drops():
+            raise InputError('a label in y is missing. Use missing="drop" to drop rows with missing cells.')
+        codes[lacking] = np.nan
         target = free("class", inputs.taken)
         if len(classes) == 2:
+            # An error would show a private label. Such a label is treated as an unknown word of an input.
+            codes[codes < 0.0] = np.nan if self._drops() else 0.0
             return self._fit(inputs, 2.0 * codes - 1.0, target, (-1.0, 1.0), classes_=classes)
         return self._fit_several(inputs, codes, target, classes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._estimator import Estimator, free, not_fitted, number, text
+from ._estimator import Estimator, not_fitted, number, text
 from ._tables import attempt
 from .errors import InputError
 
@@ -74,14 +74,12 @@ class DPDensity(Estimator):
         cuts = [f"{{ from = {low!r}, to = {high!r}, bins = {count} }}" for (low, high), count in zip(box, bins)]
         # Experiments need test bins; a release does not use them.
         few = [f"{{ from = {low!r}, to = {high!r}, bins = 1 }}" for low, high in box]
-        # Each row is one record. For persons, a spec must say so.
-        clipped = "" if inputs.persons is None else ", most_per_row = 1"
         return (
             f"experiment.title = {text(type(self).__name__)}\n\n"
-            f"{self._data(inputs, free('records', inputs.taken))}"
+            f"{self._data(inputs)}"
             f"[task.density]\nbins = [{', '.join(cuts)}]\ntest = [{', '.join(few)}]\ndraws = 1\nestimate.histogram = {{}}\n\n"
             f"[privacy]\nepsilon = {self._epsilon()}\ndelta = {number('delta', self.delta)}\n"
-            f'calibration = "analytic"\nmechanism.histogram = {{ relation = "add-remove"{clipped} }}\n'
+            f'calibration = "analytic"\nmechanism.histogram = {{ relation = "add-remove" }}\n'
         )
 
     def fit(self, X, y=None, persons=None):
@@ -94,7 +92,8 @@ class DPDensity(Estimator):
             raise InputError("bins must be an integer, or a list with one integer for each input")
         spec = self._spec(inputs, box, bins)
         sums = self._sums(spec, ARGUMENTS)
-        sums._core.add([*inputs.columns, 1.0], inputs.words, self._threads())
+        # Without a target, the first input is read in its place, and ignored.
+        sums._core.add([*inputs.columns, inputs.columns[0]], inputs.words, self._threads())
         sums, release = self._released(sums)
         counts = np.maximum(np.array(release.json["counts"], dtype=float), 0.0).reshape(bins)
         # Without a positive count, the density is uniform.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -84,11 +85,14 @@ class Release:
 
     @classmethod
     def read(cls, path):
-        """Read a release from its file."""
+        """Read a release from its file. A file that was edited is an error."""
         try:
-            return cls(Path(path).read_text(encoding="utf-8"))
+            release = cls(Path(path).read_text(encoding="utf-8"))
         except UnicodeDecodeError:
             raise InputError(f"{path} is not a release: it is not text") from None
+        if "combinations" not in release.json:
+            _core.ensure_holds(os.fspath(path), release.text)
+        return release
 
     def write(self, path):
         """Write the release to a new file. An existing file is an error."""

@@ -24,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<targets::TargetsCore>()?;
     module.add_class::<targets::TargetsSurface>()?;
     module.add_function(wrap_pyfunction!(audit::audit_files, module)?)?;
+    module.add_function(wrap_pyfunction!(surface::ensure_holds, module)?)?;
     module.add_function(wrap_pyfunction!(moments::sums_cells, module)?)?;
     module.add_function(wrap_pyfunction!(together::share_epsilon, module)?)?;
     module.add_function(wrap_pyfunction!(together::release_sums_together, module)?)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dpgp::data::rows::RowStream;
 use dpgp::kernel::KernelSetting;
 use dpgp::number::Positive;
-use dpgp::release::{ClassesFile, ModelOverride, MomentsFile, MomentsSurface, PublicPoints};
+use dpgp::release::{CertificateSummary, ClassesFile, ModelOverride, MomentsFile, MomentsSurface, PublicPoints};
 use dpgp::task::Predictions;
 use nalgebra::DMatrix;
 use pyo3::prelude::*;
@@ -18,6 +18,12 @@ use crate::work::{Gate, beside};
 
 /// Points that are predicted together.
 const BLOCK: usize = 16_384;
+
+/// Fails for the text of a release that was edited: its guarantee is not to be repeated.
+#[pyfunction]
+pub fn ensure_holds(name: &str, text: &str) -> PyResult<()> {
+    Ok(CertificateSummary::ensure_holds(Path::new(name), text).map_err(Failure::from)?)
+}
 
 /// The posterior of a release, computed once.
 #[pyclass(module = "dpgp._core", frozen)]

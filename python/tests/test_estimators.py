@@ -101,8 +101,22 @@ def test_classes_are_told_apart(rows):
     found = classifier.predict_proba(rows.X[:100])
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     assert found.min() >= 0.0 and set(classifier.sample(rows.X[:5]).ravel()) <= {"low", "high"}
-    with pytest.raises(dpgp.InputError, match="none of the `classes`"):
-        classifier.fit(rows.X, np.where(labels == "low", "low", "other"))
+    with pytest.raises(dpgp.InputError, match="both be numbers or both be words"):
+        classifier.fit(rows.X, rows.y)
+
+
+@pytest.mark.parametrize("classes", [["low", "high"], ["low", "high", "none"]])
+@pytest.mark.parametrize("missing", ["refuse", "drop"])
+def test_a_label_that_is_no_class_is_no_error(rows, classes, missing):
+    """Guards against an oracle: leave out a class, and an error tells whether any row has it."""
+    labels = np.where(Rows.truth(rows.X) > 0.5, "high", "low").astype(object)
+    public = {name: value for name, value in PUBLIC.items() if name not in ("target_bounds", "lengthscale")}
+    for change in ({}, {7: "other"}, {7: 3}):
+        for row, label in change.items():
+            labels[row] = label
+        number = dict(rows=20_000) if missing == "drop" else {}
+        classifier = dpgp.DPGPClassifier(**public, classes=classes, missing=missing, ledger=False, lengthscale=2.0, **number)
+        assert classifier.fit(rows.X, labels).score(rows.X, labels) > 0.6
 
 
 SEVERAL = dict(epsilon=1.0, delta=1e-6, input_bounds=[(-10.0, 10.0), (-1.0, 1.0)], classes=["a", "b", "c"])
@@ -147,7 +161,7 @@ def test_several_classes_are_charged_once(tmp_path):
 @pytest.mark.parametrize(
     "settings, words",
     [
-        (dict(classes=["a", "b", "d"]), "none of the `classes`"),
+        (dict(classes=[0, 1, 2]), "both be numbers or both be words"),
         (dict(classes=["a", "b", "b"]), "different"),
         (dict(classes=["a"]), "two or more"),
         (dict(additive=True), "two classes only"),
@@ -168,7 +182,7 @@ def test_rows_without_a_class_are_dropped():
     X, truth, labels = three_classes(10_000)
     labels = labels.astype(object)
     labels[::7] = None
-    with pytest.raises(dpgp.InputError, match="none of the `classes`"):
+    with pytest.raises(dpgp.InputError, match="a label in y is missing"):
         dpgp.DPGPClassifier(**SEVERAL, ledger=False).fit(X, labels)
     fitted = dpgp.DPGPClassifier(**SEVERAL, ledger=False, missing="drop").fit(X, labels)
     assert fitted.score(X, truth) > 0.9

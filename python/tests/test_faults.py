@@ -289,13 +289,11 @@ def test_no_exception_holds_a_cell(rows, spec, cell):
     fitted = dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X[:500], rows.y[:500])
     encoded = dpgp.DPGPRegressor(**PUBLIC, ledger=False, encode={"x1": ["a", "b"]})
     dropping = dpgp.DPGPRegressor(**PUBLIC, ledger=False, missing="drop", rows=5)
-    classifier = dpgp.DPGPClassifier(**CLASSES, ledger=False, classes=("a", "b"))
     calls = [
         lambda: regressor.fit(X, rows.y[:5]),
         lambda: regressor.fit(rows.X[:5], y),
         lambda: dropping.fit(X, rows.y[:5]),
         lambda: encoded.fit(rows.X[:500], rows.y[:500]).predict(X),
-        lambda: classifier.fit(rows.X[:5], y),
         lambda: dpgp.DPDensity(epsilon=1.0, delta=1e-6, input_bounds=(0.0, 10.0), bins=3).fit(X),
         lambda: fitted.predict(X),
         lambda: fitted.score(rows.X[:5], y),
@@ -535,3 +533,22 @@ def test_one_record_is_as_good_as_none(rows, count):
     """Guards against an error that tells whether there is a record."""
     density = dpgp.DPDensity(epsilon=1.0, delta=1e-6, input_bounds=(0.0, 40.0), bins=5, ledger=False)
     assert density.fit(rows.X[:count]).density_.shape == (5,) * rows.X.shape[1]
+
+
+def test_an_edited_release_is_not_read(rows, tmp_path):
+    """Guards against a guarantee that is repeated for other numbers."""
+    fitted = dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X[:500], rows.y[:500])
+    fitted.release_.write(tmp_path / "r.json")
+    assert dpgp.Release.read(tmp_path / "r.json").text == fitted.release_.text
+    edited = fitted.release_.text.replace('"epsilon": 1.0', '"epsilon": 0.01')
+    assert edited != fitted.release_.text
+    (tmp_path / "r.json").write_text(edited)
+    with pytest.raises(dpgp.DPGPError, match="Nothing is claimed"):
+        dpgp.Release.read(tmp_path / "r.json")
+
+
+def test_densities_count_rows(rows, tmp_path):
+    """Guards against a budget shared with the counts of a column: a unit of a count is less than a row."""
+    density = dpgp.DPDensity(epsilon=1.0, delta=1e-6, input_bounds=(0.0, 10.0), bins=3, ledger=tmp_path / "d.ledger.toml")
+    density.fit(rows.X[:500])
+    assert "counted" not in (tmp_path / "d.ledger.toml").read_text() and "target" not in density.spec_

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::CliError;
 use dpgp_accounting::{Calibration, epsilon_of};
-use dpgp_release::{CountsFile, ReleasedBounds};
+use dpgp_data::read_limited_text;
+use dpgp_release::{CertificateSummary, CountsFile, ReleasedBounds};
 use dpgp_report::format_exact;
 
 /// The epsilon of the templates.
@@ -53,10 +54,12 @@ pub(super) fn read_released_bounds(file: &Path, target: Option<&str>) -> Result<
 /// Returns the template with the rest of its budget after a release of this `mu`: the squares of both add up to that of the budget.
 ///
 /// # Errors
-/// [`CliError::NoRest`] if the release cost the whole budget or does not say what it cost.
+/// [`CliError::NoRest`] if the release cost the whole budget or does not say what it cost; [`CliError::Release`] if its file was edited.
 pub(super) fn set_remaining_budget(template: &str, file: &Path, mu: f64) -> Result<String, CliError> {
     let whole = spec_delta(template).map(|delta| (delta, 1.0 / Calibration::Analytic.sigma(EPSILON, delta)));
     let (delta, whole) = whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| CliError::NoRest(file.to_path_buf()))?;
+    let text = read_limited_text(file).map_err(CliError::io(file))?;
+    CertificateSummary::ensure_holds(file, &text)?;
     let rest = format_exact(epsilon_of_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
     Ok(template
         .replace("epsilon = 1.0\n", &format!("epsilon = {rest}\n"))

@@ -454,6 +454,7 @@ impl FromReleaseArguments {
         let (guarantee, predictions) = match CountsFile::read(from)? {
             Some(_) if other != ModelOverride::default() => return Err(CliError::ModelOfCounts),
             Some(file) => {
+                ensure_holds(from)?;
                 let guarantee = file.guarantee().to_owned();
                 match at {
                     PointsOrAreas::Points(points) => (guarantee, file.predict(&points)?),
@@ -463,6 +464,7 @@ impl FromReleaseArguments {
             None => {
                 let PointsOrAreas::Points(at) = at else { return Err(CliError::AreasOfMoments) };
                 let file = MomentsFile::read(from)?;
+                ensure_holds(from)?;
                 (file.guarantee().to_owned(), file.predict(at, other)?)
             }
         };
@@ -476,6 +478,12 @@ struct ComputedPredictions {
     guarantee: String,
     /// The statement for a map, where it is not that of the whole file.
     published: Option<CertificateSummary>,
+}
+
+/// Refuses a file that was edited: its guarantee is not to be repeated.
+fn ensure_holds(from: &Path) -> Result<(), CliError> {
+    let text = read_limited_text(from).map_err(CliError::io(from))?;
+    Ok(CertificateSummary::ensure_holds(from, &text)?)
 }
 
 /// Reads the guarantee of the file, which also covers everything computed from it.

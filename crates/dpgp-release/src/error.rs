@@ -81,8 +81,8 @@ pub enum ReleaseError {
     NotReleasable(&'static str),
     /// A public column that shows the private one.
     #[error(
-        "the input {public:?} has the values of the target {target:?} in all rows; inputs are public in this release, so it would publish them; \
-         leave out the input"
+        "the column {public:?} has the cells of the private target {target:?}, and this release treats it as public, so it would publish them; \
+         leave it out"
     )]
     PublicTarget {
         /// The input.
@@ -163,16 +163,22 @@ pub enum ReleaseError {
     },
     /// An axis replaces the epsilon of the spec.
     #[error(
-        "[privacy] states epsilon = {stated}, but the grid replaces it by {axis} = {labels}; write the epsilon of the release in both places, or \
-         choose one with --cell {axis}=VALUE"
+        "[privacy] states epsilon = {stated}, but an axis of the grid replaces it by {released}; write the epsilon of the release in both \
+         places, or choose the cell with --cell AXIS=VALUE"
     )]
     ReplacedEpsilon {
         /// That of `[privacy]`.
         stated: f64,
-        /// The name of the axis.
-        axis: String,
-        /// Its labels.
-        labels: String,
+        /// Those that would be released.
+        released: String,
+    },
+    /// A file of a release whose certificate fails.
+    #[error("{}: {said} Use the file as it was released", path.display())]
+    AlteredRelease {
+        /// The file.
+        path: PathBuf,
+        /// What fails.
+        said: String,
     },
     /// A spec with several cells.
     #[error("this selects {cells} cells; choose one with --cell AXIS=VALUE; {axes}")]

@@ -19,7 +19,7 @@ use dpgp_mechanisms::{LinearMechanism, MomentsModel, MomentsSetting, PrivacySett
 use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, ClippedCounts, FingerprintedSample, Project, RunError, clipped_targets, ensure_memory,
-    load_distinct_sample, load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams, temporary_key,
+    load_fingerprinted_sample, load_sample, load_sample_from_text, random_streams, temporary_key,
 };
 use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{
@@ -80,19 +80,25 @@ impl<'a> PredictionRequest<'a> {
         if let Some(moments) = setting.privacy.mechanism.downcast::<MomentsSetting>() {
             ensure_inside_box(moments, &at.inputs)?;
         }
+        let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
+        // Without a place for ledgers rows are compared with themselves alone.
+        let alone = |rows: &Fingerprint| refuse_public_target(setting, &public, rows);
         let (sample, fingerprint) = match place {
             Some(place) => {
-                let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
-                let allowed =
-                    |rows: &Fingerprint| refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from);
+                let allowed = |rows: &Fingerprint| {
+                    refuse_public_target(setting, &public, rows)?;
+                    refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from)
+                };
                 let key = place.state.key();
                 let FingerprintedSample { sample, fingerprint } =
                     load_fingerprinted_sample(experiment, setting, project, progress, key, allowed)?;
                 (sample, Some(fingerprint))
             }
-            None => (load_distinct_sample(experiment, setting, project, progress)?, None),
+            None => {
+                let key = temporary_key().map_err(RunError::from)?;
+                (load_fingerprinted_sample(experiment, setting, project, progress, &key, alone)?.sample, None)
+            }
         };
-        refuse_public_target(setting, &sample)?;
         Self { experiment, cell, points: at, sample, fingerprint }.ensure_rows_and_memory()
     }
 
@@ -119,21 +125,24 @@ impl<'a> PredictionRequest<'a> {
             return Err(ReleaseError::InputsTell);
         }
         let points = points.map(|points| points_from_matrix(points, &setting.data)).transpose()?;
+        let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
+        // Without a place for ledgers rows are compared with themselves alone.
+        let alone = |rows: &Fingerprint| refuse_public_target(setting, &public, rows);
         let (sample, fingerprint) = match place {
             Some(place) => {
-                let public = ReleaseSpec { experiment, setting, privacy: &setting.privacy }.public_columns();
-                let allowed =
-                    |rows: &Fingerprint| refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from);
+                let allowed = |rows: &Fingerprint| {
+                    refuse_public_target(setting, &public, rows)?;
+                    refuse_protected_columns(place, rows, &public).map_err(ReleaseError::from)
+                };
                 let FingerprintedSample { sample, fingerprint } =
                     load_sample_from_text(text, setting, place.state.key(), allowed)?;
                 (sample, Some(fingerprint))
             }
             None => {
-                let all = |_: &Fingerprint| Ok::<(), ReleaseError>(());
-                (load_sample_from_text(text, setting, &temporary_key().map_err(RunError::from)?, all)?.sample, None)
+                let key = temporary_key().map_err(RunError::from)?;
+                (load_sample_from_text(text, setting, &key, alone)?.sample, None)
             }
         };
-        refuse_public_target(setting, &sample)?;
         let points = points.unwrap_or_else(|| evenly_spaced_inputs(&sample, FITTED_POINTS));
         Self { experiment, cell, points, sample, fingerprint }.ensure_rows_and_memory()
     }
@@ -435,20 +444,19 @@ pub fn informative_uncertainty_limit(points: &[ReleasedPoint]) -> f64 {
     (1.0 - EXPLAINED).sqrt() * (squares.sum::<f64>() / number).sqrt()
 }
 
-/// Refuses public inputs that are a copy of the private target: their values enter predictions without noise.
+/// Refuses a public column that is a copy of the private target: its values enter predictions without noise.
+///
+/// Obligation: this compares digests of whole columns, before anything is parsed or filtered, so that a filter, words or persons hide no copy.
 ///
 /// # Errors
 /// [`ReleaseError::PublicTarget`].
-fn refuse_public_target(setting: &CellSetting, sample: &Sample) -> Result<(), ReleaseError> {
-    let are_public = setting.privacy.mechanism.row_choice_basis() == RowChoiceBasis::Inputs;
-    let Some(target) = setting.data.target.as_ref().filter(|_| are_public && sample.row_count() > 1) else {
-        return Ok(());
-    };
-    let copy = (0..sample.inputs.ncols()).find(|input| sample.inputs.column(*input).iter().eq(sample.targets.iter()));
-    match copy {
-        Some(input) => {
-            Err(ReleaseError::PublicTarget { public: setting.data.inputs[input].clone(), target: target.clone() })
-        }
+fn refuse_public_target(setting: &CellSetting, public: &[String], rows: &Fingerprint) -> Result<(), ReleaseError> {
+    let compared = !public.is_empty() && rows.all_rows_digest().rows > 0;
+    let Some(target) = setting.data.target.as_ref().filter(|_| compared) else { return Ok(()) };
+    let cells = |name: &String| rows.column_by_name(name).map(|column| column.total);
+    let Some(protected) = cells(target) else { return Ok(()) };
+    match public.iter().find(|name| *name != target && cells(name) == Some(protected)) {
+        Some(public) => Err(ReleaseError::PublicTarget { public: public.clone(), target: target.clone() }),
         None => Ok(()),
     }
 }

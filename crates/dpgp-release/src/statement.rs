@@ -67,6 +67,18 @@ impl CertificateSummary {
         }
     }
 
+    /// Checks the certificate of a file of released sums or counts, before anything is computed from it.
+    ///
+    /// # Errors
+    /// [`ReleaseError::AlteredRelease`] with the checks that fail.
+    pub fn ensure_holds(path: &Path, text: &str) -> Result<(), ReleaseError> {
+        let Self { guarantee, said, .. } = Self::parse(path, text, None)?;
+        match guarantee {
+            Some(_) => Ok(()),
+            None => Err(ReleaseError::AlteredRelease { path: path.to_path_buf(), said: said.join(" ") }),
+        }
+    }
+
     /// Reads the text of a certificate of `predictions`, or of a file of released sums. Nothing is claimed unless the
     /// certificate holds.
     ///

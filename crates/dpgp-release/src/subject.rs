@@ -5,9 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::ReleaseError;
 use super::ledger::{LedgerEntry, format_utc};
-use dpgp_accounting::{Certificate, CertifiedMechanism};
+use dpgp_accounting::{Certificate, CertifiedMechanism, Neighbours};
 use dpgp_data::{Digest, RowDigestSum};
 use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::Axis;
 use dpgp_spec::setting::RowChoiceBasis;
 use dpgp_task::{Cell, CellSetting, Experiment};
 
@@ -48,6 +49,10 @@ impl ReleaseSpec<'_> {
             delta_exact,
             mu,
             neighbours,
+            small_changes: match neighbours {
+                Neighbours::OneTargetChanges(change) => self.setting.normalise.width_beyond(change).is_some(),
+                Neighbours::OneRecord(_) => false,
+            },
             unit: certificate.unit.clone(),
             counted: self.counted_column(certificate),
             caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
@@ -136,12 +141,13 @@ pub(super) fn refuse_replaced_epsilon(
     chosen: &[String],
     released: &[f64],
 ) -> Result<(), ReleaseError> {
+    let named = |axis: &Axis| chosen.iter().any(|choice| choice.split('=').next() == Some(&axis.name));
     let axis = experiment.axes.iter().find(|axis| axis.path == EPSILON);
-    let Some(axis) = axis.filter(|axis| !chosen.iter().any(|choice| choice.split('=').next() == Some(&axis.name)))
-    else {
-        return Ok(());
-    };
-    if experiment.changes.iter().any(|change| change.contains("epsilon")) {
+    // Without an axis of its own, another axis may set it; who names a cell has looked at the axes.
+    let is_chosen = axis.map_or(!chosen.is_empty(), named);
+    let is_changed =
+        |words: &String| words.split(" = ").next().is_some_and(|path| [EPSILON, "epsilon"].contains(&path));
+    if is_chosen || experiment.changes.iter().any(is_changed) {
         return Ok(());
     }
     let text: Option<toml::Table> = experiment.source.text().parse().ok();
@@ -150,7 +156,8 @@ pub(super) fn refuse_replaced_epsilon(
     match stated.filter(|stated| !released.contains(stated)) {
         None => Ok(()),
         Some(stated) => {
-            Err(ReleaseError::ReplacedEpsilon { stated, axis: axis.name.clone(), labels: axis.labels.join(", ") })
+            let released = released.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+            Err(ReleaseError::ReplacedEpsilon { stated, released })
         }
     }
 }

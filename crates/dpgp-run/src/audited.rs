@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::load::{
     DataLoader, ParquetColumns, SampleId, SourceRows, join_tables_for_release, numeric_columns, sample_from_columns,
 };
-use super::state::temporary_key;
 use super::{Pool, Project, RunError, RunWatcher, WorkUnit, data_caveats};
 use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowFingerprinter, Table};
 use dpgp_evidence::{AttackContext, AuditFinding, AuditVerdict, audit as audit_block};
@@ -190,20 +189,6 @@ fn load_sample_from_tables<E: From<RunError>>(
     allowed(&fingerprint)?;
     ensure_distinct(&tables, &fingerprint).map_err(|error| RunError::from(Box::new(error)))?;
     Ok(FingerprintedSample { sample: join_tables_for_release(tables, data, chosen_by)?, fingerprint })
-}
-
-/// The sample of one data section, for which nothing remembers its rows: its files are compared with each other alone.
-///
-/// # Errors
-/// As [`load_fingerprinted_sample`].
-pub fn load_distinct_sample(
-    experiment: &Experiment,
-    setting: &Sections,
-    project: &Project,
-    progress: &dyn Progress,
-) -> Result<Sample, RunError> {
-    let all = |_: &Fingerprint| Ok::<(), RunError>(());
-    Ok(load_fingerprinted_sample(experiment, setting, project, progress, &temporary_key()?, all)?.sample)
 }
 
 /// The identity of the rows of tables.

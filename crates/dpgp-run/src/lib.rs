@@ -21,7 +21,7 @@ pub mod store;
 mod study;
 
 pub use audited::{AuditOptions, AuditedCell, audit};
-pub use audited::{FingerprintedSample, load_distinct_sample, load_fingerprinted_sample, load_sample_from_text};
+pub use audited::{FingerprintedSample, load_fingerprinted_sample, load_sample_from_text};
 use clipped::clipped_in_own_files;
 pub use clipped::{ClippedCounts, clipped_targets};
 pub use commit::find_commit;

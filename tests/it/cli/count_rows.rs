@@ -229,3 +229,35 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.function.sensi
 "#;
     refused(prediction, &["--grid", "auto"], "this task needs a value for `target`");
 }
+
+/// A unit of a count that lets its row pass a filter would bring the whole row.
+#[test]
+fn a_counted_column_filters_no_rows() {
+    let project = Project::empty();
+    project.write("f.csv", "x,m\n0.5,999\n1.5,3\n");
+    let spec = |more: &str| {
+        format!(
+            "experiment.title = \"t\"\n\
+             data = {{ source.csv.path = \"f.csv\", inputs = [\"x\"], target = \"m\", filter = [{{ column = \"m\", is = \">=\", value = 1000.0 }}] }}\n\
+             task.density = {{ bins = [{{ from = 0.0, to = 2.0, bins = 2 }}], estimate.denoised = {{}}, draws = 2 }}\n\
+             privacy = {{ epsilon = 1.0, delta = 1e-5, mechanism.histogram = {{ relation = \"add-remove\"{more} }} }}\n"
+        )
+    };
+    project.write("f.toml", &spec(""));
+    for arguments in [
+        &["sum", "f.toml", "f.csv", "--release", "r.json", "--no-ledger"][..],
+        &["predict", "f.toml", "--grid", "auto", "--no-ledger"],
+        &["run", "f.toml"],
+    ] {
+        let run = project.dpgp(arguments).expect(2);
+        assert!(run.err.contains("a filter on the counted column"), "{}", run.err);
+    }
+    project.write("f.toml", &spec(", most_per_row = 1000"));
+    project.dpgp(&["sum", "f.toml", "f.csv", "--release", "r.json", "--no-ledger"]).expect(0);
+    // An edited release is no release.
+    let edited = project.read("r.json").replacen("\"epsilon\": 1.0", "\"epsilon\": 0.01", 1);
+    assert_ne!(edited, project.read("r.json"));
+    project.write("r.json", &edited);
+    let run = project.dpgp(&["predict", "--from", "r.json", "--grid", "auto"]).expect(2);
+    assert!(run.err.contains("Nothing is claimed") && run.out.is_empty(), "{}", run.err);
+}

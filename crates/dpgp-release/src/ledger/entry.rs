@@ -57,6 +57,9 @@ pub struct LedgerEntry {
     pub mu: f64,
     /// The neighbouring datasets.
     pub neighbours: Neighbours,
+    /// Whether it protects only changes of a target that are smaller than the width of its bounds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub small_changes: bool,
     /// The unit of privacy: one row, or the rows of one person.
     #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
     pub unit: PrivacyUnit,
@@ -219,6 +222,7 @@ mod tests {
             delta_exact: 1e-6,
             mu: 0.2,
             neighbours,
+            small_changes: false,
             unit: PrivacyUnit::Record,
             counted: None,
             number: 0,

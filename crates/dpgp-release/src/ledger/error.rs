@@ -343,10 +343,12 @@ impl<'a> ReleaseWithRows<'a> {
     pub fn conflict(&self, earlier: &ReleaseWithRows<'_>) -> Option<String> {
         let (now, then) = (self.entry.neighbours, earlier.entry.neighbours);
         // A change of one target does not concern another column. A change of a record concerns all its columns. Targets go by their
-        // names: a refusal that compared their cells would show whether two private columns are equal. Two names for one column are safe:
-        // mu adds up for every change that both releases hide.
+        // names: a refusal that compared their cells would show whether two private columns are equal. Two names for one column are safe
+        // if both releases hide every change: mu then adds up. One that hides small changes alone must have the changes of the other.
         let apart = matches!((now, then), (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)))
-            && self.entry.target != earlier.entry.target;
+            && self.entry.target != earlier.entry.target
+            && !self.entry.small_changes
+            && !earlier.entry.small_changes;
         let other_persons = self.has_different_persons(earlier);
         if other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
             return Some(
@@ -361,6 +363,11 @@ impl<'a> ReleaseWithRows<'a> {
         if self.entry.counted != earlier.entry.counted {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::record_in_words);
             return Some(format!("in this release a record is {now}. In an earlier one it is {then}"));
+        }
+        if self.entry.counted.is_some() && self.target().compare_cells(&earlier.target()) == ColumnSameness::Other {
+            return Some(
+                "the counted column has the same name as in an earlier release, but different cells".to_owned(),
+            );
         }
         if !((apart || now == then) && same_unit) {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::neighbours_in_words);

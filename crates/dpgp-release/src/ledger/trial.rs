@@ -69,6 +69,7 @@ pub fn entry(id: &str) -> LedgerEntry {
         delta_exact: 2.924_272_104_856_407e-6,
         mu: 0.25,
         neighbours: Neighbours::OneTargetChanges(40.0),
+        small_changes: false,
         unit: PrivacyUnit::Record,
         counted: None,
         caveats: Vec::new(),

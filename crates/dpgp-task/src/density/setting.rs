@@ -132,7 +132,12 @@ impl DensityTask {
                 // Without a bound on what a row stands for there is none on what a person does.
                 let unbounded = setting.data.person.is_some() && histogram.most_per_row.is_none();
                 let (path, by) = ("privacy.mechanism.histogram", "data.person");
-                if unbounded && !setting.data.counts_each_row() {
+                // A unit of a count that lets its row pass a filter brings all others of the row with it.
+                if setting.data.filters_by_target() && histogram.most_per_row.is_none() {
+                    let why = "a filter on the counted column keeps or drops all that a row counts, so one record could change many \
+                               counts; filter by another column, or set most_per_row, and a row is the record";
+                    fail("data.filter", SpecProblem::Shape(why.to_owned()))
+                } else if unbounded && !setting.data.counts_each_row() {
                     fail(path, SpecProblem::MissingKey { key: "most_per_row", by })
                 } else if histogram.most_per_row.is_some() && setting.data.counts_each_row() {
                     fail("data", SpecProblem::MissingKey { key: "target", by: "most_per_row" })
