@@ -36,10 +36,7 @@ EXEMPT = {
     2: {
         "check_classifiers_regression_target": LABELS,
         "check_classifier_not_supporting_multiclass": LABELS,
-        "check_estimators_dtypes": CLASSES,
-        "check_classifier_data_not_an_array": CLASSES,
         "check_classifiers_classes": CLASSES,
-        "check_fit2d_1feature": CLASSES,
     },
     3: {
         "check_classifiers_regression_target": LABELS,

@@ -129,6 +129,10 @@ impl<'a> StatementChecker<'a> {
         let told = self.spoken.get("warnings") == Some(&with_delta);
         self.compare_guarantee_field("warnings", if told { &with_delta } else { &own });
         let whole = self.whole;
+        // Intervals follow from the noise that a file of counts states beside them.
+        if let (Some(sd), Some(noise)) = (whole.get("sd"), whole.pointer("/guarantee/noise/sd")) {
+            self.compare_field("sd", Some(sd), noise);
+        }
         // The limits depend on whether a ledger counts the release.
         let [counted, alone] = [true, false].map(|counted| json!(sums_guarantee_limits(&certificate.unit, counted)));
         // A file without an id does not say whether a ledger counts it, so both are true of it.

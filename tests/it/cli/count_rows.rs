@@ -255,9 +255,12 @@ fn a_counted_column_filters_no_rows() {
     project.write("f.toml", &spec(", most_per_row = 1000"));
     project.dpgp(&["sum", "f.toml", "f.csv", "--release", "r.json", "--no-ledger"]).expect(0);
     // An edited release is no release.
-    let edited = project.read("r.json").replacen("\"epsilon\": 1.0", "\"epsilon\": 0.01", 1);
-    assert_ne!(edited, project.read("r.json"));
-    project.write("r.json", &edited);
-    let run = project.dpgp(&["predict", "--from", "r.json", "--grid", "auto"]).expect(2);
-    assert!(run.err.contains("Nothing is claimed") && run.out.is_empty(), "{}", run.err);
+    let released = project.json("r.json");
+    for (place, value) in [("/guarantee/epsilon", 0.01), ("/sd", 0.01)] {
+        let mut edited = released.clone();
+        *edited.pointer_mut(place).unwrap() = value.into();
+        project.write("r.json", &edited.to_string());
+        let run = project.dpgp(&["predict", "--from", "r.json", "--grid", "auto"]).expect(2);
+        assert!(run.err.contains("Nothing is claimed") && run.out.is_empty(), "{place}: {}", run.err);
+    }
 }
