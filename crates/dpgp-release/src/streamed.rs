@@ -217,14 +217,14 @@ impl<'a, M: SumsModel> StreamedModel<'a, M> {
                 let epsilon = Epsilon::new(epsilon).map_err(|_| ReleaseError::BadEpsilon(epsilon))?;
                 PrivacySetting { epsilon, ..privacy }
             }
-            (None, Some(privacy)) if found.is_empty() => {
-                refuse_replaced_epsilon(self.experiment, &[], &epsilons)?;
-                privacy
-            }
+            (None, Some(privacy)) if found.is_empty() => privacy,
             _ => return Err(ReleaseError::SeveralEpsilons(format!("{epsilons:?}"))),
         };
         if privacy.epsilon.is_unprotected() {
             return Err(ReleaseError::NoGuarantee);
+        }
+        if epsilon.is_none() {
+            refuse_replaced_epsilon(self.experiment, &[], &epsilons)?;
         }
         check_magnitudes(self.setting, &privacy)?;
         Ok(privacy)
@@ -299,7 +299,7 @@ mod tests {
         let spec = format!(
             "experiment.title = \"counts\"\ndata = {{ source.csv.path = \"rows.csv\", inputs = [\"x\"], target = \"n\" }}\n\
              task.density = {{ bins = [{{ from = 0.0, to = 2.0, bins = 2 }}], test = [{{ from = 0.0, to = 2.0, bins = 2 }}], draws = 1, estimate.histogram = {{}} }}\n\
-             privacy = {{ epsilon = 1.0, delta = 1e-6, mechanism.histogram = {{ relation = \"add-remove\" }} }}\n\
+             privacy = {{ epsilon = 2.0, delta = 1e-6, mechanism.histogram = {{ relation = \"add-remove\" }} }}\n\
              grid.\"privacy.epsilon\" = {epsilons}\n"
         );
         let project = Project::open_at(std::env::temp_dir(), &DataLocations::default()).unwrap();
@@ -317,6 +317,7 @@ mod tests {
         assert_eq!(privacy("[2.0, inf]", Some(0.5)).unwrap(), 0.5);
         assert_eq!(privacy("[inf]", Some(0.5)).unwrap(), 0.5);
         assert!(matches!(privacy("[inf]", None), Err(ReleaseError::NoGuarantee)));
+        assert!(matches!(privacy("[3.0, inf]", None), Err(ReleaseError::ReplacedEpsilon { .. })));
         assert!(matches!(privacy("[2.0]", Some(f64::INFINITY)), Err(ReleaseError::NoGuarantee)));
         assert!(matches!(privacy("[2.0, 1.0]", None), Err(ReleaseError::SeveralEpsilons(_))));
         assert!(matches!(privacy("[2.0]", Some(-1.0)), Err(ReleaseError::BadEpsilon(_))));
