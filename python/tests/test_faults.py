@@ -489,20 +489,24 @@ def test_columns_of_words_are_numbers(rows):
     assert part(sums) == part(coded)
 
 
+def interrupt_fit(estimator, rows, monkeypatch):
+    """Press Ctrl-C in a fit, before its release."""
+
+    def stop(moments, **asked):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(dpgp.Moments, "release", stop)
+        with pytest.raises(KeyboardInterrupt):
+            estimator.fit(rows.X[:500], rows.y[:500])
+
+
 @pytest.mark.parametrize("changed", [dict(epsilon=0.5), dict(delta=1e-8), dict(rows=400), dict(lengthscale=3.0)])
 def test_an_interrupted_fit_is_no_other_fit(rows, monkeypatch, changed):
     """Guards against a fit that returns the release of an interrupted fit with other parameters: more epsilon than asked for, or the exact
     number of rows."""
     regressor = dpgp.DPGPRegressor(**dict(PUBLIC, epsilon=8.0), ledger=False)
-    stopped = dpgp.Moments.release
-
-    def stop(moments, **asked):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(dpgp.Moments, "release", stop)
-    with pytest.raises(KeyboardInterrupt):
-        regressor.fit(rows.X[:500], rows.y[:500])
-    monkeypatch.setattr(dpgp.Moments, "release", stopped)
+    interrupt_fit(regressor, rows, monkeypatch)
     before = dpgp.DPGPRegressor(**dict(PUBLIC, epsilon=8.0), ledger=False).fit(rows.X[:500], rows.y[:500])
     regressor.set_params(**changed).fit(rows.X[:500], rows.y[:500])
     asked = dict(PUBLIC, epsilon=8.0) | changed
@@ -514,15 +518,7 @@ def test_an_interrupted_fit_is_no_other_fit(rows, monkeypatch, changed):
 def test_an_interrupted_baseline_is_no_release(rows, monkeypatch):
     """Guards against a baseline, which hides nothing, that a later fit returns as a release."""
     regressor = dpgp.DPGPRegressor(**dict(PUBLIC, epsilon=float("inf")), ledger=False)
-    drawn = dpgp.Moments.release
-
-    def stop(moments, **asked):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(dpgp.Moments, "release", stop)
-    with pytest.raises(KeyboardInterrupt):
-        regressor.fit(rows.X[:500], rows.y[:500])
-    monkeypatch.setattr(dpgp.Moments, "release", drawn)
+    interrupt_fit(regressor, rows, monkeypatch)
     # The epsilon by which a baseline is computed.
     regressor.set_params(epsilon=1000.0).fit(rows.X[:500], rows.y[:500])
     assert type(regressor.release_) is dpgp.Release

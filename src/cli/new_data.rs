@@ -214,7 +214,7 @@ pub(super) fn generate_spec(
     let title = format!("{what} under differential privacy");
     let kernel = protected.default_kernel(inputs.len());
     let delta = default_delta(public);
-    let features = MomentFeatures::for_rows(public.unwrap_or_default(), inputs.len());
+    let features = public.map_or(MomentFeatures::Waves, |rows| MomentFeatures::for_rows(rows, inputs.len()));
     let [epsilon, share] = epsilon_and_share(public, delta);
     let parts = [
         ("@SOURCE@", source_toml(file, &layout)),
@@ -442,7 +442,7 @@ fn features_toml(features: MomentFeatures) -> String {
 /// Delta where the number of rows is private: below a tenth of 1 / (number of rows) for a million rows.
 const DELTA_OF_UNKNOWN_ROWS: f64 = 1e-7;
 
-/// Returns the number of rows that settings may follow from: that of the file if it is public, else the one that the user said.
+/// Returns the public number of rows: that of the file, or, if that is private, the one that the user stated.
 ///
 /// Obligation: no setting follows from a number of rows that the guarantee hides. Specs and certificates are public.
 fn public_row_count(protected: ProtectedPart, file: &UserDataFile<'_>, rows: usize) -> Option<usize> {

@@ -38,7 +38,7 @@ const EPSILON: &str = "epsilon = 1.0";
 const TARGET: &str = "target = ";
 /// The beginning of the line of delta.
 const DELTA: &str = "delta = ";
-/// The beginning of the line of a release that finds its hyperparameters.
+/// The beginning of the line that selects nested cells, whose releases find their hyperparameters.
 const CELLS: &str = "features = \"cells\"";
 /// The beginning of the line with the column of persons.
 const PERSON: &str = "person = ";
@@ -176,7 +176,7 @@ fn mark_derived_questions(mut questions: Vec<SpecQuestion>, sums_cells: bool) ->
             questions[place].source = if sums_cells { derived } else { proposed };
         }
     }
-    // The release finds what the model says of the targets, so the proposals do.
+    // The release finds these numbers itself, so nobody is asked for them.
     if let (true, Some(of)) = (sums_cells, bounds) {
         for question in questions.iter_mut().filter(|question| question.key.starts_with(MODEL)) {
             if let AnswerSource::Proposed(DefaultAnswer::OfWidth(part)) = question.source {

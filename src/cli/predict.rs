@@ -138,10 +138,10 @@ pub struct PredictArguments {
 ///
 /// An error after the charge says that the budget was spent. `--from` and `--preview` return earlier: they charge and draw nothing.
 pub fn predict(arguments: &PredictArguments, format: OutputFormat) -> Result<(), CliError> {
-    if arguments.together && arguments.map.file().is_some() {
-        return Err(CliError::MapOfSeveral);
-    }
     if arguments.together {
+        if arguments.map.file().is_some() {
+            return Err(CliError::MapOfSeveral);
+        }
         return match (arguments.preview.preview, &arguments.out) {
             (true, _) => preview_together(arguments, format),
             (false, Some(folder)) => predict_together(arguments, folder, format),

@@ -31,7 +31,7 @@ pub struct CertificateSummary {
     /// Whether the numbers are counts of records.
     #[serde(skip)]
     pub counts: bool,
-    /// Epsilon and delta of all answers of one charge, if there are others.
+    /// The epsilon and delta of all answers together, if this is one of several.
     #[serde(skip)]
     pub of_all_answers: Option<(f64, f64)>,
 }

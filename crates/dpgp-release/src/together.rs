@@ -68,7 +68,7 @@ impl JointAnswers {
     ) -> Result<Self, ReleaseError> {
         let names: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
         let specs = project.change_experiments(specs, changes)?;
-        let kept: Vec<SpecChange> = changes.iter().filter(|change| !change.is_of(EPSILON)).cloned().collect();
+        let kept: Vec<SpecChange> = changes.iter().filter(|change| !change.changes_setting(EPSILON)).cloned().collect();
         let mut found: Vec<(String, &Experiment, &Cell)> = Vec::new();
         for choice in choices {
             if let Some(first) = specs.first().filter(|_| !specs.iter().any(|spec| has_axis(spec, choice))) {

@@ -49,7 +49,7 @@ pub struct ChangeParseError(String);
 
 impl SpecChange {
     /// Whether it changes the setting at a path, or the axis named after its last segment.
-    pub fn is_of(&self, path: &str) -> bool {
+    pub fn changes_setting(&self, path: &str) -> bool {
         self.path == path || Some(self.path.as_str()) == path.rsplit('.').next()
     }
 }

@@ -257,8 +257,8 @@ fn very_many_columns_are_read_at_once() {
     assert!(run.out.len() < 10_000 && run.out.contains("and 199979 more"), "{}", run.out.len());
 }
 
-/// Guards against settings that follow from a number of rows which the guarantee hides: specs are public. Of each pair, one file has a row more,
-/// at a number where a public number of rows would change a setting.
+/// Guards against public settings that depend on a private number of rows. One file of each pair has a row more, where a public number of
+/// rows would change a setting.
 #[test]
 fn a_private_number_of_rows_shows_in_no_setting() {
     let people = ["--person", "p", "--rows-per-person", "3"];

@@ -299,7 +299,7 @@ fn a_copy_of_the_target_is_not_public() {
     assert!(!project.path("out").exists() && !project.path("p.csv").exists());
 }
 
-/// An epsilon in `[privacy]` that the grid replaces would spend another one than the spec seems to say.
+/// If the grid replaces the epsilon of `[privacy]`, a release would spend more than the spec seems to say.
 #[test]
 fn an_epsilon_that_the_grid_replaces_is_refused() {
     let project = project();
@@ -331,7 +331,7 @@ fn sums_of_drawn_rows_are_not_released() {
     assert!(run.err.contains("remove data.draw"), "{}", run.err);
 }
 
-/// One option states the budget of all specs: what is left of that of the ledger.
+/// `--set` states the budget of all specs at once, for example what is left in the ledger.
 #[test]
 fn a_setting_is_changed_in_all_specs() {
     let project = project();

@@ -73,3 +73,17 @@ fn crates_for_others_need_no_product() {
         assert!(heavy.is_empty(), "{name} needs {heavy:?}");
     }
 }
+
+/// R repeats the number of rows from which on cells are summed, because it calls a command and no library.
+#[test]
+fn r_chooses_cells_as_the_library_does() {
+    use dpgp::privacy::MomentFeatures;
+    let fit = std::fs::read_to_string(root().join("r/R/dp_gp.R")).unwrap();
+    let rule = fit.lines().find_map(|line| line.split_once("length(inputs) <= 2 && n_rows >= ")).unwrap();
+    let fewest: usize = rule.1.trim().parse().unwrap();
+    for (rows, inputs, expected) in
+        [(fewest, 2, MomentFeatures::Cells), (fewest - 1, 2, MomentFeatures::Waves), (fewest, 3, MomentFeatures::Waves)]
+    {
+        assert_eq!(MomentFeatures::for_rows(rows, inputs), expected, "{rows} rows, {inputs} inputs");
+    }
+}

@@ -116,7 +116,7 @@ const LEAST_TARGET: f64 = 1.0 / 15.0;
 const FEWEST: f64 = 1.0;
 /// The most cells of a posterior: it factorises matrices with as many rows.
 const MOST: usize = 1500;
-/// The shared fraction from which on all own variances are equally likely: about eleven places in a cell.
+/// From this shared fraction on, all own variances are equally likely. It is that of eleven places in a cell.
 const SURELY_SHARED: f64 = 1.0 / 12.0;
 /// Choices with less weight are left out.
 const LEAST_WEIGHT: f64 = 3e-3;
@@ -264,8 +264,8 @@ impl CellPosterior {
     /// All choices: the variance of a cell's own mean is the part of what its places have of their own that they share.
     ///
     /// Where rows are spread evenly, no two share a place. The sums then say nothing about means of single places, and the prior alone
-    /// would set the width of intervals. So places have means of their own only if rows stand at places, with the probability
-    /// `(shared / SURELY_SHARED)^2` of the case in which all own variances, and none, are equally likely.
+    /// would set the width of intervals. So the prior probability of an own mean grows with `(shared / SURELY_SHARED)^2`. At 1, each own
+    /// variance, and none, has the same probability.
     fn hyperparameter_choices(&self, spread: f64, shared: f64) -> Vec<CellHyperparameters> {
         let bound = self.prior.bound;
         let at_places = (shared / SURELY_SHARED).powi(2).min(1.0);
@@ -470,6 +470,7 @@ fn estimate_cell_counts(tree: &CellTree, sums: &CellSums) -> FinestCellCounts {
         cells.push(counts.imax());
     }
     FinestCellCounts {
+        // Without a level nothing is known, and intervals are widest.
         shared: levels.last().map_or(1.0, |finest| shared_variance_fraction(tree, finest)),
         cells,
         combined,
@@ -685,7 +686,7 @@ mod tests {
         }
     }
 
-    /// Intervals are wide if rows stand at places that differ, and narrow if rows are spread evenly: then only noise can be seen.
+    /// Where rows are spread evenly, no choice has means of single places, whose least variance would widen every interval.
     #[test]
     fn evenly_spread_rows_have_narrow_intervals() {
         let tree = CellTree::from_halvings(Lattice::new(64, 1), vec![vec![2], vec![6]]).unwrap();

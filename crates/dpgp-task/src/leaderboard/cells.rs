@@ -34,7 +34,7 @@ impl PrivateRegression for CellsRegression {
         Ok(FoldPrediction::Targets { targets, level: MASS })
     }
 
-    /// The certificate and the noise of a release follow from the number of rows alone, so those of any draw will do.
+    /// Neither the certificate nor the size of the noise depends on the draw, so one more draw provides both.
     fn certify_run(&self, job: &ReplicateJob<'_>, cell: &PrivacySetting) -> Result<AuditableCertificate, TaskError> {
         let mut stream = job.streams.block_stream("evidence");
         let SimulatedMoments { guarantee, sampled, .. } = self.model.simulate_release(&self.sums, cell, &mut stream)?;
