@@ -11,16 +11,16 @@ use serde_json::json;
 
 use super::CliError;
 use super::audit_samples::{SampleAuditArguments, audit_samples};
+use super::environment::this_program;
 use super::interrupt::watch_signals;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, experiments};
 use super::output::{print, print_json};
-use super::paired_files::{NoisyParts, contexts, edge_case_neighbours};
-use super::paired_runs::{NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb};
 use dpgp_accounting::{Guarantee, Neighbours};
 use dpgp_data::rows::{FileState, RowFile, find_row_files, resolve_in_folder};
 use dpgp_evidence::{AuditBound, AuditCheck, AuditFinding, AuditVerdict};
 use dpgp_release::{
-    EndToEndCheck, FileCells, PointsFile, PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell,
+    EndToEndCheck, FileCells, NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts, PointsFile,
+    PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell, edge_case_neighbours, situations,
 };
 use dpgp_report::{plain_table, wrap_prose};
 use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, create_watcher, note_outside_files};
@@ -345,10 +345,11 @@ pub fn check_sum_command(
         let Some(record) = record else { continue };
         neighbours.extend(extreme_neighbours(&rows, row, streamed.replaced_cells(&record)));
     }
-    let contexts = contexts(setting, &rows);
+    let contexts = situations(setting, &rows);
     let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
     let verb = NeighbourRunVerb { name: "sum", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
-    let mut plan = NeighbourRunPlan { experiment, rows, neighbours, contexts, points: None, verb };
+    let mut plan =
+        NeighbourRunPlan { experiment, rows, neighbours, contexts, points: None, verb, program: this_program };
     let mut checks = vec![plan.check()?];
     if matches!(streamed, StreamedRelease::Counts(_)) {
         let arguments = ["--grid", "auto", "--out", "counts.csv"].map(str::to_owned).to_vec();
@@ -377,7 +378,7 @@ pub fn check_predict_command(
         let Some(target) = rows.number(row, data.target_column()) else { return Ok(None) };
         neighbours.extend(extreme_neighbours(&rows, row, request.replaced_cells(claim.neighbours, target)));
     }
-    let contexts = contexts(setting, &rows);
+    let contexts = situations(setting, &rows);
     let points = match &arguments.at {
         Some(at) => NeighbourRunPoints::File(at.clone()),
         None => NeighbourRunPoints::Text(rows.csv(Some(&data.inputs), rows.row_count().div_ceil(POINTS))?),
@@ -390,7 +391,9 @@ pub fn check_predict_command(
         _ => FROM_SUMS,
     };
     let verb = NeighbourRunVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
-    let mut check = NeighbourRunPlan { experiment, rows, neighbours, contexts, points: Some(points), verb }.check()?;
+    let mut check =
+        NeighbourRunPlan { experiment, rows, neighbours, contexts, points: Some(points), verb, program: this_program }
+            .check()?;
     // An exception that the certificate names, such as rows chosen by their target, does not break it.
     if check.verdict == AuditVerdict::Broken && !claim.caveats.is_empty() {
         check.verdict = AuditVerdict::Caveat;

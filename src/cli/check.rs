@@ -9,7 +9,7 @@ use super::interrupt::watch_signals;
 use super::options::{ComputeArguments, DataLocationArguments, ExperimentSelection, OutputFormat, ResultsArguments};
 use super::output::CheckedExperiment;
 use super::output::{print, print_data, print_json};
-use super::pages::summary_pages;
+use super::report::summary_pages;
 use dpgp_report::{Report, find_stale_results, publish, wrap_prose};
 use dpgp_run::{Project, Provenance, RunError, RunOptions, Study, StudyReport, create_watcher};
 use dpgp_task::Experiment;

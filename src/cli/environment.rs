@@ -12,8 +12,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 use clap_complete::CompleteEnv;
 
+use super::Arguments;
 use super::Verb;
-use super::arguments::Arguments;
 use super::options::ASKED;
 
 static INVOCATION: OnceLock<Invocation> = OnceLock::new();

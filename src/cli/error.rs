@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
-use super::new_data::{ColumnError, indent_lines};
-use super::new_table::PaperTableError;
 use super::options::count_with_noun;
 use dpgp_data::DataError;
 use dpgp_evidence::SampledFilesError;
+use dpgp_release::draft::DraftError;
 use dpgp_release::ledger::{ChargeReceipt, LedgerError};
 use dpgp_release::{AfterChargeError, ReleaseError, spent_message};
-use dpgp_report::{GradeError, MapError, PublishError, format_exact};
+use dpgp_report::{GradeError, MapError, PaperTableError, PublishError, format_exact};
 use dpgp_run::store::StoreError;
 use dpgp_run::{RunError, StateError};
 
@@ -82,25 +81,9 @@ pub enum CliError {
     /// A file that would be overwritten.
     #[error("{0} already exists; choose another name")]
     Exists(PathBuf),
-    /// Too few rows for private bounds.
-    #[error(
-        "{}: private bounds need at least {fewest} rows at an epsilon of 1, and the file has {rows}: with fewer, noise hides the tails and \
-         many rows would be clipped. Take the bounds from public knowledge: a law, the rules of the measurement, a public study",
-        path.display()
-    )]
-    FewRowsForBounds { path: PathBuf, rows: usize, fewest: usize },
-    /// Released bounds are of another column.
-    #[error("{}: these are bounds of {found:?}, but the target is {target:?}", path.display())]
-    BoundsOfOther { path: PathBuf, found: String, target: String },
-    /// Released counts that leave no budget.
-    #[error(
-        "{}: nothing is left of a budget of epsilon = 1, because these counts cost that much or more, or the file does not \
-         say what they cost", .0.display()
-    )]
-    NoRest(PathBuf),
-    /// A file of no bounds.
-    #[error("{}: is not a file of counts written by `dpgp sum --release`", path.display())]
-    NoCounts { path: PathBuf },
+    /// No spec can be drafted from a file.
+    #[error(transparent)]
+    Draft(#[from] DraftError),
     /// A printed table makes no spec.
     #[error("{}: {cause}", path.display())]
     PrintedTable { path: PathBuf, cause: PaperTableError },
@@ -127,35 +110,6 @@ pub enum CliError {
     /// Results are missing.
     #[error("{0} is incomplete, so no table was written for it")]
     Incomplete(String),
-    /// A file without rows.
-    #[error("{} has no rows below its header", .0.display())]
-    NoRows(PathBuf),
-    /// Data with too few numeric columns.
-    #[error(
-        "{} needs at least two numeric columns, an input and a target; it has {}{}",
-        path.display(),
-        if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") },
-        indent_lines(why)
-    )]
-    FewNumbers { path: PathBuf, numbers: Vec<String>, why: Vec<String> },
-    /// Columns that single cells keep from being numeric.
-    #[error(
-        "{}: not every cell of these columns is a number; correct the cells, or choose columns with --inputs and --target{}", path.display(),
-        indent_lines(why)
-    )]
-    MostlyNumbers { path: PathBuf, why: Vec<String> },
-    /// Columns that do not exist, or are not numeric.
-    #[error("{}: {cause}", path.display())]
-    Columns { path: PathBuf, cause: ColumnError },
-    /// A file whose first line is a row of data. The message must not quote it, because its cells are private.
-    #[error(
-        "{} has numbers where column names should be. The spec is public, so it must not contain values from your data. If the file has \
-         no header, use --columns a,b,c or --no-header", .0.display()
-    )]
-    NumbersForNames(PathBuf),
-    /// Options for column names with a file that has its own.
-    #[error("{} is a Parquet file, which has its own column names; remove --columns, --no-header and --separator", .0.display())]
-    NamedColumns(PathBuf),
     /// A spec whose rows no known ledger covers.
     #[error("no known ledger covers rows of {0}; the first release creates one, unless it uses --no-ledger")]
     NoLedger(String),
@@ -314,10 +268,6 @@ impl CliError {
             | Self::NoVerb(_)
             | Self::Exists(_)
             | Self::PrintedTable { .. }
-            | Self::FewRowsForBounds { .. }
-            | Self::BoundsOfOther { .. }
-            | Self::NoRest(_)
-            | Self::NoCounts { .. }
             | Self::NamedTwice(_)
             | Self::NoName(_)
             | Self::Unanswered(_)
@@ -332,12 +282,6 @@ impl CliError {
             | Self::NoSuchEpsilon { .. }
             | Self::NotInTable { .. }
             | Self::Grade { .. }
-            | Self::NoRows(_)
-            | Self::FewNumbers { .. }
-            | Self::MostlyNumbers { .. }
-            | Self::Columns { .. }
-            | Self::NumbersForNames(_)
-            | Self::NamedColumns(_)
             | Self::NoLedger(_)
             | Self::OtherRows
             | Self::NoFolder
@@ -358,6 +302,9 @@ impl CliError {
             Self::AfterCharge { cause, .. } => cause.exit_code(),
             Self::Data(error) | Self::Sampled(SampledFilesError::Data(error)) => error.exit_code(),
             Self::Sampled(_) => USAGE,
+            Self::Draft(DraftError::Data(error)) => error.exit_code(),
+            Self::Draft(DraftError::Release(error)) => release_exit_code(error),
+            Self::Draft(_) => USAGE,
             Self::Run(error) => run_exit_code(error),
             Self::Release(error) => release_exit_code(error),
             Self::Publish(PublishError::Io { .. } | PublishError::NotATable { .. }) | Self::Io { .. } => IO,

@@ -4,8 +4,8 @@ use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use serde_json::json;
 
+use super::Arguments;
 use super::CliError;
-use super::arguments::Arguments;
 use super::options::OutputFormat;
 use super::output::ManualPage;
 use super::output::{print, print_json};

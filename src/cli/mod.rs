@@ -1,6 +1,5 @@
 //! The command line, with one file per verb. Each verb parses its arguments, calls the library and prints.
 
-mod arguments;
 mod audit;
 mod audit_samples;
 mod best;
@@ -24,17 +23,8 @@ mod man;
 mod map;
 mod new;
 mod new_ask;
-mod new_bounds;
-mod new_data;
-mod new_questions;
-mod new_rules;
-mod new_table;
 mod options;
 mod output;
-mod output_schema;
-mod pages;
-mod paired_files;
-mod paired_runs;
 mod plan;
 mod predict;
 mod predict_together;
@@ -56,9 +46,8 @@ mod waiting;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 
-use arguments::Arguments;
 pub use environment::Invocation;
 use error::{BUG, CliError};
 use output::print_stderr;
@@ -73,11 +62,46 @@ use output::{
     ExplainedExperiment, FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage,
     NewSpec, PlannedExperiment, ShardRunOutput, ShownExperiment, TableOutput, VerifiedFile, WrittenReport,
 };
-use output_schema::VerbOutput;
 use release_types::{
     CertificateFile, DrawnFile, LedgerOutput, PredictFileOutput, PredictOutput, PreviewOutput, SummedRows,
     TradeoffOutput, VerifiedCertificate, VerifiedLedgerOutput,
 };
+use schema::VerbOutput;
+
+const EXAMPLES: &str = "\
+Examples:
+  dpgp run smith2021/toy                      an experiment that needs no download
+  dpgp run --all --dry-run                    what is stored, what is left to compute, and how long it takes
+  dpgp new --data energy.csv --ask            a spec for your own data; asks for each setting
+  dpgp predict energy.toml --grid auto --out p.csv --map map.html   private predictions, certificate and map
+  dpgp show --best --epsilon 1                the best methods of every leaderboard
+
+Environment:
+  DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored
+  DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
+  DPGP_STATE    folder of your key and ledgers         an empty variable counts as unset
+  NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
+  COLUMNS       the width of tables and text [default: the terminal's; unlimited outside a terminal]
+
+Exit codes:
+  0 success   1 a check or audit failed, results disagree or are missing, or a budget is spent   2 wrong usage or spec
+  3 data missing or with a wrong checksum   4 numerical failure   5 input or output error   70 a bug
+  75 interrupted; run the same command to resume";
+
+/// One line, so that the help fits a screen.
+const ABOUT: &str = "Publish maps and predictions from data about people, with differential privacy";
+
+/// Arguments of the program.
+#[derive(Debug, Parser)]
+#[command(name = "dpgp", version = dpgp_run::VERSION, about = ABOUT, after_help = EXAMPLES)]
+struct Arguments {
+    /// The verb to run.
+    #[command(subcommand)]
+    verb: Verb,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text", global = true)]
+    format: OutputFormat,
+}
 
 /// Generates the subcommands, their groups in the help, their dispatch and the schemas of their JSON output from a list of verbs.
 macro_rules! verbs {

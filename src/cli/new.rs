@@ -2,23 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
 use super::emit::quote_for_shell;
-use super::new_ask::{ask_people, ask_questions, ask_row_count, begin_dialogue, fill_bounds};
-use super::new_bounds::{note_bounds_origin, read_released_bounds, set_remaining_budget, total_budget_options};
-use super::new_data::{ChosenColumns, ColumnRoles, CountChoices, column_name, first_names_text, indent_lines};
-use super::new_data::{GeneratedSpec, ProtectedPart, RowsOfPeople, UserDataFile, describe_file, generate_spec};
-use super::new_table::spec_from_table;
+use super::new_ask::{ask_people, ask_questions, ask_row_count, begin_dialogue};
 use super::options::{OutputFormat, announce_project};
 use super::output::NewSpec;
 use super::output::{new_file_error, print, print_json, write_new};
 use super::waiting::Spinner;
-use dpgp_data::{ColumnNameSource, Separator, read_limited_text};
+use dpgp_data::{ColumnNameSource, Separator, is_hidden_char, read_limited_text};
 use dpgp_fs::existing_folder_of;
-use dpgp_report::format_exact;
+use dpgp_release::draft::{
+    ChosenColumns, ColumnRoles, CountChoices, CountRelation, GeneratedSpec, ProtectedPart, RowsOfPeople, SpecDraft,
+    UserDataFile, describe_file, first_names_text, generate_spec, indent_lines, note_bounds_origin,
+    read_released_bounds, set_remaining_budget, total_budget,
+};
+use dpgp_report::{format_exact, spec_from_paper_table};
 use dpgp_run::{DataLocations, Project};
 use dpgp_spec::strip_paper_content;
 
@@ -78,13 +79,22 @@ pub struct NewArguments {
     /// Separator of the CSV file: one ASCII character, or `tab` [default: comma, semicolon or tab, whichever all rows use]
     #[arg(long, value_name = "CHARACTER", requires = "data", value_parser = separator)]
     separator: Option<u8>,
-    #[command(flatten)]
-    chosen: ChosenColumns,
+    /// The column to predict [default: the last numeric column that is not an input]
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    target: Option<String>,
+    /// The columns to predict from, separated by commas [default: all other numeric columns]
+    #[arg(long, value_name = "NAMES", requires = "data", value_delimiter = ',', value_parser = column_name)]
+    inputs: Vec<String>,
     /// Count rows by their inputs, instead of predicting a target
     #[arg(long, requires = "data", conflicts_with_all = ["target", "private_inputs"])]
     count: bool,
-    #[command(flatten)]
-    counts: CountChoices,
+    /// With --count: the number of bins of each input, separated by commas [default: 64 for one input, 48 each for two]
+    #[arg(long, value_name = "LIST", requires = "count", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    bins: Vec<u32>,
+    /// With --count: whether neighbours differ by one row more or less, or by the cells of one row. Counts share a budget with means of
+    /// the same rows only with replace-one
+    #[arg(long, value_name = "RELATION", requires = "count", default_value = "add-remove")]
+    relation: RelationArgument,
     /// Write a spec that releases private bounds of the target, for a tenth of the budget or less; they protect whole records
     #[arg(long, requires_all = ["data", "target"], conflicts_with_all = ["count", "private_inputs", "inputs", "ask"])]
     private_bounds: bool,
@@ -106,6 +116,15 @@ pub struct NewArguments {
     /// No progress bars
     #[arg(long)]
     quiet: bool,
+}
+
+/// Neighbouring data sets of counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RelationArgument {
+    /// One row is added or removed; the number of rows is private.
+    AddRemove,
+    /// One row is replaced; the number of rows is public.
+    ReplaceOne,
 }
 
 /// Writes a spec to start from. Fails if the file exists.
@@ -146,11 +165,8 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
             let waiting = Spinner::start(&format!("reading {}", file.display()), arguments.quiet);
             let (name, columns) = (path_in_spec(&path, file), arguments.column_names());
             let separator = arguments.separator;
-            let chosen = &match protected {
-                ProtectedPart::Bounds => arguments.chosen.with_target_as_input(),
-                _ => arguments.chosen.clone(),
-            };
-            let (people_known, counts) = (people.as_ref(), &arguments.counts);
+            let (chosen, counts) = (&arguments.chosen_columns(), &arguments.count_choices());
+            let people_known = people.as_ref();
             let file =
                 UserDataFile { path: file, name: &name, columns, separator, chosen, people: people_known, counts };
             // Who has several rows is asked before columns are chosen: an identifier is no input.
@@ -182,10 +198,12 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
         (Some(released), Some(file)) => set_remaining_budget(&text, file, released.mu)?,
         _ => text,
     };
-    let text = match (said, ends) {
-        (Some(said), ends) => ask_questions(&text, &path, ends, said)?,
-        (None, Some(ends)) => fill_bounds(&text, ends),
-        (None, None) => text,
+    let mut draft = SpecDraft::new(&text);
+    ends.iter().for_each(|ends| draft.set_bounds(*ends));
+    let text = match said {
+        Some(said) => ask_questions(draft, &path, said)?,
+        None if ends.is_some() => draft.text_of_bounds(),
+        None => text,
     };
     let text = match &arguments.bounds_from {
         Some(file) => note_bounds_origin(&text, &file.display().to_string()),
@@ -200,7 +218,7 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
     }
     let (shown, spec) = (path.display(), quote_for_shell(&command_line_path(&path)));
     if let (ProtectedPart::Bounds, Some(data)) = (protected, &arguments.data) {
-        let (budget, target) = (total_budget_options(&text), arguments.chosen.target.as_deref().unwrap_or_default());
+        let (budget, target) = (budget_options(total_budget(&text)), arguments.target.as_deref().unwrap_or_default());
         let (data, target) = (quote_for_shell(&data.to_string_lossy()), quote_for_shell(target));
         return print(&format!(
             "wrote {shown}; then:\n  dpgp sum {spec} {data} --release bounds.json{budget}   # the bounds, charged to the ledger of the rows\n  \
@@ -210,11 +228,12 @@ pub fn new(arguments: &NewArguments, format: OutputFormat) -> Result<(), CliErro
     match own {
         None => print(&format!("wrote {shown}; try: dpgp run {spec}\n")),
         Some((roles, left_out)) => {
-            let (described, grid) = (roles_text(&roles, &left_out), protected.grid_option(&roles.inputs));
+            let (described, grid) = (roles_text(&roles, &left_out), grid_option(protected, &roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
             let public = public_columns_note(protected, &roles);
             // Bounds that were released have spent a share of the whole.
-            let budget = if ends.is_some() { total_budget_options(&text) } else { budget_options(&text) };
+            let budget =
+                if ends.is_some() { budget_options(total_budget(&text)) } else { budget_options(spec_budget(&text)) };
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
             let preview = format!(
                 "\n  dpgp predict {spec} {grid} --preview   # the expected error at each epsilon, from public facts only"
@@ -273,7 +292,7 @@ fn write_published_spec(path: &Path, table: &Path, metrics: &[String], format: O
     let printed = read_limited_text(table).map_err(CliError::io(table))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let spec = quote_for_shell(&command_line_path(path));
-    let text = spec_from_table(&printed, metrics, &name, &spec)
+    let text = spec_from_paper_table(&printed, metrics, &name, &spec)
         .map_err(|cause| CliError::PrintedTable { path: table.to_path_buf(), cause })?;
     write_new(path, &text)?;
     if format == OutputFormat::Json {
@@ -283,11 +302,15 @@ fn write_published_spec(path: &Path, table: &Path, metrics: &[String], format: O
     print(&format!("wrote {}; compare runs with it: dpgp grade RUNS.csv --experiment {spec}\n", path.display()))
 }
 
-/// Writes the options of a budget for one release of a spec. Empty if the spec names no privacy.
-fn budget_options(spec: &str) -> String {
-    let table: toml::Table = toml::from_str(spec).unwrap_or_default();
+/// Returns the budget of one release of a spec. `None` if the spec names no privacy.
+fn spec_budget(spec: &str) -> Option<(f64, f64)> {
+    let table: toml::Table = toml::from_str(spec).ok()?;
     let number = |key: &str| table.get("privacy")?.get(key)?.as_float();
-    let budget = number("epsilon").zip(number("delta"));
+    number("epsilon").zip(number("delta"))
+}
+
+/// Writes the options of a budget. Empty without one.
+fn budget_options(budget: Option<(f64, f64)>) -> String {
     budget.map_or_else(String::new, |(epsilon, delta)| {
         format!(" --budget-epsilon {} --budget-delta {}", format_exact(epsilon), format_exact(delta))
     })
@@ -325,6 +348,39 @@ fn roles_text(roles: &ColumnRoles, left_out: &[String]) -> String {
     format!("target {target:?}, predicted from {}{why}\n{left}", first_names_text(inputs, MOST_SHOWN))
 }
 
+/// Writes the option for the points of a preview: the map for private inputs, else ranges of one or two inputs, or a file if `--grid` cannot
+/// name the inputs.
+fn grid_option(protected: ProtectedPart, inputs: &[String]) -> String {
+    if matches!(protected, ProtectedPart::Target) && !can_name_in_grid(inputs) {
+        return "--at grid.csv".to_owned();
+    }
+    let places = inputs.iter().enumerate().map(|(place, input)| match place {
+        0 | 1 => format!("{input}=FROM..TO:20"),
+        _ => format!("{input}=VALUE"),
+    });
+    match protected {
+        ProtectedPart::Record | ProtectedPart::Row | ProtectedPart::Bounds => "--grid auto".to_owned(),
+        // With `=`, because the name of a column may begin with a dash.
+        ProtectedPart::Target => format!("--grid={}", quote_for_shell(&places.collect::<Vec<_>>().join(","))),
+    }
+}
+
+/// The most inputs in a `--grid` option.
+const MOST_IN_WORDS: usize = 20;
+
+/// Returns whether `--grid` can name the inputs. A comma ends a name, and hidden characters cannot be copied from a terminal.
+fn can_name_in_grid(inputs: &[String]) -> bool {
+    inputs.len() <= MOST_IN_WORDS && inputs.iter().all(|name| !name.contains(',') && !name.chars().any(is_hidden_char))
+}
+
+/// Parses a column name, which must not be empty.
+fn column_name(name: &str) -> Result<String, String> {
+    match name.trim() {
+        "" => Err("a column name is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
 /// Parses a separator, as its character or its name.
 fn separator(text: &str) -> Result<u8, String> {
     let text = if ["tab", "\\t"].contains(&text) { "\t" } else { text };
@@ -349,6 +405,22 @@ fn copy_shipped_spec(name: &str) -> Result<String, CliError> {
 }
 
 impl NewArguments {
+    /// The columns that the options name. Private bounds are released by counting rows by their target.
+    fn chosen_columns(&self) -> ChosenColumns {
+        match self.private_bounds {
+            true => ChosenColumns { target: None, inputs: self.target.iter().cloned().collect() },
+            false => ChosenColumns { target: self.target.clone(), inputs: self.inputs.clone() },
+        }
+    }
+
+    fn count_choices(&self) -> CountChoices {
+        let relation = match self.relation {
+            RelationArgument::AddRemove => CountRelation::AddRemove,
+            RelationArgument::ReplaceOne => CountRelation::ReplaceOne,
+        };
+        CountChoices { bins: self.bins.clone(), relation }
+    }
+
     /// The people that the options name.
     fn rows_of_people(&self) -> Option<RowsOfPeople> {
         Some(RowsOfPeople { column: self.person.clone()?, most_rows: self.rows_per_person?, rows: None })

@@ -1,15 +1,13 @@
 //! `dpgp new --ask`: questions for the numbers that only the user knows.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
 
 use super::CliError;
-use super::new_data::{RowsOfPeople, ensure_column_exists};
-use super::new_questions::{AnswerSource, BOUNDS, SpecQuestion, asking_order, questions};
-use super::new_rules::{NewSpecAnswers, PERHAPS, round_to_four_digits};
 use super::output::print_stderr;
 use dpgp_data::{ColumnDescription, DatasetManifest};
-use dpgp_report::format_exact;
+use dpgp_release::draft::{RowsOfPeople, SpecDraft, ensure_column_exists, range_text};
 use dpgp_run::RunError;
 use dpgp_task::Experiment;
 
@@ -57,58 +55,28 @@ pub(super) fn ask_row_count(said: &mut UserInput<'_>) -> Result<u64, CliError> {
     })
 }
 
-/// Asks all questions but that for bounds that are known, and returns a valid spec. Fails if the input ends, the user quits, or an answer from
-/// a pipe is wrong.
-pub(super) fn ask_questions(
-    template: &str,
-    path: &Path,
-    bounds: Option<[f64; 2]>,
-    said: UserInput<'_>,
-) -> Result<String, CliError> {
-    let questions = questions(template);
-    let mut order = asking_order(&questions);
-    order.retain(|place| bounds.is_none() || questions[*place].key != BOUNDS);
+/// Asks all questions of a draft, and returns a valid spec. Fails if the input ends, the user quits, or an answer from a pipe is wrong.
+pub(super) fn ask_questions(draft: SpecDraft, path: &Path, said: UserInput<'_>) -> Result<String, CliError> {
     let is_terminal = said.is_terminal;
-    let mut dialogue = Dialogue::new(&questions, said);
-    dialogue.set_bounds(bounds);
+    let mut dialogue = Dialogue::new(draft, said);
     loop {
-        dialogue.ask_all(&order)?;
-        dialogue.derive_answers();
+        dialogue.ask_all()?;
+        dialogue.draft.derive_answers();
         dialogue.said.ensure_input_ended()?;
-        let text = fill_template(template, &questions, &dialogue.answers);
+        let text = dialogue.draft.text();
         let (name, manifest) = (path.to_string_lossy(), DatasetManifest::load_shipped()?);
         let Err(wrong) = Experiment::parse(&name, path, text.clone(), &manifest) else {
-            dialogue.print_derived_answers();
+            for (key, numbers) in dialogue.draft.derived_answers() {
+                print_stderr(&format!("{key}: {}, computed from your answers", range_text(numbers)));
+            }
             return Ok(text);
         };
         if !is_terminal {
             return Err(RunError::from(Box::new(wrong)).into());
         }
         print_stderr(&wrong.to_string());
-        dialogue.reopen_questions(&order, wrong.line);
+        dialogue.draft.forget_line(wrong.line);
     }
-}
-
-/// The template with bounds that are known, with what follows from them and with what is proposed for them. Everything else stays to be
-/// filled in.
-pub(super) fn fill_bounds(template: &str, bounds: [f64; 2]) -> String {
-    let questions = questions(template);
-    let mut dialogue = Dialogue::new(&questions, UserInput::new(std::io::empty(), false));
-    dialogue.set_bounds(Some(bounds));
-    for (place, question) in questions.iter().enumerate().filter(|(_, question)| question.about.contains(PERHAPS)) {
-        if let AnswerSource::Proposed(proposal) = question.source {
-            dialogue.answers[place] =
-                proposal.value(&questions, &dialogue.answers).map(|root| question.to_spec_numbers(root));
-        }
-    }
-    dialogue.derive_answers();
-    let text = fill_template(template, &questions, &dialogue.answers);
-    // Only what is still open asks to be filled in.
-    let asks = template.lines().zip(text.lines()).map(|(before, after)| {
-        let is_open = after.split('#').next().is_some_and(|code| code.contains("nan"));
-        if is_open || before.starts_with('#') { before } else { after }
-    });
-    asks.map(|line| format!("{line}\n")).collect()
 }
 
 /// The answers that repeat the previous question.
@@ -118,110 +86,79 @@ const FIRST: &str = "there is no question to return to";
 /// The answer that ends the questions.
 const QUIT: &str = "quit";
 
-/// A reply to a question.
-enum QuestionReply {
-    Numbers(Vec<f64>),
-    Back,
-}
-
-/// Questions, and the answers so far.
+/// A draft, and the user who completes it.
 struct Dialogue<'a> {
-    questions: &'a [SpecQuestion],
-    answers: Vec<Option<Vec<f64>>>,
-    /// What the user typed, in the units of the question. It is the default of a question that is asked again.
-    typed: Vec<Option<Vec<f64>>>,
+    draft: SpecDraft,
+    /// What the user typed for each question, in its units. It is the default of a question that is asked again.
+    typed: BTreeMap<usize, Vec<f64>>,
     said: UserInput<'a>,
     /// The subject of the last question.
-    last: &'a str,
+    last: String,
 }
 
 impl<'a> Dialogue<'a> {
-    fn new(questions: &'a [SpecQuestion], said: UserInput<'a>) -> Self {
-        let none = vec![None; questions.len()];
-        Self { questions, answers: none.clone(), typed: none, said, last: "" }
+    fn new(draft: SpecDraft, said: UserInput<'a>) -> Self {
+        Self { draft, typed: BTreeMap::new(), said, last: String::new() }
     }
 
-    /// Takes bounds that are known as answered.
-    fn set_bounds(&mut self, bounds: Option<[f64; 2]>) {
-        if let Some(place) = self.questions.iter().position(|question| question.key == BOUNDS) {
-            self.answers[place] = bounds.map(Vec::from);
-        }
-    }
-
-    /// Opens the questions of a line of the spec that is wrong, or all if the line has none.
-    fn reopen_questions(&mut self, order: &[usize], line: usize) {
-        let of_line = |place: &&usize| self.questions[**place].lines.contains(&line);
-        let again: Vec<usize> = order.iter().filter(of_line).copied().collect();
-        let again = if again.is_empty() { order } else { again.as_slice() };
-        again.iter().for_each(|place| self.answers[*place] = None);
-    }
-
-    /// Asks the open questions in this order, and repeats those that the user goes back to.
-    fn ask_all(&mut self, order: &[usize]) -> Result<(), CliError> {
+    /// Asks the open questions, and repeats those that the user goes back to.
+    fn ask_all(&mut self) -> Result<(), CliError> {
+        let order = self.draft.asking_order();
         let mut next = 0;
         while let Some(&place) = order.get(next) {
-            if self.answers[place].is_some() {
+            if self.draft.answer(place).is_some() {
                 next += 1;
                 continue;
             }
-            match self.ask_question(place)? {
-                QuestionReply::Numbers(numbers) => {
-                    self.answers[place] = Some(self.questions[place].to_spec_numbers(numbers))
+            if let Some(numbers) = self.ask_question(place)? {
+                self.draft.set_answer(place, numbers);
+                continue;
+            }
+            // Ask it in full.
+            self.last.clear();
+            match next.checked_sub(1) {
+                Some(before) => {
+                    next = before;
+                    self.draft.forget_answer(order[next]);
                 }
-                QuestionReply::Back => {
-                    // Ask it in full.
-                    self.last = "";
-                    match next.checked_sub(1) {
-                        Some(before) => {
-                            next = before;
-                            self.answers[order[next]] = None;
-                        }
-                        None => print_stderr(FIRST),
-                    }
-                }
+                None => print_stderr(FIRST),
             }
         }
         Ok(())
     }
 
-    /// Asks one question. On a terminal, repeats it until the answer is valid.
-    fn ask_question(&mut self, place: usize) -> Result<QuestionReply, CliError> {
-        let question = &self.questions[place];
-        let proposed = match question.source {
-            AnswerSource::Proposed(proposal) => proposal.value(self.questions, &self.answers),
-            AnswerSource::Derived(_) => None,
-        };
+    /// Asks one question. On a terminal, repeats it until the answer is valid. `None` if the user goes back.
+    fn ask_question(&mut self, place: usize) -> Result<Option<Vec<f64>>, CliError> {
+        let question = self.draft.question(place);
+        let proposed = self.draft.proposal(place);
         // Nobody at a pipe sees the default and its note: a bound or an epsilon that was forgotten must not become a number.
         let needs_answer = !self.said.is_terminal && question.needs_answer();
-        let default = self.typed[place].clone().or_else(|| proposed.clone().filter(|_| !needs_answer));
+        let default = self.typed.get(&place).cloned().or_else(|| proposed.clone().filter(|_| !needs_answer));
         let is_same = question.about == self.last;
-        self.last = &question.about;
+        self.last.clone_from(&question.about);
         print_stderr(&question.prompt_text(default.as_deref(), is_same));
         loop {
             let Some(line) = self.said.line() else {
                 return Err(CliError::Unanswered(question.key.clone()));
             };
             if BACK.contains(&line.as_str()) {
-                return Ok(QuestionReply::Back);
+                return Ok(None);
             }
             if line == QUIT {
                 return Err(CliError::Left(question.key.clone()));
             }
             let read = match (line.is_empty(), &default) {
-                (true, Some(default)) => Ok(default.clone()),
-                _ => question.parse_answer(&line),
+                (true, Some(default)) => self.draft.check_answer(place, default.clone()),
+                _ => self.draft.parse_answer(place, &line),
             };
-            let needed = match read.and_then(|numbers| question.check_standard_deviation(self.bounds_width(), numbers))
-            {
+            let needed = match read {
                 Ok(numbers) => {
-                    question
-                        .answer_warning(&numbers, proposed.as_deref(), line.is_empty())
-                        .iter()
-                        .for_each(|note| print_stderr(note));
+                    let warning = question.answer_warning(&numbers, proposed.as_deref(), line.is_empty());
+                    warning.iter().for_each(|note| print_stderr(note));
                     if !line.is_empty() {
-                        self.typed[place] = Some(numbers.clone());
+                        self.typed.insert(place, numbers.clone());
                     }
-                    return Ok(QuestionReply::Numbers(numbers));
+                    return Ok(Some(numbers));
                 }
                 Err(needed) => needed,
             };
@@ -234,166 +171,6 @@ impl<'a> Dialogue<'a> {
             }
             print_stderr(&format!("{needed} (or `{}`, `{QUIT}`)", BACK[0]));
         }
-    }
-
-    /// Returns the width of the target's bounds, once they are known.
-    fn bounds_width(&self) -> Option<f64> {
-        let bounds = self.questions.iter().position(|question| question.key == BOUNDS)?;
-        let [low, high] = self.answers[bounds].as_deref()? else { return None };
-        Some(high - low)
-    }
-
-    /// Computes the numbers that follow from the answers.
-    fn derive_answers(&mut self) {
-        for (place, question) in self.questions.iter().enumerate() {
-            if let AnswerSource::Derived(rule) = question.source {
-                self.answers[place] = rule.numbers(&self.answers);
-            }
-        }
-    }
-
-    /// Prints the computed numbers.
-    fn print_derived_answers(&self) {
-        for (question, answer) in self.questions.iter().zip(&self.answers) {
-            if let (AnswerSource::Derived(_), Some(numbers)) = (question.source, answer) {
-                print_stderr(&format!("{}: {}, computed from your answers", question.key, range_text(numbers)));
-            }
-        }
-    }
-}
-
-fn range_text(numbers: &[f64]) -> String {
-    numbers.iter().map(|number| format_exact(*number)).collect::<Vec<_>>().join(" to ")
-}
-
-impl SpecQuestion {
-    /// Formats the question, with the value of an empty answer. Does not repeat the text of the question before.
-    fn prompt_text(&self, default: Option<&[f64]>, is_same: bool) -> String {
-        let (mut about, mut beside) = (self.about.as_str(), String::new());
-        if let Some(numbers) = default {
-            about = about.split_once(PERHAPS).map_or(about, |(about, _)| about.trim_end_matches("; "));
-            let numbers: Vec<String> = numbers.iter().map(|number| format_exact(*number)).collect();
-            let guess = if self.is_guess() { ", a guess" } else { "" };
-            beside = format!(" [{}{guess}]", numbers.join(" "));
-        }
-        if is_same {
-            return format!("{}: same as above{beside}", self.key);
-        }
-        let root = if self.is_squared { " (square root)" } else { "" };
-        let many = if self.places.len() == 2 { "; two numbers, such as 0 40" } else { "" };
-        format!("{}{root}: {about}{many}{beside}", self.key)
-    }
-
-    /// Refuses a standard deviation above half of the width of the bounds, which targets within them cannot have (Popoviciu 1935).
-    fn check_standard_deviation(&self, width: Option<f64>, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
-        match (width, &numbers[..]) {
-            (Some(width), [root]) if self.is_squared && *root > 0.5 * width => {
-                Err(format!("enter at most {}, half of the width of the bounds", format_exact(0.5 * width)))
-            }
-            _ => Ok(numbers),
-        }
-    }
-
-    /// Whether its default is no more than a guess, or the budget.
-    fn needs_answer(&self) -> bool {
-        self.is_guess() || self.key == "privacy.epsilon"
-    }
-
-    fn is_guess(&self) -> bool {
-        matches!(self.source, AnswerSource::Proposed(proposal) if proposal.is_guess())
-    }
-
-    /// Warns about a guess that was taken, about a budget that protects next to nothing, and about a lengthscale far from the proposal.
-    /// The user may keep them.
-    fn answer_warning(&self, numbers: &[f64], proposed: Option<&[f64]>, is_default: bool) -> Option<String> {
-        if self.is_guess() {
-            let guess = range_text(numbers);
-            return is_default.then(|| {
-                format!(
-                    "note: {guess} is a guess by this program, which read no value of the column; check it, because the error of the \
-                     predictions depends on it"
-                )
-            });
-        }
-        let proposed = proposed.and_then(|numbers| numbers.first().copied());
-        match (self.name(), numbers, proposed) {
-            ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
-                let epsilon = format_exact(*epsilon);
-                Some(format!(
-                    "note: epsilon = {epsilon} gives almost no protection: one row can make a conclusion e^{epsilon} times as likely"
-                ))
-            }
-            ("delta", [delta], Some(proposed)) if *delta > 10.0 * proposed => Some(format!(
-                "note: delta = {} is far above the suggested value: with this probability a row may be revealed exactly",
-                format_exact(*delta)
-            )),
-            ("lengthscales", [lengthscale], Some(proposed)) if *lengthscale > LONG * proposed => Some(format!(
-                "note: with a lengthscale of {} the function can hardly change over the map; the intervals rely on this, \
-                     whatever the rows show",
-                format_exact(*lengthscale)
-            )),
-            ("lengthscales", [lengthscale], Some(proposed)) if LONG * lengthscale < proposed => Some(format!(
-                "note: with a lengthscale of {} each prediction depends on few rows, so noise may hide the pattern",
-                format_exact(*lengthscale)
-            )),
-            _ => None,
-        }
-    }
-
-    /// Converts answers to the numbers of the spec: squares of standard deviations.
-    fn to_spec_numbers(&self, mut numbers: Vec<f64>) -> Vec<f64> {
-        if self.is_squared {
-            numbers.iter_mut().for_each(|number| *number = round_to_four_digits(*number * *number));
-        }
-        numbers
-    }
-}
-
-impl SpecQuestion {
-    /// Parses the numbers of a line, separated by spaces or `..`. An error says what to enter. Conditions on several answers are checked
-    /// later, with the whole spec.
-    fn parse_answer(&self, line: &str) -> Result<Vec<f64>, String> {
-        // A comma separates two numbers that have decimal points. Otherwise it may be a decimal comma.
-        let comma = line.split_once(',').filter(|(low, high)| low.contains('.') && high.contains('.'));
-        let apart = comma.map_or(line.to_owned(), |(low, high)| format!("{low} {high}")).replace("..", " ");
-        let words = apart.split_whitespace().map(|word| word.trim_end_matches(','));
-        let words: Vec<&str> = words.filter(|word| *word != "to").collect();
-        let finite = words.iter().map_while(|word| word.parse::<f64>().ok().filter(|value| value.is_finite()));
-        let numbers: Vec<f64> = finite.collect();
-        let is_all = numbers.len() == self.places.len();
-        if is_all && words.len() == numbers.len() {
-            return self.check_numbers(numbers);
-        }
-        let hint = match is_all {
-            _ if line.contains(',') => ", with a decimal point",
-            true if words.len() == numbers.len() + 1 => ", without a unit",
-            _ => "",
-        };
-        Err(match self.places.len() {
-            1 => format!("enter a finite number{hint}"),
-            _ => format!("enter two finite numbers, lowest first, such as 0 40{hint}"),
-        })
-    }
-
-    fn check_numbers(&self, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
-        let positive =
-            ["epsilon", "delta", "noise_variance", "variance", "lengthscale", "lengthscales"].contains(&self.name());
-        match numbers[..] {
-            [low, high] if high <= low => Err(format!(
-                "the second number must be above the first, but {} is not above {}",
-                format_exact(high),
-                format_exact(low)
-            )),
-            [value] if positive && value <= 0.0 => Err("enter a number above 0".to_owned()),
-            [value] if self.name() == "delta" && value >= 1.0 => Err("enter a number below 1".to_owned()),
-            _ => Ok(numbers),
-        }
-    }
-
-    /// Returns the last part of the key.
-    fn name(&self) -> &str {
-        let key = self.key.split(',').next().unwrap_or(&self.key);
-        key.rsplit('.').next().unwrap_or(key)
     }
 }
 
@@ -453,32 +230,6 @@ impl<'a> UserInput<'a> {
     }
 }
 
-/// The ratio to the proposal from which a lengthscale is unusual. A proposal is an eighth or a quarter of the range.
-const LONG: f64 = 7.0;
-/// The largest usual epsilon.
-const USUAL_EPSILON: f64 = 10.0;
-/// The line of the grid, with the epsilon of the release and no privacy.
-const GRID: &str = "\"privacy.epsilon\" = [1.0, inf]";
-
-/// Puts the answers into the template, and removes the words that ask for them.
-fn fill_template(template: &str, questions: &[SpecQuestion], answers: &NewSpecAnswers) -> String {
-    let mut parts = Vec::new();
-    for (question, answer) in questions.iter().zip(answers) {
-        parts.extend(question.places.iter().cloned().zip(answer.iter().flatten().copied()));
-    }
-    let mut text = template.to_owned();
-    // From the end, so that earlier places do not move.
-    for (place, number) in parts.into_iter().rev() {
-        text.replace_range(place, &format!("{number:?}"));
-    }
-    // Cells take their epsilon from the grid, so the answer must go there too.
-    let epsilon = questions.iter().zip(answers).find(|(question, _)| question.key == "privacy.epsilon");
-    if let Some((_, Some(epsilon))) = epsilon {
-        text = text.replace(GRID, &format!("\"privacy.epsilon\" = [{:?}, inf]", epsilon[0]));
-    }
-    text.replace("# fill in: ", "# ").replace("fill in every `nan` below, then ", "")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -493,12 +244,15 @@ noise_variance = nan # square of n; perhaps ((high - low) / 8)^2
 epsilon = 1.0
 "#;
 
+    fn answers(draft: &SpecDraft) -> Vec<Option<Vec<f64>>> {
+        (0..3).map(|place| draft.answer(place).map(<[f64]>::to_vec)).collect()
+    }
+
     /// The answers that somebody at a terminal ends with.
     fn at_terminal(lines: &str) -> Result<Vec<Option<Vec<f64>>>, CliError> {
-        let questions = questions(TEMPLATE);
-        let mut dialogue = Dialogue::new(&questions, UserInput::new(lines.as_bytes(), true));
-        dialogue.ask_all(&asking_order(&questions))?;
-        Ok(dialogue.answers)
+        let mut dialogue = Dialogue::new(SpecDraft::new(TEMPLATE), UserInput::new(lines.as_bytes(), true));
+        dialogue.ask_all()?;
+        Ok(answers(&dialogue.draft))
     }
 
     #[test]
@@ -531,26 +285,15 @@ epsilon = 1.0
     /// What is wrong in a line without a question is asked for from the beginning.
     #[test]
     fn a_wrong_spec_is_no_dead_end() {
-        let questions = questions(TEMPLATE);
-        let order = asking_order(&questions);
-        let mut dialogue = Dialogue::new(&questions, UserInput::new("0 40\n3\n2\n\n\n\n".as_bytes(), true));
-        dialogue.ask_all(&order).unwrap();
-        let before = dialogue.answers.clone();
-        dialogue.reopen_questions(&order, 6);
-        assert_eq!(dialogue.answers, [before[0].clone(), None, before[2].clone()]);
-        dialogue.ask_all(&order).unwrap();
-        dialogue.reopen_questions(&order, 1);
-        assert_eq!(dialogue.answers, [None, None, None]);
-        dialogue.ask_all(&order).unwrap_err();
-    }
-
-    #[test]
-    fn answers_go_into_their_places() {
-        let template = "[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n[model]\nnoise_variance = nan # n\n[privacy]\nepsilon = 1.0\n";
-        let questions = questions(template);
-        let text = fill_template(template, &questions, &[Some(vec![3.0, 7.5]), Some(vec![2.25]), Some(vec![0.5])]);
-        let lines: Vec<&str> = text.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
-        assert_eq!(lines[1..3], ["low = 3.0", "high = 7.5"]);
-        assert_eq!((lines[4], lines[6]), ("noise_variance = 2.25", "epsilon = 0.5"));
+        let input = UserInput::new("0 40\n3\n2\n\n\n\n".as_bytes(), true);
+        let mut dialogue = Dialogue::new(SpecDraft::new(TEMPLATE), input);
+        dialogue.ask_all().unwrap();
+        let before = answers(&dialogue.draft);
+        dialogue.draft.forget_line(6);
+        assert_eq!(answers(&dialogue.draft), [before[0].clone(), None, before[2].clone()]);
+        dialogue.ask_all().unwrap();
+        dialogue.draft.forget_line(1);
+        assert_eq!(answers(&dialogue.draft), [None, None, None]);
+        dialogue.ask_all().unwrap_err();
     }
 }

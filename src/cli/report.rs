@@ -13,11 +13,13 @@ use super::options::experiments;
 use super::options::{DataLocationArguments, OutputFormat, ResultsArguments};
 use super::output::WrittenReport;
 use super::output::{print, print_json, write_new};
-use super::pages::write_pages;
 use super::waiting::Spinner;
 use dpgp_fs::write_atomically;
-use dpgp_report::{PaperFacts, is_report, report_html};
-use dpgp_run::find_commit;
+use dpgp_report::{
+    CHECKS, PaperFacts, REPRODUCTION, checks_markdown, collect_findings, is_report, report_html, reproduction_markdown,
+};
+use dpgp_run::{Project, find_commit};
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 The page shows the contents of the results folder. Nothing is computed. It is one file that needs no network. Text, claims and the
@@ -105,4 +107,33 @@ fn earlier_report(path: &Path) -> Result<Option<PathBuf>, CliError> {
         return Err(CliError::Exists(path.to_path_buf()));
     }
     path.canonicalize().map(Some).map_err(CliError::io(path))
+}
+
+/// Makes the names and texts of the pages from the results in a folder: one about the reproduced papers, one about checks of this program. None in a project without papers.
+pub fn summary_pages(
+    results: &Path,
+    project: &Project,
+    experiments: &[Experiment],
+) -> Result<Vec<(&'static str, String)>, CliError> {
+    let (coverage, told) = (project.coverage()?, project.pages()?);
+    // A project that reproduces no paper by a page has nothing to say there.
+    if coverage.is_empty() && told.is_empty() {
+        return Ok(Vec::new());
+    }
+    let papers = collect_findings(results, experiments, &coverage, &told)?;
+    Ok(vec![
+        (REPRODUCTION, reproduction_markdown(&papers)),
+        (CHECKS, checks_markdown(results, experiments, &coverage)?),
+    ])
+}
+
+/// Writes the pages into the folder of results.
+pub fn write_pages(place: &ResultsArguments, project: &Project, experiments: &[Experiment]) -> Result<(), CliError> {
+    let results = place.folder(project);
+    for (name, text) in summary_pages(&results, project, experiments)? {
+        let path = place.output_page_path(project, name)?;
+        let written = std::fs::create_dir_all(&results).and_then(|()| write_atomically(&path, &text));
+        written.map_err(CliError::io(&path))?;
+    }
+    Ok(())
 }

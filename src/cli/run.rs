@@ -15,8 +15,8 @@ use super::options::{
 };
 use super::output::{ExperimentRunOutput, RunClaim, RunRow, ShardRunOutput};
 use super::output::{JsonOutput, print, print_stderr};
-use super::pages::write_pages;
 use super::plan::print_plan;
+use super::report::write_pages;
 use dpgp_report::{
     NOT_PRIVATE, ReferenceComparison, Report, ReportRow, agreement_summary, first_screen, publish, table_terminal,
     wrap_prose,

@@ -8,8 +8,8 @@ use std::fmt;
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
+use super::certificate_json::with_digest;
 use super::combinations_file::combinations_digest;
-use super::content_digest::with_digest;
 use super::grid::outside_box_warning;
 use super::prediction_files::{COLUMNS, PredictionRows};
 use super::predictions::uninformative_points_warning;

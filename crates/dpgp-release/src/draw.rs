@@ -25,7 +25,7 @@ use super::ledger::{
     ChargeReceipt, LedgerAccount, LedgerEntry, LedgerError, LedgerLocation, PendingCharge, PendingRelease,
     charge_ledgers, check_charge,
 };
-use super::numbers::ReleasedNumbers;
+use super::publish::ReleasedNumbers;
 use super::subject::ReleaseSpec;
 use dpgp_accounting::{Certificate, FALSE_POSITIVE_RATE, Neighbours, PrivacyBudget, composed_mu};
 use dpgp_data::Fingerprint;

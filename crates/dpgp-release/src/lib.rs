@@ -59,11 +59,12 @@ mod add_sums;
 mod areas;
 mod bounds;
 mod certificate_file;
+mod certificate_json;
 mod classes_file;
 mod combinations_file;
-mod content_digest;
 mod counts;
 mod counts_file;
+pub mod draft;
 mod draw;
 mod earlier_wording;
 mod end_to_end;
@@ -75,7 +76,6 @@ pub mod ledger;
 mod moments;
 mod moments_file;
 mod new_file;
-mod numbers;
 mod person_table;
 mod prediction_files;
 mod predictions;
@@ -92,20 +92,21 @@ mod surface_sums;
 mod together;
 #[cfg(test)]
 mod two_rows;
-mod unrepeated;
 mod verify;
-#[cfg(test)]
-mod worst_records;
 
 pub use areas::NamedAreas;
 pub use bounds::ReleasedBounds;
 pub use certificate_file::WholeWidthGuarantee;
+pub use certificate_json::parse_unique_keys;
 pub use classes_file::ClassesFile;
 pub use combinations_file::{CombinationsFile, NewCombinationsFile};
 pub use counts::CountsRelease;
 pub use counts_file::CountsFile;
 pub use draw::{ChargedRelease, DrawnRelease, JointGuarantee, ReleaseGuarantee, UnchargedRelease};
-pub use end_to_end::{EmpiricalNoiseMetric, EndToEndCheck, FileCells, ReplacedCell};
+pub use end_to_end::{
+    AddedFilter, EmpiricalNoiseMetric, EndToEndCheck, FileCells, NeighbourRunContext, NeighbourRunPlan,
+    NeighbourRunPoints, NeighbourRunVerb, NoisyParts, ReplacedCell, edge_case_neighbours, situations,
+};
 pub use error::{ReleaseError, spent_message};
 pub use exact_sums::ExactSumsFile;
 pub use exact_sums::TableInMemory;
@@ -135,5 +136,4 @@ pub use sums_model::{NewSumsFile, ReleasedSums};
 pub use surface_sums::ClassSumsRelease;
 pub use surface_sums::SurfaceSumsRelease;
 pub use together::{JointAnswer, JointAnswers};
-pub use unrepeated::parse_unique_keys;
 pub use verify::{VerifiedFact, VerifiedRelease, verify};

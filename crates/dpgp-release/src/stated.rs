@@ -6,7 +6,7 @@ use super::certificate_file::{
     ALWAYS_OPEN, ColumnsMeaning, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS, change_limit_text,
     describe_columns, public_limit_ending, several_names_limit, sums_guarantee_limits,
 };
-use super::content_digest::{FIELD, content_digest};
+use super::certificate_json::{FIELD, content_digest};
 use super::draw::{risk_in_words, risk_json};
 use super::earlier_wording::in_current_wording;
 use super::exceptions::{large_delta_warning, noise_design_warning, weak_guarantee_warnings};

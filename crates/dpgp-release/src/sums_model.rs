@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::certificate_file::sums_guarantee_limits;
-use super::content_digest::with_digest;
+use super::certificate_json::with_digest;
 use super::draw::ReleaseGuarantee;
 use super::new_file::SignedFile;
 use super::{DrawnRelease, ReleaseError, SigningKey};

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::certificate_json::parse_unique_keys;
 use super::combinations_file::CombinationsFile;
 use super::new_file::signature_path;
 use super::stated::{StatementChecker, StatementChecks};
 use super::statement::describe_joint_guarantee;
-use super::unrepeated::parse_unique_keys;
 use super::{AllowedSigners, ReleaseError};
 use dpgp_accounting::{Certificate, gaussian_delta};
 use dpgp_data::{Digest, Progress, compute_stamp_with_progress, read_limited_text};

@@ -5,6 +5,7 @@ mod figure;
 mod grade;
 mod map;
 mod page;
+mod paper_table;
 mod ranking;
 mod reference;
 mod report;
@@ -18,6 +19,7 @@ pub use grade::{
 };
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapOutline, MapScale, MapSlice, draw_map};
 pub use page::{PaperFacts, is_report, report_html};
+pub use paper_table::{PaperTableError, spec_from_paper_table};
 pub use ranking::{ProtectedUnit, ProtectedUnitError, RankedMethod, Ranking, RankingFilter};
 pub use reference::schema_markdown;
 pub use report::{Report, ReportRow};

@@ -12,11 +12,15 @@
 mod metric;
 mod neighbours;
 mod predictions;
+mod program_runs;
 mod releases;
+mod situations;
 
 pub use metric::EmpiricalNoiseMetric;
 pub use metric::FileCells;
 pub use neighbours::ReplacedCell;
+pub use program_runs::{NeighbourRunPlan, NeighbourRunPoints, NeighbourRunVerb, NoisyParts};
+pub use situations::{AddedFilter, NeighbourRunContext, edge_case_neighbours, situations};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,12 +1,13 @@
-//! `dpgp new --private-bounds` and `--bounds-from`: bounds of a target as a private release of their own.
+//! Bounds of a target as a private release of their own: their share of the budget, and what is left.
 
 use std::path::Path;
 
-use super::CliError;
 use dpgp_accounting::{Calibration, epsilon_of};
 use dpgp_data::read_limited_text;
-use dpgp_release::{CertificateSummary, CountsFile, ReleasedBounds};
-use dpgp_report::format_exact;
+use dpgp_number::text::format_exact;
+
+use super::DraftError;
+use crate::{CertificateSummary, CountsFile, ReleaseError, ReleasedBounds};
 
 /// The epsilon of the templates.
 const EPSILON: f64 = 1.0;
@@ -38,14 +39,18 @@ pub(super) fn epsilon_and_share(public_rows: Option<usize>, delta: f64) -> [Stri
     [format_exact(epsilon_of_share(share, EPSILON, delta)), format_exact(100.0 * share)]
 }
 
-/// The bounds in a file of released counts of the target.
-pub(super) fn read_released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, CliError> {
-    let counts = CountsFile::read(file)?.ok_or_else(|| CliError::NoCounts { path: file.to_path_buf() })?;
+/// Reads the bounds of the target from a file of released counts.
+///
+/// # Errors
+/// [`DraftError::NoCounts`] if the file holds no counts, [`DraftError::BoundsOfOther`] if they are of another column, and
+/// [`DraftError::Release`] if they cannot be read.
+pub fn read_released_bounds(file: &Path, target: Option<&str>) -> Result<ReleasedBounds, DraftError> {
+    let counts = CountsFile::read(file)?.ok_or_else(|| DraftError::NoCounts(file.to_path_buf()))?;
     let bounds = counts.bounds()?;
     match target {
         Some(target) if target != bounds.column => {
             let (path, found, target) = (file.to_path_buf(), bounds.column, target.to_owned());
-            Err(CliError::BoundsOfOther { path, found, target })
+            Err(DraftError::BoundsOfOther { path, found, target })
         }
         _ => Ok(bounds),
     }
@@ -54,11 +59,12 @@ pub(super) fn read_released_bounds(file: &Path, target: Option<&str>) -> Result<
 /// Returns the template with the rest of its budget after a release of this `mu`: the squares of both add up to that of the budget.
 ///
 /// # Errors
-/// [`CliError::NoRest`] if the release cost the whole budget or does not say what it cost; [`CliError::Release`] if its file was edited.
-pub(super) fn set_remaining_budget(template: &str, file: &Path, mu: f64) -> Result<String, CliError> {
+/// [`DraftError::NoRest`] if the release cost the whole budget or does not say what it cost; [`DraftError::Release`] if its file was edited.
+pub fn set_remaining_budget(template: &str, file: &Path, mu: f64) -> Result<String, DraftError> {
     let whole = spec_delta(template).map(|delta| (delta, 1.0 / Calibration::Analytic.sigma(EPSILON, delta)));
-    let (delta, whole) = whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| CliError::NoRest(file.to_path_buf()))?;
-    let text = read_limited_text(file).map_err(CliError::io(file))?;
+    let (delta, whole) =
+        whole.filter(|(_, whole)| mu < *whole).ok_or_else(|| DraftError::NoRest(file.to_path_buf()))?;
+    let text = read_limited_text(file).map_err(ReleaseError::io(file))?;
     CertificateSummary::ensure_holds(file, &text)?;
     let rest = format_exact(epsilon_of_share(1.0 - (mu / whole).powi(2), EPSILON, delta));
     Ok(template
@@ -71,7 +77,7 @@ fn spec_delta(spec: &str) -> Option<f64> {
 }
 
 /// Says where the bounds come from.
-pub(super) fn note_bounds_origin(spec: &str, file: &str) -> String {
+pub fn note_bounds_origin(spec: &str, file: &str) -> String {
     let line = |line: &str| match line.split_once('#') {
         Some((code, _)) if code.starts_with("low = ") => {
             format!("{code}# from {file}, a private release: about one row in fifty lies beyond each bound\n")
@@ -82,9 +88,7 @@ pub(super) fn note_bounds_origin(spec: &str, file: &str) -> String {
     spec.lines().map(line).collect()
 }
 
-/// Options of the whole budget of a template, of which this release takes a share.
-pub(super) fn total_budget_options(spec: &str) -> String {
-    spec_delta(spec).map_or_else(String::new, |delta| {
-        format!(" --budget-epsilon {} --budget-delta {}", format_exact(EPSILON), format_exact(delta))
-    })
+/// Returns the whole budget of a template, epsilon and delta, of which the release of bounds takes a share.
+pub fn total_budget(spec: &str) -> Option<(f64, f64)> {
+    spec_delta(spec).map(|delta| (EPSILON, delta))
 }

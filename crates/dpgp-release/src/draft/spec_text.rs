@@ -1,26 +1,21 @@
-//! `dpgp new --data`: a spec for the user's own file, and the choice of its columns.
+//! The text of a spec for a file: a template, filled with the names of its columns and with what follows from public facts.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
-use thiserror::Error;
-
-use super::CliError;
-use super::emit::quote_for_shell;
-use super::new_bounds::{FEWEST_FOR_BOUNDS, epsilon_and_share};
-use dpgp_data::suggest::closest;
-use dpgp_mechanisms::MomentFeatures;
-use dpgp_report::format_exact;
-
 use dpgp_data::{
-    ColumnDescription, ColumnKind, ColumnNameSource, CsvLayout, TableDescription, build_csv_layout, describe_table,
-    detect_csv_layout, is_hidden_char, is_numeric_name, is_parquet,
+    ColumnKind, ColumnNameSource, CsvLayout, TableDescription, build_csv_layout, describe_table, detect_csv_layout,
+    is_numeric_name, is_parquet,
 };
+use dpgp_mechanisms::MomentFeatures;
+use dpgp_number::text::format_exact;
+
+use super::bounds::{FEWEST_FOR_BOUNDS, epsilon_and_share};
+use super::columns::excluded_column_lines;
+use super::{ChosenColumns, ColumnError, ColumnRoles, DraftError, ensure_column_exists};
 
 /// The private part of a row, which decides the template of the spec.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum ProtectedPart {
+pub enum ProtectedPart {
     /// The target; inputs are public.
     Target,
     /// Inputs and target of a record.
@@ -34,10 +29,10 @@ pub(super) enum ProtectedPart {
 impl ProtectedPart {
     fn spec_template(self) -> &'static str {
         match self {
-            Self::Target => include_str!("new_data.toml"),
-            Self::Record => include_str!("new_data_records.toml"),
-            Self::Row => include_str!("new_data_counts.toml"),
-            Self::Bounds => include_str!("new_bounds.toml"),
+            Self::Target => include_str!("targets.toml"),
+            Self::Record => include_str!("records.toml"),
+            Self::Row => include_str!("counts.toml"),
+            Self::Bounds => include_str!("bounds.toml"),
         }
     }
 }
@@ -67,39 +62,11 @@ impl ProtectedPart {
             (Self::Target, _) => "eq-ard",
         }
     }
-
-    /// Writes the option for the points of a preview: the map for private inputs, else ranges of one or two inputs, or a file if `--grid` cannot
-    /// name the inputs.
-    pub fn grid_option(self, inputs: &[String]) -> String {
-        if self.is_target() && !can_name_in_grid(inputs) {
-            return "--at grid.csv".to_owned();
-        }
-        let places = inputs.iter().enumerate().map(|(place, input)| match place {
-            0 | 1 => format!("{input}=FROM..TO:20"),
-            _ => format!("{input}=VALUE"),
-        });
-        match self {
-            Self::Record | Self::Row | Self::Bounds => "--grid auto".to_owned(),
-            // With `=`, because the name of a column may begin with a dash.
-            Self::Target => format!("--grid={}", quote_for_shell(&places.collect::<Vec<_>>().join(","))),
-        }
-    }
-
-    fn is_target(self) -> bool {
-        matches!(self, Self::Target)
-    }
-}
-
-/// The most inputs in a `--grid` option.
-const MOST_IN_WORDS: usize = 20;
-
-/// Returns whether `--grid` can name the inputs. A comma ends a name, and hidden characters cannot be copied from a terminal.
-pub(super) fn can_name_in_grid(inputs: &[String]) -> bool {
-    inputs.len() <= MOST_IN_WORDS && inputs.iter().all(|name| !name.contains(',') && !name.chars().any(is_hidden_char))
 }
 
 /// The user's own file.
-pub(super) struct UserDataFile<'a> {
+pub struct UserDataFile<'a> {
+    /// Its path.
     pub path: &'a Path,
     /// Its path in the spec.
     pub name: &'a str,
@@ -116,20 +83,17 @@ pub(super) struct UserDataFile<'a> {
 }
 
 /// How rows are counted.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct CountChoices {
-    /// With --count: the number of bins of each input, separated by commas [default: 64 for one input, 48 each for two]
-    #[arg(long, value_name = "LIST", requires = "count", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
-    bins: Vec<u32>,
-    /// With --count: whether neighbours differ by one row more or less, or by the cells of one row. Counts share a budget with means of
-    /// the same rows only with replace-one
-    #[arg(long, value_name = "RELATION", requires = "count", default_value = "add-remove")]
-    relation: CountRelation,
+#[derive(Debug, Clone, Default)]
+pub struct CountChoices {
+    /// The number of bins of each input; empty for the default.
+    pub bins: Vec<u32>,
+    /// The neighbouring data sets.
+    pub relation: CountRelation,
 }
 
 /// Neighbouring data sets of counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum CountRelation {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CountRelation {
     /// One row is added or removed; the number of rows is private.
     #[default]
     AddRemove,
@@ -158,50 +122,61 @@ impl CountChoices {
 
 /// The column that identifies a person, and how many rows of one person are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RowsOfPeople {
+pub struct RowsOfPeople {
+    /// The column.
     pub column: String,
+    /// The most rows of one person that are used.
     pub most_rows: u32,
     /// About how many rows there are, if the user said so: their number is private, and is not read off the file.
     pub rows: Option<u64>,
 }
 
 /// The text of a spec, and the roles of its columns.
-pub(super) struct GeneratedSpec {
+pub struct GeneratedSpec {
+    /// The text, with `nan` for each number that the user must fill in.
     pub text: String,
+    /// The roles.
     pub roles: ColumnRoles,
     /// The reasons why columns are left out, one line each.
     pub left_out: Vec<String>,
 }
 
 /// A file as one reading of all its rows shows it.
-pub(super) struct DescribedFile {
+pub struct DescribedFile {
     layout: CsvLayout,
+    /// Its columns and its number of rows.
     pub table: TableDescription,
 }
 
 /// Describes the columns of a file, and counts its rows.
-pub(super) fn describe_file(file: &UserDataFile<'_>) -> Result<DescribedFile, CliError> {
+///
+/// # Errors
+/// [`DraftError::Data`] if it cannot be read as a table.
+pub fn describe_file(file: &UserDataFile<'_>) -> Result<DescribedFile, DraftError> {
     let layout = detect_layout(file)?;
     let table = describe_table(file.path, &layout)?;
     Ok(DescribedFile { layout, table })
 }
 
 /// Makes the spec for a file. By default the last numeric column is the target, and the others are the inputs.
-pub(super) fn generate_spec(
+///
+/// # Errors
+/// [`DraftError`], if the file has no such columns, or too few numeric ones.
+pub fn generate_spec(
     file: &UserDataFile<'_>,
     described: DescribedFile,
     protected: ProtectedPart,
-) -> Result<GeneratedSpec, CliError> {
+) -> Result<GeneratedSpec, DraftError> {
     let DescribedFile { layout, table: mut own } = described;
     if let Some(RowsOfPeople { column, .. }) = file.people {
-        let cause = |cause| CliError::Columns { path: file.path.to_path_buf(), cause };
+        let cause = |cause| DraftError::Columns { path: file.path.to_path_buf(), cause };
         ensure_column_exists(column, &own.columns).map_err(cause)?;
         // An identifier is no input.
         own.columns.retain(|other| other.name != *column);
     }
     let (roles, rows) = (assign_column_roles(file, &layout, &own, protected)?, own.rows);
     let bins = file.counts.bins_of(roles.inputs.len());
-    let bins = bins.map_err(|cause| CliError::Columns { path: file.path.to_path_buf(), cause })?;
+    let bins = bins.map_err(|cause| DraftError::Columns { path: file.path.to_path_buf(), cause })?;
     let left_out = excluded_column_lines(&own.columns, &roles.inputs);
     let ColumnRoles { target, inputs, .. } = &roles;
     let bounds_of = format!("bounds of {}", inputs.join(", "));
@@ -209,7 +184,7 @@ pub(super) fn generate_spec(
     let what = target.clone().unwrap_or(if matches!(protected, ProtectedPart::Bounds) { bounds_of } else { counts });
     let public = public_row_count(protected, file, rows);
     if let (ProtectedPart::Bounds, Some(rows)) = (protected, public.filter(|rows| *rows < FEWEST_FOR_BOUNDS)) {
-        return Err(CliError::FewRowsForBounds { path: file.path.to_path_buf(), rows, fewest: FEWEST_FOR_BOUNDS });
+        return Err(DraftError::FewRowsForBounds { path: file.path.to_path_buf(), rows, fewest: FEWEST_FOR_BOUNDS });
     }
     let title = format!("{what} under differential privacy");
     let kernel = protected.default_kernel(inputs.len());
@@ -246,10 +221,10 @@ pub(super) fn generate_spec(
     Ok(GeneratedSpec { text, roles, left_out })
 }
 
-fn detect_layout(file: &UserDataFile<'_>) -> Result<CsvLayout, CliError> {
+fn detect_layout(file: &UserDataFile<'_>) -> Result<CsvLayout, DraftError> {
     match (is_parquet(file.path), &file.columns, file.separator) {
         (true, ColumnNameSource::Header, None) => Ok(CsvLayout::default()),
-        (true, ..) => Err(CliError::NamedColumns(file.path.to_path_buf())),
+        (true, ..) => Err(DraftError::NamedColumns(file.path.to_path_buf())),
         (false, names, Some(separator)) => Ok(build_csv_layout(file.path, names, separator)?),
         (false, names, None) => Ok(detect_csv_layout(file.path, names)?),
     }
@@ -260,16 +235,16 @@ fn assign_column_roles(
     layout: &CsvLayout,
     own: &TableDescription,
     protected: ProtectedPart,
-) -> Result<ColumnRoles, CliError> {
+) -> Result<ColumnRoles, DraftError> {
     let path = file.path.to_path_buf();
     let TableDescription { columns, rows, .. } = own;
     // Names from the user are not a row of the file.
     let read = file.columns == ColumnNameSource::Header;
     if read && columns.iter().any(|column| is_numeric_name(&column.name)) {
-        return Err(CliError::NumbersForNames(path));
+        return Err(DraftError::NumbersForNames(path));
     }
     if *rows == 0 {
-        return Err(CliError::NoRows(path));
+        return Err(DraftError::NoRows(path));
     }
     let counts = matches!(protected, ProtectedPart::Row | ProtectedPart::Bounds);
     ensure_no_column_is_mostly_numbers(file, own, counts)?;
@@ -277,9 +252,9 @@ fn assign_column_roles(
     if numbers.len() < if counts { 1 } else { 2 } {
         let mut why = excluded_column_lines(columns, &numbers);
         why.extend(few_columns_hint(layout, own).filter(|_| !is_parquet(file.path)));
-        return Err(CliError::FewNumbers { path, numbers, why });
+        return Err(DraftError::FewNumbers { path, numbers, why });
     }
-    file.chosen.assign_roles(columns, counts).map_err(|cause| CliError::Columns { path, cause })
+    file.chosen.assign_roles(columns, counts).map_err(|cause| DraftError::Columns { path, cause })
 }
 
 /// Refuses a column that the user would expect among the inputs, and that single cells keep out. Passes if the user names all columns.
@@ -289,14 +264,14 @@ fn ensure_no_column_is_mostly_numbers(
     file: &UserDataFile<'_>,
     own: &TableDescription,
     counts: bool,
-) -> Result<(), CliError> {
+) -> Result<(), DraftError> {
     let ChosenColumns { target, inputs } = file.chosen;
     if (counts || target.is_some()) && !inputs.is_empty() || own.words_first.is_some() {
         return Ok(());
     }
     let mostly = own.columns.iter().filter(|column| column.kind == ColumnKind::MostlyNumbers);
     let why = excluded_column_lines(&mostly.cloned().collect::<Vec<_>>(), &[]);
-    if why.is_empty() { Ok(()) } else { Err(CliError::MostlyNumbers { path: file.path.to_path_buf(), why }) }
+    if why.is_empty() { Ok(()) } else { Err(DraftError::MostlyNumbers { path: file.path.to_path_buf(), why }) }
 }
 
 /// Suggests what may be wrong with a CSV file that has too few numeric columns.
@@ -309,7 +284,7 @@ fn few_columns_hint(layout: &CsvLayout, own: &TableDescription) -> Option<String
     let [only] = &own.columns[..] else { return None };
     let other = only.name.chars().find(|c| "|:^~".contains(*c)).or_else(|| only.name.chars().find(|c| *c == ' '));
     let option = match other {
-        Some(other) => format!("--separator {}", quote_for_shell(&other.to_string())),
+        Some(other) => format!("--separator '{other}'"),
         None => "--separator".to_owned(),
     };
     let separator = char::from(layout.separator);
@@ -571,7 +546,7 @@ fn bin_lines(inputs: &[String], bins: &[u32]) -> String {
 }
 
 /// Quotes a text for TOML, on one line.
-pub(super) fn quote_toml(text: &str) -> String {
+fn quote_toml(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
@@ -581,231 +556,6 @@ fn name_list_toml(names: &[String]) -> String {
 
 fn quoted_names(names: &[String]) -> String {
     names.iter().map(|name| quote_toml(name)).collect::<Vec<_>>().join(", ")
-}
-
-/// The columns that the user names.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct ChosenColumns {
-    /// The column to predict [default: the last numeric column that is not an input]
-    #[arg(long, value_name = "COLUMN", requires = "data")]
-    pub target: Option<String>,
-    /// The columns to predict from, separated by commas [default: all other numeric columns]
-    #[arg(long, value_name = "NAMES", requires = "data", value_delimiter = ',', value_parser = column_name)]
-    inputs: Vec<String>,
-}
-
-/// Parses a column name, which must not be empty.
-pub(super) fn column_name(name: &str) -> Result<String, String> {
-    match name.trim() {
-        "" => Err("a column name is empty".to_owned()),
-        name => Ok(name.to_owned()),
-    }
-}
-
-/// A reason why columns cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ColumnError {
-    /// The file has no such column.
-    #[error("there is no column {name:?}{meant}; {known}")]
-    Unknown { name: String, meant: String, known: String },
-    /// Its cells are not numbers.
-    #[error("the column {name:?} is not numeric: {why}; {known}")]
-    NoNumbers { name: String, why: String, known: String },
-    /// It is named several times.
-    #[error("the column {0:?} is named twice among the inputs and the target")]
-    Twice(String),
-    /// Numbers of bins for other inputs.
-    #[error("--bins is for {bins} inputs, but the rows are counted by {inputs}")]
-    Bins { bins: usize, inputs: usize },
-    /// The target or the inputs use all numeric columns.
-    #[error("no numeric column is left for the {0}")]
-    NoneLeft(&'static str),
-}
-
-/// The columns of a file by their roles in a spec.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ColumnRoles {
-    /// The target; none where rows are counted.
-    pub target: Option<String>,
-    pub inputs: Vec<String>,
-    /// Other numeric columns.
-    pub unused: Vec<String>,
-    /// Columns that number the rows and that the user does not name.
-    pub index: Vec<String>,
-    pub text: Vec<String>,
-    pub others: Vec<String>,
-    pub told_target: bool,
-    pub told_inputs: bool,
-}
-
-impl ChosenColumns {
-    /// The target alone, as what rows are counted by.
-    pub fn with_target_as_input(&self) -> Self {
-        Self { target: None, inputs: self.target.iter().cloned().collect() }
-    }
-
-    /// Returns the columns that may be inputs or the target: numeric ones, and those that number the rows if the user names them.
-    pub fn usable_columns(&self, columns: &[ColumnDescription]) -> Vec<String> {
-        let named: BTreeSet<&String> = self.target.iter().chain(&self.inputs).collect();
-        let usable = columns.iter().filter(|column| match column.kind {
-            ColumnKind::Numbers => true,
-            ColumnKind::Index => named.contains(&column.name),
-            _ => false,
-        });
-        usable.map(|column| column.name.clone()).collect()
-    }
-
-    /// Assigns a role to each column. By default the last numeric column is the target, and the others are the inputs. A column that
-    /// numbers the rows is unused unless the user names it.
-    ///
-    /// Where rows are counted, no column is the target, and the first two are the inputs.
-    pub fn assign_roles(&self, columns: &[ColumnDescription], counts: bool) -> Result<ColumnRoles, ColumnError> {
-        use ColumnKind as K;
-        let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| columns_of_kinds(columns, &[kind]));
-        let others = columns_of_kinds(columns, &[K::MostlyNumbers, K::Nothing, K::Times, K::Other]);
-        let mut taken: Vec<&String> = Vec::new();
-        for name in self.target.iter().chain(&self.inputs) {
-            ensure_numeric_column(name, columns)?;
-            if taken.contains(&name) {
-                return Err(ColumnError::Twice(name.clone()));
-            }
-            taken.push(name);
-        }
-        let mut free = numbers.iter().filter(|name| !taken.contains(name)).rev();
-        let target = match counts {
-            true => None,
-            false => {
-                let target = self.target.as_ref().or_else(|| free.next());
-                Some(target.ok_or(ColumnError::NoneLeft("target"))?)
-            }
-        };
-        let told_inputs = !self.inputs.is_empty();
-        let most = if counts { COUNTED_BY } else { usize::MAX };
-        let inputs = if told_inputs { self.inputs.clone() } else { free.rev().take(most).cloned().collect() };
-        if inputs.is_empty() {
-            return Err(ColumnError::NoneLeft("inputs"));
-        }
-        let used: BTreeSet<&String> = inputs.iter().chain(target).collect();
-        let [unused, index] =
-            [&numbers, &index].map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
-        Ok(ColumnRoles {
-            unused,
-            index,
-            target: target.cloned(),
-            inputs,
-            text,
-            others,
-            told_target: self.target.is_some(),
-            told_inputs,
-        })
-    }
-}
-
-/// The inputs that rows are counted by, unless the user names others.
-const COUNTED_BY: usize = 2;
-
-/// Returns the names of the columns of some kinds.
-fn columns_of_kinds(columns: &[ColumnDescription], kinds: &[ColumnKind]) -> Vec<String> {
-    let own = columns.iter().filter(|column| kinds.contains(&column.kind));
-    own.map(|column| column.name.clone()).collect()
-}
-
-/// Fails if no column has this name, and lists the columns.
-pub(super) fn ensure_column_exists(name: &str, columns: &[ColumnDescription]) -> Result<(), ColumnError> {
-    if columns.iter().any(|column| column.name == name) {
-        return Ok(());
-    }
-    let names = columns.iter().map(|column| column.name.as_str());
-    let meant = closest(name, names).map(|other| format!(" (did you mean {other:?}?)")).unwrap_or_default();
-    Err(ColumnError::Unknown { name: name.to_owned(), meant, known: list_columns_by_kind(columns) })
-}
-
-/// Fails if a name is not that of a numeric column, and lists the columns.
-fn ensure_numeric_column(name: &str, columns: &[ColumnDescription]) -> Result<(), ColumnError> {
-    ensure_column_exists(name, columns)?;
-    let mut others = columns.iter().filter(|column| ![ColumnKind::Numbers, ColumnKind::Index].contains(&column.kind));
-    match others.find(|column| column.name == name) {
-        None => Ok(()),
-        Some(column) => {
-            let mut why = exclusion_reason(column).unwrap_or_default();
-            if column.kind == ColumnKind::Text {
-                why.push_str(
-                    "; to use its words as an input, leave it out here and list them under `encode` in the spec",
-                );
-            }
-            Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: list_columns_by_kind(columns) })
-        }
-    }
-}
-
-/// Lists the columns by kind.
-fn list_columns_by_kind(columns: &[ColumnDescription]) -> String {
-    use ColumnKind as K;
-    let kinds = [
-        (&[K::Numbers][..], "numeric columns"),
-        (&[K::Index], "columns that number the rows"),
-        (&[K::Text], "text columns"),
-        (&[K::MostlyNumbers], "columns with a cell that is not a number"),
-        (&[K::Nothing, K::Times, K::Other], "other columns"),
-    ];
-    let mut parts = Vec::new();
-    for (kinds, what) in kinds {
-        let names = columns_of_kinds(columns, kinds);
-        if !names.is_empty() {
-            parts.push(format!("{what}: {}", first_names_text(&names, MOST_LISTED)));
-        }
-    }
-    parts.join("; ")
-}
-
-/// The most columns to list.
-const MOST_LISTED: usize = 50;
-
-/// Lists the first names, and counts the others.
-pub(super) fn first_names_text(names: &[String], most: usize) -> String {
-    let shown: Vec<String> = names.iter().take(most).map(|name| format!("{name:?}")).collect();
-    match names.len().saturating_sub(most) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// Explains why a column is not used by default; `None` for a numeric one. Only for the holder of the file: it does not quote a cell, but
-/// it reveals that a cell is not a number.
-pub(super) fn exclusion_reason(column: &ColumnDescription) -> Option<String> {
-    Some(match (column.kind, column.no_number) {
-        (ColumnKind::Numbers, _) => return None,
-        (_, Some((line, what))) => format!("in line {line} the cell is {what}"),
-        (ColumnKind::Index, _) => {
-            "it only numbers the rows, like an index column of pandas or R; use --inputs or --target to use it anyway"
-                .to_owned()
-        }
-        (ColumnKind::Text | ColumnKind::MostlyNumbers, None) => "it holds text".to_owned(),
-        (ColumnKind::Nothing, None) => "it is empty".to_owned(),
-        (ColumnKind::Times, None) => {
-            "it holds dates or times; convert them to numbers of days, hours or seconds".to_owned()
-        }
-        (ColumnKind::Other, None) => "it holds neither numbers nor text".to_owned(),
-    })
-}
-
-/// Writes a line for each column that is left out, with the reason.
-pub(super) fn excluded_column_lines(columns: &[ColumnDescription], used: &[String]) -> Vec<String> {
-    let used: BTreeSet<&String> = used.iter().collect();
-    let left = columns.iter().filter(|column| !used.contains(&column.name));
-    left.filter_map(|column| Some(format!("column {:?}: {}", column.name, exclusion_reason(column)?))).collect()
-}
-
-/// The most lines to show.
-const MOST_TOLD: usize = 10;
-
-/// Indents lines below another one, and counts those that are too many to show.
-pub(super) fn indent_lines(lines: &[String]) -> String {
-    let mut text: String = lines.iter().take(MOST_TOLD).map(|line| format!("\n  {line}")).collect();
-    if let Some(more) = lines.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
-        text.push_str(&format!("\n  and {more} more"));
-    }
-    text
 }
 
 #[cfg(test)]

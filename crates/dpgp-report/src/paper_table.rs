@@ -1,11 +1,10 @@
-//! `dpgp new --from-table`: a spec of the numbers that a paper prints, without a task.
+//! A spec of the numbers that a paper prints, without a task, from a table that they were copied into.
 
 use csv::StringRecord;
 use thiserror::Error;
 
-use super::new_data::quote_toml;
 use dpgp_data::suggest::closest;
-use dpgp_report::format_exact;
+use dpgp_number::text::format_exact;
 
 /// Columns of a printed table that are no axes.
 const ABOUT_NUMBERS: [&str; 9] =
@@ -95,7 +94,7 @@ fn last_digit_unit(number: &str) -> Option<f64> {
 ///
 /// # Errors
 /// [`PaperTableError`].
-pub(super) fn spec_from_table(
+pub fn spec_from_paper_table(
     table: &str,
     metrics: &[String],
     name: &str,
@@ -160,6 +159,11 @@ fn separator(table: &str) -> u8 {
 
 fn field(record: &StringRecord, at: usize) -> &str {
     record.get(at).unwrap_or_default().trim()
+}
+
+/// Quotes a text for TOML, on one line.
+fn quote_toml(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// A label as TOML: a number as it is typed, where TOML reads it as well.
@@ -254,17 +258,17 @@ mod tests {
         let wide = "method,alpha,rmse,mae\nridge,0.1,0.71,0.5\n\"a \"\"b\"\"\",1,,0.60\n";
         let long = "method,alpha,metric,value\nridge,0.1,rmse,0.71\nridge,0.1,mae,0.5\n\"a \"\"b\"\"\",1,mae,0.60\n";
         let metrics = ["rmse".to_owned(), "mae".to_owned()];
-        let text = spec_from_table(wide, &metrics, "n", "n.toml").unwrap();
-        assert_eq!(spec_from_table(long, &[], "n", "n.toml").unwrap(), text);
+        let text = spec_from_paper_table(wide, &metrics, "n", "n.toml").unwrap();
+        assert_eq!(spec_from_paper_table(long, &[], "n", "n.toml").unwrap(), text);
         let spec: toml::Table = text.parse().unwrap();
         let rows = spec["published"]["table"]["rows"].as_array().unwrap();
         assert_eq!(rows[2].to_string(), "['a \"b\"', 1, \"mae\", 0.6, 0.01]");
-        let semicolons = spec_from_table(&format!("\u{feff}{}", wide.replace(',', ";")), &metrics, "n", "n.toml");
+        let semicolons = spec_from_paper_table(&format!("\u{feff}{}", wide.replace(',', ";")), &metrics, "n", "n.toml");
         assert_eq!(semicolons.unwrap(), text);
-        assert!(matches!(spec_from_table(wide, &[], "n", "n.toml"), Err(PaperTableError::NoMetrics { .. })));
-        let typo = spec_from_table(wide, &["rmsa".to_owned()], "n", "n.toml").unwrap_err().to_string();
+        assert!(matches!(spec_from_paper_table(wide, &[], "n", "n.toml"), Err(PaperTableError::NoMetrics { .. })));
+        let typo = spec_from_paper_table(wide, &["rmsa".to_owned()], "n", "n.toml").unwrap_err().to_string();
         assert!(typo.contains("did you mean \"rmse\"?"), "{typo}");
-        let words = spec_from_table("m,rmse\nridge,low\n", &metrics[..1], "n", "n.toml").unwrap_err().to_string();
+        let words = spec_from_paper_table("m,rmse\nridge,low\n", &metrics[..1], "n", "n.toml").unwrap_err().to_string();
         assert!(words.starts_with("line 2: rmse is \"low\""), "{words}");
     }
 }

@@ -1,18 +1,18 @@
-//! Runs the program itself on a file and on its neighbours, for `dpgp audit --end-to-end`. Its output must be the same except for
-//! noisy numbers.
+//! Runs the program itself on a file and on its neighbours. Its output must be the same except for noisy numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
-use super::CliError;
-use super::environment::this_program;
-use super::paired_files::{AddedFilter, NeighbourRunContext};
-use super::paired_files::{NoisyParts, files_without_noise};
+use serde_json::Value;
+
 use dpgp_evidence::AuditVerdict;
-use dpgp_release::EndToEndCheck;
-use dpgp_release::FileCells;
 use dpgp_task::Experiment;
+
+use super::situations::{AddedFilter, NeighbourRunContext};
+use super::{EndToEndCheck, FileCells};
+use crate::ReleaseError;
 
 /// Names in the folder of a run.
 const ROWS: &str = "rows.csv";
@@ -21,6 +21,8 @@ const STATE: &str = "state";
 
 /// A verb, and the files to run it on.
 pub struct NeighbourRunPlan<'a> {
+    /// Makes a command that starts the program.
+    pub program: fn() -> io::Result<Command>,
     /// The spec.
     pub experiment: &'a Experiment,
     /// The rows of the user's file.
@@ -45,8 +47,11 @@ pub enum NeighbourRunPoints {
 
 /// A verb to run.
 pub struct NeighbourRunVerb {
+    /// Its name.
     pub name: &'static str,
+    /// Its arguments.
     pub arguments: Vec<String>,
+    /// The noisy numbers that it writes.
     pub noisy: NoisyParts,
 }
 
@@ -55,7 +60,10 @@ type VisibleOutput = BTreeMap<String, String>;
 
 impl NeighbourRunPlan<'_> {
     /// Runs the program on the file and on each neighbour, and compares their output.
-    pub fn check(&self) -> Result<EndToEndCheck, CliError> {
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`] if the program cannot be run.
+    pub fn check(&self) -> Result<EndToEndCheck, ReleaseError> {
         let mut differ = BTreeSet::new();
         for context in &self.contexts {
             let before = self.run(&self.rows, context)?;
@@ -86,13 +94,13 @@ impl NeighbourRunPlan<'_> {
     }
 
     /// Runs the program on some rows, in a new folder with its own key and ledger, and returns its visible output.
-    fn run(&self, rows: &FileCells, context: &NeighbourRunContext) -> Result<VisibleOutput, CliError> {
-        let folder = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
+    fn run(&self, rows: &FileCells, context: &NeighbourRunContext) -> Result<VisibleOutput, ReleaseError> {
+        let folder = tempfile::tempdir().map_err(ReleaseError::io(&std::env::temp_dir()))?;
         let (path, spec) = (folder.path(), self.spec_name());
         put(path, ROWS, &rows.csv(None, 1)?)?;
         put(path, &spec, &self.spec(context))?;
         let points = self.put_points(path)?;
-        let mut command = this_program().map_err(CliError::io(Path::new("this program")))?;
+        let mut command = (self.program)().map_err(ReleaseError::io(Path::new("this program")))?;
         command.args([self.verb.name, &spec]).args(&self.verb.arguments);
         if let Some(points) = &points {
             command.args(["--at", points]);
@@ -100,7 +108,7 @@ impl NeighbourRunPlan<'_> {
         // Name the ledger, because one in the state folder would have a name that depends on the rows and the key.
         command.args(["--ledger", LEDGER, "--quiet", "--offline"]).args(&context.arguments);
         command.current_dir(path).env("DPGP_STATE", path.join(STATE)).stdin(Stdio::null());
-        let output = command.output().map_err(CliError::io(Path::new("this program")))?;
+        let output = command.output().map_err(ReleaseError::io(Path::new("this program")))?;
         let lock = format!("{LEDGER}.lock");
         let apart = [ROWS, LEDGER, &lock, &spec, points.as_deref().unwrap_or_default()];
         let mut shown = files_without_noise(path, &apart, self.verb.noisy)?;
@@ -139,7 +147,7 @@ impl NeighbourRunPlan<'_> {
     }
 
     /// Writes the points, if there are any, and returns the name of the file.
-    fn put_points(&self, folder: &Path) -> Result<Option<String>, CliError> {
+    fn put_points(&self, folder: &Path) -> Result<Option<String>, ReleaseError> {
         let Some(points) = &self.points else { return Ok(None) };
         match points {
             NeighbourRunPoints::Text(text) => {
@@ -150,14 +158,117 @@ impl NeighbourRunPlan<'_> {
                 // Keep the ending, which distinguishes CSV from Parquet.
                 let ending = file.extension().unwrap_or_default().to_string_lossy();
                 let name = format!("points.{ending}");
-                std::fs::copy(file, folder.join(&name)).map_err(CliError::io(file))?;
+                std::fs::copy(file, folder.join(&name)).map_err(ReleaseError::io(file))?;
                 Ok(Some(name))
             }
         }
     }
 }
 
-fn put(folder: &Path, name: &str, text: &str) -> Result<(), CliError> {
+fn put(folder: &Path, name: &str, text: &str) -> Result<(), ReleaseError> {
     let path = folder.join(name);
-    std::fs::write(&path, text).map_err(CliError::io(&path))
+    std::fs::write(&path, text).map_err(ReleaseError::io(&path))
+}
+
+/// The noisy numbers in the files of a verb.
+#[derive(Debug, Clone, Copy)]
+pub enum NoisyParts {
+    /// These columns of CSV files.
+    Columns(&'static [&'static str]),
+    /// These fields of JSON files.
+    Fields(&'static [&'static str]),
+}
+
+/// Reads the files of a folder, and replaces each noisy number by a sign.
+fn files_without_noise(
+    folder: &Path,
+    apart: &[&str],
+    noisy: NoisyParts,
+) -> Result<BTreeMap<String, String>, ReleaseError> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).map_err(ReleaseError::io(folder))? {
+        let path = entry.map_err(ReleaseError::io(folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !path.is_dir() && !apart.contains(&name.as_str()) {
+            let text = std::fs::read_to_string(&path).map_err(ReleaseError::io(&path))?;
+            files.insert(name, without_noise(&text, noisy));
+        }
+    }
+    Ok(files)
+}
+
+fn without_noise(text: &str, noisy: NoisyParts) -> String {
+    if let Ok(mut value) = serde_json::from_str::<Value>(text) {
+        // Count the bytes beside the value, such as blanks at the end.
+        let beside = text.len() as i64 - format!("{value:#}").len() as i64;
+        blank_fields(&mut value, noisy);
+        return format!("{value:#}\n{beside} bytes");
+    }
+    match noisy {
+        NoisyParts::Columns(names) => blank_columns(text, names).unwrap_or_else(|_| text.to_owned()),
+        NoisyParts::Fields(_) => text.to_owned(),
+    }
+}
+
+/// Blanks noisy fields. The id of a release is random, and digests of noisy numbers are as noisy as the numbers.
+fn blank_fields(value: &mut Value, noisy: NoisyParts) {
+    let names =
+        if let NoisyParts::Fields(names) = noisy { names } else { &["predictions_sha256", "combinations_sha256"] };
+    for name in names.iter().chain(&["release_id", "content_sha256"]) {
+        if let Some(field) = value.get_mut(name) {
+            blank(field);
+        }
+    }
+}
+
+/// Blanks a value. Lists keep their length.
+fn blank(value: &mut Value) {
+    match value {
+        Value::Array(all) => all.iter_mut().for_each(blank),
+        Value::Object(all) => all.values_mut().for_each(blank),
+        other => *other = Value::from("#"),
+    }
+}
+
+fn blank_columns(text: &str, names: &[&str]) -> Result<String, csv::Error> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers()?.clone();
+    let (mut lines, mut beside) = (format!("{headers:?}\n"), text.len());
+    for record in reader.records() {
+        let record = record?;
+        let noisy = headers.iter().zip(&record).filter(|(name, _)| names.contains(name));
+        beside -= noisy.map(|(_, cell)| cell.len()).sum::<usize>();
+        let cells = headers.iter().zip(&record);
+        let cells: Vec<&str> = cells.map(|(name, cell)| if names.contains(&name) { "#" } else { cell }).collect();
+        lines.push_str(&format!("{cells:?}\n"));
+    }
+    // The byte count covers empty lines, which are not records.
+    Ok(format!("{lines}{beside} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: NoisyParts = NoisyParts::Columns(&["mean"]);
+
+    #[test]
+    fn noisy_numbers_alone_are_taken_out() {
+        let shown = without_noise("x,mean\n1,2.5\n2,-0.125\n", COLUMNS);
+        assert_eq!(shown, without_noise("x,mean\n1,7\n2,1e300\n", COLUMNS));
+        for other in ["x,mean\n1,2.5\n3,-0.125\n", "x,mean\n1,2.5\n", "x,mean\n1,2.5\n2,-0.125\n\n"] {
+            assert_ne!(without_noise(other, COLUMNS), shown, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn lists_of_noisy_numbers_keep_their_length() {
+        let noisy = NoisyParts::Fields(&["counts"]);
+        let shown = without_noise(r#"{"counts": [1, 23], "sd": 4.5}"#, noisy);
+        assert!(shown.contains("\"sd\": 4.5") && !shown.contains("23"), "{shown}");
+        assert_ne!(without_noise(r#"{"counts": [1, 23, 4], "sd": 4.5}"#, noisy), shown);
+        assert_ne!(without_noise("{\"counts\": [1, 23], \"sd\": 4.5} ", noisy), shown);
+        let digest = |digest: &str| without_noise(&format!(r#"{{"predictions_sha256": "{digest}"}}"#), COLUMNS);
+        assert_eq!(digest("00"), digest("ff"));
+    }
 }

@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-use super::new_rules::{DefaultAnswer, DerivationRule, parse_range_fraction};
+use super::rules::{DefaultAnswer, DerivationRule, parse_range_fraction};
 
 /// Numbers that belong together: one, or both ends of a range.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SpecQuestion {
+pub struct SpecQuestion {
     /// Their places in the text.
-    pub places: Vec<Range<usize>>,
+    pub(super) places: Vec<Range<usize>>,
     /// Their line numbers, from 1.
-    pub lines: Vec<usize>,
+    pub(super) lines: Vec<usize>,
     /// The key, and the entry of its list.
     pub key: String,
     /// The text of the comment beside it.
     pub about: String,
     /// Whether to ask for the square root of the number, in units of the target.
-    pub is_squared: bool,
-    pub source: AnswerSource,
+    pub(super) is_squared: bool,
+    pub(super) source: AnswerSource,
 }
 
 /// Sources of the numbers.
@@ -46,6 +46,7 @@ const EPSILON_ABOUT: &str = "Privacy loss. At 1, one row can make any conclusion
                              safer; 0.1 to 10 is usual.";
 const DELTA_ABOUT: &str = "Probability that this limit does not hold. Keep it far below 1 / number of rows.";
 
+/// The key of the question for the bounds of the target.
 pub(super) const BOUNDS: &str = "normalise.bounds";
 const CHANGE: &str = "privacy.change";
 const MAP: &str = "task.surface.map";
@@ -59,7 +60,7 @@ const BOX: &str = "privacy.mechanism.moments.domain";
 const LENGTHSCALE: &str = ".lengthscale";
 
 /// Finds the questions of a template, in the order of its lines.
-pub(super) fn questions(template: &str) -> Vec<SpecQuestion> {
+pub(super) fn find_questions(template: &str) -> Vec<SpecQuestion> {
     let mut found: Vec<SpecQuestion> = Vec::new();
     let (mut section, mut list, mut start) = ("", ("", ""), 0);
     let target = template.lines().find_map(|line| serde_json::from_str(line.strip_prefix(TARGET)?).ok());
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn epsilon_is_about_whoever_is_protected() {
         for (person, who) in [("person = \"who\"   # it", "one person"), ("# person = \"who\"", "one row")] {
-            let questions = questions(&format!("[data]\n{person}\n[privacy]\nepsilon = 1.0\n"));
+            let questions = find_questions(&format!("[data]\n{person}\n[privacy]\nepsilon = 1.0\n"));
             assert!(questions[0].about.contains(who), "{}", questions[0].about);
         }
     }
@@ -256,7 +257,7 @@ mod tests {
             ("@ENDS@", "    [nan, nan],   # \"a\"\n    [nan, nan],   # \"b\"\n"),
             ("@TARGET@", "\"y\""),
         ];
-        let records = include_str!("new_data_records.toml").to_owned();
+        let records = include_str!("records.toml").to_owned();
         parts.iter().fold(records, |text, (place, part)| text.replace(place, part))
     }
 
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn every_place_has_its_question() {
         let template = template();
-        let found = questions(&template);
+        let found = find_questions(&template);
         let keys: Vec<(&str, AnswerSource)> = found.iter().map(|one| (one.key.as_str(), one.source)).collect();
         assert_eq!(
             keys,
@@ -303,7 +304,7 @@ mod tests {
     #[test]
     fn cells_leave_no_question_about_the_model() {
         let template = template().replace("@FEATURES@", "features = \"cells\"");
-        let found = questions(&template);
+        let found = find_questions(&template);
         let source = |key: &str| found.iter().find(|one| one.key == key).map(|one| one.source);
         assert_eq!(
             source("model.noise_variance"),

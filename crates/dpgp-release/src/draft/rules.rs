@@ -1,6 +1,6 @@
 //! Rules for proposed numbers, and for numbers that follow from answers.
 
-use super::new_questions::{BOUNDS, SpecQuestion};
+use super::questions::{BOUNDS, SpecQuestion};
 
 /// The value of an empty answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,7 +135,7 @@ fn round_to_width(value: f64, width: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::new_questions::questions;
+    use super::super::questions::find_questions;
     use super::*;
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
             Some(DefaultAnswer::OfWidth(0.125))
         );
         assert_eq!(DefaultAnswer::parse_comment("perhaps somebody knows"), None);
-        let bounds = &questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
+        let bounds = &find_questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
         assert_eq!(bounds[0].about, "l; and h");
         let answers = [Some(vec![0.0, 40.0]), None];
         assert_eq!(DefaultAnswer::OfWidth(0.125).value(bounds, &answers), Some(vec![5.0]));
