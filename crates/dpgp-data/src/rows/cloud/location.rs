@@ -9,10 +9,8 @@ use object_store::ObjectStore;
 use object_store::path::Path as Key;
 
 use super::super::RowFile;
-use super::super::files::{
-    SCHEMES, address_error, address_scheme, ensure_supported_compression, is_ignored_name, is_row_file_name,
-};
-use super::super::find::{bad_pattern, has_wildcard};
+use super::super::files::{SCHEMES, address_error, address_scheme};
+use super::super::find::{bad_pattern, ensure_supported_compression, has_wildcard, is_ignored_name, is_row_file_name};
 use super::object::fetch_object_metadata;
 use super::store::{open_store, wait_for_request};
 use crate::DataError;

@@ -27,7 +27,7 @@ mod absent {
     use super::super::files::unsupported_address_error;
     use super::super::{FileState, RowFile};
     use crate::DataError;
-    use crate::parquet_source::ParquetSource;
+    use crate::parquet::ParquetSource;
 
     /// Whether an address can be read: none.
     pub(crate) fn check_address(name: &Path) -> Result<(), DataError> {
