@@ -62,14 +62,19 @@ impl RowWriter {
 }
 
 fn create_parquet_writer(file: File, columns: &[&str]) -> ParquetResult<SerializedFileWriter<File>> {
-    let mut fields = Vec::new();
-    for name in columns {
-        let field = Type::primitive_type_builder(name, Physical::DOUBLE);
-        fields.push(Arc::new(field.with_repetition(Repetition::REQUIRED).build()?));
-    }
-    let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
+    let schema = parquet_schema(columns.iter().map(|name| parquet_field(name, Physical::DOUBLE, None)))?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).set_dictionary_enabled(false);
-    SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()))
+    SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
+}
+
+fn parquet_schema(fields: impl Iterator<Item = ParquetResult<Type>>) -> ParquetResult<Arc<Type>> {
+    let fields = fields.map(|field| field.map(Arc::new)).collect::<ParquetResult<_>>()?;
+    Type::group_type_builder("rows").with_fields(fields).build().map(Arc::new)
+}
+
+fn parquet_field(name: &str, physical: Physical, logical: Option<LogicalType>) -> ParquetResult<Type> {
+    let builder = Type::primitive_type_builder(name, physical);
+    builder.with_repetition(Repetition::REQUIRED).with_logical_type(logical).build()
 }
 
 fn write_row_group(writer: &mut SerializedFileWriter<File>, columns: &[Vec<f64>]) -> ParquetResult<()> {
@@ -131,13 +136,12 @@ pub fn encode_parquet_table(columns: &[OutputColumn]) -> Result<Vec<u8>> {
 }
 
 fn encode_columns(columns: &[OutputColumn]) -> ParquetResult<Vec<u8>> {
-    let mut fields = Vec::new();
-    for column in columns {
-        fields.push(Arc::new(parquet_field_type(column)?));
-    }
-    let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
+    let schema = parquet_schema(columns.iter().map(|OutputColumn { name, cells }| match cells {
+        OutputCells::Numbers(_) => parquet_field(name, Physical::DOUBLE, None),
+        OutputCells::Words(_) => parquet_field(name, Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    }))?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties))?;
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
     for OutputColumn { cells, .. } in columns {
         if let Some(column) = group.next_column()? {
@@ -146,15 +150,6 @@ fn encode_columns(columns: &[OutputColumn]) -> ParquetResult<Vec<u8>> {
     }
     group.close()?;
     writer.into_inner()
-}
-
-fn parquet_field_type(column: &OutputColumn) -> ParquetResult<Type> {
-    let (physical, logical) = match &column.cells {
-        OutputCells::Numbers(_) => (Physical::DOUBLE, None),
-        OutputCells::Words(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-    };
-    let builder = Type::primitive_type_builder(&column.name, physical);
-    builder.with_repetition(Repetition::REQUIRED).with_logical_type(logical).build()
 }
 
 fn write_cells(mut column: SerializedColumnWriter<'_>, cells: &OutputCells) -> ParquetResult<()> {
