@@ -135,16 +135,6 @@ impl RowFilesReader {
         &self.rows
     }
 
-    /// The file that a row stands in, of those read or passed over so far, and how many rows of the file precede it.
-    pub fn locate_row(&self, row: u64) -> (&Path, u64) {
-        let (mut file, mut row) = (0, row);
-        while file + 1 < self.rows.len() && row >= self.rows[file] {
-            row -= self.rows[file];
-            file += 1;
-        }
-        (self.files.get(file).map_or(Path::new(""), |file| &file.path), row)
-    }
-
     /// The rows of each file: by the footer of a Parquet file, by reading any other once.
     ///
     /// # Errors
