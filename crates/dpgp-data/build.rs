@@ -1,8 +1,6 @@
 //! Packs the shipped files into release builds. Development builds are frequent, so they read the files from
 //! the sources.
 
-#[path = "src/shipped/files.rs"]
-mod files;
 #[path = "src/shipped/pack.rs"]
 mod pack;
 
@@ -17,10 +15,10 @@ fn main() -> Result<()> {
     let (sources, folder) = (Path::new(SOURCES), std::env::var("OUT_DIR").map_err(Error::other)?);
     let is_release = std::env::var("PROFILE").as_deref() == Ok("release");
     let paths = if is_release {
-        for folder in files::FOLDERS {
+        for folder in pack::FOLDERS {
             println!("cargo::rerun-if-changed={SOURCES}/{folder}");
         }
-        files::shipped_paths(sources)?
+        pack::shipped_paths(sources)?
     } else {
         Vec::new()
     };

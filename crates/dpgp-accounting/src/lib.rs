@@ -2,9 +2,6 @@
 
 mod accountant;
 mod advanced_composition;
-mod assumed;
-mod budget;
-mod calibrate;
 mod calibration;
 mod certificate;
 mod event;
@@ -14,21 +11,21 @@ mod renyi;
 mod risk;
 mod root;
 
-pub use accountant::AccountantKind;
-pub use accountant::AccountingError;
-pub use accountant::{Accountant, AccountingCaveat, GivenParameter, GuaranteeBounds};
+pub use accountant::{
+    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumedPoissonAccountant,
+    DoubledSensitivityAccountant, GivenParameter, GuaranteeBounds,
+};
 pub use advanced_composition::AdvancedCompositionAccountant;
-pub use assumed::{AssumedPoissonAccountant, DoubledSensitivityAccountant};
-pub use budget::{PrivacyBudget, composed_mu, epsilon_of};
-pub use calibrate::noise_multiplier;
-pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most};
+pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most, noise_multiplier};
 pub use certificate::{
     Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, ReleaseKind,
     UncheckedClaim,
 };
 pub use event::{NeighbourRelation, PrivacyEvent, Sampling, SamplingSchedule};
-pub use gaussian::ExactGaussianAccountant;
-pub use gaussian::{gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure};
+pub use gaussian::{
+    ExactGaussianAccountant, PrivacyBudget, composed_mu, epsilon_of, gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic,
+    zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
+};
 pub use loss_distribution::LossDistributionAccountant;
 pub use renyi::RenyiAccountant;
 pub use risk::{AttackRisk, FALSE_POSITIVE_RATE};

@@ -318,11 +318,6 @@ mod tests {
         assert!(RenyiAccountant.divergence(&sampled, NeighbourRelation::ReplaceOne, 2.0).is_err());
         assert!(RenyiAccountant.epsilon(&sampled, NeighbourRelation::ReplaceOne, 1e-5).is_err());
     }
-}
-
-#[cfg(test)]
-mod moment_tests {
-    use super::*;
 
     /// `sum_k C(a, k) (1-q)^(a-k) q^k e^(k (k-1) / (2 s^2))`, exact at whole orders.
     #[test]

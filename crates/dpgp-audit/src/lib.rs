@@ -6,5 +6,4 @@ mod normal;
 
 pub use attack::{AttackSets, LowerBounds, MechanismOutputs, attack, provable_epsilon};
 pub use binomial::Trials;
-pub use normal::exact_delta;
-pub use normal::short;
+pub use normal::{exact_delta, short};

@@ -14,11 +14,10 @@ use serde::Deserialize;
 use super::digest::{Digest, FileStamp, compute_file_stamp};
 use super::error::{
     DataError, ExpectedContents, FileAction, FileOrigin, IoErrorContext, StampMismatch, escape_hidden_line,
-    escape_hidden_text,
+    escape_hidden_text, report_outside_file,
 };
 use super::fetch::{FetchOptions, fetch};
 use super::manifest::{DataFile, Dataset};
-use super::outside::report_outside_file;
 use super::shipped::{shipped_file_text, write_shipped_file};
 use dpgp_fs::{no_follow_options, refuse_links, temporary_file};
 

@@ -1,8 +1,8 @@
-//! SHA-256 digests of files.
+//! Files as a whole: their SHA-256 digests, and the text of specs, parts of sums and releases.
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -11,7 +11,6 @@ use sha2::{Digest as _, Sha256};
 
 use super::cache::{Progress, SilentProgress};
 use super::error::{DataError, FileAction, IoErrorContext};
-use super::whole_file::{MOST, too_large_error};
 
 /// How many bytes are read and hashed at a time.
 const BLOCK: usize = 1 << 16;
@@ -94,7 +93,7 @@ pub fn compute_file_stamp(path: &Path) -> Result<FileStamp, DataError> {
 /// The same of a file or a pipe that a user names. What is no file of a disk may have no end, and has a most of bytes.
 ///
 /// # Errors
-/// The I/O error; [`io::ErrorKind::FileTooLarge`] for more than 256 MB of a pipe or a device.
+/// The I/O error; [`ErrorKind::FileTooLarge`] for more than 256 MB of a pipe or a device.
 pub fn compute_stamp_with_progress(path: &Path, progress: &dyn Progress) -> io::Result<FileStamp> {
     let file = File::open(path)?;
     let about = file.metadata()?;
@@ -123,8 +122,34 @@ fn hash_reader(mut from: impl Read, most: u64, progress: &dyn Progress) -> io::R
     }
 }
 
+/// The most bytes of a text that is read as a whole: far beyond the parts of sums over the most inducing inputs, and a device
+/// that never ends fills no memory.
+const MOST: u64 = 256 << 20;
+
+/// The text of a file or a pipe.
+///
+/// # Errors
+/// The I/O error; [`ErrorKind::FileTooLarge`] for more than 256 MB.
+pub fn read_limited_text(path: &Path) -> io::Result<String> {
+    read_text_up_to(File::open(path)?, MOST)
+}
+
+fn read_text_up_to(from: impl Read, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    from.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 <= most {
+        return Ok(text);
+    }
+    Err(too_large_error(most))
+}
+
+/// Says that there are more bytes than these.
+fn too_large_error(most: u64) -> io::Error {
+    let why = format!("is larger than {} MB, the limit for text in memory", most >> 20);
+    io::Error::new(ErrorKind::FileTooLarge, why)
+}
+
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
@@ -163,6 +188,14 @@ mod tests {
         let exactly = hash_reader(&b"abc"[..], 3, &SilentProgress).unwrap();
         assert_eq!(exactly, FileStamp { digest: Digest::of_bytes(b"abc"), bytes: 3 });
         let beyond = hash_reader(std::io::repeat(0), 3 << 20, &SilentProgress).unwrap_err();
-        assert_eq!(beyond.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(beyond.kind(), ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn texts_have_a_most_of_bytes() {
+        assert_eq!(read_text_up_to(&b"1234"[..], 4).unwrap(), "1234");
+        assert_eq!(read_text_up_to(&b"12345"[..], 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        let endless = read_text_up_to(std::io::repeat(b' '), 3 << 20).unwrap_err();
+        assert!(endless.to_string().contains("larger than 3 MB"));
     }
 }

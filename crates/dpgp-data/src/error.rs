@@ -1,16 +1,19 @@
 //! Errors of data, with a way out for the user. Escapes text for terminals, pages and spreadsheets, and hides
-//! the contents of linked files.
+//! the contents of files outside the folder of their spec or project, which may belong to somebody else.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::{fmt, io};
 
 use super::digest::FileStamp;
 use super::fetch::{UrlFailure, failure_advice, list_failures};
 use super::manifest::ManifestError;
+use super::rows::{is_cloud_address, strip_access_keys};
 use super::table_error::TableError;
+use dpgp_fs::{is_outside_folder, resolve_links};
 
 /// Any failure of the data room.
 #[derive(Debug, thiserror::Error)]
@@ -405,11 +408,24 @@ pub fn is_hidden_char(c: char) -> bool {
 static WITHHELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Hides the contents of a file in all later errors of this process. Returns whether they were shown until now.
-pub(super) fn withhold_contents(file: &Path) -> bool {
+fn withhold_contents(file: &Path) -> bool {
     WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_path_buf())
 }
 
 /// Whether errors hide the contents of a file.
-pub(super) fn has_withheld_contents(file: &Path) -> bool {
+fn has_withheld_contents(file: &Path) -> bool {
     WITHHELD.lock().unwrap_or_else(PoisonError::into_inner).contains(file)
+}
+
+/// Says on standard error that a file is read which is outside of a folder, that of a spec or a project; once in a process. From here on
+/// no error shows what stands in it, only what is wrong and where. Addresses are outside of every folder.
+pub fn report_outside_file(file: &Path, folder: &Path, of: &str) {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if !is_cloud_address(file) && !is_outside_folder(folder, file) || !withhold_contents(file) {
+        return;
+    }
+    let place = if is_cloud_address(file) { strip_access_keys(file) } else { resolve_links(file) };
+    let place = place.to_string_lossy();
+    let place = escape_hidden_line(&place);
+    let _ = writeln!(std::io::stderr().lock(), "reading {place} (outside the folder of the {of})");
 }

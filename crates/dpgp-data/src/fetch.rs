@@ -261,7 +261,7 @@ fn reject_too_large(bound: u64, part: &mut PartialDownload) -> Result<(), Transf
 ///
 /// Its name holds the first digits of the wanted digest, so that a later run may go on with it. One process at a time
 /// owns it; the others wait. Where the file system knows no locks, each process has a part of its own.
-pub(super) struct PartialDownload {
+struct PartialDownload {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -274,7 +274,7 @@ pub(super) struct PartialDownload {
 
 impl PartialDownload {
     /// The part for `target`; what an earlier run left of it is kept if the digest is known.
-    pub(super) fn open(target: &Path, expected: &ExpectedContents) -> Result<Self, DataError> {
+    fn open(target: &Path, expected: &ExpectedContents) -> Result<Self, DataError> {
         let folder = target.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
         let (tag, resumable) = match expected {
@@ -307,17 +307,17 @@ impl PartialDownload {
     }
 
     /// How many bytes a download may go on from.
-    pub(super) fn resume_from(&self) -> u64 {
+    fn resume_from(&self) -> u64 {
         if self.resumable { self.bytes } else { 0 }
     }
 
     /// How many bytes are there.
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Starts again from nothing.
-    pub(super) fn clear(&mut self) -> Result<(), DataError> {
+    fn clear(&mut self) -> Result<(), DataError> {
         self.file.set_len(0).with_io_context(FileAction::Write, &self.path)?;
         self.file.rewind().with_io_context(FileAction::Write, &self.path)?;
         self.bytes = 0;
@@ -325,19 +325,19 @@ impl PartialDownload {
     }
 
     /// Adds bytes at the end.
-    pub(super) fn append(&mut self, block: &[u8]) -> Result<(), DataError> {
+    fn append(&mut self, block: &[u8]) -> Result<(), DataError> {
         self.file.write_all(block).with_io_context(FileAction::Write, &self.path)?;
         self.bytes += block.len() as u64;
         Ok(())
     }
 
     /// The digest and size of what is there.
-    pub(super) fn compute_stamp(&self) -> Result<FileStamp, DataError> {
+    fn compute_stamp(&self) -> Result<FileStamp, DataError> {
         compute_file_stamp(&self.path)
     }
 
     /// Gives the part its final name.
-    pub(super) fn rename_to_target(mut self, target: &Path) -> Result<(), DataError> {
+    fn rename_to_target(mut self, target: &Path) -> Result<(), DataError> {
         self.file.sync_all().with_io_context(FileAction::Write, &self.path)?;
         let renamed = match self.own.take() {
             Some(own) => own.persist(target).map_err(|error| error.error),
@@ -349,7 +349,7 @@ impl PartialDownload {
     }
 
     /// Deletes the part, because the target is there already.
-    pub(super) fn discard(self) -> Result<(), DataError> {
+    fn discard(self) -> Result<(), DataError> {
         self.delete()?;
         self.delete_lock_file();
         Ok(())
@@ -357,7 +357,7 @@ impl PartialDownload {
 
     /// Closes the part at the end of a failed download: what a later run can use stays. So does the empty lock file,
     /// since others may be waiting for it.
-    pub(super) fn close(self) -> Result<(), DataError> {
+    fn close(self) -> Result<(), DataError> {
         if self.resume_from() == 0 { self.delete() } else { Ok(()) }
     }
 

@@ -12,8 +12,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 
-use super::fetch::FetchError;
-use super::fetch::FetchOptions;
+use super::fetch::{FetchError, FetchOptions};
 
 const USER_AGENT: &str = concat!("dpgp/", env!("CARGO_PKG_VERSION"));
 
@@ -219,7 +218,7 @@ fn is_timeout(error: &(dyn Error + 'static)) -> bool {
 
 /// Whether an address is one of the internet: not of this machine, of a network of its own, of a link (where machines in clouds are
 /// told their secrets), or of no use to a server.
-pub(super) fn is_public(address: IpAddr) -> bool {
+fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

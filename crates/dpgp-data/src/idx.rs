@@ -153,11 +153,6 @@ mod tests {
         let floats = [vec![0, 0, 13], good[3..].to_vec()].concat();
         assert!(IdxArray::parse(floats).is_err());
     }
-}
-
-#[cfg(test)]
-mod images_tests {
-    use super::*;
 
     #[test]
     fn constants_stay_and_ramps_stay_ramps() {

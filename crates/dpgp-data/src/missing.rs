@@ -40,7 +40,7 @@ pub(super) fn is_missing_cell(cell: &AnyValue<'_>) -> bool {
 
 impl MissingCellPolicy {
     /// A number, or NaN for a missing one that may be left out.
-    pub(super) fn or_nan(self, number: Result<f64, TableCellError>) -> Result<f64, TableCellError> {
+    fn or_nan(self, number: Result<f64, TableCellError>) -> Result<f64, TableCellError> {
         match number {
             Err(problem) if self == Self::Drop && problem.is_missing() => Ok(f64::NAN),
             number => number,
@@ -137,7 +137,7 @@ pub(super) fn cell_to_number(cell: &AnyValue<'_>) -> Result<f64, TableCellError>
 }
 
 /// Text as a finite number, blanks around it apart.
-pub(super) fn parse_finite_number(text: &str) -> Result<f64, TableCellError> {
+fn parse_finite_number(text: &str) -> Result<f64, TableCellError> {
     let text = text.trim();
     if text.is_empty() {
         return Err(TableCellError::Missing);
@@ -318,6 +318,8 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
+    use polars::prelude::{IntoSeries, StringChunkedBuilder};
+
     use super::*;
 
     #[test]
@@ -344,13 +346,6 @@ mod tests {
             assert_eq!(ExpectedCell::Code(&codes).is_missing(&AnyValue::String(word)), missing, "{word:?}");
         }
     }
-}
-
-#[cfg(test)]
-mod cell_rules_tests {
-    use polars::prelude::{IntoSeries, StringChunkedBuilder};
-
-    use super::*;
 
     fn rules(missing: MissingCellPolicy) -> CellParsingRules {
         CellParsingRules {

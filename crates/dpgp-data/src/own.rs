@@ -11,12 +11,11 @@ use super::format::find_repeated_name;
 use super::missing::is_missing_word;
 use super::no_number::NumberError;
 use super::parquet::ParquetFile;
-use super::parquet_type::ParquetField;
+use super::parquet_schema::ParquetField;
 use super::rows::DecompressingReader;
 use super::table::Table;
 use super::table_error::TableError;
-use super::text::CsvLayout;
-use super::text::{CsvRowReader, LONGEST, text_read_error};
+use super::text::{CsvLayout, CsvRowReader, LONGEST, text_read_error};
 
 /// Whether a file is Parquet, by the end of its name.
 pub fn is_parquet(path: &Path) -> bool {
@@ -224,7 +223,7 @@ const BYTES: usize = 1 << 18;
 
 /// The separator that parts all of the first rows into equally many cells, two at the least; if none does, the one that does so with the most
 /// rows, then the one that the first row holds most often. What stands in quotes does not count.
-pub(super) fn guess_separator(path: &Path) -> Result<u8, DataError> {
+fn guess_separator(path: &Path) -> Result<u8, DataError> {
     Ok(choose_separator(&count_separators(&first_rows(path)?)))
 }
 

@@ -1,22 +1,26 @@
-//! Parquet files: columns in types that represent every cell exactly, with decimals rounded to the nearest
-//! double.
+//! Parquet files on this machine or in a cloud: columns in types that represent every cell exactly, with decimals rounded
+//! to the nearest double. Guards the decoding of damaged files.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use parquet::basic::CompressionCodec;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType as Physical, FixedLenByteArray};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use polars::prelude::{Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked};
 
-use super::archive::catch_decoding_panic;
-use super::error::DataError;
-use super::format::find_repeated_name;
-use super::parquet_notes::ParquetWriterNotes;
-use super::parquet_source::{LocalParquet, ParquetSource, chunk_range};
-use super::parquet_type::{ParquetCellType, ParquetField};
-use super::rows::{cloud, is_cloud_address};
+use super::error::{DataError, FileAction, IoErrorContext};
+use super::format::{detect_other_format, find_repeated_name};
+use super::parquet_schema::{ParquetCellType, ParquetField, ParquetWriterNotes};
+use super::rows::{cloud, is_cloud_address, open_file};
 use super::table_error::TableError;
 
 /// The most cells that there is room for before the first is read: a damaged file may claim any number.
@@ -263,7 +267,7 @@ const POWERS: [f64; 23] = [
 ];
 
 /// The double next to `unscaled * 10^-scale`, as of the same number in text.
-pub(super) fn decimal(unscaled: i128, scale: u32) -> f64 {
+fn decimal(unscaled: i128, scale: u32) -> f64 {
     match POWERS.get(scale as usize) {
         // Both are exact, so that their quotient is rounded once.
         Some(power) if unscaled.unsigned_abs() <= 1 << 53 => unscaled as f64 / power,
@@ -272,9 +276,104 @@ pub(super) fn decimal(unscaled: i128, scale: u32) -> f64 {
 }
 
 /// A whole number whose first byte is the most significant and has the sign.
-pub(super) fn big_endian(bytes: &[u8]) -> i128 {
+fn big_endian(bytes: &[u8]) -> i128 {
     let sign = if bytes.first().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
     bytes.iter().fold(sign, |number, byte| number << 8 | i128::from(*byte))
+}
+
+/// A Parquet file, whose footer has been read.
+pub(super) trait ParquetSource: Send {
+    /// Contents of its footer.
+    fn metadata(&self) -> &ParquetMetaData;
+
+    /// How long it is.
+    fn length(&self) -> u64;
+
+    /// A column of a row group, by its place in the file; messages name the file `path`.
+    fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError>;
+}
+
+/// A file on this machine.
+pub(super) struct LocalParquet {
+    reader: SerializedFileReader<File>,
+    bytes: u64,
+}
+
+impl LocalParquet {
+    /// Reads the footer.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let file = open_file(path)?;
+        let bytes = file.metadata().with_io_context(FileAction::Read, path)?.len();
+        match catch_decoding_panic(|| SerializedFileReader::new(file)) {
+            Ok(reader) => Ok(Self { reader, bytes }),
+            Err(cause) => Err(other_format_error(path).unwrap_or_else(|| parquet_decoding_error(path, cause))),
+        }
+    }
+}
+
+/// The error for a file of another kind under the name of a Parquet file; none for one that begins as Parquet does.
+fn other_format_error(path: &Path) -> Option<DataError> {
+    let mut first = Vec::new();
+    open_file(path).ok()?.take(FIRST).read_to_end(&mut first).ok()?;
+    if first.starts_with(b"PAR1") || first.starts_with(b"PARE") {
+        return None;
+    }
+    let is_text =
+        std::str::from_utf8(&first).is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
+    let kind = detect_other_format(&first).or_else(|| is_text.then_some("text; rename it to end in .csv"));
+    kind.map(|kind| DataError::from_table_error(path, TableError::OtherKind(kind)))
+}
+
+/// The bytes that tell the kind of a file.
+const FIRST: u64 = 64;
+
+/// The error for a file that cannot be decoded.
+pub(super) fn parquet_decoding_error(path: &Path, cause: ParquetError) -> DataError {
+    DataError::from_table_error(path, TableError::Parquet(Box::new(cause)))
+}
+
+/// Where in a file a column of a row group stands; none if no file can have it.
+pub(super) fn chunk_range(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+    let start = u64::try_from(start).ok()?;
+    let length = u64::try_from(column.compressed_size()).ok()?;
+    Some(start..start.checked_add(length)?)
+}
+
+impl ParquetSource for LocalParquet {
+    fn metadata(&self) -> &ParquetMetaData {
+        self.reader.metadata()
+    }
+
+    fn length(&self) -> u64 {
+        self.bytes
+    }
+
+    fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError> {
+        let column =
+            catch_decoding_panic(|| self.reader.get_row_group(group).and_then(|group| group.get_column_reader(place)));
+        column.map_err(|cause| parquet_decoding_error(path, cause))
+    }
+}
+
+thread_local! {
+    static DECODING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread decodes a file. A panic is then an error of the file, and no bug of the program.
+pub fn is_decoding() -> bool {
+    DECODING.get()
+}
+
+/// Runs the library of the format on a file. The library has assertions where bytes do not fit each other, and a panic there is
+/// the error of a damaged file.
+///
+/// Nobody sees what a panic leaves half done: all readers of a file end with its first error.
+pub(super) fn catch_decoding_panic<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    let before = DECODING.replace(true);
+    let outcome = catch_unwind(AssertUnwindSafe(decode));
+    DECODING.set(before);
+    outcome.unwrap_or_else(|_| Err(ParquetError::General("its parts are inconsistent".to_owned())))
 }
 
 #[cfg(test)]

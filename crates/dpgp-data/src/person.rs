@@ -283,11 +283,6 @@ mod tests {
         // Five standard deviations of a binomial count about 100.
         assert!(first.iter().all(|count| (57..144).contains(count)), "{first:?}");
     }
-}
-
-#[cfg(test)]
-mod id_tests {
-    use super::*;
 
     #[test]
     fn numbers_count_by_their_value() {

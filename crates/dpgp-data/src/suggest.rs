@@ -44,7 +44,6 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -8,8 +8,6 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
-pub use super::synthetic;
-
 /// Generated rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyntheticRows {
@@ -170,9 +168,10 @@ fn generate_trip(stream: &mut Pcg64) -> [f64; 4] {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
+
+    use super::*;
 
     #[test]
     fn points_lie_on_their_half_circle() {
@@ -185,13 +184,6 @@ mod tests {
         let ones = rows.targets.iter().sum::<f64>();
         assert!((ones - 250.0).abs() < 50.0);
     }
-}
-
-#[cfg(test)]
-mod sinc_tests {
-    use super::*;
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64;
 
     #[test]
     fn training_rows_then_noisy_then_true_ones() {
@@ -206,13 +198,6 @@ mod sinc_tests {
         assert!((rows.targets[4014] - 2f64.sin() / 2.0).abs() < 1e-16);
         assert!((4000..4009).all(|i| residual(i) != 0.0));
     }
-}
-
-#[cfg(test)]
-mod spirals_tests {
-    use super::*;
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64;
 
     #[test]
     fn the_angle_follows_from_class_and_distance() {
@@ -228,13 +213,6 @@ mod spirals_tests {
             assert!((150..250).contains(&count));
         }
     }
-}
-
-#[cfg(test)]
-mod stripes_tests {
-    use super::*;
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64;
 
     #[test]
     fn stripes_are_as_described() {
@@ -248,11 +226,6 @@ mod stripes_tests {
         let mean = rows.inputs[1][..4000].iter().sum::<f64>() / 4000.0;
         assert!((mean - 10.0 / 3.0).abs() < 4.0 * (50.0f64 / 9.0 / 4000.0).sqrt(), "{mean}");
     }
-}
-
-#[cfg(test)]
-mod trips_tests {
-    use super::*;
 
     #[test]
     fn batches_repeat_and_differ() {

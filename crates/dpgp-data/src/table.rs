@@ -12,17 +12,17 @@ use polars::prelude::{
     PolarsError, Series, StringChunkedBuilder,
 };
 
-use super::archive::unzip_first_csv;
 use super::error::{DataError, FileAction, IoErrorContext};
 use super::format::{CsvFormat, find_repeated_name};
 use super::identity::RowFingerprinter;
-use super::missing::{ExpectedCell, MissingCellPolicy, is_missing_word};
-use super::missing::{FilterValue, RowFilter};
-use super::missing::{append_numbers, cell_to_number, cell_to_person, cell_to_text, fingerprint_cell};
+use super::missing::{
+    ExpectedCell, FilterValue, MissingCellPolicy, RowFilter, append_numbers, cell_to_number, cell_to_person,
+    cell_to_text, fingerprint_cell, is_missing_word,
+};
 use super::own::is_parquet;
 use super::parquet::ParquetFile;
 use super::person::PersonId;
-use super::rows::{PathPartition, RowFile, column_indices};
+use super::rows::{PathPartition, RowFile, column_indices, unzip_first_csv};
 use super::table_error::{RowUnit, TableCellError, TableError};
 use super::text::CsvRowReader;
 
@@ -99,8 +99,7 @@ impl Table {
         ensure_cell_limit(file.rows(), places.len()).map_err(|problem| file.wrap_table_error(problem))?;
         let columns = places.into_iter().map(|place| read_parquet_column(file, place));
         let (columns, rows) = (columns.collect::<Result<Vec<Column>, _>>()?, file.rows());
-        let frame =
-            DataFrame::new(rows, columns).map_err(|error| DataError::from_table_error(path, polars_error(error)))?;
+        let frame = check_frame(path, DataFrame::new(rows, columns))?;
         Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: RowUnit::Row, in_path: 0 })
     }
 
@@ -119,8 +118,7 @@ impl Table {
             }
         }
         let columns = columns.into_iter().map(|column| column.finish().into_series().into()).collect();
-        let frame = DataFrame::new(lines.len(), columns)
-            .map_err(|error| DataError::from_table_error(path, polars_error(error)))?;
+        let frame = check_frame(path, DataFrame::new(lines.len(), columns))?;
         Ok(Self { file: path.to_owned(), frame, lines, unit: RowUnit::Line, in_path: 0 })
     }
 
@@ -273,7 +271,7 @@ impl Table {
         let mut words = StringChunkedBuilder::new(column.into(), self.rows());
         cells.iter().for_each(|word| words.append_option(word.as_deref()));
         let column = words.finish().into_series().into();
-        self.frame.with_column(column).map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
+        check_frame(&self.file, self.frame.with_column(column))?;
         Ok(self)
     }
 
@@ -299,9 +297,7 @@ impl Table {
     /// [`DataError::Table`] for a column that is not there.
     pub fn rename_column(mut self, column: &str, name: &str) -> Result<Self, DataError> {
         self.column(column)?;
-        self.frame
-            .rename(column, name.into())
-            .map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
+        check_frame(&self.file, self.frame.rename(column, name.into()))?;
         Ok(self)
     }
 
@@ -320,7 +316,7 @@ impl Table {
     /// [`DataError::Table`] if there are not as many numbers as rows.
     pub fn with_numbers(mut self, name: &str, values: &[f64]) -> Result<Self, DataError> {
         let column = Float64Chunked::from_slice(name.into(), values).into_series().into();
-        self.frame.with_column(column).map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
+        check_frame(&self.file, self.frame.with_column(column))?;
         Ok(self)
     }
 
@@ -343,9 +339,7 @@ impl Table {
             let mut cells = StringChunkedBuilder::new(name.as_str().into(), self.rows());
             (0..self.rows()).for_each(|_| cells.append_option(value.as_deref()));
             let column = cells.finish().into_series().into();
-            self.frame
-                .with_column(column)
-                .map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
+            check_frame(&self.file, self.frame.with_column(column))?;
         }
         self.in_path = file.partitions.len();
         Ok(self)
@@ -411,7 +405,7 @@ impl Table {
 
     /// The table with other columns for the same rows.
     fn with_frame(&self, frame: Result<DataFrame, PolarsError>) -> Result<Self, DataError> {
-        let frame = frame.map_err(|error| DataError::from_table_error(&self.file, polars_error(error)))?;
+        let frame = check_frame(&self.file, frame)?;
         Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone(), unit: self.unit, in_path: 0 })
     }
 }
@@ -430,13 +424,14 @@ fn read_parquet_column(file: &ParquetFile, place: usize) -> Result<Column, DataE
     let mut whole = Series::new_empty(field.name.into(), &holds);
     for (group, rows) in file.row_group_sizes().into_iter().enumerate() {
         let cells = file.column(group, place)?.read(rows).map_err(|cause| file.decoding_error(cause))?;
-        whole.append(&cells).map_err(|error| file.wrap_table_error(polars_error(error)))?;
+        whole.append(&cells).map_err(|error| file.wrap_table_error(TableError::Body(Box::new(error))))?;
     }
     Ok(whole.rechunk().into())
 }
 
-fn polars_error(error: PolarsError) -> TableError {
-    TableError::Body(Box::new(error))
+/// Names the file in an error of polars.
+fn check_frame<T>(file: &Path, outcome: Result<T, PolarsError>) -> Result<T, DataError> {
+    outcome.map_err(|error| DataError::from_table_error(file, TableError::Body(Box::new(error))))
 }
 
 #[cfg(test)]

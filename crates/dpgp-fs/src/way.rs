@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
+use super::folder_of;
+
 /// Fails if a name below `trusted` on the way to `path`, or `path` itself, is a link, broken or not: whoever made the
 /// link could choose where files are written and replaced. Missing names are not links.
 ///
@@ -46,8 +48,7 @@ fn link_error(path: &Path) -> Error {
 /// # Errors
 /// The I/O error.
 pub fn read_unlinked_text(path: &Path) -> Result<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_symlink() && is_outside_folder(folder, path) {
+    if path.is_symlink() && is_outside_folder(folder_of(path), path) {
         return Err(Error::other("it is a link to a place outside its folder, so dpgp does not read it"));
     }
     std::fs::read_to_string(path)

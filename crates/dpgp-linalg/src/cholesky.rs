@@ -1,4 +1,5 @@
-//! Blocked, parallel Cholesky factorisation with a jitter ladder that reports the jitter it added.
+//! Blocked, parallel Cholesky factorisation with a jitter ladder that reports the jitter it added, and the factor of a Gram
+//! matrix that is never formed.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
@@ -8,8 +9,7 @@ use faer::{Accum, MatMut, MatRef, Par, Spec};
 use nalgebra::DMatrix;
 
 use super::LinalgError;
-use super::gram::{for_each_column_tile, for_each_piece};
-use super::gram::{is_finite, view, view_mut};
+use super::products::{for_each_column_tile, for_each_piece, is_finite, owned, view, view_mut};
 
 /// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
 /// as small as the rounding of the factorisation itself, which the last one exceeds a million times.
@@ -85,11 +85,6 @@ impl Cholesky {
         Err(LinalgError::NotPositiveDefinite { matrix, size, jitter })
     }
 
-    /// From a lower factor that another factorisation has found, without jitter.
-    pub(super) fn from_factor(factor: DMatrix<f64>) -> Self {
-        Self { factor, jitter: 0.0 }
-    }
-
     /// The factor `scale L` of `scale^2 (A + jitter I)`.
     pub fn scaled(&self, scale: f64) -> Self {
         Self { factor: &self.factor * scale, jitter: self.jitter * scale * scale }
@@ -152,7 +147,7 @@ fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
 }
 
 /// Replaces the lower triangle of a matrix by its factor, on this thread; false if it is not positive definite.
-pub(super) fn factorise_lower_triangle(matrix: MatMut<'_, f64>) -> bool {
+fn factorise_lower_triangle(matrix: MatMut<'_, f64>) -> bool {
     let params = Spec::<LltParams, f64>::default();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(matrix.nrows(), Par::Seq, params));
     let stack = MemStack::new(&mut memory);
@@ -168,7 +163,7 @@ const PANEL: usize = 192;
 ///
 /// The panels do not depend on the number of threads, so that no bit does. Source: the blocked form of Golub and Van Loan 2013,
 /// Section 4.2.6.
-pub(super) fn factorise_in_panels(a: &mut DMatrix<f64>, factorise: impl Fn(MatMut<'_, f64>) -> bool) -> bool {
+fn factorise_in_panels(a: &mut DMatrix<f64>, factorise: impl Fn(MatMut<'_, f64>) -> bool) -> bool {
     let size = a.nrows();
     for start in (0..size).step_by(PANEL) {
         let width = PANEL.min(size - start);
@@ -226,6 +221,45 @@ fn columns_mut(numbers: &mut [f64], rows: usize) -> MatMut<'_, f64> {
     MatMut::from_column_major_slice_mut(numbers, rows, count)
 }
 
+/// The lower factor `L` of `rows' rows = L L'`, for `rows` (k x r) with k >= r, by a Householder QR
+/// factorisation: its relative error is that of `rows`, where forming the Gram matrix would square
+/// the condition number. With `rows = Q R` it is `L = R'`. Cost `2 k r^2`. Source: Higham 2002, Section 20.4.
+///
+/// ```
+/// use dpgp_linalg::gram_factor;
+/// use nalgebra::DMatrix;
+/// // One column (3, 4): its Gram matrix is 25.
+/// let factor = gram_factor("G", &DMatrix::from_column_slice(2, 1, &[3.0, 4.0]))?;
+/// assert!((factor.factor()[(0, 0)] - 5.0).abs() < 1e-14);
+/// # Ok::<(), dpgp_linalg::LinalgError>(())
+/// ```
+///
+/// # Errors
+/// [`LinalgError`] naming `matrix` if `rows` is not finite or has no full column rank.
+pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
+    let (height, size) = rows.shape();
+    if !is_finite(rows) {
+        return Err(LinalgError::NotFinite { matrix, rows: height, columns: size });
+    }
+    let deficient = LinalgError::NotPositiveDefinite { matrix, size, jitter: 0.0 };
+    if height < size {
+        return Err(deficient);
+    }
+    let mut factor = owned(view(rows).qr().thin_R()).transpose();
+    // Householder leaves the signs open; a Cholesky factor has a positive diagonal. `L D D L' = L L'` for signs D. The first
+    // entry of a column that is not zero is its diagonal one, or the factor is refused below.
+    for mut column in factor.column_iter_mut() {
+        let diagonal = column.iter().copied().find(|v| *v != 0.0).unwrap_or(0.0);
+        if diagonal < 0.0 {
+            column.neg_mut();
+        }
+    }
+    if factor.diagonal().iter().any(|v| *v <= 0.0) {
+        return Err(deficient);
+    }
+    Ok(Cholesky { factor, jitter: 0.0 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,11 +313,6 @@ mod tests {
         let nan = DMatrix::from_element(1, 1, f64::NAN);
         assert!(matches!(Cholesky::new("K", &nan), Err(LinalgError::NotFinite { .. })));
     }
-}
-
-#[cfg(test)]
-mod large_cholesky_tests {
-    use super::*;
 
     /// A matrix of three panels, the last of which is short.
     fn matrix() -> DMatrix<f64> {
@@ -305,7 +334,7 @@ mod large_cholesky_tests {
         let factor = lower();
         assert!((&factor * factor.transpose() - matrix()).amax() < 1e-13);
         let mut whole = matrix();
-        assert!(factorise_lower_triangle(super::super::gram::view_mut(&mut whole)));
+        assert!(factorise_lower_triangle(view_mut(&mut whole)));
         assert!((whole.lower_triangle() - &factor).amax() < 1e-12);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         assert_eq!(pool.install(lower), factor);
@@ -317,5 +346,21 @@ mod large_cholesky_tests {
         let mut matrix = matrix();
         matrix[(PANEL + 3, PANEL + 3)] = 0.0;
         assert!(!factorise_in_panels(&mut matrix, factorise_lower_triangle));
+    }
+
+    #[test]
+    fn is_the_cholesky_factor_of_the_gram_matrix() {
+        let rows = DMatrix::from_fn(7, 4, |i, j| ((i * i * (j + 2) + 3 * j) as f64).cos());
+        let factor = gram_factor("G", &rows).unwrap();
+        let gram = rows.transpose() * &rows;
+        assert!((factor.factor() * factor.factor().transpose() - gram).amax() < 1e-13);
+        assert!(factor.factor().upper_triangle().iter().filter(|v| **v != 0.0).count() == 4);
+    }
+
+    #[test]
+    fn no_full_rank_is_refused() {
+        for rows in [DMatrix::zeros(5, 2), DMatrix::from_element(1, 2, 1.0)] {
+            assert!(gram_factor("G", &rows).is_err());
+        }
     }
 }

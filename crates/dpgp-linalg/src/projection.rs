@@ -149,11 +149,6 @@ mod tests {
             }
         }
     }
-}
-
-#[cfg(test)]
-mod simplex_tests {
-    use super::*;
 
     /// The optimality conditions decide: every vertex lies on the far side of the plane through the nearest
     /// point.

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use super::gram::{is_finite, owned, view, view_mut};
+use super::products::{is_finite, owned, view, view_mut};
 use super::{LinalgError, product, transposed_product};
 
 /// `A = U diag(s) V'` with `s` falling; for `A` (m x n), `U` is (m x q), `V` (n x q), q = min(m, n).
@@ -175,11 +175,6 @@ mod tests {
             assert!(s.as_slice().is_sorted_by(|x, y| x >= y));
         }
     }
-}
-
-#[cfg(test)]
-mod leading_tests {
-    use super::*;
 
     /// A smooth map: rows and columns are places on a line.
     fn smooth(rows: usize, columns: usize) -> DMatrix<f64> {

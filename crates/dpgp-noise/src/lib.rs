@@ -4,7 +4,6 @@ mod error;
 mod lattice;
 mod rounded;
 
-pub use error::PrivacyError;
-pub use error::RoundedNoise;
+pub use error::{PrivacyError, RoundedNoise};
 pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
 pub use rounded::RoundedGaussian;

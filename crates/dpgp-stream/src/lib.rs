@@ -7,22 +7,15 @@
 //! last bit however the work was divided, and the sums of neighbouring parts add up ([`PartialSums`]).
 
 mod class_sums;
-mod collect;
 mod kernel;
 mod lattice_sums;
 mod summand;
 mod sums;
 mod targets;
 
-pub use class_sums::{BinCounts, CountSummand, RecordsPerRow};
-pub use class_sums::{ClassSummand, ClassSums, class_of};
-pub use collect::{BLOCK, sum_blocks, sum_rows_serially};
+pub use class_sums::{BinCounts, ClassSummand, ClassSums, CountSummand, RecordsPerRow, class_of};
 pub use kernel::{QuantizedKernel, SumScratch};
-pub use lattice_sums::LatticeSummand;
-pub use lattice_sums::LatticeSums;
-pub use summand::KernelSummand;
-pub use summand::PartialSums;
-pub use summand::{MergeableSum, RowSummand};
-pub use sums::KernelSums;
-pub use sums::{RowFileSummary, StoredPartialSums};
+pub use lattice_sums::{LatticeSummand, LatticeSums};
+pub use summand::{BLOCK, KernelSummand, MergeableSum, PartialSums, RowSummand, sum_blocks, sum_rows_serially};
+pub use sums::{KernelSums, RowFileSummary, StoredPartialSums};
 pub use targets::{IntegerTargets, TargetQuantizer};

@@ -3,9 +3,8 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::collect::BLOCK;
 use super::summand::is_possible_row_count;
-use super::{MergeableSum, PartialSums};
+use super::{BLOCK, MergeableSum, PartialSums};
 use dpgp_data::{Digest, Fingerprint};
 use dpgp_gp::variational::{IntegerSumUnits, IntegerSums, SufficientStatistics};
 

@@ -202,11 +202,6 @@ mod tests {
         assert!(PrivacyUnit::Record.is_record() && !person(1).is_record());
         assert_eq!((person(4).max_records(), PrivacyUnit::Row { records: 7 }.max_records()), (12, 7));
     }
-}
-
-#[cfg(test)]
-mod guarantee_tests {
-    use super::*;
 
     #[test]
     fn steps_add_up() {

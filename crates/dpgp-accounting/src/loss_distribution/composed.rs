@@ -116,7 +116,7 @@ impl ComposedLosses {
 /// Error: a transform errs by at most `e = 10 u log2(n)` of the norm (Higham 2002, Theorem 24.2: `u (mu + gamma_4 (sqrt 2 + mu)) / u`
 /// per level, below 10 with roots good to `mu = 2u`). No entry of the spectrum exceeds 1, so powers of it err by
 /// `T` times as much, and by `8 T u` from repeated squaring; norms shrink by `sqrt n` on the way back.
-pub(super) fn convolution_power(values: &[f64], steps: u32) -> (Vec<f64>, f64) {
+fn convolution_power(values: &[f64], steps: u32) -> (Vec<f64>, f64) {
     let n = values.len();
     let roots = roots(n);
     let mut data: Vec<Complex<f64>> = values.iter().map(|v| Complex::new(*v, 0.0)).collect();
@@ -269,11 +269,6 @@ mod tests {
             scaled.delta_upper_bound(1.0)
         );
     }
-}
-
-#[cfg(test)]
-mod fourier_tests {
-    use super::*;
 
     fn directly(values: &[f64], steps: u32) -> Vec<f64> {
         let n = values.len();

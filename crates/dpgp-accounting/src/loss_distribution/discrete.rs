@@ -182,7 +182,7 @@ fn cell_at_loss(pair: &DominatingPair, start: &TailCut, loss: f64) -> LossCell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gaussian_delta;
+    use crate::{NeighbourRelation, PrivacyEvent, Sampling, gaussian_delta};
 
     /// The hockey-stick divergence of losses on a grid.
     fn divergence(losses: &DiscreteLosses, epsilon: f64) -> f64 {
@@ -263,12 +263,6 @@ mod tests {
         let error = 4.0 * f64::EPSILON * (1.0 + 16.75 * 16.75);
         assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
     }
-}
-
-#[cfg(test)]
-mod cut_tests {
-    use super::*;
-    use crate::{NeighbourRelation, PrivacyEvent, Sampling};
 
     fn pairs() -> Vec<DominatingPair> {
         let mut pairs = Vec::new();
@@ -321,12 +315,6 @@ mod cut_tests {
         assert!((high.beyond.p - normal_cdf(-1.0)).abs() < 1e-15 && (high.beyond.q - normal_cdf(-1.5)).abs() < 1e-15);
         assert!((low.beyond.p - normal_cdf(-1.0)).abs() < 1e-15 && (low.beyond.q - normal_cdf(-0.5)).abs() < 1e-15);
     }
-}
-
-#[cfg(test)]
-mod dominated_tests {
-    use super::*;
-    use crate::gaussian_delta;
 
     /// The loss of a cell is just above the grid point that it is rounded down to, wherever the cell starts.
     #[test]

@@ -139,7 +139,7 @@ fn bounds(pair: &DominatingPair, steps: u32, given: GivenParameter, width: f64, 
 }
 
 /// An epsilon where the upper bound on delta is at most `delta`; infinite if there is none in the window.
-pub(super) fn epsilon_upper_bound(above: &ComposedLosses, delta: f64) -> f64 {
+fn epsilon_upper_bound(above: &ComposedLosses, delta: f64) -> f64 {
     // Logarithms: delta falls by powers of ten along epsilon.
     let mut excess = |epsilon: f64| Ok::<f64, Infallible>((above.delta_upper_bound(epsilon) / delta).ln());
     let (Ok(low), Ok(high)) =
@@ -156,7 +156,7 @@ pub(super) fn epsilon_upper_bound(above: &ComposedLosses, delta: f64) -> f64 {
 
 /// An epsilon up to `upper` where the lower bound on delta exceeds `delta`; zero if none is seen. Far below the centre
 /// of the window the bound is void, so it is approached from above.
-pub(super) fn epsilon_lower_bound(below: &ComposedLosses, delta: f64, upper: f64) -> f64 {
+fn epsilon_lower_bound(below: &ComposedLosses, delta: f64, upper: f64) -> f64 {
     if !(upper > 0.0 && upper.is_finite()) {
         return 0.0;
     }
@@ -191,6 +191,8 @@ impl Enclosure {
 
 #[cfg(test)]
 mod tests {
+    use super::super::discrete::DiscreteLosses;
+    use super::super::loss_sum::LossSum;
     use super::*;
     use dpgp_number::normal_cdf;
 
@@ -248,13 +250,6 @@ mod tests {
             (0.0, 0.0)
         );
     }
-}
-
-#[cfg(test)]
-mod crossing_tests {
-    use super::super::discrete::DiscreteLosses;
-    use super::super::loss_sum::LossSum;
-    use super::*;
 
     /// One answer of randomised response, whose delta at epsilon is `(3 - e^epsilon) / 4`.
     fn answer(infinite: f64) -> ComposedLosses {

@@ -3,14 +3,9 @@
 
 use std::sync::Arc;
 
-use super::basis::MechanismOutputs;
-use super::basis::OutputScore;
-use super::basis::{ColumnBasis, Feature};
-use super::half_line::BoundGoal;
-use super::half_line::{ColumnScore, column_differences};
-use super::half_line::{PromisingSet, ThresholdSet, best_threshold_sets};
-use super::lower_bounds::LowerBounds;
-use super::word::OutputKey;
+use super::LowerBounds;
+use super::half_line::{BoundGoal, ColumnScore, PromisingSet, ThresholdSet, best_threshold_sets, column_differences};
+use super::outputs::{ColumnBasis, Feature, MechanismOutputs, OutputKey, OutputScore};
 use crate::binomial::Trials;
 use dpgp_accounting::Guarantee;
 
@@ -192,7 +187,7 @@ impl GradientDescent {
 const SIZES: usize = 32;
 
 /// All scores for outputs such as these, from which those that are learned learn.
-pub(super) fn candidate_scores(outputs: [&MechanismOutputs; 2]) -> Vec<Arc<dyn OutputScore>> {
+fn candidate_scores(outputs: [&MechanismOutputs; 2]) -> Vec<Arc<dyn OutputScore>> {
     let width = outputs[0].width();
     let mut scores: Vec<Arc<dyn OutputScore>> = Vec::new();
     for at in 0..width {
@@ -312,10 +307,11 @@ impl OutputScore for LogRatioScore {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use rand::SeedableRng;
     use rand_distr::{Distribution, StandardNormal};
     use rand_pcg::Pcg64;
+
+    use super::*;
 
     /// Rows of two normal numbers around means.
     fn normal(means: [f64; 2], seed: u64) -> MechanismOutputs {
@@ -340,11 +336,6 @@ mod tests {
             assert!((found - truth).abs() < 0.25, "{output:?}: {found} instead of {truth}");
         }
     }
-}
-
-#[cfg(test)]
-mod lookup_tests {
-    use super::*;
 
     #[test]
     fn ratios_of_counts() {

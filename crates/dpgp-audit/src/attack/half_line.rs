@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::basis::{MechanismOutputs, OutputScore};
+use super::outputs::{MechanismOutputs, OutputScore};
 use crate::binomial::Trials;
 use crate::normal::short;
 
@@ -240,22 +240,12 @@ mod tests {
         let found = epsilon(vec![0.0; 500], vec![f64::NAN; 500]);
         assert!(found.value > 2.0, "{found:?}");
     }
-}
-
-#[cfg(test)]
-mod column_tests {
-    use super::*;
 
     #[test]
     fn pairs_of_few_and_of_many_columns() {
         assert_eq!([1, 2, 3, 6, 7, 20].map(|width| column_differences(width).len()), [0, 1, 3, 15, 6, 19]);
         assert_eq!(column_differences(2)[0].score(&[1.0, 4.0]), 3.0);
     }
-}
-
-#[cfg(test)]
-mod goal_tests {
-    use super::*;
 
     /// Randomised response at epsilon 1 tells exactly 1, and at epsilon 0 a delta of `p - q`.
     #[test]

@@ -365,11 +365,6 @@ mod tests {
         mixed.insert(None);
         assert!(!mixed.is_crowded(20.0));
     }
-}
-
-#[cfg(test)]
-mod cell_key_tests {
-    use super::*;
 
     /// From the authors' test vectors (`vectors_sip128`), whose key and messages are the bytes 0, 1, 2, ...
     #[test]
@@ -387,11 +382,6 @@ mod cell_key_tests {
             assert_eq!(hex::encode(key.digest(&message).to_le_bytes()), digest, "{length} bytes");
         }
     }
-}
-
-#[cfg(test)]
-mod key_tests {
-    use super::*;
 
     /// RFC 4231, test cases 1 to 4, 6 and 7: key, message, tag.
     #[test]

@@ -369,7 +369,7 @@ impl ValueCountSample {
     }
 
     /// How often each of the values was seen in both, of those that both would have kept.
-    pub(super) fn shared_value_counts<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = CountPair> + use<'s> {
+    fn shared_value_counts<'s>(&'s self, other: &'s Self) -> impl Iterator<Item = CountPair> + use<'s> {
         let bound = self.bound.min(other.bound);
         let [ours, theirs] = [self, other].map(|sample| sample.least.range(..=bound));
         let only_there = theirs.filter(move |(digest, _)| !self.least.contains_key(*digest));
@@ -559,11 +559,6 @@ mod tests {
         assert!((all.common_share(1000, &other, 1000) - 0.35 / 1.65).abs() < 1e-9);
         assert_eq!(sample(0..9).common_share(9, &sample(10..19), 9), 0.0);
     }
-}
-
-#[cfg(test)]
-mod counted_tests {
-    use super::*;
 
     /// However values are dealt out to parts, and in whatever order, their sample is one.
     #[test]

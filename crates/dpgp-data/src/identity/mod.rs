@@ -14,10 +14,6 @@ mod column;
 mod fingerprint;
 mod witness;
 
-pub use column::DataKey;
-pub use column::{CellDigestSum, ColumnFingerprint};
-pub use fingerprint::ValueCountSample;
-pub use fingerprint::{ColumnSetSketch, Fingerprint, RowSetDigest};
-pub use fingerprint::{RowDigestSum, RowSumParseError};
-pub use witness::RowFingerprinter;
-pub use witness::RowSketch;
+pub use column::{CellDigestSum, ColumnFingerprint, DataKey};
+pub use fingerprint::{ColumnSetSketch, Fingerprint, RowDigestSum, RowSetDigest, RowSumParseError, ValueCountSample};
+pub use witness::{RowFingerprinter, RowSketch};

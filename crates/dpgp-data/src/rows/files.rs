@@ -1,14 +1,13 @@
-//! The rows of several local or cloud files in sequence, with columns from their paths.
+//! The rows of several local or cloud files in sequence, with columns from their paths, and addresses of files in a cloud.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::parquet::ParquetRows;
 use super::text::TextRows;
-use super::unpacked::is_gzip;
-use super::{FileRows, FileState, RequestedColumns, RowFile, RowObservers, RowProgressBar, RowStream, cloud};
+use super::{
+    FileRows, FileState, PathPartition, RequestedColumns, RowFile, RowObservers, RowProgressBar, RowStream, cloud,
+};
 use crate::DataError;
-use crate::error::{FileAction, IoErrorContext};
 use crate::identity::{DataKey, Fingerprint, RowFingerprinter};
 use crate::missing::{CellParsingRules, MissingCellPolicy};
 use crate::own::is_parquet;
@@ -47,7 +46,7 @@ impl RowFilesReader {
         rules: impl Into<CellParsingRules>,
     ) -> Result<Self, DataError> {
         let (numbers, rules) = (columns.to_vec(), rules.into());
-        Self::open_columns(files, layout, RequestedColumns { numbers, witnessed: false, person: None, rules })
+        Self::open_columns(files, layout, RequestedColumns { numbers, rules, ..Default::default() })
     }
 
     /// The same; [`RowFilesReader::read_with_persons`] also reads whose row each is, which a column of text or numbers says.
@@ -136,16 +135,6 @@ impl RowFilesReader {
         &self.rows
     }
 
-    /// The file that a row stands in, of those read or passed over so far, and how many rows of the file precede it.
-    pub fn locate_row(&self, row: u64) -> (&Path, u64) {
-        let (mut file, mut row) = (0, row);
-        while file + 1 < self.rows.len() && row >= self.rows[file] {
-            row -= self.rows[file];
-            file += 1;
-        }
-        (self.files.get(file).map_or(Path::new(""), |file| &file.path), row)
-    }
-
     /// The rows of each file: by the footer of a Parquet file, by reading any other once.
     ///
     /// # Errors
@@ -229,7 +218,7 @@ struct PersonFromPath(Option<PersonId>);
 ///
 /// # Errors
 /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
-pub(super) fn open_row_file(
+fn open_row_file(
     file: &RowFile,
     layout: &CsvLayout,
     columns: &RequestedColumns,
@@ -335,7 +324,7 @@ impl FileRows for PartitionedRows {
 ///
 /// # Errors
 /// [`DataError`] for a file that cannot be read.
-pub(super) fn count_file_rows(file: &RowFile, layout: &CsvLayout) -> Result<u64, DataError> {
+fn count_file_rows(file: &RowFile, layout: &CsvLayout) -> Result<u64, DataError> {
     match is_parquet(&file.path) {
         true => ParquetRows::count_rows(&file.path),
         false => TextRows::count_rows(&file.path, layout),
@@ -386,147 +375,17 @@ pub(super) fn unsupported_address_error(name: &Path) -> DataError {
 
 /// The error for an address that cannot be used. What may be a key of access is not shown again.
 pub(super) fn address_error(name: &Path, problem: &'static str) -> DataError {
-    let text = name.to_string_lossy();
+    DataError::Address { name: strip_access_keys(name), problem }
+}
+
+/// An address without what may be a key of access.
+pub(crate) fn strip_access_keys(address: &Path) -> PathBuf {
+    let text = address.to_string_lossy();
     let plain = text.split(['?', '#']).next().unwrap_or_default();
-    let shown = match (plain.split_once("://"), plain.rsplit_once('@')) {
-        (Some(parts), Some(ends)) => format!("{}://{}", parts.0, ends.1),
-        _ => plain.to_owned(),
-    };
-    DataError::Address { name: shown.into(), problem }
-}
-
-/// The endings of row files in folders.
-const ENDINGS: [&str; 3] = ["parquet", "csv", "tsv"];
-
-/// The endings of compressed files.
-const PACKED: [&str; 6] = ["gz", "bz2", "xz", "zst", "lz4", "zip"];
-
-/// All files of rows in a folder and below, and those that would be some if they were not compressed.
-pub(super) fn list_row_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    let mut files = Vec::new();
-    for folder in list_folders(folder, &mut Vec::new())? {
-        for path in entries(&folder)? {
-            let aside = path.file_name().is_none_or(|name| is_ignored_name(&name.to_string_lossy()));
-            if !aside && is_row_file_name(&path) && !path.is_dir() {
-                files.push(path);
-            }
-        }
+    match plain.split_once("://").zip(plain.rsplit_once('@')) {
+        Some(((scheme, _), (_, rest))) => format!("{scheme}://{rest}").into(),
+        None => plain.into(),
     }
-    Ok(files)
-}
-
-/// Whether a file holds rows by its ending, compressed or not.
-pub(super) fn is_row_file_name(path: &Path) -> bool {
-    let inner = path.file_stem().filter(|_| is_compressed(path));
-    has_ending(path, &ENDINGS) || inner.is_some_and(|inner| has_ending(Path::new(inner), &ENDINGS))
-}
-
-/// A folder and all below it. One that leads back to a folder `above` it is passed over.
-pub(super) fn list_folders(folder: &Path, above: &mut Vec<PathBuf>) -> Result<Vec<PathBuf>, DataError> {
-    let own = fs::canonicalize(folder_or_current(folder)).with_io_context(FileAction::Read, folder)?;
-    let parent = folder.parent().and_then(|parent| fs::canonicalize(folder_or_current(parent)).ok());
-    let leads_back = parent.is_some_and(|parent| folder.is_symlink() && parent.starts_with(&own));
-    if leads_back || above.contains(&own) {
-        return Ok(Vec::new());
-    }
-    above.push(own);
-    let mut folders = vec![folder.to_path_buf()];
-    for path in entries(folder)? {
-        let aside = path.file_name().is_none_or(|name| is_ignored_name(&name.to_string_lossy()));
-        if !aside && path.is_dir() {
-            folders.extend(list_folders(&path, above)?);
-        }
-    }
-    above.pop();
-    Ok(folders)
-}
-
-/// Hidden, or not data: `_SUCCESS`, `_temporary`.
-pub(super) fn is_ignored_name(name: &str) -> bool {
-    name.starts_with(['.', '_'])
-}
-
-/// Whether a file is compressed.
-fn is_compressed(path: &Path) -> bool {
-    has_ending(path, &PACKED)
-}
-
-/// Fails for the first file that is compressed in another way than text by gzip.
-///
-/// # Errors
-/// [`PaperTableError::Packed`].
-pub(super) fn ensure_supported_compression<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), DataError> {
-    for path in paths {
-        let text = is_gzip(path) && !path.file_stem().is_some_and(|inner| is_parquet(inner.as_ref()));
-        if is_compressed(path) && !text {
-            return Err(DataError::from_table_error(path, TableError::Packed));
-        }
-    }
-    Ok(())
-}
-
-fn has_ending(path: &Path, endings: &[&str]) -> bool {
-    path.extension().is_some_and(|end| endings.iter().any(|known| end.eq_ignore_ascii_case(known)))
-}
-
-/// Entries of a folder; nothing if there is none.
-pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
-    if !folder_or_current(folder).is_dir() {
-        return Ok(Vec::new());
-    }
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder_or_current(folder)).with_io_context(FileAction::Read, folder)? {
-        paths.push(folder.join(entry.with_io_context(FileAction::Read, folder)?.file_name()));
-    }
-    Ok(paths)
-}
-
-/// A folder by a name that the system knows; the working directory has none.
-pub(super) fn folder_or_current(folder: &Path) -> &Path {
-    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
-}
-
-/// Word in a path for a missing value.
-const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
-
-/// A column with one value in all rows of a file: `name=value`, a folder of its path.
-///
-/// ```
-/// use dpgp_data::rows::PathPartition;
-/// let month = PathPartition::parse("month=06").map(|month| (month.name, month.value));
-/// assert_eq!(month, Some(("month".to_owned(), Some("06".to_owned()))));
-/// assert_eq!(PathPartition::parse("at=12%3A30").and_then(|at| at.value).as_deref(), Some("12:30"));
-/// assert_eq!(PathPartition::parse("at=__HIVE_DEFAULT_PARTITION__").map(|at| at.value), Some(None));
-/// assert_eq!(PathPartition::parse("parts"), None);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PathPartition {
-    /// The column.
-    pub name: String,
-    /// Its cell; none if it is missing.
-    pub value: Option<String>,
-}
-
-impl PathPartition {
-    /// Column and value in the name of a folder, if it has them. A byte may be written as `%` and two hexadecimal
-    /// digits.
-    pub fn parse(folder: &str) -> Option<Self> {
-        let (name, value) = folder.split_once('=')?;
-        let (name, value) = (decode_percent(name), decode_percent(value));
-        let value = Some(value).filter(|value| !value.trim().is_empty() && value != MISSING);
-        if name.is_empty() { None } else { Some(Self { name, value }) }
-    }
-}
-
-/// The text that is written with some of its bytes as `%41`.
-fn decode_percent(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).filter(|_| *first == b'%').and_then(|digits| hex::decode(digits).ok());
-        rest = if code.is_some() { &after[2..] } else { after };
-        bytes.extend(code.unwrap_or_else(|| vec![*first]));
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -8,23 +8,16 @@ mod parquet;
 mod source;
 mod text;
 mod unpacked;
-mod write;
 
-pub use files::PathPartition;
-pub use files::RowFilesReader;
-pub use files::{ensure_readable_addresses, is_cloud_address, resolve_in_folder};
-pub use find::find_row_files;
+pub(super) use files::strip_access_keys;
+pub use files::{RowFilesReader, ensure_readable_addresses, is_cloud_address, resolve_in_folder};
+pub use find::{PathPartition, RowFile, find_row_files};
 pub use held::{ExtraCell, ExtraColumns, FingerprintedRows};
-pub use source::FileState;
-pub use source::InMemoryRows;
-pub use source::RowProgressBar;
-pub(super) use source::column_indices;
-pub use source::keyed_tag;
-pub(super) use source::open_file;
-pub use source::{CompleteFlagRows, KeptFlagRows};
-pub use text::RowFile;
-pub(super) use unpacked::{DamagedGzipError, DecompressingReader};
-pub use write::RowWriter;
+pub use source::{CompleteFlagRows, FileState, InMemoryRows, KeptFlagRows, RowProgressBar, keyed_tag};
+pub(super) use source::{column_indices, open_file};
+pub(super) use unpacked::{DamagedGzipError, DecompressingReader, unzip_first_csv};
+
+pub use super::write::RowWriter;
 
 use super::error::DataError;
 use super::identity::RowFingerprinter;
@@ -57,7 +50,7 @@ struct RowObservers<'b> {
 }
 
 /// The columns of files that are read.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct RequestedColumns {
     /// Those of numbers.
     numbers: Vec<String>,

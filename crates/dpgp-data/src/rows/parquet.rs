@@ -8,9 +8,7 @@ use super::source::column_indices;
 use super::{FileRows, RequestedColumns, RowObservers};
 use crate::error::DataError;
 use crate::identity::RowFingerprinter;
-use crate::missing::CellParsingRules;
-use crate::missing::{MissingCellPolicy, is_missing_cell};
-use crate::missing::{cell_to_person, fingerprint_cell};
+use crate::missing::{CellParsingRules, MissingCellPolicy, cell_to_person, fingerprint_cell, is_missing_cell};
 use crate::parquet::{ParquetColumnReader, ParquetFile};
 use crate::person::PersonId;
 use crate::table_error::{RowUnit, TableError};
@@ -46,7 +44,8 @@ impl ParquetRows {
         let file = ParquetFile::open(path)?;
         let known: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         let names = columns.numbers.clone();
-        let places = self::column_indices(&names, &known).map_err(|problem| file.wrap_table_error(problem))?;
+        let find = |names: &[String]| column_indices(names, &known).map_err(|problem| file.wrap_table_error(problem));
+        let places = find(&names)?;
         for place in &places {
             let field = file.fields().swap_remove(*place);
             let is_read = match columns.rules.column_categories(&field.name) {
@@ -58,9 +57,9 @@ impl ParquetRows {
             }
         }
         let others = if columns.witnessed { file.other_columns(&names) } else { Vec::new() };
-        let others = self::column_indices(&others, &known).map_err(|problem| file.wrap_table_error(problem))?;
+        let others = find(&others)?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
-        let person = self::column_indices(&person, &known).map_err(|problem| file.wrap_table_error(problem))?;
+        let person = find(&person)?;
         for place in &person {
             let field = file.fields().swap_remove(*place);
             if field.holds.is_none() {

@@ -1,9 +1,9 @@
-//! Rows of a text file, and row files of any format.
+//! Rows of a text file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::source::column_indices;
-use super::{DecompressingReader, FileRows, PathPartition, RequestedColumns, RowObservers};
+use super::{DecompressingReader, FileRows, RequestedColumns, RowObservers};
 use crate::error::DataError;
 use crate::format::find_repeated_name;
 use crate::identity::RowFingerprinter;
@@ -39,11 +39,12 @@ impl TextRows {
             return Err(reader.wrap_table_error(TableError::RepeatedColumn(column.to_owned())));
         }
         let names = columns.numbers.clone();
-        let places =
-            self::column_indices(&names, reader.names()).map_err(|problem| reader.wrap_table_error(problem))?;
+        let find = |names: &[String]| {
+            column_indices(names, reader.names()).map_err(|problem| reader.wrap_table_error(problem))
+        };
+        let places = find(&names)?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
-        let found =
-            self::column_indices(&person, reader.names()).map_err(|problem| reader.wrap_table_error(problem))?;
+        let found = find(&person)?;
         let person = person.into_iter().zip(found).map(|(name, place)| PersonColumn { name, place }).next();
         let mut asked = vec![None; reader.names().len()];
         // A column that is asked for twice is known by the first place, which is written last.
@@ -53,13 +54,7 @@ impl TextRows {
 
     /// How many rows there are.
     pub fn count_rows(path: &Path, layout: &CsvLayout) -> Result<u64, DataError> {
-        let columns = RequestedColumns {
-            numbers: Vec::new(),
-            witnessed: false,
-            person: None,
-            rules: CellParsingRules::default(),
-        };
-        Self::open(path, layout, &columns)?.skip(u64::MAX)
+        Self::open(path, layout, &RequestedColumns::default())?.skip(u64::MAX)
     }
 
     /// Shows the row to a witness; the last numbers of the columns are its own.
@@ -151,107 +146,5 @@ impl FileRows for TextRows {
 
     fn read_fraction(&self) -> f64 {
         self.reader.read_fraction()
-    }
-}
-
-/// A file of rows, and the columns that its path names.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RowFile {
-    /// The file.
-    pub path: PathBuf,
-    /// The columns, in the order of the path.
-    pub partitions: Vec<PathPartition>,
-}
-
-impl RowFile {
-    /// A file that was named itself: its path names no columns.
-    pub fn from_path(path: &Path) -> Self {
-        Self { path: path.to_path_buf(), partitions: Vec::new() }
-    }
-
-    /// A file that was found in the folder `start` or below: all folders `name=value` below it are columns, and so are those
-    /// that the path of `start` itself ends with.
-    pub fn from_partitioned_path(path: PathBuf, start: &Path) -> Self {
-        let mut partitions: Vec<PathPartition> = start.iter().rev().map_while(parse_partition).collect();
-        partitions.reverse();
-        let below = path.parent().and_then(|folder| folder.strip_prefix(start).ok());
-        partitions.extend(below.into_iter().flatten().filter_map(parse_partition));
-        Self { path, partitions }
-    }
-
-    /// Its name after those of its partitions: the same wherever the folder stands.
-    pub fn name(&self) -> String {
-        let mut name = String::new();
-        for PathPartition { name: column, value } in &self.partitions {
-            name.push_str(&format!("{column}={}/", value.as_deref().unwrap_or_default()));
-        }
-        name + &self.path.file_name().unwrap_or_default().to_string_lossy()
-    }
-
-    /// The column that the path names, if it does.
-    pub fn partition(&self, column: &str) -> Option<&PathPartition> {
-        self.partitions.iter().find(|partition| partition.name == column)
-    }
-
-    /// The cell of a column that the path names, as a number; NaN if it is missing and may be.
-    ///
-    /// # Errors
-    /// [`PaperTableError::PathCell`].
-    pub(crate) fn partition_number(&self, column: &str, rules: &CellParsingRules) -> Result<Option<f64>, TableError> {
-        let Some(PathPartition { name, value }) = self.partition(column) else { return Ok(None) };
-        rules
-            .parse_number(column, value.as_deref().unwrap_or_default())
-            .map(Some)
-            .map_err(|problem| TableError::PathCell { column: name.clone(), problem })
-    }
-
-    /// Fails if the file has a column that its path names, or the path names a column twice.
-    ///
-    /// # Errors
-    /// [`PaperTableError::ColumnInPath`], [`PaperTableError::RepeatedColumn`].
-    pub(crate) fn ensure_distinct_partitions(&self, columns: &[String]) -> Result<(), TableError> {
-        for (place, PathPartition { name, .. }) in self.partitions.iter().enumerate() {
-            if columns.contains(name) {
-                return Err(TableError::ColumnInPath(name.clone()));
-            }
-            if self.partitions[..place].iter().any(|other| other.name == *name) {
-                return Err(TableError::RepeatedColumn(name.clone()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Shows the columns that the path names to a witness, for all rows that follow; those of `read` are read by the spec.
-    pub(super) fn fingerprint_partitions(&self, witness: &mut RowFingerprinter, read: &[String]) {
-        for PathPartition { name, value } in &self.partitions {
-            witness.add_text(value.as_deref().unwrap_or_default().as_bytes(), read.contains(name));
-        }
-        witness.repeat_cells_in_file();
-    }
-}
-
-fn parse_partition(folder: &std::ffi::OsStr) -> Option<PathPartition> {
-    folder.to_str().and_then(PathPartition::parse)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_that_are_columns() {
-        for (start, path, name) in [
-            ("parts", "parts/a.csv", "a.csv"),
-            ("parts", "parts/year=2017/month=06/a.csv", "year=2017/month=06/a.csv"),
-            ("parts", "parts/year=2017/of/month=06/a=b.csv", "year=2017/month=06/a=b.csv"),
-            ("parts/year=2017/month=06", "parts/year=2017/month=06/a.csv", "year=2017/month=06/a.csv"),
-            ("", "year=2017/a.csv", "year=2017/a.csv"),
-            ("/run=3/parts", "/run=3/parts/year=2017/a.csv", "year=2017/a.csv"),
-            ("x", "x/a=__HIVE_DEFAULT_PARTITION__/=1/a.csv", "a=/a.csv"),
-        ] {
-            let file = RowFile::from_partitioned_path(path.into(), start.as_ref());
-            assert_eq!(file.name(), name, "{start} {path}");
-        }
-        assert_eq!(RowFile::from_path("year=2017/a.csv".as_ref()).name(), "a.csv");
     }
 }

@@ -1,12 +1,14 @@
-//! Decompresses the text of a row file while it is read.
+//! Unpacks text: of a row file in gzip while it is read, and of the table in a zip archive.
 
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
 use std::path::Path;
 
 use flate2::bufread::GzDecoder;
 
 use super::source::{CountingFileReader, ReadFraction};
 use crate::DataError;
+use crate::table_error::TableError;
 
 /// Bytes that are read at a time, packed or not.
 const BUFFER: usize = 1 << 20;
@@ -123,12 +125,47 @@ fn classify_gzip_error(cause: io::Error) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, DamagedGzipError(cause))
 }
 
+/// The most bytes that are unpacked: a small archive may hold any number of them.
+const MOST_UNPACKED: u64 = 1 << 30;
+
+/// The bytes of the first CSV file of an archive, those that the system of the archive adds apart.
+///
+/// # Errors
+/// [`TableError::Unpacked`] for more than 1 GiB; [`TableError::Body`] for an archive that cannot be read, or holds no CSV file.
+pub(crate) fn unzip_first_csv(file: File) -> Result<Vec<u8>, TableError> {
+    read_first_csv(file, MOST_UNPACKED)
+}
+
+fn read_first_csv(archive: impl Read + Seek, most: u64) -> Result<Vec<u8>, TableError> {
+    let mut archive = zip::ZipArchive::new(archive).map_err(archive_error)?;
+    for place in 0..archive.len() {
+        let entry = archive.by_index(place).map_err(archive_error)?;
+        let name = entry.name().map_err(archive_error)?.to_string();
+        if name.to_lowercase().ends_with(".csv") && !name.starts_with("__MACOSX") {
+            return if entry.size() > most { Err(TableError::Unpacked(most >> 20)) } else { read_limited(entry, most) };
+        }
+    }
+    Err(TableError::Body("the archive holds no CSV file".into()))
+}
+
+/// All bytes. An archive may hold more than it says.
+fn read_limited(entry: impl Read, most: u64) -> Result<Vec<u8>, TableError> {
+    let mut bytes = Vec::new();
+    entry.take(most + 1).read_to_end(&mut bytes).map_err(archive_error)?;
+    if bytes.len() as u64 > most { Err(TableError::Unpacked(most >> 20)) } else { Ok(bytes) }
+}
+
+fn archive_error(cause: impl std::error::Error + Send + Sync + 'static) -> TableError {
+    TableError::Body(Box::new(cause))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Cursor, Write};
 
     use flate2::Compression;
     use flate2::write::GzEncoder;
+    use zip::write::SimpleFileOptions;
 
     use super::*;
 
@@ -187,5 +224,24 @@ mod tests {
             assert!(unpacked(&bad).map_or(true, |found| found == text), "{place}");
         }
         assert!(unpacked(&[&good[..], b"more"].concat()).is_err());
+    }
+
+    fn archive(bytes: usize) -> Cursor<Vec<u8>> {
+        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        archive.start_file("rows.csv", SimpleFileOptions::default()).unwrap();
+        archive.write_all(&vec![b'1'; bytes]).unwrap();
+        archive.finish().unwrap()
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_the_limit() {
+        let most = 3 << 20;
+        assert_eq!(read_first_csv(archive(most), most as u64).unwrap().len(), most);
+        let bomb = archive(most + 1);
+        assert!(bomb.get_ref().len() < most / 100);
+        assert!(matches!(read_first_csv(bomb, most as u64), Err(TableError::Unpacked(3))));
+        let unsaid = read_limited(std::io::repeat(b'1'), most as u64);
+        assert!(matches!(unsaid, Err(TableError::Unpacked(3))));
+        assert!(read_first_csv(Cursor::new(b"no archive".to_vec()), 1).is_err());
     }
 }

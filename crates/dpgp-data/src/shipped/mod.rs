@@ -1,18 +1,21 @@
 //! The shipped experiments, their small data and their committed tables, for users without the sources.
 
-mod files;
-#[cfg(test)]
+#[cfg_attr(not(test), allow(dead_code, reason = "only the build script and a test pack files"))]
 mod pack;
-mod place;
-mod unpack;
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use files::shipped_paths;
-pub(super) use place::{shipped_file_text, write_shipped_file};
-use unpack::unpack;
+use flate2::read::ZlibDecoder;
+
+use crate::cache::create_folder;
+use crate::digest::{FileStamp, compute_file_stamp};
+use crate::error::{DataError, FileAction, IoErrorContext};
+use crate::manifest::DataFile;
+use dpgp_fs::temporary_file;
+use pack::shipped_paths;
 
 /// Where the sources were when the program was built.
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -56,8 +59,40 @@ fn read_sources(sources: &Path) -> BTreeMap<String, String> {
     read.collect::<std::io::Result<_>>().unwrap_or_default()
 }
 
+/// Writes a file of the data folder that comes with the program to a place; none if it does not come with it.
+pub(super) fn write_shipped_file(file: &DataFile, target: &Path) -> Result<Option<FileStamp>, DataError> {
+    let Some(text) = shipped_file_text(file) else { return Ok(None) };
+    let folder = target.parent().unwrap_or(Path::new("."));
+    create_folder(folder)?;
+    let mut temporary = temporary_file(folder, 0o666).with_io_context(FileAction::Write, target)?;
+    temporary.write_all(text.as_bytes()).with_io_context(FileAction::Write, target)?;
+    temporary.persist(target).map_err(|refused| refused.error).with_io_context(FileAction::Rename, target)?;
+    compute_file_stamp(target).map(Some)
+}
+
+/// The text of a file of the data folder that comes with the program.
+pub(super) fn shipped_file_text(file: &DataFile) -> Option<&'static str> {
+    if file.bundled { shipped_text(&format!("data/{}", file.path)) } else { None }
+}
+
+/// The files that were packed, by their paths; none if the piece is damaged.
+fn unpack(packed: &[u8]) -> Option<BTreeMap<String, String>> {
+    let mut all = String::new();
+    ZlibDecoder::new(packed).read_to_string(&mut all).ok()?;
+    let (mut rest, mut files) = (all.as_str(), BTreeMap::new());
+    while !rest.is_empty() {
+        let (line, after) = rest.split_once('\n')?;
+        let (path, bytes) = line.rsplit_once('\t')?;
+        let (text, others) = after.split_at_checked(bytes.parse().ok()?)?;
+        files.insert(path.to_owned(), text.to_owned());
+        rest = others;
+    }
+    Some(files)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::pack::pack;
     use super::*;
     use crate::DatasetManifest;
 
@@ -65,12 +100,12 @@ mod tests {
     #[test]
     fn what_is_packed_is_unpacked() {
         let sources = Path::new(SOURCES);
-        let packed = pack::pack(sources, &shipped_paths(sources).unwrap()).unwrap();
+        let packed = pack(sources, &shipped_paths(sources).unwrap()).unwrap();
         assert!(packed.len() < 1 << 20, "the program grows by {} bytes", packed.len());
         let files = unpack(&packed).unwrap();
         assert_eq!(files, read_sources(sources));
         assert!(files.keys().all(|path| !path.contains("/quick/")));
-        assert_eq!(unpack(&pack::pack(sources, &[]).unwrap()).unwrap(), BTreeMap::new());
+        assert_eq!(unpack(&pack(sources, &[]).unwrap()).unwrap(), BTreeMap::new());
         assert_eq!(unpack(&packed[..packed.len() / 2]), None);
     }
 

@@ -311,7 +311,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    use super::enumeration::enumerate;
+    use super::enumeration::{Outcomes, enumerate};
     use super::*;
 
     fn noise(sd: f64) -> RoundedGaussian {
@@ -373,12 +373,6 @@ mod tests {
         assert_eq!(noise(2f64.powi(100)).sd(), 2f64.powi(100));
         assert!(RoundedGaussian::new(Positive::new(2f64.powi(100).next_up()).unwrap()).is_err());
     }
-}
-
-#[cfg(test)]
-mod normal_tests {
-    use super::enumeration::{Outcomes, enumerate};
-    use super::*;
 
     /// The probability of each event over all strings of bits, against its closed form.
     fn check(outcomes: &Outcomes<bool>, truth: f64, most: f64) {

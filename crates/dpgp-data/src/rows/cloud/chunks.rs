@@ -14,9 +14,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::object::CloudObject;
 use crate::DataError;
-use crate::archive::catch_decoding_panic;
 use crate::error::{FileAction, IoErrorContext};
-use crate::parquet_source::{ParquetSource, chunk_range, parquet_decoding_error};
+use crate::parquet::{ParquetSource, catch_decoding_panic, chunk_range, parquet_decoding_error};
 
 /// The bytes that are fetched from the end of a file: most footers are shorter.
 const TAIL: u64 = 1 << 16;

@@ -1,11 +1,20 @@
-//! The parts of an address.
+//! The parts of an address, and the objects at it: one object, all below a prefix, or all that match a pattern.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use futures_util::TryStreamExt;
+use glob::Pattern;
+use object_store::ObjectStore;
 use object_store::path::Path as Key;
 
+use super::super::RowFile;
 use super::super::files::{SCHEMES, address_error, address_scheme};
+use super::super::find::{bad_pattern, ensure_supported_compression, has_wildcard, is_ignored_name, is_row_file_name};
+use super::object::fetch_object_metadata;
+use super::store::{open_store, wait_for_request};
 use crate::DataError;
+use crate::error::{FileAction, IoErrorContext};
 
 /// An address: the store, the bucket in it (or the host), and the rest as it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +74,91 @@ pub(crate) fn check_address(name: &Path) -> Result<(), DataError> {
     CloudLocation::parse(name).map(drop)
 }
 
+/// The files of an address, in the order of their names.
+///
+/// # Errors
+/// [`DataError::Address`], [`DataError::BadPattern`], [`DataError::NoRowFiles`], [`DataError::Io`].
+pub(crate) fn find_files(name: &Path) -> Result<Vec<RowFile>, DataError> {
+    let location = CloudLocation::parse(name)?;
+    // A page has no folders, and a signature in its address would have been refused.
+    if location.scheme == "https" || is_object(name, &location)? {
+        return Ok(vec![RowFile::from_path(name)]);
+    }
+    let (start, patterns) = split_at_wildcard(name, &location.rest)?;
+    let below = CloudLocation { rest: start, ..location };
+    let mut paths = Vec::new();
+    for object in list_objects(name, &below)? {
+        let inside = object.as_ref().strip_prefix(&below.rest).unwrap_or_default();
+        let parts: Vec<&str> = inside.trim_start_matches('/').split('/').collect();
+        if is_pattern_match(&patterns, &parts) {
+            paths.push(below.path_in_bucket(object.as_ref()));
+        }
+    }
+    if paths.is_empty() {
+        return Err(DataError::NoRowFiles { name: name.to_path_buf() });
+    }
+    paths.sort();
+    ensure_supported_compression(paths.iter().map(PathBuf::as_path))?;
+    let start = below.path_in_bucket(&below.rest);
+    Ok(paths.into_iter().map(|path| RowFile::from_partitioned_path(path, &start)).collect())
+}
+
+/// Whether an object has this name, which then is no pattern.
+fn is_object(name: &Path, location: &CloudLocation) -> Result<bool, DataError> {
+    if location.rest.is_empty() || location.rest.ends_with('/') {
+        return Ok(false);
+    }
+    match fetch_object_metadata(location)? {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(false),
+        answer => answer.map(|_| true).with_io_context(FileAction::Read, name),
+    }
+}
+
+/// The folder before the first wildcard, and the patterns after it.
+fn split_at_wildcard(name: &Path, rest: &str) -> Result<(String, Vec<Pattern>), DataError> {
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
+    let folders = parts.iter().take_while(|part| !has_wildcard(part)).count();
+    let mut patterns = Vec::new();
+    for part in &parts[folders..] {
+        patterns.push(Pattern::new(part).map_err(|problem| bad_pattern(name, problem.msg))?);
+    }
+    Ok((parts[..folders].join("/"), patterns))
+}
+
+/// The names of all objects below a folder. Each page of a list is waited for by itself: a list may have any length.
+fn list_objects(name: &Path, folder: &CloudLocation) -> Result<Vec<Key>, DataError> {
+    let key = folder.object_key()?;
+    let mut objects = open_store(folder).with_io_context(FileAction::Read, name)?.list(Some(&key));
+    let mut names = Vec::new();
+    while let Some(object) = wait_for_request(objects.try_next()).with_io_context(FileAction::Read, name)? {
+        names.push(object.location);
+    }
+    Ok(names)
+}
+
+/// Whether the name of an object, part by part, is one that patterns mean: each stands for one part, `**` for any number of
+/// folders. What comes after the last pattern is in a folder that matched: all rows in it and below are meant, as on a disk.
+fn is_pattern_match(patterns: &[Pattern], parts: &[&str]) -> bool {
+    let Some((first, rest)) = patterns.split_first() else {
+        return parts.is_empty() || is_row_file_path(parts);
+    };
+    if first.as_str() == "**" {
+        // The last part is no folder.
+        let folders =
+            parts.iter().take(parts.len().saturating_sub(1)).take_while(|part| !is_ignored_name(part)).count();
+        return (0..=folders).any(|skipped| is_pattern_match(rest, &parts[skipped..]));
+    }
+    let Some((part, others)) = parts.split_first() else { return false };
+    let is_named = !is_ignored_name(part) || first.as_str().chars().next() == part.chars().next();
+    is_named && first.matches(part) && is_pattern_match(rest, others)
+}
+
+/// Whether these are the parts of a file of rows in a folder or below.
+fn is_row_file_path(parts: &[&str]) -> bool {
+    let last = parts.last().copied().unwrap_or_default();
+    is_row_file_name(Path::new(last)) && !parts.iter().any(|part| is_ignored_name(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +180,35 @@ mod tests {
         for name in ["s3://b/a//x", "s3://b/../x"] {
             let location = CloudLocation::parse(name.as_ref()).unwrap();
             assert!(matches!(location.object_key(), Err(DataError::Address { .. })), "{name}");
+        }
+    }
+
+    /// As files of the same names on a disk.
+    #[test]
+    fn patterns_mean_objects() {
+        for (pattern, name, meant) in [
+            ("", "a.csv", true),
+            ("", "deep/er/a.csv.gz", true),
+            ("", "notes.txt", false),
+            ("", "_temporary/a.csv", false),
+            ("n*", "notes.txt", true),
+            ("month=*/*.parquet", "month=06/a.parquet", true),
+            ("month=*/*.parquet", "month=06/deep/a.parquet", false),
+            ("month=*", "month=06/deep/a.parquet", true),
+            ("month=*", "month=06/deep/_a.parquet", false),
+            ("**", "month=06/a.csv", true),
+            ("**", "a.csv", true),
+            ("**/*.csv", "a.csv", true),
+            ("**/*.csv", "x/y/a.csv", true),
+            ("**/*.csv", "x/_y/a.csv", false),
+            ("_*/*.csv", "_x/a.csv", true),
+            ("[!b].*", "a.csv", true),
+            ("*/*.csv", "a.csv", false),
+        ] {
+            let patterns: Vec<Pattern> =
+                pattern.split('/').filter(|part| !part.is_empty()).map(|part| Pattern::new(part).unwrap()).collect();
+            let parts: Vec<&str> = name.split('/').collect();
+            assert_eq!(is_pattern_match(&patterns, &parts), meant, "{pattern} {name}");
         }
     }
 }

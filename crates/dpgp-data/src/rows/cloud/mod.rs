@@ -1,29 +1,56 @@
 //! Files of rows in a cloud. A build without the feature `cloud` refuses their addresses.
 
-#[cfg(not(feature = "cloud"))]
-mod absent;
 #[cfg(feature = "cloud")]
 mod chunks;
 #[cfg(feature = "cloud")]
-mod failure;
-#[cfg(feature = "cloud")]
-mod found;
-#[cfg(feature = "cloud")]
 mod location;
-#[cfg(feature = "cloud")]
-mod meant;
 #[cfg(feature = "cloud")]
 mod object;
 #[cfg(feature = "cloud")]
 mod store;
-#[cfg(feature = "cloud")]
-mod stream;
-#[cfg(feature = "cloud")]
-mod waiting;
 
 #[cfg(not(feature = "cloud"))]
 pub(crate) use absent::{check_address, find_files, open_bytes, open_parquet, read_file_state};
 #[cfg(feature = "cloud")]
 pub(crate) use {
-    chunks::open_parquet, found::find_files, location::check_address, object::read_file_state, stream::open_bytes,
+    chunks::open_parquet,
+    location::{check_address, find_files},
+    object::{open_bytes, read_file_state},
 };
+
+/// Replaces cloud access in builds without it: each address is an error.
+#[cfg(not(feature = "cloud"))]
+mod absent {
+    use std::io::Read;
+    use std::path::Path;
+
+    use super::super::files::unsupported_address_error;
+    use super::super::{FileState, RowFile};
+    use crate::DataError;
+    use crate::parquet::ParquetSource;
+
+    /// Whether an address can be read: none.
+    pub(crate) fn check_address(name: &Path) -> Result<(), DataError> {
+        Err(unsupported_address_error(name))
+    }
+
+    /// The bytes of a file, and how many there are.
+    pub(crate) fn open_bytes(path: &Path) -> Result<(Box<dyn Read + Send>, u64), DataError> {
+        Err(unsupported_address_error(path))
+    }
+
+    /// Detects writes to a file while it is read.
+    pub(crate) fn read_file_state(path: &Path) -> Result<FileState, DataError> {
+        Err(unsupported_address_error(path))
+    }
+
+    /// The columns of a Parquet file.
+    pub(crate) fn open_parquet(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
+        Err(unsupported_address_error(path))
+    }
+
+    /// The files that an address means.
+    pub(crate) fn find_files(name: &Path) -> Result<Vec<RowFile>, DataError> {
+        Err(unsupported_address_error(name))
+    }
+}
