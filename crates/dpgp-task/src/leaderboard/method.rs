@@ -6,14 +6,11 @@ use rand::RngExt;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::cells::CellsRegression;
-use super::measure::{FoldPrediction, MASS};
-use super::moments::MomentsRegression;
-use super::setting::{BaselineSetting, LeaderboardPosteriorSetting};
+use super::moments::{CellsRegression, MomentsRegression};
+use super::{BaselineSetting, FoldPrediction, LeaderboardPosteriorSetting, MASS};
 use crate::averaged::{FoldInputs, ModelAveragedReleases};
-use crate::binned::{BinNoise, BinStatistics, lookup_bin_values};
+use crate::binned::{BinNoise, BinStatistics, DenoisedBins, lookup_bin_values};
 use crate::cross_validation::FoldRows;
-use crate::denoised_bins::DenoisedBins;
 use crate::model::{FittedPrediction, TrainingProcess, noise_variance};
 use crate::noise::{NoiseDesigner, NoiseDesigns};
 use crate::noisy_sums::BoundedTargetSums;

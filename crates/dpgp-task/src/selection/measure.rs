@@ -1,17 +1,15 @@
 //! The selected candidate and its error.
 
-use super::fold::CandidateComparison;
-use super::fold::CandidateFold;
+use super::fold::{CandidateComparison, CandidateFold};
 use super::judged::{CandidateSelector, SelectionOutcome, clipped_range};
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::{
-    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ReplicateJob, TargetGuarantee, TaskError,
+    AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ModelCandidate, ReplicateJob, RowRangeSetting,
+    SelectionTask, TargetGuarantee, TaskError,
 };
-use crate::{ModelCandidate, RowRangeSetting, SelectionTask};
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_linalg::largest_or_nan;
-use dpgp_mechanisms::PrivacySetting;
-use dpgp_mechanisms::SseSensitivityRule;
+use dpgp_mechanisms::{PrivacySetting, SseSensitivityRule};
 
 /// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
 /// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each
@@ -36,7 +34,6 @@ impl MeasurableTask for SelectionTask {
     }
 }
 
-/// State shared by all cells of a block.
 struct SelectionSharedState<'a> {
     job: &'a ReplicateJob<'a>,
     judge: CandidateSelector<'a>,
