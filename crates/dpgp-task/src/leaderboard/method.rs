@@ -17,7 +17,7 @@ use crate::noisy_sums::BoundedTargetSums;
 use crate::sample::product_grid;
 use crate::selection::LengthscaleChoice;
 use crate::site_sums::{BoxProcessPrior, InducingSums, InputTargetRows, SitePosterior};
-use crate::summary::normal_vector;
+use crate::summary::{mean, normal_vector};
 use crate::{
     AuditEvidence, AuditableCertificate, LeaderboardTask, LengthscaleChoiceSetting, ReplicateJob, TargetGuarantee,
     TaskError,
@@ -99,7 +99,7 @@ pub(super) struct MeanBaseline {
 
 impl MeanBaseline {
     pub fn new(context: &LeaderboardContext<'_>, setting: BaselineSetting, rows: &FoldRows) -> Self {
-        let mean = rows.targets.iter().sum::<f64>() / rows.targets.len() as f64;
+        let mean = mean(&rows.targets);
         let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
         Self { setting, mean, rows: rows.targets.len(), prior, scale: context.scale }
     }

@@ -13,6 +13,7 @@ use crate::measurement::Metric;
 use crate::model::noise_variance;
 use crate::normalise::{normalisation_caveats, normalise};
 use crate::selection::{GpHyperparameterGrid, NoiseScale, SelectionTask};
+use crate::summary::mean;
 use crate::{
     AuditableCertificate, CellMeasurements, FitSize, MeasurableTask, ReplicateJob, ScoredTargetsSetting, TaskError,
     TaskRequirements, noisy_sums, site_sums,
@@ -393,10 +394,6 @@ impl HeldOutScorer {
         let held = HeldOutComparison { targets, level, truth: Rc::clone(truth), constant: *constant, scale: *scale };
         METRICS.map(|metric| (metric.value)(&held))
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]

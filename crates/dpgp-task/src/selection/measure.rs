@@ -3,6 +3,7 @@
 use super::fold::{CandidateComparison, CandidateFold};
 use super::judged::{CandidateSelector, SelectionOutcome, clipped_range};
 use crate::normalise::{normalisation_caveats, normalise};
+use crate::summary::mean;
 use crate::{
     AuditableCertificate, CellMeasurements, FigureFrame, MeasurableTask, ModelCandidate, ReplicateJob, RowRangeSetting,
     SelectionTask, TargetGuarantee, TaskError,
@@ -137,7 +138,7 @@ fn candidate_metrics(names: &[ModelCandidate], judged: &SelectionOutcome) -> Vec
 fn summary_values(judged: &SelectionOutcome) -> [f64; 6] {
     let SelectionOutcome { probability, rmse, allowed, bound, .. } = judged;
     let expected = probability.iter().zip(rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
-    let mean = rmse.iter().sum::<f64>() / rmse.len() as f64;
+    let mean = mean(rmse);
     let number = allowed.len() as f64;
     let uniform = (allowed.iter().map(|&i| rmse[i] * rmse[i]).sum::<f64>() / number.max(1.0)).sqrt();
     [expected, mean, number, *bound, largest_or_nan(probability.iter().copied()), uniform]
